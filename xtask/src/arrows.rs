@@ -1,0 +1,54 @@
+//! Which crate may depend on which.
+
+use cargo_metadata::{DependencyKind, Metadata};
+
+/// Layers from the foundation up: a crate may depend only on crates of layers before its own.
+///
+/// `units ◀ {diag, phy, trace} ◀ kpi ◀ link ◀ cc ◀ sim ◀ {modem, bpf, emu} ◀ lab ◀ sounding`
+const LAYERS: &[&[&str]] = &[
+    &["sounding-units"],
+    &["sounding-diag", "sounding-phy", "sounding-trace"],
+    &["sounding-kpi"],
+    &["sounding-link"],
+    &["sounding-cc"],
+    &["sounding-sim"],
+    &["sounding-modem", "sounding-bpf", "sounding-emu"],
+    &["sounding-lab"],
+    &["sounding"],
+];
+
+/// Members that stand outside the layers: tools for tests and for CI, which nothing that ships depends on.
+const OUTSIDE: &[&str] = &["sounding-testdata", "xtask"];
+
+fn layer(name: &str) -> Option<usize> {
+    LAYERS.iter().position(|crates| crates.contains(&name))
+}
+
+pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
+    let mut found = Vec::new();
+    for package in metadata.workspace_packages() {
+        let name = package.name.as_str();
+        if OUTSIDE.contains(&name) {
+            continue;
+        }
+        let Some(own) = layer(name) else {
+            found.push(format!("{name} has no layer: give it one in xtask/src/arrows.rs"));
+            continue;
+        };
+        for dependency in &package.dependencies {
+            let target = dependency.name.as_str();
+            let in_tests = dependency.kind == DependencyKind::Development;
+            if OUTSIDE.contains(&target) && !in_tests {
+                found.push(format!("{name} ships {target}, which is for tests"));
+            }
+            match layer(target) {
+                // Tests may reach sideways or up: a kernel test needs a link to run over.
+                Some(other) if other >= own && !in_tests => {
+                    found.push(format!("{name} depends on {target}, which is not before it"));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
