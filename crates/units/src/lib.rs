@@ -1,0 +1,20 @@
+//! Integer newtypes, so that a rate is never added to a size and modem time is never compared with host time.
+//!
+//! `Rate × Duration → Bytes`, `Bytes ÷ Duration → Rate`, `Bytes ÷ Rate → Duration`. Raw numbers cross only a
+//! boundary (a BPF map, JSON, Prometheus), and there the name carries the unit.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod bytes;
+mod clock;
+mod prb;
+mod rate;
+
+pub use bytes::Bytes;
+pub use clock::{HostInstant, ModemInstant};
+pub use prb::Prb;
+pub use rate::{ParseRateError, Rate};
