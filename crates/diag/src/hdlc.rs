@@ -1,0 +1,295 @@
+//! The HDLC-like framing of a Diag byte stream.
+//!
+//! A frame is its payload and a CRC-16 (X-25, little-endian) of it, with 0x7E and 0x7D written as 0x7D and the byte
+//! XOR 0x20, and ends with 0x7E. A 0x7E that ends nothing separates frames and means nothing else. Source: notes,
+//! Diag §5; RFC 1662 §4 and appendix C describe the same escape and check.
+
+use alloc::vec::Vec;
+
+use crc::{CRC_16_IBM_SDLC, Crc, Table};
+use memchr::{memchr, memchr2};
+
+const TERMINATOR: u8 = 0x7E;
+const ESCAPE: u8 = 0x7D;
+const FLIP: u8 = 0x20;
+const CHECK_LEN: usize = 2;
+
+/// CRC-16/X-25 goes by the name IBM-SDLC in the catalogue; the sixteen-lane table is what makes it fast.
+const CHECK: Crc<u16, Table<16>> = Crc::<u16, Table<16>>::new(&CRC_16_IBM_SDLC);
+
+/// The longest payload accepted, in bytes, unless [`Deframer::with_limit`] says otherwise.
+///
+/// A log record inside a multi-radio wrapper: 8 bytes of wrapper, 4 of log header and 65,535 that a 16-bit length
+/// can announce (docs/diag.md, transport), rounded up.
+pub const MAX_PAYLOAD: usize = 66_000;
+
+/// A frame whose check was right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// Position in the stream of the first byte after the previous terminator.
+    pub offset: u64,
+    /// What the frame carries, unescaped, without its check.
+    pub payload: &'a [u8],
+}
+
+/// A stretch of the stream that ended like a frame and is not one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("frame of {len} bytes at offset {offset}: {reason}")]
+pub struct BadFrame {
+    /// Position in the stream of the first byte after the previous terminator.
+    pub offset: u64,
+    /// Bytes on the wire, without the terminator.
+    pub len: u64,
+    /// What is wrong with it.
+    pub reason: BadFrameReason,
+}
+
+/// Why a stretch of the stream is not a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadFrameReason {
+    /// The check at its end is not the check of its payload.
+    #[error("check is 0x{found:04x}, its bytes give 0x{computed:04x}")]
+    Check {
+        /// Computed over the payload.
+        computed: u16,
+        /// Found at the end of the frame.
+        found: u16,
+    },
+    /// Too short to hold a check and one byte of payload.
+    #[error("too short for a payload and its check")]
+    Short,
+    /// Longer than the limit of the deframer.
+    #[error("longer than {limit} bytes")]
+    Long {
+        /// The limit, in bytes of payload.
+        limit: usize,
+    },
+    /// An escape right before the terminator: the sender gave the frame up.
+    #[error("ends within an escape")]
+    Escape,
+    /// The stream ended before a terminator.
+    #[error("the stream ends before its terminator")]
+    Unterminated,
+}
+
+/// What a deframer has met so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameCounts {
+    /// Bytes taken in.
+    pub bytes: u64,
+    /// Frames whose check was right.
+    pub good: u64,
+    /// Stretches that were not frames.
+    pub bad: u64,
+}
+
+/// Cuts a byte stream, in whatever chunks it comes, into frames.
+///
+/// Holds at most one frame and never more than three times its limit: a stream without terminators costs no more.
+#[derive(Clone, Debug)]
+pub struct Deframer {
+    limit: usize,
+    /// The unescaped beginning of the frame that the last chunk broke off in.
+    held: Vec<u8>,
+    /// Bytes on the wire behind `held`.
+    held_wire: u64,
+    /// The last chunk ended in an escape.
+    escaped: bool,
+    /// `held` outgrew the limit and was dropped; the frame is bad already.
+    overlong: bool,
+    counts: FrameCounts,
+}
+
+/// A stretch of the stream up to a terminator, not checked yet.
+pub(crate) struct Found<'c> {
+    offset: u64,
+    len: u64,
+    /// The stretch itself, if it needs no unescaping; else it is in `held`.
+    whole: Option<&'c [u8]>,
+}
+
+impl Default for Deframer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Deframer {
+    /// A deframer at the beginning of a stream, with the limit [`MAX_PAYLOAD`].
+    pub const fn new() -> Self {
+        Self::with_limit(MAX_PAYLOAD)
+    }
+
+    /// A deframer that refuses payloads of more than `limit` bytes.
+    pub const fn with_limit(limit: usize) -> Self {
+        Self {
+            limit,
+            held: Vec::new(),
+            held_wire: 0,
+            escaped: false,
+            overlong: false,
+            counts: FrameCounts { bytes: 0, good: 0, bad: 0 },
+        }
+    }
+
+    /// What has been met so far.
+    pub const fn counts(&self) -> FrameCounts {
+        self.counts
+    }
+
+    /// Takes bytes from the front of `input` up to the end of the next frame, and returns it; `None` once `input`
+    /// is used up.
+    ///
+    /// A frame that lies whole and without escapes in `input` is returned in place; others are assembled here.
+    pub fn poll_frame<'s, 'c: 's>(
+        &'s mut self,
+        input: &mut &'c [u8],
+    ) -> Option<Result<Frame<'s>, BadFrame>> {
+        let found = self.advance(input)?;
+        Some(self.finish(found))
+    }
+
+    /// Takes bytes up to and with the next terminator that ends something.
+    pub(crate) fn advance<'c>(&mut self, input: &mut &'c [u8]) -> Option<Found<'c>> {
+        loop {
+            let Some(end) = memchr(TERMINATOR, input) else {
+                self.hold(input);
+                *input = &[];
+                return None;
+            };
+            let raw = &input[..end];
+            *input = &input[end + 1..];
+            let offset = self.counts.bytes - self.held_wire;
+            let len = self.held_wire + end as u64;
+            let whole = (self.held_wire == 0 && memchr(ESCAPE, raw).is_none()).then_some(raw);
+            match whole {
+                Some(raw) => self.counts.bytes += raw.len() as u64,
+                None => self.hold(raw),
+            }
+            self.counts.bytes += 1;
+            if len > 0 {
+                return Some(Found { offset, len, whole });
+            }
+        }
+    }
+
+    /// Checks what [`advance`](Self::advance) found.
+    pub(crate) fn finish<'s, 'c: 's>(
+        &'s mut self,
+        Found { offset, len, whole }: Found<'c>,
+    ) -> Result<Frame<'s>, BadFrame> {
+        let Self { limit, held, held_wire, escaped, overlong, counts } = self;
+        *held_wire = 0;
+        let broken = core::mem::take(escaped);
+        let overlong = core::mem::take(overlong);
+        let bytes: &'s [u8] = match whole {
+            Some(raw) => raw,
+            None => held,
+        };
+        let checked = if overlong || bytes.len() > limit.saturating_add(CHECK_LEN) {
+            Err(BadFrameReason::Long { limit: *limit })
+        } else if broken {
+            Err(BadFrameReason::Escape)
+        } else {
+            check(bytes)
+        };
+        match checked {
+            Ok(payload) => {
+                counts.good += 1;
+                Ok(Frame { offset, payload })
+            }
+            Err(reason) => {
+                counts.bad += 1;
+                Err(BadFrame { offset, len, reason })
+            }
+        }
+    }
+
+    /// The end of the stream: what is left without a terminator, if anything. The deframer may take another stream
+    /// afterwards, whose offsets go on from here.
+    pub fn handle_end(&mut self) -> Option<BadFrame> {
+        let len = core::mem::take(&mut self.held_wire);
+        self.held.clear();
+        self.escaped = false;
+        self.overlong = false;
+        if len == 0 {
+            return None;
+        }
+        self.counts.bad += 1;
+        let offset = self.counts.bytes - len;
+        Some(BadFrame { offset, len, reason: BadFrameReason::Unterminated })
+    }
+
+    /// Unescapes the bytes of an unfinished frame into `held`.
+    fn hold(&mut self, mut raw: &[u8]) {
+        self.counts.bytes += raw.len() as u64;
+        if self.held_wire == 0 {
+            self.held.clear();
+        }
+        self.held_wire += raw.len() as u64;
+        // Unescaping at most halves the bytes, so a longer stretch cannot come out short enough.
+        if self.overlong || raw.len() > self.longest().saturating_mul(2) {
+            self.overlong = true;
+            return;
+        }
+        if self.escaped
+            && let Some((first, rest)) = raw.split_first()
+        {
+            self.held.push(first ^ FLIP);
+            raw = rest;
+            self.escaped = false;
+        }
+        self.escaped |= unescape(raw, &mut self.held);
+        if self.held.len() > self.longest() {
+            self.overlong = true;
+            self.held = Vec::new();
+        }
+    }
+
+    /// Payload and check of the longest frame accepted.
+    const fn longest(&self) -> usize {
+        self.limit.saturating_add(CHECK_LEN)
+    }
+}
+
+/// Appends `raw` without its escapes to `out`; whether it ends in an escape that has nothing to flip.
+fn unescape(mut raw: &[u8], out: &mut Vec<u8>) -> bool {
+    while let Some(at) = memchr(ESCAPE, raw) {
+        out.extend_from_slice(&raw[..at]);
+        let Some(&flipped) = raw.get(at + 1) else { return true };
+        out.push(flipped ^ FLIP);
+        raw = &raw[at + 2..];
+    }
+    out.extend_from_slice(raw);
+    false
+}
+
+fn check(bytes: &[u8]) -> Result<&[u8], BadFrameReason> {
+    let (payload, found) = bytes.split_last_chunk::<CHECK_LEN>().ok_or(BadFrameReason::Short)?;
+    if payload.is_empty() {
+        return Err(BadFrameReason::Short);
+    }
+    let found = u16::from_le_bytes(*found);
+    let computed = CHECK.checksum(payload);
+    if computed == found { Ok(payload) } else { Err(BadFrameReason::Check { computed, found }) }
+}
+
+/// Appends the frame of `payload`, terminator and all, to `out`.
+pub fn encode(payload: &[u8], out: &mut Vec<u8>) {
+    out.reserve(payload.len() + payload.len() / 32 + 2 * CHECK_LEN + 1);
+    escape(payload, out);
+    escape(&CHECK.checksum(payload).to_le_bytes(), out);
+    out.push(TERMINATOR);
+}
+
+fn escape(mut plain: &[u8], out: &mut Vec<u8>) {
+    while let Some(at) = memchr2(TERMINATOR, ESCAPE, plain) {
+        out.extend_from_slice(&plain[..at]);
+        out.extend_from_slice(&[ESCAPE, plain[at] ^ FLIP]);
+        plain = &plain[at + 1..];
+    }
+    out.extend_from_slice(plain);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,19 @@
+//! Layouts as data: which bits of a record's body mean what, and one engine that checks and reads them.
+//!
+//! A [`Layout`] is a constant: [`Part`]s in the order of the bytes, made of [`Field`]s. [`Node`] is a place in a body
+//! that has been checked against its parts once; reading from it cannot panic. Everything that differs between two
+//! versions of a record differs in its constants, and in nothing else.
+
+mod bits;
+mod field;
+mod node;
+mod part;
+
+pub use bits::Bits;
+pub use field::{Field, Kind, Names, Value};
+pub use node::{Children, Node, Sink, SubPacket, SubPackets};
+pub use part::{Block, Count, Layout, Part, Short, SubLayout};
+
+pub(crate) use bits::{bits, u8, u16, u32, u64};
+pub(crate) use field::{bytes, flag, hex, int, names, scaled, scaled_int, uint};
+pub(crate) use part::{field, key, try_field, try_key};

@@ -1,0 +1,253 @@
+use super::part::{Block, SUB_HEADER, measure};
+use super::{Bits, Part, SubLayout, Value};
+use crate::mac::MacPdu;
+use crate::radio::Rnti;
+
+/// A place in a body whose bytes were checked against its parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'a> {
+    body: &'a [u8],
+    at: usize,
+    parts: &'static [Part],
+}
+
+/// Receives the fields of a record in the order of its table.
+pub trait Sink {
+    /// One field.
+    fn field(&mut self, name: &'static str, value: Value<'_>);
+    /// A list of that name begins; items follow.
+    fn begin_list(&mut self, name: &'static str);
+    /// An item of the innermost list begins; its fields and lists follow.
+    fn begin_item(&mut self);
+    /// The item is complete.
+    fn end_item(&mut self);
+    /// The list is complete.
+    fn end_list(&mut self);
+}
+
+impl<'a> Node<'a> {
+    pub(super) const fn new(body: &'a [u8], at: usize, parts: &'static [Part]) -> Self {
+        Self { body, at, parts }
+    }
+
+    /// A number of the first block.
+    #[inline]
+    pub fn read(&self, bits: Bits) -> u64 {
+        bits.read(self.bytes())
+    }
+
+    /// A two's complement number of the first block.
+    #[inline]
+    pub fn read_signed(&self, bits: Bits) -> i64 {
+        bits.read_signed(self.bytes())
+    }
+
+    /// The bytes from here to the end of what holds it.
+    #[inline]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.body.get(self.at..).unwrap_or_default()
+    }
+
+    /// How many bytes its parts take; what holds it may be longer.
+    pub fn extent(&self) -> usize {
+        measure(self.parts, self.body, self.at).unwrap_or_default()
+    }
+
+    /// The layout it was checked against.
+    pub const fn parts(&self) -> &'static [Part] {
+        self.parts
+    }
+
+    /// The items of the list `name`; none if there is no such list.
+    #[inline]
+    pub fn list(&self, name: &str) -> Children<'a> {
+        let found = self.walk().find_map(|place| match place.part {
+            Part::List { name: found, count, parts } if *found == name => Some(Children {
+                body: self.body,
+                at: place.at,
+                left: count.used(place.block),
+                parts,
+            }),
+            _ => None,
+        });
+        found.unwrap_or(Children { body: &[], at: 0, left: 0, parts: &[] })
+    }
+
+    /// The sub-packets in it; none if it has no room for any.
+    pub fn sub_packets(&self) -> SubPackets<'a> {
+        let found = self.walk().find_map(|place| match place.part {
+            Part::SubPackets { count, known } => {
+                let left = count.read(place.block);
+                Some(SubPackets { body: self.body, at: place.at, left, known })
+            }
+            _ => None,
+        });
+        found.unwrap_or(SubPackets { body: &[], at: 0, left: 0, known: &[] })
+    }
+
+    /// The MAC subheaders and control elements in it.
+    pub fn mac(&self) -> Option<MacPdu<'a>> {
+        self.walk().find_map(|place| place.mac(self.body))
+    }
+
+    /// Hands every field to `sink`.
+    pub fn visit(&self, sink: &mut impl Sink) {
+        for place in self.walk() {
+            match place.part {
+                Part::Block(block) => {
+                    let bytes = self.body.get(place.at..).unwrap_or_default();
+                    for field in block.fields.iter().copied().flatten() {
+                        sink.field(field.name, field.value(bytes));
+                    }
+                }
+                Part::List { name, count, parts } => {
+                    let left = count.used(place.block);
+                    sink.begin_list(name);
+                    for child in (Children { body: self.body, at: place.at, left, parts }) {
+                        sink.begin_item();
+                        child.visit(sink);
+                        sink.end_item();
+                    }
+                    sink.end_list();
+                }
+                Part::Mac { .. } => {
+                    if let Some(pdu) = place.mac(self.body) {
+                        pdu.visit(sink);
+                    }
+                }
+                Part::Chain => {}
+                Part::SubPackets { .. } => {
+                    sink.begin_list("sub_packets");
+                    for sub in self.sub_packets() {
+                        sink.begin_item();
+                        sub.visit(sink);
+                        sink.end_item();
+                    }
+                    sink.end_list();
+                }
+            }
+        }
+    }
+
+    fn walk(&self) -> Walk<'a> {
+        Walk { body: self.body, at: self.at, block: self.at, parts: self.parts }
+    }
+}
+
+/// The parts of a node, each with where it starts and the block before it.
+struct Walk<'a> {
+    body: &'a [u8],
+    at: usize,
+    block: usize,
+    parts: &'static [Part],
+}
+
+struct Place<'a> {
+    part: &'static Part,
+    at: usize,
+    block: &'a [u8],
+}
+
+impl<'a> Place<'a> {
+    fn mac(&self, body: &'a [u8]) -> Option<MacPdu<'a>> {
+        let Part::Mac { len, rnti, uplink } = *self.part else { return None };
+        let end = self.at + len.read(self.block) as usize;
+        let rnti = Rnti::from_number(rnti.read(self.block));
+        body.get(self.at..end).map(|bytes| MacPdu::new(bytes, rnti, uplink))
+    }
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = Place<'a>;
+
+    fn next(&mut self) -> Option<Place<'a>> {
+        let (part, rest) = self.parts.split_first()?;
+        let at = self.at;
+        let block = self.body.get(self.block..)?;
+        // The last part's size is nobody's offset.
+        if !rest.is_empty() {
+            self.at += part.measure(self.body, at, self.block).ok()?;
+        }
+        self.parts = rest;
+        if matches!(part, Part::Block(_)) {
+            self.block = at;
+        }
+        Some(Place { part, at, block })
+    }
+}
+
+/// The items of a list.
+#[derive(Clone, Debug)]
+pub struct Children<'a> {
+    body: &'a [u8],
+    at: usize,
+    left: usize,
+    parts: &'static [Part],
+}
+
+impl<'a> Iterator for Children<'a> {
+    type Item = Node<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Node<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let at = self.at;
+        self.at += match self.parts {
+            [Part::Block(Block { size, .. })] => usize::from(*size),
+            // Nothing follows the last item, so its size need not be known.
+            _ if self.left == 0 => 0,
+            parts => measure(parts, self.body, at).ok()?,
+        };
+        Some(Node::new(self.body, at, self.parts))
+    }
+}
+
+/// The sub-packets of a record.
+#[derive(Clone, Debug)]
+pub struct SubPackets<'a> {
+    body: &'a [u8],
+    at: usize,
+    left: u64,
+    known: &'static [SubLayout],
+}
+
+/// One sub-packet.
+#[derive(Clone, Copy, Debug)]
+pub struct SubPacket<'a> {
+    /// Its kind.
+    pub id: u8,
+    /// The version of its layout.
+    pub version: u8,
+    /// Its length in bytes, the four of id, version and length included.
+    pub len: usize,
+    /// Its contents; `None` if nobody has described this version of this kind.
+    pub node: Option<Node<'a>>,
+    layout: Option<&'static SubLayout>,
+}
+
+impl<'a> Iterator for SubPackets<'a> {
+    type Item = SubPacket<'a>;
+
+    fn next(&mut self) -> Option<SubPacket<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let &[id, version, l0, l1] = self.body.get(self.at..)?.first_chunk::<SUB_HEADER>()?;
+        let len = usize::from(u16::from_le_bytes([l0, l1]));
+        let layout = SubLayout::find(self.known, id, version);
+        let body = self.body.get(..self.at + len)?;
+        let node = layout.map(|layout| Node::new(body, self.at + SUB_HEADER, layout.parts));
+        self.at += len;
+        Some(SubPacket { id, version, len, node, layout })
+    }
+}
+
+impl SubPacket<'_> {
+    fn visit(&self, sink: &mut impl Sink) {
+        sink.field("id", Value::Name(u64::from(self.id), self.layout.map(|layout| layout.name)));
+        sink.field("version", Value::Uint(u64::from(self.version)));
+        sink.field("len_bytes", Value::Uint(self.len as u64));
+        match self.node {
+            Some(node) => node.visit(sink),
+            None => sink.field("unsupported", Value::Flag(true)),
+        }
+    }
+}

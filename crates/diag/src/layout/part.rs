@@ -1,0 +1,257 @@
+use super::{Bits, Field, Node};
+
+/// The layouts of one log code for some of its versions.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// The versions that share it.
+    pub versions: &'static [u8],
+    /// Its parts, from the first byte of the body.
+    pub parts: &'static [Part],
+}
+
+/// A stretch of a body.
+#[derive(Clone, Copy, Debug)]
+pub enum Part {
+    /// A run of fixed length.
+    Block(Block),
+    /// The same parts several times over.
+    List {
+        /// What the items are called.
+        name: &'static str,
+        /// How many there are.
+        count: Count,
+        /// The parts of one item.
+        parts: &'static [Part],
+    },
+    /// A MAC PDU's subheaders and control elements, as many bytes as the last block says.
+    Mac {
+        /// Where the last block says how many bytes.
+        len: Bits,
+        /// Where the last block says to whom the block was addressed: not all of them have MAC headers.
+        rnti: Bits,
+        /// Which way the PDU goes: the elements differ.
+        uplink: bool,
+    },
+    /// Words of four bytes up to and with the first whose lowest bit is clear.
+    Chain,
+    /// Sub-packets, each with its own id, version and length.
+    SubPackets {
+        /// Where the last block says how many.
+        count: Bits,
+        /// Those that are known.
+        known: &'static [SubLayout],
+    },
+}
+
+/// A run of bytes of fixed length and its fields.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// How many bytes.
+    pub size: u16,
+    /// The fields in it, in groups that versions can share.
+    pub fields: &'static [&'static [Field]],
+}
+
+/// How often the parts of a list repeat.
+#[derive(Clone, Copy, Debug)]
+pub enum Count {
+    /// As the last block before the list says.
+    Says(Bits),
+    /// As the last block says, in space for so many whatever it says; more than that there cannot be.
+    Of(Bits, u16),
+    /// As the last block says, and not at all if it sets a flag; the flag comes first here.
+    Unless(Bits, Bits),
+}
+
+/// The layout of some versions of one kind of sub-packet.
+#[derive(Clone, Copy, Debug)]
+pub struct SubLayout {
+    /// The kind.
+    pub id: u8,
+    /// What its samples or contents are called.
+    pub name: &'static str,
+    /// The versions that share it.
+    pub versions: &'static [u8],
+    /// Its parts, after the four bytes of id, version and length.
+    pub parts: &'static [Part],
+}
+
+/// Bytes that a layout needs and a body lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Short {
+    /// Where in the body the bytes start.
+    pub at: usize,
+    /// How many are needed from there.
+    pub need: usize,
+    /// How many there are.
+    pub have: usize,
+}
+
+/// Bytes of id, version and length before a sub-packet's contents; the length counts them.
+pub(super) const SUB_HEADER: usize = 4;
+
+impl Part {
+    /// How many bytes this part takes at `at`, whose preceding block starts at `block`; an error if the body is too
+    /// short for it.
+    pub(super) fn measure(
+        &'static self,
+        body: &[u8],
+        at: usize,
+        block: usize,
+    ) -> Result<usize, Short> {
+        match *self {
+            Part::Block(Block { size, .. }) => fits(body, at, usize::from(size)),
+            Part::Mac { len, .. } => fits(body, at, len.read(&body[block..]) as usize),
+            Part::List { count, parts, .. } => {
+                let slots = count.slots(&body[block..]);
+                match parts {
+                    // The most frequent case by far needs no walk.
+                    [Part::Block(Block { size, .. })] => fits(body, at, slots * usize::from(*size)),
+                    _ => {
+                        let mut end = at;
+                        for _ in 0..slots {
+                            end += measure(parts, body, end)?;
+                        }
+                        Ok(end - at)
+                    }
+                }
+            }
+            Part::Chain => {
+                let mut end = at;
+                loop {
+                    end += fits(body, end, 4)?;
+                    if body[end - 4] & 1 == 0 {
+                        return Ok(end - at);
+                    }
+                }
+            }
+            Part::SubPackets { count, known } => {
+                let mut end = at;
+                for _ in 0..count.read(&body[block..]) {
+                    end += measure_sub_packet(known, body, end)?;
+                }
+                Ok(end - at)
+            }
+        }
+    }
+}
+
+/// How many bytes `parts` take at `at`; an error if the body is too short for them.
+pub(super) fn measure(parts: &'static [Part], body: &[u8], at: usize) -> Result<usize, Short> {
+    let mut end = at;
+    let mut block = at;
+    for part in parts {
+        let size = part.measure(body, end, block)?;
+        if matches!(part, Part::Block(_)) {
+            block = end;
+        }
+        end += size;
+    }
+    Ok(end - at)
+}
+
+fn measure_sub_packet(known: &'static [SubLayout], body: &[u8], at: usize) -> Result<usize, Short> {
+    fits(body, at, SUB_HEADER)?;
+    let size = usize::from(u16::from_le_bytes([body[at + 2], body[at + 3]]));
+    fits(body, at, size.max(SUB_HEADER))?;
+    if size < SUB_HEADER {
+        return Err(Short { at, need: SUB_HEADER, have: size });
+    }
+    if let Some(sub) = SubLayout::find(known, body[at], body[at + 1]) {
+        measure(sub.parts, &body[..at + size], at + SUB_HEADER)?;
+    }
+    Ok(size)
+}
+
+fn fits(body: &[u8], at: usize, need: usize) -> Result<usize, Short> {
+    let have = body.len().saturating_sub(at);
+    if need <= have { Ok(need) } else { Err(Short { at, need, have }) }
+}
+
+impl Count {
+    /// How many there are, going by the block before the list.
+    pub(super) fn used(self, block: &[u8]) -> usize {
+        match self {
+            Count::Says(bits) => bits.read(block) as usize,
+            Count::Of(bits, room) => (bits.read(block) as usize).min(usize::from(room)),
+            Count::Unless(flag, bits) if flag.read(block) == 0 => bits.read(block) as usize,
+            Count::Unless(..) => 0,
+        }
+    }
+
+    /// How many there is space for.
+    pub(super) fn slots(self, block: &[u8]) -> usize {
+        match self {
+            Count::Of(_, room) => usize::from(room),
+            Count::Says(_) | Count::Unless(..) => self.used(block),
+        }
+    }
+}
+
+impl SubLayout {
+    pub(super) fn find(known: &'static [Self], id: u8, version: u8) -> Option<&'static Self> {
+        known.iter().find(|sub| sub.id == id && sub.versions.contains(&version))
+    }
+}
+
+impl Layout {
+    /// A body checked against this layout.
+    pub fn node<'a>(&self, body: &'a [u8]) -> Result<Node<'a>, Short> {
+        measure(self.parts, body, 0)?;
+        Ok(Node::new(body, 0, self.parts))
+    }
+}
+
+/// The field `name` of the first block of `parts`, so that typed views share the tables' bit paths at compile time.
+pub(crate) const fn try_field(parts: &[Part], name: &str) -> Option<Field> {
+    let mut i = 0;
+    while i < parts.len() {
+        if let Part::Block(block) = &parts[i] {
+            let mut group = 0;
+            while group < block.fields.len() {
+                let fields = block.fields[group];
+                let mut f = 0;
+                while f < fields.len() {
+                    if same(fields[f].name, name) {
+                        return Some(fields[f]);
+                    }
+                    f += 1;
+                }
+                group += 1;
+            }
+            return None;
+        }
+        i += 1;
+    }
+    None
+}
+
+/// As [`try_field`], its bits only.
+pub(crate) const fn try_key(parts: &[Part], name: &str) -> Option<Bits> {
+    match try_field(parts, name) {
+        Some(field) => Some(field.bits),
+        None => None,
+    }
+}
+
+/// As [`try_field`], where a table without the field must not compile.
+pub(crate) const fn field(parts: &[Part], name: &str) -> Field {
+    match try_field(parts, name) {
+        Some(field) => field,
+        None => panic!("the table has no such field"),
+    }
+}
+
+/// As [`field`], its bits only.
+pub(crate) const fn key(parts: &[Part], name: &str) -> Bits {
+    field(parts, name).bits
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}

@@ -1,0 +1,234 @@
+//! What the payload of a frame is: a log record, or a command answered or sent.
+
+use alloc::vec::Vec;
+
+use sounding_units::ModemInstant;
+
+use crate::LogCode;
+
+/// Command byte of a log record.
+pub const LOG: u8 = 0x10;
+/// Command byte of the wrapper that modems with several subscriptions put around a packet.
+pub const MULTI_RADIO: u8 = 0x98;
+
+// 0x10, more, outer length u16, then the inner length that counts itself and everything after it.
+const LOG_HEADER: usize = 4;
+// Inner length u16, code u16, time stamp u64.
+const LOG_INNER: usize = 12;
+// 0x98, version, reserved u16, radio id u32.
+const WRAPPER: usize = 8;
+
+/// One log record, as the modem sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogRecord<'a> {
+    /// What it logs.
+    pub code: LogCode,
+    /// When, by the modem's clock.
+    pub at: ModemInstant,
+    /// The time stamp as it is on the wire.
+    pub stamp: u64,
+    /// Which subscription it belongs to, counted from 1, where the modem says so.
+    pub radio: Option<u32>,
+    /// Everything after the time stamp; for most codes the first byte is the version.
+    pub body: &'a [u8],
+}
+
+/// The payload of one frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packet<'a> {
+    /// A log record.
+    Log(LogRecord<'a>),
+    /// Any other command or answer.
+    Other {
+        /// The command byte.
+        command: u8,
+        /// Which subscription it belongs to, where the modem says so.
+        radio: Option<u32>,
+        /// Everything after the command byte.
+        body: &'a [u8],
+    },
+}
+
+/// Why a payload is not a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PacketError {
+    /// There is no command byte.
+    #[error("packet without a command")]
+    Empty,
+    /// The bytes end within the header of the command.
+    #[error("command 0x{command:02x}: needs {need} bytes, has {have}")]
+    Short {
+        /// The command byte.
+        command: u8,
+        /// Bytes its header takes.
+        need: usize,
+        /// Bytes present.
+        have: usize,
+    },
+    /// A log record announces fewer bytes than its own header takes, or more than are there.
+    #[error("log record announces {announced} bytes, has {have}")]
+    Length {
+        /// What the inner length says.
+        announced: usize,
+        /// Bytes present after the outer header.
+        have: usize,
+    },
+    /// A wrapper around a wrapper.
+    #[error("command 0x98 within command 0x98")]
+    Nested,
+}
+
+impl<'a> Packet<'a> {
+    /// Reads the payload of a frame.
+    pub fn parse(payload: &'a [u8]) -> Result<Self, PacketError> {
+        let (&command, body) = payload.split_first().ok_or(PacketError::Empty)?;
+        if command != MULTI_RADIO {
+            return Self::parse_inner(payload, command, body, None);
+        }
+        let Some((wrapper, inner)) = payload.split_first_chunk::<WRAPPER>() else {
+            return Err(PacketError::Short { command, need: WRAPPER, have: payload.len() });
+        };
+        let [.., a, b, c, d] = *wrapper;
+        let radio = u32::from_le_bytes([a, b, c, d]);
+        let (&command, body) = inner.split_first().ok_or(PacketError::Empty)?;
+        if command == MULTI_RADIO {
+            return Err(PacketError::Nested);
+        }
+        Self::parse_inner(inner, command, body, Some(radio))
+    }
+
+    fn parse_inner(
+        payload: &'a [u8],
+        command: u8,
+        body: &'a [u8],
+        radio: Option<u32>,
+    ) -> Result<Self, PacketError> {
+        if command != LOG {
+            return Ok(Packet::Other { command, radio, body });
+        }
+        let have = payload.len();
+        let need = LOG_HEADER + LOG_INNER;
+        let short = PacketError::Short { command, need, have };
+        let inner = payload.get(LOG_HEADER..).ok_or(short)?;
+        let (head, _) = inner.split_first_chunk::<LOG_INNER>().ok_or(short)?;
+        let [l0, l1, c0, c1, stamp @ ..] = *head;
+        let announced = usize::from(u16::from_le_bytes([l0, l1]));
+        // The outer length repeats the inner one; the inner one is the record's own.
+        let body = inner
+            .get(LOG_INNER..announced)
+            .ok_or(PacketError::Length { announced, have: inner.len() })?;
+        let stamp = u64::from_le_bytes(stamp);
+        Ok(Packet::Log(LogRecord {
+            code: LogCode::new(u16::from_le_bytes([c0, c1])),
+            at: ModemInstant::from_diag(stamp),
+            stamp,
+            radio,
+            body,
+        }))
+    }
+}
+
+/// A log record cannot say that it has more bytes than this after its time stamp.
+pub const MAX_BODY: usize = u16::MAX as usize - LOG_INNER;
+
+/// Why a log record cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("log record body of {len} bytes, a 16-bit length allows {MAX_BODY}")]
+pub struct BodyTooLong {
+    /// Bytes of body.
+    pub len: usize,
+}
+
+impl LogRecord<'_> {
+    /// Appends the payload of the frame that carries this record to `out`, inside a wrapper if it names a radio.
+    pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
+        let len = self.body.len();
+        let announced = u16::try_from(len + LOG_INNER).map_err(|_| BodyTooLong { len })?;
+        if let Some(radio) = self.radio {
+            out.extend_from_slice(&[MULTI_RADIO, 1, 0, 0]);
+            out.extend_from_slice(&radio.to_le_bytes());
+        }
+        out.extend_from_slice(&[LOG, 0]);
+        out.extend_from_slice(&announced.to_le_bytes());
+        out.extend_from_slice(&announced.to_le_bytes());
+        out.extend_from_slice(&self.code.number().to_le_bytes());
+        out.extend_from_slice(&self.stamp.to_le_bytes());
+        out.extend_from_slice(self.body);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn record(radio: Option<u32>, body: &[u8]) -> LogRecord<'_> {
+        let stamp = 55_000_000_000 << 16 | 17;
+        let at = ModemInstant::from_diag(stamp);
+        LogRecord { code: LogCode::new(0xB139), at, stamp, radio, body }
+    }
+
+    fn payload(record: &LogRecord<'_>) -> Vec<u8> {
+        let mut payload = Vec::new();
+        record.emit(&mut payload).unwrap();
+        payload
+    }
+
+    #[test]
+    fn a_log_record_is_what_was_written() {
+        for radio in [None, Some(1), Some(2)] {
+            let record = record(radio, b"body");
+            assert_eq!(Packet::parse(&payload(&record)), Ok(Packet::Log(record)));
+        }
+    }
+
+    #[test]
+    fn a_record_cut_anywhere_is_an_error() {
+        for whole in [payload(&record(None, b"body")), payload(&record(Some(1), b"body"))] {
+            for cut in 0..whole.len() {
+                let found = Packet::parse(&whole[..cut]);
+                assert!(found.is_err(), "{cut} of {}: {found:?}", whole.len());
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_after_the_announced_length_are_no_part_of_the_record() {
+        let mut payload = payload(&record(None, b"body"));
+        payload.extend_from_slice(b"more");
+        assert_eq!(Packet::parse(&payload), Ok(Packet::Log(record(None, b"body"))));
+    }
+
+    #[test]
+    fn a_length_shorter_than_the_header_is_refused() {
+        let mut payload = payload(&record(None, b"body"));
+        payload[4..6].copy_from_slice(&11u16.to_le_bytes());
+        let refused = PacketError::Length { announced: 11, have: 16 };
+        assert_eq!(Packet::parse(&payload), Err(refused));
+    }
+
+    #[test]
+    fn commands_are_named_by_their_number() {
+        let other = Packet::Other { command: 0x7D, radio: None, body: &[5, 1] };
+        assert_eq!(Packet::parse(&[0x7D, 5, 1]), Ok(other));
+        let wrapped = [0x98, 1, 0, 0, 2, 0, 0, 0, 0x7D, 5, 1];
+        let other = Packet::Other { command: 0x7D, radio: Some(2), body: &[5, 1] };
+        assert_eq!(Packet::parse(&wrapped), Ok(other));
+    }
+
+    #[test]
+    fn a_wrapper_holds_no_wrapper() {
+        let mut nested = vec![0x98, 1, 0, 0, 1, 0, 0, 0];
+        nested.extend_from_within(..);
+        assert_eq!(Packet::parse(&nested), Err(PacketError::Nested));
+    }
+
+    #[test]
+    fn the_longest_body_can_be_written_and_none_longer() {
+        let body = vec![0; MAX_BODY + 1];
+        assert!(record(Some(1), &body[1..]).emit(&mut Vec::new()).is_ok());
+        let refused = record(Some(1), &body).emit(&mut Vec::new());
+        assert_eq!(refused, Err(BodyTooLong { len: MAX_BODY + 1 }));
+    }
+}

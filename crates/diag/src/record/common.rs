@@ -1,0 +1,42 @@
+//! Names that several records give the same numbers.
+
+use crate::layout::Names;
+
+pub(super) const RNTI: Names = &[
+    (0, "c_rnti"),
+    (1, "sps_rnti"),
+    (2, "p_rnti"),
+    (3, "ra_rnti"),
+    (4, "temporary_c_rnti"),
+    (5, "si_rnti"),
+    (6, "tpc_pusch_rnti"),
+    (7, "tpc_pucch_rnti"),
+    (8, "m_rnti"),
+];
+
+/// Component carriers.
+pub(super) const CARRIER: Names = &[(0, "pcc"), (1, "scc1"), (2, "scc2"), (3, "scc3"), (4, "scc4")];
+
+/// Serving cells.
+pub(super) const CELL: Names = &[
+    (0, "pcell"),
+    (1, "scell1"),
+    (2, "scell2"),
+    (3, "scell3"),
+    (4, "scell4"),
+    (5, "scell5"),
+    (6, "scell6"),
+    (7, "scell7"),
+];
+
+/// Modulations counted from 0.
+pub(super) const MODULATION: Names = &[(0, "qpsk"), (1, "16qam"), (2, "64qam"), (3, "256qam")];
+
+pub(super) const PASS: Names = &[(0, "fail"), (1, "pass")];
+
+pub(super) const ACK: Names = &[(0, "nack"), (1, "ack")];
+
+pub(super) const AGGREGATION: Names =
+    &[(0, "1"), (1, "2"), (2, "4"), (3, "8"), (6, "16"), (7, "24")];
+
+pub(super) const SEARCH_SPACE: Names = &[(0, "common"), (1, "ue_specific")];

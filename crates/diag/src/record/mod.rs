@@ -1,0 +1,283 @@
+//! Log records, by code and version.
+//!
+//! One file per record, each in the same order: what it is and which versions are known, its field tables, its typed
+//! view, tests. A record can be read in two ways: [`decode`] hands every field of it by name to a [`Sink`];
+//! [`Record::parse`] gives a typed view whose iterators read only what they are asked for and allocate nothing. Both
+//! read through the same tables.
+
+mod common;
+mod emit;
+mod mac_downlink;
+mod mac_uplink;
+mod pdcch_decoding;
+mod pdcch_phich;
+mod pdsch_decoding;
+mod pdsch_demapper;
+mod pdsch_stat;
+mod pusch_tx;
+mod serving_cell;
+mod sub;
+mod ul_buffer;
+mod ul_stats;
+
+pub use emit::EmitError;
+pub use mac_downlink::{DownlinkBlock, MacDownlink};
+pub use mac_uplink::{BsrEvent, BsrTrigger, MacUplink, UplinkBlock};
+pub use pdcch_decoding::{ControlMessage, PdcchDecoding};
+pub use pdcch_phich::{Answer, ControlIndication, IndicationSubframe, PdcchPhich};
+pub use pdsch_decoding::{DecodedBlock, PdschDecoding};
+pub use pdsch_demapper::{Demapped, PdschDemapper};
+pub use pdsch_stat::{PdschBlock, PdschStat, PdschSubframe, PdschSubframeRepr};
+pub use pusch_tx::{PuschTx, PuschTxReport};
+pub use serving_cell::{CellMeasurement, ServingCells};
+pub use ul_buffer::{BufferSample, BufferSampleRepr, ChannelBacklog, UplinkBuffer};
+pub use ul_stats::{MacUplinkStats, UplinkStatistics};
+
+use core::fmt;
+
+use crate::layout::{Layout, Node, Short, Sink};
+use crate::{LogCode, LogRecord};
+
+/// Which layout a record, or one of its sub-packets, says it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Version {
+    /// The version of the whole record.
+    Packet(u8),
+    /// The version of a sub-packet.
+    Sub {
+        /// Version of the record around it.
+        packet: u8,
+        /// Kind of sub-packet.
+        id: u8,
+        /// Version of the sub-packet.
+        version: u8,
+    },
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packet(version) => write!(f, "{version}"),
+            Self::Sub { packet, id, version } => write!(f, "{packet} sub-packet {id} v{version}"),
+        }
+    }
+}
+
+/// Why a log record is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordError {
+    /// No version of this code is described here.
+    #[error("log {code}: not described, {len} bytes")]
+    Undescribed {
+        /// What it logs.
+        code: LogCode,
+        /// Bytes of body.
+        len: usize,
+    },
+    /// Other versions of this code are described, this one is not.
+    #[error("log {code} v{version}: version not described, {len} bytes")]
+    Unsupported {
+        /// What it logs.
+        code: LogCode,
+        /// The version it says it has.
+        version: Version,
+        /// Bytes of body.
+        len: usize,
+    },
+    /// The version is described, and the bytes do not fit the description.
+    #[error("log {code} v{version}: needs {need} bytes at offset {at}, has {have}")]
+    Corrupt {
+        /// What it logs.
+        code: LogCode,
+        /// The version it says it has.
+        version: Version,
+        /// Bytes needed from `at` on.
+        need: usize,
+        /// Where in the body.
+        at: usize,
+        /// Bytes there are from `at` on.
+        have: usize,
+    },
+}
+
+/// Everything that lists the described records, so that none can be left out of one place.
+macro_rules! records {
+    ($($doc:literal $variant:ident($view:ident) = $module:ident;)*) => {
+        /// A record, read.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Record<'a> {
+            $(#[doc = $doc] $variant($view<'a>),)*
+        }
+
+        impl<'a> Record<'a> {
+            /// Reads a log record as what its code says it is.
+            pub fn parse(log: &LogRecord<'a>) -> Result<Self, RecordError> {
+                Ok(match log.code {
+                    $($view::CODE => Self::$variant($view::parse(log.body)?),)*
+                    code => return Err(RecordError::Undescribed { code, len: log.body.len() }),
+                })
+            }
+        }
+
+        /// The layouts of `code`, if any version of it is described.
+        pub fn layouts(code: LogCode) -> Option<&'static [Layout]> {
+            match code {
+                $($view::CODE => Some($module::LAYOUTS),)*
+                _ => None,
+            }
+        }
+
+        /// The codes of which at least one version is described.
+        pub const CODES: &[LogCode] = &[$($view::CODE,)*];
+    };
+}
+
+records! {
+    "0xB063." MacDownlink(MacDownlink) = mac_downlink;
+    "0xB064." MacUplink(MacUplink) = mac_uplink;
+    "0xB066." UplinkBuffer(UplinkBuffer) = ul_buffer;
+    "0xB067." MacUplinkStats(MacUplinkStats) = ul_stats;
+    "0xB126." PdschDemapper(PdschDemapper) = pdsch_demapper;
+    "0xB130." PdcchDecoding(PdcchDecoding) = pdcch_decoding;
+    "0xB132." PdschDecoding(PdschDecoding) = pdsch_decoding;
+    "0xB139." PuschTx(PuschTxReport) = pusch_tx;
+    "0xB16B." PdcchPhich(PdcchPhich) = pdcch_phich;
+    "0xB173." PdschStat(PdschStat) = pdsch_stat;
+    "0xB193." ServingCells(ServingCells) = serving_cell;
+}
+
+/// Hands every field of a record to `sink`, in the order of its table.
+///
+/// The record is checked as a whole first: on an error nothing has been handed over. Sub-packets that nobody has
+/// described appear with their id, version and length, and `unsupported`.
+pub fn decode(log: &LogRecord<'_>, sink: &mut impl Sink) -> Result<(), RecordError> {
+    let undescribed = RecordError::Undescribed { code: log.code, len: log.body.len() };
+    let layouts = layouts(log.code).ok_or(undescribed)?;
+    let (node, _) = checked(log.code, layouts, log.body)?;
+    node.visit(sink);
+    Ok(())
+}
+
+/// A body checked against the layout of the version in its first byte, and the index of that layout.
+fn checked<'a>(
+    code: LogCode,
+    layouts: &'static [Layout],
+    body: &'a [u8],
+) -> Result<(Node<'a>, usize), RecordError> {
+    let version = Version::Packet(body.first().copied().unwrap_or_default());
+    let corrupt = |Short { at, need, have }| RecordError::Corrupt { code, version, need, at, have };
+    let &number = body.first().ok_or(corrupt(Short { at: 0, need: 1, have: 0 }))?;
+    let found = layouts.iter().position(|layout| layout.versions.contains(&number));
+    let Some(index) = found else {
+        return Err(RecordError::Unsupported { code, version, len: body.len() });
+    };
+    let node = layouts[index].node(body).map_err(corrupt)?;
+    Ok((node, index))
+}
+
+/// As [`checked`], for records made of sub-packets: it is an error if there are some and none of them is described.
+fn checked_sub_packets<'a>(
+    code: LogCode,
+    layouts: &'static [Layout],
+    body: &'a [u8],
+) -> Result<Node<'a>, RecordError> {
+    let (node, _) = checked(code, layouts, body)?;
+    let packet = body.first().copied().unwrap_or_default();
+    let mut unknown = None;
+    for sub in node.sub_packets() {
+        match sub.node {
+            Some(_) => return Ok(node),
+            None => unknown = Some(Version::Sub { packet, id: sub.id, version: sub.version }),
+        }
+    }
+    match unknown {
+        Some(version) => Err(RecordError::Unsupported { code, version, len: body.len() }),
+        None => Ok(node),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{Block, Part};
+    use std::vec::Vec;
+
+    /// Every block of a layout, with those of its lists and sub-packets.
+    fn blocks(parts: &'static [Part]) -> Vec<&'static Block> {
+        let nested = |part: &'static Part| match part {
+            Part::Block(block) => Vec::from([block]),
+            Part::List { parts, .. } => blocks(parts),
+            Part::SubPackets { known, .. } => {
+                known.iter().flat_map(|sub| blocks(sub.parts)).collect()
+            }
+            Part::Mac { .. } | Part::Chain => Vec::new(),
+        };
+        parts.iter().flat_map(nested).collect()
+    }
+
+    fn every_layout() -> impl Iterator<Item = (LogCode, &'static Layout)> {
+        CODES
+            .iter()
+            .flat_map(|&code| layouts(code).into_iter().flatten().map(move |layout| (code, layout)))
+    }
+
+    #[test]
+    fn every_field_lies_within_its_block() {
+        for (code, layout) in every_layout() {
+            for block in blocks(layout.parts) {
+                for field in block.fields.iter().copied().flatten() {
+                    let (end, size) = (field.end(), usize::from(block.size));
+                    assert!(end <= size, "{code}: {} ends at {end} of {size}", field.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_name_stands_for_two_fields_of_a_block() {
+        for (code, layout) in every_layout() {
+            for block in blocks(layout.parts) {
+                let mut names: Vec<_> =
+                    block.fields.iter().copied().flatten().map(|field| field.name).collect();
+                let count = names.len();
+                names.sort_unstable();
+                names.dedup();
+                assert_eq!(names.len(), count, "{code} {:?}: {names:?}", layout.versions);
+            }
+        }
+    }
+
+    #[test]
+    fn no_version_has_two_layouts() {
+        for &code in CODES {
+            let mut versions: Vec<u8> = layouts(code)
+                .into_iter()
+                .flatten()
+                .flat_map(|layout| layout.versions)
+                .copied()
+                .collect();
+            let count = versions.len();
+            versions.sort_unstable();
+            versions.dedup();
+            assert_eq!(versions.len(), count, "{code}");
+        }
+    }
+
+    #[test]
+    fn errors_say_what_to_look_for() {
+        let corrupt = RecordError::Corrupt {
+            code: LogCode::new(0xB139),
+            version: Version::Packet(124),
+            need: 84,
+            at: 8,
+            have: 60,
+        };
+        let text = std::format!("{corrupt}");
+        assert_eq!(text, "log 0xB139 v124: needs 84 bytes at offset 8, has 60");
+        let version = Version::Sub { packet: 1, id: 8, version: 9 };
+        let unsupported =
+            RecordError::Unsupported { code: LogCode::new(0xB064), version, len: 100 };
+        let text = std::format!("{unsupported}");
+        assert_eq!(text, "log 0xB064 v1 sub-packet 8 v9: version not described, 100 bytes");
+    }
+}

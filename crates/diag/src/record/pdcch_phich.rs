@@ -1,0 +1,250 @@
+//! 0xB16B, PDCCH and PHICH indication: downlink control messages and the base station's answers to uplink blocks.
+//!
+//! Versions 5, 25, 33, 34, 42. Source: docs/diag.md, records and layouts; 5 and 34 agree with captures field by field. A
+//! subframe says how many results of each kind it has; versions 5, 34 and 42 always leave room for the most there can
+//! be, 25 and 33 do not.
+
+use super::common::{ACK, AGGREGATION, RNTI, SEARCH_SPACE};
+use super::{RecordError, checked};
+use crate::LogCode;
+use crate::layout::{
+    Bits, Block, Children, Count, Field, Layout, Node, Part, bits, flag, names, u8, u32, uint,
+};
+use crate::radio::{Rnti, Tti};
+
+const HEADER: &[Field] =
+    &[uint("version", u8(0)), uint("duplex_mode", bits(1, 1, 0)), uint("count", u8(3))];
+const HEADER_V42: &[Field] = &[uint("ul_dl_configuration", bits(1, 5, 2))];
+
+const SUBFRAME_V5: &[Field] = &[
+    uint("pdcch_count", bits(0, 2, 0)),
+    uint("frame", bits(0, 12, 3)),
+    uint("subframe", bits(0, 16, 13)),
+    flag("phich_present", 0, 17),
+    flag("phich_1_present", 0, 18),
+    uint("phich_frame", bits(0, 28, 19)),
+    uint("phich_subframe", bits(4, 3, 0)),
+    names("phich", bits(4, 4, 4), ACK),
+    names("phich_1", bits(4, 5, 5), ACK),
+];
+const SUBFRAME: &[Field] = &[
+    uint("pdcch_count", bits(0, 2, 0)),
+    uint("phich_count", bits(0, 5, 3)),
+    uint("frame", bits(0, 15, 6)),
+    uint("subframe", bits(0, 19, 16)),
+];
+
+const PHICH: &[Part] = &[Part::Block(Block {
+    size: 4,
+    fields: &[&[
+        uint("cell", bits(0, 2, 0)),
+        flag("present", 0, 3),
+        flag("second_present", 0, 4),
+        names("answer", bits(0, 5, 5), ACK),
+        names("second_answer", bits(0, 6, 6), ACK),
+    ]],
+})];
+
+const MESSAGE: &[Field] = &[
+    uint("cell", bits(0, 2, 0)),
+    names("rnti", bits(0, 6, 3), RNTI),
+    uint("payload_bits", bits(0, 13, 7)),
+    names("aggregation", bits(0, 15, 14), AGGREGATION),
+    names("search_space", bits(2, 0, 0), SEARCH_SPACE),
+    uint("sps_grant", bits(2, 3, 1)),
+    flag("new_downlink", 2, 4),
+    uint("downlink_blocks", bits(2, 6, 5)),
+];
+const S0_V42: &[Field] = &[uint("s0_index", u32(4))];
+
+const PDCCH_V5: &[Part] = &[Part::Block(Block { size: 4, fields: &[MESSAGE] })];
+const PDCCH: &[Part] = &[Part::Block(Block { size: 8, fields: &[MESSAGE] })];
+const PDCCH_V42: &[Part] = &[Part::Block(Block { size: 8, fields: &[MESSAGE, S0_V42] })];
+
+const EVENTS_V42: Part = Part::Block(Block {
+    size: 16,
+    fields: &[&[
+        uint("full_mode_events", u32(0)),
+        uint("dl_subframe_count", u32(4)),
+        uint("force_send_pdcch", u32(8)),
+    ]],
+});
+
+const PDCCHS: Bits = bits(0, 2, 0);
+const PHICHS: Bits = bits(0, 5, 3);
+
+const fn subframe(size: u16, fields: &'static [&'static [Field]]) -> Part {
+    Part::Block(Block { size, fields })
+}
+
+const fn phich(count: Count) -> Part {
+    Part::List { name: "phich", count, parts: PHICH }
+}
+
+const fn pdcch(count: Count, parts: &'static [Part]) -> Part {
+    Part::List { name: "pdcch", count, parts }
+}
+
+const fn report(parts: &'static [Part]) -> Part {
+    Part::List { name: "subframes", count: Count::Says(u8(3)), parts }
+}
+
+pub(super) static LAYOUTS: &[Layout] = &[
+    Layout {
+        versions: &[5],
+        parts: &[
+            subframe(4, &[HEADER]),
+            report(&[subframe(8, &[SUBFRAME_V5]), pdcch(Count::Of(PDCCHS, 8), PDCCH_V5)]),
+        ],
+    },
+    Layout {
+        versions: &[25],
+        parts: &[
+            subframe(4, &[HEADER]),
+            report(&[
+                subframe(4, &[SUBFRAME]),
+                phich(Count::Says(PHICHS)),
+                pdcch(Count::Says(PDCCHS), PDCCH),
+            ]),
+        ],
+    },
+    Layout {
+        versions: &[33],
+        parts: &[
+            subframe(4, &[HEADER]),
+            report(&[
+                subframe(12, &[SUBFRAME]),
+                phich(Count::Says(PHICHS)),
+                pdcch(Count::Says(PDCCHS), PDCCH),
+            ]),
+        ],
+    },
+    Layout {
+        versions: &[34],
+        parts: &[
+            subframe(4, &[HEADER]),
+            report(&[
+                subframe(12, &[SUBFRAME]),
+                phich(Count::Of(PHICHS, 5)),
+                pdcch(Count::Of(PDCCHS, 16), PDCCH),
+            ]),
+        ],
+    },
+    Layout {
+        versions: &[42],
+        parts: &[
+            subframe(4, &[HEADER, HEADER_V42]),
+            report(&[
+                subframe(4, &[SUBFRAME]),
+                phich(Count::Of(PHICHS, 7)),
+                pdcch(Count::Of(PDCCHS, 16), PDCCH_V42),
+                EVENTS_V42,
+            ]),
+        ],
+    },
+];
+
+/// A run of PDCCH and PHICH indications.
+#[derive(Clone, Copy)]
+pub struct PdcchPhich<'a> {
+    node: Node<'a>,
+    version: u8,
+}
+
+/// One subframe with something in it.
+#[derive(Clone, Copy)]
+pub struct IndicationSubframe<'a> {
+    /// When; `None` if the record says no valid subframe.
+    pub tti: Option<Tti>,
+    node: Node<'a>,
+    version: u8,
+}
+
+/// One control message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlIndication {
+    /// Serving cell, 0 for the primary.
+    pub cell: u8,
+    /// To whom it was addressed.
+    pub rnti: Rnti,
+    /// Length of the message in bits.
+    pub payload_bits: u8,
+    /// Control channel elements: 1, 2, 4 or 8.
+    pub aggregation: u8,
+    /// It assigns a new downlink transmission.
+    pub new_downlink: bool,
+    /// Downlink transport blocks it assigns.
+    pub downlink_blocks: u8,
+}
+
+/// The base station's answer to an uplink block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Serving cell, 0 for the primary.
+    pub cell: u8,
+    /// It acknowledges the block.
+    pub acknowledged: bool,
+}
+
+impl<'a> PdcchPhich<'a> {
+    /// The log code.
+    pub const CODE: LogCode = LogCode::new(0xB16B);
+
+    /// Reads the body of a record.
+    pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
+        let (node, _) = checked(Self::CODE, LAYOUTS, body)?;
+        Ok(Self { node, version: node.read(u8(0)) as u8 })
+    }
+
+    /// The subframes, oldest first.
+    pub fn subframes(&self) -> impl Iterator<Item = IndicationSubframe<'a>> + use<'a> {
+        let version = self.version;
+        self.node.list("subframes").map(move |node| {
+            let (frame, subframe) = match version {
+                5 => (bits(0, 12, 3), bits(0, 16, 13)),
+                _ => (bits(0, 15, 6), bits(0, 19, 16)),
+            };
+            let tti = Tti::new(node.read(frame) as u16, node.read(subframe) as u8);
+            IndicationSubframe { tti, node, version }
+        })
+    }
+}
+
+impl<'a> IndicationSubframe<'a> {
+    /// The control messages.
+    pub fn messages(&self) -> impl Iterator<Item = ControlIndication> + use<'a> {
+        self.node.list("pdcch").map(|node| ControlIndication {
+            cell: node.read(bits(0, 2, 0)) as u8,
+            rnti: Rnti::from_number(node.read(bits(0, 6, 3))),
+            payload_bits: node.read(bits(0, 13, 7)) as u8,
+            aggregation: 1 << node.read(bits(0, 15, 14)),
+            new_downlink: node.read(bits(2, 4, 4)) != 0,
+            downlink_blocks: node.read(bits(2, 6, 5)) as u8,
+        })
+    }
+
+    /// The answers to first or only blocks.
+    pub fn answers(&self) -> impl Iterator<Item = Answer> + use<'a> {
+        let own = (self.version == 5 && self.node.read(bits(0, 17, 17)) != 0)
+            .then(|| Answer { cell: 0, acknowledged: self.node.read(bits(4, 4, 4)) != 0 });
+        let listed: Children<'a> = self.node.list("phich");
+        own.into_iter().chain(listed.filter(|node| node.read(bits(0, 3, 3)) != 0).map(|node| {
+            Answer {
+                cell: node.read(bits(0, 2, 0)) as u8,
+                acknowledged: node.read(bits(0, 5, 5)) != 0,
+            }
+        }))
+    }
+}
+
+impl core::fmt::Debug for PdcchPhich<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.subframes()).finish()
+    }
+}
+
+impl core::fmt::Debug for IndicationSubframe<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("IndicationSubframe").field("tti", &self.tti).finish_non_exhaustive()
+    }
+}

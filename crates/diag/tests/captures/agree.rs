@@ -1,0 +1,116 @@
+//! Compares a decoded record with the reference's reading of it, name by name, both ways: a field of ours without a
+//! rule fails, and so does one of the reference's that no rule accounts for.
+
+use serde_json::{Map, Value as Json};
+
+use crate::tree::{Item, Leaf, Node};
+
+/// One field or list of ours, or of the reference's, and how the other side has it.
+pub(crate) struct Rule {
+    pub ours: &'static str,
+    pub theirs: &'static str,
+    pub how: How,
+}
+
+pub(crate) enum How {
+    /// The same number, or the same bytes in hex.
+    Same,
+    /// Our number has this text; the reference's word for one it does not know is always the same.
+    Text(&'static [(i64, &'static str)]),
+    /// The reference gives what this makes of our item, instead of the value; why is in the table of its errors.
+    Error(fn(&Item) -> Json),
+    /// As [`How::Error`], where the reference is right and only says it differently.
+    Differently(fn(&Item) -> Json),
+    /// A list, item by item, by these rules. The reference may go on into room that is not in use.
+    List(Vec<Rule>),
+    /// Only we have it.
+    Ours,
+    /// Only the reference has it: constants, sums, what it repeats.
+    Theirs,
+}
+
+const UNKNOWN: &str = "(MI)Unknown";
+
+pub(crate) fn compare(
+    ours: &Item,
+    theirs: &Map<String, Json>,
+    rules: &[Rule],
+) -> Result<(), String> {
+    for (name, node) in &ours.0 {
+        let candidates = || rules.iter().filter(|rule| rule.ours == *name);
+        let rule = candidates()
+            .find(|rule| theirs.contains_key(rule.theirs))
+            .or_else(|| candidates().next())
+            .ok_or_else(|| format!("no rule for our {name}"))?;
+        compare_one(ours, node, theirs.get(rule.theirs), rule)?;
+    }
+    for name in theirs.keys() {
+        let mut answers = rules.iter().filter(|rule| rule.theirs == name);
+        let answered = answers.any(|rule| {
+            matches!(rule.how, How::Theirs) || ours.0.iter().any(|(ours, _)| *ours == rule.ours)
+        });
+        if !answered {
+            return Err(format!("they have {name:?}, we have nothing for it"));
+        }
+    }
+    Ok(())
+}
+
+fn compare_one(item: &Item, ours: &Node, theirs: Option<&Json>, rule: &Rule) -> Result<(), String> {
+    if matches!(rule.how, How::Ours) {
+        return Ok(());
+    }
+    let theirs = theirs.ok_or_else(|| format!("they have no {:?}", rule.theirs))?;
+    let differ = |wanted: &dyn std::fmt::Debug| {
+        format!("{} is {ours:?}, so {:?} should be {wanted:?}, is {theirs}", rule.ours, rule.theirs)
+    };
+    match (&rule.how, ours) {
+        (How::Same, Node::Leaf(leaf)) if same(leaf, theirs) => Ok(()),
+        (How::Same, _) => Err(differ(ours)),
+        (How::Text(texts), Node::Leaf(Leaf::Number(number))) => {
+            let text = texts.iter().find(|(found, _)| found == number).map_or(UNKNOWN, |(_, t)| t);
+            if theirs.as_str() == Some(text) { Ok(()) } else { Err(differ(&text)) }
+        }
+        (How::Error(make) | How::Differently(make), _) => {
+            let wanted = make(item);
+            if wanted == *theirs { Ok(()) } else { Err(differ(&wanted)) }
+        }
+        (How::List(rules), Node::List(items)) => {
+            compare_lists(items, theirs, rules).map_err(|error| format!("{}: {error}", rule.ours))
+        }
+        _ => Err(format!("the rule for {} does not fit {ours:?}", rule.ours)),
+    }
+}
+
+fn compare_lists(ours: &[Item], theirs: &Json, rules: &[Rule]) -> Result<(), String> {
+    let theirs = theirs.as_array().ok_or("theirs is no list")?;
+    if theirs.len() < ours.len() {
+        return Err(format!("we have {} items, they have {}", ours.len(), theirs.len()));
+    }
+    for (i, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+        let theirs = theirs.as_object().ok_or("their item is no object")?;
+        compare(ours, theirs, rules).map_err(|error| format!("item {i}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn same(ours: &Leaf, theirs: &Json) -> bool {
+    match (ours, theirs) {
+        (Leaf::Number(ours), Json::Number(theirs)) => {
+            theirs.as_i64() == Some(*ours) || theirs.as_u64() == Some(ours.cast_unsigned())
+        }
+        // Theirs went through a 32-bit float.
+        (Leaf::Real(ours), Json::Number(theirs)) => theirs
+            .as_f64()
+            .is_some_and(|theirs| (ours - theirs).abs() <= 1e-5 * ours.abs().max(0.1)),
+        (Leaf::Bytes(ours), Json::String(theirs)) => {
+            let hex: String = ours.iter().map(|byte| format!("{byte:02x}")).collect();
+            theirs.strip_prefix("0x") == Some(&hex)
+        }
+        (Leaf::Number(ours), Json::String(theirs)) => {
+            let hex = theirs.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
+            hex == Some(ours.cast_unsigned())
+        }
+        _ => false,
+    }
+}

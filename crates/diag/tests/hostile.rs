@@ -1,0 +1,180 @@
+//! Whatever bytes come, nothing panics: they are frames or damage, records or errors.
+
+mod synthetic;
+mod targets;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use sounding_diag::LogCode;
+use sounding_diag::capture::{Reader, recognise};
+use sounding_diag::hdlc::{Deframer, encode};
+use sounding_diag::packet::Packet;
+use sounding_diag::record::{self, Record, RecordError};
+
+use targets::{Print, capture as read_capture, read};
+
+/// A capture of every version of every record.
+fn capture(seed: u64) -> Vec<u8> {
+    let mut stream = Vec::new();
+    for (code, body) in synthetic::bodies(seed) {
+        let mut payload = Vec::new();
+        synthetic::record(code, &body).emit(&mut payload).expect("bodies are short");
+        encode(&payload, &mut stream);
+    }
+    stream
+}
+
+#[test]
+fn a_record_is_read_whole_and_refused_at_every_shorter_length() {
+    for seed in 0..8 {
+        for (code, body) in synthetic::bodies(seed) {
+            let version = body[0];
+            assert_eq!(read(&synthetic::record(code, &body)), Ok(()), "{code} v{version}");
+            for len in 0..body.len() {
+                let cut = read(&synthetic::record(code, &body[..len]));
+                assert!(
+                    matches!(cut, Err(RecordError::Corrupt { need, have, .. }) if need > have),
+                    "{code} v{version} cut to {len} of {}: {cut:?}",
+                    body.len(),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unknown_version_is_unsupported_whatever_follows() {
+    for &code in record::CODES {
+        let known: Vec<u8> = record::layouts(code)
+            .into_iter()
+            .flatten()
+            .flat_map(|layout| layout.versions)
+            .copied()
+            .collect();
+        for version in (0..=255).filter(|version| !known.contains(version)) {
+            let body = [version; 5];
+            let refused = RecordError::Unsupported {
+                code,
+                version: record::Version::Packet(version),
+                len: body.len(),
+            };
+            let log = synthetic::record(code, &body);
+            assert_eq!(record::decode(&log, &mut Print::default()), Err(refused));
+            assert_eq!(Record::parse(&log).err(), Some(refused));
+        }
+    }
+}
+
+#[test]
+fn a_record_of_unknown_sub_packets_is_unsupported_and_decodes_as_far_as_it_is_known() {
+    let body = [1, 1, 0, 0, 8, 99, 6, 0, 0xAA, 0xBB];
+    let log = synthetic::record(LogCode::new(0xB064), &body);
+    let version = record::Version::Sub { packet: 1, id: 8, version: 99 };
+    let refused = RecordError::Unsupported { code: log.code, version, len: body.len() };
+    assert_eq!(Record::parse(&log).err(), Some(refused));
+    let mut printed = Print::default();
+    assert_eq!(record::decode(&log, &mut printed), Ok(()));
+    assert!(printed.0.ends_with("id=8 version=99 len_bytes=6 unsupported=true "), "{}", printed.0);
+}
+
+#[test]
+fn a_code_that_is_not_described_says_so() {
+    let log = synthetic::record(LogCode::new(0xB0C0), &[26, 0, 0]);
+    let refused = RecordError::Undescribed { code: log.code, len: 3 };
+    assert_eq!(Record::parse(&log).err(), Some(refused));
+    assert_eq!(record::decode(&log, &mut Print::default()), Err(refused));
+}
+
+#[test]
+fn a_capture_cut_at_any_byte_loses_no_more_than_one_frame() {
+    let whole = capture(1);
+    let ends: Vec<usize> =
+        (0..whole.len()).filter(|&at| whole[at] == 0x7E).map(|at| at + 1).collect();
+    for cut in 1..whole.len() {
+        let complete = ends.iter().filter(|&&end| end <= cut).count() as u64;
+        let left = u64::from(!ends.contains(&cut));
+        match read_capture(&whole[..cut]) {
+            Some(counts) => assert_eq!(counts, (complete, left, complete), "cut at {cut}"),
+            None => assert_eq!(complete, 0, "cut at {cut}"),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_in_any_chunks_are_frames_or_damage(
+        bytes in vec(any::<u8>(), 0..2000),
+        sizes in vec(1usize..300, 1..20),
+    ) {
+        let mut reader = Reader::new();
+        let mut rest = bytes.as_slice();
+        for size in sizes.iter().cycle() {
+            if rest.is_empty() {
+                break;
+            }
+            let (mut chunk, tail) = rest.split_at((*size).min(rest.len()));
+            rest = tail;
+            while let Some(found) = reader.poll_packet(&mut chunk) {
+                if let Ok(located) = found && let Packet::Log(log) = located.packet {
+                    let _ = read(&log);
+                }
+            }
+        }
+        reader.handle_end();
+        prop_assert_eq!(reader.counts().frames.bytes, bytes.len() as u64);
+        let _ = recognise(&bytes);
+    }
+
+    #[test]
+    fn any_payload_survives_its_frame(
+        payload in vec(prop_oneof![Just(0x7E), Just(0x7D), any::<u8>()], 1..500),
+        before in vec(any::<u8>(), 0..50),
+    ) {
+        let mut stream = before.clone();
+        stream.push(0x7E);
+        encode(&payload, &mut stream);
+        let mut input = stream.as_slice();
+        let mut deframer = Deframer::new();
+        let mut last = None;
+        while let Some(frame) = deframer.poll_frame(&mut input) {
+            last = Some(frame.map(|frame| frame.payload.to_vec()));
+        }
+        prop_assert_eq!(last, Some(Ok(payload)));
+    }
+
+    #[test]
+    fn any_body_is_a_record_or_an_error(
+        code in proptest::sample::select(record::CODES),
+        body in vec(any::<u8>(), 0..400),
+    ) {
+        let _ = read(&synthetic::record(code, &body));
+    }
+
+    /// Right in its version, wrong in a few places: what goes deepest.
+    #[test]
+    fn any_damage_to_a_record_is_a_record_or_an_error(
+        seed in any::<u64>(),
+        damages in vec((any::<proptest::sample::Index>(), any::<u8>()), 1..10),
+    ) {
+        for (code, mut body) in synthetic::bodies(seed) {
+            for (at, byte) in &damages {
+                let at = at.index(body.len());
+                body[at] = *byte;
+            }
+            let _ = read(&synthetic::record(code, &body));
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_costs_no_more_than_two_frames(
+        at in any::<proptest::sample::Index>(),
+        bit in 0u8..8,
+    ) {
+        let mut bytes = capture(2);
+        let frames = read_capture(&bytes).map(|(good, ..)| good);
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+        let (good, ..) = read_capture(&bytes).expect("other frames are whole");
+        prop_assert!(frames.is_some_and(|frames| good + 2 >= frames), "{:?} of {:?}", good, frames);
+    }
+}

@@ -1,0 +1,93 @@
+//! What the fuzz targets do with their input; the test `corpus` does the same with their seeds.
+
+use std::fmt::Write;
+
+use sounding_diag::capture::{Capture, recognise};
+use sounding_diag::hdlc::{Deframer, encode};
+use sounding_diag::layout::{Sink, Value};
+use sounding_diag::packet::Packet;
+use sounding_diag::record::{self, Record, RecordError};
+use sounding_diag::{LogCode, LogRecord};
+use sounding_units::ModemInstant;
+
+/// Formats every value, so that no way of reading one is left out.
+#[derive(Default)]
+pub(crate) struct Print(pub(crate) String);
+
+impl Sink for Print {
+    fn field(&mut self, name: &'static str, value: Value<'_>) {
+        write!(self.0, "{name}={value} ").expect("a string takes everything");
+    }
+    fn begin_list(&mut self, _: &'static str) {}
+    fn begin_item(&mut self) {}
+    fn end_item(&mut self) {}
+    fn end_list(&mut self) {}
+}
+
+/// Reads a record in both ways, and gives how the first ended.
+pub(crate) fn read(log: &LogRecord<'_>) -> Result<(), RecordError> {
+    if let Ok(record) = Record::parse(log) {
+        assert!(!format!("{record:?}").is_empty());
+    }
+    record::decode(log, &mut Print::default())
+}
+
+/// Frames are the same however the stream is cut, and a payload written is the payload read.
+#[allow(dead_code, reason = "each user of this file has its own targets")]
+pub(crate) fn hdlc(data: &[u8]) {
+    let Some((&size, stream)) = data.split_first() else { return };
+    let whole = frames(&mut Deframer::with_limit(1000), stream, stream.len().max(1));
+    let cut = frames(&mut Deframer::with_limit(1000), stream, usize::from(size).max(1));
+    assert_eq!(whole, cut);
+    if !stream.is_empty() && stream.len() <= 1000 {
+        let mut encoded = Vec::new();
+        encode(stream, &mut encoded);
+        let read = frames(&mut Deframer::with_limit(1000), &encoded, encoded.len());
+        assert_eq!(read, [(0, Some(stream.to_vec()))]);
+    }
+}
+
+/// Every frame's offset, and its payload if it is a good one.
+fn frames(deframer: &mut Deframer, stream: &[u8], size: usize) -> Vec<(u64, Option<Vec<u8>>)> {
+    let mut found = Vec::new();
+    for mut chunk in stream.chunks(size) {
+        while let Some(frame) = deframer.poll_frame(&mut chunk) {
+            found.push(match frame {
+                Ok(frame) => (frame.offset, Some(frame.payload.to_vec())),
+                Err(bad) => (bad.offset, None),
+            });
+        }
+    }
+    found.extend(deframer.handle_end().map(|bad| (bad.offset, None)));
+    assert_eq!(deframer.counts().bytes, stream.len() as u64);
+    found
+}
+
+/// A code in two bytes, and a body.
+#[allow(dead_code, reason = "each user of this file has its own targets")]
+pub(crate) fn records(data: &[u8]) {
+    let Some((code, body)) = data.split_first_chunk::<2>() else { return };
+    let code = LogCode::new(u16::from_le_bytes(*code));
+    let at = ModemInstant::default();
+    let _ = read(&LogRecord { code, at, stamp: 0, radio: None, body });
+}
+
+/// A whole capture; good frames, bad ones and log records, if it is one.
+#[allow(dead_code, reason = "each user of this file has its own targets")]
+pub(crate) fn capture(data: &[u8]) -> Option<(u64, u64, u64)> {
+    let Ok(mut capture) = Capture::new(data) else {
+        assert!(recognise(data).is_err(), "both say the same");
+        return None;
+    };
+    while let Some(found) = capture.poll_packet() {
+        if let Ok(located) = found
+            && let Packet::Log(log) = located.packet
+        {
+            let _ = read(&log);
+        }
+    }
+    let counts = capture.counts();
+    assert_eq!(counts.frames.bytes, data.len() as u64, "every byte is accounted for");
+    assert_eq!(counts.frames.good, counts.logs + counts.others + counts.bad_packets);
+    Some((counts.frames.good, counts.frames.bad, counts.logs))
+}

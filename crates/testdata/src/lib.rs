@@ -1,0 +1,46 @@
+//! Real captures, traces and reference results for tests. They belong to others and are never part of this
+//! repository: tests that need them run where they are present and say aloud what they skipped where they are not.
+
+mod rights;
+
+pub use rights::may_emulate;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The folder of shared data: `$SOUNDING_DATA`, or `shared/data` beside the repository.
+fn root() -> PathBuf {
+    std::env::var_os("SOUNDING_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    )
+}
+
+/// A file or folder of the shared data, or `None`, with a line on stderr that names what the caller skips.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let found = root().join(path);
+    if found.exists() {
+        return Some(found);
+    }
+    say(&format!("SKIPPED: shared data {} is absent", found.display()));
+    None
+}
+
+/// Written to the file descriptor, because the test harness swallows `eprintln!` of tests that pass.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Every file under a folder of the shared data, in name order; empty, and said aloud, where the data is absent.
+pub fn shared_files(folder: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders: Vec<PathBuf> = shared(folder).into_iter().collect();
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        for entry in entries.map(|entry| entry.path()) {
+            if entry.is_dir() { &mut folders } else { &mut files }.push(entry);
+        }
+    }
+    files.sort();
+    files
+}
