@@ -1,0 +1,228 @@
+//! From checked records to KPIs.
+
+use core::time::Duration;
+
+use sounding_diag::LogRecord;
+use sounding_diag::mac::Element;
+use sounding_diag::radio::{Modulation, Rnti, Tti};
+use sounding_diag::record::{
+    MacDownlink, MacUplink, PdschDemapper, PdschStat, PuschTxReport, RecordError, ServingCells,
+    UplinkBuffer,
+};
+use sounding_phy::lte::{self, McsTable, TbsIndex};
+use sounding_units::{Bytes, ModemInstant, Prb};
+
+use crate::{Allocation, Backlog, Direction, Grant, Kpi, Layer, Signal};
+
+/// Reads the KPIs of one log record and hands each to `sink`, oldest first; whether its code is one that holds KPIs.
+///
+/// A record of a version that nobody has described, or whose bytes do not fit its description, is an error for the
+/// caller to count.
+pub fn extract(log: &LogRecord<'_>, mut sink: impl FnMut(Kpi)) -> Result<bool, RecordError> {
+    let (at, body, sink) = (log.at, log.body, &mut sink);
+    match log.code {
+        PuschTxReport::CODE => pusch(at, &PuschTxReport::parse(body)?, sink),
+        PdschStat::CODE => pdsch(at, &PdschStat::parse(body)?, sink),
+        PdschDemapper::CODE => demapped(at, &PdschDemapper::parse(body)?, sink),
+        MacUplink::CODE => mac_uplink(at, &MacUplink::parse(body)?, sink),
+        MacDownlink::CODE => mac_downlink(at, &MacDownlink::parse(body)?, sink),
+        UplinkBuffer::CODE => uplink_buffer(at, &UplinkBuffer::parse(body)?, sink),
+        ServingCells::CODE => serving_cells(at, &ServingCells::parse(body)?, sink),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Subframe numbers are dated back from the newest in their record, which the modem stamped when it was complete.
+#[derive(Clone, Copy)]
+struct Dates {
+    stamped: ModemInstant,
+    newest: Option<Tti>,
+}
+
+impl Dates {
+    fn of(&self, tti: Option<Tti>) -> ModemInstant {
+        // Records hold a second of subframes at most; more is a number out of order, which is as good as the newest.
+        const LONGEST: u16 = 2_000;
+        match (self.newest, tti) {
+            (Some(newest), Some(tti)) if newest.since(tti) <= LONGEST => {
+                self.stamped.saturating_before(Duration::from_millis(newest.since(tti).into()))
+            }
+            _ => self.stamped,
+        }
+    }
+}
+
+fn pusch(stamped: ModemInstant, report: &PuschTxReport<'_>, sink: &mut impl FnMut(Kpi)) {
+    let dates = Dates { stamped, newest: report.dispatched() };
+    for tx in report.transmissions().filter(|tx| tx.dropped != Some(true)) {
+        let index = tx.modulation.and_then(|modulation| {
+            lte::uplink_tbs_index(tx.rbs, phy_modulation(modulation), tx.code_rate_1024)
+        });
+        sink(Kpi::Grant(Grant {
+            at: dates.of(tx.tti),
+            direction: Direction::Uplink,
+            carrier: tx.carrier,
+            layer: Layer::Phy,
+            size: tx.size,
+            padding: None,
+            retransmission: tx.retx != 0,
+            decoded: None,
+            // LTE uplinks of these versions have one layer (TS 36.213 §8.6).
+            allocation: index.map(|index| Allocation { prb: tx.rbs, index, layers: 1 }),
+        }));
+    }
+}
+
+fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, sink: &mut impl FnMut(Kpi)) {
+    let dates = Dates { stamped, newest: stat.subframes().filter_map(|s| s.tti).last() };
+    for subframe in stat.subframes() {
+        let at = dates.of(subframe.tti);
+        let blocks = subframe.blocks().filter(|block| is_ours(block.rnti)).count();
+        for block in subframe.blocks().filter(|block| is_ours(block.rnti)) {
+            // Two blocks share the layers: one each of two, one and two of three, two each of four
+            // (TS 36.211 Table 6.3.3.2-1).
+            let layers = match (blocks, subframe.layers, block.index) {
+                (2, 3, 0) => 1,
+                (2, 3, _) => 2,
+                (2, layers, _) => layers / 2,
+                (_, layers, _) => layers,
+            };
+            sink(Kpi::Grant(Grant {
+                at,
+                direction: Direction::Downlink,
+                carrier: subframe.cell,
+                layer: Layer::Phy,
+                size: block.size - CRC,
+                padding: None,
+                retransmission: block.rv != 0,
+                decoded: Some(block.received),
+                allocation: downlink_allocation(block.mcs, block.modulation, block.rbs, layers),
+            }));
+        }
+    }
+}
+
+/// PDSCH statistics count a block with its CRC; the tables do not (TS 36.212 §5.1.1).
+const CRC: Bytes = Bytes::new(3);
+
+/// Which of the two MCS tables the network uses is nowhere in the record, but where they differ so do their
+/// modulations for the same I_MCS.
+fn downlink_allocation(
+    mcs: u8,
+    modulation: Option<Modulation>,
+    prb: Prb,
+    layers: u8,
+) -> Option<Allocation> {
+    let row = |table| -> Option<TbsIndex> {
+        let (order, index) = lte::mcs(table, mcs)?;
+        modulation.is_none_or(|seen| phy_modulation(seen) == order).then_some(index)
+    };
+    let index = row(McsTable::Downlink).or_else(|| row(McsTable::Downlink256Qam))?;
+    Some(Allocation { prb, index, layers: layers.max(1) })
+}
+
+fn demapped(stamped: ModemInstant, demapper: &PdschDemapper<'_>, sink: &mut impl FnMut(Kpi)) {
+    let newest = demapper.assignments().filter_map(|a| a.tti).last();
+    let dates = Dates { stamped, newest };
+    for assignment in demapper.assignments().filter(|a| is_ours(a.rnti)) {
+        for size in assignment.sizes.into_iter().filter(|size| *size > Bytes::ZERO) {
+            sink(Kpi::Grant(Grant {
+                at: dates.of(assignment.tti),
+                direction: Direction::Downlink,
+                carrier: assignment.carrier,
+                layer: Layer::Phy,
+                size,
+                padding: None,
+                // A demapper is configured before it is known what arrives.
+                retransmission: false,
+                decoded: None,
+                allocation: None,
+            }));
+        }
+    }
+}
+
+fn mac_uplink(stamped: ModemInstant, blocks: &MacUplink<'_>, sink: &mut impl FnMut(Kpi)) {
+    let dates = Dates { stamped, newest: blocks.blocks().filter_map(|b| b.tti).last() };
+    for block in blocks.blocks() {
+        let at = dates.of(block.tti);
+        for (_, element) in block.pdu.elements() {
+            if let Some(waiting) = reported_backlog(&element) {
+                sink(Kpi::Backlog(Backlog { at, waiting }));
+            }
+        }
+        sink(Kpi::Grant(Grant {
+            at,
+            direction: Direction::Uplink,
+            carrier: block.cell,
+            layer: Layer::Mac,
+            size: block.grant,
+            padding: Some(block.padding),
+            retransmission: false,
+            decoded: None,
+            allocation: None,
+        }));
+    }
+}
+
+fn mac_downlink(stamped: ModemInstant, blocks: &MacDownlink<'_>, sink: &mut impl FnMut(Kpi)) {
+    let dates = Dates { stamped, newest: blocks.blocks().filter_map(|b| b.tti).last() };
+    for block in blocks.blocks().filter(|block| is_ours(block.rnti)) {
+        sink(Kpi::Grant(Grant {
+            at: dates.of(block.tti),
+            direction: Direction::Downlink,
+            carrier: block.cell,
+            layer: Layer::Mac,
+            size: block.size,
+            padding: Some(block.padding),
+            retransmission: false,
+            // MAC sees only blocks that arrived.
+            decoded: Some(true),
+            allocation: None,
+        }));
+    }
+}
+
+fn uplink_buffer(stamped: ModemInstant, buffer: &UplinkBuffer<'_>, sink: &mut impl FnMut(Kpi)) {
+    let dates = Dates { stamped, newest: buffer.samples().filter_map(|s| s.tti).last() };
+    for sample in buffer.samples() {
+        sink(Kpi::Backlog(Backlog { at: dates.of(sample.tti), waiting: sample.total() }));
+    }
+}
+
+fn serving_cells(stamped: ModemInstant, cells: &ServingCells<'_>, sink: &mut impl FnMut(Kpi)) {
+    for cell in cells.cells().filter(|cell| cell.serving != Some(false)) {
+        sink(Kpi::Signal(Signal {
+            at: stamped,
+            cell: cell.pci,
+            rsrp_dbm: cell.rsrp.as_f64() as f32,
+            rsrq_db: cell.rsrq.as_f64() as f32,
+        }));
+    }
+}
+
+/// What a buffer status report tells the network: the upper end of the reported range, as a scheduler reads it. The
+/// open-ended last range counts with its lower end.
+fn reported_backlog(element: &Element) -> Option<Bytes> {
+    const OPEN_ENDED: Bytes = Bytes::new(150_000);
+    let upper = |index: u8| lte::bsr_upper(index).unwrap_or(OPEN_ENDED);
+    match *element {
+        Element::ShortBsr { index, .. } => Some(upper(index)),
+        Element::LongBsr(indexes) => Some(indexes.into_iter().map(upper).sum()),
+        _ => None,
+    }
+}
+
+fn is_ours(rnti: Rnti) -> bool {
+    matches!(rnti, Rnti::Cell | Rnti::SemiPersistent)
+}
+
+fn phy_modulation(modulation: Modulation) -> lte::Modulation {
+    match modulation {
+        Modulation::Qpsk => lte::Modulation::Qpsk,
+        Modulation::Qam16 => lte::Modulation::Qam16,
+        Modulation::Qam64 => lte::Modulation::Qam64,
+        Modulation::Qam256 => lte::Modulation::Qam256,
+    }
+}

@@ -1,0 +1,107 @@
+use core::fmt;
+
+use sounding_phy::lte::TbsIndex;
+use sounding_units::{Bytes, ModemInstant, Prb};
+
+/// Which way the data goes, seen from the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// Device to network.
+    Uplink,
+    /// Network to device.
+    Downlink,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Uplink => "uplink",
+            Self::Downlink => "downlink",
+        })
+    }
+}
+
+/// The layer whose record a grant was read from. One transport block appears once on each layer that is logged, so
+/// an estimator counts one layer only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// PUSCH transmit reports, PDSCH statistics and demapper configurations.
+    Phy,
+    /// MAC transport block records, which also say how much of the block was padding.
+    Mac,
+}
+
+/// One transport block that the network granted for one subframe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The subframe, on the modem's clock.
+    pub at: ModemInstant,
+    /// Uplink or downlink.
+    pub direction: Direction,
+    /// Component carrier: 0 is the primary cell.
+    pub carrier: u8,
+    /// The layer that reported it.
+    pub layer: Layer,
+    /// Size of the transport block, without its CRC.
+    pub size: Bytes,
+    /// Part of the block that carried nothing; only MAC records say.
+    pub padding: Option<Bytes>,
+    /// True if this block repeats one that was sent before: it uses the air but carries nothing new.
+    pub retransmission: bool,
+    /// Whether the CRC passed; only downlink PHY records say.
+    pub decoded: Option<bool>,
+    /// What the block's size follows from, where the record says.
+    pub allocation: Option<Allocation>,
+}
+
+/// What the size of a transport block follows from (BISCAY §3.2.2, Equation 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Resource blocks granted.
+    pub prb: Prb,
+    /// Row of the transport block size table.
+    pub index: TbsIndex,
+    /// Spatial layers that this block is mapped to. Range 1..=4.
+    pub layers: u8,
+}
+
+impl Allocation {
+    /// The size that the tables give for this allocation, or `None` where they have no entry.
+    pub fn size(&self) -> Option<Bytes> {
+        let bits = sounding_phy::lte::tbs_bits(self.index, self.prb, self.layers)?;
+        Some(Bytes::new(u64::from(bits / 8)))
+    }
+}
+
+/// Signal strength of a serving cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Signal {
+    /// When it was measured, on the modem's clock.
+    pub at: ModemInstant,
+    /// Physical cell identity. Range 0..=503.
+    pub cell: u16,
+    /// RSRP in dBm. Range −180..=−17 (TS 36.214 §5.1.1).
+    pub rsrp_dbm: f32,
+    /// RSRQ in dB. Range −30..=34 (TS 36.214 §5.1.3).
+    pub rsrq_db: f32,
+}
+
+/// Data that waits in the modem for uplink grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// When it was counted, on the modem's clock.
+    pub at: ModemInstant,
+    /// Bytes waiting, all logical channels together.
+    pub waiting: Bytes,
+}
+
+/// One number, or a few that belong together, out of one record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kpi {
+    /// A transport block was granted.
+    Grant(Grant),
+    /// A serving cell was measured.
+    Signal(Signal),
+    /// Uplink data is waiting.
+    Backlog(Backlog),
+}

@@ -1,0 +1,91 @@
+use core::fmt;
+use core::time::Duration;
+
+use sounding_kpi::Direction;
+use sounding_units::{Bytes, Rate};
+
+/// What the radio link carries, and how far that can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkEstimate {
+    /// Uplink or downlink.
+    pub direction: Direction,
+    /// What this device could send, as IP bytes: transport blocks less the overhead of MAC, RLC and PDCP.
+    pub rate: Rate,
+    /// Whether `rate` is all the radio had, or only all that was asked for.
+    pub bound: Bound,
+    /// Host time since the newest record behind it arrived.
+    pub age: Duration,
+    /// The age up to which it may be used.
+    pub valid_for: Duration,
+    /// Bytes the modem still holds, if it said.
+    pub backlog: Option<Bytes>,
+    /// What the link is doing.
+    pub state: State,
+    /// The method behind `rate`.
+    pub cause: Cause,
+}
+
+impl LinkEstimate {
+    /// True if a controller may act on it.
+    pub fn is_usable(&self) -> bool {
+        self.cause != Cause::None && matches!(self.state, State::Active | State::Silent)
+    }
+}
+
+/// How the rate relates to what the radio could carry.
+///
+/// A base station grants what a device asks for: a sender held back by its own window asks for little and is
+/// granted little, so its grants say nothing about what it could have had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The device had more to send than it was granted: this is what the radio had.
+    Capacity,
+    /// The device was granted all it asked for: a floor.
+    Served,
+}
+
+/// What the link is doing.
+///
+/// ```text
+///            a grant                    no grant for `idle_after`
+///   Stale ────────────▶ Active ──────────┬──────────────▶ Idle    nothing waits, or nobody knows
+///     ▲                   ▲              └──────────────▶ Silent  data waits in the modem
+///     │ no record         └───────────── a grant ───────────┘
+///     └── for `valid_for`, from any state
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Blocks are being granted.
+    Active,
+    /// The modem talks, but nothing is granted and nothing is known to wait.
+    Idle,
+    /// Data waits in the modem and nothing is granted: an outage, not idleness.
+    Silent,
+    /// The modem has not said anything for longer than an estimate is valid.
+    Stale,
+}
+
+/// The method behind a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Granted bytes summed per window (BISCAY §3.2.2, the MAC summary).
+    Grants,
+    /// Equation 1 of BISCAY: table[PRB, I_TBS] by carrier and layers.
+    Formula,
+    /// No grant was ever seen.
+    None,
+}
+
+macro_rules! display_lower {
+    ($name:ident { $($variant:ident => $text:literal),+ $(,)? }) => {
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self { $(Self::$variant => $text),+ })
+            }
+        }
+    };
+}
+
+display_lower!(Bound { Capacity => "capacity", Served => "served" });
+display_lower!(State { Active => "active", Idle => "idle", Silent => "silent", Stale => "stale" });
+display_lower!(Cause { Grants => "grants", Formula => "formula", None => "none" });

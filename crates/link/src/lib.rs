@@ -1,0 +1,19 @@
+//! KPIs to a link rate that says how old it is, how sure it is, and whether the radio is the bottleneck.
+//!
+//! Input is KPIs and time, output is a [`LinkEstimate`]; when it cannot know, it says so.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod estimate;
+mod estimator;
+mod sounder;
+mod window;
+
+pub use estimate::{Bound, Cause, LinkEstimate, State};
+pub use estimator::{Config, Estimator, Method};
+pub use sounder::{Arrival, Counts, Seen, Sounder};

@@ -1,0 +1,122 @@
+use sounding_diag::LogRecord;
+use sounding_diag::capture::{self, Located, Reader};
+use sounding_diag::packet::Packet;
+use sounding_diag::record::RecordError;
+use sounding_kpi::Kpi;
+use sounding_units::HostInstant;
+
+use crate::{Config, Estimator, LinkEstimate};
+
+/// The whole way from a modem's bytes to what its link carries: frames, records, KPIs, estimate.
+#[derive(Clone, Debug)]
+pub struct Sounder {
+    config: Config,
+    reader: Reader,
+    estimator: Estimator,
+    counts: Counts,
+}
+
+/// When bytes arrived at the host.
+#[derive(Clone, Copy, Debug)]
+pub enum Arrival {
+    /// At this moment: bytes of a live port.
+    At(HostInstant),
+    /// Each record when the modem stamped it: bytes of a file.
+    AsStamped,
+}
+
+/// What a [`Sounder`] has met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Bytes, frames and packets, good and bad.
+    pub stream: capture::Counts,
+    /// Log records that were read for KPIs.
+    pub read: u64,
+    /// Log records of a kind that holds a KPI, in a version that nobody has described.
+    pub unsupported: u64,
+    /// Log records whose bytes do not fit their description.
+    pub corrupt: u64,
+    /// KPIs found.
+    pub kpis: u64,
+}
+
+impl Sounder {
+    /// A sounder that has seen nothing.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            reader: Reader::new(),
+            estimator: Estimator::new(config),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Takes bytes, in whatever chunks they come. `watch` sees each record once its KPIs are in, and each KPI
+    /// before that.
+    pub fn handle_bytes(
+        &mut self,
+        arrival: Arrival,
+        bytes: &[u8],
+        mut watch: impl FnMut(&Self, Seen<'_>),
+    ) {
+        let mut input = bytes;
+        // Taken out, because the records borrow from it while the rest of `self` takes them in.
+        let mut reader = core::mem::take(&mut self.reader);
+        while let Some(packet) = reader.poll_packet(&mut input) {
+            if let Ok(Located { packet: Packet::Log(record), .. }) = packet {
+                self.handle_log(arrival, &record, &mut watch);
+            }
+        }
+        self.reader = reader;
+    }
+
+    /// The port closed: what it said last is no estimate any more, and what it says next does not continue it.
+    pub fn handle_disconnect(&mut self) {
+        self.reader.handle_end();
+        self.estimator = Estimator::new(self.config);
+    }
+
+    fn handle_log(
+        &mut self,
+        arrival: Arrival,
+        record: &LogRecord<'_>,
+        watch: &mut impl FnMut(&Self, Seen<'_>),
+    ) {
+        let now = match arrival {
+            Arrival::At(now) => now,
+            Arrival::AsStamped => HostInstant::from_nanos(record.at.as_nanos()),
+        };
+        self.estimator.handle_record(now, record.at);
+        let outcome = sounding_kpi::extract(record, |kpi| {
+            self.counts.kpis += 1;
+            self.estimator.handle_kpi(now, &kpi);
+            watch(self, Seen::Kpi(&kpi));
+        });
+        match outcome {
+            Ok(holds_kpis) => self.counts.read += u64::from(holds_kpis),
+            Err(RecordError::Undescribed { .. }) => {}
+            Err(RecordError::Unsupported { .. }) => self.counts.unsupported += 1,
+            Err(RecordError::Corrupt { .. }) => self.counts.corrupt += 1,
+        }
+        watch(self, Seen::Record(record));
+    }
+
+    /// What the link carries, as far as the bytes so far say.
+    pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
+        self.estimator.estimate(now)
+    }
+
+    /// What has been met so far.
+    pub fn counts(&self) -> Counts {
+        Counts { stream: self.reader.counts(), ..self.counts }
+    }
+}
+
+/// What a watcher of a [`Sounder`] sees.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// A KPI of the record that comes next.
+    Kpi(&'a Kpi),
+    /// A log record, whose KPIs have all been seen.
+    Record(&'a LogRecord<'a>),
+}
