@@ -1,0 +1,357 @@
+//! One bottleneck: a queue and what empties it.
+//!
+//! With a trace, the link follows mahimahi's `mm-link` to the byte. Time is cut to whole milliseconds. Each
+//! opportunity carries 1504 bytes, and a packet costs its bytes of IP plus 4. An opportunity may finish a packet
+//! that an earlier one began and begin others; what it does not use is lost. Every opportunity up to and including
+//! the millisecond of an arrival is used up before the packet joins the queue, so none is carried in the millisecond
+//! it arrived in. At its end the trace begins again at the moment of its last line.
+//!
+//! With rate steps, a packet departs when the rate has carried its bytes of IP, to the nanosecond.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use sounding_trace::Schedule;
+use sounding_units::{Bytes, HostInstant};
+
+use crate::fluid::Fluid;
+use crate::opportunity::{Cursor, OPPORTUNITY, TUN_HEADER};
+use crate::queue::{Queue, Waiting};
+use crate::{Backlog, QueueLimit};
+
+/// A bottleneck that packets wait in front of.
+///
+/// `arrived = departed + dropped + inside` holds at every moment, in packets and in bytes.
+#[derive(Debug)]
+pub struct Link<P> {
+    server: Server,
+    queue: Queue<P>,
+    in_service: Option<InService<P>>,
+    overhead: Bytes,
+    departures: VecDeque<Departure<P>>,
+    drops: VecDeque<Drop<P>>,
+    /// What happened, for a log; `None` if nobody asked.
+    events: Option<Vec<LinkEvent>>,
+    /// The latest time this link was told of: time never goes back for it.
+    now: HostInstant,
+}
+
+#[derive(Debug)]
+enum Server {
+    Opportunities(Cursor),
+    Fluid(Fluid),
+}
+
+#[derive(Debug)]
+struct InService<P> {
+    packet: Waiting<P>,
+    progress: Progress,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Progress {
+    /// What later opportunities still have to carry.
+    Left(Bytes),
+    /// When the rate will have carried it; `None` if it never will.
+    Until(Option<HostInstant>),
+}
+
+/// A packet that the link has carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure<P> {
+    /// What the driver put in.
+    pub payload: P,
+    /// Bytes of IP.
+    pub size: Bytes,
+    /// When it arrived.
+    pub arrival: HostInstant,
+    /// When its last byte was carried.
+    pub at: HostInstant,
+}
+
+/// A packet that found no place, or had to make place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drop<P> {
+    /// What the driver put in.
+    pub payload: P,
+    /// Bytes of IP.
+    pub size: Bytes,
+    /// When it arrived.
+    pub arrival: HostInstant,
+    /// When it was dropped.
+    pub at: HostInstant,
+}
+
+/// What happened at a link, in the order in which it did: what a log is written from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEvent {
+    /// A packet arrived.
+    Arrived {
+        /// When.
+        at: HostInstant,
+        /// Bytes of IP.
+        size: Bytes,
+    },
+    /// A packet departed.
+    Departed {
+        /// When.
+        at: HostInstant,
+        /// When it had arrived.
+        arrival: HostInstant,
+        /// Bytes of IP.
+        size: Bytes,
+        /// How many opportunities of the trace were used up to and including the one that carried its last byte;
+        /// zero for a link with rate steps, which has none.
+        opportunities: u64,
+    },
+    /// A packet was dropped.
+    Dropped {
+        /// When.
+        at: HostInstant,
+        /// Bytes of IP.
+        size: Bytes,
+    },
+}
+
+impl<P> Link<P> {
+    /// A link that follows `schedule` from `origin` on.
+    pub fn new(schedule: &Schedule, limit: QueueLimit, origin: HostInstant) -> Self {
+        match schedule {
+            Schedule::Trace(trace) => {
+                let cursor = Cursor::new(trace.clone(), origin);
+                Self::with(Server::Opportunities(cursor), TUN_HEADER, limit, origin)
+            }
+            Schedule::Steps(steps) => {
+                let fluid = Fluid::new(steps.clone(), origin);
+                Self::with(Server::Fluid(fluid), Bytes::ZERO, limit, origin)
+            }
+        }
+    }
+
+    fn with(server: Server, overhead: Bytes, limit: QueueLimit, origin: HostInstant) -> Self {
+        Self {
+            server,
+            queue: Queue::new(limit),
+            in_service: None,
+            overhead,
+            departures: VecDeque::new(),
+            drops: VecDeque::new(),
+            events: None,
+            now: origin,
+        }
+    }
+
+    /// The same link, but a trace is played once instead of over and over.
+    #[must_use]
+    pub fn once(mut self, once: bool) -> Self {
+        if let Server::Opportunities(cursor) = &mut self.server {
+            cursor.set_once(once);
+        }
+        self
+    }
+
+    /// The same link, but the first lap of a trace begins `millis` after the link's clock shows zero.
+    ///
+    /// mahimahi's logs call this the base timestamp.
+    #[must_use]
+    pub fn based_at(mut self, millis: u64) -> Self {
+        if let Server::Opportunities(cursor) = &mut self.server {
+            cursor.set_base(millis);
+        }
+        self
+    }
+
+    /// The same link, but it keeps what happens for [`drain_events`](Self::drain_events).
+    #[must_use]
+    pub fn logged(mut self) -> Self {
+        self.events = Some(Vec::new());
+        self
+    }
+
+    /// A packet of `size` bytes of IP arrives. What was due before it departs first.
+    pub fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P) {
+        self.handle_time(now);
+        let now = self.now;
+        self.log(LinkEvent::Arrived { at: now, size });
+        let packet = Waiting { payload, cost: size + self.overhead, arrival: now };
+        let Self { queue, drops, events, overhead, .. } = self;
+        queue.push(packet, |packet| {
+            let size = packet.cost - *overhead;
+            if let Some(events) = events {
+                events.push(LinkEvent::Dropped { at: now, size });
+            }
+            drops.push_back(Drop {
+                payload: packet.payload,
+                size,
+                arrival: packet.arrival,
+                at: now,
+            });
+        });
+        if let Server::Fluid(_) = self.server {
+            self.begin_service(now);
+        }
+    }
+
+    /// Time has reached `now`: everything due by then departs.
+    pub fn handle_time(&mut self, now: HostInstant) {
+        self.now = self.now.max(now);
+        match self.server {
+            Server::Opportunities(_) => self.use_opportunities(),
+            Server::Fluid(_) => self.flow(),
+        }
+    }
+
+    /// The next packet that departed.
+    pub fn poll_departure(&mut self) -> Option<Departure<P>> {
+        self.departures.pop_front()
+    }
+
+    /// The next packet that was dropped.
+    pub fn poll_drop(&mut self) -> Option<Drop<P>> {
+        self.drops.pop_front()
+    }
+
+    /// Moves what happened since the last call to the end of `into`; nothing unless the link is
+    /// [`logged`](Self::logged).
+    pub fn drain_events(&mut self, into: &mut Vec<LinkEvent>) {
+        if let Some(events) = &mut self.events {
+            into.append(events);
+        }
+    }
+
+    /// The next moment at which a packet may depart; `None` while there is none or none ever will.
+    pub fn wakeup(&self) -> Option<HostInstant> {
+        match (&self.server, &self.in_service) {
+            (Server::Opportunities(cursor), in_service) => {
+                (in_service.is_some() || !self.queue.is_empty()).then(|| cursor.next()).flatten()
+            }
+            (Server::Fluid(_), Some(InService { progress: Progress::Until(at), .. })) => *at,
+            (Server::Fluid(_), _) => None,
+        }
+    }
+
+    /// What waits, in bytes as the link counts them, without the packet in service.
+    pub fn queue(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    /// What is inside, in bytes of IP: the queue, the packet in service and what was not polled yet.
+    pub fn backlog(&self) -> Backlog {
+        let queue = self.queue.backlog();
+        let overhead = Bytes::new(self.overhead.count() * queue.packets);
+        let mut inside = Backlog { packets: queue.packets, bytes: queue.bytes - overhead };
+        let in_service = self.in_service.iter().map(|held| held.packet.cost - self.overhead);
+        let departed = self.departures.iter().map(|departure| departure.size);
+        let dropped = self.drops.iter().map(|drop| drop.size);
+        for size in in_service.chain(departed).chain(dropped) {
+            inside.packets += 1;
+            inside.bytes += size;
+        }
+        inside
+    }
+
+    /// A moment before which a packet of `size` that finds the link idle when it arrives at `arrival` does not depart.
+    pub fn no_departure_before(&self, arrival: HostInstant, size: Bytes) -> HostInstant {
+        match &self.server {
+            Server::Opportunities(cursor) => cursor.first_after(arrival),
+            Server::Fluid(fluid) => fluid.no_end_before(arrival, size),
+        }
+    }
+
+    /// When a trace that is not repeated will be used up; `None` if it is already, or there is none.
+    pub fn end(&self) -> Option<HostInstant> {
+        match &self.server {
+            Server::Opportunities(cursor) => cursor.end(),
+            Server::Fluid(_) => None,
+        }
+    }
+
+    /// Whether a trace that is not repeated is used up.
+    pub fn is_finished(&self) -> bool {
+        matches!(&self.server, Server::Opportunities(cursor) if cursor.next().is_none())
+    }
+
+    fn use_opportunities(&mut self) {
+        let now = self.now;
+        let Self { server: Server::Opportunities(cursor), queue, in_service, .. } = self else {
+            return;
+        };
+        while in_service.is_some() || !queue.is_empty() {
+            let Some(at) = cursor.next().filter(|&at| at <= now) else { return };
+            cursor.take();
+            let mut room = OPPORTUNITY;
+            while room > Bytes::ZERO {
+                let begun = in_service.take();
+                let fresh = || {
+                    queue
+                        .pop()
+                        .map(|packet| InService { progress: Progress::Left(packet.cost), packet })
+                };
+                let Some(held) = begun.or_else(fresh) else { break };
+                let Progress::Left(left) = held.progress else { break };
+                let moved = left.min(room);
+                room = room - moved;
+                if moved < left {
+                    *in_service =
+                        Some(InService { progress: Progress::Left(left - moved), ..held });
+                    break;
+                }
+                let departure = Departure {
+                    payload: held.packet.payload,
+                    size: held.packet.cost - self.overhead,
+                    arrival: held.packet.arrival,
+                    at,
+                };
+                if let Some(events) = &mut self.events {
+                    events.push(LinkEvent::Departed {
+                        at,
+                        arrival: departure.arrival,
+                        size: departure.size,
+                        opportunities: cursor.used(),
+                    });
+                }
+                self.departures.push_back(departure);
+            }
+        }
+        cursor.skip_to(now);
+    }
+
+    fn flow(&mut self) {
+        while let Some(InService { progress: Progress::Until(Some(at)), .. }) = self.in_service {
+            if at > self.now {
+                return;
+            }
+            let Some(held) = self.in_service.take() else { return };
+            let departure = Departure {
+                payload: held.packet.payload,
+                size: held.packet.cost - self.overhead,
+                arrival: held.packet.arrival,
+                at,
+            };
+            self.log(LinkEvent::Departed {
+                at,
+                arrival: departure.arrival,
+                size: departure.size,
+                opportunities: 0,
+            });
+            self.departures.push_back(departure);
+            self.begin_service(at);
+        }
+    }
+
+    fn begin_service(&mut self, start: HostInstant) {
+        if self.in_service.is_some() {
+            return;
+        }
+        if let (Server::Fluid(fluid), Some(packet)) = (&mut self.server, self.queue.pop()) {
+            let until = fluid.serve(start, packet.cost);
+            self.in_service = Some(InService { packet, progress: Progress::Until(until) });
+        }
+    }
+
+    fn log(&mut self, event: LinkEvent) {
+        if let Some(events) = &mut self.events {
+            events.push(event);
+        }
+    }
+}

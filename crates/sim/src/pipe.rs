@@ -1,0 +1,87 @@
+use alloc::vec::Vec;
+
+use sounding_units::{Bytes, HostInstant};
+
+use crate::LinkEvent;
+
+/// One direction of a network: packets go in, and come out later or never.
+///
+/// The driver calls [`handle_packet`](Self::handle_packet) for each packet in order of time and
+/// [`handle_time`](Self::handle_time) when [`wakeup`](Self::wakeup) is due; after either it polls
+/// [`poll_output`](Self::poll_output) until it is empty. Being called late changes nothing in what comes out: every
+/// output carries the moment at which it was due.
+pub trait Pipe<P> {
+    /// A packet of `size` bytes of IP enters at `now`.
+    fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P);
+
+    /// Time has reached `now`.
+    fn handle_time(&mut self, now: HostInstant);
+
+    /// The next packet that came out or was lost; each packet that entered comes out here exactly once.
+    fn poll_output(&mut self) -> Option<Output<P>>;
+
+    /// When something will happen if nothing enters before; `None` while nothing is inside or can move.
+    fn wakeup(&self) -> Option<HostInstant>;
+
+    /// What is inside now: everything that entered and was not polled as an output.
+    fn backlog(&self) -> Backlog;
+
+    /// Moves what the bottleneck logged since the last call to the end of `into`; nothing unless it was asked to.
+    fn drain_events(&mut self, into: &mut Vec<LinkEvent>) {
+        let _ = into;
+    }
+
+    /// Whether the link has used up a trace that is not repeated.
+    fn is_finished(&self, now: HostInstant) -> bool {
+        let _ = now;
+        false
+    }
+}
+
+/// Packets and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// How many packets.
+    pub packets: u64,
+    /// How many bytes they are.
+    pub bytes: Bytes,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output<P> {
+    /// It arrived at the other end.
+    Carried(Carried<P>),
+    /// A full queue dropped it.
+    Lost(Lost<P>),
+}
+
+/// A packet that came out of a pipe, and when it passed where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried<P> {
+    /// What the driver put in.
+    pub payload: P,
+    /// Bytes of IP.
+    pub size: Bytes,
+    /// When it entered the pipe.
+    pub entered: HostInstant,
+    /// When it joined the bottleneck's queue.
+    pub joined: HostInstant,
+    /// When the bottleneck had carried its last byte.
+    pub left: HostInstant,
+    /// When it comes out of the pipe.
+    pub exits: HostInstant,
+}
+
+/// A packet that a full queue dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost<P> {
+    /// What the driver put in.
+    pub payload: P,
+    /// Bytes of IP.
+    pub size: Bytes,
+    /// When it entered the pipe.
+    pub entered: HostInstant,
+    /// When it was dropped.
+    pub dropped: HostInstant,
+}

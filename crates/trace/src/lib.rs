@@ -1,0 +1,21 @@
+//! Descriptions of a link over time, and the files they are kept in.
+//!
+//! A [`Trace`] is what mahimahi replays: moments at which one packet may leave. [`Steps`] is a rate that changes at
+//! given moments. A [`Schedule`] is either; [`Schedule::opportunities`] turns both into delivery opportunities.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod mahimahi;
+mod opportunities;
+mod schedule;
+pub mod steps;
+
+pub use mahimahi::ParseTraceError;
+pub use opportunities::{InvalidTrace, MAX_MILLIS, MAX_OPPORTUNITIES, Trace};
+pub use schedule::{OPPORTUNITY_PAYLOAD, Opportunities, Schedule};
+pub use steps::{ParseStepsError, Step, Steps};

@@ -1,0 +1,130 @@
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use sounding_units::{Bytes, Rate};
+
+use crate::OPPORTUNITY_PAYLOAD;
+
+/// The latest moment a trace may name: seven days, in milliseconds. Chosen: the longest public trace lasts less
+/// than a day, and a larger number is a file in another unit.
+pub const MAX_MILLIS: u32 = 7 * 24 * 3600 * 1000;
+
+/// The most opportunities a trace may hold: 2^25, which is 128 MiB and 6.7 minutes at 1 Gbit/s. Chosen: it bounds
+/// what a file can make this process allocate.
+pub const MAX_OPPORTUNITIES: usize = 1 << 25;
+
+/// Delivery opportunities: at each of these moments the link may carry one packet of full size.
+///
+/// Never empty, never decreasing, and lasting longer than zero milliseconds, so that repeating it always advances.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    millis: Vec<u32>,
+}
+
+/// Why a list of moments is not a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTrace {
+    /// There is no opportunity at all.
+    #[error("no delivery opportunity at all")]
+    Empty,
+    /// A moment lies before the one in front of it.
+    #[error(
+        "opportunity {index} is at {millis} ms, before the one in front of it at {previous} ms"
+    )]
+    Decreasing {
+        /// Which opportunity, from 0.
+        index: usize,
+        /// Its moment.
+        millis: u32,
+        /// The moment of the one in front of it.
+        previous: u32,
+    },
+    /// A moment lies past [`MAX_MILLIS`].
+    #[error("opportunity {index} is at {millis} ms, past the limit of {MAX_MILLIS} ms")]
+    TooLate {
+        /// Which opportunity, from 0.
+        index: usize,
+        /// Its moment.
+        millis: u32,
+    },
+    /// Every opportunity is at 0 ms, so the trace could not be repeated.
+    #[error("every opportunity is at 0 ms: the trace lasts no time")]
+    NoDuration,
+    /// There are more than [`MAX_OPPORTUNITIES`].
+    #[error("more than {MAX_OPPORTUNITIES} opportunities")]
+    TooMany,
+}
+
+impl Trace {
+    /// A trace of these moments, in milliseconds from its beginning.
+    pub fn from_millis(millis: Vec<u32>) -> Result<Self, InvalidTrace> {
+        if millis.len() > MAX_OPPORTUNITIES {
+            return Err(InvalidTrace::TooMany);
+        }
+        let mut previous = 0;
+        for (index, &at) in millis.iter().enumerate() {
+            if at < previous {
+                return Err(InvalidTrace::Decreasing { index, millis: at, previous });
+            }
+            if at > MAX_MILLIS {
+                return Err(InvalidTrace::TooLate { index, millis: at });
+            }
+            previous = at;
+        }
+        match millis.last() {
+            None => Err(InvalidTrace::Empty),
+            Some(0) => Err(InvalidTrace::NoDuration),
+            Some(_) => Ok(Self { millis }),
+        }
+    }
+
+    /// The moments, in milliseconds from the beginning of the trace; at least one, never decreasing.
+    pub fn millis(&self) -> &[u32] {
+        &self.millis
+    }
+
+    /// When the trace ends and, if repeated, begins again: its last moment, in milliseconds; never zero.
+    pub fn period_millis(&self) -> u32 {
+        // A trace is never empty: `from_millis` is the only way to make one.
+        self.millis.last().copied().unwrap_or(1)
+    }
+
+    /// What the trace carries on average when it is repeated, counted in packets of 1500 bytes.
+    pub fn mean_rate(&self) -> Rate {
+        let bytes = Bytes::new(self.millis.len() as u64 * OPPORTUNITY_PAYLOAD.count());
+        bytes.per(Duration::from_millis(self.period_millis().into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec;
+
+    #[test]
+    fn a_trace_of_one_line_is_a_packet_a_millisecond() {
+        let trace = Trace::from_millis(vec![1]).unwrap();
+        assert_eq!(trace.mean_rate(), Rate::from_bits_per_sec(12_000_000));
+    }
+
+    #[test]
+    fn a_trace_that_lasts_no_time_is_refused() {
+        assert_eq!(Trace::from_millis(vec![0, 0]), Err(InvalidTrace::NoDuration));
+    }
+
+    #[test]
+    fn moments_out_of_order_are_refused_with_their_place() {
+        assert_eq!(
+            Trace::from_millis(vec![3, 2]),
+            Err(InvalidTrace::Decreasing { index: 1, millis: 2, previous: 3 })
+        );
+    }
+
+    #[test]
+    fn moments_past_the_limit_are_refused() {
+        assert_eq!(
+            Trace::from_millis(vec![MAX_MILLIS + 1]),
+            Err(InvalidTrace::TooLate { index: 0, millis: MAX_MILLIS + 1 })
+        );
+    }
+}

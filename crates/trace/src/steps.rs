@@ -1,0 +1,285 @@
+//! A rate that changes at given moments: `0s 20Mbit, 5s 5Mbit`, or `20Mbit` alone for a constant one.
+
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+use core::time::Duration;
+
+use sounding_units::{ParseRateError, Rate};
+
+/// The most steps a text may describe. Chosen: a step every millisecond for a quarter of an hour.
+pub const MAX_STEPS: usize = 1_000_000;
+
+/// From this moment on the link runs at this rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When, from the beginning.
+    pub at: Duration,
+    /// The rate of IP packets; zero is an outage.
+    pub rate: Rate,
+}
+
+/// A rate over time. The first step is at zero, the others follow in strictly rising order, and the last one holds
+/// for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steps {
+    steps: Vec<Step>,
+}
+
+/// Why a text or a list is not a sequence of rate steps. Steps count from 1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseStepsError {
+    /// There is no step.
+    #[error("no rate: write one as 20Mbit, or steps as `0s 20Mbit, 5s 5Mbit`")]
+    Empty,
+    /// A step is not a time and a rate.
+    #[error("step {step}: {text:?} is not a time and a rate, as in `5s 20Mbit`")]
+    Shape {
+        /// Which step.
+        step: usize,
+        /// What is there.
+        text: String,
+    },
+    /// A step's time cannot be read.
+    #[error("step {step}: {text:?} is not a time; a time ends in us, ms, s or min, as in 500ms")]
+    Time {
+        /// Which step.
+        step: usize,
+        /// What is there.
+        text: String,
+    },
+    /// A step's rate cannot be read.
+    #[error("step {step}: {text:?}: {source}")]
+    Rate {
+        /// Which step.
+        step: usize,
+        /// What is there.
+        text: String,
+        /// What is wrong with it.
+        source: ParseRateError,
+    },
+    /// The first step is not at zero.
+    #[error("the first step is at {at:?}: the rate before it is unknown, begin at 0s")]
+    FirstNotZero {
+        /// Where it is.
+        at: Duration,
+    },
+    /// A step is not after the one in front of it.
+    #[error("step {step} is at {at:?}, not after the step in front of it at {previous:?}")]
+    NotRising {
+        /// Which step.
+        step: usize,
+        /// Where it is.
+        at: Duration,
+        /// Where the one in front of it is.
+        previous: Duration,
+    },
+    /// There are more than [`MAX_STEPS`].
+    #[error("more than {MAX_STEPS} steps")]
+    TooMany,
+}
+
+impl Steps {
+    /// One rate for ever.
+    pub fn constant(rate: Rate) -> Self {
+        Self { steps: vec![Step { at: Duration::ZERO, rate }] }
+    }
+
+    /// These steps, if the first is at zero and the others rise.
+    pub fn new(steps: Vec<Step>) -> Result<Self, ParseStepsError> {
+        let first = steps.first().ok_or(ParseStepsError::Empty)?;
+        if !first.at.is_zero() {
+            return Err(ParseStepsError::FirstNotZero { at: first.at });
+        }
+        if steps.len() > MAX_STEPS {
+            return Err(ParseStepsError::TooMany);
+        }
+        for (index, pair) in steps.windows(2).enumerate() {
+            if pair[1].at <= pair[0].at {
+                return Err(ParseStepsError::NotRising {
+                    step: index + 2,
+                    at: pair[1].at,
+                    previous: pair[0].at,
+                });
+            }
+        }
+        Ok(Self { steps })
+    }
+
+    /// The steps in order; at least one, the first at zero.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The rate at `at` after the beginning.
+    pub fn rate_at(&self, at: Duration) -> Rate {
+        let after = self.steps.partition_point(|step| step.at <= at);
+        self.steps[after.saturating_sub(1)].rate
+    }
+}
+
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [only] = self.steps.as_slice() {
+            return write!(f, "{}bit", only.rate.bits_per_sec());
+        }
+        for (index, step) in self.steps.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            // Microseconds are the finest unit a text knows.
+            write!(f, "{comma}{}us {}bit", step.at.as_micros(), step.rate.bits_per_sec())?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Steps {
+    type Err = ParseStepsError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(ParseStepsError::Empty);
+        }
+        if let Ok(rate) = text.parse() {
+            return Ok(Self::constant(rate));
+        }
+        let mut steps = Vec::new();
+        for (index, part) in text.split(',').enumerate() {
+            if index == MAX_STEPS {
+                return Err(ParseStepsError::TooMany);
+            }
+            steps.push(parse_step(index + 1, part.trim())?);
+        }
+        Self::new(steps)
+    }
+}
+
+fn parse_step(step: usize, text: &str) -> Result<Step, ParseStepsError> {
+    let quoted = |text: &str| text.chars().take(40).collect::<String>();
+    let Some((at, rate)) = text.split_once(char::is_whitespace) else {
+        // A lone word is most likely a rate without its time, or a rate that was mistyped.
+        return match text.parse::<Rate>() {
+            Err(source) if step == 1 => {
+                Err(ParseStepsError::Rate { step, text: quoted(text), source })
+            }
+            _ => Err(ParseStepsError::Shape { step, text: quoted(text) }),
+        };
+    };
+    let at = parse_time(at).ok_or_else(|| ParseStepsError::Time { step, text: quoted(at) })?;
+    let rate = rate.trim().parse().map_err(|source| ParseStepsError::Rate {
+        step,
+        text: quoted(rate.trim()),
+        source,
+    })?;
+    Ok(Step { at, rate })
+}
+
+fn parse_time(text: &str) -> Option<Duration> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at(split);
+    let scale = match unit {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "min" => 60.0,
+        _ => return None,
+    };
+    // A double holds microseconds of a year; rounding keeps `0.3s` from becoming 299 999 999 ns.
+    let nanos = number.parse::<f64>().ok()? * scale * 1e9 + 0.5;
+    (nanos < u64::MAX as f64).then_some(Duration::from_nanos(nanos as u64))
+}
+
+impl From<Rate> for Steps {
+    fn from(rate: Rate) -> Self {
+        Self::constant(rate)
+    }
+}
+
+impl From<Steps> for String {
+    fn from(steps: Steps) -> String {
+        steps.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn mbit(mbit: u64) -> Rate {
+        Rate::from_bits_per_sec(mbit * 1_000_000)
+    }
+
+    #[test]
+    fn a_rate_alone_holds_for_ever() {
+        let steps: Steps = "20Mbit".parse().unwrap();
+        assert_eq!(steps, Steps::constant(mbit(20)));
+        assert_eq!(steps.rate_at(Duration::from_secs(1_000_000)), mbit(20));
+    }
+
+    #[test]
+    fn each_step_holds_until_the_next() {
+        let steps: Steps = "0s 20Mbit, 5s 5 Mbit,7500ms 0bit".parse().unwrap();
+        for (millis, rate) in [(0, 20), (4999, 20), (5000, 5), (7499, 5), (7500, 0), (99_999, 0)] {
+            assert_eq!(steps.rate_at(Duration::from_millis(millis)), mbit(rate), "{millis} ms");
+        }
+    }
+
+    #[test]
+    fn decimal_times_are_not_rounded_down() {
+        let steps: Steps = "0s 1Mbit, 0.3s 2Mbit".parse().unwrap();
+        assert_eq!(steps.steps()[1].at, Duration::from_millis(300));
+    }
+
+    #[test]
+    fn every_fault_is_named_with_its_step() {
+        let text = |text: &str| String::from(text);
+        for (input, error) in [
+            ("", ParseStepsError::Empty),
+            ("0s 1Mbit, 2Mbit", ParseStepsError::Shape { step: 2, text: text("2Mbit") }),
+            ("0h 1Mbit", ParseStepsError::Time { step: 1, text: text("0h") }),
+            ("1s 1Mbit", ParseStepsError::FirstNotZero { at: Duration::from_secs(1) }),
+            (
+                "0s 1Mbit, 5s 2",
+                ParseStepsError::Rate { step: 2, text: text("2"), source: ParseRateError::Unit },
+            ),
+            (
+                "20Mb",
+                ParseStepsError::Rate { step: 1, text: text("20Mb"), source: ParseRateError::Unit },
+            ),
+            (
+                "0s 1Mbit, 2s 1Mbit, 2s 2Mbit",
+                ParseStepsError::NotRising {
+                    step: 3,
+                    at: Duration::from_secs(2),
+                    previous: Duration::from_secs(2),
+                },
+            ),
+        ] {
+            assert_eq!(input.parse::<Steps>(), Err(error), "{input:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_read_back(
+            gaps in proptest::collection::vec((1..100_000_u64, 0..10_000_000_000_u64), 1..20),
+        ) {
+            let mut at = Duration::ZERO;
+            let mut steps = Vec::new();
+            for (gap, bits) in gaps {
+                steps.push(Step { at, rate: Rate::from_bits_per_sec(bits) });
+                at += Duration::from_micros(gap);
+            }
+            let steps = Steps::new(steps).unwrap();
+            prop_assert_eq!(steps.to_string().parse(), Ok(steps));
+        }
+
+        #[test]
+        fn arbitrary_text_never_panics(text in "\\PC{0,60}") {
+            let _ = text.parse::<Steps>();
+        }
+    }
+}
