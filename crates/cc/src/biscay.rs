@@ -1,0 +1,246 @@
+//! BISCAY: the window is the flow's share of the radio link times the path's RTT, while the radio is the bottleneck
+//! (BISCAY §3.2.4, §A.5.1).
+//!
+//! The same law runs in the kernel as `law.h` of `sounding-bpf`; a property test there holds the two together.
+
+mod agreement;
+mod law;
+mod round;
+#[cfg(test)]
+mod tests;
+
+use core::time::Duration;
+
+use sounding_units::{HostInstant, Rate};
+
+pub use agreement::Agreement;
+pub use law::Biscay;
+
+/// What the law can be tuned by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Knobs {
+    /// The oldest estimate to obey. Default 200 ms: two of the modem's 100 ms MAC summaries (settlement 8).
+    pub max_age: Duration,
+    /// The longest silence of a living daemon. Default 60 ms: six of its heartbeats, and with an ACK every 40 ms a
+    /// killed daemon is noticed within 100 ms.
+    pub max_silence: Duration,
+    /// How long the path must look narrower than the radio. Default 400 ms: longer than the oldest estimate we obey
+    /// and two reports of 100 ms, so that a late report of a fade is not taken for a narrow path.
+    pub narrow_for: Duration,
+    /// Queue the window has room for above the path's own RTT. Default 15 ms: it covers what a report that is some
+    /// 50 ms old misses of a rising link. Chosen over ten recorded links: with 10 ms two of them stay 3 % below
+    /// BBR's throughput, with 20 ms two exceed half of its p95 delay (docs/biscay-vs-bbr-cubic.md).
+    pub allowance: Duration,
+    /// Pacing over the share, in thousandths, at most 4000. Default 1250, BBR's own probing gain (settlement 6): the
+    /// window then bounds the queue to the allowance, and what a fading report held back is made up for. At 1000 the
+    /// same links lose 10 to 15 % of throughput.
+    pub pacing_gain_permille: u32,
+    /// How far the share must exceed the delivery to call the path narrow. Default 150 (settlement 1).
+    pub narrow_permille: u32,
+    /// How far the delivery may stay below the share for the path to be wide again. Default 100 (settlement 1).
+    pub wide_permille: u32,
+    /// Rounds in a row for that. Default 3: one long round may be a handover's stall, and each is as long as the
+    /// queue we build meanwhile. Chosen; pinned by `a_wire_narrower_than_the_radio_is_found_within_two_seconds`.
+    pub narrow_rounds: u32,
+    /// Rounds in a row to leave again. Default 4. Chosen.
+    pub wide_rounds: u32,
+    /// Lost part of a round that shows a path which drops rather than queues. Default 100 (settlement 10).
+    pub narrow_loss_permille: u32,
+    /// Least window on a link that carries anything, in segments. Default 4, as BBR.
+    pub min_cwnd: u32,
+    /// Largest window, in segments, at most 2^20. Default 2^16: 1 Gbit/s over 700 ms.
+    pub max_cwnd: u32,
+    /// Samples within 30 % of each other before the first is obeyed. Default 2 (settlement 8).
+    pub settled_after: u32,
+}
+
+impl Default for Knobs {
+    fn default() -> Self {
+        Self {
+            max_age: Duration::from_millis(200),
+            max_silence: Duration::from_millis(60),
+            narrow_for: Duration::from_millis(400),
+            allowance: Duration::from_millis(15),
+            pacing_gain_permille: 1250,
+            narrow_permille: 150,
+            wide_permille: 100,
+            narrow_rounds: 3,
+            wide_rounds: 4,
+            narrow_loss_permille: 100,
+            min_cwnd: 4,
+            max_cwnd: 1 << 16,
+            settled_after: 2,
+        }
+    }
+}
+
+/// What an estimate bounds (settlement 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Only what was granted to a device that asked for less: probe above it.
+    Served,
+    /// What the link carries.
+    Capacity,
+}
+
+/// What the link carries, as published to the controllers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Of IP packets, for the whole device. Zero: the link carries nothing now.
+    pub rate: Rate,
+    /// Host time of the newest record behind it.
+    pub sampled_at: HostInstant,
+    /// What the rate bounds.
+    pub bound: Bound,
+    /// Active flows of this device that nobody counts in [`Path::flows`].
+    pub other_flows: u32,
+}
+
+/// The feed as one look at it finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// `None`: nothing published, withdrawn, or unreadable.
+    pub estimate: Option<Estimate>,
+    /// Samples in a row, the newest included, each within 30 % of the one before; see [`Agreement`].
+    pub agreeing: u32,
+    /// When the publisher was last known to live.
+    pub heartbeat_at: HostInstant,
+}
+
+/// One acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ack {
+    /// The RTT it measured, if any.
+    pub rtt: Option<Duration>,
+    /// Segments delivered since the flow began, wrapping.
+    pub delivered: u32,
+    /// The same when the segment that is now acknowledged left.
+    pub prior_delivered: u32,
+    /// Segments this acknowledgement delivered.
+    pub acked: u32,
+    /// Segments it showed to be lost.
+    pub lost: u32,
+    /// Segments in flight before it.
+    pub inflight: u32,
+    /// The application, not the window, limited what it measures.
+    pub app_limited: bool,
+}
+
+/// What the end-to-end side knows; the shadow is a BBR that runs beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The path's RTT without queue. Must have seen the flow's whole life: a minimum that begins in mid-flow takes
+    /// the queue it finds for the path and keeps it (BISCAY §A.5.1 line 22 does not say; bpf §2.5).
+    pub rtt_min: Option<Duration>,
+    /// Payload of a segment in bytes.
+    pub mss: u32,
+    /// BBR's bandwidth filter, payload.
+    pub e2e: Rate,
+    /// Active flows that share the link, this one included.
+    pub flows: u32,
+    /// BBR's window in segments.
+    pub shadow_cwnd: u32,
+    /// BBR's pacing rate, payload.
+    pub shadow_pacing: Rate,
+}
+
+/// What a retransmission timeout did since the last step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timeout {
+    /// None fired.
+    #[default]
+    None,
+    /// One fired.
+    Fired,
+    /// One had fired and turned out spurious.
+    Undone,
+}
+
+/// What the sender is to do until the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Window in segments, at least 2.
+    pub cwnd: u32,
+    /// Pacing rate, payload.
+    pub pacing: Rate,
+    /// Given once, when the flow leaves for [`Cause::Narrow`]: what the shadow's bandwidth filter must not exceed
+    /// from here on, payload. It still remembers the rounds in which the path was wide, and would build a longer
+    /// queue than the one we leave for. A shadow that measures the RTT by draining is to do so at once.
+    pub cut: Option<Rate>,
+    /// The RTT without queue, where the path was found to have got longer than [`Path::rtt_min`] remembers; the
+    /// shadow's own minimum must not be below it.
+    pub longer: Option<Duration>,
+}
+
+/// Where the law believes the bottleneck is.
+///
+/// ```text
+/// Startup ──(settled feed, RTT known)────────────────▶ Biscay
+/// Biscay ───(feed stale, silent, absurd, absent)─────▶ Fallback
+/// Biscay ───(path narrower than the radio)───────────▶ Fallback(Narrow)
+/// Fallback ─(feed fresh)─────────────────────────────▶ Biscay
+/// Fallback(Narrow) ─(path carries the share again)───▶ Biscay
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// No estimate yet: the shadow drives.
+    Startup,
+    /// The radio is the bottleneck: the share drives.
+    Biscay {
+        /// What brought the flow here.
+        after: Cleared,
+        /// Rounds in a row that showed a narrower path.
+        narrow: Option<Narrow>,
+        /// Window cap while restarting after a timeout, in segments.
+        ramp: Option<u32>,
+    },
+    /// It is not, or nobody knows: the shadow drives.
+    Fallback(Cause),
+}
+
+/// What brought a flow into [`State::Biscay`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cleared {
+    /// The feed is fresh.
+    Fresh,
+    /// The path carries the radio's share again.
+    Wide,
+}
+
+/// Rounds in a row that showed a path narrower than the radio, or longer than it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Narrow {
+    /// How many, at least 1.
+    pub rounds: u32,
+    /// When the first of them ended.
+    pub since: HostInstant,
+    /// The window was lowered to find out which.
+    pub asked: Option<Asked>,
+}
+
+/// What comes of a lowered window is compared with this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Rounds since, from 0.
+    pub rounds: u32,
+    /// Smallest RTT of the round before.
+    pub rtt: Duration,
+}
+
+/// Why the shadow drives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Nothing published, or withdrawn.
+    Absent,
+    /// The estimate is older than [`Knobs::max_age`].
+    Stale,
+    /// The heartbeat is older than [`Knobs::max_silence`].
+    Silent,
+    /// More than 100 Gbit/s, or more than a second in the future.
+    Absurd,
+    /// The path carries less than the radio.
+    Narrow {
+        /// Rounds in a row that showed otherwise.
+        wide_rounds: u32,
+    },
+}

@@ -1,0 +1,323 @@
+use core::time::Duration;
+
+use sounding_units::{HostInstant, Rate};
+
+use super::round::{HEADERS, MAX_GAIN, MAX_SEGS, Round, Suspicion, micros, payload};
+use super::{Ack, Bound, Cause, Cleared, Command, Estimate, Knobs, Path, Snapshot, State, Timeout};
+
+/// Below 1.2 Mbit/s TCP hands down single segments, above it at least two, as BBR has it do (Linux tcp_bbr.c,
+/// `bbr_min_tso_rate`).
+const SLOW: u64 = 150_000;
+/// 100 Gbit/s in bytes/s: no radio carries more, and the products below stay under 2^64.
+const MAX_RATE: u64 = 12_500_000_000;
+/// A feed further in the future than this was not stamped by our clock.
+const MAX_LEAD: Duration = Duration::from_secs(1);
+/// Bounds of the products below; no path and no setting comes near.
+const MAX_RTT_US: u64 = 10_000_000;
+const MAX_MSS: u64 = 65_535;
+/// 1 Mbit/s in bytes/s. Below it the window holds a flow back, not the pacing timer: at a rate of zero the timer
+/// would outlive the outage. Chosen; pinned by `a_link_that_carries_nothing_keeps_two_segments`.
+const MIN_PACING: u64 = 125_000;
+/// Window after a timeout, as after any restart: RFC 6928's IW10 (settlement 10).
+const RESTART_CWND: u32 = 10;
+/// How long a path is believed to be longer than the kernel's minimum remembers, as long as BBR believes its own.
+const LONGER_FOR: Duration = Duration::from_secs(10);
+/// The least window there is, even on a link that carries nothing.
+const FLOOR_CWND: u32 = 2;
+
+/// One flow under BISCAY's law. Integers only, and step by step the arithmetic of `law.h`.
+#[derive(Clone, Debug)]
+pub struct Biscay {
+    knobs: Knobs,
+    state: State,
+    since: HostInstant,
+    share: u64,
+    delivery: u64,
+    flows: u32,
+    transitions: u32,
+    command: Command,
+    round: Round,
+    prior_share: Option<u64>,
+    longer: Option<Longer>,
+}
+
+/// A path found to be longer than the kernel's minimum remembers.
+#[derive(Clone, Copy, Debug)]
+struct Longer {
+    rtt_us: u64,
+    until: HostInstant,
+}
+
+/// The flow's part of the link in bytes/s: of IP packets, and of payload.
+#[derive(Clone, Copy)]
+struct Share {
+    link: u64,
+    payload: u64,
+}
+
+impl Biscay {
+    /// A flow that has delivered `delivered` segments so far, wrapping.
+    pub fn new(knobs: Knobs, now: HostInstant, delivered: u32) -> Self {
+        Self {
+            knobs,
+            state: State::Startup,
+            since: now,
+            share: 0,
+            delivery: 0,
+            flows: 0,
+            transitions: 0,
+            command: Command { cwnd: 0, pacing: Rate::ZERO, cut: None, longer: None },
+            round: Round::new(delivered),
+            prior_share: None,
+            longer: None,
+        }
+    }
+
+    /// Where the bottleneck is believed to be.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// When that began.
+    pub fn since(&self) -> HostInstant {
+        self.since
+    }
+
+    /// How often it changed, wrapping.
+    pub fn transitions(&self) -> u32 {
+        self.transitions
+    }
+
+    /// This flow's part of the last believable estimate, of IP packets.
+    pub fn share(&self) -> Rate {
+        Rate::from_bytes_per_sec(self.share)
+    }
+
+    /// Upper bound of what the path delivered in the last judged round, payload.
+    pub fn delivery(&self) -> Rate {
+        Rate::from_bytes_per_sec(self.delivery)
+    }
+
+    /// Flows the link was shared by at the last step, this one included.
+    pub fn flows(&self) -> u32 {
+        self.flows
+    }
+
+    /// Folds one acknowledgement in.
+    pub fn handle_ack(
+        &mut self,
+        now: HostInstant,
+        feed: &Snapshot,
+        path: &Path,
+        timeout: Timeout,
+        ack: &Ack,
+    ) -> Command {
+        self.step(now, feed, path, timeout, Some(ack))
+    }
+
+    /// Looks at the feed again before a flow sends after a pause: what the last acknowledgement said may be old.
+    pub fn handle_restart(
+        &mut self,
+        now: HostInstant,
+        feed: &Snapshot,
+        path: &Path,
+        timeout: Timeout,
+    ) -> Command {
+        self.step(now, feed, path, timeout, None)
+    }
+
+    fn step(
+        &mut self,
+        now: HostInstant,
+        feed: &Snapshot,
+        path: &Path,
+        timeout: Timeout,
+        ack: Option<&Ack>,
+    ) -> Command {
+        let mss = u64::from(path.mss).clamp(1, MAX_MSS);
+        let rtt_min_us = path.rtt_min.map_or(0, micros);
+        let verdict = self.verdict(now, feed);
+        let other_flows = feed.estimate.map_or(0, |estimate| estimate.other_flows);
+        let flows = (u64::from(path.flows) + u64::from(other_flows)).max(1);
+        self.flows = u32::try_from(flows).unwrap_or(u32::MAX);
+        // Without an RTT there is no product of bandwidth and delay to set.
+        let usable = verdict.ok().filter(|_| rtt_min_us > 0).map(|estimate| {
+            let link = estimate.rate.bytes_per_sec() / flows;
+            (estimate, Share { link, payload: payload(link, mss) })
+        });
+        if let Some((_, share)) = usable {
+            self.share = share.link;
+        }
+        let transitions = self.transitions;
+        if let Some(ack) = ack {
+            self.gather(now, path, ack, usable.map(|(_, share)| share), mss);
+        }
+        match self.state {
+            State::Startup => {
+                if usable.is_some() && feed.agreeing >= self.knobs.settled_after {
+                    self.enter_biscay(now, Cleared::Fresh);
+                }
+            }
+            State::Biscay { .. } => {
+                if let Err(cause) = verdict {
+                    self.enter(now, State::Fallback(cause));
+                }
+            }
+            // A narrow path stays narrow while the feed is away.
+            State::Fallback(Cause::Narrow { .. }) => {}
+            State::Fallback(_) => {
+                if usable.is_some() {
+                    self.enter_biscay(now, Cleared::Fresh);
+                }
+            }
+        }
+        let left = self.transitions != transitions;
+        self.longer = self.longer.filter(|longer| now < longer.until);
+        let longer_us = self.longer.map_or(0, |longer| longer.rtt_us);
+        let longer = (longer_us > rtt_min_us).then(|| Duration::from_micros(longer_us));
+        self.command = match (&mut self.state, usable) {
+            (State::Biscay { ramp, narrow, .. }, Some((estimate, share))) => {
+                let asking = narrow.is_some_and(|seen| seen.asked.is_some());
+                let mut cwnd = window(&self.knobs, share, rtt_min_us.max(longer_us), mss, asking);
+                let gain = u64::from(self.knobs.pacing_gain_permille).min(MAX_GAIN);
+                let mut pacing = (share.payload * gain / 1000).max(MIN_PACING);
+                // A floor is probed above, by BBR (settlement 4).
+                if estimate.bound == Bound::Served {
+                    cwnd = cwnd.max(path.shadow_cwnd);
+                    pacing = pacing.max(path.shadow_pacing.bytes_per_sec());
+                }
+                // Loss is no signal here; a timeout restarts, and soon is back.
+                let acked = ack.map_or(0, |ack| ack.acked);
+                *ramp = match timeout {
+                    Timeout::Undone => None,
+                    Timeout::Fired => Some(RESTART_CWND),
+                    Timeout::None => {
+                        ramp.map(|cap| (u64::from(cap) + u64::from(acked)).min(MAX_SEGS) as u32)
+                    }
+                }
+                .filter(|cap| *cap < cwnd);
+                Command {
+                    cwnd: ramp.unwrap_or(cwnd),
+                    pacing: Rate::from_bytes_per_sec(pacing),
+                    cut: None,
+                    longer,
+                }
+            }
+            (state, _) => {
+                if let State::Biscay { ramp, .. } = state {
+                    *ramp = None;
+                }
+                let narrow = matches!(state, State::Fallback(Cause::Narrow { .. }));
+                Command {
+                    cwnd: path.shadow_cwnd.max(FLOOR_CWND),
+                    pacing: path.shadow_pacing,
+                    cut: (narrow && left).then_some(Rate::from_bytes_per_sec(self.delivery)),
+                    longer,
+                }
+            }
+        };
+        self.command
+    }
+
+    /// Whether the feed can be believed, and if not, why.
+    fn verdict(&self, now: HostInstant, feed: &Snapshot) -> Result<Estimate, Cause> {
+        let estimate = feed.estimate.ok_or(Cause::Absent)?;
+        if estimate.rate.bytes_per_sec() > MAX_RATE
+            || estimate.sampled_at - now > MAX_LEAD
+            || feed.heartbeat_at - now > MAX_LEAD
+        {
+            return Err(Cause::Absurd);
+        }
+        if now - feed.heartbeat_at > self.knobs.max_silence {
+            return Err(Cause::Silent);
+        }
+        if now - estimate.sampled_at > self.knobs.max_age {
+            return Err(Cause::Stale);
+        }
+        Ok(estimate)
+    }
+
+    fn gather(&mut self, now: HostInstant, path: &Path, ack: &Ack, share: Option<Share>, mss: u64) {
+        let rtt_us = ack.rtt.map_or(0, micros);
+        if let Some(longer) = &mut self.longer
+            && rtt_us > 0
+        {
+            longer.rtt_us = longer.rtt_us.min(rtt_us);
+        }
+        self.round.gather(ack, share.map(|share| share.link));
+        if !self.round.ends_with(ack) {
+            return;
+        }
+        if let Some(share) = share {
+            self.judge(now, path.e2e.bytes_per_sec(), share, mss);
+        }
+        self.prior_share = self.round.share();
+        self.round = Round::new(ack.delivered);
+    }
+
+    /// Judges the round that ended: where is the bottleneck?
+    fn judge(&mut self, now: HostInstant, e2e: u64, share: Share, mss: u64) {
+        let delivery = self.round.delivery(e2e.min(MAX_RATE), mss);
+        self.delivery = delivery;
+        match self.state {
+            State::Biscay { after, ramp, narrow } => {
+                let Command { cwnd, .. } = self.command;
+                let evidence =
+                    self.round.evidence(&self.knobs, cwnd, self.prior_share, delivery, mss);
+                let narrow = match self.round.suspect(&self.knobs, now, narrow, evidence) {
+                    Suspicion::None => None,
+                    Suspicion::Open(narrow) => Some(narrow),
+                    Suspicion::Longer { rtt_us } => {
+                        self.longer = Some(Longer { rtt_us, until: now + LONGER_FOR });
+                        None
+                    }
+                    Suspicion::Narrow => {
+                        return self.enter(now, State::Fallback(Cause::Narrow { wide_rounds: 0 }));
+                    }
+                };
+                self.state = State::Biscay { after, ramp, narrow };
+            }
+            State::Fallback(Cause::Narrow { mut wide_rounds }) => {
+                let wide = 1000 - u64::from(self.knobs.wide_permille).min(1000);
+                if delivery * 1000 >= share.payload * wide {
+                    wide_rounds = wide_rounds.wrapping_add(1);
+                } else if !self.round.limited() {
+                    wide_rounds = 0;
+                }
+                self.state = State::Fallback(Cause::Narrow { wide_rounds });
+                if wide_rounds >= self.knobs.wide_rounds {
+                    self.enter_biscay(now, Cleared::Wide);
+                }
+            }
+            State::Startup | State::Fallback(_) => {}
+        }
+    }
+
+    fn enter_biscay(&mut self, now: HostInstant, after: Cleared) {
+        self.enter(now, State::Biscay { after, narrow: None, ramp: None });
+    }
+
+    fn enter(&mut self, now: HostInstant, state: State) {
+        self.state = state;
+        self.since = now;
+        self.transitions = self.transitions.wrapping_add(1);
+    }
+}
+
+/// Our window in segments: what the share carries in one RTT and the allowance, and three bursts of what TCP hands
+/// down at once, a millisecond's worth each (Linux `sk_pacing_shift`; BBR budgets the same three).
+///
+/// Three quarters of it while `asking`.
+fn window(knobs: &Knobs, share: Share, rtt_min_us: u64, mss: u64, asking: bool) -> u32 {
+    if share.link == 0 {
+        return FLOOR_CWND;
+    }
+    let span_us = rtt_min_us.min(MAX_RTT_US) + micros(knobs.allowance).min(MAX_RTT_US);
+    let segs = (share.link * span_us / 1_000_000).div_ceil(mss + HEADERS);
+    let least = if share.payload < SLOW { 1 } else { 2 };
+    let quantum = ((share.payload >> 10).min(65_535) / mss).max(least);
+    let cap = u64::from(knobs.max_cwnd).min(MAX_SEGS).max(u64::from(FLOOR_CWND));
+    let segs = (segs + 3 * quantum) * if asking { 3 } else { 4 } / 4;
+    // The cap is at most 2^20.
+    segs.max(u64::from(knobs.min_cwnd)).min(cap) as u32
+}

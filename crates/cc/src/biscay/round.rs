@@ -1,0 +1,192 @@
+use core::time::Duration;
+
+use sounding_units::HostInstant;
+
+use super::{Ack, Asked, Knobs, Narrow};
+
+/// Bounds of the products below; no path and no setting comes near.
+pub(super) const MAX_GAIN: u64 = 4000;
+pub(super) const MAX_SEGS: u64 = 1 << 20;
+/// TCP and IPv4 headers with timestamps: what a segment adds on the radio.
+pub(super) const HEADERS: u64 = 52;
+/// Rounds of a lowered window until the verdict: one to drain into it, one to see what came of it.
+const ASK_ROUNDS: u32 = 2;
+
+/// What is gathered in one round trip.
+#[derive(Clone, Debug)]
+pub(super) struct Round {
+    ends_at: u32,
+    share: Option<u64>,
+    rtt_us: u64,
+    inflight: u32,
+    acked: u32,
+    lost: u32,
+    limited: bool,
+}
+
+/// What a round says for a path narrower than the radio.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Evidence {
+    None,
+    /// The window was full and came back late.
+    Queue,
+    /// Much of it never came back.
+    Loss,
+}
+
+/// What the rounds so far come to.
+pub(super) enum Suspicion {
+    None,
+    Open(Narrow),
+    Longer { rtt_us: u64 },
+    Narrow,
+}
+
+impl Round {
+    /// One that ends with the first segment sent from here on.
+    pub(super) fn new(delivered: u32) -> Self {
+        Self {
+            ends_at: delivered,
+            share: None,
+            rtt_us: 0,
+            inflight: 0,
+            acked: 0,
+            lost: 0,
+            limited: false,
+        }
+    }
+
+    pub(super) fn gather(&mut self, ack: &Ack, share: Option<u64>) {
+        let rtt_us = ack.rtt.map_or(0, micros);
+        if rtt_us > 0 && (self.rtt_us == 0 || rtt_us < self.rtt_us) {
+            self.rtt_us = rtt_us;
+        }
+        self.inflight = self.inflight.max(ack.inflight);
+        self.acked = self.acked.wrapping_add(ack.acked);
+        self.lost = self.lost.wrapping_add(ack.lost);
+        self.limited |= ack.app_limited;
+        if let Some(share) = share {
+            self.share = Some(self.share.map_or(share, |least| least.min(share)));
+        }
+    }
+
+    pub(super) fn ends_with(&self, ack: &Ack) -> bool {
+        ack.prior_delivered.wrapping_sub(self.ends_at) as i32 >= 0
+    }
+
+    /// The smallest share in it, if there was any.
+    pub(super) fn share(&self) -> Option<u64> {
+        self.share
+    }
+
+    /// Whether the application was ever the limit.
+    pub(super) fn limited(&self) -> bool {
+        self.limited
+    }
+
+    /// Upper bound of what the path delivered, in payload bytes/s: BBR's filter, and where the window was the limit,
+    /// no more than the round's largest flight in its smallest RTT (Little's law). The filter alone remembers ten
+    /// rounds, each as long as the queue we build meanwhile.
+    pub(super) fn delivery(&self, e2e: u64, mss: u64) -> u64 {
+        let flight = u64::from(self.inflight).min(MAX_SEGS);
+        match self.rtt_us {
+            0 => e2e,
+            rtt_us => e2e.min(flight * mss * 1_000_000 / rtt_us),
+        }
+    }
+
+    /// What the round says for a path narrower than the radio.
+    ///
+    /// BISCAY §A.5.1 line 26 compares `cellular_bw > end_to_end_bw`. Taken literally it is always true: our own
+    /// window caps what is delivered, and a share that has just grown is above anything delivered yet. So a round
+    /// counts only if it says more than that:
+    ///
+    /// * the application was never the limit;
+    /// * the flight filled the window, and even the smallest RTT of the round was so long that flight ÷ RTT stays
+    ///   below the share. A window of share × (RTTmin + allowance) takes that long only behind a queue, or on a path
+    ///   longer than RTTmin. Where the end-to-end rate is merely old or unasked for, the RTT stays short;
+    /// * or, with a shallow buffer or a policer, which never queue, a tenth of the round was lost;
+    /// * the share is the smallest of this round and of the one before, because what is acknowledged in one round
+    ///   was sent in the one before.
+    pub(super) fn evidence(
+        &self,
+        knobs: &Knobs,
+        cwnd: u32,
+        prior_share: Option<u64>,
+        delivery: u64,
+        mss: u64,
+    ) -> Evidence {
+        let (Some(this), Some(before)) = (self.share, prior_share) else {
+            // A share seen in one round only says nothing about what was sent in the other.
+            return Evidence::None;
+        };
+        let margin = 1000 + u64::from(knobs.narrow_permille).min(MAX_GAIN);
+        let below = payload(this.min(before), mss) * 1000 > delivery * margin;
+        let (lost, acked) = (u64::from(self.lost), u64::from(self.acked));
+        let full = u64::from(self.inflight) * 10 >= u64::from(cwnd) * 9;
+        let tolerated = u64::from(knobs.narrow_loss_permille).min(1000);
+        let lossy = lost * 1000 > (lost + acked) * tolerated;
+        match (lossy, full) {
+            _ if self.limited || self.rtt_us == 0 || !below => Evidence::None,
+            (true, _) => Evidence::Loss,
+            (false, true) => Evidence::Queue,
+            (false, false) => Evidence::None,
+        }
+    }
+
+    /// Weighs the round against those before it.
+    ///
+    /// A window that fills and comes back late is held up by a queue, or by a path that has got longer, as after a
+    /// handover: the kernel's minimum remembers the shorter one for minutes, and a BBR that goes by it starves itself.
+    /// To tell them apart, go on with three quarters of the window: a queue gets shorter by it, a path does not.
+    pub(super) fn suspect(
+        &self,
+        knobs: &Knobs,
+        now: HostInstant,
+        before: Option<Narrow>,
+        evidence: Evidence,
+    ) -> Suspicion {
+        if let Some(Narrow { rounds, since, asked: Some(asked) }) = before {
+            return self.answer(rounds, since, asked);
+        }
+        if evidence == Evidence::None {
+            return Suspicion::None;
+        }
+        let mut seen = match before {
+            Some(seen) => Narrow { rounds: seen.rounds.wrapping_add(1), ..seen },
+            None => Narrow { rounds: 1, since: now, asked: None },
+        };
+        if seen.rounds >= knobs.narrow_rounds && now - seen.since >= knobs.narrow_for {
+            if evidence == Evidence::Loss {
+                return Suspicion::Narrow;
+            }
+            seen.asked = Some(Asked { rounds: 0, rtt: Duration::from_micros(self.rtt_us) });
+        }
+        Suspicion::Open(seen)
+    }
+
+    fn answer(&self, rounds: u32, since: HostInstant, asked: Asked) -> Suspicion {
+        if self.limited || self.rtt_us == 0 {
+            return Suspicion::None;
+        }
+        if asked.rounds + 1 < ASK_ROUNDS {
+            let asked = Some(Asked { rounds: asked.rounds + 1, ..asked });
+            return Suspicion::Open(Narrow { rounds, since, asked });
+        }
+        let asked_us = micros(asked.rtt);
+        if self.rtt_us * 10 <= asked_us * 9 {
+            return Suspicion::Narrow;
+        }
+        Suspicion::Longer { rtt_us: self.rtt_us.min(asked_us) }
+    }
+}
+
+/// Payload's part of a rate of IP packets.
+pub(super) fn payload(rate: u64, mss: u64) -> u64 {
+    rate * mss / (mss + HEADERS)
+}
+
+/// Whole microseconds, saturating where the kernel's 32 bits do.
+pub(super) fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX).min(u64::from(u32::MAX))
+}
