@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * BISCAY as a TCP congestion control without a kernel module: every ACK runs
+ * the kernel's own BBR on a window of its own (the shadow), asks the law
+ * (law.h) what this flow's share of the radio allows, and sets whichever of
+ * the two the law names.
+ */
+#include "mini.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_tracing.h>
+#include "intf.h"
+#include "law.h"
+#include "shared.h"
+
+char _license[] SEC("license") = "Dual MIT/GPL";
+
+/* Set by the loader before load; the verifier then sees constants. */
+const volatile struct sounding_knobs knobs;
+
+/* One period of the feed: asked again within it, the law would say the same. */
+#define RESTART_NS	10000000ULL
+#define JIFFIES_MASK	0xffffffffULL
+
+/* tcp_bbr.c: its mode while it looks for the RTT, and how long it keeps one. */
+#define BBR_PROBE_RTT		3
+#define BBR_MIN_RTT_SECS	10
+/* Longer than that at any CONFIG_HZ; far from where 32 bits of jiffies wrap. */
+#define BBR_MIN_RTT_JIFFIES	((BBR_MIN_RTT_SECS + 1) * 1000)
+
+/* transitions that found the ring full */
+__u64 transitions_dropped = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct sounding_flow);
+} flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024);
+} transitions SEC(".maps");
+
+extern void bbr_init(struct sock *sk) __ksym;
+extern void bbr_main(struct sock *sk, __u32 ack, int flag,
+		     const struct rate_sample *rs) __ksym;
+extern __u32 bbr_sndbuf_expand(struct sock *sk) __ksym;
+extern __u32 bbr_undo_cwnd(struct sock *sk) __ksym;
+extern void bbr_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym;
+extern __u32 bbr_ssthresh(struct sock *sk) __ksym;
+extern __u32 bbr_min_tso_segs(struct sock *sk) __ksym;
+extern void bbr_set_state(struct sock *sk, __u8 new_state) __ksym;
+
+static __always_inline struct tcp_sock *tcp_sk(struct sock *sk)
+{
+	return (struct tcp_sock *)sk;
+}
+
+static __always_inline struct bbr *bbr_of(struct sock *sk)
+{
+	return (struct bbr *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+
+static __always_inline struct sounding_flow *flow_of(struct sock *sk)
+{
+	return bpf_sk_storage_get(&flows, sk, 0, 0);
+}
+
+static __always_inline __u64 bandwidth_of(struct bbr *bbr, __u32 mss)
+{
+	/* packets/us << 24 to bytes/s; the shift is split so as not to overflow */
+	return ((__u64)bbr->bw.s[0].v * mss >> 4) * 1000000 >> 20;
+}
+
+static __always_inline void cut_bandwidth(struct bbr *bbr, __u64 rate, __u32 mss)
+{
+	__u32 bw = (rate << 24) / ((__u64)mss * 1000000 | 1);
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (bbr->bw.s[i].v > bw)
+			bbr->bw.s[i].v = bw;
+}
+
+static __always_inline void report(struct sock *sk, struct sounding_flow *flow,
+				   __u32 from)
+{
+	struct sounding_transition *t;
+
+	t = bpf_ringbuf_reserve(&transitions, sizeof(*t), 0);
+	if (!t) {
+		__sync_fetch_and_add(&transitions_dropped, 1);
+		return;
+	}
+	t->at_ns = flow->law.since_ns;
+	t->cookie = sk->__sk_common.skc_cookie.counter;
+	t->share_bytes_per_sec = flow->law.share_bytes_per_sec;
+	t->e2e_bytes_per_sec = flow->e2e_bytes_per_sec;
+	t->from = from;
+	t->to = flow->law.state;
+	t->reason = flow->law.reason;
+	t->n_flows = flow->law.n_flows;
+	t->family = sk->__sk_common.skc_family;
+	t->local_port = sk->__sk_common.skc_num;
+	t->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
+	t->reserved = 0;
+	bpf_ringbuf_submit(t, 0);
+}
+
+/*
+ * Gives BBR the window and pacing rate that are its own. If the window is not
+ * what we left there, the core has changed it since (timeout, undo, MTU probe),
+ * and that is BBR's to see; unless no core sets such a window, and what stands
+ * there is what a kernel that skipped undo_cwnd took for its answer.
+ */
+static __always_inline void shadow_in(struct sock *sk, struct sounding_flow *flow)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (tp->snd_cwnd == flow->set_cwnd || tp->snd_cwnd > LAW_MAX_SEGS)
+		tp->snd_cwnd = flow->shadow_cwnd;
+	sk->sk_pacing_rate = flow->shadow_pacing;
+}
+
+static __always_inline void shadow_out(struct sock *sk, struct sounding_flow *flow)
+{
+	flow->shadow_cwnd = tcp_sk(sk)->snd_cwnd;
+	flow->shadow_pacing = sk->sk_pacing_rate;
+}
+
+/* Sets what the law said last, within the limits of the socket. */
+static __always_inline void apply(struct sock *sk, struct sounding_flow *flow)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	__u64 pacing = flow->law.pacing_bytes_per_sec;
+	__u32 cwnd = flow->law.cwnd;
+
+	if (cwnd > tp->snd_cwnd_clamp)
+		cwnd = tp->snd_cwnd_clamp;
+	if (pacing > sk->sk_max_pacing_rate)
+		pacing = sk->sk_max_pacing_rate;
+	tp->snd_cwnd = cwnd;
+	flow->set_cwnd = cwnd;
+	sk->sk_pacing_rate = pacing;
+}
+
+/* Asks the law and sets what it says; @rs is NULL for a restart from idle. */
+static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
+				 const struct rate_sample *rs)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct bbr *bbr = bbr_of(sk);
+	struct law_input in = {};
+	struct law_output out;
+	__u32 from = flow->law.state;
+
+	in.now_ns = bpf_ktime_get_ns();
+	flow->obeyed_at_ns = in.now_ns;
+	read_feed(&in);
+	in.mss = tp->mss_cache;
+	in.e2e = bandwidth_of(bbr, in.mss);
+	in.shadow_cwnd = flow->shadow_cwnd;
+	in.shadow_pacing = flow->shadow_pacing;
+	/*
+	 * The paper's rtt = min(rtt, last) begins with the flow; a flow moved
+	 * here in mid-life would take the queue it finds for the path, and keep
+	 * it. The kernel's own minimum has seen the flow's whole life.
+	 */
+	in.rtt_min_us = tp->rtt_min.s[0].v;
+	if (in.rtt_min_us == ~0U)
+		in.rtt_min_us = 0;
+	in.flags = flow->events;
+	flow->events = 0;
+	if (rs) {
+		in.flags |= LAW_ACK;
+		in.delivered = tp->delivered;
+		in.prior_delivered = rs->prior_delivered;
+		in.acked = rs->acked_sacked;
+		in.lost = rs->losses > 0 ? rs->losses : 0;
+		in.inflight = rs->prior_in_flight;
+		in.rtt_us = rs->rtt_us > 0 ? rs->rtt_us : 0;
+		if (rs->is_app_limited)
+			in.flags |= LAW_LIMITED;
+		flow->acks++;
+	}
+	in.n_flows = count_flow(flow, in.now_ns);
+	law_step(&knobs, &flow->law, &in, &out);
+
+	flow->e2e_bytes_per_sec = in.e2e;
+	flow->rtt_min_us = in.rtt_min_us;
+	flow->bbr_mode = BPF_CORE_READ_BITFIELD(bbr, mode);
+	if (flow->law.state == SOUNDING_BISCAY) {
+		/*
+		 * Ten seconds without a lower RTT send BBR to probe for one with
+		 * four segments in flight; under our window it never gets there,
+		 * calls everything app-limited meanwhile, and its bandwidth
+		 * filter goes blind. Our queue is empty: the minimum is fresh.
+		 */
+		__u32 jiffies = bpf_jiffies64() & JIFFIES_MASK;
+
+		bbr->min_rtt_stamp = jiffies;
+		if (flow->bbr_mode == BBR_PROBE_RTT)
+			bbr->probe_rtt_done_stamp = (jiffies - 1) | 1;
+	}
+	/* A minimum below the path's RTT halves BBR's window again and again. */
+	if (bbr->min_rtt_us < out.longer_us)
+		bbr->min_rtt_us = out.longer_us;
+	if (out.cut) {
+		cut_bandwidth(bbr, flow->law.delivery_bytes_per_sec, in.mss);
+		/* And let it drain our queue and look for the RTT at once. */
+		bbr->min_rtt_stamp = (bpf_jiffies64() & JIFFIES_MASK) - BBR_MIN_RTT_JIFFIES;
+	}
+	apply(sk, flow);
+	if (out.changed)
+		report(sk, flow, from);
+}
+
+SEC("struct_ops")
+void BPF_PROG(biscay_init, struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct sounding_flow *flow;
+
+	/* Also asks for pacing without sch_fq, which a reno default would not. */
+	bbr_init(sk);
+	flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow)
+		return;
+	__builtin_memset(flow, 0, sizeof(*flow));
+	law_init(&flow->law, bpf_ktime_get_ns(), tp->delivered);
+	flow->set_cwnd = tp->snd_cwnd;
+	shadow_out(sk, flow);
+}
+
+SEC("struct_ops")
+void BPF_PROG(biscay_release, struct sock *sk)
+{
+	bpf_sk_storage_delete(&flows, sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(biscay_cong_control, struct sock *sk, __u32 ack, int flag,
+	      const struct rate_sample *rs)
+{
+	struct sounding_flow *flow = flow_of(sk);
+
+	/* No memory for storage at init: this flow is plain BBR. */
+	if (!flow) {
+		bbr_main(sk, ack, flag, rs);
+		return;
+	}
+	shadow_in(sk, flow);
+	bbr_main(sk, ack, flag, rs);
+	shadow_out(sk, flow);
+	obey(sk, flow, rs);
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(biscay_ssthresh, struct sock *sk)
+{
+	struct sounding_flow *flow = flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	__u32 cwnd = tp->snd_cwnd, ssthresh;
+
+	/* BBR keeps the window it finds here, to come back to after the loss. */
+	if (flow && cwnd == flow->set_cwnd)
+		tp->snd_cwnd = flow->shadow_cwnd;
+	ssthresh = bbr_ssthresh(sk);
+	tp->snd_cwnd = cwnd;
+	return ssthresh;
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(biscay_undo_cwnd, struct sock *sk)
+{
+	struct sounding_flow *flow = flow_of(sk);
+
+	if (flow)
+		flow->events = LAW_UNDO;
+	return bbr_undo_cwnd(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(biscay_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	struct sounding_flow *flow;
+
+	if (event != CA_EVENT_TX_START) {
+		bbr_cwnd_event(sk, event);
+		return;
+	}
+	flow = flow_of(sk);
+	if (!flow) {
+		bbr_cwnd_event(sk, event);
+		return;
+	}
+	shadow_in(sk, flow);
+	bbr_cwnd_event(sk, event);
+	shadow_out(sk, flow);
+	/* What the last ACK said may be an hour old; the feed is not. */
+	if (bpf_ktime_get_ns() - flow->obeyed_at_ns > RESTART_NS)
+		obey(sk, flow, 0);
+	else if (flow->law.state == SOUNDING_BISCAY)
+		apply(sk, flow);
+	else
+		flow->set_cwnd = flow->shadow_cwnd;
+}
+
+SEC("struct_ops")
+void BPF_PROG(biscay_set_state, struct sock *sk, __u8 new_state)
+{
+	struct sounding_flow *flow;
+
+	if (new_state == TCP_CA_Loss) {
+		flow = flow_of(sk);
+		if (flow)
+			flow->events = LAW_RTO;
+	}
+	bbr_set_state(sk, new_state);
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(biscay_min_tso_segs, struct sock *sk)
+{
+	return bbr_min_tso_segs(sk);
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(biscay_sndbuf_expand, struct sock *sk)
+{
+	return bbr_sndbuf_expand(sk);
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops biscay = {
+	.init = (void *)biscay_init,
+	.release = (void *)biscay_release,
+	.cong_control = (void *)biscay_cong_control,
+	.ssthresh = (void *)biscay_ssthresh,
+	.undo_cwnd = (void *)biscay_undo_cwnd,
+	.cwnd_event = (void *)biscay_cwnd_event,
+	.set_state = (void *)biscay_set_state,
+	.min_tso_segs = (void *)biscay_min_tso_segs,
+	.sndbuf_expand = (void *)biscay_sndbuf_expand,
+	/* Restricted names leak the map where a namespace may not select them. */
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.name = "biscay",
+};

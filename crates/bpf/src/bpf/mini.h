@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The part of the kernel's types that biscay.bpf.c touches, by name: libbpf
+ * relocates every access to the running kernel, so order, padding and missing
+ * members do not matter here, and the build needs no BTF of any kernel.
+ */
+#ifndef SOUNDING_MINI_H
+#define SOUNDING_MINI_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u64 __be64;
+typedef __u32 __wsum;
+typedef _Bool bool;
+
+/* linux/bpf.h, which never changes what it has published. */
+enum bpf_map_type {
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1,
+	BPF_F_MMAPABLE = 1024,
+	BPF_SK_STORAGE_GET_F_CREATE = 1,
+};
+
+#define TCP_CA_Loss		4	/* linux/tcp.h, enum tcp_ca_state */
+#define TCP_CONG_NON_RESTRICTED	1	/* net/tcp.h */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+enum tcp_ca_event {
+	CA_EVENT_TX_START,
+};
+
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
+struct sock_common {
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	atomic64_t skc_cookie;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	unsigned long sk_pacing_rate;
+	unsigned long sk_max_pacing_rate;
+};
+
+struct inet_sock {
+	struct sock sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	__u64 icsk_ca_priv[13];
+};
+
+struct minmax_sample {
+	__u32 t;
+	__u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	__u32 mss_cache;
+	__u32 snd_cwnd;
+	__u32 snd_cwnd_clamp;
+	__u32 delivered;
+	struct minmax rtt_min;
+};
+
+struct rate_sample {
+	__u32 prior_delivered;
+	__s32 delivered;
+	long rtt_us;
+	int losses;
+	__u32 acked_sacked;
+	__u32 prior_in_flight;
+	bool is_app_limited;
+};
+
+/* net/ipv4/tcp_bbr.c: what lies in icsk_ca_priv. */
+struct bbr {
+	__u32 min_rtt_us;
+	__u32 min_rtt_stamp;
+	__u32 probe_rtt_done_stamp;
+	struct minmax bw;
+	__u32 mode:3;
+};
+
+struct tcp_congestion_ops {
+	__u32 (*ssthresh)(struct sock *sk);
+	void (*set_state)(struct sock *sk, __u8 new_state);
+	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event ev);
+	__u32 (*min_tso_segs)(struct sock *sk);
+	void (*cong_control)(struct sock *sk, __u32 ack, int flag,
+			     const struct rate_sample *rs);
+	__u32 (*undo_cwnd)(struct sock *sk);
+	__u32 (*sndbuf_expand)(struct sock *sk);
+	char name[16];
+	__u32 flags;
+	void (*init)(struct sock *sk);
+	void (*release)(struct sock *sk);
+};
+
+#pragma clang attribute pop
+
+#endif /* SOUNDING_MINI_H */

@@ -1,0 +1,76 @@
+//! What the programs cost: to the verifier once, and to the kernel at every call.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use libbpf_rs::libbpf_sys;
+
+use crate::skel::BiscaySkel;
+
+/// One program of a loaded instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Which operation of the congestion control it is.
+    pub name: &'static str,
+    /// Instructions the verifier walked through at load; the kernel's limit is a million.
+    pub verified_insns: u32,
+    /// Bytes of machine code.
+    pub jited_bytes: u32,
+    /// Calls while somebody held a [`RunStats`].
+    pub calls: u64,
+    /// Time those calls took, statistics included (some 20 ns a call).
+    pub run_time: Duration,
+}
+
+/// While this lives, the kernel counts calls and times of all BPF programs; it costs every call some 20 ns.
+#[derive(Debug)]
+pub struct RunStats(#[expect(dead_code, reason = "held open")] OwnedFd);
+
+impl RunStats {
+    /// Begins to count. The kernel stops when the last holder is dropped, or dies.
+    pub fn enable() -> io::Result<Self> {
+        // SAFETY: a plain system call.
+        let fd = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: a descriptor that the kernel has just made for us.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+}
+
+/// What the kernel knows of each program, in the order of the source.
+pub(crate) fn programs(skel: &BiscaySkel<'_>) -> io::Result<Vec<Program>> {
+    let progs = &skel.progs;
+    [
+        ("init", progs.biscay_init.as_fd()),
+        ("release", progs.biscay_release.as_fd()),
+        ("cong_control", progs.biscay_cong_control.as_fd()),
+        ("ssthresh", progs.biscay_ssthresh.as_fd()),
+        ("undo_cwnd", progs.biscay_undo_cwnd.as_fd()),
+        ("cwnd_event", progs.biscay_cwnd_event.as_fd()),
+        ("set_state", progs.biscay_set_state.as_fd()),
+        ("min_tso_segs", progs.biscay_min_tso_segs.as_fd()),
+        ("sndbuf_expand", progs.biscay_sndbuf_expand.as_fd()),
+    ]
+    .into_iter()
+    .map(|(name, fd)| {
+        let mut info = libbpf_sys::bpf_prog_info::default();
+        let mut len = size_of_val(&info) as u32;
+        // SAFETY: `info` is as long as `len` says, and asks for no arrays.
+        let ret =
+            unsafe { libbpf_sys::bpf_prog_get_info_by_fd(fd.as_raw_fd(), &mut info, &mut len) };
+        if ret < 0 {
+            return Err(io::Error::from_raw_os_error(-ret));
+        }
+        Ok(Program {
+            name,
+            verified_insns: info.verified_insns,
+            jited_bytes: info.jited_prog_len,
+            calls: info.run_cnt,
+            run_time: Duration::from_nanos(info.run_time_ns),
+        })
+    })
+    .collect()
+}

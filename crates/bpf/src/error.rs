@@ -1,0 +1,101 @@
+use std::io;
+
+/// Why BISCAY could not be loaded. [`cure`](Self::cure) says what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The name cannot be a congestion control's.
+    #[error("name {name:?} is not 1 to 15 bytes of a-z, 0-9, _ and -")]
+    Name {
+        /// As given.
+        name: String,
+    },
+    /// The kernel says nothing about its own types.
+    #[error("/sys/kernel/btf/vmlinux cannot be read: {source}")]
+    NoBtf {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The kernel's congestion controls have another shape than ours.
+    #[error(
+        "Linux {release} is too old: cong_control takes {arguments} arguments, ours 4 (since 6.10)"
+    )]
+    OldKernel {
+        /// As `uname -r` says.
+        release: String,
+        /// Arguments its `cong_control` takes; 0 if it has none.
+        arguments: usize,
+    },
+    /// This process may not load it.
+    #[error("this process lacks {missing}")]
+    Privilege {
+        /// Names of the capabilities, with spaces between.
+        missing: String,
+    },
+    /// Struct_ops need the JIT compiler.
+    #[error("net.core.bpf_jit_enable is 0")]
+    NoJit,
+    /// The kernel has no BBR to fall back to.
+    #[error("the kernel has no bbr_main in its types: bbr is absent or its module not loaded")]
+    NoBbr,
+    /// Somebody else has the name.
+    #[error("congestion control {name} is already registered by {holder}")]
+    NameTaken {
+        /// The name asked for.
+        name: String,
+        /// Who has it, as far as can be seen.
+        holder: String,
+    },
+    /// libbpf or the kernel's verifier refused the object.
+    #[error("load of the BPF object: {source}{complaint}")]
+    Rejected {
+        /// What libbpf said.
+        source: libbpf_rs::Error,
+        /// Its last words before that, on lines of their own, or nothing.
+        complaint: String,
+    },
+    /// The kernel refused to register the congestion control.
+    #[error("registration of congestion control {name}: {source}{complaint}")]
+    Attach {
+        /// The name asked for.
+        name: String,
+        /// What libbpf said.
+        source: libbpf_rs::Error,
+        /// Its last words before that, on lines of their own, or nothing.
+        complaint: String,
+    },
+    /// The feed's page could not be mapped.
+    #[error("mmap of the feed: {source}")]
+    Feed {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A map of the loaded object could not be opened.
+    #[error("map {map}: {source}")]
+    Map {
+        /// Its name.
+        map: &'static str,
+        /// What libbpf said.
+        source: libbpf_rs::Error,
+    },
+}
+
+impl LoadError {
+    /// What mends it, in one line.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            Self::Name { .. } => "choose another name",
+            Self::NoBtf { .. } => "run a kernel built with CONFIG_DEBUG_INFO_BTF=y",
+            Self::OldKernel { .. } => "run Linux 6.10 or newer",
+            Self::Privilege { .. } => {
+                "run as root, or: setcap cap_bpf,cap_perfmon,cap_net_admin+ep $(command -v sounding)"
+            }
+            Self::NoJit => "sysctl -w net.core.bpf_jit_enable=1",
+            Self::NoBbr => "modprobe tcp_bbr, or a kernel with CONFIG_TCP_CONG_BBR",
+            Self::NameTaken { .. } => "stop who holds it, or load under another name",
+            Self::Rejected { .. } | Self::Attach { .. } => {
+                "a kernel this was not tested on: report the lines above with uname -r"
+            }
+            Self::Feed { .. } | Self::Map { .. } => "raise RLIMIT_NOFILE and RLIMIT_MEMLOCK",
+        }
+    }
+}

@@ -1,0 +1,232 @@
+use std::io;
+use std::num::NonZeroU64;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use sounding_units::{HostInstant, Rate};
+
+use crate::intf::{WireFlow, WireTransition, read};
+
+/// Which of the three states of BISCAY §A.5.1 a flow is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// No estimate yet: BBR's own startup drives.
+    Startup,
+    /// The radio is the bottleneck: the share of the link drives.
+    Biscay,
+    /// BBR drives.
+    Fallback,
+    /// A number this version does not know.
+    Unknown(u32),
+}
+
+/// Why a flow is in its phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It has just begun.
+    Connected,
+    /// The feed is fresh.
+    Fresh,
+    /// Nothing is published, or it was withdrawn.
+    Absent,
+    /// The estimate is too old.
+    Stale,
+    /// The heartbeat stopped.
+    Silent,
+    /// The feed cannot be true.
+    Absurd,
+    /// The path carries less than the radio.
+    Narrow,
+    /// The path carries the radio's share again.
+    Wide,
+    /// A number this version does not know.
+    Unknown(u32),
+}
+
+impl From<u32> for Phase {
+    fn from(code: u32) -> Self {
+        match code {
+            0 => Self::Startup,
+            1 => Self::Biscay,
+            2 => Self::Fallback,
+            other => Self::Unknown(other),
+        }
+    }
+}
+
+impl From<u32> for Reason {
+    fn from(code: u32) -> Self {
+        match code {
+            0 => Self::Connected,
+            1 => Self::Fresh,
+            2 => Self::Absent,
+            3 => Self::Stale,
+            4 => Self::Silent,
+            5 => Self::Absurd,
+            6 => Self::Narrow,
+            7 => Self::Wide,
+            other => Self::Unknown(other),
+        }
+    }
+}
+
+/// What the kernel side keeps of one socket. Read without a lock: fields may be one ACK apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// State of the law.
+    pub phase: Phase,
+    /// Why it is in it.
+    pub reason: Reason,
+    /// Since when.
+    pub since: HostInstant,
+    /// Changes of state so far.
+    pub transitions: u32,
+    /// This flow's part of the link, of IP packets.
+    pub share: Rate,
+    /// BBR's bandwidth filter, payload.
+    pub e2e: Rate,
+    /// Upper bound of what the last judged round delivered, payload.
+    pub delivery: Rate,
+    /// Window set, in segments.
+    pub cwnd: u32,
+    /// Pacing rate set, payload.
+    pub pacing: Rate,
+    /// Flows that shared the link at the last ACK, this one included.
+    pub flows: u32,
+    /// ACKs seen.
+    pub acks: u64,
+    /// BBR's own window, in segments.
+    pub shadow_cwnd: u32,
+    /// BBR's own pacing rate, payload.
+    pub shadow_pacing: Rate,
+    /// BBR's mode: 0 startup, 1 drain, 2 probe bandwidth, 3 probe RTT.
+    pub bbr_mode: u32,
+    /// The kernel's windowed minimum of the RTT, if it has one.
+    pub rtt_min: Option<Duration>,
+}
+
+impl From<WireFlow> for Flow {
+    fn from(wire: WireFlow) -> Self {
+        let law = wire.law;
+        Self {
+            phase: law.state.into(),
+            reason: law.reason.into(),
+            since: HostInstant::from_nanos(law.since_ns),
+            transitions: law.transitions,
+            share: Rate::from_bytes_per_sec(law.share_bytes_per_sec),
+            e2e: Rate::from_bytes_per_sec(wire.e2e_bytes_per_sec),
+            delivery: Rate::from_bytes_per_sec(law.delivery_bytes_per_sec),
+            cwnd: law.cwnd,
+            pacing: Rate::from_bytes_per_sec(law.pacing_bytes_per_sec),
+            flows: law.n_flows,
+            acks: wire.acks,
+            shadow_cwnd: wire.shadow_cwnd,
+            shadow_pacing: Rate::from_bytes_per_sec(wire.shadow_pacing),
+            bbr_mode: wire.bbr_mode,
+            rtt_min: (wire.rtt_min_us > 0)
+                .then(|| Duration::from_micros(u64::from(wire.rtt_min_us))),
+        }
+    }
+}
+
+/// One flow's change of state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// When, by the kernel's clock.
+    pub at: HostInstant,
+    /// The phase left.
+    pub from: Phase,
+    /// The phase entered.
+    pub to: Phase,
+    /// Why.
+    pub reason: Reason,
+    /// The flow's part of the link, of IP packets, by the last estimate believed.
+    pub share: Rate,
+    /// BBR's bandwidth filter, payload.
+    pub e2e: Rate,
+    /// Flows that shared the link.
+    pub flows: u32,
+    /// The socket's SO_COOKIE, if anybody has asked for it.
+    pub cookie: Option<NonZeroU64>,
+    /// AF_INET or AF_INET6.
+    pub family: u32,
+    /// Local port.
+    pub local_port: u16,
+    /// Remote port.
+    pub remote_port: u16,
+}
+
+impl From<WireTransition> for Transition {
+    fn from(wire: WireTransition) -> Self {
+        Self {
+            at: HostInstant::from_nanos(wire.at_ns),
+            from: wire.from.into(),
+            to: wire.to.into(),
+            reason: wire.reason.into(),
+            share: Rate::from_bytes_per_sec(wire.share_bytes_per_sec),
+            e2e: Rate::from_bytes_per_sec(wire.e2e_bytes_per_sec),
+            flows: wire.n_flows,
+            cookie: NonZeroU64::new(wire.cookie),
+            family: wire.family,
+            local_port: wire.local_port as u16,
+            remote_port: wire.remote_port as u16,
+        }
+    }
+}
+
+/// Why a socket's state could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FlowError {
+    /// The process or its descriptor could not be reached.
+    #[error("descriptor {fd} of process {pid}: {source}; needs CAP_SYS_PTRACE over it")]
+    Descriptor {
+        /// Whose.
+        pid: u32,
+        /// Which.
+        fd: i32,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The map refused the look-up.
+    #[error("socket storage of descriptor {fd}: {source}")]
+    Storage {
+        /// Whose storage.
+        fd: i32,
+        /// What libbpf said.
+        source: libbpf_rs::Error,
+    },
+}
+
+/// The state of the socket behind `fd`; `None` if it does not run under this instance.
+pub(crate) fn flow(map: &MapHandle, fd: impl AsFd) -> Result<Option<Flow>, FlowError> {
+    let fd = fd.as_fd().as_raw_fd();
+    match map.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
+        Ok(value) => Ok(value.as_deref().and_then(read::<WireFlow>).map(Flow::from)),
+        Err(source) => Err(FlowError::Storage { fd, source }),
+    }
+}
+
+/// A duplicate of another process's descriptor.
+pub(crate) fn borrow_descriptor(pid: u32, fd: i32) -> Result<OwnedFd, FlowError> {
+    let fail = || FlowError::Descriptor { pid, fd, source: io::Error::last_os_error() };
+    // SAFETY: plain system calls on integers; what they return is a new descriptor or -1.
+    let process = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    if process < 0 {
+        return Err(fail());
+    }
+    // SAFETY: a descriptor that the kernel has just made for us.
+    let process = unsafe { OwnedFd::from_raw_fd(process as i32) };
+    // SAFETY: as above.
+    let copy = unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), fd, 0) };
+    if copy < 0 {
+        return Err(fail());
+    }
+    // SAFETY: as above.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy as i32) })
+}
+
+/// One record of the ring, or `None` if it is short.
+pub(crate) fn transition(record: &[u8]) -> Option<Transition> {
+    read::<WireTransition>(record).map(Transition::from)
+}

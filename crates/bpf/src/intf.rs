@@ -1,0 +1,226 @@
+//! `bpf/intf.h` in Rust. The skeleton carries what clang made of it; the two must agree byte for byte.
+
+use sounding_cc::biscay::Knobs;
+
+use crate::skel::types;
+
+/// "SDNG": the page is a feed.
+pub(crate) const MAGIC: u32 = 0x5344_4e47;
+/// Layout of the page.
+pub(crate) const VERSION: u32 = 1;
+
+/// Checks a mirror against what clang compiled: size, and the offset of each field.
+macro_rules! mirrors {
+    ($ours:ty = $theirs:ty { $($field:ident),+ $(,)? }) => {
+        const _: () = {
+            assert!(size_of::<$ours>() == size_of::<$theirs>());
+            assert!(align_of::<$ours>() == align_of::<$theirs>());
+            $(assert!(
+                core::mem::offset_of!($ours, $field) == core::mem::offset_of!($theirs, $field)
+            );)+
+        };
+    };
+}
+
+/// One published estimate: half of the latch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct WireEstimate {
+    pub(crate) rate_bytes_per_sec: u64,
+    pub(crate) sampled_at_ns: u64,
+    pub(crate) epoch: u64,
+    pub(crate) bound: u32,
+    pub(crate) valid: u32,
+    pub(crate) agreeing: u32,
+    pub(crate) other_flows: u32,
+    pub(crate) reserved: [u64; 3],
+}
+mirrors!(
+    WireEstimate = types::sounding_estimate {
+        rate_bytes_per_sec,
+        sampled_at_ns,
+        epoch,
+        bound,
+        valid,
+        agreeing,
+        other_flows,
+        reserved,
+    }
+);
+
+/// 64-bit words of one estimate.
+pub(crate) const ESTIMATE_WORDS: usize = size_of::<WireEstimate>() / 8;
+
+impl WireEstimate {
+    /// The estimate as the words the latch moves.
+    pub(crate) fn words(&self) -> [u64; ESTIMATE_WORDS] {
+        let pair = |low: u32, high: u32| {
+            if cfg!(target_endian = "little") {
+                u64::from(high) << 32 | u64::from(low)
+            } else {
+                u64::from(low) << 32 | u64::from(high)
+            }
+        };
+        [
+            self.rate_bytes_per_sec,
+            self.sampled_at_ns,
+            self.epoch,
+            pair(self.bound, self.valid),
+            pair(self.agreeing, self.other_flows),
+            self.reserved[0],
+            self.reserved[1],
+            self.reserved[2],
+        ]
+    }
+}
+
+/// The law's memory of one flow.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct WireLaw {
+    pub(crate) since_ns: u64,
+    pub(crate) share_bytes_per_sec: u64,
+    pub(crate) pacing_bytes_per_sec: u64,
+    pub(crate) delivery_bytes_per_sec: u64,
+    pub(crate) narrow_since_ns: u64,
+    pub(crate) round_share: u64,
+    pub(crate) prior_share: u64,
+    pub(crate) longer_until_ns: u64,
+    pub(crate) state: u32,
+    pub(crate) reason: u32,
+    pub(crate) cwnd: u32,
+    pub(crate) ramp: u32,
+    pub(crate) next_delivered: u32,
+    pub(crate) round_rtt_us: u32,
+    pub(crate) round_inflight: u32,
+    pub(crate) round_acked: u32,
+    pub(crate) round_lost: u32,
+    pub(crate) round_limited: u32,
+    pub(crate) narrow_rounds: u32,
+    pub(crate) wide_rounds: u32,
+    pub(crate) asking: u32,
+    pub(crate) asked_rtt_us: u32,
+    pub(crate) longer_us: u32,
+    pub(crate) transitions: u32,
+    pub(crate) n_flows: u32,
+}
+mirrors!(
+    WireLaw = types::sounding_law {
+        since_ns,
+        share_bytes_per_sec,
+        pacing_bytes_per_sec,
+        delivery_bytes_per_sec,
+        narrow_since_ns,
+        round_share,
+        prior_share,
+        state,
+        reason,
+        cwnd,
+        ramp,
+        next_delivered,
+        round_rtt_us,
+        round_inflight,
+        round_acked,
+        round_lost,
+        round_limited,
+        narrow_rounds,
+        wide_rounds,
+        transitions,
+        n_flows,
+    }
+);
+
+/// A socket's storage.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct WireFlow {
+    pub(crate) law: WireLaw,
+    pub(crate) e2e_bytes_per_sec: u64,
+    pub(crate) shadow_pacing: u64,
+    pub(crate) shadow_cwnd: u32,
+    pub(crate) set_cwnd: u32,
+    pub(crate) events: u32,
+    pub(crate) counted_epoch: u32,
+    pub(crate) acks: u64,
+    pub(crate) obeyed_at_ns: u64,
+    pub(crate) bbr_mode: u32,
+    pub(crate) rtt_min_us: u32,
+}
+mirrors!(
+    WireFlow = types::sounding_flow {
+        law,
+        e2e_bytes_per_sec,
+        shadow_pacing,
+        shadow_cwnd,
+        set_cwnd,
+        events,
+        counted_epoch,
+        acks,
+        bbr_mode,
+        rtt_min_us,
+    }
+);
+
+/// One change of state, as the ring carries it.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct WireTransition {
+    pub(crate) at_ns: u64,
+    pub(crate) cookie: u64,
+    pub(crate) share_bytes_per_sec: u64,
+    pub(crate) e2e_bytes_per_sec: u64,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) reason: u32,
+    pub(crate) n_flows: u32,
+    pub(crate) family: u32,
+    pub(crate) local_port: u32,
+    pub(crate) remote_port: u32,
+    pub(crate) reserved: u32,
+}
+// No map's value has this type, so the skeleton carries no twin to compare with; intf.h asserts the same size.
+const _: () = assert!(size_of::<WireTransition>() == 64);
+
+const _: () = assert!(core::mem::offset_of!(types::sounding_feed, heartbeat_at_ns) == 8);
+const _: () = assert!(core::mem::offset_of!(types::sounding_feed, seq) == 16);
+const _: () = assert!(core::mem::offset_of!(types::sounding_feed, slot) == 64);
+
+/// The knobs as the object's read-only data holds them; spans and counts too large for their fields saturate.
+pub(crate) fn wire_knobs(knobs: &Knobs) -> types::sounding_knobs {
+    let nanos = |span: core::time::Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+    types::sounding_knobs {
+        max_age_ns: nanos(knobs.max_age),
+        max_silence_ns: nanos(knobs.max_silence),
+        narrow_for_ns: nanos(knobs.narrow_for),
+        allowance_us: u32::try_from(knobs.allowance.as_micros()).unwrap_or(u32::MAX),
+        pacing_gain_permille: knobs.pacing_gain_permille,
+        narrow_permille: knobs.narrow_permille,
+        wide_permille: knobs.wide_permille,
+        narrow_rounds: knobs.narrow_rounds,
+        wide_rounds: knobs.wide_rounds,
+        narrow_loss_permille: knobs.narrow_loss_permille,
+        min_cwnd: knobs.min_cwnd,
+        max_cwnd: knobs.max_cwnd,
+        settled_after: knobs.settled_after,
+    }
+}
+
+/// The bytes of a map's value as a mirror of it, or `None` if there are fewer.
+pub(crate) fn read<T: Plain>(bytes: &[u8]) -> Option<T> {
+    if bytes.len() < size_of::<T>() {
+        return None;
+    }
+    // SAFETY: the length was checked, the read needs no alignment, and `Plain` types are valid for any bytes.
+    Some(unsafe { core::ptr::read_unaligned(bytes.as_ptr().cast()) })
+}
+
+/// Types made of integers without padding.
+///
+/// # Safety
+///
+/// Every pattern of bytes must be a value.
+pub(crate) unsafe trait Plain: Copy {}
+// SAFETY: only integers.
+unsafe impl Plain for WireFlow {}
+// SAFETY: only integers.
+unsafe impl Plain for WireTransition {}

@@ -1,0 +1,167 @@
+use std::collections::VecDeque;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Link, MapHandle, RingBuffer, RingBufferBuilder};
+use sounding_cc::biscay::Knobs;
+
+use crate::cost::{self, Program};
+use crate::error::LoadError;
+use crate::feed::Feed;
+use crate::flows::{self, Flow, FlowError, Transition};
+use crate::holder::holder_of;
+use crate::intf;
+use crate::log::Complaints;
+use crate::preflight;
+use crate::skel::{BiscaySkel, BiscaySkelBuilder};
+
+/// Transitions kept for [`Biscay::poll_transition`]; beyond it the oldest go.
+const MAX_QUEUED: usize = 4096;
+
+/// What an instance is called and how it behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The name that sockets select, 1 to 15 bytes of `[a-z0-9_-]`. Default `biscay`.
+    pub name: String,
+    /// The law's settings, fixed at load.
+    pub knobs: Knobs,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { name: "biscay".into(), knobs: Knobs::default() }
+    }
+}
+
+/// A loaded and registered instance. Dropping it takes the name away and withdraws the feed; nothing is pinned, so a
+/// process that dies leaves as little behind.
+pub struct Biscay {
+    _link: Link,
+    name: String,
+    feed: Feed,
+    flows: MapHandle,
+    // libbpf's ring has one reader.
+    ring: Mutex<RingBuffer<'static>>,
+    ring_fd: RawFd,
+    queue: Arc<Mutex<VecDeque<Transition>>>,
+    skel: BiscaySkel<'static>,
+}
+
+impl Biscay {
+    /// Loads the program under its name and registers it.
+    pub fn load(config: &Config) -> Result<Self, LoadError> {
+        let name = &config.name;
+        preflight::refuse(name)?;
+        let log = Complaints::listen();
+        let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
+
+        // Eight bytes a load: the slot that libbpf-rs wants to outlive the skeleton. The object in it is dropped.
+        let slot = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = BiscaySkelBuilder::default().open(slot).map_err(rejected)?;
+        if let Some(rodata) = open.maps.rodata_data.as_mut() {
+            rodata.knobs = intf::wire_knobs(&config.knobs);
+        }
+        let ops = open.struct_ops.biscay_mut();
+        ops.name = [0; 16];
+        for (to, byte) in ops.name.iter_mut().zip(name.bytes()) {
+            *to = byte as _;
+        }
+        let mut skel = open.load().map_err(rejected)?;
+
+        let feed =
+            Feed::map(skel.maps.feed.as_fd()).map_err(|source| LoadError::Feed { source })?;
+        let flows = MapHandle::try_from(&skel.maps.flows)
+            .map_err(|source| LoadError::Map { map: "flows", source })?;
+        let queue = Arc::new(Mutex::new(VecDeque::new()));
+        let ring = ring(&skel, Arc::clone(&queue))
+            .map_err(|source| LoadError::Map { map: "transitions", source })?;
+        let link = skel
+            .maps
+            .biscay
+            .attach_struct_ops()
+            .map_err(|source| attach_error(name, source, log.take()))?;
+        let ring_fd = ring.epoll_fd();
+        let ring = Mutex::new(ring);
+        Ok(Self { _link: link, name: name.clone(), feed, flows, ring, ring_fd, queue, skel })
+    }
+
+    /// What sockets select.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The page this instance obeys.
+    pub fn feed(&self) -> &Feed {
+        &self.feed
+    }
+
+    /// The state of one of this process's sockets; `None` if it does not run under this instance.
+    pub fn flow(&self, socket: impl AsFd) -> Result<Option<Flow>, FlowError> {
+        flows::flow(&self.flows, socket)
+    }
+
+    /// The state of another process's socket.
+    pub fn flow_of(&self, pid: u32, fd: i32) -> Result<Option<Flow>, FlowError> {
+        flows::flow(&self.flows, flows::borrow_descriptor(pid, fd)?)
+    }
+
+    /// The oldest change of state not yet polled, of any flow under this instance. Never blocks.
+    pub fn poll_transition(&self) -> Option<Transition> {
+        // What consume fails with is EINTR; the records stay for the next poll.
+        let _ = self.ring.lock().unwrap_or_else(PoisonError::into_inner).consume();
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    /// What each program cost so far.
+    pub fn programs(&self) -> io::Result<Vec<Program>> {
+        cost::programs(&self.skel)
+    }
+
+    /// Changes of state lost because nobody polled.
+    pub fn transitions_dropped(&self) -> u64 {
+        self.skel.maps.bss_data.as_ref().map_or(0, |bss| bss.transitions_dropped)
+    }
+
+    /// Becomes readable when [`poll_transition`](Self::poll_transition) has something.
+    pub fn transitions_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the ring owns this epoll descriptor for as long as `self` lives.
+        unsafe { BorrowedFd::borrow_raw(self.ring_fd) }
+    }
+}
+
+impl Drop for Biscay {
+    fn drop(&mut self) {
+        // Clones of the feed may outlive us; what they last said shall not.
+        self.feed.invalidate();
+    }
+}
+
+fn attach_error(name: &str, source: libbpf_rs::Error, complaint: String) -> LoadError {
+    let name = name.to_owned();
+    // Registered by somebody else since the preflight looked.
+    if source.kind() == libbpf_rs::ErrorKind::AlreadyExists {
+        return LoadError::NameTaken { holder: holder_of(&name), name };
+    }
+    LoadError::Attach { name, source, complaint }
+}
+
+fn ring(
+    skel: &BiscaySkel<'static>,
+    queue: Arc<Mutex<VecDeque<Transition>>>,
+) -> libbpf_rs::Result<RingBuffer<'static>> {
+    let mut builder = RingBufferBuilder::new();
+    builder.add(&skel.maps.transitions, move |record| {
+        if let Some(transition) = flows::transition(record) {
+            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            if queue.len() == MAX_QUEUED {
+                queue.pop_front();
+            }
+            queue.push_back(transition);
+        }
+        0
+    })?;
+    builder.build()
+}

@@ -1,0 +1,153 @@
+use std::fs;
+use std::path::Path;
+
+use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
+use libbpf_rs::btf::{Btf, BtfType, ReferencesType};
+
+use crate::error::LoadError;
+use crate::holder::holder_of;
+
+/// Longest name of a congestion control, in bytes (Linux `TCP_CA_NAME_MAX` less its NUL).
+const MAX_NAME: usize = 15;
+/// Arguments of `cong_control` since Linux 6.10.
+const CONG_CONTROL_ARGUMENTS: usize = 4;
+/// Bits of `CapEff` (linux/capability.h). CAP_PERFMON because the verifier counts struct_ops as tracing.
+const CAPABILITIES: [(u32, &str); 3] =
+    [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
+/// CAP_SYS_ADMIN stands for all three.
+const CAP_SYS_ADMIN: u32 = 21;
+
+/// One thing that loading needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What, in two or three words.
+    pub name: &'static str,
+    /// Whether this machine has it.
+    pub ok: bool,
+    /// What was found.
+    pub detail: String,
+    /// What mends it; `None` where nothing is wrong.
+    pub cure: Option<&'static str>,
+}
+
+/// Everything that loading an instance called `name` needs, in the order in which it would fail.
+pub fn preflight(name: &str) -> Vec<Check> {
+    findings(name)
+        .into_iter()
+        .map(|(what, found)| match found {
+            Ok(detail) => Check { name: what, ok: true, detail, cure: None },
+            Err(error) => {
+                Check { name: what, ok: false, detail: error.to_string(), cure: Some(error.cure()) }
+            }
+        })
+        .collect()
+}
+
+/// The first thing that is missing.
+pub(crate) fn refuse(name: &str) -> Result<(), LoadError> {
+    findings(name).into_iter().try_for_each(|(_, found)| found.map(drop))
+}
+
+type Finding = Result<String, LoadError>;
+
+fn findings(name: &str) -> Vec<(&'static str, Finding)> {
+    let kernel = btf();
+    let mut found = vec![("name", check_name(name)), ("privileges", privileges())];
+    match kernel {
+        Ok(kernel) => found.extend([
+            ("kernel types", Ok(format!("{} types", kernel.len()))),
+            ("kernel version", version(&kernel)),
+            ("bbr", bbr(&kernel)),
+        ]),
+        Err(error) => found.push(("kernel types", Err(error))),
+    }
+    found.extend([("jit", jit()), ("name is free", name_is_free(name))]);
+    found
+}
+
+fn check_name(name: &str) -> Finding {
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(plain) {
+        return Err(LoadError::Name { name: name.into() });
+    }
+    Ok(name.into())
+}
+
+fn btf() -> Result<Btf<'static>, LoadError> {
+    // Read here first, because libbpf reports less about why it could not.
+    fs::File::open("/sys/kernel/btf/vmlinux").map_err(|source| LoadError::NoBtf { source })?;
+    Btf::from_vmlinux().map_err(|error| LoadError::NoBtf { source: std::io::Error::other(error) })
+}
+
+fn version(kernel: &Btf<'_>) -> Finding {
+    let release = release();
+    match cong_control_arguments(kernel) {
+        Some(CONG_CONTROL_ARGUMENTS) => Ok(format!("Linux {release}")),
+        arguments => Err(LoadError::OldKernel { release, arguments: arguments.unwrap_or(0) }),
+    }
+}
+
+/// Asked of the types and not of the version, because distributions backport; and not by trial, because a kernel
+/// with the old shape loads a program with the new one as long as that leaves the surplus arguments alone.
+fn cong_control_arguments(kernel: &Btf<'_>) -> Option<usize> {
+    let ops: Struct<'_> = kernel.type_by_name("tcp_congestion_ops")?;
+    let member =
+        ops.iter().find(|member| member.name.is_some_and(|name| name == "cong_control"))?;
+    let pointer: Ptr<'_> = kernel.type_by_id(member.ty)?;
+    let function = FuncProto::try_from(pointer.referenced_type().skip_mods_and_typedefs()).ok()?;
+    Some(function.len())
+}
+
+fn bbr(kernel: &Btf<'_>) -> Finding {
+    if kernel.type_by_name::<BtfType<'_>>("bbr_main").is_some() {
+        return Ok("built in".into());
+    }
+    if Path::new("/sys/kernel/btf/tcp_bbr").exists() {
+        return Ok("module tcp_bbr".into());
+    }
+    Err(LoadError::NoBbr)
+}
+
+fn privileges() -> Finding {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok())
+        .unwrap_or(0);
+    let has = |bit: u32| effective >> bit & 1 == 1;
+    let missing: Vec<_> = CAPABILITIES
+        .iter()
+        .filter(|(bit, _)| !has(*bit) && !has(CAP_SYS_ADMIN))
+        .map(|(_, name)| *name)
+        .collect();
+    if missing.is_empty() {
+        Ok("may load and register".into())
+    } else {
+        Err(LoadError::Privilege { missing: missing.join(" ") })
+    }
+}
+
+fn jit() -> Finding {
+    match fs::read_to_string("/proc/sys/net/core/bpf_jit_enable").as_deref().map(str::trim) {
+        Ok("0") => Err(LoadError::NoJit),
+        Ok(_) => Ok("enabled".into()),
+        // Only root of the first user namespace may read it; the load will tell.
+        Err(_) => Ok("not readable".into()),
+    }
+}
+
+fn name_is_free(name: &str) -> Finding {
+    let list = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+        .unwrap_or_default();
+    if list.split_whitespace().any(|taken| taken == name) {
+        return Err(LoadError::NameTaken { name: name.into(), holder: holder_of(name) });
+    }
+    Ok(format!("{name} is not registered"))
+}
+
+fn release() -> String {
+    fs::read_to_string("/proc/sys/kernel/osrelease")
+        .map_or_else(|_| "of unknown release".into(), |release| release.trim().into())
+}

@@ -1,0 +1,409 @@
+//! `law.h`, which the kernel runs, and `sounding_cc::biscay`, which simulations run, answer alike.
+//!
+//! The C side is compiled with clang's undefined-behaviour traps and run as a filter; a shift or a division that C
+//! leaves open ends it, and the test with it.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::path::Path as FilePath;
+use std::process::{Command as Process, Stdio};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{TestCaseError, TestRunner};
+use sounding_cc::biscay::{
+    Ack, Biscay, Bound, Cause, Cleared, Command, Estimate, Knobs, Path, Snapshot, State, Timeout,
+};
+use sounding_units::{HostInstant, Rate};
+
+/// Bytes of `struct host_answer`.
+const ANSWER_BYTES: usize = 136 + 24;
+/// `LAW_ACK`, `LAW_LIMITED`, `LAW_RTO`, `LAW_UNDO`.
+const FLAGS: [u32; 4] = [1, 2, 4, 8];
+
+/// One thing that happens to a flow.
+#[derive(Clone, Debug)]
+struct Step {
+    pass_ns: u64,
+    bytes_per_sec: u64,
+    age_ns: i64,
+    silence_ns: i64,
+    served: bool,
+    valid: bool,
+    agreeing: u32,
+    other_flows: u32,
+    e2e: u64,
+    shadow_pacing: u64,
+    shadow_cwnd: u32,
+    rtt_min_us: u32,
+    rtt_us: u32,
+    mss: u32,
+    moves: u32,
+    behind: u32,
+    acked: u32,
+    lost: u32,
+    inflight: u32,
+    flows: u32,
+    restart: bool,
+    limited: bool,
+    timeout: Timeout,
+}
+
+/// Mostly what a link and a path would say, at times anything that a [`Rate`] can carry.
+fn number(plausible: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![30 => 0..=plausible, 1 => 0..=u64::MAX / 8, 1 => Just(0), 1 => Just(u64::MAX / 8)]
+}
+
+fn count(plausible: u32) -> impl Strategy<Value = u32> {
+    prop_oneof![30 => 0..=plausible, 1 => any::<u32>(), 1 => Just(0), 1 => Just(u32::MAX)]
+}
+
+prop_compose! {
+    fn step()(
+        (pass_ns, bytes_per_sec, age_ns, silence_ns, served, valid, agreeing, other_flows) in (
+            number(30_000_000),
+            number(10_000_000),
+            prop_oneof![20 => 0..150_000_000i64, 1 => -2_000_000_000..2_000_000_000i64],
+            prop_oneof![20 => 0..50_000_000i64, 1 => -2_000_000_000..2_000_000_000i64],
+            prop::bool::weighted(0.2),
+            prop::bool::weighted(0.97),
+            prop_oneof![1 => 0..2u32, 5 => 2..9u32],
+            prop_oneof![9 => Just(0u32), 1 => count(4)],
+        ),
+        (e2e, shadow_pacing, shadow_cwnd, rtt_min_us, rtt_us, mss) in (
+            number(10_000_000),
+            number(10_000_000),
+            count(500),
+            prop_oneof![20 => 20_000..60_000u32, 1 => count(60_000)],
+            prop_oneof![20 => 20_000..400_000u32, 1 => count(60_000)],
+            prop_oneof![20 => Just(1448u32), 1 => count(9_000)],
+        ),
+        (moves, behind, acked, lost, inflight, flows, restart, limited, timeout) in (
+            0..8u32,
+            prop_oneof![3 => 0..3u32, 1 => count(400)],
+            count(8),
+            prop_oneof![3 => Just(0u32), 1 => count(4)],
+            count(600),
+            1..6u32,
+            prop::bool::weighted(0.03),
+            prop::bool::weighted(0.05),
+            prop_oneof![
+                30 => Just(Timeout::None),
+                1 => Just(Timeout::Fired),
+                1 => Just(Timeout::Undone)
+            ],
+        ),
+    ) -> Step {
+        Step {
+            pass_ns, bytes_per_sec, age_ns, silence_ns, served, valid, agreeing, other_flows, e2e,
+            shadow_pacing, shadow_cwnd, rtt_min_us, rtt_us, mss, moves, behind, acked, lost,
+            inflight, flows, restart, limited, timeout,
+        }
+    }
+}
+
+prop_compose! {
+    fn knobs()(
+        allowance_us in count(50_000),
+        (gain, narrow, wide, loss) in (count(2_000), count(400), count(400), count(300)),
+        (narrow_rounds, wide_rounds, settled_after) in (0..4u32, 0..4u32, 0..3u32),
+        (min_cwnd, max_cwnd) in (count(10), count(100_000)),
+        narrow_for in number(200_000_000),
+    ) -> Knobs {
+        Knobs {
+            narrow_for: Duration::from_nanos(narrow_for),
+            allowance: Duration::from_micros(u64::from(allowance_us)),
+            pacing_gain_permille: gain,
+            narrow_permille: narrow,
+            wide_permille: wide,
+            narrow_rounds,
+            wide_rounds,
+            narrow_loss_permille: loss,
+            min_cwnd,
+            max_cwnd,
+            settled_after,
+            ..Knobs::default()
+        }
+    }
+}
+
+/// What both sides must agree on after a step.
+#[derive(Debug, PartialEq, Eq)]
+struct Answer {
+    state: (u32, u32),
+    since_ns: u64,
+    share: u64,
+    delivery: u64,
+    narrow: (u32, u64),
+    asked: (u32, u32),
+    longer: u32,
+    wide_rounds: u32,
+    ramp: u32,
+    transitions: u32,
+    flows: u32,
+    cwnd: u32,
+    pacing: u64,
+    cut: bool,
+}
+
+/// The Rust law's answer in the C law's words.
+fn answer_of(flow: &Biscay, command: &Command) -> Answer {
+    let (mut narrow, mut asked, mut wide, mut cap) = ((0, 0), (0, 0), 0, 0);
+    let state = match flow.state() {
+        State::Startup => (0, 0),
+        State::Biscay { after, narrow: seen, ramp } => {
+            narrow = seen.map_or((0, 0), |seen| (seen.rounds, seen.since.as_nanos()));
+            asked = seen.and_then(|seen| seen.asked).map_or((0, 0), |asked| {
+                // C counts from 1, because 0 means that nothing is asked.
+                (asked.rounds + 1, asked.rtt.as_micros() as u32)
+            });
+            cap = ramp.unwrap_or(0);
+            (1, if after == Cleared::Fresh { 1 } else { 7 })
+        }
+        State::Fallback(Cause::Absent) => (2, 2),
+        State::Fallback(Cause::Stale) => (2, 3),
+        State::Fallback(Cause::Silent) => (2, 4),
+        State::Fallback(Cause::Absurd) => (2, 5),
+        State::Fallback(Cause::Narrow { wide_rounds }) => {
+            wide = wide_rounds;
+            (2, 6)
+        }
+    };
+    Answer {
+        state,
+        since_ns: flow.since().as_nanos(),
+        share: flow.share().bytes_per_sec(),
+        delivery: flow.delivery().bytes_per_sec(),
+        narrow,
+        asked,
+        longer: command.longer.map_or(0, |longer| longer.as_micros() as u32),
+        wide_rounds: wide,
+        ramp: cap,
+        transitions: flow.transitions(),
+        flows: flow.flows(),
+        cwnd: command.cwnd,
+        pacing: command.pacing.bytes_per_sec(),
+        cut: command.cut.is_some(),
+    }
+}
+
+/// `struct host_answer` as the filter wrote it.
+fn parse(bytes: &[u8]) -> Answer {
+    let long = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());
+    let int = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap());
+    Answer {
+        since_ns: long(0),
+        share: long(8),
+        delivery: long(24),
+        narrow: (int(104), long(32)),
+        state: (int(64), int(68)),
+        ramp: int(76),
+        wide_rounds: int(108),
+        asked: (int(112), int(116)),
+        transitions: int(124),
+        flows: int(128),
+        pacing: long(136),
+        cwnd: int(144),
+        cut: int(152) != 0,
+        longer: int(156),
+    }
+}
+
+/// What the filter is told.
+#[derive(Default)]
+struct Told(Vec<u8>);
+
+impl Told {
+    fn longs(&mut self, values: &[u64]) {
+        self.0.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
+    }
+
+    fn ints(&mut self, values: &[u32]) {
+        self.0.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
+    }
+
+    fn knobs(&mut self, knobs: &Knobs) {
+        let spans = [knobs.max_age, knobs.max_silence, knobs.narrow_for];
+        self.longs(&spans.map(|span| span.as_nanos() as u64));
+        self.ints(&[
+            knobs.allowance.as_micros() as u32,
+            knobs.pacing_gain_permille,
+            knobs.narrow_permille,
+            knobs.wide_permille,
+            knobs.narrow_rounds,
+            knobs.wide_rounds,
+            knobs.narrow_loss_permille,
+            knobs.min_cwnd,
+            knobs.max_cwnd,
+            knobs.settled_after,
+        ]);
+    }
+
+    fn begin(&mut self, knobs: &Knobs, now: HostInstant) {
+        self.knobs(knobs);
+        self.longs(&[now.as_nanos(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        self.ints(&[0; 12]);
+        self.longs(&[1]);
+    }
+
+    fn step(&mut self, knobs: &Knobs, step: &Step, now: HostInstant, feed: &Snapshot, ack: &Ack) {
+        let timeout = match step.timeout {
+            Timeout::None => 0,
+            Timeout::Fired => FLAGS[2],
+            Timeout::Undone => FLAGS[3],
+        };
+        let flags = if step.restart { 0 } else { FLAGS[0] }
+            | if ack.app_limited { FLAGS[1] } else { 0 }
+            | timeout;
+        // Without an ACK the kernel side leaves these at zero.
+        let seen = |value: u32| if step.restart { 0 } else { value };
+        let sampled_at = feed.estimate.map_or(0, |estimate| estimate.sampled_at.as_nanos());
+        self.knobs(knobs);
+        self.longs(&[now.as_nanos(), step.bytes_per_sec, sampled_at, 0]);
+        self.ints(&[u32::from(!step.served), u32::from(step.valid), step.agreeing]);
+        self.ints(&[step.other_flows]);
+        self.longs(&[0, 0, 0, feed.heartbeat_at.as_nanos(), step.e2e, step.shadow_pacing]);
+        self.ints(&[step.shadow_cwnd, step.rtt_min_us, seen(step.rtt_us), step.mss]);
+        self.ints(&[seen(ack.delivered), seen(ack.prior_delivered), seen(step.acked)]);
+        self.ints(&[seen(step.lost), seen(step.inflight), step.flows, flags, 0]);
+        self.longs(&[0]);
+    }
+}
+
+/// One sequence through the Rust law: what the C law is to be told, and the Rust law's answers.
+fn drive(knobs: &Knobs, steps: &[Step]) -> (Told, Vec<Answer>) {
+    let mut now = HostInstant::from_nanos(5_000_000_000);
+    let mut delivered = 0u32;
+    let mut flow = Biscay::new(*knobs, now, delivered);
+    let mut told = Told::default();
+    let mut answers = Vec::new();
+    told.begin(knobs, now);
+    for step in steps {
+        now = now + Duration::from_nanos(step.pass_ns);
+        delivered = delivered.wrapping_add(step.moves);
+        let before = |ns: i64| HostInstant::from_nanos(now.as_nanos().saturating_add_signed(-ns));
+        let feed = Snapshot {
+            estimate: step.valid.then_some(Estimate {
+                rate: Rate::from_bytes_per_sec(step.bytes_per_sec),
+                sampled_at: before(step.age_ns),
+                bound: if step.served { Bound::Served } else { Bound::Capacity },
+                other_flows: step.other_flows,
+            }),
+            agreeing: step.agreeing,
+            heartbeat_at: before(step.silence_ns),
+        };
+        let path = Path {
+            rtt_min: Some(Duration::from_micros(u64::from(step.rtt_min_us))),
+            mss: step.mss,
+            e2e: Rate::from_bytes_per_sec(step.e2e),
+            flows: step.flows,
+            shadow_cwnd: step.shadow_cwnd,
+            shadow_pacing: Rate::from_bytes_per_sec(step.shadow_pacing),
+        };
+        let ack = Ack {
+            rtt: Some(Duration::from_micros(u64::from(step.rtt_us))),
+            delivered,
+            prior_delivered: delivered.wrapping_sub(step.behind),
+            acked: step.acked,
+            lost: step.lost,
+            inflight: step.inflight,
+            app_limited: step.limited && !step.restart,
+        };
+        told.step(knobs, step, now, &feed, &ack);
+        let command = if step.restart {
+            flow.handle_restart(now, &feed, &path, step.timeout)
+        } else {
+            flow.handle_ack(now, &feed, &path, step.timeout, &ack)
+        };
+        answers.push(answer_of(&flow, &command));
+    }
+    (told, answers)
+}
+
+/// The C law as an executable, compiled once.
+static FILTER: LazyLock<tempfile::TempPath> = LazyLock::new(|| {
+    let here = FilePath::new(env!("CARGO_MANIFEST_DIR"));
+    let filter = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+    let clang = std::env::var_os("BPF_CLANG").unwrap_or_else(|| "clang".into());
+    let status = Process::new(clang)
+        .args(["-O1", "-Wall", "-Wextra", "-Werror"])
+        .args(["-fsanitize=undefined", "-fsanitize-trap=all", "-I"])
+        .arg(here.join("src/bpf"))
+        .arg(here.join("tests/law_host.c"))
+        .arg("-o")
+        .arg(&filter)
+        .status()
+        .unwrap();
+    assert!(status.success(), "clang could not compile law_host.c");
+    filter
+});
+
+fn ask(told: Told) -> Vec<u8> {
+    let mut filter = Process::new(FILTER.as_os_str())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = filter.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || input.write_all(&told.0));
+    let mut heard = Vec::new();
+    filter.stdout.take().unwrap().read_to_end(&mut heard).unwrap();
+    let wrote = writer.join().unwrap();
+    assert!(filter.wait().unwrap().success(), "undefined behaviour in law.h");
+    wrote.unwrap();
+    heard
+}
+
+fn agree(knobs: &Knobs, steps: &[Step]) -> Result<(), TestCaseError> {
+    let (told, ours) = drive(knobs, steps);
+    let heard = ask(told);
+    prop_assert_eq!(heard.len(), ours.len() * ANSWER_BYTES);
+    for (at, (mine, theirs)) in ours.iter().zip(heard.chunks(ANSWER_BYTES)).enumerate() {
+        prop_assert_eq!(mine, &parse(theirs), "step {}: Rust left, C right", at);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn both_laws_answer_alike(
+        knobs in knobs(),
+        steps in proptest::collection::vec(step(), 1..600),
+    ) {
+        agree(&knobs, &steps)?;
+    }
+}
+
+#[test]
+fn the_sequences_visit_every_state() {
+    // Otherwise the comparison above would say little.
+    let mut runner = TestRunner::deterministic();
+    let mut seen = BTreeSet::new();
+    for _ in 0..40 {
+        let knobs = knobs().new_tree(&mut runner).unwrap().current();
+        let steps = proptest::collection::vec(step(), 400).new_tree(&mut runner).unwrap().current();
+        for answer in drive(&knobs, &steps).1 {
+            seen.insert(answer.state);
+            if answer.ramp > 0 {
+                seen.insert((1, u32::MAX));
+            }
+            if answer.longer > 0 {
+                seen.insert((1, u32::MAX - 1));
+            }
+        }
+    }
+    let special = [(1, u32::MAX - 1), (1, u32::MAX)];
+    let all =
+        [(0, 0), (1, 1), (1, 7), special[0], special[1], (2, 2), (2, 3), (2, 4), (2, 5), (2, 6)];
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), all);
+}
