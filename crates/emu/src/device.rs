@@ -1,0 +1,179 @@
+//! A TUN device and the few settings a namespace needs, by `ioctl`: no other program is needed.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::mem;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+
+use crate::{Netns, StartError};
+
+/// The name of the device in either namespace.
+pub(crate) const TUN_NAME: &str = "radio0";
+
+/// Packets the kernel may hold for us before it drops any. mahimahi leaves the default of 500, and loses bursts
+/// without a word; this many full packets are 600 MB. Should even these not do, the kernel's counter tells.
+const TX_QUEUE_LEN: i32 = 400_000;
+
+/// What a device needs to know.
+pub(crate) struct Settings<'a> {
+    pub(crate) side: &'static str,
+    pub(crate) address: Ipv4Addr,
+    pub(crate) peer: Ipv4Addr,
+    pub(crate) mtu: u16,
+    pub(crate) sysctls: &'a [(String, String)],
+}
+
+/// Makes a TUN device in `netns`, up and with the default route through it.
+pub(crate) fn create(netns: &Netns, settings: &Settings<'_>) -> Result<OwnedFd, StartError> {
+    let side = settings.side;
+    netns.enter(|| create_here(settings)).map_err(|error| StartError::Setup {
+        doing: "enter".into(),
+        side,
+        source: io::Error::other(error),
+    })?
+}
+
+fn create_here(settings: &Settings<'_>) -> Result<OwnedFd, StartError> {
+    let side = settings.side;
+    let setup = |doing: &str| {
+        let doing = doing.to_owned();
+        move |source| StartError::Setup { doing, side, source }
+    };
+    // Without this the kernel announces itself by IPv6 multicast, and these packets would be in every log.
+    for scope in ["all", "default"] {
+        let path = format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6");
+        match std::fs::write(path, "1") {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(setup("switch IPv6 off")(error));
+            }
+            _ => {}
+        }
+    }
+    for (key, value) in settings.sysctls {
+        let path = format!("/proc/sys/{}", key.replace('.', "/"));
+        std::fs::write(path, value).map_err(setup(&format!("set {key}")))?;
+    }
+
+    let tun = open_tun()?;
+    let control = Control::open().map_err(setup("open a control socket"))?;
+    control.set_flags("lo", libc::IFF_UP).map_err(setup("set lo up"))?;
+    control.set_tx_queue_len(TUN_NAME, TX_QUEUE_LEN).map_err(setup("set the queue length"))?;
+    control.set_mtu(TUN_NAME, settings.mtu).map_err(setup("set the MTU"))?;
+    control.set_address(TUN_NAME, settings.address).map_err(setup("set the address"))?;
+    control.set_peer(TUN_NAME, settings.peer).map_err(setup("set the peer address"))?;
+    control.set_flags(TUN_NAME, libc::IFF_UP).map_err(setup("set the TUN device up"))?;
+    control.add_default_route(TUN_NAME).map_err(setup("add the default route"))?;
+    Ok(tun)
+}
+
+fn open_tun() -> Result<OwnedFd, StartError> {
+    let tun = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+        .open("/dev/net/tun")
+        .map_err(|source| match source.raw_os_error() {
+            Some(libc::ENOENT | libc::ENXIO | libc::ENODEV) => StartError::NoTun,
+            _ => StartError::TunNotPermitted { source },
+        })?;
+    let mut request = ifreq(TUN_NAME);
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &mut request)
+        .map_err(|source| StartError::TunNotPermitted { source })?;
+    Ok(tun.into())
+}
+
+/// A socket through which devices are configured.
+struct Control(OwnedFd);
+
+impl Control {
+    fn open() -> io::Result<Self> {
+        Ok(Self(socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?))
+    }
+
+    fn set_flags(&self, device: &str, flags: libc::c_int) -> io::Result<()> {
+        let mut request = ifreq(device);
+        self.ioctl(libc::SIOCGIFFLAGS, &mut request)?;
+        // SAFETY: SIOCGIFFLAGS has filled in this member of the union.
+        let present = unsafe { request.ifr_ifru.ifru_flags };
+        request.ifr_ifru.ifru_flags = present | flags as libc::c_short;
+        self.ioctl(libc::SIOCSIFFLAGS, &mut request)
+    }
+
+    fn set_tx_queue_len(&self, device: &str, packets: i32) -> io::Result<()> {
+        let mut request = ifreq(device);
+        request.ifr_ifru.ifru_metric = packets;
+        self.ioctl(libc::SIOCSIFTXQLEN, &mut request)
+    }
+
+    fn set_mtu(&self, device: &str, mtu: u16) -> io::Result<()> {
+        let mut request = ifreq(device);
+        request.ifr_ifru.ifru_mtu = mtu.into();
+        self.ioctl(libc::SIOCSIFMTU, &mut request)
+    }
+
+    fn set_address(&self, device: &str, address: Ipv4Addr) -> io::Result<()> {
+        let mut request = ifreq(device);
+        request.ifr_ifru.ifru_addr = sockaddr(address);
+        self.ioctl(libc::SIOCSIFADDR, &mut request)
+    }
+
+    fn set_peer(&self, device: &str, address: Ipv4Addr) -> io::Result<()> {
+        let mut request = ifreq(device);
+        request.ifr_ifru.ifru_dstaddr = sockaddr(address);
+        self.ioctl(libc::SIOCSIFDSTADDR, &mut request)
+    }
+
+    fn add_default_route(&self, device: &str) -> io::Result<()> {
+        let mut name = ifreq(device).ifr_name;
+        // SAFETY: an all-zero rtentry is a valid one: it is integers, addresses and null pointers.
+        let mut route: libc::rtentry = unsafe { mem::zeroed() };
+        route.rt_dst = sockaddr(Ipv4Addr::UNSPECIFIED);
+        route.rt_genmask = sockaddr(Ipv4Addr::UNSPECIFIED);
+        route.rt_flags = libc::RTF_UP;
+        route.rt_dev = name.as_mut_ptr();
+        ioctl(self.0.as_raw_fd(), libc::SIOCADDRT, &mut route)
+    }
+
+    fn ioctl(&self, request: libc::Ioctl, argument: &mut libc::ifreq) -> io::Result<()> {
+        ioctl(self.0.as_raw_fd(), request, argument)
+    }
+}
+
+fn ioctl<T>(fd: RawFd, request: libc::Ioctl, argument: &mut T) -> io::Result<()> {
+    // SAFETY: every request used in this file takes a pointer to the structure it is called with here, and the
+    // kernel keeps no pointer after it returns.
+    let result = unsafe { libc::ioctl(fd, request, std::ptr::from_mut(argument)) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn ifreq(device: &str) -> libc::ifreq {
+    // SAFETY: an all-zero ifreq is a valid one: it is integers, addresses and null pointers.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    // One byte is left as the end of the name.
+    let room = libc::IFNAMSIZ - 1;
+    for (to, from) in request.ifr_name[..room].iter_mut().zip(device.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request
+}
+
+fn sockaddr(address: Ipv4Addr) -> libc::sockaddr {
+    let internet = libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: 0,
+        sin_addr: libc::in_addr { s_addr: u32::from(address).to_be() },
+        sin_zero: [0; 8],
+    };
+    // SAFETY: both have the same size, and any bytes are a valid sockaddr.
+    unsafe { mem::transmute(internet) }
+}
+
+/// A file that reads as this namespace's packet counters.
+pub(crate) fn counters_file() -> io::Result<File> {
+    File::open("/proc/thread-self/net/dev")
+}

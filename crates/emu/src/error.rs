@@ -1,0 +1,89 @@
+use std::io;
+use std::path::PathBuf;
+
+/// Why an emulation did not start. Nothing of it stays behind.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The process may not make network namespaces.
+    #[error(
+        "making a network namespace needs CAP_SYS_ADMIN: run as root (sudo), or in a container with --privileged"
+    )]
+    NotPermitted,
+    /// The kernel knows no network namespaces.
+    #[error("this kernel makes no network namespaces ({source}): it needs CONFIG_NET_NS")]
+    NoNamespaces {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The TUN driver is not there.
+    #[error(
+        "/dev/net/tun is absent: load the driver with `modprobe tun`, or pass the device into the container"
+    )]
+    NoTun,
+    /// The TUN driver refuses this process.
+    #[error(
+        "/dev/net/tun refuses this process ({source}): a TUN device needs CAP_NET_ADMIN, run as root (sudo)"
+    )]
+    TunNotPermitted {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Some other step inside a namespace failed.
+    #[error("cannot {doing} in the {side} namespace: {source}")]
+    Setup {
+        /// What was being done.
+        doing: String,
+        /// `near` or `far`.
+        side: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The largest packet is out of range.
+    #[error("an MTU of {mtu} is outside 576..=9000")]
+    Mtu {
+        /// What was asked for.
+        mtu: u16,
+    },
+    /// A packet log cannot be created.
+    #[error("cannot create the packet log {path}: {source}", path = path.display())]
+    Log {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A thread cannot be started, or a descriptor cannot be made.
+    #[error("cannot {doing}: {source}")]
+    System {
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What went wrong when an emulation ended. Its namespaces are gone all the same.
+#[derive(Debug, thiserror::Error)]
+pub enum StopError {
+    /// The thread that moves packets ended early.
+    #[error("the emulation ended early: {source}")]
+    Engine {
+        /// What it ran into.
+        source: io::Error,
+    },
+    /// A packet log is incomplete.
+    #[error("the packet log is incomplete: {source}")]
+    Log {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A thread of the emulation panicked: a defect of this crate.
+    #[error("a thread of the emulation panicked")]
+    Panicked,
+    /// The kernel's own counters cannot be read.
+    #[error("cannot read the kernel's drop counters: {source}")]
+    Counters {
+        /// What the system said.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,123 @@
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::thread::{self, JoinHandle};
+
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::unistd::{Pid, getpid, getppid};
+
+/// A network namespace without a name, held by a file descriptor: it ends with the last process and descriptor in
+/// it.
+#[derive(Debug)]
+pub struct Netns {
+    namespace: OwnedFd,
+}
+
+/// Why nothing could run in a namespace.
+#[derive(Debug, thiserror::Error)]
+pub enum EnterError {
+    /// No thread could be started.
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+    /// The kernel refused the namespace.
+    #[error(
+        "cannot enter the network namespace ({0}): this needs CAP_SYS_ADMIN, run as root (sudo)"
+    )]
+    Refused(io::Error),
+    /// What ran in the namespace panicked.
+    #[error("what ran in the network namespace panicked")]
+    Panicked,
+}
+
+impl Netns {
+    /// A fresh namespace with nothing in it but a loopback device that is down.
+    pub fn new() -> io::Result<Self> {
+        // On a thread of its own: the caller stays where it is, and the thread's end gives the namespace to the
+        // descriptor alone.
+        let namespace = thread::scope(|scope| {
+            scope
+                .spawn(|| -> io::Result<OwnedFd> {
+                    unshare(CloneFlags::CLONE_NEWNET)?;
+                    Ok(File::open("/proc/thread-self/ns/net")?.into())
+                })
+                .join()
+                .unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
+        })?;
+        Ok(Self { namespace })
+    }
+
+    /// Runs `work` on a thread inside the namespace and waits for it. Sockets made there stay there.
+    pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, EnterError> {
+        thread::scope(|scope| {
+            let thread = thread::Builder::new()
+                .spawn_scoped(scope, || {
+                    self.join_this_thread().map_err(EnterError::Refused)?;
+                    Ok(work())
+                })
+                .map_err(EnterError::Thread)?;
+            thread.join().unwrap_or(Err(EnterError::Panicked))
+        })
+    }
+
+    /// Starts a thread that lives inside the namespace.
+    pub fn spawn_thread<T: Send + 'static>(
+        &self,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<JoinHandle<Result<T, EnterError>>, EnterError> {
+        let namespace = self.namespace.try_clone().map_err(EnterError::Thread)?;
+        thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || {
+                setns(namespace, CloneFlags::CLONE_NEWNET)
+                    .map_err(|error| EnterError::Refused(error.into()))?;
+                Ok(work())
+            })
+            .map_err(EnterError::Thread)
+    }
+
+    /// A command that runs `program` inside the namespace; add its arguments to it.
+    ///
+    /// The program gets a process namespace of its own (by `unshare` of util-linux) that dies with the thread that
+    /// spawns the command, and everything the program started dies with it, whatever the cause. So spawn from a
+    /// thread that lives as long as the program shall.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new("unshare");
+        command.args(["--pid", "--fork", "--kill-child", "--mount-proc", "--", "sh", "-c"]);
+        // The shell stays as the first process of the namespace: there a program would lose its default signal
+        // handlers, so that an interrupt would not end it.
+        command.args([r#""$@"; exit "$?""#, "sh"]).arg(program);
+        let namespace = self.namespace.as_raw_fd();
+        let parent = getpid();
+        let join = move || join_before_exec(namespace, parent);
+        // SAFETY: only system calls that are safe after a fork are made. The descriptor is open as long as this
+        // namespace is borrowed; after that the call fails and so does the spawn.
+        unsafe { command.pre_exec(join) };
+        command
+    }
+
+    /// The descriptor, for `setns`.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.namespace.as_fd()
+    }
+
+    fn join_this_thread(&self) -> io::Result<()> {
+        Ok(setns(&self.namespace, CloneFlags::CLONE_NEWNET)?)
+    }
+}
+
+fn join_before_exec(namespace: i32, parent: Pid) -> io::Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    if getppid() != parent {
+        // The parent died before the line above: no signal will come.
+        return Err(io::ErrorKind::BrokenPipe.into());
+    }
+    // SAFETY: the caller of the command holds the descriptor open.
+    let namespace = unsafe { BorrowedFd::borrow_raw(namespace) };
+    Ok(setns(namespace, CloneFlags::CLONE_NEWNET)?)
+}

@@ -1,0 +1,136 @@
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use sounding_units::{Bytes, HostInstant};
+
+use crate::PacketRecord;
+
+/// What an emulation did.
+#[derive(Debug)]
+pub struct Report {
+    /// When the links began.
+    pub started: HostInstant,
+    /// How long they ran.
+    pub ran: Duration,
+    /// From near to far.
+    pub up: DirectionReport,
+    /// From far to near.
+    pub down: DirectionReport,
+    /// How the thread that moved packets was scheduled.
+    pub scheduling: Scheduling,
+    /// CPU time of the thread that moved packets.
+    pub cpu: Duration,
+    /// How often that thread slept.
+    pub sleeps: u64,
+    /// What became of each packet, in the order in which it was settled; empty unless asked for.
+    pub records: Vec<PacketRecord>,
+    /// Records and log lines that were lost because they could not be taken away fast enough.
+    pub records_lost: u64,
+}
+
+impl Report {
+    /// Whether anything but the queue of a link lost packets: then the figures are not those of the model.
+    pub fn has_foreign_loss(&self) -> bool {
+        [&self.up, &self.down]
+            .iter()
+            .any(|way| way.refused + way.unbuffered + way.kernel.total() > 0)
+    }
+}
+
+/// One direction: `arrived = delivered + dropped + refused + unbuffered + queued`.
+#[derive(Clone, Debug)]
+pub struct DirectionReport {
+    /// Packets read from the sender's device.
+    pub arrived: u64,
+    /// Their bytes of IP.
+    pub arrived_bytes: Bytes,
+    /// Packets handed to the receiver's kernel.
+    pub delivered: u64,
+    /// Their bytes of IP.
+    pub delivered_bytes: Bytes,
+    /// Packets that the full queue of the link dropped.
+    pub dropped: u64,
+    /// Their bytes of IP.
+    pub dropped_bytes: Bytes,
+    /// Packets that the receiver's device refused.
+    pub refused: u64,
+    /// Packets dropped because more were inside than there are buffers.
+    pub unbuffered: u64,
+    /// Packets still inside when the emulation ended.
+    pub queued: u64,
+    /// Their bytes of IP.
+    pub queued_bytes: Bytes,
+    /// What the kernel dropped outside the emulation's sight.
+    pub kernel: KernelDrops,
+    /// How late packets were.
+    pub lateness: Lateness,
+}
+
+/// Packets dropped by the kernel at the two devices of a direction; zero unless the machine is far too slow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelDrops {
+    /// Before the link: the queue of the sender's device was full.
+    pub before_link: u64,
+    /// After the link: the receiver's kernel did not take the packet from its device.
+    pub after_link: u64,
+}
+
+impl KernelDrops {
+    /// Both together.
+    pub fn total(self) -> u64 {
+        self.before_link + self.after_link
+    }
+}
+
+/// How late packets were handed to the receiver's kernel, against the moment the model gave.
+#[derive(Clone, Debug)]
+pub struct Lateness(pub(crate) Histogram<u64>);
+
+impl Lateness {
+    pub(crate) fn new() -> Self {
+        // A minute, to three digits: later than that is a machine that stood still, and counts as a minute.
+        let histogram = Histogram::new_with_bounds(1, LONGEST, 3);
+        Self(
+            histogram
+                .expect("the bounds are constants, and the upper one is at least twice the lower"),
+        )
+    }
+
+    pub(crate) fn record(&mut self, lateness: Duration) {
+        let nanos = u64::try_from(lateness.as_nanos()).unwrap_or(LONGEST);
+        self.0.saturating_record(nanos.clamp(1, LONGEST));
+    }
+
+    /// How many packets were counted.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// The lateness that `quantile` (0..=1) of all packets stayed within.
+    pub fn quantile(&self, quantile: f64) -> Duration {
+        Duration::from_nanos(self.0.value_at_quantile(quantile))
+    }
+
+    /// The latest of all.
+    pub fn max(&self) -> Duration {
+        Duration::from_nanos(self.0.max())
+    }
+}
+
+/// The longest lateness that is told apart: a minute, in nanoseconds.
+const LONGEST: u64 = 60_000_000_000;
+
+/// How the thread that moves packets is scheduled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// Ahead of every ordinary thread.
+    Fifo {
+        /// SCHED_FIFO priority, 1..=99.
+        priority: u8,
+    },
+    /// Like any other: timing then depends on the machine's load.
+    Normal {
+        /// Why.
+        why: String,
+    },
+}

@@ -1,0 +1,8 @@
+//! Real emulations. These tests need root; without it they say so and pass.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+mod common;
+mod left_behind;
+mod logs;
+mod packets;
