@@ -1,0 +1,16 @@
+//! Writes the commit into the program, so that every result can say what made it.
+
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=../../.git/HEAD");
+    println!("cargo::rerun-if-changed=../../.git/logs/HEAD");
+    let git = |args: &[&str]| {
+        let output = Command::new("git").args(args).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".into());
+    let changed = git(&["status", "--porcelain", "--untracked-files=no"]);
+    let mark = if changed.is_some_and(|text| !text.is_empty()) { "+" } else { "" };
+    println!("cargo::rustc-env=SOUNDING_COMMIT={commit}{mark}");
+}

@@ -1,0 +1,62 @@
+//! Opening TCP connections between the two namespaces.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::{FlowError, any_port, is_timeout};
+
+/// How long a connection may take: outages of real traces last more than a minute.
+pub(super) const CONNECT: Duration = Duration::from_secs(120);
+
+fn tcp_socket(congestion: Option<&str>) -> Result<Socket, FlowError> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))
+        .map_err(FlowError::socket("make a TCP socket"))?;
+    if let Some(name) = congestion {
+        choose(&socket, name)?;
+    }
+    Ok(socket)
+}
+
+pub(super) fn choose(socket: &Socket, name: &str) -> Result<(), FlowError> {
+    socket
+        .set_tcp_congestion(name.as_bytes())
+        .map_err(|source| FlowError::Congestion { name: name.to_owned(), source })
+}
+
+pub(super) fn listen(address: Ipv4Addr, congestion: Option<&str>) -> Result<Socket, FlowError> {
+    // Connections take the congestion control of the listener.
+    let socket = tcp_socket(congestion)?;
+    socket.bind(&any_port(address).into()).map_err(FlowError::socket("bind the listener"))?;
+    socket.listen(1).map_err(FlowError::socket("listen"))?;
+    socket.set_read_timeout(Some(CONNECT)).map_err(FlowError::socket("set a timeout"))?;
+    Ok(socket)
+}
+
+pub(super) fn connect(
+    address: SocketAddrV4,
+    congestion: Option<&str>,
+) -> Result<Socket, FlowError> {
+    let socket = tcp_socket(congestion)?;
+    socket.connect_timeout(&address.into(), CONNECT).map_err(FlowError::socket("connect"))?;
+    Ok(socket)
+}
+
+pub(super) fn accept(listener: &Socket) -> Result<Socket, FlowError> {
+    match listener.accept() {
+        Ok((socket, _)) => Ok(socket),
+        Err(error) if is_timeout(&error) => {
+            Err(FlowError::NoConnection { seconds: CONNECT.as_secs() })
+        }
+        Err(error) => Err(FlowError::socket("accept")(error)),
+    }
+}
+
+pub(super) fn local(socket: &Socket) -> Result<SocketAddrV4, FlowError> {
+    let address = socket.local_addr().map_err(FlowError::socket("ask for a local address"))?;
+    address.as_socket_ipv4().ok_or_else(|| {
+        FlowError::socket("ask for a local address")(io::ErrorKind::AddrNotAvailable.into())
+    })
+}

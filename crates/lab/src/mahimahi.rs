@@ -1,0 +1,250 @@
+//! The emulator against mahimahi: kernel CUBIC and BBR over the same traces, measured by the same definitions.
+//!
+//! The reference ran `mm-delay 20 mm-link UP DOWN` with an infinite queue and the system's default socket buffers on an
+//! idle machine, one flow of iperf3, and looked at the 60 s from the first full data packet on.
+
+mod compare;
+mod figures;
+mod reference;
+
+pub use compare::{Comparison, Row, Verdict};
+pub use figures::{Figures, Passage};
+pub use reference::{Reference, ReferenceError};
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use sounding_emu::{
+    Config, Direction, Emulation, Outcome, PacketRecord, StartError, StopError, monotonic_now,
+};
+use sounding_sim::PathConfig;
+use sounding_trace::{ParseTraceError, Schedule, mahimahi};
+use sounding_units::HostInstant;
+
+use crate::flow::{FlowError, TcpFlow};
+use crate::provenance::Begun;
+
+/// One-way delay of the reference.
+const DELAY: Duration = Duration::from_millis(20);
+
+/// How long before its first byte a flow connects: three round trips, as iperf3 does between its two connections.
+const CONNECT_BEFORE: Duration = Duration::from_millis(130);
+
+/// The default of the reference's machine. It shows in the CUBIC rows: iperf3 chooses the congestion control of a
+/// connected socket, which has begun with BBR and stays paced.
+const DEFAULT_CONGESTION: [&str; 2] = ["net.ipv4.tcp_congestion_control", "bbr"];
+
+/// How long a flow goes on after the window, so that the window's end is like its middle.
+const AFTER: Duration = Duration::from_millis(500);
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Folder of the shared data: traces in `traces/mahimahi/traces`, the reference in `reference`.
+    pub data: PathBuf,
+    /// Repetitions of each row.
+    pub reps: usize,
+    /// Only rows whose name (`vz-short.down.cubic`) contains this.
+    pub filter: Option<String>,
+    /// The window. The reference's is 60 s; any other is a trial, and its verdicts mean nothing.
+    pub window: Duration,
+    /// Emulations at once. More than one disturb each other's timing on a small machine.
+    pub jobs: usize,
+}
+
+/// Why the comparison did not run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The reference cannot be used.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    /// A trace cannot be read.
+    #[error("cannot read the trace {path}: {source}", path = path.display())]
+    Read {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A trace is none.
+    #[error("{path} is not a mahimahi trace: {source}", path = path.display())]
+    Trace {
+        /// Where.
+        path: PathBuf,
+        /// What is wrong.
+        source: ParseTraceError,
+    },
+    /// No row has this in its name.
+    #[error("no row's name contains {filter:?}; rows are named as vz-short.down.cubic")]
+    NoRow {
+        /// What was asked for.
+        filter: String,
+    },
+    /// An emulation did not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// An emulation did not end well.
+    #[error(transparent)]
+    Stop(#[from] StopError),
+    /// The flow did not run.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+    /// Nothing was delivered in the window.
+    #[error("{row}: no full packet was delivered in the window")]
+    Silence {
+        /// Which row.
+        row: String,
+    },
+}
+
+/// The files of the six directions, as the reference used them: the T-Mobile driving uplink is not public, so the
+/// short one stands in.
+const TRACES: [(&str, &str, &str); 3] = [
+    ("vz-short", "Verizon-LTE-short.up", "Verizon-LTE-short.down"),
+    ("tm-driving", "TMobile-LTE-short.up", "TMobile-LTE-driving.down"),
+    ("att-driving", "ATT-LTE-driving.up", "ATT-LTE-driving.down"),
+];
+
+struct Task {
+    name: String,
+    direction: Direction,
+    congestion: &'static str,
+    up: Schedule,
+    down: Schedule,
+    /// When the first data packet reached the reference's link, from the beginning of the trace.
+    start: Duration,
+}
+
+/// Runs the comparison; `progress` is told of each repetition that ended.
+pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Comparison, RunError> {
+    let begun = Begun::now();
+    let reference = Reference::read(&plan.data.join("reference/mahimahi_quiet_machine.json"))?;
+    let tasks = tasks(plan, &reference)?;
+    let queue: Vec<(usize, usize)> =
+        (0..plan.reps).flat_map(|rep| (0..tasks.len()).map(move |task| (task, rep))).collect();
+    let next = AtomicUsize::new(0);
+    let measured = Mutex::new(vec![Vec::new(); tasks.len()]);
+    let worker = || -> Result<(), RunError> {
+        while let Some(&(index, rep)) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let task = &tasks[index];
+            let figures = repeat(task, plan.window)?;
+            progress(&format!(
+                "{} {}/{}: {:.3} Mbit/s, p95 {} ms",
+                task.name,
+                rep + 1,
+                plan.reps,
+                figures.throughput_mbit,
+                figures.p95_ms
+            ));
+            measured.lock().unwrap_or_else(PoisonError::into_inner)[index].push(figures);
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..plan.jobs.max(1)).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| {
+            // A panic in a worker is a defect of this crate and goes on here.
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })?;
+    let measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let rows = tasks
+        .iter()
+        .zip(measured)
+        .map(|(task, ours)| Row::new(&task.name, reference.row(&task.name).to_vec(), ours))
+        .collect();
+    let window_s = plan.window.as_secs_f64();
+    Ok(Comparison { provenance: begun.end(), window_s, jobs: plan.jobs, rows })
+}
+
+fn tasks(plan: &Plan, reference: &Reference) -> Result<Vec<Task>, RunError> {
+    let mut tasks = Vec::new();
+    for (trace, up, down) in TRACES {
+        for (direction, way) in [(Direction::Down, "down"), (Direction::Up, "up")] {
+            for congestion in ["cubic", "bbr"] {
+                let name = format!("{trace}.{way}.{congestion}");
+                if plan.filter.as_ref().is_some_and(|filter| !name.contains(filter.as_str())) {
+                    continue;
+                }
+                let folder = plan.data.join("traces/mahimahi/traces");
+                let (up, down) = (read(&folder.join(up))?, read(&folder.join(down))?);
+                let start = reference.start(&name)?;
+                tasks.push(Task { name, direction, congestion, up, down, start });
+            }
+        }
+    }
+    match &plan.filter {
+        Some(filter) if tasks.is_empty() => Err(RunError::NoRow { filter: filter.clone() }),
+        _ => Ok(tasks),
+    }
+}
+
+fn read(path: &Path) -> Result<Schedule, RunError> {
+    let bytes =
+        std::fs::read(path).map_err(|source| RunError::Read { path: path.into(), source })?;
+    let trace =
+        mahimahi::parse(&bytes).map_err(|source| RunError::Trace { path: path.into(), source })?;
+    Ok(trace.into())
+}
+
+fn repeat(task: &Task, window: Duration) -> Result<Figures, RunError> {
+    let way =
+        |schedule: &Schedule| PathConfig { delay: DELAY, ..PathConfig::new(schedule.clone()) };
+    let sysctls = vec![DEFAULT_CONGESTION.map(str::to_owned).into()];
+    let config = Config { record: true, sysctls, ..Config::new(way(&task.up), way(&task.down)) };
+    let emulation = Emulation::start(config)?;
+    let started = emulation.started();
+    // The downlink's data meets the delay first, so it has to leave that much earlier to be in time.
+    let before_link = match task.direction {
+        Direction::Up => Duration::ZERO,
+        Direction::Down => DELAY,
+    };
+    let send_at = started + task.start.saturating_sub(before_link);
+    let flow = TcpFlow {
+        congestion: Some(task.congestion.into()),
+        choose_late: true,
+        connect_at: Some(send_at.saturating_before(CONNECT_BEFORE)),
+        send_at: Some(send_at),
+        ..TcpFlow::new(task.direction)
+    };
+    let running = flow.start(&emulation)?;
+    let end = send_at + before_link + window + AFTER;
+    std::thread::sleep(end - monotonic_now());
+    running.stop()?;
+    let report = emulation.stop()?;
+    if report.has_foreign_loss() {
+        tracing::warn!(row = task.name, "packets were lost outside the emulated queue: {report:?}");
+    }
+    let schedule = match task.direction {
+        Direction::Up => &task.up,
+        Direction::Down => &task.down,
+    };
+    let passages = passages(&report.records, task.direction, started);
+    Figures::of(&passages, window, |from, to| opportunities(schedule, from, to))
+        .ok_or_else(|| RunError::Silence { row: task.name.clone() })
+}
+
+/// What mm-link would have logged of a direction's packets, with what still waited at the end left out.
+fn passages(records: &[PacketRecord], direction: Direction, started: HostInstant) -> Vec<Passage> {
+    let millis = |at: HostInstant| u64::try_from((at - started).as_millis()).unwrap_or(u64::MAX);
+    records
+        .iter()
+        .filter(|record| record.direction == direction)
+        .filter_map(|record| match record.outcome {
+            Outcome::Delivered { joined, left, .. } => Some(Passage {
+                arrived_ms: millis(joined),
+                departed_ms: millis(left),
+                size: record.size,
+            }),
+            Outcome::Dropped { .. } | Outcome::Refused { .. } => None,
+        })
+        .collect()
+}
+
+/// Opportunities in milliseconds `from..=to` of a schedule.
+fn opportunities(schedule: &Schedule, from: u64, to: u64) -> u64 {
+    let capacity = schedule.capacity(Duration::from_millis(from), Duration::from_millis(to + 1));
+    capacity.count() / sounding_trace::OPPORTUNITY_PAYLOAD.count()
+}

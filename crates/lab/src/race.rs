@@ -1,0 +1,143 @@
+//! One flow at a time over the same radio link: who carries how much, and how late.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sounding_emu::{Config, Direction, Emulation, Report};
+use sounding_modem::{Pacing, Pty, Replay};
+use sounding_sim::PathConfig;
+use sounding_trace::Steps;
+use sounding_units::{HostInstant, Rate};
+use thiserror::Error;
+
+use crate::daemon::{Daemon, DaemonError};
+use crate::flow::{FlowError, TcpFlow, TcpResult};
+use crate::radio::RadioLink;
+
+/// How a race is run.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// One-way propagation delay of either direction.
+    pub delay: Duration,
+    /// How long each flow sends.
+    pub duration: Duration,
+    /// Flags for the daemon beside those that every race needs, e.g. `--method formula`.
+    pub flags: Vec<String>,
+    /// The program that is run as daemon.
+    pub program: PathBuf,
+    /// Part of the algorithm's name in the kernel, so that races beside each other do not meet.
+    pub tag: String,
+}
+
+/// Who runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Runner {
+    /// A congestion control of this kernel.
+    Kernel(String),
+    /// BISCAY, fed by a daemon that reads the link's modem.
+    Biscay,
+}
+
+impl Runner {
+    /// The name in tables.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Kernel(name) => name,
+            Self::Biscay => "biscay",
+        }
+    }
+}
+
+/// What came of one run.
+#[derive(Debug)]
+pub struct Lap {
+    /// Who ran.
+    pub name: String,
+    /// What the emulator saw; its packet records are all there.
+    pub report: Report,
+    /// What the sender saw.
+    pub flow: TcpResult,
+    /// What the daemon said, if there was one.
+    pub events: Vec<serde_json::Value>,
+}
+
+/// Why a run failed.
+#[derive(Debug, Error)]
+pub enum RaceError {
+    /// The emulated link does not start.
+    #[error(transparent)]
+    Start(#[from] sounding_emu::StartError),
+    /// The emulated link broke.
+    #[error(transparent)]
+    Stop(#[from] sounding_emu::StopError),
+    /// The flow failed.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+    /// The daemon failed.
+    #[error(transparent)]
+    Daemon(#[from] DaemonError),
+    /// There is no pty for the modem.
+    #[error("no pty for the modem: {0}")]
+    Pty(#[source] std::io::Error),
+    /// The modem's pty broke.
+    #[error("the modem's pty: {0}")]
+    Replay(#[source] std::io::Error),
+}
+
+/// The flow begins this long after the link, as the modem's first reports arrive.
+pub const HEAD_START: Duration = Duration::from_millis(300);
+
+/// Runs one flow over the link, with the link's modem on a pty beside it if the runner reads one.
+pub fn run(link: &RadioLink, runner: &Runner, course: &Course) -> Result<Lap, RaceError> {
+    // Acknowledgements are not what is compared: their way is wide.
+    let back = Steps::constant(Rate::from_bits_per_sec(100_000_000));
+    let up = PathConfig { delay: course.delay, ..PathConfig::new(link.offered.clone()) };
+    let down = PathConfig { delay: course.delay, ..PathConfig::new(back) };
+    let config = Config { record: true, ..Config::new(up, down) };
+
+    let name = match runner {
+        Runner::Kernel(name) => name.clone(),
+        Runner::Biscay => format!("biscay{}", course.tag),
+    };
+    let flow = TcpFlow {
+        congestion: Some(name.clone()),
+        duration: Some(course.duration),
+        ..TcpFlow::new(Direction::Up)
+    };
+    if *runner != Runner::Biscay {
+        let emulation = Emulation::start(config)?;
+        let flow = send(&emulation, flow)?;
+        return Ok(Lap { name, report: emulation.stop()?, flow, events: Vec::new() });
+    }
+
+    let pty = Pty::create(None).map_err(RaceError::Pty)?;
+    let daemon = start_daemon(pty.path(), &name, course)?;
+    let pacing = Pacing::since(&link.capture, link.begin);
+    let mut replay = Replay::new(&link.capture, pacing, pty, 1.0);
+    let stop = Arc::new(AtomicBool::new(false));
+    let emulation = Emulation::start(config)?;
+    let begin = emulation.started();
+    let (flow, replayed) = std::thread::scope(|scope| {
+        let modem = scope.spawn(|| replay.run(begin, &stop, |_| {}));
+        let flow = send(&emulation, flow);
+        stop.store(true, Ordering::Relaxed);
+        (flow, modem.join().expect("the replay does not panic"))
+    });
+    replayed.map_err(RaceError::Replay)?;
+    let report = emulation.stop()?;
+    Ok(Lap { name: runner.name().into(), report, flow: flow?, events: daemon.stop() })
+}
+
+fn start_daemon(device: &Path, name: &str, course: &Course) -> Result<Daemon, DaemonError> {
+    // The link is made from the grants: here they are its capacity by construction.
+    let mut flags = vec!["--direction", "uplink", "--bound", "capacity"];
+    flags.extend(course.flags.iter().map(String::as_str));
+    Daemon::start(&course.program, device, name, &flags)
+}
+
+fn send(emulation: &Emulation, flow: TcpFlow) -> Result<TcpResult, FlowError> {
+    let at: HostInstant = emulation.started() + HEAD_START;
+    TcpFlow { connect_at: Some(at), ..flow }.start(emulation)?.wait()
+}

@@ -1,0 +1,346 @@
+//! BISCAY against BBR and CUBIC over many links, several runs each: the table and what it shows.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_kpi::Direction;
+use sounding_trace::mahimahi;
+use thiserror::Error;
+
+use crate::duel::{self, Figures};
+use crate::provenance::{Begun, Provenance};
+use crate::race::{Course, RaceError};
+use crate::radio::{RadioError, RadioLink};
+
+/// What to compare.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The folder of shared data.
+    pub data: std::path::PathBuf,
+    /// Only links whose name contains this.
+    pub filter: Option<String>,
+    /// Who runs: `biscay`, or a congestion control of this kernel.
+    pub runners: Vec<String>,
+    /// Runs of each algorithm over each link.
+    pub reps: u32,
+    /// The longest a flow sends; links from captures may be shorter.
+    pub duration: Duration,
+    /// Runs at once.
+    pub jobs: usize,
+    /// Propagation delay each way.
+    pub delay: Duration,
+    /// Flags for the daemon, e.g. `--allowance 20ms`.
+    pub flags: Vec<String>,
+    /// The program that is run as daemon.
+    pub program: std::path::PathBuf,
+}
+
+/// The traces of the reference measurements, and uploads of a phone.
+const TRACES: [&str; 6] = [
+    "Verizon-LTE-short.down",
+    "Verizon-LTE-short.up",
+    "TMobile-LTE-driving.down",
+    "TMobile-LTE-short.up",
+    "ATT-LTE-driving.down",
+    "ATT-LTE-driving.up",
+];
+const CAPTURES: [&str; 4] = [
+    "diag_log_20211220_004448.mi2log",
+    "diag_log_20211220_004729.mi2log",
+    "diag_log_20211220_080503.mi2log",
+    "diag_log_20211220_111534.mi2log",
+];
+
+/// Why there is nothing to compare over.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// No link of that name, or no data at all.
+    #[error(
+        "no link to race over: {folder} has none of the traces and captures, or none is called {filter:?}"
+    )]
+    NoLinks {
+        /// Where was looked.
+        folder: String,
+        /// What was asked for.
+        filter: String,
+    },
+    /// A file cannot be read.
+    #[error("{path}: {error}")]
+    Read {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// A file is not a trace.
+    #[error("{path}: {error}")]
+    Trace {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        error: sounding_trace::ParseTraceError,
+    },
+    /// A capture holds no link.
+    #[error("{path}: {error}")]
+    Capture {
+        /// The file.
+        path: String,
+        /// What it lacks.
+        error: RadioError,
+    },
+    /// A run failed.
+    #[error("{run}: {error}")]
+    Race {
+        /// Which.
+        run: String,
+        /// Why.
+        error: RaceError,
+    },
+}
+
+/// The links of a plan.
+pub fn links(plan: &Plan) -> Result<Vec<RadioLink>, PlanError> {
+    let wanted = |name: &str| plan.filter.as_deref().is_none_or(|filter| name.contains(filter));
+    let mut links = Vec::new();
+    for name in TRACES.into_iter().filter(|name| wanted(name)) {
+        let path = plan.data.join("traces/mahimahi/traces").join(name);
+        let Some(bytes) = read(&path)? else { continue };
+        let error = |error| PlanError::Trace { path: path.display().to_string(), error };
+        let trace = mahimahi::parse(&bytes).map_err(error)?;
+        // The modem is needed as long as a flow runs and a little more.
+        links.push(RadioLink::of_trace(name, trace, plan.duration + Duration::from_secs(2)));
+    }
+    for name in CAPTURES.into_iter().filter(|name| wanted(name)) {
+        let path = plan.data.join("captures/lgs96__mobileinsight_core").join(name);
+        let Some(bytes) = read(&path)? else { continue };
+        let error = |error| PlanError::Capture { path: path.display().to_string(), error };
+        links.push(RadioLink::of_capture(name, bytes, Direction::Uplink).map_err(error)?);
+    }
+    if links.is_empty() {
+        let folder = plan.data.display().to_string();
+        return Err(PlanError::NoLinks { folder, filter: plan.filter.clone().unwrap_or_default() });
+    }
+    Ok(links)
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>, PlanError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(PlanError::Read { path: path.display().to_string(), error }),
+    }
+}
+
+/// All runs of a plan.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// Where it comes from.
+    pub provenance: Provenance,
+    /// Flags that the daemon was given.
+    pub flags: Vec<String>,
+    /// One entry a link and algorithm, in the order of the plan.
+    pub entries: Vec<Entry>,
+}
+
+/// One algorithm over one link.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    /// The link.
+    pub link: String,
+    /// How long each flow sent.
+    pub duration_s: f64,
+    /// The algorithm.
+    pub name: String,
+    /// Each run's figures.
+    pub runs: Vec<Figures>,
+}
+
+/// Runs the plan; `progress` hears of each run when it ends.
+pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Comparison, PlanError> {
+    let links = links(plan)?;
+    let begun = Begun::now();
+    let mut jobs = VecDeque::new();
+    // Algorithms take turns, so that a noisy minute of the machine does not fall on one of them.
+    for link in 0..links.len() {
+        for rep in 0..plan.reps {
+            jobs.extend(plan.runners.iter().map(|name| (link, rep, name.as_str())));
+        }
+    }
+    let total = jobs.len();
+    let jobs = Mutex::new(jobs);
+    let done = Mutex::new(Vec::new());
+    let failed = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for worker in 0..plan.jobs.max(1) {
+            let (jobs, done, failed, links, progress) = (&jobs, &done, &failed, &links, &progress);
+            scope.spawn(move || {
+                loop {
+                    let next = jobs.lock().expect("no worker panics").pop_front();
+                    let Some((link, rep, name)) = next else { return };
+                    match duel::run(&links[link], name, &course(plan, &links[link], worker)) {
+                        Ok(outing) => {
+                            let mut done = done.lock().expect("no worker panics");
+                            done.push((link, rep, outing.figures));
+                            let count = done.len();
+                            progress(&format!("{count}/{total} {} {name}", links[link].name));
+                        }
+                        Err(error) => {
+                            let run = format!("{} {name}", links[link].name);
+                            *failed.lock().expect("no worker panics") =
+                                Some(PlanError::Race { run, error });
+                            jobs.lock().expect("no worker panics").clear();
+                        }
+                    }
+                }
+            });
+        }
+    });
+    if let Some(error) = failed.into_inner().expect("no worker panics") {
+        return Err(error);
+    }
+    let done = done.into_inner().expect("no worker panics");
+    let mut entries = Vec::new();
+    for (i, link) in links.iter().enumerate() {
+        let duration_s = course(plan, link, 0).duration.as_secs_f64();
+        for name in &plan.runners {
+            let runs = done.iter().filter(|(l, _, figures)| *l == i && figures.name == *name);
+            entries.push(Entry {
+                link: link.name.clone(),
+                duration_s,
+                name: name.clone(),
+                runs: runs.map(|(_, _, figures)| figures.clone()).collect(),
+            });
+        }
+        let oracle = duel::oracle(link, &course(plan, link, 0)).figures;
+        entries.push(Entry {
+            link: link.name.clone(),
+            duration_s,
+            name: "oracle".into(),
+            runs: vec![oracle],
+        });
+    }
+    Ok(Comparison { provenance: begun.end(), flags: plan.flags.clone(), entries })
+}
+
+fn course(plan: &Plan, link: &RadioLink, worker: usize) -> Course {
+    Course {
+        delay: plan.delay,
+        duration: plan.duration.min(link.duration.saturating_sub(crate::race::HEAD_START)),
+        flags: plan.flags.clone(),
+        program: plan.program.clone(),
+        tag: format!("_{}_{worker}", std::process::id() % 100_000),
+    }
+}
+
+/// Mean and half the range over the runs: with three runs, an honest spread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Across {
+    mean: f64,
+    half_range: f64,
+}
+
+impl Across {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.collect();
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        Self { mean, half_range: if values.is_empty() { 0.0 } else { (largest - smallest) / 2.0 } }
+    }
+}
+
+impl Entry {
+    fn across(&self, value: impl Fn(&Figures) -> f64) -> Across {
+        Across::of(self.runs.iter().map(value))
+    }
+}
+
+impl Comparison {
+    fn find(&self, link: &str, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.link == link && entry.name == name)
+    }
+
+    /// Throughput over BBR's, and p95 queueing delay over BBR's and CUBIC's.
+    fn ratios(&self, link: &str) -> Option<[f64; 3]> {
+        let throughput = |entry: &Entry| entry.across(|f| f.throughput_mbit_per_sec).mean;
+        let p95 = |entry: &Entry| entry.across(|f| f.queueing_ms.p95).mean;
+        let (biscay, bbr) = (self.find(link, "biscay")?, self.find(link, "bbr")?);
+        let cubic = self.find(link, "cubic")?;
+        Some([
+            throughput(biscay) / throughput(bbr),
+            p95(biscay) / p95(bbr),
+            p95(biscay) / p95(cubic),
+        ])
+    }
+
+    fn links(&self) -> Vec<&str> {
+        let mut links: Vec<&str> = self.entries.iter().map(|entry| entry.link.as_str()).collect();
+        links.dedup();
+        links
+    }
+
+    /// The tables as Markdown, with where they come from.
+    pub fn markdown(&self) -> String {
+        let mut text = String::from(
+            "| link | | Mbit/s | utilisation | one-way mean | p95 | p99 ms | queueing mean | p95 | p99 ms | retransmitted |\n\
+             |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        );
+        for entry in &self.entries {
+            let cell = |digits: usize, value: fn(&Figures) -> f64| {
+                let Across { mean, half_range } = entry.across(value);
+                if entry.runs.len() > 1 {
+                    format!("{mean:.digits$} ± {half_range:.digits$}")
+                } else {
+                    format!("{mean:.digits$}")
+                }
+            };
+            writeln!(
+                text,
+                "| {} | {} | {} | {} % | {} | {} | {} | {} | {} | {} | {} |",
+                entry.link,
+                entry.name,
+                cell(2, |f| f.throughput_mbit_per_sec),
+                cell(1, |f| f.utilisation * 100.0),
+                cell(0, |f| f.one_way_ms.mean),
+                cell(0, |f| f.one_way_ms.p95),
+                cell(0, |f| f.one_way_ms.p99),
+                cell(0, |f| f.queueing_ms.mean),
+                cell(0, |f| f.queueing_ms.p95),
+                cell(0, |f| f.queueing_ms.p99),
+                cell(0, |f| f64::from(f.retransmitted)),
+            )
+            .expect("a string takes all text");
+        }
+        text.push_str(
+            "\n| link | throughput ÷ BBR's | p95 queueing ÷ BBR's | p95 queueing ÷ CUBIC's |\n|---|--:|--:|--:|\n",
+        );
+        for link in self.links() {
+            let Some([throughput, bbr, cubic]) = self.ratios(link) else { continue };
+            let mark = |holds: bool| if holds { "" } else { " (missed)" };
+            writeln!(
+                text,
+                "| {link} | {throughput:.3}{} | {bbr:.2}{} | {cubic:.3}{} |",
+                mark(throughput >= 0.97),
+                mark(bbr <= 0.5),
+                mark(cubic <= 0.1)
+            )
+            .expect("a string takes all text");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_is_half_the_range() {
+        let across = Across::of([1.0, 2.0, 6.0].into_iter());
+        assert_eq!(across, Across { mean: 3.0, half_range: 2.5 });
+    }
+}

@@ -1,0 +1,164 @@
+//! What a daemon would tell of a radio, and how it would fall silent.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Knobs, Phase, Transition, preflight};
+use sounding_emu::monotonic_now;
+use sounding_testdata::may_emulate;
+use sounding_units::{HostInstant, Rate};
+
+/// How often the feed is written.
+const PERIOD: Duration = Duration::from_millis(5);
+
+/// One emulation at a time: two would take each other's processor.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A name of this process, or `None`, said aloud, where BISCAY or the emulator cannot run.
+pub(crate) fn name(test: &str) -> Option<String> {
+    if !may_emulate() {
+        return None;
+    }
+    let name = format!("lt{:x}_{test}", std::process::id() & 0xff_ffff);
+    let Some(check) = preflight(&name).into_iter().find(|check| !check.ok) else {
+        return Some(name);
+    };
+    // Written to the descriptor, because the test harness swallows `eprintln!` of tests that pass.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
+    None
+}
+
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An instance and the daemon that feeds it.
+pub(crate) struct Radio {
+    pub(crate) biscay: Biscay,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    _turn: MutexGuard<'static, ()>,
+}
+
+#[derive(Default)]
+struct Shared {
+    kbit: AtomicU64,
+    stop: AtomicBool,
+    mute: AtomicBool,
+    dead: AtomicBool,
+    sampled_at: AtomicU64,
+    beaten_at: AtomicU64,
+}
+
+impl Radio {
+    /// A radio of so many Mbit/s, told under a name made of `test`.
+    pub(crate) fn start(test: &str, mbit: u64) -> Option<Self> {
+        Self::start_with(test, mbit, Bound::Capacity)
+    }
+
+    pub(crate) fn start_with(test: &str, mbit: u64, bound: Bound) -> Option<Self> {
+        let name = name(test)?;
+        let turn = turn();
+        let biscay = Biscay::load(&Config { name, knobs: Knobs::default() }).unwrap();
+        let shared = Arc::new(Shared { kbit: (mbit * 1000).into(), ..Shared::default() });
+        let (feed, state) = (biscay.feed().clone(), shared.clone());
+        let thread = thread::spawn(move || {
+            punctual();
+            while !state.stop.load(Ordering::Relaxed) {
+                state.tell(&feed, bound);
+                thread::sleep(PERIOD);
+            }
+        });
+        Some(Self { biscay, shared, thread: Some(thread), _turn: turn })
+    }
+
+    pub(crate) fn set_mbit(&self, mbit: u64) {
+        self.shared.kbit.store(mbit * 1000, Ordering::Relaxed);
+    }
+
+    /// No estimates from here on, but a heartbeat; the time of the last one.
+    pub(crate) fn mute(&self) -> HostInstant {
+        self.shared.mute.store(true, Ordering::SeqCst);
+        // One that was under way may still come.
+        thread::sleep(4 * PERIOD);
+        HostInstant::from_nanos(self.shared.sampled_at.load(Ordering::SeqCst))
+    }
+
+    /// Neither estimates nor a heartbeat from here on; the time of the last one.
+    pub(crate) fn die(&self) -> HostInstant {
+        self.shared.dead.store(true, Ordering::SeqCst);
+        thread::sleep(4 * PERIOD);
+        HostInstant::from_nanos(self.shared.beaten_at.load(Ordering::SeqCst))
+    }
+
+    pub(crate) fn revive(&self) -> HostInstant {
+        let now = monotonic_now();
+        self.shared.mute.store(false, Ordering::SeqCst);
+        self.shared.dead.store(false, Ordering::SeqCst);
+        now
+    }
+
+    /// The next change of state into `phase`; waits ten seconds at most.
+    pub(crate) fn next(&self, phase: Phase) -> Transition {
+        self.next_after(HostInstant::default(), phase)
+    }
+
+    /// The next one not before `from`.
+    pub(crate) fn next_after(&self, from: HostInstant, phase: Phase) -> Transition {
+        for _ in 0..2_000 {
+            while let Some(seen) = self.biscay.poll_transition() {
+                if seen.to == phase && seen.at >= from {
+                    return seen;
+                }
+            }
+            thread::sleep(PERIOD);
+        }
+        panic!("no flow turned to {phase:?} within ten seconds");
+    }
+
+    /// All changes of state so far that nobody has looked at.
+    pub(crate) fn transitions(&self) -> Vec<Transition> {
+        std::iter::from_fn(|| self.biscay.poll_transition()).collect()
+    }
+}
+
+/// Runs this thread before others: on a busy machine one of normal priority is at times 100 ms late, and flows then
+/// rightly take its daemon for dead.
+fn punctual() {
+    let parameters = libc::sched_param { sched_priority: 20 };
+    // SAFETY: a plain system call; the kernel only reads `parameters`.
+    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) };
+    assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
+}
+
+impl Shared {
+    fn tell(&self, feed: &Feed, bound: Bound) {
+        let now = monotonic_now();
+        let (dead, mute) = (self.dead.load(Ordering::SeqCst), self.mute.load(Ordering::SeqCst));
+        if !dead && !mute {
+            self.sampled_at.store(now.as_nanos(), Ordering::SeqCst);
+            feed.publish(&Estimate {
+                rate: Rate::from_bits_per_sec(self.kbit.load(Ordering::Relaxed) * 1000),
+                sampled_at: now,
+                bound,
+                other_flows: 0,
+            });
+        }
+        if !dead {
+            self.beaten_at.store(now.as_nanos(), Ordering::SeqCst);
+            feed.heartbeat(now);
+        }
+    }
+}
+
+impl Drop for Radio {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The cost of BISCAY can be measured where it can be loaded; how much it is, is no matter for a test.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+use std::time::Duration;
+
+use sounding_bpf::preflight;
+use sounding_lab::bpf_cost::{Contender, Plan, measure};
+use sounding_testdata::may_emulate;
+use sounding_units::Rate;
+
+#[test]
+fn every_contender_moves_data_and_calls_are_counted() {
+    if !may_emulate() || preflight("cost").iter().any(|check| !check.ok) {
+        return;
+    }
+    let limit = Some(Rate::from_bits_per_sec(1_000_000_000));
+    let plan = Plan {
+        repetitions: 1,
+        span: Duration::from_millis(200),
+        warm_up: Duration::from_millis(100),
+        limits: vec![None, limit],
+    };
+    let mut told = 0;
+    let report = measure(&plan, |_| told += 1).unwrap();
+    assert_eq!(told, report.runs.len());
+    // All five at full speed; a limit paces BBR already.
+    assert_eq!(report.runs.len(), 5 + 4);
+    for run in &report.runs {
+        assert!(run.goodput_bits_per_sec > 0, "{run:?}");
+        assert!(run.total_secs_per_gb > 0.0, "{run:?}");
+        let most = run.limit_bits_per_sec.unwrap_or(u64::MAX);
+        // Buffers filled during the warm-up may be read during the span.
+        assert!(run.goodput_bits_per_sec / 3 < most, "{run:?}");
+    }
+    assert!(report.over_bbr(Contender::BiscayFed, limit).is_some());
+    let counted = report.calls.iter().find(|cost| cost.program == "cong_control").unwrap();
+    assert!(counted.calls > 0 && counted.nanos_per_call > 0.0, "{counted:?}");
+    print!("{report}");
+}
