@@ -1,0 +1,225 @@
+use std::fs;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use sounding_kpi::Direction;
+use sounding_lab::duel::{self, Figures, Outing};
+use sounding_lab::provenance::{Begun, Provenance};
+use sounding_lab::race::Course;
+use sounding_lab::radio::RadioLink;
+use sounding_lab::report::Page;
+
+use crate::input;
+
+/// BISCAY, BBR and CUBIC over one radio link, with nothing but this machine
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What the network granted in a capture becomes the capacity of an emulated link, and the capture's own bytes come out of a
+pty as from a modem. A daemon reads that pty and feeds this kernel; flows run through the link one after another.
+Prints a table and the path of a report page. Takes about a minute and needs root.
+
+Without --capture it takes a shared capture if one is beside this folder, else one it generates from --seed.
+
+Examples:
+  sudo sounding demo
+  sudo sounding demo --capture drive.mi2log --duration 30s")]
+pub(crate) struct Demo {
+    /// Capture file with an upload in it
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
+    /// How long each flow sends, at most as long as the capture's upload
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+    /// One-way delay of the path beside the link
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = humantime::parse_duration)]
+    delay: Duration,
+    /// Seed of the generated capture
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Generate a capture even if a shared one is there
+    #[arg(long, conflicts_with = "capture")]
+    generated: bool,
+    /// Folder for the report
+    #[arg(long, value_name = "DIR", default_value = "out/demo")]
+    out: PathBuf,
+    /// Print the figures as JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// A steady upload of a phone, if the shared data is there.
+const SHARED: &str = "captures/lgs96__mobileinsight_core/diag_log_20211220_004729.mi2log";
+
+pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
+    refuse_if_impossible()?;
+    fs::create_dir_all(&args.out)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("the folder for the report, {}", args.out.display()))?;
+    let link = link(args)?;
+    let course = Course {
+        delay: args.delay,
+        duration: args.duration.min(link.duration.saturating_sub(sounding_lab::race::HEAD_START)),
+        flags: Vec::new(),
+        program: std::env::current_exe().into_diagnostic()?,
+        tag: format!("_{}", std::process::id() % 100_000),
+    };
+    if course.duration < Duration::from_secs(1) {
+        return Err(miette!(
+            "the capture's upload, {:?}, is too short to race over",
+            link.duration
+        ));
+    }
+    eprintln!(
+        "{}: {} on average for {:.1} s; each flow sends for {:.1} s",
+        link.name,
+        link.offered.mean_rate(),
+        link.duration.as_secs_f64(),
+        course.duration.as_secs_f64()
+    );
+
+    let begun = Begun::now();
+    let mut outings = Vec::new();
+    for (i, name) in duel::RUNNERS.into_iter().enumerate() {
+        let bar = clock_bar(&format!("{}/{} {name}", i + 1, duel::RUNNERS.len()), course.duration);
+        let outing = std::thread::scope(|scope| {
+            let run = scope.spawn(|| duel::run(&link, name, &course));
+            let began = Instant::now();
+            while !run.is_finished() {
+                bar.set_position(began.elapsed().as_millis() as u64);
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            run.join().map_err(|_| miette!("the run of {name} broke off"))?.into_diagnostic()
+        })?;
+        bar.finish_and_clear();
+        outings.push(outing);
+    }
+    outings.push(duel::oracle(&link, &course));
+
+    let page = page(&link, &course, &outings, &begun.end());
+    let report = args.out.join("report.html");
+    write(&report, &page.html())?;
+    write(&args.out.join("report.md"), &page.markdown())?;
+    let figures: Vec<&Figures> = outings.iter().map(|outing| &outing.figures).collect();
+    let json = serde_json::to_string_pretty(&figures).into_diagnostic()?;
+    write(&args.out.join("figures.json"), &json)?;
+    if args.json {
+        println!("{json}");
+    } else {
+        print!("{}", page.text());
+        println!("\nreport: {}", fs::canonicalize(&report).unwrap_or(report).display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn refuse_if_impossible() -> Result<()> {
+    let missing: Vec<_> = crate::doctor::needed_for_demo().into_iter().filter(|c| !c.ok).collect();
+    let Some(first) = missing.first() else { return Ok(()) };
+    Err(miette!(
+        help = format!("{}; `sounding doctor` shows everything", first.cure),
+        "{}: {}",
+        first.name,
+        first.detail
+    ))
+}
+
+fn link(args: &Demo) -> Result<RadioLink> {
+    let shared = std::env::var_os("SOUNDING_DATA")
+        .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from)
+        .join(SHARED);
+    let capture =
+        args.capture.clone().or_else(|| (!args.generated && shared.exists()).then_some(shared));
+    match capture {
+        Some(path) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let bytes = input::capture(&path)?;
+            RadioLink::of_capture(&name, bytes, Direction::Uplink).into_diagnostic()
+        }
+        None => RadioLink::generated(args.seed, args.duration + Duration::from_secs(1))
+            .into_diagnostic(),
+    }
+}
+
+fn page(link: &RadioLink, course: &Course, outings: &[Outing], provenance: &Provenance) -> Page {
+    let columns = [
+        "",
+        "Mbit/s",
+        "utilisation",
+        "one-way mean",
+        "p95",
+        "p99 ms",
+        "queueing mean",
+        "p95",
+        "p99 ms",
+        "retransmitted",
+    ];
+    let ms = |value: f64| format!("{value:.1}");
+    let row = |f: &Figures| {
+        vec![
+            f.name.clone(),
+            format!("{:.2}", f.throughput_mbit_per_sec),
+            format!("{:.1} %", f.utilisation * 100.0),
+            ms(f.one_way_ms.mean),
+            ms(f.one_way_ms.p95),
+            ms(f.one_way_ms.p99),
+            ms(f.queueing_ms.mean),
+            ms(f.queueing_ms.p95),
+            ms(f.queueing_ms.p99),
+            f.retransmitted.to_string(),
+        ]
+    };
+    let mut pairs = provenance.pairs();
+    let lateness: Vec<String> = outings
+        .iter()
+        .filter(|o| o.figures.name != "oracle")
+        .map(|o| format!("{} {:.3}", o.figures.name, o.figures.lateness_p99_ms))
+        .collect();
+    pairs.push(("emulator lateness, p99 in ms".into(), lateness.join(", ")));
+    Page {
+        title: "Sounding: BISCAY, BBR and CUBIC over one radio link".into(),
+        subtitle: format!(
+            "{}: {} on average, {:.1} s a flow, {} ms one way beside the link",
+            link.name,
+            link.offered.mean_rate(),
+            course.duration.as_secs_f64(),
+            course.delay.as_millis()
+        ),
+        columns: columns.map(Into::into).to_vec(),
+        rows: outings.iter().map(|outing| row(&outing.figures)).collect(),
+        legend: "Throughput: IP bytes that reached the receiver. One-way: from the sender's device to the receiver's, \
+                 propagation included; queueing: waiting for the link alone. The oracle knows the link and sends each \
+                 packet just in time; nobody can do better."
+            .into(),
+        origin: pairs,
+        plots: duel::plots(link, course, outings),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).into_diagnostic().wrap_err_with(|| format!("{}", path.display()))
+}
+
+fn clock_bar(message: &str, duration: Duration) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        eprintln!("{message}");
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{msg:12} {bar:40} {elapsed} of about {len_s} s")
+        .map(|style| {
+            let seconds = duration.as_secs();
+            style.with_key(
+                "len_s",
+                move |_: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
+                    let _ = write!(w, "{seconds}");
+                },
+            )
+        })
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(duration.as_millis() as u64)
+        .with_style(style)
+        .with_message(message.to_string())
+}

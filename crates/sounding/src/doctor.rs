@@ -1,0 +1,191 @@
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileTypeExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use clap::Args;
+use miette::Result;
+use serde::Serialize;
+use sounding_diag::hdlc::Deframer;
+use sounding_modem::{Port, Read, monotonic_now};
+
+/// Says what this machine and its modem can do, and the cure for what they cannot
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exit code 0 if everything that `sounding demo` needs is there, 1 if not. A modem is not needed for that.")]
+pub(crate) struct Doctor {
+    /// One JSON object a check
+    #[arg(long)]
+    json: bool,
+    /// Leave serial ports alone: do not open them to ask whether a modem answers
+    #[arg(long)]
+    no_ports: bool,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Check {
+    /// What it is needed for.
+    pub(crate) area: &'static str,
+    pub(crate) name: String,
+    pub(crate) ok: bool,
+    pub(crate) detail: String,
+    /// What mends it; empty where nothing is wrong.
+    pub(crate) cure: String,
+}
+
+pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
+    let mut checks = needed_for_demo();
+    let works = checks.iter().all(|check| check.ok);
+    checks.push(real_time());
+    if !args.no_ports {
+        checks.extend(ports());
+    }
+    for check in &checks {
+        if args.json {
+            println!("{}", serde_json::json!(check));
+        } else {
+            let mark = if check.ok { "ok" } else { "no" };
+            println!("{mark}  {:<9} {:<16} {}", check.area, check.name, check.detail);
+            if !check.ok {
+                println!("    {:<9} {:<16} cure: {}", "", "", check.cure);
+            }
+        }
+    }
+    Ok(if works { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What `sounding demo` and `sounding run` cannot do without.
+pub(crate) fn needed_for_demo() -> Vec<Check> {
+    let kernel = sounding_bpf::preflight("biscay").into_iter().map(|check| Check {
+        area: "kernel",
+        name: check.name.into(),
+        ok: check.ok,
+        detail: check.detail,
+        cure: check.cure.unwrap_or_default().into(),
+    });
+    kernel
+        .chain([tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")])
+        .collect()
+}
+
+fn check(
+    area: &'static str,
+    name: &str,
+    found: std::result::Result<String, String>,
+    cure: &str,
+) -> Check {
+    let (ok, detail) = match found {
+        Ok(detail) => (true, detail),
+        Err(detail) => (false, detail),
+    };
+    let cure = if ok { String::new() } else { cure.into() };
+    Check { area, name: name.into(), ok, detail, cure }
+}
+
+fn tun() -> Check {
+    const PATH: &str = "/dev/net/tun";
+    let opened = OpenOptions::new().read(true).write(true).open(PATH);
+    let found = opened.map(|_| PATH.to_string()).map_err(|error| format!("{PATH}: {error}"));
+    check("emulator", "tun", found, "run as root; if it is missing, `modprobe tun`")
+}
+
+fn namespaces() -> Check {
+    let found = sounding_emu::Netns::new()
+        .map(|_| "network namespaces can be made".into())
+        .map_err(|error| error.to_string());
+    check("emulator", "namespaces", found, "run as root, or with CAP_SYS_ADMIN")
+}
+
+fn tool(name: &'static str, package: &str) -> Check {
+    let output = Command::new(name).arg("-V").output();
+    let found = output
+        .map(|output| {
+            String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or(name).to_string()
+        })
+        .map_err(|error| format!("{name}: {error}"));
+    check("emulator", name, found, &format!("apt-get install {package}"))
+}
+
+fn real_time() -> Check {
+    let allowed = std::thread::spawn(|| {
+        let lowest = libc::sched_param { sched_priority: 1 };
+        // SAFETY: the call reads the parameter and changes this short-lived thread only.
+        let refused =
+            unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &raw const lowest) } != 0;
+        if refused {
+            Err(std::io::Error::last_os_error().to_string())
+        } else {
+            Ok("SCHED_FIFO".into())
+        }
+    });
+    let found = allowed.join().unwrap_or_else(|_| Err("the test broke off".into()));
+    check(
+        "emulator",
+        "real time",
+        found,
+        "run as root or with CAP_SYS_NICE: timing depends on the load without it",
+    )
+}
+
+/// Serial devices that could be a modem's, each asked for its version.
+fn ports() -> Vec<Check> {
+    let mut paths: Vec<PathBuf> = fs::read_dir("/dev")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let tty = name.starts_with("ttyUSB") || name.starts_with("ttyACM");
+            let is_device = fs::metadata(path).is_ok_and(|meta| meta.file_type().is_char_device());
+            is_device && tty
+        })
+        .collect();
+    paths.sort();
+    if paths.is_empty() {
+        let cure = "plug a modem in; `sounding modem replay` serves a capture in its place";
+        return vec![check("modem", "ports", Err("no /dev/ttyUSB* or /dev/ttyACM*".into()), cure)];
+    }
+    paths
+        .iter()
+        .map(|path| {
+            let found = probe(path);
+            let cure =
+                "another port of the same modem may be its Diag port; ModemManager may hold it";
+            check("modem", &path.display().to_string(), found, cure)
+        })
+        .collect()
+}
+
+/// Asks a port for its version: any frame in answer is a modem.
+fn probe(path: &std::path::Path) -> std::result::Result<String, String> {
+    const PATIENCE: Duration = Duration::from_millis(500);
+    const VERSION_REQUEST: u8 = 0x00;
+    let mut port = Port::open(path).map_err(|error| error.to_string())?;
+    let mut request = Vec::new();
+    sounding_diag::hdlc::encode(&[VERSION_REQUEST], &mut request);
+    port.write(&request).map_err(|error| error.to_string())?;
+    let mut deframer = Deframer::new();
+    let until = monotonic_now() + PATIENCE;
+    let mut buffer = [0; 4096];
+    loop {
+        let left = until - monotonic_now();
+        if left.is_zero() {
+            return Err("no Diag frame in answer to a version request".into());
+        }
+        match port.read(&mut buffer, left).map_err(|error| error.to_string())? {
+            Read::Bytes(count) => {
+                let mut input = &buffer[..count];
+                while let Some(frame) = deframer.poll_frame(&mut input) {
+                    if frame.is_ok() {
+                        return Ok("a modem answers".into());
+                    }
+                }
+            }
+            Read::Idle => {}
+            Read::Closed => return Err("the device is gone".into()),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Subcommand;
+use miette::{Context, IntoDiagnostic};
+use serde::Serialize;
+use sounding_lab::{bpf_cost, ceiling, mahimahi, provenance, versus};
+use sounding_units::Rate;
+
+/// Experiments that compare this project with others and with itself.
+///
+/// They run real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo. Figures
+/// are only as good as the machine is quiet; each result says how busy it was.
+#[derive(clap::Args)]
+#[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sounding lab list
+  sudo sounding lab run mahimahi --reps 3 --markdown docs/emulator-vs-mahimahi.md
+  sudo sounding lab run mahimahi --traces vz-short.down --duration 20s --reps 1
+  sudo sounding lab run emu-ceiling --json ceiling.json";
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Name the experiments
+    List {
+        /// One JSON object an experiment
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run an experiment
+    Run {
+        #[command(subcommand)]
+        experiment: Experiment,
+    },
+}
+
+#[derive(Subcommand)]
+enum Experiment {
+    Mahimahi(MahimahiArgs),
+    EmuCeiling(CeilingArgs),
+    Biscay(BiscayArgs),
+    BpfCost(BpfCostArgs),
+}
+
+/// Kernel CUBIC and BBR through the emulator against the same through mahimahi, over the same traces
+#[derive(clap::Args)]
+struct MahimahiArgs {
+    /// Repetitions of each row; the reference has three
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
+    reps: u8,
+
+    /// Only rows whose name contains this, as `vz-short`, `down` or `vz-short.down.cubic`
+    #[arg(long, value_name = "TEXT")]
+    traces: Option<String>,
+
+    /// How long to look at each flow; the reference looked for 60s
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Emulations at once; more than one disturb each other on a small machine
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: u8,
+
+    /// Folder with mahimahi's traces and results
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// How many packets the emulator moves, how punctually, and for how much CPU time
+#[derive(clap::Args)]
+struct CeilingArgs {
+    /// Rates of the link
+    #[arg(
+        long,
+        value_name = "RATE,…",
+        value_delimiter = ',',
+        default_value = "12Mbit,100Mbit,500Mbit,1000Mbit,1200Mbit,1500Mbit"
+    )]
+    rates: Vec<Rate>,
+
+    /// Delay each way
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = humantime::parse_duration)]
+    delay: Duration,
+
+    /// How long to send at each rate
+    #[arg(long, value_name = "TIME", default_value = "8s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Percent of a core for punctuality
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100))]
+    punctuality: u8,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// BISCAY, BBR and CUBIC over recorded links and over links made from captures, beside the oracle
+#[derive(clap::Args)]
+struct BiscayArgs {
+    /// Runs of each algorithm over each link
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    reps: u32,
+
+    /// Who runs: biscay, or any congestion control of this kernel
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_lab::duel::RUNNERS)]
+    algorithms: Vec<String>,
+
+    /// Only links whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    links: Option<String>,
+
+    /// The longest that a flow sends; links from captures are shorter
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Propagation delay each way
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = humantime::parse_duration)]
+    delay: Duration,
+
+    /// Runs at once; more than one disturb each other on a small machine
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: u8,
+
+    /// A flag for the daemon, e.g. --daemon=--allowance=30ms; may be given several times
+    #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
+    daemon: Vec<String>,
+
+    /// Folder with traces and captures
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What BISCAY costs in CPU time, beside the kernel's own BBR and CUBIC
+#[derive(clap::Args)]
+struct BpfCostArgs {
+    /// Runs of each algorithm
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    reps: u32,
+
+    /// How long each run sends
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Where a result goes besides the table on standard output.
+#[derive(clap::Args)]
+struct Output {
+    /// Write the result as a page of Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+
+    /// Write the result as JSON; `-` is standard output, instead of the table
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    json: Option<PathBuf>,
+}
+
+impl Output {
+    fn write(&self, table: &str, markdown: &str, result: &impl Serialize) -> miette::Result<()> {
+        let json = || serde_json::to_string_pretty(result).into_diagnostic();
+        match &self.json {
+            Some(path) if path == Path::new("-") => println!("{}", json()?),
+            Some(path) => {
+                write(path, &format!("{}\n", json()?))?;
+                print!("{table}");
+            }
+            None => print!("{table}"),
+        }
+        self.markdown.as_ref().map_or(Ok(()), |path| write(path, markdown))
+    }
+}
+
+fn write(path: &Path, text: &str) -> miette::Result<()> {
+    fs::write(path, text)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", path.display()))
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
+    match args.verb {
+        Verb::List { json } => list(json),
+        Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
+        Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
+        Verb::Run { experiment: Experiment::Biscay(args) } => biscay(args),
+        Verb::Run { experiment: Experiment::BpfCost(args) } => cost(args),
+    }
+}
+
+const EXPERIMENTS: [(&str, &str); 4] = [
+    ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
+    (
+        "mahimahi",
+        "kernel CUBIC and BBR through the emulator against the same through mahimahi; 40 min",
+    ),
+    ("emu-ceiling", "packet rate, punctuality and CPU time of the emulator; 1 min"),
+    ("bpf-cost", "CPU time of BISCAY beside the kernel's own BBR and CUBIC; 3 min"),
+];
+
+fn list(json: bool) -> miette::Result<ExitCode> {
+    for (name, about) in EXPERIMENTS {
+        if json {
+            println!("{}", serde_json::json!({ "name": name, "about": about }));
+        } else {
+            println!("{name:<14}{about}");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn mahimahi(args: MahimahiArgs) -> miette::Result<ExitCode> {
+    let plan = mahimahi::Plan {
+        data: args.data,
+        reps: args.reps.into(),
+        filter: args.traces,
+        window: args.duration,
+        jobs: args.jobs.into(),
+    };
+    let comparison = mahimahi::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
+    args.output.write(&comparison.to_string(), &comparison.to_markdown(), &comparison)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn ceiling(args: CeilingArgs) -> miette::Result<ExitCode> {
+    let plan = ceiling::Plan {
+        rates: args.rates,
+        delay: args.delay,
+        duration: args.duration,
+        overhead_percent: args.punctuality,
+    };
+    let progress = |row: &ceiling::Row| {
+        eprintln!("{:.0} Mbit/s: {:.1} % delivered", row.rate_mbit, row.delivered_percent);
+    };
+    let result = ceiling::run(&plan, progress).into_diagnostic()?;
+    args.output.write(&result.to_string(), &result.to_markdown(), &result)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn biscay(args: BiscayArgs) -> miette::Result<ExitCode> {
+    let plan = versus::Plan {
+        data: args.data,
+        filter: args.links,
+        runners: args.algorithms,
+        reps: args.reps,
+        duration: args.duration,
+        jobs: args.jobs.into(),
+        delay: args.delay,
+        flags: args.daemon,
+        program: std::env::current_exe().into_diagnostic()?,
+    };
+    let comparison = versus::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
+    let markdown = comparison.markdown();
+    let page = format!("{markdown}\n{}", comparison.provenance);
+    args.output.write(&markdown, &page, &comparison)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cost(args: BpfCostArgs) -> miette::Result<ExitCode> {
+    let plan =
+        bpf_cost::Plan { repetitions: args.reps, span: args.duration, ..bpf_cost::Plan::default() };
+    let begun = provenance::Begun::now();
+    let progress = |_: &bpf_cost::Run| eprint!(".");
+    let report = bpf_cost::measure(&plan, progress).map_err(|error| miette::miette!("{error}"))?;
+    eprintln!();
+    let text = report.to_string();
+    args.output.write(&text, &format!("```\n{text}```\n\n{}", begun.end()), &report)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,160 @@
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Result, miette};
+use serde_json::json;
+use sounding_kpi::Direction;
+use sounding_link::{Arrival, Config, LinkEstimate, Seen, Sounder};
+use sounding_units::{HostInstant, ModemInstant};
+
+use crate::input;
+use crate::words::{DirectionWord, MethodWord};
+
+/// Prints the rate of the link over time, from the records of a capture
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Each row is the estimate at the end of a bin: the rate as IP bytes; `capacity` if the device had more to send than it was
+granted, `served` if the rate is only what it asked for; the state of the link; the age of the newest record.
+
+Examples:
+  sounding link drive.mi2log
+  sounding link drive.mi2log --direction uplink --method formula --bin 50ms
+  sounding link drive.mi2log --json | jq 'select(.bound == \"capacity\") | .rate_bits_per_sec'")]
+pub(crate) struct Link {
+    /// Capture file (.mi2log, .qmdl: a raw Diag byte stream), or - for standard input
+    capture: PathBuf,
+    /// One direction only
+    #[arg(long, value_enum)]
+    direction: Option<DirectionWord>,
+    /// How granted bytes are counted
+    #[arg(long, value_enum, default_value_t = MethodWord::Grants)]
+    method: MethodWord,
+    /// Span of time that grants are summed over
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
+    window: Duration,
+    /// Time between rows
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
+    bin: Duration,
+    /// One JSON object a row
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Link) -> Result<ExitCode> {
+    if args.bin < Duration::from_millis(1) || args.window < Duration::from_millis(1) {
+        return Err(miette!("--bin and --window are at least 1ms"));
+    }
+    let capture = input::capture(&args.capture)?;
+    let directions = match args.direction {
+        Some(word) => vec![word.into()],
+        None => vec![Direction::Uplink, Direction::Downlink],
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    if !args.json {
+        let columns = "rate bound state age";
+        writeln!(out, "{:>9}  {}", "time", vec![heading(columns); directions.len()].join("  |"))
+            .into_diagnostic()?;
+        let names: Vec<String> =
+            directions.iter().map(|d| format!("{:^36}", d.to_string())).collect();
+        writeln!(out, "{:>9}  {}", "s", names.join("  |")).into_diagnostic()?;
+    }
+    let series: Vec<Vec<(Duration, LinkEstimate)>> = directions
+        .iter()
+        .map(|&direction| {
+            let mut config = Config::new(direction);
+            config.method = args.method.into();
+            config.window = args.window;
+            series(&capture, config, args.bin)
+        })
+        .collect();
+    for row in 0..series[0].len() {
+        let estimates: Vec<_> = series.iter().map(|one| one[row]).collect();
+        let written = if args.json {
+            write_json(&mut out, &estimates)
+        } else {
+            write_row(&mut out, &estimates)
+        };
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return Ok(ExitCode::SUCCESS);
+            }
+            other => other.into_diagnostic()?,
+        }
+    }
+    out.flush().into_diagnostic()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The estimate at the end of each bin, from the first record on.
+///
+/// A clock that jumps by more than a minute, as where two captures were put into one file, starts a bin of its own
+/// instead of a row for every bin of the gap.
+fn series(capture: &[u8], config: Config, bin: Duration) -> Vec<(Duration, LinkEstimate)> {
+    const LONGEST_GAP: Duration = Duration::from_secs(60);
+    let mut rows = Vec::new();
+    let mut sounder = Sounder::new(config);
+    let mut clock: Option<(ModemInstant, ModemInstant)> = None;
+    let mut elapsed = Duration::ZERO;
+    sounder.handle_bytes(Arrival::AsStamped, capture, |sounder, seen| {
+        let Seen::Record(record) = seen else { return };
+        let Some((start, due)) = &mut clock else {
+            clock = Some((record.at, record.at + bin));
+            return;
+        };
+        if record.at - *due > LONGEST_GAP || *start - record.at > LONGEST_GAP {
+            (*start, *due) = (record.at, record.at + bin);
+        }
+        while *due <= record.at {
+            elapsed += bin;
+            let now = HostInstant::from_nanos(due.as_nanos());
+            rows.push((elapsed, sounder.estimate(now)));
+            *due = *due + bin;
+        }
+    });
+    rows
+}
+
+fn heading(columns: &str) -> String {
+    let [rate, bound, state, age] = columns.split(' ').collect::<Vec<_>>()[..] else {
+        return String::new();
+    };
+    format!("{rate:>12} {bound:>9} {state:>7} {age:>5}")
+}
+
+fn write_row(out: &mut impl Write, estimates: &[(Duration, LinkEstimate)]) -> io::Result<()> {
+    write!(out, "{:>9.3}  ", estimates[0].0.as_secs_f64())?;
+    for (i, (_, estimate)) in estimates.iter().enumerate() {
+        if i > 0 {
+            write!(out, "  |")?;
+        }
+        write!(
+            out,
+            "{:>12.3} {:>9} {:>7} {:>5}",
+            estimate.rate.mbit_per_sec(),
+            estimate.bound,
+            estimate.state,
+            estimate.age.as_millis().min(99_999)
+        )?;
+    }
+    writeln!(out)
+}
+
+fn write_json(out: &mut impl Write, estimates: &[(Duration, LinkEstimate)]) -> io::Result<()> {
+    for (time, estimate) in estimates {
+        let line = json!({
+            "time_s": time.as_secs_f64(),
+            "direction": estimate.direction.to_string(),
+            "rate_bits_per_sec": estimate.rate.bits_per_sec(),
+            "bound": estimate.bound.to_string(),
+            "state": estimate.state.to_string(),
+            "age_us": u64::try_from(estimate.age.as_micros()).unwrap_or(u64::MAX),
+            "backlog_bytes": estimate.backlog.map(sounding_units::Bytes::count),
+            "cause": estimate.cause.to_string(),
+        });
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Measures the radio link from the modem's own records and sends exactly what it carries.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod decode;
+mod demo;
+mod doctor;
+mod emu;
+mod guard;
+mod input;
+mod lab;
+mod link;
+mod modem;
+mod run;
+mod signals;
+mod words;
+
+/// Measures the radio link from the modem's own records and sends exactly what it carries
+#[derive(Parser)]
+#[command(
+    version,
+    propagate_version = true,
+    after_help = "\
+Exit codes: 0 done, 1 failed (the message says what to do), 2 wrong arguments.
+
+First steps:
+  sounding doctor                    what will work on this machine
+  sounding demo                      everything at once, without a modem
+  sounding link drive.mi2log         the rate of a captured link over time"
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Demo(demo::Demo),
+    Doctor(doctor::Doctor),
+    Decode(decode::Decode),
+    Link(link::Link),
+    Emu(emu::Args),
+    Lab(lab::Args),
+    Modem(modem::Modem),
+    Run(Box<run::Run>),
+    #[command(name = guard::VERB, hide = true)]
+    Guard,
+}
+
+fn main() -> ExitCode {
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_env("SOUNDING_LOG"))
+        .with_writer(std::io::stderr)
+        .init();
+    let outcome = match Cli::parse().verb {
+        Verb::Demo(args) => demo::run(&args),
+        Verb::Doctor(args) => doctor::run(&args),
+        Verb::Decode(args) => decode::run(&args),
+        Verb::Link(args) => link::run(&args),
+        Verb::Emu(args) => emu::run(args),
+        Verb::Lab(args) => lab::run(args),
+        Verb::Modem(args) => modem::run(&args),
+        Verb::Run(args) => run::run(*args),
+        Verb::Guard => {
+            guard::main().map(|()| ExitCode::SUCCESS).map_err(|e| miette::miette!("{e}"))
+        }
+    };
+    outcome.unwrap_or_else(|report| {
+        eprintln!("{report:?}");
+        ExitCode::FAILURE
+    })
+}

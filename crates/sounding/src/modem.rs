@@ -1,0 +1,90 @@
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use sounding_modem::{Pacing, Pty, Replay, monotonic_now};
+
+use crate::{input, signals};
+
+/// A simulated modem
+#[derive(Args, Debug)]
+pub(crate) struct Modem {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    Replay(ReplayArgs),
+}
+
+/// Serves a capture on a pty, as the modem wrote it and at its pace
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Prints the tty to open, and begins when somebody opens it. What is due while nobody reads is lost, as with a modem.
+
+Examples:
+  sounding modem replay drive.mi2log --link /tmp/modem
+  sudo sounding run --device /tmp/modem             in another terminal")]
+struct ReplayArgs {
+    /// Capture file (.mi2log, .qmdl: a raw Diag byte stream), or - for standard input
+    capture: PathBuf,
+    /// Also make a symbolic link of this name to the tty
+    #[arg(long, value_name = "PATH")]
+    link: Option<PathBuf>,
+    /// How many times faster than the modem
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    speed: f64,
+}
+
+pub(crate) fn run(args: &Modem) -> Result<ExitCode> {
+    let Verb::Replay(args) = &args.verb;
+    if !(args.speed.is_finite() && args.speed > 0.0) {
+        return Err(miette!("--speed is a number above 0"));
+    }
+    let capture = input::capture(&args.capture)?;
+    let pacing = Pacing::of(&capture);
+    let duration = pacing.duration();
+    let pty =
+        Pty::create(args.link.as_deref()).into_diagnostic().wrap_err_with(|| match &args.link {
+            Some(link) => format!("no pty, or no link at {}", link.display()),
+            None => "no pty".into(),
+        })?;
+    println!("{}", args.link.as_deref().unwrap_or(pty.path()).display());
+    let stop = signals::stop_flag().into_diagnostic()?;
+    if pacing.shortened() > 0 {
+        eprintln!(
+            "sounding: the modem's clock jumps {} times; each is replayed as 1 s",
+            pacing.shortened()
+        );
+    }
+    let progress = progress(duration);
+    let mut replay = Replay::new(&capture, pacing, pty, args.speed);
+    progress.set_message("waiting for somebody to open the tty");
+    if !replay.wait_for_reader(&stop) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    progress.set_message("replaying");
+    let summary = replay
+        .run(monotonic_now(), &stop, |at| progress.set_position(at.as_millis() as u64))
+        .into_diagnostic()?;
+    progress.finish_and_clear();
+    eprintln!(
+        "sounding: {} bytes served, {} lost while nobody read, {} requests answered",
+        summary.written, summary.lost, summary.answered
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+fn progress(duration: Duration) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{msg} {bar:40} {percent}% {eta} left");
+    ProgressBar::new(duration.as_millis() as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,243 @@
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use serde::Deserialize;
+use sounding_bpf::Knobs;
+use sounding_kpi::Direction;
+use sounding_link::{Bound, Method};
+use thiserror::Error;
+
+use crate::words::{BoundWord, DirectionWord, MethodWord};
+
+/// What `sounding run` does, from its file and its flags; flags win.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) device: PathBuf,
+    pub(crate) link: sounding_link::Config,
+    pub(crate) name: String,
+    pub(crate) knobs: Knobs,
+    pub(crate) default: bool,
+    pub(crate) routes: Vec<String>,
+}
+
+/// The commented example, which `--example-config` prints and a test reads.
+pub(crate) const EXAMPLE: &str = include_str!("example.toml");
+
+#[derive(Args, Debug, Default)]
+pub(crate) struct Flags {
+    /// Diag port of the modem, e.g. /dev/ttyUSB0
+    #[arg(long, short, value_name = "TTY")]
+    device: Option<PathBuf>,
+    /// Which way the flows of this machine send: uplink on the device itself
+    #[arg(long, value_enum)]
+    direction: Option<DirectionWord>,
+    /// How granted bytes are counted
+    #[arg(long, value_enum)]
+    method: Option<MethodWord>,
+    /// Span of time that grants are summed over
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    window: Option<Duration>,
+    /// What an estimate means: `auto` judges it; `capacity` is right where the link is made from the capture itself
+    #[arg(long, value_enum)]
+    bound: Option<BoundWord>,
+    /// Name of the congestion control in this kernel, up to 15 characters
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Queue that the window has room for above the path's own round-trip time
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    allowance: Option<Duration>,
+    /// Pacing rate over the flow's share of the link, 1 to 4
+    #[arg(long, value_name = "FACTOR")]
+    pacing_gain: Option<f64>,
+    /// Make it this namespace's default for new flows, until the daemon ends
+    #[arg(long)]
+    default: bool,
+    /// Use it for new flows over the route to exactly this prefix, until the daemon ends
+    #[arg(long, value_name = "PREFIX")]
+    route: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct File {
+    modem: Modem,
+    link: Link,
+    cc: Cc,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Modem {
+    device: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Link {
+    direction: Option<DirectionWord>,
+    method: Option<MethodWord>,
+    window: Option<String>,
+    bound: Option<BoundWord>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Cc {
+    name: Option<String>,
+    allowance: Option<String>,
+    pacing_gain: Option<f64>,
+    default: bool,
+    routes: Vec<String>,
+}
+
+/// What is wrong with a configuration.
+#[derive(Debug, Error)]
+pub(crate) enum ConfigError {
+    /// The file cannot be read.
+    #[error("{path}: {error}")]
+    Read { path: PathBuf, error: std::io::Error },
+    /// The file is not TOML, or has a key or a value that nothing here knows.
+    #[error("{path}: {error}")]
+    Parse { path: PathBuf, error: Box<toml::de::Error> },
+    /// A time without a unit, or not a time.
+    #[error("{key}: {error}: a time has a unit, as in 100ms")]
+    Time { key: &'static str, error: humantime::DurationError },
+    /// Outside what the kernel side takes.
+    #[error("cc.allowance: {0:?} is longer than 1s")]
+    Allowance(Duration),
+    /// Outside what the kernel side takes.
+    #[error("cc.pacing_gain: {0} is outside 1 to 4")]
+    PacingGain(f64),
+    /// The window is outside what makes sense.
+    #[error("link.window: {0:?} is outside 1ms to 10s")]
+    WindowRange(Duration),
+    /// No device was named.
+    #[error("no modem: name its Diag port with --device or modem.device, e.g. /dev/ttyUSB0")]
+    NoDevice,
+    /// The kernel would not take the name.
+    #[error("cc.name: {0:?} is not 1 to 15 letters, digits, - or _")]
+    Name(String),
+}
+
+impl Config {
+    /// Reads the file, if one is given, and lets the flags win.
+    pub(crate) fn load(path: Option<&Path>, flags: Flags) -> Result<Self, ConfigError> {
+        let file = match path {
+            None => File::default(),
+            Some(path) => {
+                let at = || path.to_path_buf();
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| ConfigError::Read { path: at(), error })?;
+                toml::from_str(&text)
+                    .map_err(|error| ConfigError::Parse { path: at(), error: Box::new(error) })?
+            }
+        };
+        Self::merge(file, flags)
+    }
+
+    fn merge(file: File, flags: Flags) -> Result<Self, ConfigError> {
+        let direction =
+            flags.direction.or(file.link.direction).map_or(Direction::Uplink, Into::into);
+        let mut link = sounding_link::Config::new(direction);
+        link.method = flags.method.or(file.link.method).map_or(Method::Grants, Into::into);
+        let window = time("link.window", file.link.window.as_deref())?;
+        link.window = flags.window.or(window).unwrap_or(link.window);
+        if !(Duration::from_millis(1)..=Duration::from_secs(10)).contains(&link.window) {
+            return Err(ConfigError::WindowRange(link.window));
+        }
+        link.assume = match flags.bound.or(file.link.bound) {
+            Some(BoundWord::Capacity) => Some(Bound::Capacity),
+            Some(BoundWord::Auto) | None => None,
+        };
+        let name = flags.name.or(file.cc.name).unwrap_or_else(|| "biscay".into());
+        let fits = (1..=15).contains(&name.len());
+        let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        if !fits || !plain {
+            return Err(ConfigError::Name(name));
+        }
+        let mut knobs = Knobs::default();
+        let allowance = time("cc.allowance", file.cc.allowance.as_deref())?;
+        knobs.allowance = flags.allowance.or(allowance).unwrap_or(knobs.allowance);
+        if knobs.allowance > Duration::from_secs(1) {
+            return Err(ConfigError::Allowance(knobs.allowance));
+        }
+        if let Some(gain) = flags.pacing_gain.or(file.cc.pacing_gain) {
+            if !(1.0..=4.0).contains(&gain) {
+                return Err(ConfigError::PacingGain(gain));
+            }
+            knobs.pacing_gain_permille = (gain * 1000.0).round() as u32;
+        }
+        let routes = if flags.route.is_empty() { file.cc.routes } else { flags.route };
+        Ok(Self {
+            device: flags.device.or(file.modem.device).ok_or(ConfigError::NoDevice)?,
+            link,
+            name,
+            knobs,
+            default: flags.default || file.cc.default,
+            routes,
+        })
+    }
+}
+
+fn time(key: &'static str, text: Option<&str>) -> Result<Option<Duration>, ConfigError> {
+    let time = text.map(humantime::parse_duration).transpose();
+    time.map_err(|error| ConfigError::Time { key, error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str, flags: Flags) -> Result<Config, ConfigError> {
+        let file = toml::from_str(text)
+            .map_err(|error| ConfigError::Parse { path: "test".into(), error: Box::new(error) })?;
+        Config::merge(file, flags)
+    }
+
+    #[test]
+    fn the_example_is_a_configuration() {
+        let config = parse(EXAMPLE, Flags::default()).expect("the example");
+        assert_eq!(config.device, Path::new("/dev/ttyUSB0"));
+        assert_eq!(config.link.window, Duration::from_millis(100));
+    }
+
+    #[test]
+    fn flags_win_over_the_file() {
+        let flags = Flags { device: Some("/dev/pts/7".into()), ..Flags::default() };
+        let config = parse("[modem]\ndevice = '/dev/ttyUSB0'", flags).expect("fine");
+        assert_eq!(config.device, Path::new("/dev/pts/7"));
+    }
+
+    #[test]
+    fn a_key_that_nothing_knows_is_named_with_its_line() {
+        let error = parse("[link]\nwindoww = '1s'", Flags::default()).expect_err("a typing error");
+        let text = error.to_string();
+        assert!(text.contains("line 2") && text.contains("windoww"), "{text}");
+    }
+
+    #[test]
+    fn a_wrong_word_is_answered_with_the_right_ones() {
+        let error = parse("[link]\nmethod = 'guess'", Flags::default()).expect_err("no such word");
+        let text = error.to_string();
+        assert!(text.contains("grants") && text.contains("formula"), "{text}");
+    }
+
+    #[test]
+    fn absurd_values_are_refused() {
+        let device = "[modem]\ndevice = 'x'\n";
+        for (text, is_expected) in [
+            ("[link]\nwindow = '0s'", matches_range as fn(&ConfigError) -> bool),
+            ("[link]\nwindow = '100'", |e| matches!(e, ConfigError::Time { .. })),
+            ("[cc]\nname = 'sixteen_letters_'", |e| matches!(e, ConfigError::Name(_))),
+            ("[cc]\nname = 'a b'", |e| matches!(e, ConfigError::Name(_))),
+        ] {
+            let error = parse(&format!("{device}{text}"), Flags::default()).expect_err(text);
+            assert!(is_expected(&error), "{text}: {error}");
+        }
+    }
+
+    fn matches_range(error: &ConfigError) -> bool {
+        matches!(error, ConfigError::WindowRange(_))
+    }
+}

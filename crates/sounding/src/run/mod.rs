@@ -1,0 +1,219 @@
+//! The daemon: modem to link to kernel.
+
+mod config;
+mod events;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Result, WrapErr};
+use sounding_bpf::{Biscay, Feed};
+use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
+use sounding_modem::{OpenError, Port, Read, monotonic_now};
+use sounding_units::HostInstant;
+
+use crate::guard::Guard;
+use crate::signals;
+use config::{Config, Flags};
+use events::Events;
+
+/// Feeds the modem's view of the link to the kernel, until Ctrl-C
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Loads BISCAY into this kernel and keeps it fed. Sockets choose it by name: setsockopt(TCP_CONGESTION), --route or
+--default. When the modem or this daemon is silent, flows go on as BBR, and come back by themselves. Whatever this daemon
+changed is put back when it ends, also when it is killed.
+
+Examples:
+  sudo sounding run --device /dev/ttyUSB0
+  sudo sounding run --device /dev/ttyUSB0 --default
+  sudo sounding run --config /etc/sounding.toml
+  iperf3 --client HOST --congestion biscay          a flow that uses it")]
+pub(crate) struct Run {
+    /// Configuration file
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    flags: Flags,
+    /// Check the configuration and do nothing
+    #[arg(long)]
+    check_config: bool,
+    /// Print a commented configuration file with every default
+    #[arg(long)]
+    example_config: bool,
+    /// Print what happens as JSON lines on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// A heartbeat at least this often: the kernel side takes 60 ms of silence for a dead daemon.
+const TICK: Duration = Duration::from_millis(5);
+
+/// An estimate at least this often while records come in.
+const PUBLISH_EVERY: Duration = Duration::from_millis(10);
+
+/// A port without one valid frame for this long is not a modem's, or its modem logs nothing.
+const MUTE_AFTER: Duration = Duration::from_secs(5);
+
+pub(crate) fn run(args: Run) -> Result<ExitCode> {
+    if args.example_config {
+        print!("{}", config::EXAMPLE);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let config = Config::load(args.config.as_deref(), args.flags).into_diagnostic()?;
+    if args.check_config {
+        println!("the configuration is sound");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = signals::stop_flag().into_diagnostic()?;
+
+    // The port first: a wrong device then leaves the kernel untouched.
+    let port = open(&config.device)?;
+    let bpf = sounding_bpf::Config { name: config.name.clone(), knobs: config.knobs };
+    let biscay = Biscay::load(&bpf).into_diagnostic()?;
+    let mut guard = Guard::start().into_diagnostic()?;
+    if config.default {
+        guard.set_default(&config.name).into_diagnostic()?;
+    }
+    for route in &config.routes {
+        guard.set_route(route, &config.name).into_diagnostic()?;
+    }
+    prefer_this_thread();
+
+    let events = Events::new(args.json);
+    events.ready(&config.name, &config.device);
+    let mut daemon = Daemon {
+        sounder: Sounder::new(config.link),
+        biscay,
+        device: config.device,
+        published: HostInstant::default(),
+        opened: monotonic_now(),
+        warned_mute: false,
+        events,
+    };
+    let outcome = daemon.serve(port, &stop);
+    daemon.events.done(&daemon.sounder.counts());
+    // The program first, then what points to it by name.
+    drop(daemon);
+    drop(guard);
+    outcome.map(|()| ExitCode::SUCCESS)
+}
+
+fn open(device: &Path) -> Result<Port> {
+    Port::open(device).into_diagnostic().wrap_err("the modem's Diag port does not open")
+}
+
+/// Asks for a real-time priority below every other real-time thread's: a heartbeat that waits behind a build sends
+/// all flows to BBR. Without the right to it the daemon works, and says BBR more often on a busy machine.
+fn prefer_this_thread() {
+    let lowest = libc::sched_param { sched_priority: 1 };
+    // SAFETY: sched_setscheduler reads the parameter and changes this thread only.
+    if unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &raw const lowest) } != 0 {
+        tracing::debug!("no real-time priority: {}", std::io::Error::last_os_error());
+    }
+}
+
+struct Daemon {
+    sounder: Sounder,
+    biscay: Biscay,
+    device: PathBuf,
+    published: HostInstant,
+    opened: HostInstant,
+    warned_mute: bool,
+    events: Events,
+}
+
+impl Daemon {
+    /// Reads the port until `stop`; a port that closes is waited for.
+    fn serve(&mut self, port: Port, stop: &AtomicBool) -> Result<()> {
+        let mut port = Some(port);
+        let mut buffer = vec![0; 1 << 16];
+        while !stop.load(Ordering::Relaxed) {
+            match &mut port {
+                Some(open) => match open.read(&mut buffer, TICK).into_diagnostic()? {
+                    Read::Bytes(count) => self.handle_bytes(&buffer[..count]),
+                    Read::Idle => {}
+                    Read::Closed => {
+                        self.sounder.handle_disconnect();
+                        self.feed().invalidate();
+                        self.events.closed(&self.device);
+                        port = None;
+                    }
+                },
+                None => port = self.reopen(),
+            }
+            let now = monotonic_now();
+            self.feed().heartbeat(now);
+            self.publish(now);
+            while let Some(transition) = self.biscay.poll_transition() {
+                self.events.transition(&transition);
+            }
+            self.warn_if_mute(now);
+        }
+        Ok(())
+    }
+
+    fn feed(&self) -> &Feed {
+        self.biscay.feed()
+    }
+
+    fn handle_bytes(&mut self, bytes: &[u8]) {
+        self.sounder.handle_bytes(Arrival::At(monotonic_now()), bytes, |_, _: Seen<'_>| {});
+    }
+
+    fn publish(&mut self, now: HostInstant) {
+        if now - self.published < PUBLISH_EVERY {
+            return;
+        }
+        self.published = now;
+        let estimate = self.sounder.estimate(now);
+        if estimate.is_usable() {
+            self.feed().publish(&wire(&estimate, now));
+        } else {
+            self.feed().invalidate();
+        }
+        self.events.estimate(now, &estimate);
+    }
+
+    /// Tries the device again, a little later.
+    fn reopen(&mut self) -> Option<Port> {
+        std::thread::sleep(TICK);
+        match Port::open(&self.device) {
+            Ok(port) => {
+                self.opened = monotonic_now();
+                self.warned_mute = false;
+                self.events.reopened(&self.device);
+                Some(port)
+            }
+            Err(OpenError::Missing { .. } | OpenError::Io { .. } | OpenError::Busy { .. }) => None,
+            Err(error) => {
+                tracing::debug!("{error}");
+                None
+            }
+        }
+    }
+
+    fn warn_if_mute(&mut self, now: HostInstant) {
+        let stream = self.sounder.counts().stream;
+        if self.warned_mute || stream.frames.good > 0 || now - self.opened < MUTE_AFTER {
+            return;
+        }
+        self.warned_mute = true;
+        self.events.mute(&self.device, stream.frames.bytes);
+    }
+}
+
+fn wire(estimate: &LinkEstimate, now: HostInstant) -> sounding_bpf::Estimate {
+    sounding_bpf::Estimate {
+        rate: estimate.rate,
+        sampled_at: now.saturating_before(estimate.age),
+        bound: match estimate.bound {
+            sounding_link::Bound::Capacity => sounding_bpf::Bound::Capacity,
+            sounding_link::Bound::Served => sounding_bpf::Bound::Served,
+        },
+        other_flows: 0,
+    }
+}

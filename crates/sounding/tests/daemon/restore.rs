@@ -1,0 +1,71 @@
+//! Whatever the daemon changes is put back, also when it is killed.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use sounding_emu::{Config, Emulation};
+use sounding_lab::daemon::Daemon;
+use sounding_modem::Pty;
+use sounding_sim::PathConfig;
+use sounding_trace::Steps;
+use sounding_units::Rate;
+
+use crate::rig::skipped;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
+
+/// What a namespace says of its default algorithm and its default route.
+fn settings() -> (String, String) {
+    let sysctl = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+    let route = Command::new("ip").args(["route", "show", "default"]).output();
+    let route = String::from_utf8(route.expect("ip runs").stdout).expect("text");
+    (sysctl.expect("readable").trim().into(), route.trim().into())
+}
+
+/// Settings of a namespace before, while and after a daemon ran in it.
+fn around(name: &str, end: impl Fn(Daemon) + Send + Sync) -> Option<[(String, String); 3]> {
+    if skipped() {
+        return None;
+    }
+    let wide = || PathConfig::new(Steps::constant(Rate::from_bits_per_sec(1_000_000)));
+    let emulation = Emulation::start(Config::new(wide(), wide())).expect("an emulation");
+    let pty = Pty::create(None).expect("a pty");
+    let (device, name) =
+        (pty.path().to_path_buf(), format!("{}_{name}", std::process::id() % 1_000_000));
+    let states = emulation.near().enter(|| {
+        let before = settings();
+        let flags = ["--default", "--route", "default"];
+        let daemon = Daemon::start(Path::new(PROGRAM), &device, &name, &flags).expect("ready");
+        let during = settings();
+        end(daemon);
+        // The guard works on after a killed daemon; nobody waits for it there.
+        for _ in 0..500 {
+            if settings() == before {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(during.0 == name && during.1.contains(&format!("congctl {name}")), "{during:?}");
+        [before, during, settings()]
+    });
+    Some(states.expect("the namespace is there"))
+}
+
+#[test]
+fn a_daemon_that_ends_restores_sysctl_and_route() {
+    let Some([before, during, after]) = around("ends", |daemon| drop(daemon.stop())) else {
+        return;
+    };
+    assert_ne!(before, during);
+    assert_eq!(before, after);
+}
+
+#[test]
+fn a_daemon_that_is_killed_restores_sysctl_and_route() {
+    let Some([before, during, after]) = around("kill", |daemon| drop(daemon.kill())) else {
+        return;
+    };
+    assert_ne!(before, during);
+    assert_eq!(before, after);
+}

@@ -1,0 +1,195 @@
+//! A modem on a pty, the daemon, and an emulated link with a flow over it.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+use sounding_emu::{Config, Direction, Emulation, Outcome};
+use sounding_lab::daemon::Daemon;
+use sounding_lab::flow::{RunningTcp, TcpFlow};
+use sounding_lab::radio::RadioLink;
+use sounding_modem::{Pacing, Pty, Replay, monotonic_now};
+use sounding_sim::PathConfig;
+use sounding_trace::Steps;
+use sounding_units::{HostInstant, Rate};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
+const LINK_LASTS: Duration = Duration::from_secs(12);
+
+pub(crate) struct Rig {
+    link: RadioLink,
+    folder: tempfile::TempDir,
+    pty: Option<Pty>,
+    daemon: Option<Daemon>,
+    emulation: Option<Emulation>,
+    name: String,
+    /// How much of the link's time has been replayed.
+    replayed: Duration,
+    noise_began: HostInstant,
+}
+
+/// Why this machine cannot run such a test, said past the harness, which swallows what passing tests print.
+pub(crate) fn skipped() -> bool {
+    let missing = sounding_bpf::preflight("biscay_rig").into_iter().find(|check| !check.ok);
+    if let Some(check) = &missing {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
+    }
+    missing.is_some()
+}
+
+impl Rig {
+    pub(crate) fn start(name: &str) -> Option<Self> {
+        if skipped() {
+            return None;
+        }
+        let link = RadioLink::generated(1, LINK_LASTS).expect("a link");
+        let folder = tempfile::tempdir().expect("a folder");
+        let pty = Pty::create(Some(&tty(folder.path()))).expect("a pty");
+        let name = format!("{}_{name}", std::process::id() % 1_000_000);
+        let flags = ["--bound", "capacity"];
+        let daemon = Daemon::start(Path::new(PROGRAM), &tty(folder.path()), &name, &flags);
+        let delay = Duration::from_millis(20);
+        let up = PathConfig { delay, ..PathConfig::new(link.offered.clone()) };
+        let wide = Steps::constant(Rate::from_bits_per_sec(100_000_000));
+        let down = PathConfig { delay, ..PathConfig::new(wide) };
+        let config = Config { record: true, ..Config::new(up, down) };
+        Some(Self {
+            link,
+            folder,
+            pty: Some(pty),
+            daemon: Some(daemon.expect("the daemon is ready")),
+            emulation: Some(Emulation::start(config).expect("an emulation")),
+            name,
+            replayed: Duration::ZERO,
+            noise_began: HostInstant::default(),
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// An upload under the daemon's algorithm, until it is stopped.
+    pub(crate) fn upload(&self) -> RunningTcp {
+        let flow = TcpFlow { congestion: Some(self.name.clone()), ..TcpFlow::new(Direction::Up) };
+        flow.start(self.emulation.as_ref().expect("running")).expect("a flow")
+    }
+
+    /// Lets the modem write the next stretch of its records, at their pace.
+    pub(crate) fn replay_for(&mut self, span: Duration) {
+        let capture = self.link.capture.clone();
+        self.play(&capture, span);
+    }
+
+    /// The same, with every frame broken.
+    pub(crate) fn corrupt_for(&mut self, span: Duration) {
+        let broken =
+            self.link.capture.iter().map(|&byte| if byte == 0x7E { byte } else { byte ^ 1 });
+        let broken: Vec<u8> = broken.map(|byte| if byte == 0x7F { 0x11 } else { byte }).collect();
+        self.noise_began = monotonic_now();
+        // Broken frames have no time stamps to pace by, so the pace is that of the good ones.
+        let good = self.link.capture.clone();
+        self.play_as(&good, &broken, span);
+    }
+
+    pub(crate) fn noise_began(&self) -> HostInstant {
+        self.noise_began
+    }
+
+    /// Breaks one frame in `every` for the rest of the test.
+    pub(crate) fn speckle(&mut self, every: usize) {
+        let mut frames = 0;
+        let mut broken = false;
+        for byte in &mut self.link.capture {
+            if *byte == 0x7E {
+                frames += 1;
+                broken = false;
+            } else if frames % every == every - 1 && !broken {
+                // Never into a terminator or an escape, so that just this frame is lost.
+                *byte = if *byte == 0x22 { 0x23 } else { 0x22 };
+                broken = true;
+            }
+        }
+    }
+
+    fn play(&mut self, capture: &[u8], span: Duration) {
+        self.play_as(capture, capture, span);
+    }
+
+    fn play_as(&mut self, paced_by: &[u8], bytes: &[u8], span: Duration) {
+        let begin = self.link.begin + self.replayed;
+        let pacing = Pacing::since(paced_by, begin).until(span);
+        let pty = self.pty.take().expect("a modem is plugged in");
+        let mut replay = Replay::new(bytes, pacing, pty, 1.0);
+        let stop = AtomicBool::new(false);
+        replay.run(monotonic_now(), &stop, |_| {}).expect("the pty stays");
+        self.pty = Some(replay.into_pty());
+        self.replayed += span;
+    }
+
+    pub(crate) fn unplug(&mut self) {
+        self.pty = None;
+    }
+
+    pub(crate) fn plug(&mut self) {
+        self.pty = Some(Pty::create(Some(&tty(self.folder.path()))).expect("a pty"));
+        // The daemon looks for it every few milliseconds.
+        let open = || self.pty.as_ref().is_some_and(Pty::has_reader);
+        let found = (0..2000).any(|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            open()
+        });
+        assert!(found, "the daemon does not open the device again");
+    }
+
+    pub(crate) fn kill_daemon(&mut self) {
+        self.daemon.take().expect("running").kill();
+    }
+
+    /// Ends the daemon; everything it said.
+    pub(crate) fn stop(&mut self) -> Vec<Json> {
+        self.daemon.take().expect("running").stop()
+    }
+
+    /// Ends the emulation; when packets of the upload arrived.
+    pub(crate) fn arrivals(&mut self) -> Vec<HostInstant> {
+        let report = self.emulation.take().expect("running").stop().expect("a report");
+        let up = report.records.iter().filter(|record| record.direction == Direction::Up);
+        up.filter_map(|record| match record.outcome {
+            Outcome::Delivered { written, .. } => Some(written),
+            _ => None,
+        })
+        .collect()
+    }
+}
+
+fn tty(folder: &Path) -> PathBuf {
+    folder.join("modem")
+}
+
+/// A change of state as the daemon told it.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) at: HostInstant,
+    pub(crate) to: String,
+    pub(crate) reason: String,
+}
+
+/// Changes of the upload's state. The receiving end is a flow too, but it never sends: it stays in its first state.
+pub(crate) fn transitions(events: &[Json]) -> impl DoubleEndedIterator<Item = Seen> {
+    events.iter().filter(|event| event["event"] == "transition").map(|event| {
+        let text = |key: &str| event[key].as_str().unwrap_or_default().to_string();
+        Seen {
+            at: HostInstant::from_nanos(event["at_ns"].as_u64().unwrap_or_default()),
+            to: text("to"),
+            reason: text("reason"),
+        }
+    })
+}
+
+/// The daemon's last words.
+pub(crate) fn done(events: &[Json]) -> &Json {
+    events.iter().find(|event| event["event"] == "done").expect("the daemon ended in good order")
+}

@@ -1,0 +1,138 @@
+//! `sounding emu` as a user meets it. What needs root says so and passes without it.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use sounding_testdata::may_emulate;
+
+fn sounding() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
+}
+
+fn emu(arguments: &[&str]) -> Output {
+    sounding().arg("emu").args(arguments).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    // miette breaks lines where it likes.
+    String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn help_teaches_with_examples() {
+    let help = String::from_utf8(emu(&["--help"]).stdout).unwrap();
+    for text in ["sudo sounding emu", "STEPS", "SOUNDING_FAR", "Exit status"] {
+        assert!(help.contains(text), "{text} is not in:\n{help}");
+    }
+}
+
+#[test]
+fn a_link_that_is_nothing_is_refused_with_examples_of_what_is() {
+    let output = emu(&["--up", "fast", "--", "true"]);
+    let error = stderr(&output);
+    assert!(!output.status.success());
+    assert!(
+        error.contains("--up") && error.contains("\"fast\"") && error.contains("12Mbit"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_trace_with_a_fault_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace");
+    std::fs::write(&path, "1\n5\n4\n").unwrap();
+    let output = emu(&["--down", path.to_str().unwrap(), "--", "true"]);
+    assert!(stderr(&output).contains("line 3: 4 ms is before the 5 ms"), "{}", stderr(&output));
+}
+
+#[test]
+fn without_the_rights_it_says_which() {
+    if !may_emulate() {
+        return;
+    }
+    // Root in name only: no capability is left.
+    let output = Command::new("setpriv")
+        .args(["--bounding-set=-all", "--inh-caps=-all", "--reuid=65534", "--clear-groups"])
+        .arg(assert_cmd::cargo::cargo_bin!("sounding"))
+        .args(["emu", "--", "true"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("CAP_SYS_ADMIN"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_exit_status_is_that_of_the_command() {
+    if !may_emulate() {
+        return;
+    }
+    assert_eq!(emu(&["--", "sh", "-c", "exit 42"]).status.code(), Some(42));
+    assert_eq!(emu(&["--", "sh", "-c", "kill -9 $$"]).status.code(), Some(137));
+}
+
+#[test]
+fn the_far_end_answers_at_its_variable_and_everything_is_counted_as_json() {
+    if !may_emulate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (result, far) = (folder.path().join("result.json"), folder.path().join("far"));
+    let json = format!("--json={}", result.display());
+    let at_far = format!("echo $SOUNDING_FAR >{}", far.display());
+    // Nobody listens there, so the far end's kernel refuses: one packet up, one down.
+    let at_near = "echo >/dev/tcp/$MAHIMAHI_BASE/9";
+    let links = ["--up", "10Mbit", "--down", "0s 5Mbit, 1s 9Mbit", "--delay", "5ms"];
+    let output = sounding()
+        .arg("emu")
+        .args(links)
+        .args(["--far", &at_far, &json, "--", "bash", "-c", at_near])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(far).unwrap(), "100.64.0.2\n");
+    let result: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&result).unwrap()).unwrap();
+    let delivered = |way: &str| result[way]["delivered_packets"].as_u64().unwrap();
+    assert_eq!((delivered("up"), delivered("down")), (1, 1), "{result}");
+}
+
+#[test]
+fn a_trace_played_once_ends_the_command() {
+    if !may_emulate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace");
+    std::fs::write(&path, "1\n200\n").unwrap();
+    let output = emu(&["--once", "--up", path.to_str().unwrap(), "--", "sleep", "1000"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn an_interrupt_ends_everything_and_still_reports() {
+    if !may_emulate() {
+        return;
+    }
+    let mut child = sounding()
+        .args(["emu", "--", "sh", "-c", "echo ready; exec sleep 1000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+    // To the program alone: it has to end a command that was not told.
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(stderr(&output).contains("delivered"), "{}", stderr(&output));
+}
