@@ -157,7 +157,7 @@ fn view(log: &sounding_diag::LogRecord<'_>) -> u64 {
             sum(phich.subframes(), |found| sum(found.answers(), |answer| u64::from(answer.cell)))
         }
         Ok(Record::PdschDecoding(pdsch)) => sum(pdsch.blocks(), |found| u64::from(found.retx)),
-        Err(_) => 0,
+        Ok(Record::Other(_)) | Err(_) => 0,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::names::NAMES;
 ///
 /// The high four bits are the equipment id (0xB is LTE and NR), the low twelve the item within it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LogCode(u16);
+pub struct LogCode(pub(crate) u16);
 
 impl LogCode {
     /// Wraps the number on the wire.
@@ -28,6 +28,21 @@ impl LogCode {
     pub fn name(self) -> Option<&'static str> {
         let at = NAMES.binary_search_by_key(&self.0, |(code, _)| *code).ok()?;
         Some(NAMES[at].1)
+    }
+
+    /// How many bytes the version at the beginning of a body takes: NR's records count major and minor versions in a
+    /// word, all others in a byte.
+    pub const fn version_size(self) -> usize {
+        match self.0 {
+            0xB800..=0xB9FF => 4,
+            _ => 1,
+        }
+    }
+
+    /// The version at the beginning of a body of this code; `None` if the body is shorter than that.
+    pub fn version_of(self, body: &[u8]) -> Option<u32> {
+        let bytes = body.get(..self.version_size())?;
+        Some(bytes.iter().rev().fold(0, |version, &byte| version << 8 | u32::from(byte)))
     }
 
     /// The item within its equipment, 0..=4095: its bit in the log mask of command 0x73.
@@ -71,5 +86,13 @@ mod tests {
         assert_eq!((code.equipment(), code.item()), (0xB, 0x139));
         assert_eq!(code.to_string(), "0xB139");
         assert_eq!(LogCode::new(0xFFFF).name(), None);
+    }
+
+    #[test]
+    fn the_version_is_a_byte_before_nr_and_a_word_in_it() {
+        let body = [0x0B, 0x00, 0x02, 0x00, 0xFF];
+        assert_eq!(LogCode::new(0xB139).version_of(&body), Some(11));
+        assert_eq!(LogCode::new(0xB883).version_of(&body), Some(0x0002_000B));
+        assert_eq!(LogCode::new(0xB883).version_of(&body[..3]), None);
     }
 }

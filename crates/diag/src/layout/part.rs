@@ -3,8 +3,8 @@ use super::{Bits, Field, Node};
 /// The layouts of one log code for some of its versions.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// The versions that share it.
-    pub versions: &'static [u8],
+    /// The versions that share it; none, if the record has no version and is always laid out so.
+    pub versions: &'static [u32],
     /// Its parts, from the first byte of the body.
     pub parts: &'static [Part],
 }
@@ -195,6 +195,11 @@ impl SubLayout {
 }
 
 impl Layout {
+    /// Whether it describes this version.
+    pub fn describes(&self, version: u32) -> bool {
+        self.versions.is_empty() || self.versions.contains(&version)
+    }
+
     /// A body checked against this layout.
     pub fn node<'a>(&self, body: &'a [u8]) -> Result<Node<'a>, Short> {
         measure(self.parts, body, 0)?;

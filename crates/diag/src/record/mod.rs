@@ -41,12 +41,12 @@ use crate::{LogCode, LogRecord};
 /// Which layout a record, or one of its sub-packets, says it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
-    /// The version of the whole record.
-    Packet(u8),
+    /// The version of the whole record: a number, or in NR's records a major and a minor one as high and low half.
+    Packet(u32),
     /// The version of a sub-packet.
     Sub {
         /// Version of the record around it.
-        packet: u8,
+        packet: u32,
         /// Kind of sub-packet.
         id: u8,
         /// Version of the sub-packet.
@@ -57,7 +57,8 @@ pub enum Version {
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Packet(version) => write!(f, "{version}"),
+            Self::Packet(version @ ..=0xFFFF) => write!(f, "{version}"),
+            Self::Packet(version) => write!(f, "{}.{}", version >> 16, version & 0xFFFF),
             Self::Sub { packet, id, version } => write!(f, "{packet} sub-packet {id} v{version}"),
         }
     }
@@ -102,11 +103,16 @@ pub enum RecordError {
 
 /// Everything that lists the described records, so that none can be left out of one place.
 macro_rules! records {
-    ($($doc:literal $variant:ident($view:ident) = $module:ident;)*) => {
+    (
+        views { $($doc:literal $variant:ident($view:ident) = $module:ident;)* }
+        tables { $($code:literal = $table:path;)* }
+    ) => {
         /// A record, read.
         #[derive(Clone, Copy, Debug)]
         pub enum Record<'a> {
             $(#[doc = $doc] $variant($view<'a>),)*
+            /// Any other record: its fields by name.
+            Other(Node<'a>),
         }
 
         impl<'a> Record<'a> {
@@ -114,7 +120,7 @@ macro_rules! records {
             pub fn parse(log: &LogRecord<'a>) -> Result<Self, RecordError> {
                 Ok(match log.code {
                     $($view::CODE => Self::$variant($view::parse(log.body)?),)*
-                    code => return Err(RecordError::Undescribed { code, len: log.body.len() }),
+                    _ => Self::Other(node(log)?),
                 })
             }
         }
@@ -123,16 +129,18 @@ macro_rules! records {
         pub fn layouts(code: LogCode) -> Option<&'static [Layout]> {
             match code {
                 $($view::CODE => Some($module::LAYOUTS),)*
+                $(LogCode($code) => Some($table),)*
                 _ => None,
             }
         }
 
         /// The codes of which at least one version is described.
-        pub const CODES: &[LogCode] = &[$($view::CODE,)*];
+        pub const CODES: &[LogCode] = &[$($view::CODE,)* $(LogCode::new($code),)*];
     };
 }
 
 records! {
+    views {
     "0xB063." MacDownlink(MacDownlink) = mac_downlink;
     "0xB064." MacUplink(MacUplink) = mac_uplink;
     "0xB066." UplinkBuffer(UplinkBuffer) = ul_buffer;
@@ -144,6 +152,9 @@ records! {
     "0xB16B." PdcchPhich(PdcchPhich) = pdcch_phich;
     "0xB173." PdschStat(PdschStat) = pdsch_stat;
     "0xB193." ServingCells(ServingCells) = serving_cell;
+    }
+    tables {
+    }
 }
 
 /// Hands every field of a record to `sink`, in the order of its table.
@@ -151,23 +162,29 @@ records! {
 /// The record is checked as a whole first: on an error nothing has been handed over. Sub-packets that nobody has
 /// described appear with their id, version and length, and `unsupported`.
 pub fn decode(log: &LogRecord<'_>, sink: &mut impl Sink) -> Result<(), RecordError> {
-    let undescribed = RecordError::Undescribed { code: log.code, len: log.body.len() };
-    let layouts = layouts(log.code).ok_or(undescribed)?;
-    let (node, _) = checked(log.code, layouts, log.body)?;
-    node.visit(sink);
+    node(log)?.visit(sink);
     Ok(())
 }
 
-/// A body checked against the layout of the version in its first byte, and the index of that layout.
+/// A record checked as a whole, as a tree of its fields.
+fn node<'a>(log: &LogRecord<'a>) -> Result<Node<'a>, RecordError> {
+    let undescribed = RecordError::Undescribed { code: log.code, len: log.body.len() };
+    let layouts = layouts(log.code).ok_or(undescribed)?;
+    checked(log.code, layouts, log.body).map(|(node, _)| node)
+}
+
+/// A body checked against the layout of the version it begins with, and the index of that layout.
 fn checked<'a>(
     code: LogCode,
     layouts: &'static [Layout],
     body: &'a [u8],
 ) -> Result<(Node<'a>, usize), RecordError> {
-    let version = Version::Packet(body.first().copied().unwrap_or_default());
+    let number = code.version_of(body);
+    let version = Version::Packet(number.unwrap_or_default());
     let corrupt = |Short { at, need, have }| RecordError::Corrupt { code, version, need, at, have };
-    let &number = body.first().ok_or(corrupt(Short { at: 0, need: 1, have: 0 }))?;
-    let found = layouts.iter().position(|layout| layout.versions.contains(&number));
+    let short = Short { at: 0, need: code.version_size(), have: body.len() };
+    let number = number.ok_or(corrupt(short))?;
+    let found = layouts.iter().position(|layout| layout.describes(number));
     let Some(index) = found else {
         return Err(RecordError::Unsupported { code, version, len: body.len() });
     };
@@ -182,7 +199,7 @@ fn checked_sub_packets<'a>(
     body: &'a [u8],
 ) -> Result<Node<'a>, RecordError> {
     let (node, _) = checked(code, layouts, body)?;
-    let packet = body.first().copied().unwrap_or_default();
+    let packet = code.version_of(body).unwrap_or_default();
     let mut unknown = None;
     for sub in node.sub_packets() {
         match sub.node {
@@ -250,7 +267,7 @@ mod tests {
     #[test]
     fn no_version_has_two_layouts() {
         for &code in CODES {
-            let mut versions: Vec<u8> = layouts(code)
+            let mut versions: Vec<u32> = layouts(code)
                 .into_iter()
                 .flatten()
                 .flat_map(|layout| layout.versions)

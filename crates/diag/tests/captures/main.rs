@@ -103,7 +103,8 @@ fn check_record(at: &str, log: &LogRecord<'_>, line: &expected::Line<'_>, seen: 
 /// layout ends where the record does, but for padding to a whole word, is what speaks for it.
 fn unread(log: &LogRecord<'_>) -> usize {
     let layouts = record::layouts(log.code).expect("it is described");
-    let layout = layouts.iter().find(|layout| layout.versions.contains(&log.body[0]));
+    let version = log.code.version_of(log.body).expect("it has a version");
+    let layout = layouts.iter().find(|layout| layout.describes(version));
     let node = layout.expect("it is described").node(log.body).expect("it decodes");
     let packets = node.sub_packets().filter_map(|sub| Some(sub.len - 4 - sub.node?.extent()));
     log.body.len() - node.extent() + packets.sum::<usize>()

@@ -23,10 +23,11 @@ impl Numbers {
 }
 
 /// A body of exactly the length `layout` needs, of the given version.
-pub(crate) fn body(layout: &Layout, version: u8, numbers: &mut Numbers) -> Vec<u8> {
+pub(crate) fn body(code: LogCode, layout: &Layout, version: u32, numbers: &mut Numbers) -> Vec<u8> {
     let mut body = Vec::new();
     fill(layout.parts, numbers, &mut body);
-    body[0] = version;
+    let size = code.version_size();
+    body[..size].copy_from_slice(&version.to_le_bytes()[..size]);
     body
 }
 
@@ -37,7 +38,12 @@ pub(crate) fn bodies(seed: u64) -> Vec<(LogCode, Vec<u8>)> {
     for &code in sounding_diag::record::CODES {
         for layout in sounding_diag::record::layouts(code).into_iter().flatten() {
             for &version in layout.versions {
-                bodies.push((code, body(layout, version, &mut numbers)));
+                bodies.push((code, body(code, layout, version, &mut numbers)));
+            }
+            if layout.versions.is_empty() {
+                let mut body = Vec::new();
+                fill(layout.parts, &mut numbers, &mut body);
+                bodies.push((code, body));
             }
         }
     }
