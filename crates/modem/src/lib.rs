@@ -9,6 +9,7 @@ mod modelled;
 mod pacing;
 mod pty;
 mod replay;
+mod sim;
 mod transport;
 
 pub use clock::ClockMap;
@@ -18,6 +19,7 @@ pub use modelled::uplink_capture;
 pub use pacing::Pacing;
 pub use pty::Pty;
 pub use replay::{Replay, Summary};
+pub use sim::{Behaviour, Mischief, Place, Script, Simulation, Tally};
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, Source, SourceError,
     Stream, Tcp, Transport,
