@@ -4,7 +4,7 @@ mod config;
 mod events;
 mod outbox;
 mod reopen;
-mod told;
+pub(crate) mod told;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -4,6 +4,7 @@
 mod reader;
 mod restore;
 mod rig;
+mod session;
 
 use std::time::Duration;
 
