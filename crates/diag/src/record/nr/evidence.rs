@@ -1,8 +1,8 @@
 //! What the layouts were checked against.
 
 /// Every described version of every NR record, with what its reading was checked against: `capture`, a real capture of
-/// the shared data; `vector`, a real record with another decoder's reading of it; `synthetic`, only records made from
-/// the layout itself, which follows a public description.
+/// the shared data; `vector`, a public real record with another decoder's reading of it; `synthetic`, only records made
+/// from the layout itself, which follows a public description.
 pub const EVIDENCE: &[(u16, u32, &str)] = &[
     (0xB822, 1, "synthetic"),
     (0xB822, 3, "vector"),
@@ -12,16 +12,16 @@ pub const EVIDENCE: &[(u16, u32, &str)] = &[
     (0xB823, 0x3_0002, "vector"),
     (0xB823, 0x3_0003, "vector"),
     (0xB825, 8, "synthetic"),
-    (0xB826, 2, "synthetic"),
-    (0xB826, 3, "synthetic"),
-    (0xB826, 4, "synthetic"),
-    (0xB826, 6, "synthetic"),
-    (0xB826, 7, "synthetic"),
-    (0xB826, 8, "synthetic"),
+    (0xB826, 2, "vector"),
+    (0xB826, 3, "vector"),
+    (0xB826, 4, "vector"),
+    (0xB826, 6, "vector"),
+    (0xB826, 7, "vector"),
+    (0xB826, 8, "vector"),
     (0xB826, 9, "capture"),
-    (0xB826, 10, "synthetic"),
-    (0xB826, 13, "synthetic"),
-    (0xB826, 14, "synthetic"),
+    (0xB826, 10, "vector"),
+    (0xB826, 13, "vector"),
+    (0xB826, 14, "vector"),
     (0xB840, 6, "synthetic"),
     (0xB842, 5, "synthetic"),
     (0xB84B, 5, "synthetic"),
