@@ -79,8 +79,8 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Slot 0..=639 of frame 0..=1023, as long as its numerology 0..=6 says; some records do not say the numerology.
-    /// `None` outside.
+    /// A slot of frame 0..=1023, of as many as its numerology 0..=6 says; some records do not say the numerology. `None`
+    /// outside.
     pub const fn new(frame: u16, slot: u8, numerology: Option<u8>) -> Option<Self> {
         let slots: u16 = match numerology {
             Some(numerology @ ..=6) => 10 << numerology,
@@ -247,7 +247,14 @@ impl Decibels {
     pub const fn of_128ths(count: i32) -> Self {
         let steps = count as i64 * Self::STEPS as i64;
         let half = if count < 0 { -64 } else { 64 };
-        Self(((steps + half) / 128) as i32)
+        let steps = (steps + half) / 128;
+        Self(if steps > i32::MAX as i64 {
+            i32::MAX
+        } else if steps < i32::MIN as i64 {
+            i32::MIN
+        } else {
+            steps as i32
+        })
     }
 
     /// The nearest number of 128ths of a decibel.

@@ -11,4 +11,4 @@ mod extract;
 mod sample;
 
 pub use extract::extract;
-pub use sample::{Allocation, Backlog, Direction, Grant, Kpi, Layer, Signal};
+pub use sample::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
