@@ -122,7 +122,10 @@ fn uplink_transmissions() {
 /// What the control elements of an item of the tree are, as the view has them.
 fn elements(item: &Item) -> Vec<(i64, Option<i64>)> {
     let index = |item: &Item| item.number("bsr_index").or(item.number("power_headroom_index"));
-    item.list("mac").iter().map(|item| (item.number("channel").unwrap(), index(item))).collect()
+    item.list("mac")
+        .iter()
+        .map(|item| (item.number("channel").expect("an element has one"), index(item)))
+        .collect()
 }
 
 fn element(element: Element) -> Option<i64> {

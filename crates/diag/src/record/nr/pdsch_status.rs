@@ -284,3 +284,85 @@ impl<'a> NrPdschStatus<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec;
+
+    /// A public text export of version 2.5 has two records of 88 bytes with two blocks and one of 116 with three, with
+    /// the 16 bytes before a body counted; these are the numbers of one of the first.
+    const EXPORTED: [(u16, u8, u64, u8, u8, bool); 2] =
+        [(631, 16, 1281, 5, 3, true), (632, 3, 469, 8, 5, false)];
+
+    #[test]
+    fn records_of_version_2_5_are_as_long_as_an_export_says() {
+        let keys = &KEYS[0];
+        let mut body = vec![0; 16];
+        (body[0], body[2], body[15]) = (5, 2, 2);
+        let mut wanted = Vec::new();
+        for (frame, slot, size, harq, k1, received) in EXPORTED {
+            let (mut head, mut block) = ([0; 8], [0; 20]);
+            let slot = Slot::new(frame, slot, Some(1));
+            keys.slot.fill(slot, &mut head).unwrap();
+            head[4] = 1;
+            let numbers = [
+                (Some(keys.pci), 186),
+                (keys.arfcn, 644_736),
+                (Some(keys.size), size),
+                (Some(keys.mcs), 18),
+                (Some(keys.rbs), 4),
+                (Some(keys.layers), 3),
+                (Some(keys.harq), u64::from(harq)),
+                (keys.k1, u64::from(k1)),
+                (keys.new, 1),
+                (keys.modulation, 9),
+                (Some(keys.received), u64::from(received)),
+            ];
+            for (bits, number) in numbers {
+                assert!(bits.is_some_and(|bits| bits.write(number, &mut block)));
+            }
+            body.extend(head);
+            body.extend(block);
+            wanted.push(NrPdschBlock {
+                slot,
+                pci: 186,
+                arfcn: Some(644_736),
+                size: Bytes::new(size),
+                mcs: 18,
+                rbs: Prb::new(4),
+                layers: 4,
+                rv: Some(0),
+                harq,
+                rnti: Some(0),
+                k1: Some(k1),
+                ndi: Some(false),
+                new: Some(true),
+                retx: Some(0),
+                modulation: Some(Modulation::Qam64),
+                received,
+            });
+        }
+        assert_eq!(body.len() + 16, 88);
+        let status = NrPdschStatus::parse(&body).unwrap();
+        assert_eq!(status.blocks().collect::<Vec<_>>(), wanted);
+    }
+
+    #[test]
+    fn a_slot_of_version_3_13_is_its_own_block() {
+        let mut body = vec![0; 52];
+        (body[0], body[2], body[7]) = (13, 3, 1);
+        // Frame 700, slot 12; 217 resource blocks, HARQ 9, three layers; CRC passed.
+        body[16..20].copy_from_slice(&(700u32 << 5 | 12 << 15).to_le_bytes());
+        body[24..28].copy_from_slice(&(100_000u32 << 5 | 27 << 26).to_le_bytes());
+        body[28..32].copy_from_slice(&(217u32 | 9 << 11 | 2 << 29).to_le_bytes());
+        body[32] = 1;
+        let status = NrPdschStatus::parse(&body).unwrap();
+        let found: Vec<_> = status.blocks().collect();
+        let [block] = found[..] else { panic!("{found:?}") };
+        assert_eq!(block.slot, Slot::new(700, 12, None));
+        assert_eq!((block.size, block.mcs), (Bytes::new(100_000), 27));
+        assert_eq!((block.rbs, block.harq, block.layers), (Prb::new(217), 9, 3));
+        assert_eq!((block.received, block.new), (true, None));
+    }
+}
