@@ -8,6 +8,8 @@ mod bits;
 mod field;
 mod node;
 mod part;
+#[cfg(test)]
+mod tests;
 
 pub use bits::Bits;
 pub use field::{Field, Kind, Names, Value};

@@ -309,6 +309,28 @@ mod tests {
         }
     }
 
+    /// A count of four thousand million then ends with the body, and not with patience.
+    #[test]
+    fn every_item_of_a_list_takes_bytes() {
+        fn takes_bytes(parts: &'static [Part]) -> bool {
+            parts.iter().any(|part| match part {
+                Part::Block(block) => block.size > 0,
+                Part::NrControl | Part::Chain => true,
+                _ => false,
+            })
+        }
+        fn holds(parts: &'static [Part]) -> bool {
+            parts.iter().all(|part| match part {
+                Part::List { parts, .. } => takes_bytes(parts) && holds(parts),
+                Part::SubPackets { known, .. } => known.iter().all(|sub| holds(sub.parts)),
+                _ => true,
+            })
+        }
+        for (code, layout) in every_layout() {
+            assert!(holds(layout.parts), "{code} {:?}", layout.versions);
+        }
+    }
+
     #[test]
     fn no_name_stands_for_two_fields_of_a_block() {
         for (code, layout) in every_layout() {

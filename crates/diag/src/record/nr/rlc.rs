@@ -196,3 +196,44 @@ pub(in super::super) static UL_STATUS: &[Layout] = &[Layout {
         Part::List { name: "pdus", count: Count::Says(u8(4)), parts: UL_STATUS_PDU },
     ],
 }];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rlc::Nack;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_status_report_of_the_device_names_what_is_missing() {
+        // Version 3.1; one report of slot 7, frame 300, channel 4: 18-bit numbers, seven bytes and one of padding.
+        let mut body = Vec::from([1, 0, 3, 0, 1, 0, 0, 0]);
+        let mut head = [0; 20];
+        head[0] = 7;
+        head[2..4].copy_from_slice(&300u16.to_le_bytes());
+        head[4] = 4 | 1 << 6;
+        head[5] = 7 << 1;
+        head[6..8].copy_from_slice(&(1u16 << 5 | 1 << 9).to_le_bytes());
+        body.extend(head);
+        // Acknowledged up to 1000, but for the two from 990 on.
+        let (ack, nack) = (1000u32 << 2 | 0b10, 990u32 << 6 | 1 << 3);
+        body.extend(&ack.to_be_bytes()[1..]);
+        body.extend(&nack.to_be_bytes()[1..]);
+        body.extend([2, 0xFF]);
+        let node = UL_STATUS[0].node(&body).unwrap();
+        assert_eq!(node.extent(), body.len());
+        let pdu = node.list("pdus").next().and_then(|pdu| pdu.nr_status()).unwrap();
+        assert_eq!(pdu.ack_sn(), Some(1000));
+        let nacks: Vec<_> = pdu.nacks().collect();
+        assert_eq!(nacks, [Nack { sn: 990, segment: None, range: 2 }]);
+    }
+
+    #[test]
+    fn a_status_report_of_the_network_says_how_long_its_numbers_are() {
+        let mut body = Vec::from([1, 0, 0, 0, 1, 0, 0, 0]);
+        body.extend([3, 0, 44, 1, 0, 12, 3, 0]);
+        body.extend([0x0A, 0xBC, 0x00]);
+        let node = DL_STATUS[0].node(&body).unwrap();
+        let pdu = node.list("pdus").next().and_then(|pdu| pdu.nr_status()).unwrap();
+        assert_eq!((pdu.ack_sn(), pdu.nacks().count()), (Some(0xABC), 0));
+    }
+}
