@@ -56,7 +56,7 @@ mod names;
 pub mod packet;
 pub mod radio;
 pub mod record;
-pub mod rlc;
+pub mod rlc_nr;
 
 pub use code::LogCode;
 pub use packet::LogRecord;

@@ -2,7 +2,7 @@ use super::part::{Block, SUB_HEADER, measure};
 use super::{Bits, Part, SubLayout, Value};
 use crate::mac::{MacPdu, nr};
 use crate::radio::Rnti;
-use crate::rlc::StatusPdu;
+use crate::rlc_nr::StatusPdu;
 
 /// A place in a body whose bytes were checked against its parts.
 #[derive(Clone, Copy, Debug)]

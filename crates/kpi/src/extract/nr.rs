@@ -29,7 +29,7 @@ impl Dates {
     }
 }
 
-/// The network number of this device's own identity.
+/// How records number this device's own identity.
 const C_RNTI: u8 = 0;
 /// I_MCS above this stands for a repeat in every table (TS 38.214 §5.1.3.1).
 const LAST_NEW_MCS: u8 = 28;

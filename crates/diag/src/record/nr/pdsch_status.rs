@@ -1,8 +1,9 @@
 //! 0xB887, PDSCH status: every downlink transport block, with its assignment and whether it arrived.
 //!
-//! Versions 2.5, 3.3 and 3.13. Of 2.5 a public text export says what fields there are and how long records are; of 3.3
-//! one source has the bits. 3.13 was derived by others from captures of their own: blocks match the size formula of
-//! TS 38.214 there; what else its records hold is not known. No record of any version is public.
+//! Versions 2.5, 3.3 and 3.13. Of 2.5 a public text export says what fields there are and how long records are, and its
+//! sizes are sizes of TS 38.214 §5.1.3.2, so without the CRC; of 3.3 one source has the bits. 3.13 was derived by others
+//! from captures of their own: blocks match the size formula there; what else its records hold is not known. No record
+//! of any version is public.
 
 use alloc::vec::Vec;
 

@@ -200,7 +200,7 @@ pub(in super::super) static UL_STATUS: &[Layout] = &[Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rlc::Nack;
+    use crate::rlc_nr::Nack;
     use std::vec::Vec;
 
     #[test]
