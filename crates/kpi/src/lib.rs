@@ -13,4 +13,4 @@ mod sample;
 
 pub use codes::codes;
 pub use extract::extract;
-pub use sample::{Allocation, Backlog, Direction, Grant, Kpi, Layer, Signal};
+pub use sample::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
