@@ -18,7 +18,7 @@ pub(crate) struct Modem {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    Sim(sim::SimArgs),
+    Sim(Box<sim::SimArgs>),
     Replay(replay::ReplayArgs),
 }
 
