@@ -150,7 +150,11 @@ pub(super) fn measure(parts: &'static [Part], body: &[u8], at: usize) -> Result<
     Ok(end - at)
 }
 
-fn measure_sub_packet(known: &'static [SubLayout], body: &[u8], at: usize) -> Result<usize, Short> {
+pub(super) fn measure_sub_packet(
+    known: &'static [SubLayout],
+    body: &[u8],
+    at: usize,
+) -> Result<usize, Short> {
     fits(body, at, SUB_HEADER)?;
     let size = usize::from(u16::from_le_bytes([body[at + 2], body[at + 3]]));
     fits(body, at, size.max(SUB_HEADER))?;
@@ -163,7 +167,7 @@ fn measure_sub_packet(known: &'static [SubLayout], body: &[u8], at: usize) -> Re
     Ok(size)
 }
 
-fn fits(body: &[u8], at: usize, need: usize) -> Result<usize, Short> {
+pub(super) fn fits(body: &[u8], at: usize, need: usize) -> Result<usize, Short> {
     let have = body.len().saturating_sub(at);
     if need <= have { Ok(need) } else { Err(Short { at, need, have }) }
 }
@@ -190,7 +194,11 @@ impl Count {
 
 impl SubLayout {
     pub(super) fn find(known: &'static [Self], id: u8, version: u8) -> Option<&'static Self> {
-        known.iter().find(|sub| sub.id == id && sub.versions.contains(&version))
+        Self::position(known, id, version).map(|index| &known[index])
+    }
+
+    pub(super) fn position(known: &[Self], id: u8, version: u8) -> Option<usize> {
+        known.iter().position(|sub| sub.id == id && sub.versions.contains(&version))
     }
 }
 

@@ -78,7 +78,11 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                 };
                 (0..items).for_each(|_| fill(parts, numbers, body));
             }
-            Part::Mac { len, .. } => {
+            Part::Mac { len, rnti, .. } => {
+                // Few of the numbers there are have headers.
+                if numbers.below(2) == 0 {
+                    assert!(rnti.write(0, &mut body[block..]), "the identity fits");
+                }
                 let bytes = pdu(numbers.below(10) as usize, numbers);
                 assert!(len.write(bytes.len() as u64, &mut body[block..]), "the length fits");
                 body.extend(bytes);
