@@ -11,6 +11,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod board;
 mod extract;
 pub mod registry;
 mod sample;
