@@ -109,9 +109,9 @@ fn a_writer_that_stops_anywhere_in_a_post_leaves_the_one_before() {
     let before = board.read(0);
     // Slot 0 begins after the header and the names; the fifth post goes to its third buffer.
     let buffer = 8 + NAMES.len() * 8 + 1 + 2 * 7;
-    for word in buffer..buffer + 7 {
-        words[word].store(0xDEAD, Relaxed);
-        assert_eq!(board.read(0), before, "stopped at word {word}");
+    for (at, word) in words[buffer..buffer + 7].iter().enumerate() {
+        word.store(0xDEAD, Relaxed);
+        assert_eq!(board.read(0), before, "stopped after word {at}");
     }
 }
 

@@ -9,11 +9,11 @@ mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sounding_diag::LogRecord;
 use sounding_diag::capture::Capture;
 use sounding_diag::layout::Value;
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordError};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::Subscription;
 use sounding_kpi::registry::{self, NamedKpi};
 use tree::{Builder, Item, Leaf, Node};
@@ -157,7 +157,7 @@ fn a_name_that_is_none_is_said() {
 fn the_log_mask_is_the_records_of_the_kpis_and_no_more() {
     let names = ["lte.pusch.tbs", "lte.cell.rsrp", "lte.pusch.prb", "lte.pusch.tbs"];
     let subscription = Subscription::new(names).expect("all are registered");
-    let codes: Vec<_> = subscription.codes().map(|code| code.number()).collect();
+    let codes: Vec<_> = subscription.codes().map(LogCode::number).collect();
     assert_eq!(codes, [0xB139, 0xB193]);
     let kpis: Vec<_> = subscription.kpis().iter().map(|kpi| kpi.name).collect();
     assert_eq!(kpis, ["lte.pusch.tbs", "lte.cell.rsrp", "lte.pusch.prb"]);
