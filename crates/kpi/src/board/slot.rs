@@ -86,7 +86,8 @@ fn buffer<W>(slot: &[W], number: u64) -> &[W] {
 /// The writer's half: makes `sample` the latest, as post `number`, one more than the last.
 pub(super) fn post<W: Word>(slot: &[W], number: u64, sample: &Sample) {
     let [mark, words @ ..] = buffer(slot, number) else { return };
-    mark.store(NONE, Relaxed);
+    // Whoever sees that the mark has gone sees the post before this one, and goes there.
+    mark.store(NONE, Release);
     // No word of the sample changes before the mark has gone.
     W::fence(Release);
     for (to, word) in words.iter().zip(sample.words()) {
