@@ -68,3 +68,9 @@ pub(super) const PUCCH_FORMAT: Names = &[
     (6, "1b_channel_selection"),
     (7, "3"),
 ];
+
+/// Modes of RLC; of the others no number is known.
+pub(super) const BEARER_MODE: Names = &[(1, "am")];
+
+/// Ciphering algorithms (TS 33.401 §5.1.3.2), as PDCP numbers them.
+pub(super) const CIPHER: Names = &[(2, "snow_3g"), (3, "aes"), (7, "none")];

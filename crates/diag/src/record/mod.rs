@@ -12,11 +12,17 @@ mod mac_downlink;
 mod mac_uplink;
 mod pdcch_decoding;
 mod pdcch_phich;
+mod pdcp_cipher;
+mod pdcp_dl_stats;
+mod pdcp_ul_stats;
 mod pdsch_decoding;
 mod pdsch_demapper;
 mod pdsch_stat;
+mod power_control;
 mod pucch_tx;
 mod pusch_tx;
+mod rlc_pdu;
+mod rlc_stats;
 mod serving_cell;
 mod sub;
 mod ul_buffer;
@@ -156,9 +162,22 @@ records! {
     "0xB193." ServingCells(ServingCells) = serving_cell;
     }
     tables {
+    0xB082 = rlc_pdu::DOWNLINK_LAYOUTS;
+    0xB083 = rlc_pdu::STATUS_LAYOUTS;
+    0xB087 = rlc_stats::DOWNLINK_LAYOUTS;
+    0xB092 = rlc_pdu::UPLINK_LAYOUTS;
+    0xB097 = rlc_stats::UPLINK_LAYOUTS;
+    0xB0A3 = pdcp_cipher::LAYOUTS;
+    0xB0A4 = pdcp_dl_stats::LAYOUTS;
+    0xB0A5 = pdcp_cipher::DOWNLINK_SIGNALLING_LAYOUTS;
+    0xB0B3 = pdcp_cipher::LAYOUTS;
+    0xB0B4 = pdcp_ul_stats::LAYOUTS;
+    0xB0B5 = pdcp_cipher::UPLINK_SIGNALLING_LAYOUTS;
     0xB13C = pucch_tx::LAYOUTS;
     0xB14D = csf::PERIODIC_LAYOUTS;
     0xB14E = csf::APERIODIC_LAYOUTS;
+    0xB16E = power_control::PUSCH_LAYOUTS;
+    0xB16F = power_control::PUCCH_LAYOUTS;
     }
 }
 

@@ -2,20 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{CARRIER, ON, Texts, differently, error, list, ours, record, same, text, theirs};
+use super::{
+    CARRIER, ON, PUCCH_FORMAT, Texts, differently, error, list, ours, record, same, text, theirs,
+};
 use crate::agree::Rule;
 use crate::tree::Item;
-
-const FORMAT: Texts = &[
-    (0, "Format 1"),
-    (1, "Format 1A"),
-    (2, "Format 1B"),
-    (3, "Format 2"),
-    (4, "Format 2A"),
-    (5, "Format 2B"),
-    (6, "Format 1bCS"),
-    (7, "Format 3"),
-];
 
 fn binary(item: &Item, name: &str, width: usize) -> Json {
     json!(item.number(name).map(|number| format!("{number:0width$b}")))
@@ -26,7 +17,7 @@ pub(super) fn report() -> Vec<Rule> {
         same("tti", "Current SFN SF"),
         differently("cqi_payload", "CQI Payload", |item| binary(item, "cqi_payload", 16)),
         text("carrier", "Carrier Index", CARRIER),
-        text("format", "Format", FORMAT),
+        text("format", "Format", PUCCH_FORMAT),
         same("start_rb_slot_0", "Start RB Slot 0"),
         same("start_rb_slot_1", "Start RB Slot 1"),
         text(
