@@ -56,6 +56,7 @@ mod names;
 pub mod packet;
 pub mod radio;
 pub mod record;
+pub mod rlc;
 
 pub use code::LogCode;
 pub use packet::LogRecord;

@@ -2,6 +2,7 @@ use super::part::{Block, SUB_HEADER, measure};
 use super::{Bits, Part, SubLayout, Value};
 use crate::mac::MacPdu;
 use crate::radio::Rnti;
+use crate::rlc::RlcHeader;
 
 /// A place in a body whose bytes were checked against its parts.
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +116,12 @@ impl<'a> Node<'a> {
                         pdu.visit(sink);
                     }
                 }
+                Part::Rlc { len } => {
+                    RlcHeader::new(place.announced(self.body, *len)).visit(sink);
+                }
+                Part::Opaque { name, len } => {
+                    sink.field(name, Value::Bytes(place.announced(self.body, *len)));
+                }
                 Part::Chain => {}
                 Part::SubPackets { .. } => {
                     sink.begin_list("sub_packets");
@@ -151,9 +158,14 @@ struct Place<'a> {
 impl<'a> Place<'a> {
     fn mac(&self, body: &'a [u8]) -> Option<MacPdu<'a>> {
         let Part::Mac { len, rnti, uplink } = *self.part else { return None };
-        let end = self.at + len.read(self.block) as usize;
         let rnti = Rnti::from_number(rnti.read(self.block));
-        body.get(self.at..end).map(|bytes| MacPdu::new(bytes, rnti, uplink))
+        Some(MacPdu::new(self.announced(body, len), rnti, uplink))
+    }
+
+    /// The bytes of this part, as many as the block before it says at `len`.
+    fn announced(&self, body: &'a [u8], len: Bits) -> &'a [u8] {
+        let end = self.at + len.read(self.block) as usize;
+        body.get(self.at..end).unwrap_or_default()
     }
 }
 

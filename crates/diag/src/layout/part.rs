@@ -32,6 +32,18 @@ pub enum Part {
         /// Which way the PDU goes: the elements differ.
         uplink: bool,
     },
+    /// The header of an RLC PDU, as many bytes as the last block says.
+    Rlc {
+        /// Where the last block says how many bytes.
+        len: Bits,
+    },
+    /// Bytes that are not read further, as many as the last block says.
+    Opaque {
+        /// What they are called.
+        name: &'static str,
+        /// Where the last block says how many.
+        len: Bits,
+    },
     /// Words of four bytes up to and with the first whose lowest bit is clear.
     Chain,
     /// Sub-packets, each with its own id, version and length.
@@ -61,6 +73,10 @@ pub enum Count {
     Of(Bits, u16),
     /// As the last block says, and not at all if it sets a flag; the flag comes first here.
     Unless(Bits, Bits),
+    /// Always so many.
+    Fixed(u16),
+    /// One if the last block says this, and none otherwise.
+    When(Bits, u64),
 }
 
 /// The layout of some versions of one kind of sub-packet.
@@ -101,7 +117,9 @@ impl Part {
     ) -> Result<usize, Short> {
         match *self {
             Part::Block(Block { size, .. }) => fits(body, at, usize::from(size)),
-            Part::Mac { len, .. } => fits(body, at, len.read(&body[block..]) as usize),
+            Part::Mac { len, .. } | Part::Rlc { len } | Part::Opaque { len, .. } => {
+                fits(body, at, len.read(&body[block..]) as usize)
+            }
             Part::List { count, parts, .. } => {
                 let slots = count.slots(&body[block..]);
                 match parts {
@@ -180,6 +198,8 @@ impl Count {
             Count::Of(bits, room) => (bits.read(block) as usize).min(usize::from(room)),
             Count::Unless(flag, bits) if flag.read(block) == 0 => bits.read(block) as usize,
             Count::Unless(..) => 0,
+            Count::Fixed(count) => usize::from(count),
+            Count::When(bits, value) => usize::from(bits.read(block) == value),
         }
     }
 
@@ -187,7 +207,9 @@ impl Count {
     pub(super) fn slots(self, block: &[u8]) -> usize {
         match self {
             Count::Of(_, room) => usize::from(room),
-            Count::Says(_) | Count::Unless(..) => self.used(block),
+            Count::Says(_) | Count::Unless(..) | Count::Fixed(_) | Count::When(..) => {
+                self.used(block)
+            }
         }
     }
 }

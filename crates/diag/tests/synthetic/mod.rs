@@ -75,6 +75,8 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                         0 => choose(bits, numbers, &mut body[block..]),
                         _ => 0,
                     },
+                    Count::Fixed(count) => count,
+                    Count::When(bits, value) => u16::from(bits.read(&body[block..]) == value),
                 };
                 (0..items).for_each(|_| fill(parts, numbers, body));
             }
@@ -86,6 +88,11 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                 let bytes = pdu(numbers.below(10) as usize, numbers);
                 assert!(len.write(bytes.len() as u64, &mut body[block..]), "the length fits");
                 body.extend(bytes);
+            }
+            Part::Rlc { len } | Part::Opaque { len, .. } => {
+                let bytes = numbers.below(10);
+                assert!(len.write(bytes, &mut body[block..]), "the length fits");
+                body.extend((0..bytes).map(|_| numbers.next() as u8));
             }
             Part::Chain => {
                 for more in (0..numbers.below(3)).rev() {
