@@ -2,6 +2,7 @@
 
 mod config;
 mod events;
+mod outbox;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -52,6 +53,9 @@ pub(crate) struct Run {
 /// A heartbeat at least this often: the kernel side takes 60 ms of silence for a dead daemon.
 const TICK: Duration = Duration::from_millis(5);
 
+/// A heartbeat this long after the one before is told of: a fallback for silence may follow, and this is its reason.
+const LATE: Duration = Duration::from_millis(40);
+
 /// An estimate at least this often while records come in.
 const PUBLISH_EVERY: Duration = Duration::from_millis(10);
 
@@ -69,6 +73,8 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let stop = signals::stop_flag().into_diagnostic()?;
+    // Before this thread asks for a real-time priority, which its threads would inherit.
+    let events = Events::new(args.json).into_diagnostic()?;
 
     // The port first: a wrong device then leaves the kernel untouched.
     let port = open(&config.device)?;
@@ -83,8 +89,6 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     }
     prefer_this_thread();
 
-    let events = Events::new(args.json);
-    events.ready(&config.name, &config.device);
     let mut daemon = Daemon {
         sounder: Sounder::new(config.link),
         biscay,
@@ -92,13 +96,16 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         published: HostInstant::default(),
         opened: monotonic_now(),
         warned_mute: false,
+        beaten: None,
         events,
     };
+    daemon.events.ready(&config.name, &daemon.device);
     let outcome = daemon.serve(port, &stop);
-    daemon.events.done(&daemon.sounder.counts());
-    // The program first, then what points to it by name.
-    drop(daemon);
+    let Daemon { sounder, biscay, events, .. } = daemon;
+    // The program first, then what points to it by name; last words wait for their reader, so they come last.
+    drop(biscay);
     drop(guard);
+    events.done(&sounder.counts());
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
@@ -123,6 +130,8 @@ struct Daemon {
     published: HostInstant,
     opened: HostInstant,
     warned_mute: bool,
+    /// When the last heartbeat was.
+    beaten: Option<HostInstant>,
     events: Events,
 }
 
@@ -146,7 +155,7 @@ impl Daemon {
                 None => port = self.reopen(),
             }
             let now = monotonic_now();
-            self.feed().heartbeat(now);
+            self.beat(now);
             self.publish(now);
             while let Some(transition) = self.biscay.poll_transition() {
                 self.events.transition(&transition);
@@ -154,6 +163,14 @@ impl Daemon {
             self.warn_if_mute(now);
         }
         Ok(())
+    }
+
+    fn beat(&mut self, now: HostInstant) {
+        self.feed().heartbeat(now);
+        let gap = self.beaten.replace(now).map_or(Duration::ZERO, |before| now - before);
+        if gap > LATE {
+            self.events.late(now, gap);
+        }
     }
 
     fn feed(&self) -> &Feed {

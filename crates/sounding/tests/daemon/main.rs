@@ -1,6 +1,7 @@
 //! The daemon as it runs on a device: a modem on a pty, the real kernel, real TCP flows, and what may go wrong with
 //! any of them. Needs root; skipped aloud elsewhere.
 
+mod reader;
 mod restore;
 mod rig;
 
