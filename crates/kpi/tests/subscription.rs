@@ -21,6 +21,19 @@ use tree::{Builder, Item, Leaf, Node};
 /// The values at a path of a decoded record, each with the numbers of its items.
 fn look_up(item: &Item, segments: &[&str], at: &[u16], found: &mut Vec<(Vec<u16>, Leaf)>) {
     let Some((&segment, rest)) = segments.split_first() else { return };
+    if segment == "rlc" {
+        return look_up(item, rest, at, found);
+    }
+    let (segment, condition) = segment.split_once('@').unwrap_or((segment, ""));
+    if let Some((beside, choices)) = condition.split_once('=') {
+        let chosen = item.0.iter().find_map(|(name, node)| match node {
+            Node::Leaf(Leaf::Choice(_, choice)) if *name == beside => *choice,
+            _ => None,
+        });
+        if !chosen.is_some_and(|chosen| choices.split('|').any(|choice| choice == chosen)) {
+            return;
+        }
+    }
     let optional = segment.ends_with('?');
     let names: Vec<_> = segment.trim_end_matches('?').split('/').collect();
     let nodes = item.0.iter().filter(|(name, _)| names.contains(name));
@@ -44,7 +57,9 @@ fn look_up(item: &Item, segments: &[&str], at: &[u16], found: &mut Vec<(Vec<u16>
 
 fn converted(kpi: &NamedKpi, leaf: &Leaf) -> Option<f64> {
     kpi.conversion.value(match leaf {
-        Leaf::Number(number) => Value::Int(*number),
+        // The tree keeps the bits; whether they are signed, the range knows.
+        Leaf::Number(number) if kpi.least < 0.0 => Value::Int(*number),
+        Leaf::Number(number) => Value::Uint(number.cast_unsigned()),
         Leaf::Choice(number, name) => Value::Name(number.cast_unsigned(), *name),
         Leaf::Real(real) => Value::Scaled(*real),
         Leaf::Bytes(bytes) => Value::Bytes(bytes),

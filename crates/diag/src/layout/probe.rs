@@ -12,6 +12,7 @@ use super::{Bits, Count, Field, Layout, Part, Short, SubLayout, Value};
 use crate::layout::Sink;
 use crate::mac::MacPdu;
 use crate::radio::Rnti;
+use crate::rlc::RlcHeader;
 
 /// Where in one layout a field is.
 #[derive(Clone, Debug)]
@@ -55,7 +56,10 @@ struct Start {
 
 #[derive(Clone, Debug)]
 enum End {
-    Field(Field),
+    Field {
+        field: Field,
+        only: Option<Only>,
+    },
     List {
         count: Count,
         parts: &'static [Part],
@@ -69,12 +73,30 @@ enum End {
         /// As long as `known`; `None` where that sub-packet lacks the field.
         next: Box<[Option<Trail>]>,
     },
-    Mac {
+    /// Bytes with an encoding of their own, which visits what is in them.
+    Header {
+        part: &'static Part,
         len: Bits,
-        rnti: Bits,
-        uplink: bool,
+        /// The list in it, if the field is in one, and the field.
+        list: Option<&'static str>,
         name: &'static str,
     },
+}
+
+/// A condition on another field of the same block.
+#[derive(Clone, Copy, Debug)]
+struct Only {
+    field: Field,
+    /// The choices it may have, with bars between.
+    choices: &'static str,
+}
+
+impl Only {
+    #[inline]
+    fn holds(&self, block: &[u8]) -> bool {
+        let Value::Name(_, Some(name)) = self.field.value(block) else { return false };
+        self.choices.split('|').any(|choice| choice == name)
+    }
 }
 
 impl Item {
@@ -116,8 +138,9 @@ impl Layout {
     ///
     /// A path names the lists on the way and the field, with dots between: `subframes.blocks.mcs`. The list of
     /// sub-packets is `sub_packets`, or `sub_packets:NAME` for those of one name; that of a MAC PDU's subheaders is
-    /// `mac`. Names that differ between versions stand with slashes between (`rv/redundancy_version`); a list that some
-    /// versions lack ends in a question mark (`cells?`).
+    /// `mac`, and what is in the header of an RLC PDU is behind `rlc`. Names that differ between versions stand with slashes between (`rv/redundancy_version`); a list that some
+    /// versions lack ends in a question mark (`cells?`). A field may come with a condition on a choice beside it, in the
+    /// same block: `tb_bytes@rnti=c_rnti|sps_rnti`.
     pub fn probe(&self, path: &'static str) -> Option<Probe> {
         let segments: Vec<_> = path.split('.').collect();
         Trail::find(self.parts, &segments).map(Probe)
@@ -155,16 +178,27 @@ impl Probe {
 impl Trail {
     fn find(parts: &'static [Part], segments: &[&'static str]) -> Option<Self> {
         let (&segment, rest) = segments.split_first()?;
-        let optional = segment.strip_suffix('?');
-        let names = optional.unwrap_or(segment);
+        let (names, condition) = match segment.split_once('@') {
+            Some((names, condition)) => (names, Some(condition.split_once('=')?)),
+            None => (segment, None),
+        };
+        let optional = names.strip_suffix('?');
+        let names = optional.unwrap_or(names);
         let is_named = |found: &str| names.split('/').any(|name| name == found);
         let here = |index, end| Some(Self { start: Start::of(parts, index), end });
         for (index, part) in parts.iter().enumerate() {
             match *part {
                 Part::Block(Block { fields, .. }) if rest.is_empty() => {
-                    let mut fields = fields.iter().copied().flatten();
-                    if let Some(field) = fields.find(|field| is_named(field.name)) {
-                        return here(index, End::Field(*field));
+                    let fields = || fields.iter().copied().flatten().copied();
+                    if let Some(field) = fields().find(|field| is_named(field.name)) {
+                        let only = match condition {
+                            Some((name, choices)) => {
+                                let field = fields().find(|field| field.name == name)?;
+                                Some(Only { field, choices })
+                            }
+                            None => None,
+                        };
+                        return here(index, End::Field { field, only });
                     }
                 }
                 Part::List { name, count, parts } if is_named(name) => {
@@ -182,9 +216,17 @@ impl Trail {
                     let found = next.iter().any(Option::is_some);
                     return found.then(|| here(index, End::SubPackets { count, known, next }))?;
                 }
-                Part::Mac { len, rnti, uplink } if is_named("mac") => {
+                Part::Mac { len, .. } if is_named("mac") => {
                     let &[name] = rest else { return None };
-                    return here(index, End::Mac { len, rnti, uplink, name });
+                    return here(index, End::Header { part, len, list: Some("mac"), name });
+                }
+                Part::Rlc { len } if is_named("rlc") => {
+                    let (list, name) = match *rest {
+                        [name] => (None, name),
+                        [list, name] => (Some(list), name),
+                        _ => return None,
+                    };
+                    return here(index, End::Header { part, len, list, name });
                 }
                 _ => {}
             }
@@ -200,8 +242,8 @@ impl Trail {
         let (at, block) = self.start.locate(body, 0)?;
         let block = body.get(block..).unwrap_or_default();
         match &self.end {
-            End::Field(field) => fits(body, at, field.end()).map(|_| ()),
-            End::Mac { len, .. } => fits(body, at, len.read(block) as usize).map(|_| ()),
+            End::Field { field, .. } => fits(body, at, field.end()).map(|_| ()),
+            End::Header { len, .. } => fits(body, at, len.read(block) as usize).map(|_| ()),
             End::List { count, parts, stride, .. } => {
                 let slots = count.slots(block);
                 if let Some(stride) = stride {
@@ -234,14 +276,17 @@ impl Trail {
         let (at, block) = self.start.locate(body, node)?;
         let block = body.get(block..).unwrap_or_default();
         match &self.end {
-            End::Field(field) => {
-                met.values += 1;
-                sink(item, field.value(body.get(at..).unwrap_or_default()));
+            End::Field { field, only } => {
+                let bytes = body.get(at..).unwrap_or_default();
+                if only.is_none_or(|only| only.holds(bytes)) {
+                    met.values += 1;
+                    sink(item, field.value(bytes));
+                }
             }
             End::List { count, parts, stride, next } => {
                 let mut at = at;
                 let used = count.used(block);
-                if let (Some(stride), End::Field(field)) = (stride, &next.end) {
+                if let (Some(stride), End::Field { field, only: None }) = (stride, &next.end) {
                     // The most frequent case by far needs no descent.
                     for number in 0..used {
                         let bytes = body.get(at + next.start.at..).unwrap_or_default();
@@ -283,11 +328,18 @@ impl Trail {
                     at = end;
                 }
             }
-            End::Mac { len, rnti, uplink, name } => {
+            End::Header { part, len, list, name } => {
                 let end = at + len.read(block) as usize;
-                let rnti = Rnti::from_number(rnti.read(block));
-                let pdu = MacPdu::new(body.get(at..end).unwrap_or_default(), rnti, *uplink);
-                pdu.visit(&mut Pick { name, item, number: 0, inside: false, met, sink });
+                let bytes = body.get(at..end).unwrap_or_default();
+                let mut pick = Pick { list: *list, name, item, number: 0, open: None, met, sink };
+                match **part {
+                    Part::Mac { rnti, uplink, .. } => {
+                        let rnti = Rnti::from_number(rnti.read(block));
+                        MacPdu::new(bytes, rnti, uplink).visit(&mut pick);
+                    }
+                    Part::Rlc { .. } => RlcHeader::new(bytes).visit(&mut pick),
+                    _ => {}
+                }
             }
         }
         Ok(())
@@ -295,12 +347,12 @@ impl Trail {
 
     fn fields<'s>(&'s self, fields: &mut Vec<&'s Field>) {
         match &self.end {
-            End::Field(field) => fields.push(field),
+            End::Field { field, .. } => fields.push(field),
             End::List { next, .. } => next.fields(fields),
             End::SubPackets { next, .. } => {
                 next.iter().flatten().for_each(|next| next.fields(fields));
             }
-            End::Mac { .. } => {}
+            End::Header { .. } => {}
         }
     }
 }
@@ -346,34 +398,41 @@ fn fixed_part(part: &Part) -> Option<usize> {
         Part::List { count: Count::Of(_, room), parts, .. } => {
             fixed(parts).map(|size| size * usize::from(room))
         }
-        Part::List { .. } | Part::Mac { .. } | Part::Chain | Part::SubPackets { .. } => None,
+        Part::List { count: Count::Fixed(count), parts, .. } => {
+            fixed(parts).map(|size| size * usize::from(count))
+        }
+        _ => None,
     }
 }
 
-/// Takes one field out of a MAC PDU's subheaders.
+/// Takes one field out of what an encoding of its own visits.
 struct Pick<'p, F> {
+    list: Option<&'static str>,
     name: &'static str,
     item: Item,
     number: usize,
-    inside: bool,
+    /// The list that is being visited.
+    open: Option<&'static str>,
     met: &'p mut Met,
     sink: &'p mut F,
 }
 
 impl<F: FnMut(Item, Value<'_>)> Sink for Pick<'_, F> {
     fn field(&mut self, name: &'static str, value: Value<'_>) {
-        if self.inside && name == self.name {
+        if self.open == self.list && name == self.name {
+            let within = self.list.map(|_| self.item.within(self.number));
             self.met.values += 1;
-            (self.sink)(self.item.within(self.number), value);
+            (self.sink)(within.unwrap_or(self.item), value);
         }
     }
-    fn begin_list(&mut self, _: &'static str) {}
-    fn begin_item(&mut self) {
-        self.inside = true;
+    fn begin_list(&mut self, name: &'static str) {
+        (self.open, self.number) = (Some(name), 0);
     }
+    fn begin_item(&mut self) {}
     fn end_item(&mut self) {
-        self.inside = false;
         self.number += 1;
     }
-    fn end_list(&mut self) {}
+    fn end_list(&mut self) {
+        self.open = None;
+    }
 }

@@ -43,15 +43,15 @@ UPLINK = 0xB064 {
 
 /// Downlink transport blocks.
 DOWNLINK = 0xB063 {
-    "lte.mac.dl.tbs" Bytes 0..=65535 "sub_packets?.samples/blocks.tb_bytes"
-        "TS 36.321 §6.1.2; BISCAY §3.2.2" "transport block that arrived";
-    "lte.mac.dl.padding" Bytes 0..=65535 "sub_packets?.samples/blocks.padding_bytes"
+    "lte.mac.dl.tbs" Bytes 0..=65535 "sub_packets?.samples/blocks.tb_bytes@rnti=c_rnti|sps_rnti"
+        "TS 36.321 §6.1.2; BISCAY §3.2.2" "transport block to this device that arrived";
+    "lte.mac.dl.padding" Bytes 0..=65535 "sub_packets?.samples/blocks.padding_bytes@rnti=c_rnti|sps_rnti"
         "TS 36.321 §6.1.2" "part of the block that carried nothing";
-    "lte.mac.dl.harq" Index 0..=15 "sub_packets?.samples/blocks.harq"
+    "lte.mac.dl.harq" Index 0..=15 "sub_packets?.samples/blocks.harq@rnti=c_rnti|sps_rnti"
         "TS 36.321 §5.3.2" "HARQ process";
     "lte.mac.dl.rnti" Index 0..=15 "sub_packets?.samples/blocks.rnti"
         "TS 36.321 §7.1" "to whom the block was addressed";
-    "lte.mac.dl.cell" Index 0..=15 "sub_packets?.samples/blocks.cell"
+    "lte.mac.dl.cell" Index 0..=15 "sub_packets?.samples/blocks.cell@rnti=c_rnti|sps_rnti"
         "TS 36.300 §5.5" "serving cell, 0 for the primary";
     "lte.mac.dl.frame" Index 0..=4095 "sub_packets?.samples/blocks.frame"
         "TS 36.211 §4" "system frame of the block";

@@ -1,4 +1,6 @@
 //! LTE's physical layer: BISCAY's PRB, TBS, MCS and layers per carrier, and HARQ as Gandalf follows it.
+//!
+//! What is said of downlink blocks is said of those to this device; paging and system information are left out.
 
 use super::table::kpis;
 
@@ -35,21 +37,21 @@ PUSCH = 0xB139 {
 
 /// PDSCH statistics.
 PDSCH = 0xB173 {
-    "lte.pdsch.tbs" Bytes -3..=48936 "subframes.blocks.tb_bytes" [plus -3]
-        "TS 36.213 §7.1.7.2; BISCAY §3.2.2" "transport block of a downlink subframe, without its check";
-    "lte.pdsch.mcs" Index 0..=31 "subframes.blocks.mcs"
+    "lte.pdsch.tbs" Bytes -3..=48936 "subframes.blocks.tb_bytes@rnti=c_rnti|sps_rnti" [plus -3]
+        "TS 36.213 §7.1.7.2; BISCAY §3.2.2" "transport block to this device, without its check";
+    "lte.pdsch.mcs" Index 0..=31 "subframes.blocks.mcs@rnti=c_rnti|sps_rnti"
         "TS 36.213 Table 7.1.7.1-1; BISCAY §3.2.2" "modulation and coding scheme; 29 and up repeat an earlier one";
-    "lte.pdsch.prb" Prb 0..=110 "subframes.blocks.rbs"
+    "lte.pdsch.prb" Prb 0..=110 "subframes.blocks.rbs@rnti=c_rnti|sps_rnti"
         "TS 36.213 §7.1.6; BISCAY §3.2.2" "resource blocks of the transport block";
-    "lte.pdsch.modulation" Bits 2..=8 "subframes.blocks.modulation" [by MODULATION]
+    "lte.pdsch.modulation" Bits 2..=8 "subframes.blocks.modulation@rnti=c_rnti|sps_rnti" [by MODULATION]
         "TS 36.211 §6.3.2" "bits per resource element";
-    "lte.pdsch.crc" Flag 0..=1 "subframes.blocks.crc" [by CRC]
+    "lte.pdsch.crc" Flag 0..=1 "subframes.blocks.crc@rnti=c_rnti|sps_rnti" [by CRC]
         "TS 36.212 §5.1.1" "1 if the block was received";
-    "lte.pdsch.harq" Index 0..=15 "subframes.blocks.harq"
+    "lte.pdsch.harq" Index 0..=15 "subframes.blocks.harq@rnti=c_rnti|sps_rnti"
         "TS 36.321 §5.3.2; Gandalf B.4" "HARQ process";
-    "lte.pdsch.rv" Index 0..=3 "subframes.blocks.rv"
+    "lte.pdsch.rv" Index 0..=3 "subframes.blocks.rv@rnti=c_rnti|sps_rnti"
         "TS 36.321 §5.3.2; Gandalf B.4" "redundancy version";
-    "lte.pdsch.ndi" Flag 0..=1 "subframes.blocks.ndi"
+    "lte.pdsch.ndi" Flag 0..=1 "subframes.blocks.ndi@rnti=c_rnti|sps_rnti"
         "TS 36.321 §5.3.2.2" "new data indicator: it toggles for new data";
     "lte.pdsch.rnti" Index 0..=15 "subframes.blocks.rnti"
         "TS 36.321 §7.1" "to whom: 0 and 1 are this device, 2 paging, 3 random access, 5 system information";
