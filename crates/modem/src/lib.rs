@@ -8,6 +8,7 @@ mod live;
 mod modelled;
 mod pacing;
 mod pty;
+mod readings;
 mod replay;
 mod transport;
 
@@ -17,6 +18,7 @@ pub use live::Live;
 pub use modelled::uplink_capture;
 pub use pacing::Pacing;
 pub use pty::Pty;
+pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, Source, SourceError,

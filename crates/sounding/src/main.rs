@@ -10,6 +10,7 @@ mod doctor;
 mod emu;
 mod guard;
 mod input;
+mod kpi;
 mod lab;
 mod link;
 mod modem;
@@ -40,6 +41,7 @@ enum Verb {
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
     Decode(decode::Decode),
+    Kpi(kpi::Kpi),
     Link(link::Link),
     Emu(emu::Args),
     Lab(lab::Args),
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
         Verb::Decode(args) => decode::run(&args),
+        Verb::Kpi(args) => kpi::run(args),
         Verb::Link(args) => link::run(&args),
         Verb::Emu(args) => emu::run(args),
         Verb::Lab(args) => lab::run(args),
