@@ -10,6 +10,7 @@ mod pacing;
 mod pty;
 mod readings;
 mod replay;
+mod sim;
 mod transport;
 
 pub use clock::ClockMap;
@@ -20,6 +21,7 @@ pub use pacing::Pacing;
 pub use pty::Pty;
 pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
+pub use sim::{Behaviour, Mischief, Place, Script, Simulation, Tally};
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, Source, SourceError,
     Stream, Tcp, Transport,

@@ -2,6 +2,8 @@ use std::io;
 use std::time::Duration;
 
 use sounding_diag::LogCode;
+use sounding_diag::capture::Reader;
+use sounding_diag::packet::Packet;
 use sounding_diag::session::{Event, Session, Wanted};
 use sounding_units::HostInstant;
 
@@ -10,8 +12,8 @@ use crate::{Framing, Read, Transport};
 /// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
 ///
 /// The reader takes bytes with [`read`](Self::read), tells of each packet it finds in them with
-/// [`handle_log`](Self::handle_log) and [`handle_other`](Self::handle_other), and calls [`tick`](Self::tick) as often
-/// as it comes round.
+/// [`handle_log`](Self::handle_log) and [`handle_other`](Self::handle_other), or lets
+/// [`handle_bytes`](Self::handle_bytes) find them, and calls [`tick`](Self::tick) as often as it comes round.
 #[derive(Debug)]
 pub struct Live {
     transport: Option<Box<dyn Transport>>,
@@ -67,6 +69,41 @@ impl Live {
         self.transport = Some(transport);
         if let Some(session) = &mut self.session {
             session.handle_reconnect();
+        }
+    }
+
+    /// Finds the packets in bytes that were read, tells the session of them, and hands each on.
+    pub fn handle_bytes(
+        &mut self,
+        now: HostInstant,
+        reader: &mut Reader,
+        mut bytes: &[u8],
+        mut each: impl FnMut(&Packet<'_>),
+    ) {
+        let mut handle = |session: &mut Option<Session>, packet: &Packet<'_>| {
+            if let Some(session) = session {
+                match packet {
+                    Packet::Log(record) => session.handle_log(now, record.code, record.body.len()),
+                    Packet::Other { command, body, .. } => {
+                        session.handle_other(now, *command, body)
+                    }
+                }
+            }
+            each(packet);
+        };
+        match self.framing() {
+            Framing::Packet => {
+                if let Ok(located) = reader.handle_payload(bytes) {
+                    handle(&mut self.session, &located.packet);
+                }
+            }
+            Framing::Hdlc => {
+                while let Some(found) = reader.poll_packet(&mut bytes) {
+                    if let Ok(located) = found {
+                        handle(&mut self.session, &located.packet);
+                    }
+                }
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use miette::Result;
 use serde::Serialize;
 use sounding_diag::hdlc::Deframer;
-use sounding_modem::{Port, Read, monotonic_now};
+use sounding_modem::{Port, Read, monotonic_now, Transport as _};
 
 /// Says what this machine and its modem can do, and the cure for what they cannot
 #[derive(Args, Debug)]
@@ -164,9 +164,7 @@ fn probe(path: &std::path::Path) -> std::result::Result<String, String> {
     const PATIENCE: Duration = Duration::from_millis(500);
     const VERSION_REQUEST: u8 = 0x00;
     let mut port = Port::open(path).map_err(|error| error.to_string())?;
-    let mut request = Vec::new();
-    sounding_diag::hdlc::encode(&[VERSION_REQUEST], &mut request);
-    port.write(&request).map_err(|error| error.to_string())?;
+    port.send(&[VERSION_REQUEST]).map_err(|error| error.to_string())?;
     let mut deframer = Deframer::new();
     let until = monotonic_now() + PATIENCE;
     let mut buffer = [0; 4096];

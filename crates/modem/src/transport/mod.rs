@@ -19,11 +19,15 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 pub use device::CharDevice;
 pub use diagchar::DiagChar;
+pub(crate) use router::DRAIN;
 pub use router::Router;
 pub use serial::Port;
 pub use source::{OpenError, Source, SourceError};
 pub use stream::Stream;
 pub use tcp::Tcp;
+
+/// What stands before Diag bytes on their way through `/dev/diag`.
+pub(crate) const USERSPACE_DATA: [u8; 4] = userspace::DATA.to_le_bytes();
 
 /// What came of one wait for bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use sounding_bpf::{Biscay, Feed};
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
-use sounding_modem::{OpenError, Port, Read, monotonic_now};
+use sounding_modem::{OpenError, Port, Read, Transport as _, monotonic_now};
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
