@@ -8,7 +8,7 @@ use clap::Args;
 use miette::Result;
 use serde::Serialize;
 use sounding_diag::hdlc::Deframer;
-use sounding_modem::{Port, Read, monotonic_now, Transport as _};
+use sounding_modem::{Port, Read, Transport as _, monotonic_now};
 
 /// Says what this machine and its modem can do, and the cure for what they cannot
 #[derive(Args, Debug)]
