@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod board;
 mod decode;
 mod demo;
 mod doctor;
@@ -41,6 +42,7 @@ enum Verb {
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
     Decode(decode::Decode),
+    Board(board::Board),
     Kpi(kpi::Kpi),
     Link(link::Link),
     Emu(emu::Args),
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
+        Verb::Board(args) => board::run(args),
         Verb::Decode(args) => decode::run(&args),
         Verb::Kpi(args) => kpi::run(args),
         Verb::Link(args) => link::run(&args),

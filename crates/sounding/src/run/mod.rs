@@ -11,13 +11,16 @@ use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr};
+use sounding_board::Publisher;
 use sounding_bpf::{Biscay, Feed};
+use sounding_diag::LogRecord;
+use sounding_kpi::Subscription;
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
 use sounding_modem::{OpenError, Port, Read, Transport as _, monotonic_now};
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
-use crate::signals;
+use crate::{board, signals};
 use config::{Config, Flags};
 use events::Events;
 
@@ -87,6 +90,10 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     for route in &config.routes {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
+    let posts = match &config.board {
+        Some(name) => Some(Posts::new(name, &config.kpis)?),
+        None => None,
+    };
     prefer_this_thread();
 
     let mut daemon = Daemon {
@@ -97,6 +104,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         opened: monotonic_now(),
         warned_mute: false,
         beaten: None,
+        posts,
         events,
     };
     daemon.events.ready(&config.name, &daemon.device);
@@ -132,7 +140,27 @@ struct Daemon {
     warned_mute: bool,
     /// When the last heartbeat was.
     beaten: Option<HostInstant>,
+    posts: Option<Posts>,
     events: Events,
+}
+
+/// The board beside the feed: other programs' view of the same records.
+struct Posts {
+    subscription: Subscription,
+    publisher: Publisher,
+}
+
+impl Posts {
+    fn new(name: &str, kpis: &[String]) -> Result<Self> {
+        let subscription = board::subscription(kpis)?;
+        let publisher = board::publisher(name, subscription.kpis())?;
+        Ok(Self { subscription, publisher })
+    }
+
+    fn handle(&mut self, now: HostInstant, record: &LogRecord<'_>) {
+        // What cannot be read is counted.
+        let _ = self.subscription.handle(record, |reading| self.publisher.handle(&reading, now));
+    }
 }
 
 impl Daemon {
@@ -167,6 +195,9 @@ impl Daemon {
 
     fn beat(&mut self, now: HostInstant) {
         self.feed().heartbeat(now);
+        if let Some(posts) = &mut self.posts {
+            posts.publisher.heartbeat(now);
+        }
         let gap = self.beaten.replace(now).map_or(Duration::ZERO, |before| now - before);
         if gap > LATE {
             self.events.late(now, gap);
@@ -178,7 +209,15 @@ impl Daemon {
     }
 
     fn handle_bytes(&mut self, bytes: &[u8]) {
-        self.sounder.handle_bytes(Arrival::At(monotonic_now()), bytes, |_, _: Seen<'_>| {});
+        let (now, posts) = (monotonic_now(), &mut self.posts);
+        self.sounder.handle_bytes(Arrival::At(now), bytes, |_, seen| {
+            if let (Seen::Record(record), Some(posts)) = (seen, posts.as_mut()) {
+                posts.handle(now, record);
+            }
+        });
+        if let Some(posts) = posts {
+            posts.publisher.post();
+        }
     }
 
     fn publish(&mut self, now: HostInstant) {
