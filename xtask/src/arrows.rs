@@ -4,7 +4,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ {diag, phy, trace} ◀ kpi ◀ link ◀ cc ◀ sim ◀ {modem, bpf, emu} ◀ lab ◀ sounding`
+/// `units ◀ {diag, phy, trace} ◀ kpi ◀ link ◀ cc ◀ sim ◀ {board, modem, bpf, emu} ◀ {lab, libod} ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
     &["sounding-diag", "sounding-phy", "sounding-trace"],
@@ -12,8 +12,8 @@ const LAYERS: &[&[&str]] = &[
     &["sounding-link"],
     &["sounding-cc"],
     &["sounding-sim"],
-    &["sounding-modem", "sounding-bpf", "sounding-emu"],
-    &["sounding-lab"],
+    &["sounding-board", "sounding-modem", "sounding-bpf", "sounding-emu"],
+    &["sounding-lab", "sounding-libod"],
     &["sounding"],
 ];
 

@@ -4,12 +4,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod board;
 mod decode;
 mod demo;
 mod doctor;
 mod emu;
 mod guard;
 mod input;
+mod kpi;
 mod lab;
 mod link;
 mod modem;
@@ -43,6 +45,8 @@ enum Verb {
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
     Decode(decode::Decode),
+    Board(board::Board),
+    Kpi(kpi::Kpi),
     Link(link::Link),
     Emu(emu::Args),
     Lab(lab::Args),
@@ -61,7 +65,9 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
+        Verb::Board(args) => board::run(args),
         Verb::Decode(args) => decode::run(&args),
+        Verb::Kpi(args) => kpi::run(args),
         Verb::Link(args) => link::run(&args),
         Verb::Emu(args) => emu::run(args),
         Verb::Lab(args) => lab::run(args),
