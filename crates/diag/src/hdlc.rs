@@ -67,9 +67,12 @@ pub enum BadFrameReason {
     /// An escape right before the terminator: the sender gave the frame up.
     #[error("ends within an escape")]
     Escape,
-    /// The stream ended before a terminator.
-    #[error("the stream ends before its terminator")]
+    /// The stream ended before a terminator, or before the end that a length announces.
+    #[error("the stream ends before it does")]
     Unterminated,
+    /// In a stream without framing: no record begins there.
+    #[error("no record begins there")]
+    Header,
 }
 
 /// What a deframer has met so far.
@@ -203,6 +206,11 @@ impl Deframer {
                 Err(BadFrame { offset, len, reason })
             }
         }
+    }
+
+    /// Bytes that are no part of the stream go before it; offsets count them.
+    pub(crate) fn handle_preamble(&mut self, len: u64) {
+        self.counts.bytes += len;
     }
 
     /// The end of the stream: what is left without a terminator, if anything. The deframer may take another stream

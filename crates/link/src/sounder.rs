@@ -72,7 +72,7 @@ impl Sounder {
 
     /// The port closed: what it said last is no estimate any more, and what it says next does not continue it.
     pub fn handle_disconnect(&mut self) {
-        self.reader.handle_end();
+        while self.reader.poll_end().is_some() {}
         self.estimator = Estimator::new(self.config);
     }
 
