@@ -94,11 +94,12 @@ fn is_near(a: u64, b: u64) -> bool {
 /// Length and time, in units of 1.25 ms, of a log record's header; an error if it is none, and nothing if it is not
 /// whole.
 fn log_header(bytes: &[u8]) -> Option<Result<(usize, u64), ()>> {
-    let (&[l0, l1, _, _, ref stamp @ ..], _) = bytes.split_first_chunk::<LOG_HEADER>()?;
+    let (&[l0, l1, _, code, ref stamp @ ..], _) = bytes.split_first_chunk::<LOG_HEADER>()?;
     let len = usize::from(u16::from_le_bytes([l0, l1]));
     let stamp = u64::from_le_bytes(*stamp);
     let (at, chips) = (stamp >> 16, stamp & 0xFFFF);
-    let is_one = len >= LOG_HEADER && chips < CHIPS && at < THE_YEAR_2100;
+    // Equipment ids begin with 1.
+    let is_one = len >= LOG_HEADER && code >= 0x10 && chips < CHIPS && at < THE_YEAR_2100;
     Some(if is_one { Ok((len, at)) } else { Err(()) })
 }
 
