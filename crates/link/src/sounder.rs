@@ -51,6 +51,13 @@ impl Sounder {
         }
     }
 
+    /// A sounder that reads a capture of that kind from its beginning.
+    #[must_use]
+    pub fn reading(mut self, kind: capture::Kind) -> Self {
+        self.reader = Reader::of(kind);
+        self
+    }
+
     /// Takes bytes, in whatever chunks they come. `watch` sees each record once its KPIs are in, and each KPI
     /// before that.
     pub fn handle_bytes(
@@ -63,6 +70,17 @@ impl Sounder {
         // Taken out, because the records borrow from it while the rest of `self` takes them in.
         let mut reader = core::mem::take(&mut self.reader);
         while let Some(packet) = reader.poll_packet(&mut input) {
+            if let Ok(Located { packet: Packet::Log(record), .. }) = packet {
+                self.handle_log(arrival, &record, &mut watch);
+            }
+        }
+        self.reader = reader;
+    }
+
+    /// The end of a capture: records that waited for what might follow them are read.
+    pub fn handle_end(&mut self, arrival: Arrival, mut watch: impl FnMut(&Self, Seen<'_>)) {
+        let mut reader = core::mem::take(&mut self.reader);
+        while let Some(packet) = reader.poll_end() {
             if let Ok(Located { packet: Packet::Log(record), .. }) = packet {
                 self.handle_log(arrival, &record, &mut watch);
             }

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod convert;
+mod coverage;
 mod decode;
 mod demo;
 mod doctor;
@@ -13,6 +15,7 @@ mod input;
 mod lab;
 mod link;
 mod modem;
+mod output;
 mod run;
 mod signals;
 mod words;
@@ -40,6 +43,7 @@ enum Verb {
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
     Decode(decode::Decode),
+    Convert(convert::Convert),
     Link(link::Link),
     Emu(emu::Args),
     Lab(lab::Args),
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
         Verb::Decode(args) => decode::run(&args),
+        Verb::Convert(args) => convert::run(&args),
         Verb::Link(args) => link::run(&args),
         Verb::Emu(args) => emu::run(args),
         Verb::Lab(args) => lab::run(args),
