@@ -47,6 +47,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     if args.bin < Duration::from_millis(1) || args.window < Duration::from_millis(1) {
         return Err(miette!("--bin and --window are at least 1ms"));
     }
+    let source = Source::open(&args.capture)?;
     let directions = match args.direction {
         Some(word) => vec![word.into()],
         None => vec![Direction::Uplink, Direction::Downlink],
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         config.window = args.window;
         config
     });
-    let series = series(Source::open(&args.capture)?, configs, args.bin)?;
+    let series = series(source, configs, args.bin)?;
     for row in 0..series[0].len() {
         let estimates: Vec<_> = series.iter().map(|one| one[row]).collect();
         let written = if args.json {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -56,7 +56,8 @@ pub struct Tables<W: Write + Send> {
 
 struct Table<W: Write + Send> {
     schema: Schema,
-    writer: SerializedFileWriter<W>,
+    writer: SerializedFileWriter<Lent<W>>,
+    out: Arc<Mutex<W>>,
     columns: Vec<Cells>,
     rows: usize,
     bytes: usize,
@@ -85,8 +86,10 @@ impl<W: Write + Send> Tables<W> {
             let columns =
                 columns.map(|column| Cells::new(column.kind, schema.is_full(column))).collect();
             let message = schema.message()?;
-            let writer = SerializedFileWriter::new(open(code)?, message, Arc::new(properties))?;
-            tables.insert(code, Table { schema, writer, columns, rows: 0, bytes: 0 });
+            let out = Arc::new(Mutex::new(open(code)?));
+            let lent = Lent(Arc::clone(&out));
+            let writer = SerializedFileWriter::new(lent, message, Arc::new(properties))?;
+            tables.insert(code, Table { schema, writer, out, columns, rows: 0, bytes: 0 });
         }
         Ok(Self { tables, privacy, waiting: 0 })
     }
@@ -114,9 +117,25 @@ impl<W: Write + Send> Tables<W> {
     pub fn finish(self) -> Result<Vec<(LogCode, W)>, TableError> {
         let finish = |(code, mut table): (LogCode, Table<W>)| {
             table.write()?;
-            Ok((code, table.writer.into_inner()?))
+            table.writer.finish()?;
+            drop(table.writer);
+            let out = Arc::try_unwrap(table.out).map_err(|_| io::Error::other("lent twice"))?;
+            Ok((code, out.into_inner().unwrap_or_else(PoisonError::into_inner)))
         };
         self.tables.into_iter().map(finish).collect()
+    }
+}
+
+/// What the library writes to and does not keep: when it hands back what it was given, it turns errors into text.
+struct Lent<W>(Arc<Mutex<W>>);
+
+impl<W: Write> Write for Lent<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
     }
 }
 
