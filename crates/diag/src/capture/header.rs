@@ -76,7 +76,12 @@ impl Header {
         }
         let next = bytes.get(len..).unwrap_or_default();
         match log_header(next) {
-            Some(Ok((_, next_at))) if is_near(at, next_at) => Verdict::Record(len),
+            // The clock was set, or this one record was written without a time.
+            Some(Ok((_, next_at)))
+                if is_near(at, next_at) || self.last.is_some_and(|last| is_near(last, next_at)) =>
+            {
+                Verdict::Record(len)
+            }
             Some(_) => Verdict::Nothing,
             None if !ended => Verdict::Needs(len + LOG_HEADER),
             // The only record there is, or the last one after a jump of the clock.

@@ -2,6 +2,7 @@
 
 use super::header::{Header, Verdict};
 use super::{Format, Kind};
+use crate::LogCode;
 use crate::hdlc::Deframer;
 
 /// How many bytes are searched for one good frame before they are taken for something else.
@@ -86,9 +87,18 @@ fn holds(format: Format, bytes: &[u8]) -> bool {
     (1..bytes.len()).any(|at| {
         let mut header = Header::new(format);
         let Verdict::Record(len) = header.judge(&bytes[at..], false) else { return false };
-        header.handle_record(&bytes[at..at + len]);
-        matches!(header.judge(&bytes[at + len..], false), Verdict::Record(_))
+        let (record, next) = bytes[at..].split_at(len);
+        header.handle_record(record);
+        matches!(header.judge(next, false), Verdict::Record(_))
+            && (format != Format::Dlf || (has_name(record) && has_name(next)))
     })
+}
+
+/// Whether a bare log record is of a code with a name. Text in which words repeat looks like records often enough;
+/// codes that the vendor has given a name are a small part of all numbers.
+fn has_name(record: &[u8]) -> bool {
+    let code = record.get(2..).and_then(<[u8]>::first_chunk);
+    code.is_some_and(|code| LogCode::new(u16::from_le_bytes(*code)).name().is_some())
 }
 
 fn holds_frame(mut bytes: &[u8]) -> bool {
