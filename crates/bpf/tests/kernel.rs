@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
 use sounding_bpf::{Biscay, Config, Knobs, LoadError, Phase, Reason, RunStats};
+use sounding_testdata::steadily;
 use sounding_units::Rate;
 use support::*;
 
@@ -179,125 +180,143 @@ mod tests_in_a_process_of_their_own {
 
 #[test]
 fn pacing_works_without_fq_where_the_default_is_reno() {
-    // The namespace has no queueing discipline on its loopback, and a socket born under reno is not paced. The window
-    // alone would let 10 ms of the share through in every RTT of some 50 us.
-    let knobs = Knobs { pacing_gain_permille: 990, ..Knobs::default() };
-    let Some(biscay) = load_with(knobs) else { return };
-    let _daemon = Daemon::publish(biscay.feed(), 40);
-    let bulk = in_netns(|| {
-        let (near, far) = connected();
-        assert_eq!(selected(&near), "reno");
-        select(&near, biscay.name()).unwrap();
-        Bulk::start((near, far))
+    steadily(|| {
+        // The namespace has no queueing discipline on its loopback, and a socket born under reno is not paced. The window
+        // alone would let 10 ms of the share through in every RTT of some 50 us.
+        let knobs = Knobs { pacing_gain_permille: 990, ..Knobs::default() };
+        let Some(biscay) = load_with(knobs) else { return };
+        let _daemon = Daemon::publish(biscay.feed(), 40);
+        let bulk = in_netns(|| {
+            let (near, far) = connected();
+            assert_eq!(selected(&near), "reno");
+            select(&near, biscay.name()).unwrap();
+            Bulk::start((near, far))
+        });
+        wait_for("the law to drive", || {
+            let flow = biscay.flow(&bulk.sender).unwrap()?;
+            (flow.phase == Phase::Biscay).then_some(())
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        let (began, before) = (monotonic(), bulk.arrived());
+        std::thread::sleep(Duration::from_millis(1_000));
+        let (ended, after) = (monotonic(), bulk.arrived());
+        let rate = sounding_units::Bytes::new(after - before).per(ended - began);
+        // An upper bound: a busy machine only makes it slower.
+        assert!(rate < Rate::from_bits_per_sec(44_000_000), "{rate}");
+        assert!(after > before, "nothing moves");
+        let flow = biscay.flow(&bulk.sender).unwrap().unwrap();
+        assert_eq!(flow.pacing, Rate::from_bytes_per_sec(5_000_000 * 1448 / 1500 * 990 / 1000));
     });
-    wait_for("the law to drive", || {
-        let flow = biscay.flow(&bulk.sender).unwrap()?;
-        (flow.phase == Phase::Biscay).then_some(())
-    });
-    std::thread::sleep(Duration::from_millis(300));
-    let (began, before) = (monotonic(), bulk.arrived());
-    std::thread::sleep(Duration::from_millis(1_000));
-    let (ended, after) = (monotonic(), bulk.arrived());
-    let rate = sounding_units::Bytes::new(after - before).per(ended - began);
-    // An upper bound: a busy machine only makes it slower.
-    assert!(rate < Rate::from_bits_per_sec(44_000_000), "{rate}");
-    assert!(after > before, "nothing moves");
-    let flow = biscay.flow(&bulk.sender).unwrap().unwrap();
-    assert_eq!(flow.pacing, Rate::from_bytes_per_sec(5_000_000 * 1448 / 1500 * 990 / 1000));
 }
 
 #[test]
 fn the_kernel_never_mixes_two_publications() {
-    // Both say 8 Gbit/s for the one flow there is; a mixture says a tenth, or ten times as much.
-    let Some(biscay) = load_with(Knobs { settled_after: 1, ..Knobs::default() }) else { return };
-    let feed = biscay.feed().clone();
-    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let stopped = stop.clone();
-    let writer = std::thread::spawn(move || {
-        let mut turns = 0u64;
-        while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
-            let (mbit, other_flows) =
-                if turns.is_multiple_of(2) { (8_000, 0) } else { (80_000, 9) };
-            let estimate = sounding_bpf::Estimate { other_flows, ..capacity(mbit) };
-            feed.publish(&estimate);
-            feed.heartbeat(estimate.sampled_at);
-            turns += 1;
+    steadily(|| {
+        // Both say 8 Gbit/s for the one flow there is; a mixture says a tenth, or ten times as much.
+        let Some(biscay) = load_with(Knobs { settled_after: 1, ..Knobs::default() }) else {
+            return;
+        };
+        let feed = biscay.feed().clone();
+        let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let stopped = stop.clone();
+        let writer = std::thread::spawn(move || {
+            let mut turns = 0u64;
+            while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
+                let (mbit, other_flows) =
+                    if turns.is_multiple_of(2) { (8_000, 0) } else { (80_000, 9) };
+                let estimate = sounding_bpf::Estimate { other_flows, ..capacity(mbit) };
+                feed.publish(&estimate);
+                feed.heartbeat(estimate.sampled_at);
+                turns += 1;
+            }
+            turns
+        });
+        let bulk = in_netns(|| {
+            let (near, far) = connected();
+            select(&near, biscay.name()).unwrap();
+            Bulk::start((near, far))
+        });
+        let mut shares = std::collections::BTreeMap::new();
+        let mut acks = 0;
+        while acks < 20_000 {
+            let flow = biscay.flow(&bulk.sender).unwrap().unwrap();
+            if flow.phase == Phase::Biscay {
+                *shares.entry(flow.share).or_insert(0) += 1;
+            }
+            acks = flow.acks;
         }
-        turns
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let turns = writer.join().unwrap();
+        println!("{acks} ACKs met {turns} publications");
+        assert!(turns > 10_000, "{turns} publications");
+        assert_eq!(
+            Vec::from_iter(shares.keys().copied()),
+            [Rate::from_bits_per_sec(8_000_000_000)]
+        );
     });
-    let bulk = in_netns(|| {
-        let (near, far) = connected();
-        select(&near, biscay.name()).unwrap();
-        Bulk::start((near, far))
-    });
-    let mut shares = std::collections::BTreeMap::new();
-    let mut acks = 0;
-    while acks < 20_000 {
-        let flow = biscay.flow(&bulk.sender).unwrap().unwrap();
-        if flow.phase == Phase::Biscay {
-            *shares.entry(flow.share).or_insert(0) += 1;
-        }
-        acks = flow.acks;
-    }
-    stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    let turns = writer.join().unwrap();
-    println!("{acks} ACKs met {turns} publications");
-    assert!(turns > 10_000, "{turns} publications");
-    assert_eq!(Vec::from_iter(shares.keys().copied()), [Rate::from_bits_per_sec(8_000_000_000)]);
 }
 
 #[test]
 fn a_withdrawn_estimate_lets_flows_go() {
-    let knobs = Knobs { max_silence: Duration::from_secs(60), ..Knobs::default() };
-    let Some(biscay) = load_with(knobs) else { return };
-    let daemon = Daemon::publish(biscay.feed(), 100);
-    let bulk = in_netns(|| {
-        let (near, far) = connected();
-        select(&near, biscay.name()).unwrap();
-        Bulk::start((near, far))
+    steadily(|| {
+        let knobs = Knobs { max_silence: Duration::from_secs(60), ..Knobs::default() };
+        let Some(biscay) = load_with(knobs) else { return };
+        let daemon = Daemon::publish(biscay.feed(), 100);
+        let bulk = in_netns(|| {
+            let (near, far) = connected();
+            select(&near, biscay.name()).unwrap();
+            Bulk::start((near, far))
+        });
+        let first = wait_for("a transition", || biscay.poll_transition());
+        assert_eq!(first.to, Phase::Biscay);
+        drop(daemon);
+        biscay.feed().invalidate();
+        let second = wait_for("a transition", || biscay.poll_transition());
+        assert_eq!((second.to, second.reason), (Phase::Fallback, Reason::Absent));
+        drop(bulk);
     });
-    let first = wait_for("a transition", || biscay.poll_transition());
-    assert_eq!(first.to, Phase::Biscay);
-    drop(daemon);
-    biscay.feed().invalidate();
-    let second = wait_for("a transition", || biscay.poll_transition());
-    assert_eq!((second.to, second.reason), (Phase::Fallback, Reason::Absent));
-    drop(bulk);
 }
 
 #[test]
 fn knobs_reach_the_kernel() {
-    let knobs = Knobs { pacing_gain_permille: 1250, ..Knobs::default() };
-    let Some(biscay) = load_with(knobs) else { return };
-    let _daemon = Daemon::publish(biscay.feed(), 40);
-    let bulk = in_netns(|| {
-        let (near, far) = connected();
-        select(&near, biscay.name()).unwrap();
-        Bulk::start((near, far))
+    steadily(|| {
+        let knobs = Knobs { pacing_gain_permille: 1250, ..Knobs::default() };
+        let Some(biscay) = load_with(knobs) else { return };
+        let _daemon = Daemon::publish(biscay.feed(), 40);
+        let bulk = in_netns(|| {
+            let (near, far) = connected();
+            select(&near, biscay.name()).unwrap();
+            Bulk::start((near, far))
+        });
+        let pacing = wait_for("the law to drive", || {
+            let flow = biscay.flow(&bulk.sender).unwrap()?;
+            (flow.phase == Phase::Biscay).then_some(flow.pacing)
+        });
+        assert_eq!(pacing, Rate::from_bytes_per_sec(5_000_000 * 1448 / 1500 * 1250 / 1000));
     });
-    let pacing = wait_for("the law to drive", || {
-        let flow = biscay.flow(&bulk.sender).unwrap()?;
-        (flow.phase == Phase::Biscay).then_some(flow.pacing)
-    });
-    assert_eq!(pacing, Rate::from_bytes_per_sec(5_000_000 * 1448 / 1500 * 1250 / 1000));
 }
 
 #[test]
 fn the_first_estimate_is_reported_as_a_transition() {
-    let Some(biscay) = load() else { return };
-    let began = monotonic();
-    let _daemon = Daemon::publish(biscay.feed(), 40);
-    let bulk = in_netns(|| {
-        let (near, far) = connected();
-        select(&near, biscay.name()).unwrap();
-        Bulk::start((near, far))
+    steadily(|| {
+        let Some(biscay) = load() else { return };
+        let began = monotonic();
+        let _daemon = Daemon::publish(biscay.feed(), 40);
+        let bulk = in_netns(|| {
+            let (near, far) = connected();
+            select(&near, biscay.name()).unwrap();
+            Bulk::start((near, far))
+        });
+        let seen = wait_for("a transition", || biscay.poll_transition());
+        assert_eq!(
+            (seen.from, seen.to, seen.reason),
+            (Phase::Startup, Phase::Biscay, Reason::Fresh)
+        );
+        assert_eq!(seen.local_port, bulk.sender.local_addr().unwrap().port());
+        assert_eq!(seen.remote_port, bulk.sender.peer_addr().unwrap().port());
+        assert_eq!(seen.share, Rate::from_bits_per_sec(40_000_000));
+        assert!((began..=monotonic()).contains(&seen.at));
     });
-    let seen = wait_for("a transition", || biscay.poll_transition());
-    assert_eq!((seen.from, seen.to, seen.reason), (Phase::Startup, Phase::Biscay, Reason::Fresh));
-    assert_eq!(seen.local_port, bulk.sender.local_addr().unwrap().port());
-    assert_eq!(seen.remote_port, bulk.sender.peer_addr().unwrap().port());
-    assert_eq!(seen.share, Rate::from_bits_per_sec(40_000_000));
-    assert!((began..=monotonic()).contains(&seen.at));
 }
 
 #[test]
@@ -335,22 +354,24 @@ fn calls_are_counted_while_somebody_wants_to_know() {
 
 #[test]
 fn a_whole_life_leaves_the_kernels_log_without_alarms() {
-    let Some(biscay) = load() else { return };
-    let log = KernelLog::watch();
-    let daemon = Daemon::publish(biscay.feed(), 100);
-    let bulk = in_netns(|| {
-        set_default(biscay.name()).unwrap();
-        Bulk::start(connected())
+    steadily(|| {
+        let Some(biscay) = load() else { return };
+        let log = KernelLog::watch();
+        let daemon = Daemon::publish(biscay.feed(), 100);
+        let bulk = in_netns(|| {
+            set_default(biscay.name()).unwrap();
+            Bulk::start(connected())
+        });
+        wait_for("data", || (bulk.arrived() > 1_000_000).then_some(()));
+        drop(daemon);
+        biscay.feed().invalidate();
+        let fallen = |biscay: &Biscay| biscay.flow(&bulk.sender).unwrap().unwrap().phase;
+        wait_for("the fall", || (fallen(&biscay) == Phase::Fallback).then_some(()));
+        let before = bulk.arrived();
+        // The running flow keeps the program.
+        drop(biscay);
+        wait_for("data without a daemon", || (bulk.arrived() > before + 1_000_000).then_some(()));
+        drop(bulk);
+        assert_eq!(log.alarms(), Vec::<String>::new());
     });
-    wait_for("data", || (bulk.arrived() > 1_000_000).then_some(()));
-    drop(daemon);
-    biscay.feed().invalidate();
-    let fallen = |biscay: &Biscay| biscay.flow(&bulk.sender).unwrap().unwrap().phase;
-    wait_for("the fall", || (fallen(&biscay) == Phase::Fallback).then_some(()));
-    let before = bulk.arrived();
-    // The running flow keeps the program.
-    drop(biscay);
-    wait_for("data without a daemon", || (bulk.arrived() > before + 1_000_000).then_some(()));
-    drop(bulk);
-    assert_eq!(log.alarms(), Vec::<String>::new());
 }

@@ -58,6 +58,7 @@ pub mod packet;
 pub mod radio;
 pub mod record;
 pub mod rlc;
+pub mod rlc_nr;
 pub mod session;
 
 pub use code::LogCode;

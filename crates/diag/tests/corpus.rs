@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sounding_diag::command::{Answer, EQUIPMENTS, LogMask, MessageRange};
 use sounding_diag::hdlc::encode;
 use sounding_diag::nonhdlc;
+use sounding_diag::record;
 
 fn corpus(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target)
@@ -54,8 +55,9 @@ fn seeds_of_the_captures_are_read() {
 fn every_described_version_is_a_seed() {
     let seeds = seeds("records");
     for (code, body) in synthetic::bodies(0) {
-        let start = [code.number().to_le_bytes().as_slice(), &body[..1]].concat();
-        assert!(seeds.iter().any(|seed| seed.starts_with(&start)), "{code} v{}", body[0]);
+        let version = &body[..code.version_size()];
+        let start = [code.number().to_le_bytes().as_slice(), version].concat();
+        assert!(seeds.iter().any(|seed| seed.starts_with(&start)), "{code} v{version:?}");
     }
 }
 
@@ -97,7 +99,8 @@ fn regenerate() {
     };
     let mut stream = Vec::new();
     for (code, body) in synthetic::bodies(0) {
-        let name = format!("{code}-v{}", body[0]).to_lowercase();
+        let version = code.version_of(&body).map(record::Version::Packet).expect("it has one");
+        let name = format!("{code}-v{version}").to_lowercase();
         write("records", &name, &[code.number().to_le_bytes().as_slice(), &body].concat());
         let mut payload = Vec::new();
         synthetic::record(code, &body).emit(&mut payload).expect("bodies are short");

@@ -12,11 +12,13 @@ extern crate alloc;
 extern crate std;
 
 pub mod board;
+mod codes;
 mod extract;
 pub mod registry;
 mod sample;
 mod subscription;
 
+pub use codes::codes;
 pub use extract::extract;
-pub use sample::{Allocation, Backlog, Direction, Grant, Kpi, Layer, Signal};
+pub use sample::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
 pub use subscription::{Counts, Reading, Subscription, UnknownKpi};

@@ -85,7 +85,7 @@ impl Live {
                 match packet {
                     Packet::Log(record) => session.handle_log(now, record.code, record.body.len()),
                     Packet::Other { command, body, .. } => {
-                        session.handle_other(now, *command, body)
+                        session.handle_other(now, *command, body);
                     }
                 }
             }

@@ -2,8 +2,10 @@
 //! repository: tests that need them run where they are present and say aloud what they skipped where they are not.
 
 mod rights;
+mod steady;
 
 pub use rights::may_emulate;
+pub use steady::steadily;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -9,6 +9,8 @@ mod field;
 mod node;
 mod part;
 mod probe;
+#[cfg(test)]
+mod tests;
 
 pub use bits::Bits;
 pub use field::{Field, Kind, Names, Value};
@@ -17,5 +19,5 @@ pub use part::{Block, Count, Layout, Part, Short, SubLayout};
 pub use probe::{Item, Met, Probe};
 
 pub(crate) use bits::{bits, u8, u16, u32, u64};
-pub(crate) use field::{bytes, flag, hex, int, names, scaled, scaled_int, uint};
+pub(crate) use field::{bytes, flag, hex, int, names, network, scaled, scaled_int, uint};
 pub(crate) use part::{field, key, try_field, try_key};

@@ -1,7 +1,7 @@
 use super::*;
 use std::string::ToString;
 
-use crate::command::{EQUIPMENTS, Request};
+use crate::command::{EQUIPMENTS, Refusal, Request};
 
 const PUSCH: LogCode = LogCode::new(0xB139);
 const MAC: LogCode = LogCode::new(0xB064);

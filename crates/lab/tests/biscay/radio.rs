@@ -1,8 +1,8 @@
 //! What a daemon would tell of a radio, and how it would fall silent.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -13,9 +13,6 @@ use sounding_units::{HostInstant, Rate};
 
 /// How often the feed is written.
 const PERIOD: Duration = Duration::from_millis(5);
-
-/// One emulation at a time: two would take each other's processor.
-static TURN: Mutex<()> = Mutex::new(());
 
 /// A name of this process, or `None`, said aloud, where BISCAY or the emulator cannot run.
 pub(crate) fn name(test: &str) -> Option<String> {
@@ -31,16 +28,11 @@ pub(crate) fn name(test: &str) -> Option<String> {
     None
 }
 
-pub(crate) fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// An instance and the daemon that feeds it.
 pub(crate) struct Radio {
     pub(crate) biscay: Biscay,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    _turn: MutexGuard<'static, ()>,
 }
 
 #[derive(Default)]
@@ -61,7 +53,6 @@ impl Radio {
 
     pub(crate) fn start_with(test: &str, mbit: u64, bound: Bound) -> Option<Self> {
         let name = name(test)?;
-        let turn = turn();
         let biscay = Biscay::load(&Config { name, knobs: Knobs::default() }).unwrap();
         let shared = Arc::new(Shared { kbit: (mbit * 1000).into(), ..Shared::default() });
         let (feed, state) = (biscay.feed().clone(), shared.clone());
@@ -72,7 +63,7 @@ impl Radio {
                 thread::sleep(PERIOD);
             }
         });
-        Some(Self { biscay, shared, thread: Some(thread), _turn: turn })
+        Some(Self { biscay, shared, thread: Some(thread) })
     }
 
     pub(crate) fn set_mbit(&self, mbit: u64) {

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, ModemInstant};
 
 use super::answers::Answers;
 use super::mischief::{Chance, Fate, Mischief};
@@ -180,7 +180,7 @@ impl SimModem {
             }
             let right = self.script.stamp(record);
             let stamp = self.chance.stamp(self.script.first(), right, record.due);
-            let payload = self.script.payload(record, stamp.map(|at| at.to_diag()));
+            let payload = self.script.payload(record, stamp.map(ModemInstant::to_diag));
             if self.waiting.is_empty() {
                 self.waiting_since = now;
             }

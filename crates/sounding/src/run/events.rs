@@ -1,13 +1,16 @@
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use sounding_bpf::Transition;
+use sounding_diag::LogCode;
+use sounding_diag::session::Event;
 use sounding_link::{Counts, LinkEstimate};
+use sounding_modem::Source;
 use sounding_units::HostInstant;
 
 use super::outbox::Outbox;
+use super::told;
 
 /// What the daemon says: JSON lines for programs on standard output, or sentences for people on standard error.
 ///
@@ -41,35 +44,35 @@ impl Events {
         }
     }
 
-    pub(crate) fn ready(&mut self, name: &str, device: &Path) {
-        let device = device.display();
+    pub(crate) fn ready(&mut self, name: &str, device: &Source) {
         self.say(&json!({ "event": "ready", "name": name, "device": device.to_string() }), || {
             Some(format!("{name} is in the kernel, reading {device}; Ctrl-C ends it"))
         });
     }
 
-    pub(crate) fn closed(&mut self, device: &Path) {
-        let device = device.display();
+    pub(crate) fn closed(&mut self, device: &Source) {
         self.say(&json!({ "event": "closed", "device": device.to_string() }), || {
             Some(format!("{device} closed: flows go on as BBR until it is back"))
         });
     }
 
-    pub(crate) fn reopened(&mut self, device: &Path) {
-        let device = device.display();
+    pub(crate) fn reopened(&mut self, device: &Source) {
         self.say(&json!({ "event": "reopened", "device": device.to_string() }), || {
             Some(format!("{device} is back"))
         });
     }
 
-    pub(crate) fn mute(&mut self, device: &Path, bytes: u64) {
-        let device = device.display();
+    pub(crate) fn mute(&mut self, device: &Source, bytes: u64) {
         let event = json!({ "event": "mute", "device": device.to_string(), "bytes": bytes });
         self.say(&event, || {
             Some(format!(
                 "{device}: {bytes} bytes and no Diag frame among them: is it the modem's Diag port, and is logging on?"
             ))
         });
+    }
+
+    pub(crate) fn session(&mut self, event: &Event) {
+        self.say(&told::json(event), || told::sentence(event));
     }
 
     pub(crate) fn estimate(&mut self, now: HostInstant, estimate: &LinkEstimate) {
@@ -132,7 +135,7 @@ impl Events {
     }
 
     /// The last words; waits a moment for a reader that is behind.
-    pub(crate) fn done(self, counts: &Counts) {
+    pub(crate) fn done(self, counts: &Counts, switched_off: &[LogCode]) {
         let stream = &counts.stream;
         let (late, dropped) = (self.late.count, self.outbox.dropped());
         let event = json!({
@@ -145,6 +148,7 @@ impl Events {
             "unsupported": counts.unsupported,
             "corrupt_records": counts.corrupt,
             "kpis": counts.kpis,
+            "codes_switched_off": told::names(switched_off),
             "late_heartbeats": late,
             "events_dropped": dropped,
         });

@@ -12,6 +12,7 @@ use sounding_trace::Steps;
 use sounding_units::Rate;
 
 use crate::rig::skipped;
+use sounding_testdata::steadily;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
@@ -54,18 +55,22 @@ fn around(name: &str, end: impl Fn(Daemon) + Send + Sync) -> Option<[(String, St
 
 #[test]
 fn a_daemon_that_ends_restores_sysctl_and_route() {
-    let Some([before, during, after]) = around("ends", |daemon| drop(daemon.stop())) else {
-        return;
-    };
-    assert_ne!(before, during);
-    assert_eq!(before, after);
+    steadily(|| {
+        let Some([before, during, after]) = around("ends", |daemon| drop(daemon.stop())) else {
+            return;
+        };
+        assert_ne!(before, during);
+        assert_eq!(before, after);
+    });
 }
 
 #[test]
 fn a_daemon_that_is_killed_restores_sysctl_and_route() {
-    let Some([before, during, after]) = around("kill", |daemon| drop(daemon.kill())) else {
-        return;
-    };
-    assert_ne!(before, during);
-    assert_eq!(before, after);
+    steadily(|| {
+        let Some([before, during, after]) = around("kill", |daemon| drop(daemon.kill())) else {
+            return;
+        };
+        assert_ne!(before, during);
+        assert_eq!(before, after);
+    });
 }

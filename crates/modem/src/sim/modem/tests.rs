@@ -3,7 +3,6 @@ use sounding_diag::command::{LogMask, Request};
 use sounding_diag::hdlc::encode;
 use sounding_diag::packet::Packet;
 use sounding_diag::{LogCode, LogRecord};
-use sounding_units::ModemInstant;
 
 const PUSCH: LogCode = LogCode::new(0xB139);
 const MAC: LogCode = LogCode::new(0xB064);
