@@ -117,7 +117,9 @@ impl Publisher {
             self.writer.heartbeat(board, now);
         }
         while let Ok((reader, _)) = self.listener.accept() {
-            if self.readers.len() < MOST_READERS && reader.set_nonblocking(true).is_ok() {
+            // Woken at once: what was posted since it connected woke others only.
+            let is_in = self.readers.len() < MOST_READERS && reader.set_nonblocking(true).is_ok();
+            if is_in && wake(&reader) {
                 self.readers.push(reader);
             }
         }

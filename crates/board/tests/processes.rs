@@ -62,6 +62,7 @@ fn a_post_wakes_a_reader_once() {
     let mut publisher = folder.publisher();
     let mut reader = Reader::open(&folder.place()).expect("it is there");
     publisher.heartbeat(START);
+    reader.rearm();
     assert!(!is_readable(&reader));
     publisher.post();
     assert!(!is_readable(&reader), "there was nothing to post");
@@ -71,6 +72,18 @@ fn a_post_wakes_a_reader_once() {
     reader.rearm();
     assert!(!is_readable(&reader));
     assert_eq!(reader.writer(START), Writer::Alive);
+}
+
+#[test]
+fn a_post_between_connecting_and_being_let_in_is_not_slept_through() {
+    let folder = Folder::new();
+    let mut publisher = folder.publisher();
+    let reader = Reader::open(&folder.place()).expect("it is there");
+    assert_eq!(reader.read(0), Ok(None));
+    publisher.handle(&reading(0, 1.0), START);
+    publisher.post();
+    publisher.heartbeat(START);
+    assert!(is_readable(&reader));
 }
 
 #[test]

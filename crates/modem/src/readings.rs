@@ -7,7 +7,7 @@ use sounding_diag::session::{Event, Wanted};
 use sounding_kpi::{Counts, Reading, Subscription};
 use sounding_units::HostInstant;
 
-use crate::{Framing, Live, OpenError, READ_SIZE, Read, Source, monotonic_now};
+use crate::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport, monotonic_now};
 
 /// The KPIs of a subscription, as a modem or a capture gives them.
 ///
@@ -40,14 +40,19 @@ impl Readings {
     /// Opens the source and asks it for what the subscription needs.
     pub fn open(source: Source, subscription: Subscription) -> Result<Self, OpenError> {
         let transport = source.open()?;
+        Ok(Self::over(source, transport, subscription))
+    }
+
+    /// The same over a source that is open already.
+    pub fn over(source: Source, transport: Box<dyn Transport>, subscription: Subscription) -> Self {
         let wanted = Wanted { codes: subscription.codes().collect(), ..Wanted::default() };
-        Ok(Self {
+        Self {
             source,
             live: Live::new(transport, Some(wanted)),
             reader: Reader::new(),
             subscription,
             buffer: vec![0; READ_SIZE],
-        })
+        }
     }
 
     /// Where they come from.
