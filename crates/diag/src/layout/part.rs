@@ -23,6 +23,15 @@ pub enum Part {
         /// The parts of one item.
         parts: &'static [Part],
     },
+    /// A byte that says how many items there are, and room for as many as the last block says.
+    Counted {
+        /// What the items are called.
+        name: &'static str,
+        /// Where the last block says how much room there is.
+        room: Bits,
+        /// The parts of one item, each of fixed length.
+        parts: &'static [Part],
+    },
     /// A MAC PDU's subheaders and control elements, as many bytes as the last block says.
     Mac {
         /// Where the last block says how many bytes.
@@ -133,6 +142,13 @@ impl Part {
                         Ok(end - at)
                     }
                 }
+            }
+            Part::Counted { room, parts, .. } => {
+                let mut end = at + fits(body, at, 1)?;
+                for _ in 0..room.read(&body[block..]) {
+                    end += measure(parts, body, end)?;
+                }
+                Ok(end - at)
             }
             Part::Chain => {
                 let mut end = at;

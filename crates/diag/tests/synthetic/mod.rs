@@ -80,6 +80,11 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                 };
                 (0..items).for_each(|_| fill(parts, numbers, body));
             }
+            Part::Counted { room, parts, .. } => {
+                let room = choose(*room, numbers, &mut body[block..]);
+                body.push(numbers.below(u64::from(room) + 1) as u8);
+                (0..room).for_each(|_| fill(parts, numbers, body));
+            }
             Part::Mac { len, .. } => {
                 let bytes = pdu(numbers.below(10) as usize, numbers);
                 assert!(len.write(bytes.len() as u64, &mut body[block..]), "the length fits");
