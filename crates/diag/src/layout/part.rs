@@ -238,6 +238,15 @@ impl Layout {
         self.versions.is_empty() || self.versions.contains(&version)
     }
 
+    /// Every kind and version of sub-packet in it.
+    pub fn sub_layouts(&self) -> impl Iterator<Item = &'static SubLayout> + use<> {
+        let known = |part: &'static Part| match part {
+            Part::SubPackets { known, .. } => *known,
+            _ => &[],
+        };
+        self.parts.iter().flat_map(known)
+    }
+
     /// A body checked against this layout.
     pub fn node<'a>(&self, body: &'a [u8]) -> Result<Node<'a>, Short> {
         measure(self.parts, body, 0)?;

@@ -11,6 +11,7 @@ mod common;
 mod csf;
 mod dci;
 mod emit;
+mod evidence;
 mod gm_tx;
 mod mac_config;
 mod mac_downlink;
@@ -42,6 +43,7 @@ mod ul_stats;
 mod umts_gsm;
 
 pub use emit::EmitError;
+pub use evidence::{Evidence, evidence};
 pub use mac_downlink::{DownlinkBlock, MacDownlink};
 pub use mac_uplink::{BsrEvent, BsrTrigger, MacUplink, UplinkBlock};
 pub use pdcch_decoding::{ControlMessage, PdcchDecoding};

@@ -1,6 +1,7 @@
 //! Real captures, read beside an independent reader: every frame, and every field of every record described here.
 
 mod agree;
+mod evidence;
 mod expected;
 mod rules;
 #[path = "../tree/mod.rs"]
@@ -199,6 +200,17 @@ fn captures_of_a_xiaomi_mi10() {
     if !files.is_empty() {
         assert_eq!((frames, logs), (54534, 54514));
     }
+}
+
+/// Every capture that has an expected reading: its folder and its file.
+fn files() -> Vec<(String, String)> {
+    let own = NAMED.iter().map(|(folder, file)| ((*folder).to_owned(), (*file).to_owned()));
+    let names = sounding_testdata::shared_files("expected").into_iter().filter_map(|file| {
+        let name = file.file_name()?.to_str()?.strip_prefix(XIAOMI)?;
+        let name = is_xiaomi(&file).then(|| name.strip_suffix(".jsonl.zst"))??;
+        Some((XIAOMI.trim_end_matches('_').to_owned(), name.to_owned()))
+    });
+    own.chain(names).collect()
 }
 
 const XIAOMI: &str = "mobile-insight__mobileinsight-core_";
