@@ -208,6 +208,14 @@ impl Deframer {
         }
     }
 
+    /// Counts a payload that came without a frame.
+    pub(crate) fn count_payload<'c>(&mut self, payload: &'c [u8]) -> Frame<'c> {
+        let offset = self.counts.bytes;
+        self.counts.bytes += payload.len() as u64;
+        self.counts.good += 1;
+        Frame { offset, payload }
+    }
+
     /// Bytes that are no part of the stream go before it; offsets count them.
     pub(crate) fn handle_preamble(&mut self, len: u64) {
         self.counts.bytes += len;

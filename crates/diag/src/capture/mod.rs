@@ -147,19 +147,18 @@ impl Reader {
             // A reader finds only what its own way of cutting finds.
             (_, Found::Hdlc(_) | Found::Flat(_)) => unreachable!("one reader, one way of cutting"),
         };
-        match packet {
-            Ok(packet) => {
-                match packet {
-                    Packet::Log(_) => self.logs += 1,
-                    Packet::Other { .. } => self.others += 1,
-                }
-                Ok(Located { offset, packet })
-            }
-            Err(error) => {
-                self.bad_packets += 1;
-                Err(Damage::Packet { offset, error })
-            }
-        }
+        count(offset, packet, &mut self.logs, &mut self.others, &mut self.bad_packets)
+    }
+
+    /// Takes the payload of a frame that something before this reader has cut and checked, as the packets of a
+    /// diag-router's socket are.
+    pub fn handle_payload<'c>(&mut self, payload: &'c [u8]) -> Result<Located<'c>, Damage> {
+        let offset = match &mut self.cut {
+            Cut::Hdlc(deframer) => deframer.count_payload(payload).offset,
+            Cut::Flat(flat, _) => flat.count_payload(payload),
+        };
+        let packet = Packet::parse(payload);
+        count(offset, packet, &mut self.logs, &mut self.others, &mut self.bad_packets)
     }
 
     /// The end of the stream: records that waited for what might follow them, and what is left of one; `None` when
@@ -179,6 +178,28 @@ impl Reader {
             Cut::Flat(flat, _) => flat.counts(),
         };
         Counts { frames, logs: self.logs, others: self.others, bad_packets: self.bad_packets }
+    }
+}
+
+fn count<'a>(
+    offset: u64,
+    packet: Result<Packet<'a>, PacketError>,
+    logs: &mut u64,
+    others: &mut u64,
+    bad_packets: &mut u64,
+) -> Result<Located<'a>, Damage> {
+    match packet {
+        Ok(packet) => {
+            match packet {
+                Packet::Log(_) => *logs += 1,
+                Packet::Other { .. } => *others += 1,
+            }
+            Ok(Located { offset, packet })
+        }
+        Err(error) => {
+            *bad_packets += 1;
+            Err(Damage::Packet { offset, error })
+        }
     }
 }
 

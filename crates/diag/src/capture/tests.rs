@@ -199,3 +199,16 @@ fn a_packet_that_a_format_has_no_place_for_is_refused_whole() {
     }
     assert!(out.is_empty());
 }
+
+#[test]
+fn a_payload_without_its_frame_is_read_and_counted() {
+    for format in FORMATS {
+        let mut reader = Reader::of(Kind::of(format));
+        let found = reader.handle_payload(b"\x1C\x01").unwrap();
+        assert_eq!(found.packet, Packet::Other { command: 0x1C, radio: None, body: b"\x01" });
+        assert!(matches!(reader.handle_payload(&[0x10, 0]), Err(Damage::Packet { offset: 2, .. })));
+        let counts = reader.counts();
+        assert_eq!((counts.frames.bytes, counts.frames.good), (4, 2));
+        assert_eq!((counts.others, counts.bad_packets), (1, 1));
+    }
+}
