@@ -210,6 +210,28 @@ impl Reader {
     }
 }
 
+fn count<'a>(
+    offset: u64,
+    packet: Result<Packet<'a>, PacketError>,
+    logs: &mut u64,
+    others: &mut u64,
+    bad_packets: &mut u64,
+) -> Result<Located<'a>, Damage> {
+    match packet {
+        Ok(packet) => {
+            match packet {
+                Packet::Log(_) => *logs += 1,
+                Packet::Other { .. } => *others += 1,
+            }
+            Ok(Located { offset, packet })
+        }
+        Err(error) => {
+            *bad_packets += 1;
+            Err(Damage::Packet { offset, error })
+        }
+    }
+}
+
 /// The packet in a record without HDLC around it.
 fn unframed(format: Format, record: &[u8]) -> Result<Packet<'_>, PacketError> {
     match format {
