@@ -125,14 +125,6 @@ impl Flat {
         }
     }
 
-    /// Counts a payload that came without a record around it; where it begins.
-    pub(super) fn count_payload(&mut self, payload: &[u8]) -> u64 {
-        let offset = self.counts.bytes;
-        self.counts.bytes += payload.len() as u64;
-        self.counts.good += 1;
-        offset
-    }
-
     /// Bytes that are no part of the stream go before it.
     pub(super) fn handle_preamble(&mut self, len: u64) {
         self.counts.bytes += len;

@@ -78,28 +78,6 @@ struct Packets {
     bad: u64,
 }
 
-impl Packets {
-    fn count<'a>(
-        &mut self,
-        offset: u64,
-        packet: Result<Packet<'a>, PacketError>,
-    ) -> Result<Located<'a>, Damage> {
-        match packet {
-            Ok(packet) => {
-                match packet {
-                    Packet::Log(_) => self.logs += 1,
-                    Packet::Other { .. } => self.others += 1,
-                }
-                Ok(Located { offset, packet })
-            }
-            Err(error) => {
-                self.bad += 1;
-                Err(Damage::Packet { offset, error })
-            }
-        }
-    }
-}
-
 /// How records are told apart, with what is held of an unfinished one.
 #[derive(Clone, Debug)]
 enum Cut {
