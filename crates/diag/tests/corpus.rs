@@ -5,9 +5,11 @@ mod targets;
 
 use std::path::{Path, PathBuf};
 
+use sounding_diag::LogCode;
 use sounding_diag::command::{Answer, EQUIPMENTS, LogMask, MessageRange};
 use sounding_diag::hdlc::encode;
 use sounding_diag::nonhdlc;
+use sounding_diag::packet::Packet;
 use sounding_diag::record;
 
 fn corpus(target: &str) -> PathBuf {
@@ -52,10 +54,23 @@ fn seeds_of_the_captures_are_read() {
 }
 
 #[test]
+fn seeds_of_the_formats_are_read_the_same_however_they_are_cut() {
+    seeds("formats").iter().for_each(|seed| targets::formats(seed));
+}
+
+#[test]
+fn every_format_is_a_seed() {
+    let seeds = seeds("formats");
+    for (number, format) in targets::FORMATS.into_iter().enumerate() {
+        assert!(seeds.iter().any(|seed| usize::from(seed[0]) == number), "{format}");
+    }
+}
+
+#[test]
 fn every_described_version_is_a_seed() {
     let seeds = seeds("records");
     for (code, body) in synthetic::bodies(0) {
-        let version = &body[..code.version_size()];
+        let version = if has_version(code) { &body[..code.version_size()] } else { &[] };
         let start = [code.number().to_le_bytes().as_slice(), version].concat();
         assert!(seeds.iter().any(|seed| seed.starts_with(&start)), "{code} v{version:?}");
     }
@@ -89,6 +104,11 @@ fn answers() -> Vec<u8> {
     stream
 }
 
+/// Whether records of this code begin with a version.
+fn has_version(code: LogCode) -> bool {
+    record::layouts(code).into_iter().flatten().all(|layout| !layout.versions.is_empty())
+}
+
 /// `cargo test -p sounding-diag --test corpus -- --ignored`
 #[test]
 #[ignore = "writes the seeds anew"]
@@ -99,13 +119,30 @@ fn regenerate() {
     };
     let mut stream = Vec::new();
     for (code, body) in synthetic::bodies(0) {
-        let version = code.version_of(&body).map(record::Version::Packet).expect("it has one");
-        let name = format!("{code}-v{version}").to_lowercase();
+        let version = code.version_of(&body).filter(|_| has_version(code));
+        let name = match version.map(record::Version::Packet) {
+            Some(version) => format!("{code}-v{version}").to_lowercase(),
+            None => code.to_string().to_lowercase(),
+        };
         write("records", &name, &[code.number().to_le_bytes().as_slice(), &body].concat());
         let mut payload = Vec::new();
         synthetic::record(code, &body).emit(&mut payload).expect("bodies are short");
         encode(&payload, &mut stream);
     }
+    for (number, format) in targets::FORMATS.into_iter().enumerate() {
+        let mut whole = Vec::new();
+        for (code, body) in synthetic::bodies(0).into_iter().take(6) {
+            let log = synthetic::record(code, &body);
+            format.emit(&Packet::Log(log), &mut whole).expect("bodies are short");
+        }
+        let name = format!("{format:?}").to_lowercase();
+        let start = [number as u8, 3];
+        write("formats", &name, &[start.as_slice(), &whole].concat());
+        write("formats", &format!("{name}-middle"), &[start.as_slice(), &whole[7..400]].concat());
+        write("capture", &name, &whole);
+    }
+    let guids = [[26, 0, 0, 0, 1, 1, 1, 0, 0, 0].as_slice(), &[7; 16]].concat();
+    write("capture", "qmdl2", &[guids.as_slice(), &stream[..1500]].concat());
     write("capture", "every-record", &stream);
     write("capture", "middle-to-middle", &stream[5..2000]);
     write("capture", "text", b"time,cell,rsrp\n");

@@ -87,7 +87,7 @@ impl Readings {
             Read::Bytes(count) => count,
             Read::Idle => return Ok(Polled::Idle),
             Read::Closed => {
-                reader.handle_end();
+                while reader.poll_end().is_some() {}
                 return Ok(Polled::Closed);
             }
         };

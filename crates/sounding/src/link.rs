@@ -10,7 +10,7 @@ use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, LinkEstimate, Seen, Sounder};
 use sounding_units::{HostInstant, ModemInstant};
 
-use crate::input;
+use crate::input::{CaptureError, Source};
 use crate::words::{DirectionWord, MethodWord};
 
 /// Prints the rate of the link over time, from the records of a capture
@@ -24,7 +24,7 @@ Examples:
   sounding link drive.mi2log --direction uplink --method formula --bin 50ms
   sounding link drive.mi2log --json | jq 'select(.bound == \"capacity\") | .rate_bits_per_sec'")]
 pub(crate) struct Link {
-    /// Capture file (.mi2log, .qmdl: a raw Diag byte stream), or - for standard input
+    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard input
     capture: PathBuf,
     /// One direction only
     #[arg(long, value_enum)]
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     if args.bin < Duration::from_millis(1) || args.window < Duration::from_millis(1) {
         return Err(miette!("--bin and --window are at least 1ms"));
     }
-    let capture = input::capture(&args.capture)?;
+    let source = Source::open(&args.capture)?;
     let directions = match args.direction {
         Some(word) => vec![word.into()],
         None => vec![Direction::Uplink, Direction::Downlink],
@@ -61,15 +61,13 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
             directions.iter().map(|d| format!("{:^36}", d.to_string())).collect();
         writeln!(out, "{:>9}  {}", "s", names.join("  |")).into_diagnostic()?;
     }
-    let series: Vec<Vec<(Duration, LinkEstimate)>> = directions
-        .iter()
-        .map(|&direction| {
-            let mut config = Config::new(direction);
-            config.method = args.method.into();
-            config.window = args.window;
-            series(&capture, config, args.bin)
-        })
-        .collect();
+    let configs = directions.iter().map(|&direction| {
+        let mut config = Config::new(direction);
+        config.method = args.method.into();
+        config.window = args.window;
+        config
+    });
+    let series = series(source, configs, args.bin)?;
     for row in 0..series[0].len() {
         let estimates: Vec<_> = series.iter().map(|one| one[row]).collect();
         let written = if args.json {
@@ -88,33 +86,65 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The estimate at the end of each bin, from the first record on.
+/// A row for each bin: its end, and the estimate then.
+type Series = Vec<(Duration, LinkEstimate)>;
+
+/// The estimates at the end of each bin, from the first record on, one series for each configuration.
+fn series(
+    mut source: Source,
+    configs: impl Iterator<Item = Config>,
+    bin: Duration,
+) -> Result<Vec<Series>, CaptureError> {
+    let mut series: Vec<(Sounder, Bins)> = configs
+        .map(|config| (Sounder::new(config).reading(source.kind()), Bins::new(bin)))
+        .collect();
+    while let Some(chunk) = source.next_chunk()? {
+        for (sounder, bins) in &mut series {
+            sounder.handle_bytes(Arrival::AsStamped, chunk, |sounder, seen| {
+                bins.handle_seen(sounder, seen);
+            });
+        }
+    }
+    for (sounder, bins) in &mut series {
+        sounder.handle_end(Arrival::AsStamped, |sounder, seen| bins.handle_seen(sounder, seen));
+    }
+    Ok(series.into_iter().map(|(_, bins)| bins.rows).collect())
+}
+
+/// Estimates, one for each bin.
 ///
 /// A clock that jumps by more than a minute, as where two captures were put into one file, starts a bin of its own
 /// instead of a row for every bin of the gap.
-fn series(capture: &[u8], config: Config, bin: Duration) -> Vec<(Duration, LinkEstimate)> {
-    const LONGEST_GAP: Duration = Duration::from_secs(60);
-    let mut rows = Vec::new();
-    let mut sounder = Sounder::new(config);
-    let mut clock: Option<(ModemInstant, ModemInstant)> = None;
-    let mut elapsed = Duration::ZERO;
-    sounder.handle_bytes(Arrival::AsStamped, capture, |sounder, seen| {
+struct Bins {
+    bin: Duration,
+    rows: Series,
+    /// Start and end of the bin.
+    clock: Option<(ModemInstant, ModemInstant)>,
+    elapsed: Duration,
+}
+
+impl Bins {
+    fn new(bin: Duration) -> Self {
+        Self { bin, rows: Vec::new(), clock: None, elapsed: Duration::ZERO }
+    }
+
+    fn handle_seen(&mut self, sounder: &Sounder, seen: Seen<'_>) {
+        const LONGEST_GAP: Duration = Duration::from_secs(60);
         let Seen::Record(record) = seen else { return };
-        let Some((start, due)) = &mut clock else {
-            clock = Some((record.at, record.at + bin));
+        let Some((start, due)) = &mut self.clock else {
+            self.clock = Some((record.at, record.at + self.bin));
             return;
         };
         if record.at - *due > LONGEST_GAP || *start - record.at > LONGEST_GAP {
-            (*start, *due) = (record.at, record.at + bin);
+            (*start, *due) = (record.at, record.at + self.bin);
         }
         while *due <= record.at {
-            elapsed += bin;
+            self.elapsed += self.bin;
             let now = HostInstant::from_nanos(due.as_nanos());
-            rows.push((elapsed, sounder.estimate(now)));
-            *due = *due + bin;
+            self.rows.push((self.elapsed, sounder.estimate(now)));
+            *due = *due + self.bin;
         }
-    });
-    rows
+    }
 }
 
 fn heading(columns: &str) -> String {

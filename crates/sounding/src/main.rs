@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod board;
+mod convert;
+mod coverage;
 mod decode;
 mod demo;
 mod doctor;
@@ -15,6 +17,7 @@ mod kpi;
 mod lab;
 mod link;
 mod modem;
+mod output;
 mod record;
 mod run;
 mod signals;
@@ -47,6 +50,7 @@ enum Verb {
     Decode(decode::Decode),
     Board(board::Board),
     Kpi(kpi::Kpi),
+    Convert(convert::Convert),
     Link(link::Link),
     Emu(emu::Args),
     Lab(lab::Args),
@@ -68,6 +72,7 @@ fn main() -> ExitCode {
         Verb::Board(args) => board::run(args),
         Verb::Decode(args) => decode::run(&args),
         Verb::Kpi(args) => kpi::run(args),
+        Verb::Convert(args) => convert::run(&args),
         Verb::Link(args) => link::run(&args),
         Verb::Emu(args) => emu::run(args),
         Verb::Lab(args) => lab::run(args),

@@ -70,6 +70,9 @@ impl<'a> Node<'a> {
                 left: count.used(place.block),
                 parts,
             }),
+            Part::Counted { name: found, room, parts } if *found == name => {
+                Some(place.counted(self.body, *room, parts))
+            }
             _ => None,
         });
         found.unwrap_or(Children { body: &[], at: 0, left: 0, parts: &[] })
@@ -163,6 +166,16 @@ impl<'a> Node<'a> {
     }
 }
 
+fn visit_list(name: &'static str, children: Children<'_>, sink: &mut impl Sink) {
+    sink.begin_list(name);
+    for child in children {
+        sink.begin_item();
+        child.visit(sink);
+        sink.end_item();
+    }
+    sink.end_list();
+}
+
 /// The parts of a node, each with where it starts and the block before it.
 struct Walk<'a> {
     body: &'a [u8],
@@ -185,6 +198,9 @@ impl<'a> Place<'a> {
                 if let Some(pdu) = self.mac(body) {
                     pdu.visit(sink);
                 }
+            }
+            Part::Counted { name, room, parts } => {
+                visit_list(name, self.counted(body, *room, parts), sink);
             }
             Part::Rlc { len } => RlcHeader::new(self.announced(body, *len)).visit(sink),
             Part::Opaque { name, len } => {
@@ -209,6 +225,13 @@ impl<'a> Place<'a> {
         let Part::Mac { len, rnti, uplink } = *self.part else { return None };
         let rnti = Rnti::from_number(rnti.read(self.block));
         Some(MacPdu::new(self.announced(body, len), rnti, uplink))
+    }
+
+    /// The items that the byte at the beginning of this part counts; there are no more than there is room for.
+    fn counted(&self, body: &'a [u8], room: Bits, parts: &'static [Part]) -> Children<'a> {
+        let count = body.get(self.at).copied().unwrap_or_default();
+        let left = usize::from(count).min(room.read(self.block) as usize);
+        Children { body, at: self.at + 1, left, parts }
     }
 
     /// The bytes of this part, as many as the block before it says at `len`.

@@ -24,6 +24,15 @@ pub enum Part {
         /// The parts of one item.
         parts: &'static [Part],
     },
+    /// A byte that says how many items there are, and room for as many as the last block says.
+    Counted {
+        /// What the items are called.
+        name: &'static str,
+        /// Where the last block says how much room there is.
+        room: Bits,
+        /// The parts of one item, each of fixed length.
+        parts: &'static [Part],
+    },
     /// A MAC PDU's subheaders and control elements, as many bytes as the last block says.
     Mac {
         /// Where the last block says how many bytes.
@@ -165,6 +174,13 @@ impl Part {
                     }
                 }
             }
+            Part::Counted { room, parts, .. } => {
+                let mut end = at + fits(body, at, 1)?;
+                for _ in 0..room.read(&body[block..]) {
+                    end += measure(parts, body, end)?;
+                }
+                Ok(end - at)
+            }
             Part::Chain => {
                 let mut end = at;
                 loop {
@@ -260,6 +276,15 @@ impl Layout {
     /// Whether it describes this version.
     pub fn describes(&self, version: u32) -> bool {
         self.versions.is_empty() || self.versions.contains(&version)
+    }
+
+    /// Every kind and version of sub-packet in it.
+    pub fn sub_layouts(&self) -> impl Iterator<Item = &'static SubLayout> + use<> {
+        let known = |part: &'static Part| match part {
+            Part::SubPackets { known, .. } => *known,
+            _ => &[],
+        };
+        self.parts.iter().flat_map(known)
     }
 
     /// A body checked against this layout.

@@ -17,14 +17,20 @@
 //! | 0xB193 sub 36 | RSRQ is that of antenna 0 | two words after it | the combined value is that of the better antenna |
 //! | 0xB193 sub 36 | no RSSI, SNR or filtered levels; only the first cell | they are there | another decoder reads them |
 
+mod bearers;
+mod cells;
+mod events;
 mod mac;
+mod mac_config;
 mod measurement;
+mod nb_iot;
 mod pdcch;
 mod pdcp;
 mod pdsch;
 mod power;
 mod pucch;
 mod pusch;
+mod rach;
 mod rlc;
 mod statistics;
 
@@ -61,6 +67,26 @@ pub(crate) fn check(
         (0xB130, _) => pdcch::decoding(),
         (0xB132, _) => pdsch::decoding(),
         (0xB13C | 0xB14D, 161 | 162) if theirs.len() == HEADER_ONLY => return Ok(false),
+        (0x4127, _) => cells::wcdma(),
+        (0xB060, _) => mac_config::rules(&mut ours, &mut theirs, log.body),
+        (0xB061, _) => rach::trigger(log.body[5], reason_version(log.body)),
+        (0xB062, _) => rach::attempt(&mut ours, &mut theirs, log.body)?,
+        (0xB081, _) => bearers::rlc("RLCDL CFG"),
+        (0xB091, _) => bearers::rlc("RLCUL CFG"),
+        (0xB0A0 | 0xB0B0, _) => bearers::pdcp(),
+        (0xB0A2, _) => pdcp::control(),
+        (0xB0B1, _) => pdcp::data(),
+        (0xB0C1, _) => cells::mib(),
+        (0xB0C2, _) => cells::serving(),
+        (0xB179, _) => cells::intra_frequency(),
+        (0xB18A, _) => events::link_monitoring(),
+        (0xB195, _) => cells::neighbours(&ours)?,
+        (0xB198, _) => events::drx(),
+        (0xB244, _) => nb_iot::dci(),
+        (0xB245, _) => nb_iot::transmissions(),
+        (0xB246, _) => nb_iot::blocks(),
+        (0xB24B, _) => nb_iot::system(),
+        (0xB24C, _) => nb_iot::reselection(&mut ours, &mut theirs),
         (0xB082, _) => rlc::pdus(&mut ours, "RLCDL"),
         (0xB092, _) => rlc::pdus(&mut ours, "RLCUL"),
         (0xB087, _) => statistics::rlc_downlink(),
@@ -82,6 +108,12 @@ pub(crate) fn check(
         other => return Err(format!("no rules for {other:?}")),
     };
     compare(&ours, &theirs, &rules).map(|()| true)
+}
+
+/// The version of the second sub-packet: of 0xB061 the reason, after the configuration.
+fn reason_version(body: &[u8]) -> u8 {
+    let len = usize::from(u16::from_le_bytes([body[6], body[7]]));
+    body[4 + len + 1]
 }
 
 impl Item {
