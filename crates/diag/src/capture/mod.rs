@@ -78,6 +78,28 @@ struct Packets {
     bad: u64,
 }
 
+impl Packets {
+    fn count<'a>(
+        &mut self,
+        offset: u64,
+        packet: Result<Packet<'a>, PacketError>,
+    ) -> Result<Located<'a>, Damage> {
+        match packet {
+            Ok(packet) => {
+                match packet {
+                    Packet::Log(_) => self.logs += 1,
+                    Packet::Other { .. } => self.others += 1,
+                }
+                Ok(Located { offset, packet })
+            }
+            Err(error) => {
+                self.bad += 1;
+                Err(Damage::Packet { offset, error })
+            }
+        }
+    }
+}
+
 /// How records are told apart, with what is held of an unfinished one.
 #[derive(Clone, Debug)]
 enum Cut {
@@ -185,28 +207,6 @@ impl Reader {
         };
         let Packets { logs, others, bad } = self.packets;
         Counts { frames, logs, others, bad_packets: bad }
-    }
-}
-
-fn count<'a>(
-    offset: u64,
-    packet: Result<Packet<'a>, PacketError>,
-    logs: &mut u64,
-    others: &mut u64,
-    bad_packets: &mut u64,
-) -> Result<Located<'a>, Damage> {
-    match packet {
-        Ok(packet) => {
-            match packet {
-                Packet::Log(_) => *logs += 1,
-                Packet::Other { .. } => *others += 1,
-            }
-            Ok(Located { offset, packet })
-        }
-        Err(error) => {
-            *bad_packets += 1;
-            Err(Damage::Packet { offset, error })
-        }
     }
 }
 

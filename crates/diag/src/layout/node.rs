@@ -107,57 +107,58 @@ impl<'a> Node<'a> {
 
     /// Hands every field to `sink`.
     pub fn visit(&self, sink: &mut impl Sink) {
-        for place in self.walk() {
-            match place.part {
-                Part::Block(block) => {
-                    let bytes = self.body.get(place.at..).unwrap_or_default();
-                    for field in block.fields.iter().copied().flatten() {
+        self.visit_to_end(sink);
+    }
+
+    /// The same, and where the parts end: what has been walked need not be measured.
+    fn visit_to_end(&self, sink: &mut impl Sink) -> usize {
+        let (mut at, mut block) = (self.at, self.at);
+        for part in self.parts {
+            let before = self.body.get(block..).unwrap_or_default();
+            at = match part {
+                Part::Block(Block { size, fields }) => {
+                    let bytes = self.body.get(at..).unwrap_or_default();
+                    for field in fields.iter().copied().flatten() {
                         sink.field(field.name, field.value(bytes));
                     }
+                    block = at;
+                    at + usize::from(*size)
                 }
                 Part::List { name, count, parts } => {
-                    let left = count.used(place.block);
-                    visit_list(name, Children { body: self.body, at: place.at, left, parts }, sink);
-                }
-                Part::Counted { name, room, parts } => {
-                    visit_list(name, place.counted(self.body, *room, parts), sink);
-                }
-                Part::Mac { .. } => {
-                    if let Some(pdu) = place.mac(self.body) {
-                        pdu.visit(sink);
+                    sink.begin_list(name);
+                    let used = count.used(before);
+                    let mut end = at;
+                    for _ in 0..used {
+                        sink.begin_item();
+                        end = Self::new(self.body, end, parts).visit_to_end(sink);
+                        sink.end_item();
                     }
-                }
-                Part::Opaque { name, len } => {
-                    sink.field(name, Value::Bytes(place.announced(self.body, *len)));
-                }
-                Part::Rest { name } => {
-                    sink.field(name, Value::Bytes(place.rest(self.body)));
-                }
-                Part::NrControls { .. } | Part::NrControl => {
-                    if let Some(controls) = place.nr_controls(self.body) {
-                        controls.visit(sink);
+                    sink.end_list();
+                    // Room that nothing uses.
+                    for _ in used..count.slots(before) {
+                        end += measure(parts, self.body, end).unwrap_or_default();
                     }
+                    end
                 }
-                Part::NrStatus { .. } => {
-                    if let Some(status) = place.nr_status(self.body) {
-                        status.visit(sink);
-                    }
-                }
-                Part::Rlc { len } => {
-                    RlcHeader::new(place.announced(self.body, *len)).visit(sink);
-                }
-                Part::Chain => {}
-                Part::SubPackets { .. } => {
+                Part::SubPackets { count, known } => {
                     sink.begin_list("sub_packets");
-                    for sub in self.sub_packets() {
+                    let left = count.read(before);
+                    let mut subs = SubPackets { body: self.body, at, left, known };
+                    for sub in &mut subs {
                         sink.begin_item();
                         sub.visit(sink);
                         sink.end_item();
                     }
                     sink.end_list();
+                    subs.at
                 }
-            }
+                _ => {
+                    Place { part, at, block: before }.visit(self.body, sink);
+                    at + part.measure(self.body, at, block).unwrap_or_default()
+                }
+            };
         }
+        at
     }
 
     fn walk(&self) -> Walk<'a> {
@@ -190,6 +191,36 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
+    /// What is neither a block nor a list.
+    fn visit(&self, body: &'a [u8], sink: &mut impl Sink) {
+        match self.part {
+            Part::Mac { .. } => {
+                if let Some(pdu) = self.mac(body) {
+                    pdu.visit(sink);
+                }
+            }
+            Part::Counted { name, room, parts } => {
+                visit_list(name, self.counted(body, *room, parts), sink);
+            }
+            Part::Rlc { len } => RlcHeader::new(self.announced(body, *len)).visit(sink),
+            Part::Opaque { name, len } => {
+                sink.field(name, Value::Bytes(self.announced(body, *len)));
+            }
+            Part::Rest { name } => sink.field(name, Value::Bytes(self.rest(body))),
+            Part::NrControls { .. } | Part::NrControl => {
+                if let Some(controls) = self.nr_controls(body) {
+                    controls.visit(sink);
+                }
+            }
+            Part::NrStatus { .. } => {
+                if let Some(status) = self.nr_status(body) {
+                    status.visit(sink);
+                }
+            }
+            Part::Chain | Part::Block(_) | Part::List { .. } | Part::SubPackets { .. } => {}
+        }
+    }
+
     fn mac(&self, body: &'a [u8]) -> Option<MacPdu<'a>> {
         let Part::Mac { len, rnti, uplink } = *self.part else { return None };
         let rnti = Rnti::from_number(rnti.read(self.block));

@@ -239,6 +239,7 @@ pub(super) fn fits(body: &[u8], at: usize, need: usize) -> Result<usize, Short> 
 
 impl Count {
     /// How many there are, going by the block before the list.
+    #[inline]
     pub(super) fn used(self, block: &[u8]) -> usize {
         match self {
             Count::Says(bits) => bits.read(block) as usize,
@@ -252,6 +253,7 @@ impl Count {
     }
 
     /// How many there is space for.
+    #[inline]
     pub(super) fn slots(self, block: &[u8]) -> usize {
         match self {
             Count::Of(_, room) => usize::from(room),
