@@ -153,7 +153,7 @@ mod tests {
             write!(bits, "{number:0width$b}").unwrap();
         }
         bits.push_str("00");
-        while bits.len() % 8 != 0 {
+        while !bits.len().is_multiple_of(8) {
             bits.push('0');
         }
         let byte = |at| u8::from_str_radix(&bits[at..at + 8], 2).unwrap();
