@@ -90,6 +90,11 @@ impl<'a> Node<'a> {
         self.walk().find_map(|place| place.mac(self.body))
     }
 
+    /// The message in it.
+    pub fn message(&self) -> Option<&'a [u8]> {
+        self.walk().find_map(|place| place.message(self.body))
+    }
+
     /// Hands every field to `sink`.
     pub fn visit(&self, sink: &mut impl Sink) {
         for place in self.walk() {
@@ -113,6 +118,11 @@ impl<'a> Node<'a> {
                 Part::Mac { .. } => {
                     if let Some(pdu) = place.mac(self.body) {
                         pdu.visit(sink);
+                    }
+                }
+                Part::Message { name, .. } => {
+                    if let Some(bytes) = place.message(self.body) {
+                        sink.field(name, Value::Bytes(bytes));
                     }
                 }
                 Part::Chain => {}
@@ -154,6 +164,15 @@ impl<'a> Place<'a> {
         let end = self.at + len.read(self.block) as usize;
         let rnti = Rnti::from_number(rnti.read(self.block));
         body.get(self.at..end).map(|bytes| MacPdu::new(bytes, rnti, uplink))
+    }
+
+    fn message(&self, body: &'a [u8]) -> Option<&'a [u8]> {
+        let Part::Message { len, .. } = *self.part else { return None };
+        let bytes = body.get(self.at..)?;
+        match len {
+            Some(len) => bytes.get(..len.read(self.block) as usize),
+            None => Some(bytes),
+        }
     }
 }
 

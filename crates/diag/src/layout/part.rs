@@ -32,6 +32,13 @@ pub enum Part {
         /// Which way the PDU goes: the elements differ.
         uplink: bool,
     },
+    /// Opaque bytes: a message of another protocol.
+    Message {
+        /// What it is called.
+        name: &'static str,
+        /// Where the last block says how many bytes; none, if they go on to the end of the body.
+        len: Option<Bits>,
+    },
     /// Words of four bytes up to and with the first whose lowest bit is clear.
     Chain,
     /// Sub-packets, each with its own id, version and length.
@@ -101,7 +108,10 @@ impl Part {
     ) -> Result<usize, Short> {
         match *self {
             Part::Block(Block { size, .. }) => fits(body, at, usize::from(size)),
-            Part::Mac { len, .. } => fits(body, at, len.read(&body[block..]) as usize),
+            Part::Mac { len, .. } | Part::Message { len: Some(len), .. } => {
+                fits(body, at, len.read(&body[block..]) as usize)
+            }
+            Part::Message { len: None, .. } => Ok(body.len().saturating_sub(at)),
             Part::List { count, parts, .. } => {
                 let slots = count.slots(&body[block..]);
                 match parts {

@@ -9,16 +9,21 @@ mod common;
 mod emit;
 mod mac_downlink;
 mod mac_uplink;
+mod nas;
 mod pdcch_decoding;
 mod pdcch_phich;
 mod pdsch_decoding;
 mod pdsch_demapper;
 mod pdsch_stat;
 mod pusch_tx;
+mod rrc;
+mod rrc_lte;
+mod rrc_nr;
 mod serving_cell;
 mod sub;
 mod ul_buffer;
 mod ul_stats;
+mod umts;
 
 pub use emit::EmitError;
 pub use mac_downlink::{DownlinkBlock, MacDownlink};
@@ -29,6 +34,9 @@ pub use pdsch_decoding::{DecodedBlock, PdschDecoding};
 pub use pdsch_demapper::{Demapped, PdschDemapper};
 pub use pdsch_stat::{PdschBlock, PdschStat, PdschSubframe, PdschSubframeRepr};
 pub use pusch_tx::{PuschTx, PuschTxReport};
+pub use rrc::{MessageSegments, RrcPdu, Segment};
+pub use rrc_lte::LteRrc;
+pub use rrc_nr::NrRrc;
 pub use serving_cell::{CellMeasurement, ServingCells};
 pub use ul_buffer::{BufferSample, BufferSampleRepr, ChannelBacklog, UplinkBuffer};
 pub use ul_stats::{MacUplinkStats, UplinkStatistics};
@@ -152,8 +160,33 @@ records! {
     "0xB16B." PdcchPhich(PdcchPhich) = pdcch_phich;
     "0xB173." PdschStat(PdschStat) = pdsch_stat;
     "0xB193." ServingCells(ServingCells) = serving_cell;
+    "0xB0C0." LteRrc(LteRrc) = rrc_lte;
+    "0xB821." NrRrc(NrRrc) = rrc_nr;
     }
     tables {
+    0x412F = umts::RRC;
+    0x512F = umts::GSM_RR;
+    0x7130 = umts::GMM_STATE;
+    0x7131 = umts::MM_STATE;
+    0x7135 = umts::REGISTRATION;
+    0x713A = umts::NAS;
+    0xB0E0 = nas::LTE_MESSAGE;
+    0xB0E1 = nas::LTE_MESSAGE;
+    0xB0E2 = nas::LTE_MESSAGE;
+    0xB0E3 = nas::LTE_MESSAGE;
+    0xB0E5 = nas::BEARER;
+    0xB0EA = nas::LTE_MESSAGE;
+    0xB0EB = nas::LTE_MESSAGE;
+    0xB0EC = nas::LTE_MESSAGE;
+    0xB0ED = nas::LTE_MESSAGE;
+    0xB0EE = nas::EMM_STATE;
+    0xB800 = nas::NR_MESSAGE;
+    0xB801 = nas::NR_MESSAGE;
+    0xB808 = nas::NR_MESSAGE;
+    0xB809 = nas::NR_MESSAGE;
+    0xB80A = nas::NR_MESSAGE;
+    0xB80B = nas::NR_MESSAGE;
+    0xB80C = nas::MM5G_STATE;
     }
 }
 
@@ -227,7 +260,7 @@ mod tests {
             Part::SubPackets { known, .. } => {
                 known.iter().flat_map(|sub| blocks(sub.parts)).collect()
             }
-            Part::Mac { .. } | Part::Chain => Vec::new(),
+            Part::Mac { .. } | Part::Message { .. } | Part::Chain => Vec::new(),
         };
         parts.iter().flat_map(nested).collect()
     }

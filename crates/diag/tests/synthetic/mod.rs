@@ -83,6 +83,13 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                 assert!(len.write(bytes.len() as u64, &mut body[block..]), "the length fits");
                 body.extend(bytes);
             }
+            Part::Message { len, .. } => {
+                let bytes = numbers.below(40);
+                if let Some(len) = len {
+                    assert!(len.write(bytes, &mut body[block..]), "the length fits");
+                }
+                body.extend((0..bytes).map(|_| numbers.next() as u8));
+            }
             Part::Chain => {
                 for more in (0..numbers.below(3)).rev() {
                     body.extend([numbers.next() as u8 | 1, 0, 0, u8::from(more > 0)]);
