@@ -10,6 +10,7 @@ const PURE: &[&str] = &[
     "sounding-diag",
     "sounding-phy",
     "sounding-trace",
+    "sounding-rrc",
     "sounding-kpi",
     "sounding-link",
     "sounding-cc",
