@@ -1,6 +1,7 @@
 //! RRC of LTE (TS 36.331, with NB-IoT) and NR (TS 38.331): messages as the modem hands them over, decoded.
 //!
 //! * [`decode`] makes a tree of [`Value`]s from a message of a [`Pdu`]; it serialises to JSON, whole or redacted;
+//! * [`facts`](facts::facts) finds in it what counts for a rate or a delay.
 //!
 //! The types are tables made from the specifications' own ASN.1, release 17, by `scripts/rrc-schema`, and one engine
 //! reads them by X.691. Generated Rust types for both specifications, at a derived decoder for each, would take longer
@@ -19,6 +20,7 @@ extern crate std;
 mod bits;
 mod decode;
 mod error;
+pub mod facts;
 mod pdu;
 mod schema;
 mod value;

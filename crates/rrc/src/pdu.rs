@@ -63,6 +63,15 @@ impl Pdu {
         Self::LteCapability,
     ];
 
+    /// Whether it is of NR; of LTE otherwise.
+    pub fn is_nr(self) -> bool {
+        match self {
+            Self::Record(pdu) => pdu >= RrcPdu::NrBcchBch,
+            Self::NrCellGroupConfig => true,
+            Self::LteCapability => false,
+        }
+    }
+
     const fn place(self) -> u16 {
         let pdu = match self {
             Self::Record(pdu) => pdu,

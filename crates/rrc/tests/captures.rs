@@ -1,47 +1,14 @@
 //! Every RRC message of the real captures decodes, whole.
 
+#[path = "captures/messages.rs"]
+mod messages;
+
 use std::collections::BTreeMap;
 
-use sounding_diag::capture::Capture;
-use sounding_diag::packet::Packet;
-use sounding_diag::record::{LteRrc, MessageSegments, NrRrc, RrcPdu};
-use sounding_diag::{LogCode, LogRecord};
+use messages::for_each_message;
+use sounding_diag::record::RrcPdu;
 use sounding_rrc::{MAX_DEPTH, MAX_VALUES, Value, decode};
-use sounding_testdata::{shared, shared_files};
-
-/// Calls `check` with every RRC message of every capture.
-fn for_each_message(mut check: impl FnMut(Option<RrcPdu>, &[u8])) {
-    for file in shared_files("captures") {
-        let bytes = std::fs::read(&file).expect("a capture can be read");
-        // Beside the captures are indexes, and files of other formats.
-        let Ok(mut capture) = Capture::new(&bytes) else { continue };
-        let mut segments: BTreeMap<(LogCode, Option<u32>), MessageSegments> = BTreeMap::new();
-        while let Some(found) = capture.poll_packet() {
-            let Ok(located) = found else { continue };
-            let Packet::Log(log) = located.packet else { continue };
-            let Some((pdu, segment, message)) = message(&log) else { continue };
-            let segment = segment.unwrap_or_else(|| panic!("{file:?}: an unknown segment"));
-            let parts = segments.entry((log.code, log.radio)).or_default();
-            if let Some(message) = parts.handle_segment(segment, message) {
-                check(pdu, message);
-            }
-        }
-    }
-}
-
-type Found<'a> = (Option<RrcPdu>, Option<sounding_diag::record::Segment>, &'a [u8]);
-
-fn message<'a>(log: &LogRecord<'a>) -> Option<Found<'a>> {
-    match log.code {
-        LteRrc::CODE => {
-            LteRrc::parse(log.body).ok().map(|found| (found.pdu, found.segment, found.message))
-        }
-        NrRrc::CODE => {
-            NrRrc::parse(log.body).ok().map(|found| (found.pdu, found.segment, found.message))
-        }
-        _ => None,
-    }
-}
+use sounding_testdata::shared;
 
 fn depth(value: &Value<'_>) -> u32 {
     let within = match value {
@@ -73,12 +40,13 @@ fn is_padded(pdu: RrcPdu) -> bool {
 fn every_message_of_the_captures_decodes() {
     let mut counts: BTreeMap<RrcPdu, u64> = BTreeMap::new();
     let (mut undescribed, mut deepest, mut most) = (0, 0, 0);
-    for_each_message(|pdu, message| {
-        let Some(pdu) = pdu else {
+    for_each_message(|located| {
+        let Some(pdu) = located.pdu else {
             undescribed += 1;
             return;
         };
-        let decoded = decode(pdu, message).unwrap_or_else(|error| panic!("{pdu:?}: {error}"));
+        let decoded =
+            decode(pdu, located.message).unwrap_or_else(|error| panic!("{pdu:?}: {error}"));
         assert_eq!(decoded.unread, 0, "{pdu:?}: {:?}", decoded.value);
         assert!(decoded.left_bits < 8 || is_padded(pdu), "{pdu:?}: {}", decoded.left_bits);
         *counts.entry(pdu).or_default() += 1;

@@ -1,18 +1,12 @@
 //! Messages that others published with their own decoders, against the values that those print.
 
 use sounding_diag::record::RrcPdu;
-use sounding_rrc::{Decoded, Pdu, Value, decode};
-use sounding_testdata::shared;
+#[path = "captures/messages.rs"]
+#[allow(dead_code, reason = "captures have a test of their own")]
+mod messages;
 
-fn message(file: &str) -> Option<Vec<u8>> {
-    let text = std::fs::read_to_string(shared(&format!("rrc/{file}"))?).expect("it can be read");
-    let digits = text.trim().as_bytes();
-    let byte = |pair: &[u8]| {
-        let pair = core::str::from_utf8(pair).expect("hex is ASCII");
-        u8::from_str_radix(pair, 16).expect("messages are written in hex")
-    };
-    Some(digits.chunks(2).map(byte).collect())
-}
+use messages::published;
+use sounding_rrc::{Decoded, Pdu, Value, decode};
 
 fn whole(pdu: Pdu, message: &[u8]) -> Decoded<'_> {
     let decoded = decode(pdu, message).expect("a published message decodes");
@@ -31,7 +25,7 @@ fn name(value: &Value<'_>, name: &str) -> &'static str {
 #[test]
 fn a_handover_command_of_lte() {
     let file = "lte_DL-DCCH_RRCConnectionReconfiguration_hampi_103B.hex";
-    let Some(bytes) = message(file) else { return };
+    let Some(bytes) = published(file) else { return };
     let value = whole(RrcPdu::LteDlDcch.into(), &bytes).value;
     assert_eq!(integer(&value, "targetPhysCellId"), 215);
     assert_eq!(name(&value, "t304"), "ms1000");
@@ -40,7 +34,7 @@ fn a_handover_command_of_lte() {
 
 #[test]
 fn system_information_of_lte() {
-    let Some(bytes) = message("lte_BCCH-DL-SCH_SIB1_hampi_32B.hex") else { return };
+    let Some(bytes) = published("lte_BCCH-DL-SCH_SIB1_hampi_32B.hex") else { return };
     let value = whole(RrcPdu::LteBcchDlSch.into(), &bytes).value;
     let digits = |name: &str| -> Vec<_> {
         value.find(name).map_or(&[][..], Value::items).iter().filter_map(Value::integer).collect()
@@ -52,7 +46,7 @@ fn system_information_of_lte() {
 
 #[test]
 fn cell_groups_of_nr() {
-    let Some(bytes) = message("nr_CellGroupConfig_tdd_392B.hex") else { return };
+    let Some(bytes) = published("nr_CellGroupConfig_tdd_392B.hex") else { return };
     let value = whole(Pdu::NrCellGroupConfig, &bytes).value;
     assert_eq!(name(&value, "periodicBSR-Timer"), "sf20");
     assert_eq!(name(&value, "retxBSR-Timer"), "sf320");
@@ -60,7 +54,7 @@ fn cell_groups_of_nr() {
     assert_eq!(integer(&value, "absoluteFrequencySSB"), 632_640);
     assert_eq!(integer(&value, "k2"), 4);
 
-    let Some(bytes) = message("nr_CellGroupConfig_srsran_test_298B.hex") else { return };
+    let Some(bytes) = published("nr_CellGroupConfig_srsran_test_298B.hex") else { return };
     let value = whole(Pdu::NrCellGroupConfig, &bytes).value;
     assert_eq!(name(&value, "periodicBSR-Timer"), "sf10");
     assert_eq!(name(&value, "retxBSR-Timer"), "sf80");
