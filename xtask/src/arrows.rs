@@ -4,11 +4,11 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ {diag, phy, trace} ◀ rrc ◀ kpi ◀ link ◀ cc ◀ sim ◀ {modem, bpf, emu} ◀ lab ◀ sounding`
+/// `units ◀ {diag, phy, trace} ◀ {nas, rrc} ◀ kpi ◀ link ◀ cc ◀ sim ◀ {modem, bpf, emu} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
     &["sounding-diag", "sounding-phy", "sounding-trace"],
-    &["sounding-rrc"],
+    &["sounding-nas", "sounding-rrc"],
     &["sounding-kpi"],
     &["sounding-link"],
     &["sounding-cc"],

@@ -4,8 +4,11 @@
 //! * [`facts`](facts::facts) finds in it what counts for a rate or a delay.
 //!
 //! The types are tables made from the specifications' own ASN.1, release 17, by `scripts/rrc-schema`, and one engine
-//! reads them by X.691. Generated Rust types for both specifications, at a derived decoder for each, would take longer
-//! to compile than the rest of the project together.
+//! reads them by X.691. Rust types with derived decoders were tried: those of NR alone kept the compiler busy for two
+//! and a half minutes before it came to generating code. The tables of both take two seconds.
+//!
+//! What the decoder makes of 7340 different messages of the captures equals, field by field, what an independent one
+//! makes of them, but that it leaves out members that are absent and have a default.
 //!
 //! Nothing here panics on hostile input. Depth and number of values are bounded by [`MAX_DEPTH`] and [`MAX_VALUES`];
 //! what a later release adds is skipped, or kept as bytes.

@@ -3,13 +3,15 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::Serialize;
+
 use sounding_diag::record::RrcPdu;
 
 use super::{Known, number};
 use crate::{Pdu, Value};
 
 /// The master information block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MasterInformation {
     /// Of LTE, resource blocks of the downlink.
     pub bandwidth_prb: Option<u16>,
@@ -39,7 +41,7 @@ pub(super) fn master_information(pdu: Pdu, value: &Value<'_>) -> Option<Known> {
 }
 
 /// Who and where a cell is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SystemInformation {
     /// The networks it belongs to.
     pub networks: Vec<Network>,
@@ -52,7 +54,7 @@ pub struct SystemInformation {
 }
 
 /// A network's digits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Network {
     /// Mobile country code; as in the network before, where the message leaves it out.
     pub mcc: Option<String>,

@@ -1,10 +1,12 @@
 //! Cells and carriers that a device is given.
 
+use serde::Serialize;
+
 use super::number;
 use crate::Value;
 
 /// A cell that a device is sent to, or given besides those it has. What a message leaves out stays as it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Target {
     /// Physical cell identity.
     pub pci: Option<u16>,
@@ -90,7 +92,7 @@ fn bandwidth(value: Option<&Value<'_>>) -> Option<u16> {
 }
 
 /// A carrier of NR with the subcarrier spacing it can be used with. TS 38.331 §6.3.2, `SCS-SpecificCarrier`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Carrier {
     /// Subcarrier spacing, in kHz.
     pub spacing_khz: u16,
@@ -108,7 +110,7 @@ impl Carrier {
 }
 
 /// A part of a carrier of NR. TS 38.331 §6.3.2, `BWP`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BandwidthPart {
     /// Subcarrier spacing, in kHz.
     pub spacing_khz: u16,

@@ -1,5 +1,7 @@
 //! Which message it is, and what it does to the connection.
 
+use serde::Serialize;
+
 use sounding_diag::record::RrcPdu;
 
 use crate::{Pdu, Value};
@@ -14,7 +16,8 @@ use crate::{Pdu, Value};
 ///     │                                 ▼  │
 ///     └──── ReestablishmentReject ──── Reestablishment…
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Event {
     /// The network calls devices.
     Paging,

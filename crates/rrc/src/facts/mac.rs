@@ -1,10 +1,12 @@
 //! When a device asks for grants, and when it sleeps.
 
+use serde::Serialize;
+
 use super::number;
 use crate::Value;
 
 /// When the device may ask for a grant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SchedulingRequest {
     /// Which of its requests; LTE has one.
     pub id: u8,
@@ -15,7 +17,8 @@ pub struct SchedulingRequest {
 }
 
 /// A length of time in the units of a radio frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Period {
     /// Subframes of a millisecond.
     Subframes(u16),
@@ -56,7 +59,7 @@ impl SchedulingRequest {
 
 /// How long the device wakes, and how long it may sleep. LTE counts subframes with a control channel: in TDD there are
 /// others between them, and it is awake longer than this says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Drx {
     /// Awake at the beginning of a cycle, in microseconds.
     pub on_us: u32,

@@ -2,10 +2,12 @@
 
 use alloc::vec::Vec;
 
+use serde::Serialize;
+
 use crate::Value;
 
 /// A report.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measurement {
     /// Which measurement the network asked for.
     pub id: u8,
@@ -14,7 +16,7 @@ pub struct Measurement {
 }
 
 /// A cell in a report. Levels are the lower ends of their steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MeasuredCell {
     /// Whose cell.
     pub rat: Rat,
@@ -31,7 +33,8 @@ pub struct MeasuredCell {
 }
 
 /// A kind of network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rat {
     /// E-UTRA.
     Lte,

@@ -14,6 +14,8 @@ mod schedule;
 
 use alloc::vec::Vec;
 
+use serde::Serialize;
+
 pub use broadcast::{MasterInformation, Network, SystemInformation};
 pub use carrier::{BandwidthPart, Carrier, Target};
 pub use connection::Event;
@@ -24,7 +26,7 @@ pub use schedule::{LteTdd, NrTdd, SlotPattern, TimeAllocation};
 use crate::{Pdu, Value};
 
 /// What a message says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Facts {
     /// The message, as the specification names it.
     pub message: &'static str,
@@ -35,7 +37,7 @@ pub struct Facts {
 }
 
 /// Something a message says, and about which cells.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fact {
     /// Which cells.
     pub place: Place,
@@ -44,7 +46,7 @@ pub struct Fact {
 }
 
 /// The cells that a part of a message is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// Whether they are those of NR; of LTE otherwise.
     pub nr: bool,
@@ -57,7 +59,8 @@ pub struct Place {
 }
 
 /// What can be known from a message.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Known {
     /// How often buffer status is reported as long as there is some, in subframes; `None` for never.
     PeriodicBsrTimer(Option<u32>),

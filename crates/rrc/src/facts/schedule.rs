@@ -2,11 +2,13 @@
 
 use alloc::vec::Vec;
 
+use serde::Serialize;
+
 use super::number;
 use crate::Value;
 
 /// One of the time-domain allocations that a grant can choose. TS 38.214 §5.1.2.1 and §6.1.2.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TimeAllocation {
     /// Slots from the grant to what it grants, K0 or K2. `None`: K0 is then 0, and K2 depends on the subcarrier
     /// spacing: 1 up to 30 kHz, 2 at 60 kHz, 3 at 120 kHz.
@@ -37,7 +39,7 @@ pub(super) fn time_allocations(list: &Value<'_>, slots: &str) -> Option<Vec<Time
 }
 
 /// Which subframes of a cell go up and down: TS 36.211 Tables 4.2-1 and 4.2-2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LteTdd {
     /// Uplink-downlink configuration, 0..=6.
     pub assignment: u8,
@@ -56,7 +58,7 @@ impl LteTdd {
 }
 
 /// Which slots of a cell go up and down; two patterns alternate where there are two. TS 38.213 §11.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NrTdd {
     /// The subcarrier spacing whose slots are counted, in kHz.
     pub reference_khz: u16,
@@ -67,7 +69,7 @@ pub struct NrTdd {
 }
 
 /// Slots down, then symbols down, a gap, symbols up, and slots up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SlotPattern {
     /// How long it takes, in microseconds.
     pub period_us: u32,
