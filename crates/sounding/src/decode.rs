@@ -13,6 +13,7 @@ use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordError};
 
 use crate::input;
+use crate::messages::Messages;
 
 /// Prints the records of a capture, every field by name
 #[derive(Args, Debug)]
@@ -21,6 +22,7 @@ Examples:
   sounding decode drive.mi2log                      every described record as a JSON line
   sounding decode drive.mi2log --code 0xB139        only uplink transmit reports
   sounding decode drive.mi2log --summary            what is in it, and what nobody has described
+  sounding decode drive.qmdl --code 0xB0C0          RRC messages, with what they say
   cat drive.qmdl | sounding decode - --summary")]
 pub(crate) struct Decode {
     /// Capture file (.mi2log, .qmdl: a raw Diag byte stream), or - for standard input
@@ -31,6 +33,10 @@ pub(crate) struct Decode {
     /// Count records by code and version instead of printing them
     #[arg(long)]
     summary: bool,
+    /// Show RRC and NAS messages whole. They hold the subscriber's permanent and temporary identities (IMSI, IMEI,
+    /// GUTI, TMSI), positions, and messages of the layers above
+    #[arg(long)]
+    no_redact: bool,
     /// With --summary: as JSON
     #[arg(long, requires = "summary")]
     json: bool,
@@ -47,6 +53,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut summary = Summary::default();
     let mut reader = Reader::new();
+    let mut messages = Messages::new(!args.no_redact);
     let mut rest = &capture[..];
     while let Some(packet) = reader.poll_packet(&mut rest) {
         let Ok(Located { offset, packet: Packet::Log(record) }) = packet else { continue };
@@ -59,6 +66,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
         if args.summary {
             continue;
         }
+        messages.explain(&record, &mut fields.root);
         let line = line(offset, &record, outcome, fields);
         if print(&mut out, &line)? {
             return Ok(ExitCode::SUCCESS);

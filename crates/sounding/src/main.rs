@@ -12,6 +12,7 @@ mod guard;
 mod input;
 mod lab;
 mod link;
+mod messages;
 mod modem;
 mod run;
 mod signals;
