@@ -4,10 +4,11 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ {diag, phy, trace} ◀ {kpi, export} ◀ link ◀ cc ◀ sim ◀ {board, modem, bpf, emu} ◀ {lab, libod} ◀ sounding`
+/// `units ◀ {diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ link ◀ cc ◀ sim ◀ {board, modem, bpf, emu} ◀ {lab, libod} ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
     &["sounding-diag", "sounding-phy", "sounding-trace"],
+    &["sounding-nas", "sounding-rrc"],
     &["sounding-kpi", "sounding-export"],
     &["sounding-link"],
     &["sounding-cc"],

@@ -5,13 +5,19 @@ use sounding_diag::LogRecord;
 use sounding_diag::layout::{Sink, Value};
 use sounding_diag::record;
 
+use crate::messages::Messages;
 use crate::privacy::{self, Privacy};
 
 /// The line of a record that was found at `offset` of its capture.
 ///
 /// A record that nobody can read keeps its bytes, for whoever comes to describe it; a hidden one keeps only what it is,
-/// when it was and how long it is.
-pub fn line(offset: u64, record: &LogRecord<'_>, privacy: Privacy) -> Json {
+/// when it was, how long it is, and the name of its message.
+pub fn line(
+    offset: u64,
+    record: &LogRecord<'_>,
+    privacy: Privacy,
+    messages: &mut Messages,
+) -> Json {
     let mut line = Map::new();
     line.insert("offset".into(), offset.into());
     line.insert("code".into(), record.code.to_string().into());
@@ -22,6 +28,9 @@ pub fn line(offset: u64, record: &LogRecord<'_>, privacy: Privacy) -> Json {
     line.insert("unix_ns".into(), record.at.unix_nanos().into());
     if let Some(radio) = record.radio {
         line.insert("radio".into(), radio.into());
+    }
+    if let Some(decoded) = messages.read(record, privacy) {
+        line.insert("decoded".into(), decoded);
     }
     if privacy == Privacy::Redact && privacy::identifies(record) {
         line.insert("redacted".into(), true.into());

@@ -7,6 +7,7 @@
 
 pub mod json;
 pub mod message;
+pub mod messages;
 pub mod pcap;
 pub mod privacy;
 pub mod table;

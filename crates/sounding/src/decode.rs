@@ -13,6 +13,7 @@ use sounding_diag::layout::{Sink, Value};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordError, Version};
 use sounding_export::json;
+use sounding_export::messages::Messages;
 
 use crate::convert::{Failure, PrivacyArgs};
 use crate::coverage;
@@ -25,6 +26,8 @@ Examples:
   sounding decode drive.mi2log                      every described record as a JSON line
   sounding decode drive.mi2log --code 0xB139        only uplink transmit reports
   sounding decode drive.mi2log --summary            what is in it, and what nobody has described
+  sounding decode drive.qmdl --code 0xB0C0 --no-redact
+                                                    RRC messages, with what they say
   sounding decode --coverage                        what is described at all
   zcat drive.qmdl.gz | sounding decode - --summary
 
@@ -68,6 +71,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     }
     let privacy = args.privacy.choice();
     let mut summary = Summary::default();
+    let mut messages = Messages::default();
     let counts = Source::open(path)?.for_each(|step| -> Result<_, Failure> {
         let Step::Found(Ok(Located { offset, packet: Packet::Log(record) })) = step else {
             return Ok(ControlFlow::Continue(()));
@@ -79,7 +83,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
             summary.handle_record(&record, &record::decode(&record, &mut Nowhere));
             return Ok(ControlFlow::Continue(()));
         }
-        let enough = print(&mut out, &json::line(offset, &record, privacy))?;
+        let enough = print(&mut out, &json::line(offset, &record, privacy, &mut messages))?;
         Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     summary.counts = counts.map_err(|Failure(report)| report)?;

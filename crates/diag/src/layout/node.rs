@@ -105,6 +105,11 @@ impl<'a> Node<'a> {
         self.walk().find_map(|place| place.nr_status(self.body))
     }
 
+    /// The bytes of another protocol in it.
+    pub fn message(&self) -> Option<&'a [u8]> {
+        self.walk().find_map(|place| place.message(self.body))
+    }
+
     /// Hands every field to `sink`.
     pub fn visit(&self, sink: &mut impl Sink) {
         self.visit_to_end(sink);
@@ -258,6 +263,14 @@ impl<'a> Place<'a> {
     fn nr_status(&self, body: &'a [u8]) -> Option<StatusPdu<'a>> {
         let Part::NrStatus { len, sn, wide } = *self.part else { return None };
         Some(StatusPdu::new(self.announced(body, len), sn.read(self.block) == wide))
+    }
+
+    fn message(&self, body: &'a [u8]) -> Option<&'a [u8]> {
+        match self.part {
+            Part::Opaque { len, .. } => Some(self.announced(body, *len)),
+            Part::Rest { .. } => Some(self.rest(body)),
+            _ => None,
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use miette::{IntoDiagnostic, Result, miette};
 use sounding_diag::capture::{Counts, Format, Located};
 use sounding_diag::packet::Packet;
 use sounding_export::json;
+use sounding_export::messages;
 use sounding_export::pcap::Messages;
 use sounding_export::privacy::{self, Privacy};
 
@@ -100,6 +101,7 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
     let mut job = Job {
         args,
         privacy: args.privacy.announced(&args.output),
+        messages: messages::Messages::default(),
         stop: signals::stop_flag().into_diagnostic()?,
         progress: progress(),
         tally: Tally::default(),
@@ -117,6 +119,7 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
 struct Job<'a> {
     args: &'a Convert,
     privacy: Privacy,
+    messages: messages::Messages,
     stop: Arc<AtomicBool>,
     progress: ProgressBar,
     tally: Tally,
@@ -197,7 +200,8 @@ impl Job<'_> {
         match (writer, &located.packet) {
             (Writer::Lines(out), Packet::Log(record)) => {
                 self.tally.written += 1;
-                writeln!(out, "{}", json::line(located.offset, record, self.privacy))
+                let line = json::line(located.offset, record, self.privacy, &mut self.messages);
+                writeln!(out, "{line}")
             }
             (Writer::Messages(out), Packet::Log(record)) if !hidden => out.handle_record(record),
             (Writer::Capture(out, format, bytes), packet) if !hidden => {

@@ -12,6 +12,10 @@
 //! | 0xB139 | power of 43 and 124 as a plain number, of 102 less 128 | seven bits of two's complement | 23 dBm is the most a device sends, −116 the least anyone measures |
 //! | 0xB139 | second cluster: border between start and width one bit too high | seven bits each | both clusters' blocks then give the block size that code rate and modulation state; version 144 has it so |
 //! | 0xB139 | clusters `× 63`, acknowledgement index `& 4096` | `& 63`, twelve bits | a slip of the pen each |
+//! | 0x412F | channels from 0x80 on: carrier and scrambling code are the beginning of the message | they stand before it | it is the length's four bytes too short then, and does not decode |
+//! | 0xB0C0 v7 | length of one byte; mask of system information is its high byte | length of two, the mask is the word before | messages longer than 255 bytes decode |
+//! | 0xB0C0 v26 | carrier of 16 bits, time of 32 | 32 and 16 | bands from 65 on have higher numbers; read so, carriers agree with 0xB0C2 and time runs |
+//! | 0x512F | a subscription before the rest | it is 0x512F's newer sibling that has one | read so, every record's length is that of its message |
 //! | 0xB173 v36 | QED iteration `& 47` | six bits | 47 is not a mask |
 //! | 0x4127 | scrambling code with the four bits below it | twelve bits | another decoder; there are 512 codes |
 //! | 0xB060 sub 0 | reason, mask and two bytes of no meaning as one number | a byte each | version 2 has it so; the last two bytes differ between records that say the same |
@@ -43,6 +47,7 @@ mod pucch;
 mod pusch;
 mod rach;
 mod rlc;
+mod signalling;
 mod statistics;
 
 use serde_json::{Map, Value as Json};
@@ -68,6 +73,17 @@ pub(crate) fn check(
     };
     let rules = match (log.code.number(), version) {
         (0xB139, 161) | (0xB173, 48) | (0xB132, 42) if nothing("Records") => return Ok(false),
+        (0xB0C0, _) => signalling::lte_rrc(log, &mut theirs)?,
+        (0xB821, _) => signalling::nr_rrc(log, &mut theirs)?,
+        (0xB0E2 | 0xB0E3 | 0xB0EC | 0xB0ED, _) => signalling::lte_nas(&mut theirs),
+        (0xB0E5, _) => signalling::bearer(),
+        (0xB0EE, _) => signalling::emm_state(),
+        (0x412F, channel) => signalling::wcdma_rrc(channel, &mut theirs),
+        (0x512F, _) => signalling::gsm_rr(log, &ours)?,
+        (0x7130, _) => signalling::gmm_state(),
+        (0x7131, _) => signalling::mm_state(),
+        (0x7135, _) => signalling::registration(),
+        (0x713A, _) => signalling::umts_nas(&mut theirs),
         (0xB063, 49) | (0xB066 | 0xB193, 1) if nothing("Subpackets") => return Ok(false),
         (0xB063, _) => mac::downlink(&mut ours, &theirs),
         (0xB064, _) => mac::uplink(&mut ours, &theirs),

@@ -1,0 +1,134 @@
+//! NAS of LTE and NR: messages between device and core network, and the device's own state.
+//!
+//! | code | what | versions |
+//! |---|---|---|
+//! | 0xB0E0, 0xB0E1, 0xB0EA, 0xB0EB | LTE messages as they go over the air, session and mobility, in and out | 1 |
+//! | 0xB0E2, 0xB0E3, 0xB0EC, 0xB0ED | the same in plain | 1 |
+//! | 0xB0E5 | a bearer and its quality of service | 1 |
+//! | 0xB0EE | mobility state and temporary identity | 2 |
+//! | 0xB800, 0xB801, 0xB80A, 0xB80B | NR messages in plain, session and mobility, in and out | 1 |
+//! | 0xB808, 0xB809 | NR mobility messages as they go over the air | 1 |
+//! | 0xB80C | mobility state and temporary identity | 1, 3.0 |
+//!
+//! Source: docs/diag.md, records and layouts. LTE's plain messages, bearers and states agree with captures field by
+//! field, its protected ones decode as what they are said to be; of NR's a second decoder's vectors speak.
+
+use crate::layout::{Block, Field, Layout, Names, Part, bytes, hex, names, u8, u16, u32, uint};
+
+/// The release of the specification: three numbers from `$at` on.
+macro_rules! release {
+    ($at:expr) => {
+        &[
+            uint("release", u8($at)),
+            uint("release_major", u8($at + 1)),
+            uint("release_minor", u8($at + 2)),
+        ]
+    };
+}
+
+const MESSAGE: Part = Part::Rest { name: "message" };
+
+pub(super) static LTE_MESSAGE: &[Layout] = &[Layout {
+    versions: &[1],
+    parts: &[
+        Part::Block(Block { size: 4, fields: &[&[uint("version", u8(0))], release!(1)] }),
+        MESSAGE,
+    ],
+}];
+
+pub(super) static NR_MESSAGE: &[Layout] = &[Layout {
+    versions: &[1],
+    parts: &[
+        Part::Block(Block { size: 7, fields: &[&[uint("version", u32(0))], release!(4)] }),
+        MESSAGE,
+    ],
+}];
+
+pub(super) static BEARER: &[Layout] = &[Layout {
+    versions: &[1],
+    parts: &[Part::Block(Block {
+        size: 20,
+        fields: &[&[
+            uint("version", u8(0)),
+            names("bearer_kind", u8(1), &[(0, "default"), (1, "dedicated")]),
+            uint("bearer", u8(2)),
+            names("bearer_state", u8(3), &[(0, "inactive"), (1, "active_pending"), (2, "active")]),
+            bytes("unknown", 4, 6),
+            uint("qos_len_bytes", u8(10)),
+            uint("qci", u8(11)),
+            uint("max_rate_up_raw", u8(12)),
+            uint("max_rate_down_raw", u8(13)),
+            uint("guaranteed_rate_up_raw", u8(14)),
+            uint("guaranteed_rate_down_raw", u8(15)),
+            uint("max_rate_up_ext_raw", u8(16)),
+            uint("max_rate_down_ext_raw", u8(17)),
+            uint("guaranteed_rate_up_ext_raw", u8(18)),
+            uint("guaranteed_rate_down_ext_raw", u8(19)),
+        ]],
+    })],
+}];
+
+const EMM: Names = &[
+    (0, "null"),
+    (1, "deregistered"),
+    (2, "registered_initiated"),
+    (3, "registered"),
+    (4, "tracking_area_updating_initiated"),
+    (5, "service_request_initiated"),
+    (6, "deregistered_initiated"),
+];
+
+/// Three octets of a network's identity, TS 24.008 §10.5.1.3.
+const fn plmn(name: &'static str, at: u16) -> Field {
+    bytes(name, at, 3)
+}
+
+pub(super) static EMM_STATE: &[Layout] = &[Layout {
+    versions: &[2],
+    parts: &[Part::Block(Block {
+        size: 19,
+        fields: &[&[
+            uint("version", u8(0)),
+            names("emm_state", u8(1), EMM),
+            uint("emm_substate", u16(2)),
+            plmn("plmn", 4),
+            uint("guti_valid", u8(7)),
+            uint("guti_kind", u8(8)),
+            plmn("guti_plmn", 9),
+            bytes("guti_mme_group", 12, 2),
+            hex("guti_mme_code", u8(14)),
+            bytes("guti_m_tmsi", 15, 4),
+        ]],
+    })],
+}];
+
+const MM5G: Names = &[
+    (0, "null"),
+    (1, "deregistered"),
+    (2, "registered_initiated"),
+    (3, "registered"),
+    (4, "service_request_initiated"),
+    (5, "deregistered_initiated"),
+];
+
+/// 3.0 is 1 under the newer way of counting versions.
+pub(super) static MM5G_STATE: &[Layout] = &[Layout {
+    versions: &[1, 0x3_0000],
+    parts: &[Part::Block(Block {
+        size: 26,
+        fields: &[&[
+            hex("version", u32(0)),
+            names("mm5g_state", u8(4), MM5G),
+            uint("mm5g_substate", u16(5)),
+            plmn("plmn", 7),
+            uint("guti_kind", u8(10)),
+            plmn("guti_plmn", 11),
+            hex("guti_amf_region", u8(14)),
+            hex("guti_amf_set", u16(15)),
+            hex("guti_amf_pointer", u8(17)),
+            hex("guti_5g_tmsi", u32(18)),
+            uint("update_status", u8(22)),
+            bytes("tac", 23, 3),
+        ]],
+    })],
+}];

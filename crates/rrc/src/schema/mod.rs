@@ -1,0 +1,137 @@
+//! The types of the specifications as data: what X.691 needs to know of each to find its bits.
+
+mod make;
+#[rustfmt::skip]
+pub(crate) mod tables;
+
+use tables::{ENUMS, FIELDS, NAMES, TYPES};
+
+/// A type; other types, fields and names are given by their place in the tables.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Type {
+    Null,
+    Boolean,
+    /// A number of a range.
+    Integer {
+        lo: i64,
+        hi: i64,
+    },
+    /// One of `root` names, or one of those `added` later.
+    Enumerated {
+        first: u16,
+        root: u16,
+        added: u16,
+        extensible: bool,
+    },
+    BitString {
+        lo: u32,
+        hi: u32,
+    },
+    /// Bytes, which may be the encoding of another type.
+    OctetString {
+        lo: u32,
+        hi: u32,
+        contents: u16,
+    },
+    Sequence {
+        first: u16,
+        root: u16,
+        added: u16,
+        extensible: bool,
+    },
+    SequenceOf {
+        lo: u32,
+        hi: u32,
+        element: u16,
+    },
+    Choice {
+        first: u16,
+        root: u16,
+        added: u16,
+        extensible: bool,
+    },
+}
+
+/// A member of a sequence, or an alternative of a choice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    name: u16,
+    pub(crate) ty: u16,
+    pub(crate) presence: Presence,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
+    /// Not a member but a group of members that were added together.
+    Group,
+}
+
+/// The size of a string or list without an upper bound.
+pub(crate) const UNBOUNDED: u32 = u32::MAX;
+
+/// The contents of an octet string that are opaque, or named in no table.
+pub(crate) const NONE: u16 = u16::MAX;
+
+impl Field {
+    pub(crate) fn name(&self) -> &'static str {
+        NAMES.get(usize::from(self.name)).copied().unwrap_or_default()
+    }
+}
+
+/// The type at a place of the table; the tables name no place outside it.
+pub(crate) fn type_at(place: u16) -> Type {
+    TYPES.get(usize::from(place)).copied().unwrap_or(Type::Null)
+}
+
+pub(crate) fn fields(first: u16, count: u16) -> &'static [Field] {
+    let first = usize::from(first);
+    FIELDS.get(first..first + usize::from(count)).unwrap_or_default()
+}
+
+/// The name of value `number` of an enumeration whose names start at `first`.
+pub(crate) fn enumerated(first: u16, number: u16) -> &'static str {
+    let name = ENUMS.get(usize::from(first) + usize::from(number));
+    name.and_then(|&name| NAMES.get(usize::from(name))).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_name_no_place_outside_themselves() {
+        let exists = |place: u16| assert!(usize::from(place) < TYPES.len(), "type {place}");
+        for ty in TYPES {
+            match *ty {
+                Type::Sequence { first, root, added, .. }
+                | Type::Choice { first, root, added, .. } => {
+                    assert!(usize::from(first + root + added) <= FIELDS.len(), "{ty:?}");
+                }
+                Type::Enumerated { first, root, added, .. } => {
+                    assert!(usize::from(first + root + added) <= ENUMS.len(), "{ty:?}");
+                }
+                Type::SequenceOf { element, .. } => exists(element),
+                Type::OctetString { contents, .. } if contents != NONE => exists(contents),
+                _ => {}
+            }
+        }
+        FIELDS.iter().for_each(|field| exists(field.ty));
+        FIELDS.iter().for_each(|field| assert!(usize::from(field.name) < NAMES.len()));
+        ENUMS.iter().for_each(|&name| assert!(usize::from(name) < NAMES.len()));
+    }
+
+    #[test]
+    fn ranges_are_the_right_way_up() {
+        for ty in TYPES {
+            match *ty {
+                Type::Integer { lo, hi } => assert!(lo <= hi, "{ty:?}"),
+                Type::BitString { lo, hi }
+                | Type::OctetString { lo, hi, .. }
+                | Type::SequenceOf { lo, hi, .. } => assert!(lo <= hi, "{ty:?}"),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A decoded message as a tree.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+use crate::BitStr;
+
+/// A value, with the names that the specification gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Nothing but its presence counts.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// A number.
+    Integer(i64),
+    /// One of an enumeration's names.
+    Name(&'static str),
+    /// An addition to an enumeration or choice that is later than the tables: its number among the additions.
+    Later(u64),
+    /// A string of bits.
+    Bits(BitStr<'a>),
+    /// A string of bytes.
+    Octets(BitStr<'a>),
+    /// A string of bytes that is the encoding of this.
+    Contains(Box<Value<'a>>),
+    /// Members that are there, in their order.
+    Sequence(Vec<(&'static str, Value<'a>)>),
+    /// Values of one type.
+    List(Vec<Value<'a>>),
+    /// An alternative.
+    Choice(&'static str, Box<Value<'a>>),
+}
+
+impl<'a> Value<'a> {
+    /// A member of a sequence, or the chosen alternative if it is the one; `None` if it is absent.
+    pub fn get(&self, name: &str) -> Option<&Value<'a>> {
+        match self {
+            Self::Sequence(members) => {
+                members.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
+            }
+            Self::Choice(found, value) if *found == name => Some(value),
+            Self::Contains(value) => value.get(name),
+            _ => None,
+        }
+    }
+
+    /// What is at the end of a path of members and alternatives.
+    pub fn at(&self, path: &[&str]) -> Option<&Value<'a>> {
+        path.iter().try_fold(self, |value, name| value.get(name))
+    }
+
+    /// A number.
+    pub fn integer(&self) -> Option<i64> {
+        match self {
+            Self::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// A name of an enumeration.
+    pub fn name(&self) -> Option<&'static str> {
+        match self {
+            Self::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// A string of bits as a number, if it has no more than 64.
+    pub fn number(&self) -> Option<u64> {
+        match self {
+            Self::Bits(bits) => bits.number(),
+            _ => None,
+        }
+    }
+
+    /// Which alternative was chosen, and its value.
+    pub fn chosen(&self) -> Option<(&'static str, &Value<'a>)> {
+        match self {
+            Self::Choice(name, value) => Some((name, value)),
+            _ => None,
+        }
+    }
+
+    /// The values of a list; none of anything else.
+    pub fn items(&self) -> &[Value<'a>] {
+        match self {
+            Self::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// Calls `visit` with every member and alternative and its name, each before what is within it, as long as
+    /// `visit` says to go in.
+    pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'static str, &'v Value<'a>) -> bool) {
+        let mut member = |name, value: &'v Value<'a>| {
+            if visit(name, value) {
+                value.walk(visit);
+            }
+        };
+        match self {
+            Self::Sequence(members) => members.iter().for_each(|(name, value)| member(name, value)),
+            Self::Choice(name, value) => member(name, value),
+            Self::Contains(value) => value.walk(visit),
+            Self::List(items) => items.iter().for_each(|item| item.walk(visit)),
+            _ => {}
+        }
+    }
+
+    /// The first member or alternative of that name, anywhere within.
+    pub fn find(&self, name: &str) -> Option<&Value<'a>> {
+        let mut found = None;
+        self.walk(&mut |here, value| {
+            if found.is_none() && here == name {
+                found = Some(value);
+            }
+            found.is_none()
+        });
+        found
+    }
+
+    /// As text for people and JSON, without what identifies a subscriber or says where they are.
+    pub fn redacted(&self) -> Redacted<'_, 'a> {
+        Redacted { value: self, name: "" }
+    }
+}
+
+/// A value as it may be shown to others: identities, positions and the messages of the layer above are left out.
+#[derive(Clone, Copy, Debug)]
+pub struct Redacted<'v, 'a> {
+    value: &'v Value<'a>,
+    name: &'static str,
+}
+
+/// Whether a member or alternative of that name identifies a subscriber or device, says where it is, or carries a
+/// message of the layer above, which may.
+pub fn is_private(name: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "dedicatedInfoNAS",
+        "dedicatedNAS",
+        "dedicatedInfoCDMA2000",
+        "dedicatedInfoF1c",
+        "fullI-RNTI",
+        "imsi",
+        "locationCoordinate",
+        "locationInfo",
+        "locationTimestamp",
+        "m-TMSI",
+        "nas-Container",
+        "nas-SecurityParam",
+        "ng-5G-S-TMSI",
+        "coarseLocationInfo",
+        "commonLocationInfo",
+        "randomValue",
+        "registeredAMF",
+        "registeredMME",
+        "resumeID",
+        "resumeIdentity",
+        "s-TMSI",
+        "shortI-RNTI",
+        "sl-PagingIdentity",
+        "sl-SourceIdentity",
+        "truncated5G-S-TMSI",
+        "truncatedResumeID",
+        "ue-Identity",
+    ];
+    STARTS.iter().any(|start| name.starts_with(start))
+}
+
+const REDACTED: &str = "redacted";
+
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(self, serializer, |_, value| Shown::Whole(value))
+    }
+}
+
+impl Serialize for Redacted<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if is_private(self.name) {
+            return serializer.serialize_str(REDACTED);
+        }
+        serialize(self.value, serializer, |name, value| Shown::Redacted(Redacted { value, name }))
+    }
+}
+
+enum Shown<'v, 'a> {
+    Whole(&'v Value<'a>),
+    Redacted(Redacted<'v, 'a>),
+}
+
+impl Serialize for Shown<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Whole(value) => value.serialize(serializer),
+            Self::Redacted(value) => value.serialize(serializer),
+        }
+    }
+}
+
+/// Sequences and choices become maps, lists lists, strings of bits text of 0 and 1, strings of bytes hex.
+fn serialize<'v, 'a, S: Serializer>(
+    value: &'v Value<'a>,
+    serializer: S,
+    show: impl Fn(&'static str, &'v Value<'a>) -> Shown<'v, 'a>,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Value::Null => serializer.serialize_unit(),
+        Value::Boolean(set) => serializer.serialize_bool(*set),
+        Value::Integer(number) => serializer.serialize_i64(*number),
+        Value::Name(name) => serializer.serialize_str(name),
+        Value::Later(number) => {
+            let mut map = serializer.serialize_map(Some(1))?;
+            map.serialize_entry("later_addition", number)?;
+            map.end()
+        }
+        Value::Bits(bits) => serializer.collect_str(&format_args!("{bits:?}")),
+        Value::Octets(octets) => {
+            let mut hex = String::with_capacity(octets.len() / 4);
+            for byte in octets.bytes() {
+                // Writing to a string cannot fail.
+                let _ = write!(hex, "{byte:02x}");
+            }
+            serializer.serialize_str(&hex)
+        }
+        Value::Contains(value) => show("", value).serialize(serializer),
+        Value::Sequence(members) => {
+            let mut map = serializer.serialize_map(Some(members.len()))?;
+            for (name, value) in members {
+                map.serialize_entry(name, &show(name, value))?;
+            }
+            map.end()
+        }
+        Value::List(items) => {
+            let mut list = serializer.serialize_seq(Some(items.len()))?;
+            for item in items {
+                list.serialize_element(&show("", item))?;
+            }
+            list.end()
+        }
+        Value::Choice(name, value) => {
+            let mut map = serializer.serialize_map(Some(1))?;
+            map.serialize_entry(name, &show(name, value))?;
+            map.end()
+        }
+    }
+}
