@@ -7,8 +7,8 @@ use clap::Args;
 use miette::{IntoDiagnostic, Result, miette};
 use serde_json::json;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Config, LinkEstimate, Seen, Sounder};
-use sounding_units::{HostInstant, ModemInstant};
+use sounding_link::{Arrival, Bins, Config, LinkEstimate, Seen, Sounder};
+use sounding_units::HostInstant;
 
 use crate::input;
 use crate::words::{DirectionWord, MethodWord};
@@ -88,31 +88,17 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The estimate at the end of each bin, from the first record on.
-///
-/// A clock that jumps by more than a minute, as where two captures were put into one file, starts a bin of its own
-/// instead of a row for every bin of the gap.
+/// The estimate at the end of each bin.
 fn series(capture: &[u8], config: Config, bin: Duration) -> Vec<(Duration, LinkEstimate)> {
-    const LONGEST_GAP: Duration = Duration::from_secs(60);
     let mut rows = Vec::new();
     let mut sounder = Sounder::new(config);
-    let mut clock: Option<(ModemInstant, ModemInstant)> = None;
-    let mut elapsed = Duration::ZERO;
+    let mut bins = Bins::new(bin);
     sounder.handle_bytes(Arrival::AsStamped, capture, |sounder, seen| {
         let Seen::Record(record) = seen else { return };
-        let Some((start, due)) = &mut clock else {
-            clock = Some((record.at, record.at + bin));
-            return;
-        };
-        if record.at - *due > LONGEST_GAP || *start - record.at > LONGEST_GAP {
-            (*start, *due) = (record.at, record.at + bin);
-        }
-        while *due <= record.at {
-            elapsed += bin;
-            let now = HostInstant::from_nanos(due.as_nanos());
+        bins.handle_record(record.at, |elapsed, end| {
+            let now = HostInstant::from_nanos(end.as_nanos());
             rows.push((elapsed, sounder.estimate(now)));
-            *due = *due + bin;
-        }
+        });
     });
     rows
 }

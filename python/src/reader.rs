@@ -1,0 +1,292 @@
+//! Iterating over the records of a capture or a port.
+
+use std::collections::{HashSet, VecDeque};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sounding_diag::capture::{self, Damage, Located};
+use sounding_diag::packet::Packet;
+use sounding_diag::record::{self, RecordError};
+use sounding_diag::{LogCode, LogRecord};
+
+use crate::error;
+use crate::record::Record;
+use crate::source::{Chunk, Source};
+
+/// The records of a capture or a port, one after the other.
+#[pyclass(frozen, module = "sounding")]
+pub(crate) struct Reader {
+    inner: Mutex<Inner>,
+    path: PathBuf,
+}
+
+struct Inner {
+    /// None once it is closed.
+    source: Option<Source>,
+    stream: capture::Reader,
+    wanted: Wanted,
+    strict: bool,
+    ready: VecDeque<Result<Record, Damage>>,
+    tally: Tally,
+}
+
+/// Which log codes are handed over.
+pub(crate) struct Wanted(Option<HashSet<u16>>);
+
+/// What became of the records that were handed over.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    decoded: u64,
+    undescribed: u64,
+    unsupported: u64,
+    corrupt: u64,
+}
+
+/// What a reader has met so far.
+#[pyclass(frozen, get_all, module = "sounding")]
+#[derive(Clone, Copy)]
+pub(crate) struct Counts {
+    /// Bytes of the stream.
+    bytes: u64,
+    /// Frames whose check is right.
+    frames: u64,
+    /// Stretches of bytes that are no frame, or whose check is wrong.
+    corrupt_frames: u64,
+    /// Frames that are no packets.
+    corrupt_packets: u64,
+    /// Packets that are not log records.
+    others: u64,
+    /// Log records, of all codes.
+    records: u64,
+    /// Records handed over that can be read.
+    decoded: u64,
+    /// Records handed over of a code that nobody has described.
+    undescribed: u64,
+    /// Records handed over of a version that nobody has described.
+    unsupported: u64,
+    /// Records handed over whose bytes do not fit their description.
+    corrupt: u64,
+}
+
+/// Opens a capture file, a capture in memory, or a live port.
+#[pyfunction]
+#[pyo3(signature = (source, *, codes = None, strict = false, timeout = None))]
+pub(crate) fn open(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    codes: Option<Vec<u16>>,
+    strict: bool,
+    timeout: Option<f64>,
+) -> PyResult<Reader> {
+    let patience = match timeout.map(Duration::try_from_secs_f64) {
+        None => None,
+        Some(Ok(patience)) => Some(patience),
+        Some(Err(_)) => return Err(PyValueError::new_err("timeout is no span of seconds")),
+    };
+    let wanted = Wanted::of(codes);
+    let source = from_python(py, source, &wanted, patience)?;
+    let path = source.path().to_path_buf();
+    let inner = Inner {
+        source: Some(source),
+        stream: capture::Reader::new(),
+        wanted,
+        strict,
+        ready: VecDeque::new(),
+        tally: Tally::default(),
+    };
+    Ok(Reader { inner: Mutex::new(inner), path })
+}
+
+/// What Python names: a path, or the bytes themselves.
+pub(crate) fn from_python(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    wanted: &Wanted,
+    patience: Option<Duration>,
+) -> PyResult<Source> {
+    if let Ok(bytes) = source.cast::<PyBytes>() {
+        return Source::memory(py, bytes.as_bytes().to_vec());
+    }
+    Source::open(py, source.extract()?, wanted.codes().as_deref(), patience)
+}
+
+/// Hands every log record in a source that is not live to `handle`, without Python's lock.
+pub(crate) fn for_each_record(
+    py: Python<'_>,
+    source: &mut Source,
+    mut handle: impl FnMut(&LogRecord<'_>) + Send,
+) -> PyResult<()> {
+    let mut stream = capture::Reader::new();
+    loop {
+        let more = py.detach(|| -> io::Result<bool> {
+            let mut bytes = match source.poll()? {
+                Chunk::Bytes(bytes) => bytes,
+                Chunk::Idle => &[],
+                Chunk::End => return Ok(false),
+            };
+            while let Some(found) = stream.poll_packet(&mut bytes) {
+                if let Ok(Located { packet: Packet::Log(log), .. }) = found {
+                    handle(&log);
+                }
+            }
+            Ok(true)
+        });
+        if !more.map_err(|e| error::io(source.path(), &e))? {
+            return Ok(());
+        }
+        py.check_signals()?;
+    }
+}
+
+impl Wanted {
+    pub(crate) fn of(codes: Option<Vec<u16>>) -> Self {
+        Self(codes.map(|codes| codes.into_iter().collect()))
+    }
+
+    fn contains(&self, code: LogCode) -> bool {
+        self.0.as_ref().is_none_or(|codes| codes.contains(&code.number()))
+    }
+
+    fn codes(&self) -> Option<Vec<LogCode>> {
+        Some(self.0.as_ref()?.iter().map(|&code| LogCode::new(code)).collect())
+    }
+}
+
+impl Inner {
+    /// Reads one chunk's worth of records; false at the end.
+    fn fill(&mut self) -> io::Result<bool> {
+        let Some(source) = &mut self.source else { return Ok(false) };
+        let mut bytes = match source.poll()? {
+            Chunk::Bytes(bytes) => bytes,
+            Chunk::Idle => return Ok(true),
+            Chunk::End => {
+                self.source = None;
+                if let Some(bad) = self.stream.handle_end().filter(|_| self.strict) {
+                    self.ready.push_back(Err(bad.into()));
+                }
+                return Ok(false);
+            }
+        };
+        while let Some(found) = self.stream.poll_packet(&mut bytes) {
+            match found {
+                Ok(Located { offset, packet: Packet::Log(log) }) => {
+                    if self.wanted.contains(log.code) {
+                        self.tally.handle(&log);
+                        self.ready.push_back(Ok(Record::new(offset, &log)));
+                    }
+                }
+                Ok(_) => {}
+                Err(damage) if self.strict => self.ready.push_back(Err(damage)),
+                // Counted by the stream.
+                Err(_) => {}
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Tally {
+    fn handle(&mut self, log: &LogRecord<'_>) {
+        *match record::Record::parse(log) {
+            Ok(_) => &mut self.decoded,
+            Err(RecordError::Undescribed { .. }) => &mut self.undescribed,
+            Err(RecordError::Unsupported { .. }) => &mut self.unsupported,
+            Err(RecordError::Corrupt { .. }) => &mut self.corrupt,
+        } += 1;
+    }
+}
+
+impl Reader {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Reader {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Record>> {
+        // Most calls find a record ready, and need not let go of Python's lock for it.
+        let ready = self.inner.try_lock().ok().and_then(|mut inner| inner.ready.pop_front());
+        if let Some(found) = ready {
+            return found.map(Some).map_err(|damage| error::damage(py, &damage));
+        }
+        loop {
+            // The lock is never waited for with Python's lock in hand, so neither waits for the other.
+            let (found, more) = py
+                .detach(|| {
+                    let mut inner = self.lock();
+                    let more = inner.ready.is_empty().then(|| inner.fill()).transpose()?;
+                    Ok((inner.ready.pop_front(), more.unwrap_or(true)))
+                })
+                .map_err(|e| error::io(&self.path, &e))?;
+            match found {
+                Some(found) => return found.map(Some).map_err(|d| error::damage(py, &d)),
+                None if more => py.check_signals()?,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// What has been met so far. Records are read some way ahead of the iteration.
+    #[getter]
+    fn counts(&self, py: Python<'_>) -> Counts {
+        let (stream, tally) = py.detach(|| {
+            let inner = self.lock();
+            (inner.stream.counts(), inner.tally)
+        });
+        Counts {
+            bytes: stream.frames.bytes,
+            frames: stream.frames.good,
+            corrupt_frames: stream.frames.bad,
+            corrupt_packets: stream.bad_packets,
+            others: stream.others,
+            records: stream.logs,
+            decoded: tally.decoded,
+            undescribed: tally.undescribed,
+            unsupported: tally.unsupported,
+            corrupt: tally.corrupt,
+        }
+    }
+
+    /// Lets go of the file or port; the iteration ends with what was read already.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.lock().source = None);
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) {
+        self.close(py);
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Reader of {}>", self.path.display())
+    }
+}
+
+#[pymethods]
+impl Counts {
+    fn __repr__(&self) -> String {
+        format!(
+            "<Counts: {} records, {} decoded, {} undescribed, {} unsupported, {} corrupt; {} corrupt frames>",
+            self.records,
+            self.decoded,
+            self.undescribed,
+            self.unsupported,
+            self.corrupt,
+            self.corrupt_frames + self.corrupt_packets,
+        )
+    }
+}
