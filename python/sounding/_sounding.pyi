@@ -65,8 +65,11 @@ class Record:
     def decode(self, *, numbers: bool = False) -> dict[str, Any]:
         """Its fields by name, as `fields`; an `UnreadError` if it cannot be read.
 
-        With `numbers`, choices are given by the number on the wire instead of their name.
+        With `numbers`, choices are given by the number on the wire instead of their name, and flags too.
         """
+
+    def to_frame(self) -> bytes:
+        """The frame that carries it on a Diag port and in a capture."""
 
 @final
 class Counts:

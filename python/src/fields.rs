@@ -9,7 +9,7 @@ use sounding_diag::layout::{Sink, Value};
 pub(crate) enum Choices {
     /// By name where they have one, else by number.
     Named,
-    /// By number.
+    /// By number; flags too.
     Numbered,
 }
 
@@ -66,6 +66,9 @@ impl<'py> Fields<'py> {
                 number.into_pyobject(py)?.into_any()
             }
             Value::Int(number) => number.into_pyobject(py)?.into_any(),
+            Value::Flag(set) if self.choices == Choices::Numbered => {
+                u8::from(set).into_pyobject(py)?.into_any()
+            }
             Value::Flag(set) => set.into_pyobject(py)?.to_owned().into_any(),
             Value::Scaled(number) => number.into_pyobject(py)?.into_any(),
             Value::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),

@@ -1,10 +1,12 @@
 //! One log record.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict};
+use sounding_diag::layout::{Sink, Value};
 use sounding_diag::record::{self, RecordError};
-use sounding_diag::{LogCode, LogRecord};
+use sounding_diag::{LogCode, LogRecord, hdlc};
 use sounding_units::ModemInstant;
 
 use crate::error;
@@ -110,16 +112,24 @@ impl Record {
     /// Why it cannot be read; None if it can.
     #[getter]
     fn unread(&self) -> Option<String> {
-        record::Record::parse(&self.log()).err().map(|error| error.to_string())
+        record::decode(&self.log(), &mut Nothing).err().map(|error| error.to_string())
     }
 
     /// Its fields by name, as `fields`; an `UnreadError` if it cannot be read. With `numbers`, choices are given by
-    /// the number on the wire instead of their name.
+    /// the number on the wire instead of their name, and flags too.
     #[pyo3(signature = (*, numbers = false))]
     fn decode<'py>(&self, py: Python<'py>, numbers: bool) -> PyResult<Bound<'py, PyDict>> {
         let choices = if numbers { Choices::Numbered } else { Choices::Named };
         self.read(py, choices)?
             .map_err(|error| error::unread(py, self.offset, self.code.number(), &error))
+    }
+
+    /// The frame that carries it on a Diag port and in a capture.
+    fn to_frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let (mut payload, mut frame) = (Vec::new(), Vec::new());
+        self.log().emit(&mut payload).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        hdlc::encode(&payload, &mut frame);
+        Ok(PyBytes::new(py, &frame))
     }
 
     fn __repr__(&self) -> String {
@@ -131,6 +141,17 @@ impl Record {
             self.body.len()
         )
     }
+}
+
+/// Takes no field: what is left of decoding is whether it can be done.
+struct Nothing;
+
+impl Sink for Nothing {
+    fn field(&mut self, _: &'static str, _: Value<'_>) {}
+    fn begin_list(&mut self, _: &'static str) {}
+    fn begin_item(&mut self) {}
+    fn end_item(&mut self) {}
+    fn end_list(&mut self) {}
 }
 
 fn timedelta(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
