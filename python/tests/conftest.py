@@ -13,6 +13,14 @@ from sounding.mobile_insight.analyzer import Analyzer
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--every-record",
+        action="store_true",
+        help="compare every record of the captures with MobileInsight's reading, not the first of each code",
+    )
+
+
 def data_folder() -> Path | None:
     """The folder of shared captures."""
     named = os.environ.get("SOUNDING_DATA")
