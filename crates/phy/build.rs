@@ -43,6 +43,16 @@ fn main() {
     writeln!(code, "pub(crate) const BSR_UPPER: [u32; {}] = {bsr:?};", bsr.len()).expect("string");
 
     fs::write(Path::new(&out).join("tables.rs"), code).expect("OUT_DIR can be written");
+
+    let mut nr = String::new();
+    for (name, file) in [
+        ("BSR_UPPER_SHORT", "ts38321_6.1.3.1-1_bsr_5bit"),
+        ("BSR_UPPER_LONG", "ts38321_6.1.3.1-2_bsr_8bit"),
+    ] {
+        let bsr: Vec<u32> = rows(file).iter().map(|r| r[2]).collect();
+        writeln!(nr, "pub(crate) const {name}: [u32; {}] = {bsr:?};", bsr.len()).expect("string");
+    }
+    fs::write(Path::new(&out).join("tables_nr.rs"), nr).expect("OUT_DIR can be written");
 }
 
 /// An empty cell of a table.

@@ -3,7 +3,7 @@
 //! A `.qmdl` or `.mi2log` file is the modem's byte stream as it was (docs/diag.md, transport): it may start in the middle of a
 //! frame, hold answers to commands and frames of a recorder's own (they begin with 0xEE 0xEE), and end anywhere.
 
-use crate::hdlc::{BadFrame, Deframer, Found, FrameCounts};
+use crate::hdlc::{BadFrame, Deframer, Found, Frame, FrameCounts};
 use crate::packet::{Packet, PacketError};
 
 /// How many bytes are searched for one good frame before they are taken for something else.
@@ -126,21 +126,17 @@ impl Reader {
     }
 
     fn read<'s, 'c: 's>(&'s mut self, found: Found<'c>) -> Result<Located<'s>, Damage> {
-        let frame = self.deframer.finish(found)?;
-        let offset = frame.offset;
-        match Packet::parse(frame.payload) {
-            Ok(packet) => {
-                match packet {
-                    Packet::Log(_) => self.logs += 1,
-                    Packet::Other { .. } => self.others += 1,
-                }
-                Ok(Located { offset, packet })
-            }
-            Err(error) => {
-                self.bad_packets += 1;
-                Err(Damage::Packet { offset, error })
-            }
-        }
+        let Self { deframer, logs, others, bad_packets } = self;
+        let frame = deframer.finish(found)?;
+        read(frame, logs, others, bad_packets)
+    }
+
+    /// Takes the payload of a frame that something before this reader has cut and checked, as the packets of a
+    /// diag-router's socket are.
+    pub fn handle_payload<'c>(&mut self, payload: &'c [u8]) -> Result<Located<'c>, Damage> {
+        let Self { deframer, logs, others, bad_packets } = self;
+        let frame = deframer.count_payload(payload);
+        read(frame, logs, others, bad_packets)
     }
 
     /// The end of the stream: what is left of a frame, if anything.
@@ -155,6 +151,27 @@ impl Reader {
             logs: self.logs,
             others: self.others,
             bad_packets: self.bad_packets,
+        }
+    }
+}
+
+fn read<'a>(
+    Frame { offset, payload }: Frame<'a>,
+    logs: &mut u64,
+    others: &mut u64,
+    bad_packets: &mut u64,
+) -> Result<Located<'a>, Damage> {
+    match Packet::parse(payload) {
+        Ok(packet) => {
+            match packet {
+                Packet::Log(_) => *logs += 1,
+                Packet::Other { .. } => *others += 1,
+            }
+            Ok(Located { offset, packet })
+        }
+        Err(error) => {
+            *bad_packets += 1;
+            Err(Damage::Packet { offset, error })
         }
     }
 }
@@ -288,6 +305,17 @@ mod tests {
         assert!(matches!(capture.poll_packet(), Some(Ok(_))));
         assert_eq!(capture.poll_packet(), None);
         assert_eq!(capture.counts().bad_packets, 1);
+    }
+
+    #[test]
+    fn a_payload_without_its_frame_is_read_and_counted() {
+        let mut reader = Reader::new();
+        let found = reader.handle_payload(b"\x1C\x01").unwrap();
+        assert_eq!(found.packet, Packet::Other { command: 0x1C, radio: None, body: b"\x01" });
+        assert!(matches!(reader.handle_payload(&[0x10, 0]), Err(Damage::Packet { offset: 2, .. })));
+        let counts = reader.counts();
+        assert_eq!((counts.frames.bytes, counts.frames.good), (4, 2));
+        assert_eq!((counts.others, counts.bad_packets), (1, 1));
     }
 
     #[test]

@@ -67,6 +67,12 @@ pub enum BadFrameReason {
     /// An escape right before the terminator: the sender gave the frame up.
     #[error("ends within an escape")]
     Escape,
+    /// Without HDLC: no 0x7E and version at the beginning.
+    #[error("does not begin like a frame")]
+    Begin,
+    /// Without HDLC: no 0x7E where the length says it ends.
+    #[error("does not end where its length says")]
+    End,
     /// The stream ended before a terminator.
     #[error("the stream ends before its terminator")]
     Unterminated,
@@ -203,6 +209,14 @@ impl Deframer {
                 Err(BadFrame { offset, len, reason })
             }
         }
+    }
+
+    /// Counts a payload that came without a frame.
+    pub(crate) fn count_payload<'c>(&mut self, payload: &'c [u8]) -> Frame<'c> {
+        let offset = self.counts.bytes;
+        self.counts.bytes += payload.len() as u64;
+        self.counts.good += 1;
+        Frame { offset, payload }
     }
 
     /// The end of the stream: what is left without a terminator, if anything. The deframer may take another stream

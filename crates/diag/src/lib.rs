@@ -2,13 +2,13 @@
 //!
 //! The way of the bytes, each step usable alone:
 //!
-//! 1. [`hdlc`] cuts a byte stream into frames and checks them;
+//! 1. [`hdlc`] cuts a byte stream into frames and checks them, and [`nonhdlc`] does where HDLC was switched off;
 //! 2. [`packet`] says what a frame's payload is: a log record, or another command;
 //! 3. [`capture`] does both for a whole file or a live stream, and counts what it meets;
 //! 4. [`record`] reads log records: either every field by name ([`record::decode`]), or as typed values without
 //!    allocation ([`record::Record`]).
 //!
-//! [`command`] has the requests and answers that start a session, and the record views can also write what they read,
+//! [`command`] has the requests and answers of a session, [`session`] knows in which order; the record views can also write what they read,
 //! for a modelled modem.
 //!
 //! ```
@@ -53,9 +53,12 @@ pub mod hdlc;
 pub mod layout;
 pub mod mac;
 mod names;
+pub mod nonhdlc;
 pub mod packet;
 pub mod radio;
 pub mod record;
+pub mod rlc_nr;
+pub mod session;
 
 pub use code::LogCode;
 pub use packet::LogRecord;

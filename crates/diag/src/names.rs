@@ -249,9 +249,12 @@ pub(crate) const NAMES: &[(u16, &str)] = &[
     (0xB8A7, "NR5G MAC CSF Report"),
     (0xB8C9, "NR5G LL1 FW RX Control AGC"),
     (0xB8D8, "NR5G LL1 LOG SERVING SNR"),
+    (0xB8DD, "NR5G LL1 FW Serving FTL"),
     (0xB96D, "NR5G ML1 Searcher ACQ Config And Response"),
+    (0xB96F, "NR5G ML1 Searcher Conn Eval"),
     (0xB970, "NR5G ML1 Searcher Idle S Criteria"),
     (0xB975, "NR5G ML1 Serving Cell Beam Management"),
     (0xB97F, "NR5G ML1 Searcher Measurement Database Update Ext"),
     (0xB98F, "NR5G ML1 Antenna Switch Diversity"),
+    (0xB9BF, "NR5G ML1 Search HO Acq Confirm"),
 ];

@@ -1,6 +1,7 @@
 //! Small vocabulary that several records share.
 
 use core::fmt;
+use core::time::Duration;
 
 /// An LTE subframe: one millisecond, counted within 10.24 s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -66,6 +67,68 @@ impl Tti {
 impl fmt::Display for Tti {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.sfn, self.subframe)
+    }
+}
+
+/// An NR slot: a power of two to the millisecond, counted within 10.24 s (TS 38.211 §4.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot {
+    frame: u16,
+    slot: u8,
+    numerology: Option<u8>,
+}
+
+impl Slot {
+    /// A slot of frame 0..=1023, of as many as its numerology 0..=6 says; some records do not say the numerology. `None`
+    /// outside.
+    pub const fn new(frame: u16, slot: u8, numerology: Option<u8>) -> Option<Self> {
+        let slots: u16 = match numerology {
+            Some(numerology @ ..=6) => 10 << numerology,
+            Some(_) => return None,
+            None => 640,
+        };
+        if frame < 1024 && (slot as u16) < slots {
+            Some(Self { frame, slot, numerology })
+        } else {
+            None
+        }
+    }
+
+    /// System frame number, 0..=1023.
+    pub const fn frame(self) -> u16 {
+        self.frame
+    }
+
+    /// Slot within the frame.
+    pub const fn slot(self) -> u8 {
+        self.slot
+    }
+
+    /// Its subcarrier spacing is 15 kHz × 2 to this power, its length a millisecond divided by that.
+    pub const fn numerology(self) -> Option<u8> {
+        self.numerology
+    }
+
+    /// From `earlier` to this one going forward; whole frames if one of them does not say its numerology.
+    pub const fn since(self, earlier: Self) -> Duration {
+        const CYCLE: u32 = 10_240_000;
+        let (to, from) = match (self.numerology, earlier.numerology) {
+            (Some(a), Some(b)) => (self.within(a), earlier.within(b)),
+            _ => (0, 0),
+        };
+        let (to, from) = (self.frame as u32 * 10_000 + to, earlier.frame as u32 * 10_000 + from);
+        Duration::from_micros(((to + CYCLE - from) % CYCLE) as u64)
+    }
+
+    /// Microseconds from the beginning of its frame.
+    const fn within(self, numerology: u8) -> u32 {
+        (self.slot as u32 * 1000) >> numerology
+    }
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.frame, self.slot)
     }
 }
 
@@ -180,6 +243,27 @@ impl Decibels {
         Self(count.saturating_mul(Self::STEPS / 16))
     }
 
+    /// From 128ths of a decibel, to the nearest ten-thousandth.
+    pub const fn of_128ths(count: i32) -> Self {
+        let steps = count as i64 * Self::STEPS as i64;
+        let half = if count < 0 { -64 } else { 64 };
+        let steps = (steps + half) / 128;
+        Self(if steps > i32::MAX as i64 {
+            i32::MAX
+        } else if steps < i32::MIN as i64 {
+            i32::MIN
+        } else {
+            steps as i32
+        })
+    }
+
+    /// The nearest number of 128ths of a decibel.
+    pub const fn as_128ths(self) -> i32 {
+        let steps = self.0 as i64 * 128;
+        let half = Self::STEPS as i64 / if steps < 0 { -2 } else { 2 };
+        ((steps + half) / Self::STEPS as i64) as i32
+    }
+
     /// From a floating-point number, to the nearest ten-thousandth.
     pub fn from_f64(decibels: f64) -> Self {
         let steps = decibels * f64::from(Self::STEPS);
@@ -226,6 +310,18 @@ mod tests {
     fn time_goes_forward_across_the_end_of_the_cycle() {
         let (late, early) = (Tti::from_count(10_238).unwrap(), Tti::from_count(3).unwrap());
         assert_eq!(early.since(late), 5);
+    }
+
+    #[test]
+    fn a_slot_is_as_long_as_its_numerology_says() {
+        let slot = |frame, slot, numerology| Slot::new(frame, slot, Some(numerology)).unwrap();
+        assert_eq!(slot(0, 3, 1).since(slot(1023, 19, 1)), Duration::from_micros(2000));
+        assert_eq!(slot(5, 79, 3).since(slot(5, 0, 3)), Duration::from_micros(9875));
+        assert_eq!(Slot::new(5, 20, Some(1)), None);
+        assert_eq!(Slot::new(5, 0, Some(7)), None);
+        assert_eq!(Slot::new(1024, 0, None), None);
+        let frames_only = Slot::new(7, 9, None).unwrap().since(slot(5, 19, 1));
+        assert_eq!(frames_only, Duration::from_millis(20));
     }
 
     #[test]

@@ -5,7 +5,10 @@ mod targets;
 
 use std::path::{Path, PathBuf};
 
+use sounding_diag::command::{Answer, EQUIPMENTS, LogMask, MessageRange};
 use sounding_diag::hdlc::encode;
+use sounding_diag::nonhdlc;
+use sounding_diag::record;
 
 fn corpus(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target)
@@ -27,6 +30,16 @@ fn seeds_of_the_framing_are_framed() {
 }
 
 #[test]
+fn seeds_of_the_framing_without_hdlc_are_framed() {
+    seeds("nonhdlc").iter().for_each(|seed| targets::nonhdlc(seed));
+}
+
+#[test]
+fn seeds_of_sessions_end() {
+    seeds("session").iter().for_each(|seed| targets::session(seed));
+}
+
+#[test]
 fn seeds_of_the_records_are_read() {
     seeds("records").iter().for_each(|seed| targets::records(seed));
 }
@@ -42,9 +55,38 @@ fn seeds_of_the_captures_are_read() {
 fn every_described_version_is_a_seed() {
     let seeds = seeds("records");
     for (code, body) in synthetic::bodies(0) {
-        let start = [code.number().to_le_bytes().as_slice(), &body[..1]].concat();
-        assert!(seeds.iter().any(|seed| seed.starts_with(&start)), "{code} v{}", body[0]);
+        let version = &body[..code.version_size()];
+        let start = [code.number().to_le_bytes().as_slice(), version].concat();
+        assert!(seeds.iter().any(|seed| seed.starts_with(&start)), "{code} v{version:?}");
     }
+}
+
+/// What a modem answers to each request of a session in turn.
+fn answers() -> Vec<u8> {
+    let bits = [0xFF; 8];
+    let mask = |equipment| LogMask { equipment, items: 64, bits: &bits };
+    let mut ranges = [0; EQUIPMENTS];
+    (ranges[4], ranges[0xB]) = (64, 0x400);
+    let mut stream = Vec::new();
+    for answer in [
+        Answer::Version { compiled_on: b"Apr  2 2015", compiled_at: b"21:45:40" },
+        Answer::BuildId(b"MPSS"),
+        Answer::Protocol(1),
+        Answer::LogRanges(ranges),
+        Answer::LogMaskOf(mask(4)),
+        Answer::LogMaskOf(mask(0xB)),
+        Answer::LogMask(mask(4)),
+        Answer::LogMask(mask(0xB)),
+        Answer::EventMask(&[3]),
+        Answer::MessageRanges(&[0, 0, 1, 0]),
+        Answer::MessageMaskOf(MessageRange { first: 0, last: 1 }, &[1; 8]),
+    ] {
+        let mut payload = Vec::new();
+        answer.emit(&mut payload);
+        stream.push(payload.len() as u8);
+        stream.extend(payload);
+    }
+    stream
 }
 
 /// `cargo test -p sounding-diag --test corpus -- --ignored`
@@ -57,7 +99,8 @@ fn regenerate() {
     };
     let mut stream = Vec::new();
     for (code, body) in synthetic::bodies(0) {
-        let name = format!("{code}-v{}", body[0]).to_lowercase();
+        let version = code.version_of(&body).map(record::Version::Packet).expect("it has one");
+        let name = format!("{code}-v{version}").to_lowercase();
         write("records", &name, &[code.number().to_le_bytes().as_slice(), &body].concat());
         let mut payload = Vec::new();
         synthetic::record(code, &body).emit(&mut payload).expect("bodies are short");
@@ -67,6 +110,15 @@ fn regenerate() {
     write("capture", "middle-to-middle", &stream[5..2000]);
     write("capture", "text", b"time,cell,rsrp\n");
     write("capture", "command", b"\x00\x78\xF0\x7E");
+    let mut plain = vec![9];
+    for payload in [&b"\x1C\x01\x00"[..], &[0x7E; 30], b"\x7E\x01\x05\x00"] {
+        nonhdlc::encode(payload, &mut plain).expect("payloads are short");
+    }
+    write("nonhdlc", "frames", &plain);
+    write("nonhdlc", "lost-byte", &[&plain[..9], &plain[10..]].concat());
+    write("nonhdlc", "empty-frame", &[1, 0x7E, 1, 0, 0, 0x7E, 0x7E, 1, 1, 0, 7, 0x7E]);
+    write("session", "answers", &answers());
+    write("session", "refusals", &[4, 0x13, 0, 0, 0, 1, 0x13, 2, 0x14, 0x73, 1, 0x15]);
     write("hdlc", "frames", &[&[7], &stream[..1500]].concat());
     write("hdlc", "escapes", &[&[1; 1], [0x7D; 40].as_slice(), &[0x7E; 3]].concat());
     write("hdlc", "too-long", &[&[64; 1], [0x55; 1200].as_slice(), &[0x7E]].concat());

@@ -1,18 +1,20 @@
 //! From checked records to KPIs.
 
+mod nr;
+
 use core::time::Duration;
 
 use sounding_diag::LogRecord;
 use sounding_diag::mac::Element;
 use sounding_diag::radio::{Modulation, Rnti, Tti};
 use sounding_diag::record::{
-    MacDownlink, MacUplink, PdschDemapper, PdschStat, PuschTxReport, RecordError, ServingCells,
-    UplinkBuffer,
+    MacDownlink, MacUplink, NrPdschStatus, NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule,
+    PdschDemapper, PdschStat, PuschTxReport, RecordError, ServingCells, UplinkBuffer,
 };
 use sounding_phy::lte::{self, McsTable, TbsIndex};
 use sounding_units::{Bytes, ModemInstant, Prb};
 
-use crate::{Allocation, Backlog, Direction, Grant, Kpi, Layer, Signal};
+use crate::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
 
 /// Reads the KPIs of one log record and hands each to `sink`, oldest first; whether its code is one that holds KPIs.
 ///
@@ -28,6 +30,11 @@ pub fn extract(log: &LogRecord<'_>, mut sink: impl FnMut(Kpi)) -> Result<bool, R
         MacDownlink::CODE => mac_downlink(at, &MacDownlink::parse(body)?, sink),
         UplinkBuffer::CODE => uplink_buffer(at, &UplinkBuffer::parse(body)?, sink),
         ServingCells::CODE => serving_cells(at, &ServingCells::parse(body)?, sink),
+        NrPdschStatus::CODE => nr::downlink(at, &NrPdschStatus::parse(body)?, sink),
+        NrUplinkSchedule::CODE => nr::uplink(at, &NrUplinkSchedule::parse(body)?, sink),
+        NrUplink::CODE => nr::uplink_blocks(at, &NrUplink::parse(body)?, sink),
+        NrUplinkBsr::CODE => nr::reports(at, &NrUplinkBsr::parse(body)?, sink),
+        NrSearcher::CODE => nr::cells(at, &NrSearcher::parse(body)?, sink),
         _ => return Ok(false),
     }
     Ok(true)
@@ -63,13 +70,18 @@ fn pusch(stamped: ModemInstant, report: &PuschTxReport<'_>, sink: &mut impl FnMu
             at: dates.of(tx.tti),
             direction: Direction::Uplink,
             carrier: tx.carrier,
+            harq: None,
             layer: Layer::Phy,
             size: tx.size,
             padding: None,
             retransmission: tx.retx != 0,
             decoded: None,
             // LTE uplinks of these versions have one layer (TS 36.213 §8.6).
-            allocation: index.map(|index| Allocation { prb: tx.rbs, index, layers: 1 }),
+            allocation: index.map(|index| Allocation {
+                prb: tx.rbs,
+                coding: Coding::Lte(index),
+                layers: Some(1),
+            }),
         }));
     }
 }
@@ -92,6 +104,7 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, sink: &mut impl FnMut(Kpi)
                 at,
                 direction: Direction::Downlink,
                 carrier: subframe.cell,
+                harq: Some(block.harq),
                 layer: Layer::Phy,
                 size: block.size - CRC,
                 padding: None,
@@ -119,7 +132,7 @@ fn downlink_allocation(
         modulation.is_none_or(|seen| phy_modulation(seen) == order).then_some(index)
     };
     let index = row(McsTable::Downlink).or_else(|| row(McsTable::Downlink256Qam))?;
-    Some(Allocation { prb, index, layers: layers.max(1) })
+    Some(Allocation { prb, coding: Coding::Lte(index), layers: Some(layers.max(1)) })
 }
 
 fn demapped(stamped: ModemInstant, demapper: &PdschDemapper<'_>, sink: &mut impl FnMut(Kpi)) {
@@ -131,6 +144,7 @@ fn demapped(stamped: ModemInstant, demapper: &PdschDemapper<'_>, sink: &mut impl
                 at: dates.of(assignment.tti),
                 direction: Direction::Downlink,
                 carrier: assignment.carrier,
+                harq: None,
                 layer: Layer::Phy,
                 size,
                 padding: None,
@@ -156,6 +170,7 @@ fn mac_uplink(stamped: ModemInstant, blocks: &MacUplink<'_>, sink: &mut impl FnM
             at,
             direction: Direction::Uplink,
             carrier: block.cell,
+            harq: Some(block.harq),
             layer: Layer::Mac,
             size: block.grant,
             padding: Some(block.padding),
@@ -173,6 +188,7 @@ fn mac_downlink(stamped: ModemInstant, blocks: &MacDownlink<'_>, sink: &mut impl
             at: dates.of(block.tti),
             direction: Direction::Downlink,
             carrier: block.cell,
+            harq: Some(block.harq),
             layer: Layer::Mac,
             size: block.size,
             padding: Some(block.padding),

@@ -7,8 +7,10 @@
 #[cfg(test)]
 extern crate std;
 
+mod codes;
 mod extract;
 mod sample;
 
+pub use codes::codes;
 pub use extract::extract;
-pub use sample::{Allocation, Backlog, Direction, Grant, Kpi, Layer, Signal};
+pub use sample::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};

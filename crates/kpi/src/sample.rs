@@ -31,15 +31,17 @@ pub enum Layer {
     Mac,
 }
 
-/// One transport block that the network granted for one subframe.
+/// One transport block that the network granted for one LTE subframe or one NR slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// The subframe, on the modem's clock.
+    /// The subframe or slot, on the modem's clock.
     pub at: ModemInstant,
     /// Uplink or downlink.
     pub direction: Direction,
-    /// Component carrier: 0 is the primary cell.
+    /// Component carrier: 0 is the primary cell, and where the record does not say.
     pub carrier: u8,
+    /// HARQ process, where the record says: blocks of one process on one carrier are repeats until a new one comes.
+    pub harq: Option<u8>,
     /// The layer that reported it.
     pub layer: Layer,
     /// Size of the transport block, without its CRC.
@@ -59,16 +61,27 @@ pub struct Grant {
 pub struct Allocation {
     /// Resource blocks granted.
     pub prb: Prb,
-    /// Row of the transport block size table.
-    pub index: TbsIndex,
-    /// Spatial layers that this block is mapped to. Range 1..=4.
-    pub layers: u8,
+    /// How the block is coded.
+    pub coding: Coding,
+    /// Spatial layers that this block is mapped to, where the record says. Range 1..=4.
+    pub layers: Option<u8>,
+}
+
+/// What modulation and coding of a block are given by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// Row of LTE's transport block size table.
+    Lte(TbsIndex),
+    /// I_MCS of NR, 0..=31. Which table it counts in is configured, and so is how many symbols a slot has for it.
+    Nr(u8),
 }
 
 impl Allocation {
-    /// The size that the tables give for this allocation, or `None` where they have no entry.
+    /// The size that the tables give for this allocation, or `None` where they have no entry or records do not say
+    /// enough, as those of NR.
     pub fn size(&self) -> Option<Bytes> {
-        let bits = sounding_phy::lte::tbs_bits(self.index, self.prb, self.layers)?;
+        let Coding::Lte(index) = self.coding else { return None };
+        let bits = sounding_phy::lte::tbs_bits(index, self.prb, self.layers?)?;
         Some(Bytes::new(u64::from(bits / 8)))
     }
 }
@@ -78,11 +91,11 @@ impl Allocation {
 pub struct Signal {
     /// When it was measured, on the modem's clock.
     pub at: ModemInstant,
-    /// Physical cell identity. Range 0..=503.
+    /// Physical cell identity. Range 0..=503 in LTE, 0..=1007 in NR.
     pub cell: u16,
-    /// RSRP in dBm. Range −180..=−17 (TS 36.214 §5.1.1).
+    /// RSRP in dBm, SS-RSRP in NR. Range −180..=−17 (TS 36.214 §5.1.1, TS 38.215 §5.1.1).
     pub rsrp_dbm: f32,
-    /// RSRQ in dB. Range −30..=34 (TS 36.214 §5.1.3).
+    /// RSRQ in dB, SS-RSRQ in NR. Range −43..=34 (TS 36.214 §5.1.3, TS 38.215 §5.1.3).
     pub rsrq_db: f32,
 }
 

@@ -62,6 +62,31 @@ fn the_hook_is_called_with_every_sample() {
 }
 
 #[test]
+fn a_greeting_goes_up_before_any_data_whichever_way_the_data_goes() {
+    if !may_emulate() {
+        return;
+    }
+    for direction in [Direction::Up, Direction::Down] {
+        let config = Config { record: true, ..Config::new(link(20), link(20)) };
+        let emulation = Emulation::start(config).unwrap();
+        let flow = TcpFlow {
+            choose_late: true,
+            congestion: Some("cubic".into()),
+            greeting: 37,
+            duration: Some(Duration::from_millis(300)),
+            ..TcpFlow::new(direction)
+        };
+        let result = flow.start(&emulation).unwrap().wait().unwrap();
+        let report = emulation.stop().unwrap();
+        assert_eq!(result.congestion, "cubic");
+        // Behind the SYN and its acknowledgement, each packet of the uplink below 60 bytes is an acknowledgement.
+        let upward = report.records.iter().filter(|record| record.direction == Direction::Up);
+        let first = upward.map(|record| record.size.count()).find(|&size| size > 60);
+        assert_eq!(first, Some(37 + 52), "{direction:?}");
+    }
+}
+
+#[test]
 fn an_unknown_congestion_control_is_an_error_that_names_it() {
     if !may_emulate() {
         return;

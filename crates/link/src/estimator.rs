@@ -254,7 +254,7 @@ impl ReportLag {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sounding_kpi::{Allocation, Backlog};
+    use sounding_kpi::{Allocation, Backlog, Coding};
     use sounding_phy::lte::TbsIndex;
     use sounding_units::Prb;
 
@@ -308,6 +308,7 @@ mod tests {
             at,
             direction: Direction::Uplink,
             carrier: 0,
+            harq: None,
             layer: Layer::Mac,
             size: Bytes::new(1000),
             padding: Some(Bytes::ZERO),
@@ -406,8 +407,8 @@ mod tests {
     #[test]
     fn the_formula_reads_blocks_and_index_not_the_stated_size() {
         let mut modem = Modem::new(Config { method: Method::Formula, ..uplink() });
-        let allocation =
-            Allocation { prb: Prb::new(50), index: TbsIndex::new(9).expect("row"), layers: 1 };
+        let coding = Coding::Lte(TbsIndex::new(9).expect("row"));
+        let allocation = Allocation { prb: Prb::new(50), coding, layers: Some(1) };
         let phy = |at| Grant {
             layer: Layer::Phy,
             padding: None,

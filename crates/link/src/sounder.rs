@@ -63,11 +63,37 @@ impl Sounder {
         // Taken out, because the records borrow from it while the rest of `self` takes them in.
         let mut reader = core::mem::take(&mut self.reader);
         while let Some(packet) = reader.poll_packet(&mut input) {
-            if let Ok(Located { packet: Packet::Log(record), .. }) = packet {
-                self.handle_log(arrival, &record, &mut watch);
+            if let Ok(Located { packet, .. }) = packet {
+                self.handle_packet(arrival, &packet, &mut watch);
             }
         }
         self.reader = reader;
+    }
+
+    /// Takes the payload of one frame, from a port that gives packets instead of bytes.
+    pub fn handle_payload(
+        &mut self,
+        arrival: Arrival,
+        payload: &[u8],
+        mut watch: impl FnMut(&Self, Seen<'_>),
+    ) {
+        if let Ok(Located { packet, .. }) = self.reader.handle_payload(payload) {
+            self.handle_packet(arrival, &packet, &mut watch);
+        }
+    }
+
+    fn handle_packet(
+        &mut self,
+        arrival: Arrival,
+        packet: &Packet<'_>,
+        watch: &mut impl FnMut(&Self, Seen<'_>),
+    ) {
+        match packet {
+            Packet::Log(record) => self.handle_log(arrival, record, watch),
+            Packet::Other { command, body, .. } => {
+                watch(self, Seen::Other { command: *command, body });
+            }
+        }
     }
 
     /// The port closed: what it said last is no estimate any more, and what it says next does not continue it.
@@ -119,4 +145,11 @@ pub enum Seen<'a> {
     Kpi(&'a Kpi),
     /// A log record, whose KPIs have all been seen.
     Record(&'a LogRecord<'a>),
+    /// A packet that is no log record: an answer to a request, an event, a message.
+    Other {
+        /// The command byte.
+        command: u8,
+        /// Everything after it.
+        body: &'a [u8],
+    },
 }

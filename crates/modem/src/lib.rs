@@ -1,19 +1,28 @@
-//! Diag ports: a tty opened raw, a capture served on a pty at its own pace, and the one place where modem time
-//! becomes host time.
+//! The ways to a modem's Diag and the session over them, a capture served on a pty at its own pace, and the one place
+//! where modem time becomes host time.
 
 mod answer;
 mod clock;
 mod host;
+mod live;
 mod modelled;
 mod pacing;
-mod port;
+mod probe;
 mod pty;
 mod replay;
+mod sim;
+mod transport;
 
 pub use clock::ClockMap;
 pub use host::monotonic_now;
+pub use live::Live;
 pub use modelled::uplink_capture;
 pub use pacing::Pacing;
-pub use port::{OpenError, Port, Read};
+pub use probe::{Probe, probe};
 pub use pty::Pty;
 pub use replay::{Replay, Summary};
+pub use sim::{Behaviour, Mischief, Place, Script, Simulation, Tally};
+pub use transport::{
+    CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, Source, SourceError,
+    Stream, Tcp, Transport,
+};

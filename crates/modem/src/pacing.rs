@@ -99,20 +99,25 @@ impl Pacing {
 }
 
 /// Replay time from time stamps that may stand still, go back or jump.
-struct ReplayClock {
+pub(crate) struct ReplayClock {
     newest: Option<ModemInstant>,
     due: Duration,
 }
 
 impl ReplayClock {
-    fn new(begin: ModemInstant) -> Self {
+    pub(crate) fn new(begin: ModemInstant) -> Self {
         let newest = (begin != ModemInstant::default()).then_some(begin);
         Self { newest, due: Duration::ZERO }
     }
 
+    /// When what was stamped last is due.
+    pub(crate) fn due(&self) -> Duration {
+        self.due
+    }
+
     /// Moves on to a time stamp; whether a pause was cut short. Stamps of different modem tasks overtake each other,
     /// so one that is older than the newest is due at once.
-    fn handle_stamp(&mut self, stamp: Option<ModemInstant>) -> bool {
+    pub(crate) fn handle_stamp(&mut self, stamp: Option<ModemInstant>) -> bool {
         let Some(stamp) = stamp else { return false };
         let Some(newest) = self.newest.replace(stamp) else { return false };
         if newest - stamp > LONGEST_PAUSE {

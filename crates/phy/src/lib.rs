@@ -7,3 +7,4 @@
 extern crate std;
 
 pub mod lte;
+pub mod nr;

@@ -36,7 +36,7 @@ pub(crate) struct Decode {
     json: bool,
 }
 
-fn parse_code(text: &str) -> Result<u16, String> {
+pub(crate) fn parse_code(text: &str) -> Result<u16, String> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     u16::from_str_radix(digits, 16)
         .map_err(|_| "a log code is four hex digits, as in 0xB139".into())

@@ -13,6 +13,7 @@ mod input;
 mod lab;
 mod link;
 mod modem;
+mod record;
 mod run;
 mod signals;
 mod words;
@@ -28,6 +29,8 @@ Exit codes: 0 done, 1 failed (the message says what to do), 2 wrong arguments.
 First steps:
   sounding doctor                    what will work on this machine
   sounding demo                      everything at once, without a modem
+  sounding record /dev/ttyUSB0 drive.qmdl
+                                     what a modem sends, into a file
   sounding link drive.mi2log         the rate of a captured link over time"
 )]
 struct Cli {
@@ -44,6 +47,7 @@ enum Verb {
     Emu(emu::Args),
     Lab(lab::Args),
     Modem(modem::Modem),
+    Record(record::Record),
     Run(Box<run::Run>),
     #[command(name = guard::VERB, hide = true)]
     Guard,
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Verb::Emu(args) => emu::run(args),
         Verb::Lab(args) => lab::run(args),
         Verb::Modem(args) => modem::run(&args),
+        Verb::Record(args) => record::run(&args),
         Verb::Run(args) => run::run(*args),
         Verb::Guard => {
             guard::main().map(|()| ExitCode::SUCCESS).map_err(|e| miette::miette!("{e}"))

@@ -221,7 +221,7 @@ fn the_example_configuration_passes_its_own_check() {
 fn wrong_arguments_exit_with_two_and_help_with_zero() {
     assert_eq!(sounding(&["decode"]).status.code(), Some(2));
     assert_eq!(sounding(&["decode", "x", "--code", "lte"]).status.code(), Some(2));
-    for verb in ["demo", "doctor", "decode", "link", "modem", "run", "emu", "lab"] {
+    for verb in ["demo", "doctor", "decode", "link", "modem", "record", "run", "emu", "lab"] {
         let output = sounding(&[verb, "--help"]);
         assert!(output.status.success(), "{verb}");
         assert!(stdout(&output).contains("Usage:"), "{verb}");

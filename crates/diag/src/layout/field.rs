@@ -11,7 +11,7 @@ pub type Names = &'static [(u64, &'static str)];
 pub struct Field {
     /// Its name: lower case, with the unit where it has one.
     pub name: &'static str,
-    /// Where it is, from the start of its block. For [`Kind::Bytes`] only the start counts.
+    /// Where it is, from the start of its block. For [`Kind::Bytes`] and [`Kind::Network`] only the start counts.
     pub bits: Bits,
     /// How to read it.
     pub kind: Kind,
@@ -46,6 +46,13 @@ pub enum Kind {
     Names(Names),
     /// That many opaque bytes.
     Bytes(u16),
+    /// The lowest of the bits of that many bytes in network order, as protocol headers are written on the air.
+    Network {
+        /// How many bytes.
+        bytes: u8,
+        /// How many of their bits.
+        width: u8,
+    },
 }
 
 /// A field's value.
@@ -85,6 +92,12 @@ impl Field {
                 let start = self.bits.start();
                 Value::Bytes(block.get(start..start + usize::from(len)).unwrap_or_default())
             }
+            Kind::Network { bytes, width } => {
+                let start = self.bits.start();
+                let bytes = block.get(start..start + usize::from(bytes)).unwrap_or_default();
+                let word = bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                Value::Uint(word & (u64::MAX >> (64 - width)))
+            }
         }
     }
 
@@ -101,6 +114,7 @@ impl Field {
     pub const fn end(&self) -> usize {
         match self.kind {
             Kind::Bytes(len) => self.bits.start() + len as usize,
+            Kind::Network { bytes, .. } => self.bits.start() + bytes as usize,
             _ => self.bits.end(),
         }
     }
@@ -164,6 +178,11 @@ pub(crate) const fn bytes(name: &'static str, at: u16, len: u16) -> Field {
     Field { name, bits: super::u8(at), kind: Kind::Bytes(len) }
 }
 
+pub(crate) const fn network(name: &'static str, at: u16, bytes: u8, width: u8) -> Field {
+    assert!(width > 0 && width <= 8 * bytes && bytes <= 8, "so many bits are not in so many bytes");
+    Field { name, bits: super::u8(at), kind: Kind::Network { bytes, width } }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +195,13 @@ mod tests {
         assert_eq!(field.value(&[7]), Value::Name(7, Some("blue")));
         assert_eq!(field.value(&[3]), Value::Name(3, None));
         assert_eq!(field.value(&[3]).to_string(), "3");
+    }
+
+    #[test]
+    fn numbers_in_network_order_are_the_low_bits_of_their_bytes() {
+        let field = network("sn", 1, 3, 18);
+        assert_eq!(field.value(&[0xFF, 0xFD, 0x02, 0x03]), Value::Uint(0x1_0203));
+        assert_eq!(field.end(), 4);
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod bits;
 mod field;
 mod node;
 mod part;
+#[cfg(test)]
+mod tests;
 
 pub use bits::Bits;
 pub use field::{Field, Kind, Names, Value};
@@ -15,5 +17,5 @@ pub use node::{Children, Node, Sink, SubPacket, SubPackets};
 pub use part::{Block, Count, Layout, Part, Short, SubLayout};
 
 pub(crate) use bits::{bits, u8, u16, u32, u64};
-pub(crate) use field::{bytes, flag, hex, int, names, scaled, scaled_int, uint};
+pub(crate) use field::{bytes, flag, hex, int, names, network, scaled, scaled_int, uint};
 pub(crate) use part::{field, key, try_field, try_key};

@@ -1,7 +1,8 @@
 use super::part::{Block, SUB_HEADER, measure};
 use super::{Bits, Part, SubLayout, Value};
-use crate::mac::MacPdu;
+use crate::mac::{MacPdu, nr};
 use crate::radio::Rnti;
+use crate::rlc_nr::StatusPdu;
 
 /// A place in a body whose bytes were checked against its parts.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +91,16 @@ impl<'a> Node<'a> {
         self.walk().find_map(|place| place.mac(self.body))
     }
 
+    /// The control elements of an NR uplink MAC PDU in it; none if it has no room for any.
+    pub fn nr_controls(&self) -> nr::Controls<'a> {
+        self.walk().find_map(|place| place.nr_controls(self.body)).unwrap_or_default()
+    }
+
+    /// The NR RLC status PDU in it.
+    pub fn nr_status(&self) -> Option<StatusPdu<'a>> {
+        self.walk().find_map(|place| place.nr_status(self.body))
+    }
+
     /// Hands every field to `sink`.
     pub fn visit(&self, sink: &mut impl Sink) {
         for place in self.walk() {
@@ -113,6 +124,22 @@ impl<'a> Node<'a> {
                 Part::Mac { .. } => {
                     if let Some(pdu) = place.mac(self.body) {
                         pdu.visit(sink);
+                    }
+                }
+                Part::Opaque { name, len } => {
+                    sink.field(name, Value::Bytes(place.announced(self.body, *len)));
+                }
+                Part::Rest { name } => {
+                    sink.field(name, Value::Bytes(place.rest(self.body)));
+                }
+                Part::NrControls { .. } | Part::NrControl => {
+                    if let Some(controls) = place.nr_controls(self.body) {
+                        controls.visit(sink);
+                    }
+                }
+                Part::NrStatus { .. } => {
+                    if let Some(status) = place.nr_status(self.body) {
+                        status.visit(sink);
                     }
                 }
                 Part::Chain => {}
@@ -151,9 +178,34 @@ struct Place<'a> {
 impl<'a> Place<'a> {
     fn mac(&self, body: &'a [u8]) -> Option<MacPdu<'a>> {
         let Part::Mac { len, rnti, uplink } = *self.part else { return None };
-        let end = self.at + len.read(self.block) as usize;
         let rnti = Rnti::from_number(rnti.read(self.block));
-        body.get(self.at..end).map(|bytes| MacPdu::new(bytes, rnti, uplink))
+        Some(MacPdu::new(self.announced(body, len), rnti, uplink))
+    }
+
+    /// The bytes of this part, as many as the block before it says at `len`.
+    fn announced(&self, body: &'a [u8], len: Bits) -> &'a [u8] {
+        let end = self.at + len.read(self.block) as usize;
+        body.get(self.at..end).unwrap_or_default()
+    }
+
+    fn rest(&self, body: &'a [u8]) -> &'a [u8] {
+        body.get(self.at..).unwrap_or_default()
+    }
+
+    fn nr_controls(&self, body: &'a [u8]) -> Option<nr::Controls<'a>> {
+        match *self.part {
+            Part::NrControls { len } => Some(nr::Controls::new(self.announced(body, len))),
+            Part::NrControl => {
+                let rest = self.rest(body);
+                rest.get(..nr::element_len(rest)).map(nr::Controls::new)
+            }
+            _ => None,
+        }
+    }
+
+    fn nr_status(&self, body: &'a [u8]) -> Option<StatusPdu<'a>> {
+        let Part::NrStatus { len, sn, wide } = *self.part else { return None };
+        Some(StatusPdu::new(self.announced(body, len), sn.read(self.block) == wide))
     }
 }
 

@@ -1,4 +1,5 @@
 use super::{Bits, Field, Node};
+use crate::mac::nr;
 
 /// The layouts of one log code for some of its versions.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,34 @@ pub enum Part {
         /// Which way the PDU goes: the elements differ.
         uplink: bool,
     },
+    /// Bytes that are not read further, as many as the last block says.
+    Opaque {
+        /// What they are called.
+        name: &'static str,
+        /// Where the last block says how many.
+        len: Bits,
+    },
+    /// All bytes to the end of the body, which are not read further.
+    Rest {
+        /// What they are called.
+        name: &'static str,
+    },
+    /// Control elements of an NR uplink MAC PDU, each after its subheader, as many bytes as the last block says.
+    NrControls {
+        /// Where the last block says how many bytes.
+        len: Bits,
+    },
+    /// One of them, as long as it says itself.
+    NrControl,
+    /// An NR RLC status PDU, as many bytes as the last block says.
+    NrStatus {
+        /// Where the last block says how many bytes.
+        len: Bits,
+        /// Where the last block says how long sequence numbers are.
+        sn: Bits,
+        /// What it says there if they have 18 bits.
+        wide: u64,
+    },
     /// Words of four bytes up to and with the first whose lowest bit is clear.
     Chain,
     /// Sub-packets, each with its own id, version and length.
@@ -61,6 +90,12 @@ pub enum Count {
     Of(Bits, u16),
     /// As the last block says, and not at all if it sets a flag; the flag comes first here.
     Unless(Bits, Bits),
+    /// Always so many.
+    Fixed(u16),
+    /// One, if the last block says one of these numbers, and else none.
+    When(Bits, &'static [u64]),
+    /// As many as bits are set, and at least one.
+    Ones(Bits),
 }
 
 /// The layout of some versions of one kind of sub-packet.
@@ -101,7 +136,15 @@ impl Part {
     ) -> Result<usize, Short> {
         match *self {
             Part::Block(Block { size, .. }) => fits(body, at, usize::from(size)),
-            Part::Mac { len, .. } => fits(body, at, len.read(&body[block..]) as usize),
+            Part::Mac { len, .. }
+            | Part::Opaque { len, .. }
+            | Part::NrControls { len }
+            | Part::NrStatus { len, .. } => fits(body, at, len.read(&body[block..]) as usize),
+            Part::Rest { .. } => Ok(body.len().saturating_sub(at)),
+            Part::NrControl => {
+                let head = fits(body, at, 2).map(|_| &body[at..])?;
+                fits(body, at, nr::element_len(head))
+            }
             Part::List { count, parts, .. } => {
                 let slots = count.slots(&body[block..]);
                 match parts {
@@ -176,6 +219,9 @@ impl Count {
             Count::Of(bits, room) => (bits.read(block) as usize).min(usize::from(room)),
             Count::Unless(flag, bits) if flag.read(block) == 0 => bits.read(block) as usize,
             Count::Unless(..) => 0,
+            Count::Fixed(count) => usize::from(count),
+            Count::When(bits, numbers) => usize::from(numbers.contains(&bits.read(block))),
+            Count::Ones(bits) => bits.read(block).count_ones().max(1) as usize,
         }
     }
 
@@ -183,7 +229,7 @@ impl Count {
     pub(super) fn slots(self, block: &[u8]) -> usize {
         match self {
             Count::Of(_, room) => usize::from(room),
-            Count::Says(_) | Count::Unless(..) => self.used(block),
+            _ => self.used(block),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! themselves are left out. Control elements come first in a PDU (§6.1.2), so nothing is missing between them.
 
 mod element;
+pub mod nr;
 
 use alloc::vec::Vec;
 

@@ -9,6 +9,7 @@ mod common;
 mod emit;
 mod mac_downlink;
 mod mac_uplink;
+mod nr;
 mod pdcch_decoding;
 mod pdcch_phich;
 mod pdsch_decoding;
@@ -23,6 +24,16 @@ mod ul_stats;
 pub use emit::EmitError;
 pub use mac_downlink::{DownlinkBlock, MacDownlink};
 pub use mac_uplink::{BsrEvent, BsrTrigger, MacUplink, UplinkBlock};
+pub use nr::EVIDENCE as NR_EVIDENCE;
+pub use nr::csf::{NrCsf, NrCsi};
+pub use nr::dci::{NrControlMessage, NrDci};
+pub use nr::pdsch_stats::{NrPdschCounters, NrPdschStats};
+pub use nr::pdsch_status::{NrPdschBlock, NrPdschStatus};
+pub use nr::searcher::{NrCell, NrLayerRepr, NrSearcher};
+pub use nr::ul_block::{NrUplink, NrUplinkBlock};
+pub use nr::ul_bsr::{NrBsr, NrUplinkBsr};
+pub use nr::ul_schedule::{NrPusch, NrUplinkSchedule};
+pub use nr::ul_tb_stats::{NrUplinkStats, NrUplinkSums};
 pub use pdcch_decoding::{ControlMessage, PdcchDecoding};
 pub use pdcch_phich::{Answer, ControlIndication, IndicationSubframe, PdcchPhich};
 pub use pdsch_decoding::{DecodedBlock, PdschDecoding};
@@ -34,6 +45,16 @@ pub use ul_buffer::{BufferSample, BufferSampleRepr, ChannelBacklog, UplinkBuffer
 pub use ul_stats::{MacUplinkStats, UplinkStatistics};
 
 use core::fmt;
+
+use nr::csf as nr_csf;
+use nr::dci as nr_dci;
+use nr::pdsch_stats as nr_pdsch_stats;
+use nr::pdsch_status as nr_pdsch_status;
+use nr::searcher as nr_searcher;
+use nr::ul_block as nr_ul_block;
+use nr::ul_bsr as nr_ul_bsr;
+use nr::ul_schedule as nr_ul_schedule;
+use nr::ul_tb_stats as nr_ul_tb_stats;
 
 use crate::layout::{Layout, Node, Short, Sink};
 use crate::{LogCode, LogRecord};
@@ -152,8 +173,46 @@ records! {
     "0xB16B." PdcchPhich(PdcchPhich) = pdcch_phich;
     "0xB173." PdschStat(PdschStat) = pdsch_stat;
     "0xB193." ServingCells(ServingCells) = serving_cell;
+    "0xB872." NrUplink(NrUplink) = nr_ul_block;
+    "0xB873." NrUplinkBsr(NrUplinkBsr) = nr_ul_bsr;
+    "0xB881." NrUplinkStats(NrUplinkStats) = nr_ul_tb_stats;
+    "0xB883." NrUplinkSchedule(NrUplinkSchedule) = nr_ul_schedule;
+    "0xB885." NrDci(NrDci) = nr_dci;
+    "0xB887." NrPdschStatus(NrPdschStatus) = nr_pdsch_status;
+    "0xB888." NrPdschStats(NrPdschStats) = nr_pdsch_stats;
+    "0xB8A7." NrCsf(NrCsf) = nr_csf;
+    "0xB97F." NrSearcher(NrSearcher) = nr_searcher;
     }
     tables {
+    0xB822 = nr::cell::MIB;
+    0xB823 = nr::cell::SERVING_CELL;
+    0xB825 = nr::cell::CONFIGURATION;
+    0xB826 = nr::ca_combos::LAYOUTS;
+    0xB840 = nr::pdcp::DL_DATA;
+    0xB842 = nr::pdcp::DL_STATS;
+    0xB84B = nr::l2_config::DOWNLINK;
+    0xB84D = nr::rlc::DL_STATS;
+    0xB84E = nr::rlc::DL_STATUS;
+    0xB857 = nr::l2_data::DOWNLINK;
+    0xB860 = nr::pdcp::UL_STATS;
+    0xB861 = nr::pdcp::UL_CONTROL;
+    0xB868 = nr::rlc::UL_STATS;
+    0xB869 = nr::rlc::UL_STATUS;
+    0xB870 = nr::l2_data::UPLINK;
+    0xB871 = nr::l2_config::UPLINK;
+    0xB886 = nr::dl_tb_report::LAYOUTS;
+    0xB889 = nr::rach::TRIGGER;
+    0xB88A = nr::rach::ATTEMPT;
+    0xB890 = nr::cdrx::LAYOUTS;
+    0xB896 = nr::uci::PAYLOAD;
+    0xB89B = nr::uci::INFORMATION;
+    0xB89C = nr::flow_control::LAYOUTS;
+    0xB8C9 = nr::ll1::AGC;
+    0xB8DD = nr::ll1::FTL;
+    0xB96F = nr::ml1::EVENTS;
+    0xB975 = nr::ml1::BEAMS;
+    0xB98F = nr::ml1::ANTENNAS;
+    0xB9BF = nr::ml1::HANDOVER;
     }
 }
 
@@ -227,7 +286,7 @@ mod tests {
             Part::SubPackets { known, .. } => {
                 known.iter().flat_map(|sub| blocks(sub.parts)).collect()
             }
-            Part::Mac { .. } | Part::Chain => Vec::new(),
+            _ => Vec::new(),
         };
         parts.iter().flat_map(nested).collect()
     }
@@ -247,6 +306,28 @@ mod tests {
                     assert!(end <= size, "{code}: {} ends at {end} of {size}", field.name);
                 }
             }
+        }
+    }
+
+    /// A count of four thousand million then ends with the body, and not with patience.
+    #[test]
+    fn every_item_of_a_list_takes_bytes() {
+        fn takes_bytes(parts: &'static [Part]) -> bool {
+            parts.iter().any(|part| match part {
+                Part::Block(block) => block.size > 0,
+                Part::NrControl | Part::Chain => true,
+                _ => false,
+            })
+        }
+        fn holds(parts: &'static [Part]) -> bool {
+            parts.iter().all(|part| match part {
+                Part::List { parts, .. } => takes_bytes(parts) && holds(parts),
+                Part::SubPackets { known, .. } => known.iter().all(|sub| holds(sub.parts)),
+                _ => true,
+            })
+        }
+        for (code, layout) in every_layout() {
+            assert!(holds(layout.parts), "{code} {:?}", layout.versions);
         }
     }
 

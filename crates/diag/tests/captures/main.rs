@@ -2,6 +2,7 @@
 
 mod agree;
 mod expected;
+mod nr;
 mod rules;
 #[path = "../tree/mod.rs"]
 mod tree;

@@ -10,13 +10,13 @@ use sounding_units::ModemInstant;
 
 use crate::tree::{Builder, Item};
 
-struct Vector {
-    body: Vec<u8>,
-    result: Json,
+pub(crate) struct Vector {
+    pub(crate) body: Vec<u8>,
+    pub(crate) result: Json,
 }
 
 /// The vectors that one function of the second decoder reads.
-fn vectors(function: &str) -> Vec<Vector> {
+pub(crate) fn vectors(function: &str) -> Vec<Vector> {
     let Some(path) = shared("captures/fgsect__scat-tests/vectors.jsonl") else { return Vec::new() };
     let text = std::fs::read_to_string(path).expect("the vectors can be read");
     let lines = text.lines().map(|line| serde_json::from_str(line).expect("a vector is JSON"));
@@ -140,7 +140,7 @@ fn combined_levels_are_those_of_the_best_antenna() {
     }
 }
 
-fn decode(code: u16, body: &[u8]) -> Item {
+pub(crate) fn decode(code: u16, body: &[u8]) -> Item {
     let at = ModemInstant::default();
     let log = LogRecord { code: LogCode::new(code), at, stamp: 0, radio: None, body };
     let mut tree = Builder::new();
@@ -148,6 +148,6 @@ fn decode(code: u16, body: &[u8]) -> Item {
     tree.finish()
 }
 
-fn number(item: &Item, name: &str) -> i64 {
+pub(crate) fn number(item: &Item, name: &str) -> i64 {
     item.number(name).unwrap_or_else(|| panic!("there is no {name}"))
 }

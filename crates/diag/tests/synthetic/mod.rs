@@ -75,12 +75,43 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                         0 => choose(bits, numbers, &mut body[block..]),
                         _ => 0,
                     },
+                    Count::Fixed(count) => count,
+                    Count::When(bits, numbers) => {
+                        u16::from(numbers.contains(&bits.read(&body[block..])))
+                    }
+                    Count::Ones(bits) => bits
+                        .read(&body[block..])
+                        .count_ones()
+                        .max(1)
+                        .try_into()
+                        .expect("64 at most"),
                 };
                 (0..items).for_each(|_| fill(parts, numbers, body));
             }
             Part::Mac { len, .. } => {
                 let bytes = pdu(numbers.below(10) as usize, numbers);
                 assert!(len.write(bytes.len() as u64, &mut body[block..]), "the length fits");
+                body.extend(bytes);
+            }
+            Part::Opaque { len, .. } => {
+                let bytes = numbers.below(4);
+                assert!(len.write(bytes, &mut body[block..]), "the length fits");
+                body.extend((0..bytes).map(|_| numbers.next() as u8));
+            }
+            Part::Rest { .. } => {}
+            Part::NrControls { len } => {
+                let elements = nr_elements(numbers.below(4), numbers);
+                assert!(len.write(elements.len() as u64, &mut body[block..]), "the length fits");
+                body.extend(elements);
+            }
+            Part::NrControl => body.extend(nr_elements(1, numbers)),
+            Part::NrStatus { len, sn, wide } => {
+                let bytes: Vec<u8> =
+                    (0..3 + numbers.below(9)).map(|_| numbers.next() as u8).collect();
+                assert!(len.write(bytes.len() as u64, &mut body[block..]), "the length fits");
+                if numbers.below(2) == 0 {
+                    assert!(sn.write(*wide, &mut body[block..]), "the length of numbers fits");
+                }
                 body.extend(bytes);
             }
             Part::Chain => {
@@ -117,4 +148,23 @@ fn choose(bits: Bits, numbers: &mut Numbers, block: &mut [u8]) -> u16 {
 fn pdu(len: usize, numbers: &mut Numbers) -> Vec<u8> {
     let channels = [0x3A, 0x3D, 0x3E, 0x1F, 0x23, 0x63, 0x3B, 0x3C];
     (0..len).map(|_| channels[numbers.below(8) as usize]).collect()
+}
+
+/// Short and long buffer status reports and power headrooms, whole ones.
+fn nr_elements(count: u64, numbers: &mut Numbers) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for _ in 0..count {
+        match numbers.below(3) {
+            0 => bytes.extend([61, numbers.next() as u8]),
+            1 => bytes.extend([57, numbers.next() as u8, numbers.next() as u8]),
+            _ => {
+                let groups = numbers.next() as u8;
+                let indexes = (0..groups.count_ones()).map(|_| numbers.next() as u8);
+                let indexes: Vec<u8> = indexes.collect();
+                bytes.extend([62, indexes.len() as u8 + 1, groups]);
+                bytes.extend(indexes);
+            }
+        }
+    }
+    bytes
 }

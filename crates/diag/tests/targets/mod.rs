@@ -1,14 +1,16 @@
 //! What the fuzz targets do with their input; the test `corpus` does the same with their seeds.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use sounding_diag::capture::{Capture, recognise};
 use sounding_diag::hdlc::{Deframer, encode};
 use sounding_diag::layout::{Sink, Value};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, Record, RecordError};
-use sounding_diag::{LogCode, LogRecord};
-use sounding_units::ModemInstant;
+use sounding_diag::session::{Session, Wanted};
+use sounding_diag::{LogCode, LogRecord, command, nonhdlc};
+use sounding_units::{HostInstant, ModemInstant};
 
 /// Formats every value, so that no way of reading one is left out.
 #[derive(Default)]
@@ -45,6 +47,76 @@ pub(crate) fn hdlc(data: &[u8]) {
         let read = frames(&mut Deframer::with_limit(1000), &encoded, encoded.len());
         assert_eq!(read, [(0, Some(stream.to_vec()))]);
     }
+}
+
+/// The same without HDLC.
+#[allow(dead_code, reason = "each user of this file has its own targets")]
+pub(crate) fn nonhdlc(data: &[u8]) {
+    let Some((&size, stream)) = data.split_first() else { return };
+    let whole = plain_frames(stream, stream.len().max(1));
+    let cut = plain_frames(stream, usize::from(size).max(1));
+    assert_eq!(whole, cut);
+    if !stream.is_empty() && stream.len() <= 1000 {
+        let mut encoded = Vec::new();
+        nonhdlc::encode(stream, &mut encoded).expect("short enough");
+        assert_eq!(plain_frames(&encoded, encoded.len()), [(0, Some(stream.to_vec()))]);
+    }
+}
+
+fn plain_frames(stream: &[u8], size: usize) -> Vec<(u64, Option<Vec<u8>>)> {
+    let mut deframer = nonhdlc::Deframer::new();
+    let mut found = Vec::new();
+    for mut chunk in stream.chunks(size) {
+        while let Some(frame) = deframer.poll_frame(&mut chunk) {
+            found.push(match frame {
+                Ok(frame) => (frame.offset, Some(frame.payload.to_vec())),
+                Err(bad) => (bad.offset, None),
+            });
+        }
+    }
+    found.extend(deframer.handle_end().map(|bad| (bad.offset, None)));
+    assert_eq!(deframer.counts().bytes, stream.len() as u64);
+    found
+}
+
+/// A session that is answered with anything at all, and asked to end in the middle.
+#[allow(dead_code, reason = "each user of this file has its own targets")]
+pub(crate) fn session(data: &[u8]) {
+    let wanted = Wanted {
+        codes: [0xB139, 0xB064, 0x4005].map(LogCode::new).to_vec(),
+        budget_bytes_per_sec: Some(1000),
+    };
+    let mut session = Session::new(wanted);
+    let mut now = HostInstant::default();
+    let mut requests = 0;
+    let mut rest = data;
+    let mut request = Vec::new();
+    // Each answer is a length and so many bytes; every third comes late.
+    while let Some((&len, tail)) = rest.split_first() {
+        let (answer, tail) = tail.split_at(usize::from(len).min(tail.len()));
+        rest = tail;
+        request.clear();
+        if session.poll_request(now, &mut request) {
+            assert!(command::Request::parse(&request).is_some(), "{request:02X?}");
+            requests += 1;
+        }
+        match Packet::parse(answer) {
+            Ok(Packet::Log(log)) => session.handle_log(now, log.code, answer.len()),
+            Ok(Packet::Other { command, body, .. }) => session.handle_other(now, command, body),
+            Err(_) => {}
+        }
+        now = now + Duration::from_millis(if len % 3 == 0 { 300 } else { 1 });
+        while session.poll_event().is_some() {}
+    }
+    session.handle_end(now);
+    for _ in 0..1000 {
+        if session.is_over() {
+            return;
+        }
+        session.poll_request(now, &mut request);
+        now = now + Duration::from_millis(300);
+    }
+    panic!("the session does not end after {requests} requests");
 }
 
 /// Every frame's offset, and its payload if it is a good one.

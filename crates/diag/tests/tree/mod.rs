@@ -35,6 +35,7 @@ impl Item {
         })
     }
 
+    #[allow(dead_code, reason = "not every user of this file has records with bytes")]
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
         self.0.iter().find_map(|(found, node)| match node {
             Node::Leaf(Leaf::Bytes(bytes)) if *found == name => Some(bytes.as_slice()),

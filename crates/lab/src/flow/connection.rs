@@ -1,6 +1,6 @@
 //! Opening TCP connections between the two namespaces.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 
@@ -52,6 +52,17 @@ pub(super) fn accept(listener: &Socket) -> Result<Socket, FlowError> {
         }
         Err(error) => Err(FlowError::socket("accept")(error)),
     }
+}
+
+/// Sends the first bytes of a connection.
+pub(super) fn greet(mut socket: &Socket, greeting: usize) -> Result<(), FlowError> {
+    socket.write_all(&vec![0x55; greeting]).map_err(FlowError::socket("send a greeting"))
+}
+
+/// Reads the first bytes of a connection, so that they count as nobody's data.
+pub(super) fn await_greeting(mut socket: &Socket, greeting: usize) -> Result<(), FlowError> {
+    socket.set_read_timeout(Some(CONNECT)).map_err(FlowError::socket("set a timeout"))?;
+    socket.read_exact(&mut vec![0; greeting]).map_err(FlowError::socket("receive a greeting"))
 }
 
 pub(super) fn local(socket: &Socket) -> Result<SocketAddrV4, FlowError> {

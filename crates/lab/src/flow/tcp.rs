@@ -13,7 +13,7 @@ use socket2::{SockRef, Socket};
 use sounding_emu::{Direction, Emulation, EnterError, Flow, monotonic_now};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::connection::{CONNECT, accept, choose, connect, listen, local};
+use super::connection::{CONNECT, accept, await_greeting, choose, connect, greet, listen, local};
 use super::{Ends, FlowError, TcpInfo, is_timeout, sleep_until, thread_cpu};
 
 /// Bytes of one write, as iperf3 does.
@@ -39,6 +39,8 @@ pub struct TcpFlow {
     pub duration: Option<Duration>,
     /// When the connection is opened; `None` at once.
     pub connect_at: Option<HostInstant>,
+    /// Bytes that the near end sends once connected and the far end reads before anything else: iperf3's cookie has 37.
+    pub greeting: usize,
     /// When the first byte is written; `None` as soon as there is a connection.
     pub send_at: Option<HostInstant>,
     /// How often the connection is sampled.
@@ -126,6 +128,7 @@ impl TcpFlow {
             choose_late: false,
             duration: None,
             connect_at: None,
+            greeting: 0,
             send_at: None,
             sample_every: Duration::from_millis(100),
             hook: None,
@@ -140,23 +143,34 @@ impl TcpFlow {
             emulation.far().enter(|| listen(emulation.far_address(), early.as_deref()))??;
         let address = local(&listener)?;
         sleep_until(self.connect_at.unwrap_or_default());
+        let (late_near, late_far) = match (self.direction, &self.congestion) {
+            (Direction::Up, Some(name)) if self.choose_late => (Some(name.clone()), None),
+            (Direction::Down, Some(name)) if self.choose_late => (None, Some(name)),
+            _ => (None, None),
+        };
+        let greeting = self.greeting;
         let (told, connected) = mpsc::channel();
         near.spawn_thread("flow-connect", move || {
+            let connection = connect(address, early.as_deref());
+            let greeted = connection.and_then(|socket| {
+                late_near.iter().try_for_each(|name| choose(&socket, name))?;
+                greet(&socket, greeting)?;
+                Ok(socket)
+            });
             // Nobody waits for the answer if accepting has failed.
-            let _ = told.send(connect(address, early.as_deref()));
+            let _ = told.send(greeted);
         })?;
         let far_end = accept(&listener)?;
+        late_far.iter().try_for_each(|name| choose(&far_end, name))?;
         let waited = connected.recv_timeout(CONNECT);
         let near_end =
             waited.map_err(|_| FlowError::NoConnection { seconds: CONNECT.as_secs() })??;
+        await_greeting(&far_end, greeting)?;
 
         let (sending, receiving) = match self.direction {
             Direction::Up => (near_end, far_end),
             Direction::Down => (far_end, near_end),
         };
-        if let Some(name) = self.congestion.as_ref().filter(|_| self.choose_late) {
-            choose(&sending, name)?;
-        }
         let flow = Flow {
             protocol: libc::IPPROTO_TCP as u8,
             source: local(&sending)?.port(),

@@ -139,9 +139,9 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| row | mahimahi Mbit/s | ours | diff | mahimahi p50 | ours | mahimahi p95 | ours | diff | allowed | p99 theirs/ours | signal p95 theirs/ours | agrees |"
+            "| row | reps theirs/ours | mahimahi Mbit/s | ours | diff | mahimahi p50 | ours | mahimahi p95 | ours | diff | allowed | p99 theirs/ours | signal p95 theirs/ours | agrees |"
         )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|---|---|---|")?;
+        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")?;
         for row in &self.rows {
             let rates = |of: &[Figures]| {
                 let spread = Spread::of(of, throughput);
@@ -157,7 +157,9 @@ impl fmt::Display for Comparison {
             let Row { name, reference, ours, verdict } = row;
             writeln!(
                 f,
-                "| {name} | {} | {} | {:+.1} % | {} | {} | {} | {} | {:+.1} % | {:.0} % | {} / {} | {} / {} | {} |",
+                "| {name} | {} / {} | {} | {} | {:+.1} % | {} | {} | {} | {} | {:+.1} % | {:.0} % | {} / {} | {} / {} | {} |",
+                reference.len(),
+                ours.len(),
                 rates(reference),
                 rates(ours),
                 100.0 * verdict.throughput_difference,

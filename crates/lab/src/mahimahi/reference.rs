@@ -42,9 +42,7 @@ impl Reference {
     pub fn read(path: &Path) -> Result<Self, ReferenceError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ReferenceError::Read { path: path.into(), source })?;
-        let rows = serde_json::from_str(&text)
-            .map_err(|source| ReferenceError::Parse { path: path.into(), source })?;
-        Ok(Self { rows })
+        Self::parse(&text, path)
     }
 
     /// The repetitions of a row; none if there is no such row.
@@ -52,11 +50,70 @@ impl Reference {
         self.rows.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// When the first data packet of a row arrived at the link, on average.
-    pub fn start(&self, name: &str) -> Result<Duration, ReferenceError> {
-        let row = self.row(name);
-        let total: u64 = row.iter().map(|figures| figures.start_ms).sum();
-        let mean = total.checked_div(row.len() as u64);
-        mean.map(Duration::from_millis).ok_or_else(|| ReferenceError::NoRow { name: name.into() })
+    /// mahimahi's results beyond the shared ones, for rows of which three repetitions say too little.
+    pub fn supplement() -> Result<Self, ReferenceError> {
+        Self::parse(include_str!("../../reference/mahimahi.json"), Path::new("mahimahi.json"))
+    }
+
+    /// The repetitions of both.
+    #[must_use]
+    pub fn and(mut self, more: Self) -> Self {
+        for (name, figures) in more.rows {
+            self.rows.entry(name).or_default().extend(figures);
+        }
+        self
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Self, ReferenceError> {
+        let rows = serde_json::from_str(text)
+            .map_err(|source| ReferenceError::Parse { path: path.into(), source })?;
+        Ok(Self { rows })
+    }
+
+    /// When the first data packet of a row arrived at the link, in each repetition; at least one.
+    pub fn starts(&self, name: &str) -> Result<Vec<Duration>, ReferenceError> {
+        match self.row(name) {
+            [] => Err(ReferenceError::NoRow { name: name.into() }),
+            row => Ok(row.iter().map(|figures| Duration::from_millis(figures.start_ms)).collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repetition(start_ms: u64) -> String {
+        format!(
+            r#"{{"tput":1,"cap":1,"util":1,"mean":1,"p50":1,"p95":1,"p99":1,"max":1,"sig95":1,"start":{start_ms}}}"#
+        )
+    }
+
+    fn reference(row: &str, start_ms: u64) -> Reference {
+        let text = format!(r#"{{"{row}": [{}]}}"#, repetition(start_ms));
+        Reference::parse(&text, Path::new("test")).unwrap()
+    }
+
+    #[test]
+    fn repetitions_of_the_same_row_follow_one_another() {
+        let both = reference("a", 230).and(reference("a", 250));
+        assert_eq!(both.starts("a").unwrap(), [230, 250].map(Duration::from_millis));
+    }
+
+    #[test]
+    fn another_row_stays_what_it_was() {
+        let both = reference("a", 230).and(reference("b", 250));
+        assert_eq!(both.row("a"), reference("a", 230).row("a"));
+    }
+
+    #[test]
+    fn a_row_that_neither_has_is_an_error_that_names_it() {
+        let error = reference("a", 230).starts("c").unwrap_err().to_string();
+        assert!(error.contains('c'), "{error}");
+    }
+
+    #[test]
+    fn the_supplement_can_be_read_and_adds_to_the_row_it_is_for() {
+        assert!(Reference::supplement().unwrap().row("vz-short.up.cubic").len() > 3);
     }
 }

@@ -6,6 +6,8 @@ use serde::Deserialize;
 use sounding_bpf::Knobs;
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Method};
+use sounding_modem::Source;
+use sounding_units::Rate;
 use thiserror::Error;
 
 use crate::words::{BoundWord, DirectionWord, MethodWord};
@@ -13,7 +15,11 @@ use crate::words::{BoundWord, DirectionWord, MethodWord};
 /// What `sounding run` does, from its file and its flags; flags win.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
-    pub(crate) device: PathBuf,
+    pub(crate) device: Source,
+    /// Whether the modem is given the log mask that this needs.
+    pub(crate) mask: bool,
+    /// What the modem may send, if that is limited.
+    pub(crate) budget: Option<Rate>,
     pub(crate) link: sounding_link::Config,
     pub(crate) name: String,
     pub(crate) knobs: Knobs,
@@ -24,11 +30,22 @@ pub(crate) struct Config {
 /// The commented example, which `--example-config` prints and a test reads.
 pub(crate) const EXAMPLE: &str = include_str!("example.toml");
 
+/// Four times what the records of a rate estimate come to (Gandalf §4.2.2: below 1 Mbit/s; everything is 100 Mbit/s, and
+/// has cut data links).
+const BUDGET: Rate = Rate::from_bits_per_sec(4_000_000);
+
 #[derive(Args, Debug, Default)]
 pub(crate) struct Flags {
-    /// Diag port of the modem, e.g. /dev/ttyUSB0
-    #[arg(long, short, value_name = "TTY")]
-    device: Option<PathBuf>,
+    /// Where the modem's Diag is: a device such as /dev/ttyUSB0, /dev/wwan0qcdm0 or /dev/diag, tcp:HOST:PORT,
+    /// router[:NAME], vendor-router[:NAME], or - for a stream on standard input
+    #[arg(long, short, value_name = "SOURCE")]
+    device: Option<String>,
+    /// Leave the modem's log mask as it is, and read what comes
+    #[arg(long)]
+    no_mask: bool,
+    /// What the modem may send; over it the least important records are switched off. 0bit is no limit
+    #[arg(long, value_name = "RATE")]
+    budget: Option<Rate>,
     /// Which way the flows of this machine send: uplink on the device itself
     #[arg(long, value_enum)]
     direction: Option<DirectionWord>,
@@ -69,7 +86,9 @@ struct File {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Modem {
-    device: Option<PathBuf>,
+    device: Option<String>,
+    mask: Option<bool>,
+    budget: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -103,6 +122,12 @@ pub(crate) enum ConfigError {
     /// A time without a unit, or not a time.
     #[error("{key}: {error}: a time has a unit, as in 100ms")]
     Time { key: &'static str, error: humantime::DurationError },
+    /// A rate without a unit, or not a rate.
+    #[error("{key}: {error}")]
+    Rate { key: &'static str, error: sounding_units::ParseRateError },
+    /// Not a place where Diag bytes come from.
+    #[error("modem.device: {0}")]
+    Source(#[from] sounding_modem::SourceError),
     /// Outside what the kernel side takes.
     #[error("cc.allowance: {0:?} is longer than 1s")]
     Allowance(Duration),
@@ -168,9 +193,15 @@ impl Config {
             }
             knobs.pacing_gain_permille = (gain * 1000.0).round() as u32;
         }
+        let device = flags.device.or(file.modem.device).ok_or(ConfigError::NoDevice)?.parse()?;
+        let budget = file.modem.budget.as_deref().map(str::parse).transpose();
+        let budget = budget.map_err(|error| ConfigError::Rate { key: "modem.budget", error })?;
+        let budget = flags.budget.or(budget).unwrap_or(BUDGET);
         let routes = if flags.route.is_empty() { file.cc.routes } else { flags.route };
         Ok(Self {
-            device: flags.device.or(file.modem.device).ok_or(ConfigError::NoDevice)?,
+            device,
+            mask: !flags.no_mask && file.modem.mask.unwrap_or(true),
+            budget: (budget > Rate::default()).then_some(budget),
             link,
             name,
             knobs,
@@ -198,7 +229,8 @@ mod tests {
     #[test]
     fn the_example_is_a_configuration() {
         let config = parse(EXAMPLE, Flags::default()).expect("the example");
-        assert_eq!(config.device, Path::new("/dev/ttyUSB0"));
+        assert_eq!(config.device, Source::Path("/dev/ttyUSB0".into()));
+        assert_eq!((config.mask, config.budget), (true, Some(BUDGET)));
         assert_eq!(config.link.window, Duration::from_millis(100));
     }
 
@@ -206,7 +238,17 @@ mod tests {
     fn flags_win_over_the_file() {
         let flags = Flags { device: Some("/dev/pts/7".into()), ..Flags::default() };
         let config = parse("[modem]\ndevice = '/dev/ttyUSB0'", flags).expect("fine");
-        assert_eq!(config.device, Path::new("/dev/pts/7"));
+        assert_eq!(config.device, Source::Path("/dev/pts/7".into()));
+    }
+
+    #[test]
+    fn a_modem_can_be_left_alone_and_a_budget_can_be_none() {
+        let file = "[modem]\ndevice = 'tcp:phone:43555'\nmask = false\nbudget = '0bit'";
+        let config = parse(file, Flags::default()).expect("fine");
+        assert_eq!(config.device, Source::Tcp("phone:43555".into()));
+        assert_eq!((config.mask, config.budget), (false, None));
+        let error = parse("[modem]\ndevice = 'tcp:phone'", Flags::default()).expect_err("no port");
+        assert!(error.to_string().contains("tcp:HOST:PORT"), "{error}");
     }
 
     #[test]

@@ -1,53 +1,68 @@
-use std::io::{self, Write};
-use std::path::Path;
+use std::io;
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use sounding_bpf::Transition;
+use sounding_diag::LogCode;
+use sounding_diag::session::Event;
 use sounding_link::{Counts, LinkEstimate};
+use sounding_modem::Source;
 use sounding_units::HostInstant;
 
+use super::outbox::Outbox;
+use super::told;
+
 /// What the daemon says: JSON lines for programs on standard output, or sentences for people on standard error.
+///
+/// Saying something never waits: see [`Outbox`].
 pub(crate) struct Events {
     json: bool,
+    outbox: Outbox,
+    late: Late,
 }
 
+/// Heartbeats that came late, and those of them that no sentence has told of yet.
+#[derive(Debug, Default)]
+struct Late {
+    count: u64,
+    untold: u64,
+    told: HostInstant,
+}
+
+/// A sentence on late heartbeats at most this often; the JSON events tell of every one.
+const LATE_SENTENCE_EVERY: Duration = Duration::from_secs(10);
+
 impl Events {
-    pub(crate) fn new(json: bool) -> Self {
-        Self { json }
+    pub(crate) fn new(json: bool) -> io::Result<Self> {
+        let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
+        Ok(Self { json, outbox, late: Late::default() })
     }
 
-    fn say(&self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
-        if self.json {
-            // A reader that is gone is no reason to leave the flows alone.
-            let _ = writeln!(io::stdout().lock(), "{event}");
-        } else if let Some(sentence) = sentence() {
-            eprintln!("sounding: {sentence}");
+    fn say(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
+        if let Some(line) = line(self.json, event, sentence) {
+            self.outbox.say(line);
         }
     }
 
-    pub(crate) fn ready(&self, name: &str, device: &Path) {
-        let device = device.display();
+    pub(crate) fn ready(&mut self, name: &str, device: &Source) {
         self.say(&json!({ "event": "ready", "name": name, "device": device.to_string() }), || {
             Some(format!("{name} is in the kernel, reading {device}; Ctrl-C ends it"))
         });
     }
 
-    pub(crate) fn closed(&self, device: &Path) {
-        let device = device.display();
+    pub(crate) fn closed(&mut self, device: &Source) {
         self.say(&json!({ "event": "closed", "device": device.to_string() }), || {
             Some(format!("{device} closed: flows go on as BBR until it is back"))
         });
     }
 
-    pub(crate) fn reopened(&self, device: &Path) {
-        let device = device.display();
+    pub(crate) fn reopened(&mut self, device: &Source) {
         self.say(&json!({ "event": "reopened", "device": device.to_string() }), || {
             Some(format!("{device} is back"))
         });
     }
 
-    pub(crate) fn mute(&self, device: &Path, bytes: u64) {
-        let device = device.display();
+    pub(crate) fn mute(&mut self, device: &Source, bytes: u64) {
         let event = json!({ "event": "mute", "device": device.to_string(), "bytes": bytes });
         self.say(&event, || {
             Some(format!(
@@ -56,7 +71,11 @@ impl Events {
         });
     }
 
-    pub(crate) fn estimate(&self, now: HostInstant, estimate: &LinkEstimate) {
+    pub(crate) fn session(&mut self, event: &Event) {
+        self.say(&told::json(event), || told::sentence(event));
+    }
+
+    pub(crate) fn estimate(&mut self, now: HostInstant, estimate: &LinkEstimate) {
         let event = json!({
             "event": "estimate",
             "at_ns": now.as_nanos(),
@@ -69,7 +88,7 @@ impl Events {
         self.say(&event, || None);
     }
 
-    pub(crate) fn transition(&self, transition: &Transition) {
+    pub(crate) fn transition(&mut self, transition: &Transition) {
         let event = json!({
             "event": "transition",
             "at_ns": transition.at.as_nanos(),
@@ -91,8 +110,34 @@ impl Events {
         });
     }
 
-    pub(crate) fn done(&self, counts: &Counts) {
+    /// The daemon's own heartbeat came `gap` after the one before, at `now`.
+    pub(crate) fn late(&mut self, now: HostInstant, gap: Duration) {
+        let gap_us = u64::try_from(gap.as_micros()).unwrap_or(u64::MAX);
+        let event = json!({ "event": "late", "at_ns": now.as_nanos(), "gap_us": gap_us });
+        self.late.count += 1;
+        self.late.untold += 1;
+        let first = self.late.count == 1;
+        let tell = first || now - self.late.told >= LATE_SENTENCE_EVERY;
+        let untold = self.late.untold;
+        if tell {
+            self.late.told = now;
+            self.late.untold = 0;
+        }
+        self.say(&event, || {
+            tell.then(|| {
+                format!(
+                    "the daemon itself was held up for {} ms (late {untold} times since last said): \
+                     flows take 60 ms of that for a dead daemon and go on as BBR for a while; is this machine overloaded?",
+                    gap.as_millis()
+                )
+            })
+        });
+    }
+
+    /// The last words; waits a moment for a reader that is behind.
+    pub(crate) fn done(self, counts: &Counts, switched_off: &[LogCode]) {
         let stream = &counts.stream;
+        let (late, dropped) = (self.late.count, self.outbox.dropped());
         let event = json!({
             "event": "done",
             "bytes": stream.frames.bytes,
@@ -103,10 +148,14 @@ impl Events {
             "unsupported": counts.unsupported,
             "corrupt_records": counts.corrupt,
             "kpis": counts.kpis,
+            "codes_switched_off": told::names(switched_off),
+            "late_heartbeats": late,
+            "events_dropped": dropped,
         });
-        self.say(&event, || {
+        let line = line(self.json, &event, || {
             Some(format!(
-                "{} records, {} read for KPIs, {} of versions nobody has described, {} corrupt; {} corrupt frames",
+                "{} records, {} read for KPIs, {} of versions nobody has described, {} corrupt; {} corrupt frames; \
+                 {late} late heartbeats; {dropped} messages dropped",
                 stream.logs,
                 counts.read,
                 counts.unsupported,
@@ -114,6 +163,15 @@ impl Events {
                 stream.frames.bad + stream.bad_packets
             ))
         });
+        self.outbox.finish(line.unwrap_or_default());
+    }
+}
+
+fn line(json: bool, event: &Json, sentence: impl FnOnce() -> Option<String>) -> Option<String> {
+    if json {
+        Some(event.to_string())
+    } else {
+        sentence().map(|sentence| format!("sounding: {sentence}"))
     }
 }
 

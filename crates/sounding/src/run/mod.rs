@@ -2,8 +2,11 @@
 
 mod config;
 mod events;
+mod outbox;
+mod reopen;
+pub(crate) mod told;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,14 +14,16 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use sounding_bpf::{Biscay, Feed};
+use sounding_diag::session::Wanted;
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
-use sounding_modem::{OpenError, Port, Read, monotonic_now};
+use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport, monotonic_now};
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
 use crate::signals;
 use config::{Config, Flags};
 use events::Events;
+use reopen::Reopening;
 
 /// Feeds the modem's view of the link to the kernel, until Ctrl-C
 #[derive(Args, Debug)]
@@ -27,8 +32,13 @@ Loads BISCAY into this kernel and keeps it fed. Sockets choose it by name: setso
 --default. When the modem or this daemon is silent, flows go on as BBR, and come back by themselves. Whatever this daemon
 changed is put back when it ends, also when it is killed.
 
+The modem is asked who it is and given the smallest log mask that an estimate needs; the mask found is put back at the end.
+A port that does not answer is read as it is. Where the port offers it, the modem's buffer is drained every millisecond.
+
 Examples:
   sudo sounding run --device /dev/ttyUSB0
+  sudo sounding run --device /dev/wwan0qcdm0 --budget 1Mbit
+  sudo sounding run --device tcp:192.168.1.5:43555 --no-mask
   sudo sounding run --device /dev/ttyUSB0 --default
   sudo sounding run --config /etc/sounding.toml
   iperf3 --client HOST --congestion biscay          a flow that uses it")]
@@ -52,11 +62,17 @@ pub(crate) struct Run {
 /// A heartbeat at least this often: the kernel side takes 60 ms of silence for a dead daemon.
 const TICK: Duration = Duration::from_millis(5);
 
+/// A heartbeat this long after the one before is told of: a fallback for silence may follow, and this is its reason.
+const LATE: Duration = Duration::from_millis(40);
+
 /// An estimate at least this often while records come in.
 const PUBLISH_EVERY: Duration = Duration::from_millis(10);
 
 /// A port without one valid frame for this long is not a modem's, or its modem logs nothing.
 const MUTE_AFTER: Duration = Duration::from_secs(5);
+
+/// A modem that does not take its masks back within this keeps those of this daemon.
+const PUT_BACK: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: Run) -> Result<ExitCode> {
     if args.example_config {
@@ -69,9 +85,15 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let stop = signals::stop_flag().into_diagnostic()?;
+    // Before this thread asks for a real-time priority, which its threads would inherit.
+    let events = Events::new(args.json).into_diagnostic()?;
 
     // The port first: a wrong device then leaves the kernel untouched.
     let port = open(&config.device)?;
+    let wanted = config.mask.then(|| Wanted {
+        codes: sounding_kpi::codes(config.link.direction).to_vec(),
+        budget_bytes_per_sec: config.budget.map(|rate| rate.bits_per_sec() / 8),
+    });
     let bpf = sounding_bpf::Config { name: config.name.clone(), knobs: config.knobs };
     let biscay = Biscay::load(&bpf).into_diagnostic()?;
     let mut guard = Guard::start().into_diagnostic()?;
@@ -83,27 +105,35 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     }
     prefer_this_thread();
 
-    let events = Events::new(args.json);
-    events.ready(&config.name, &config.device);
     let mut daemon = Daemon {
         sounder: Sounder::new(config.link),
         biscay,
-        device: config.device,
+        source: config.device,
         published: HostInstant::default(),
         opened: monotonic_now(),
         warned_mute: false,
+        beaten: None,
         events,
     };
-    let outcome = daemon.serve(port, &stop);
-    daemon.events.done(&daemon.sounder.counts());
-    // The program first, then what points to it by name.
-    drop(daemon);
+    daemon.events.ready(&config.name, &daemon.source);
+    let mut live = Live::new(port, wanted);
+    let outcome = daemon.serve(&mut live, &stop).and_then(|()| daemon.put_back(&mut live));
+    let Daemon { sounder, biscay, events, .. } = daemon;
+    // The program first, then what points to it by name; last words wait for their reader, so they come last.
+    drop(biscay);
     drop(guard);
+    events.done(&sounder.counts(), live.switched_off());
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
-fn open(device: &Path) -> Result<Port> {
-    Port::open(device).into_diagnostic().wrap_err("the modem's Diag port does not open")
+fn open(source: &Source) -> Result<Box<dyn Transport>> {
+    match source {
+        // A capture would be over before the first flow began.
+        Source::Path(path) if path.is_file() => Err(OpenError::NotSerial { path: path.clone() }),
+        _ => source.open(),
+    }
+    .into_diagnostic()
+    .wrap_err("the modem's Diag port does not open")
 }
 
 /// Asks for a real-time priority below every other real-time thread's: a heartbeat that waits behind a build sends
@@ -119,49 +149,102 @@ fn prefer_this_thread() {
 struct Daemon {
     sounder: Sounder,
     biscay: Biscay,
-    device: PathBuf,
+    source: Source,
     published: HostInstant,
     opened: HostInstant,
     warned_mute: bool,
+    /// When the last heartbeat was.
+    beaten: Option<HostInstant>,
     events: Events,
 }
 
 impl Daemon {
     /// Reads the port until `stop`; a port that closes is waited for.
-    fn serve(&mut self, port: Port, stop: &AtomicBool) -> Result<()> {
-        let mut port = Some(port);
-        let mut buffer = vec![0; 1 << 16];
+    fn serve(&mut self, live: &mut Live, stop: &AtomicBool) -> Result<()> {
+        let mut reopening = None;
+        let mut buffer = vec![0; READ_SIZE];
         while !stop.load(Ordering::Relaxed) {
-            match &mut port {
-                Some(open) => match open.read(&mut buffer, TICK).into_diagnostic()? {
-                    Read::Bytes(count) => self.handle_bytes(&buffer[..count]),
-                    Read::Idle => {}
-                    Read::Closed => {
-                        self.sounder.handle_disconnect();
-                        self.feed().invalidate();
-                        self.events.closed(&self.device);
-                        port = None;
+            if live.is_open() {
+                if self.read(live, &mut buffer)? == Read::Closed {
+                    self.sounder.handle_disconnect();
+                    self.feed().invalidate();
+                    self.events.closed(&self.source);
+                    if self.source.may_return() {
+                        reopening = Some(Reopening::start(self.source.clone()).into_diagnostic()?);
                     }
-                },
-                None => port = self.reopen(),
+                }
+            } else {
+                std::thread::sleep(TICK);
+                if let Some(transport) = reopening.as_ref().and_then(Reopening::poll) {
+                    reopening = None;
+                    live.reopen(transport);
+                    self.opened = monotonic_now();
+                    self.warned_mute = false;
+                    self.events.reopened(&self.source);
+                }
             }
-            let now = monotonic_now();
-            self.feed().heartbeat(now);
-            self.publish(now);
-            while let Some(transition) = self.biscay.poll_transition() {
-                self.events.transition(&transition);
-            }
-            self.warn_if_mute(now);
+            self.attend(live);
         }
         Ok(())
     }
 
-    fn feed(&self) -> &Feed {
-        self.biscay.feed()
+    /// Gives the modem its masks back, while everything goes on.
+    fn put_back(&mut self, live: &mut Live) -> Result<()> {
+        let begin = monotonic_now();
+        live.handle_end(begin);
+        let mut buffer = vec![0; READ_SIZE];
+        while !live.is_over() && monotonic_now() - begin < PUT_BACK {
+            self.read(live, &mut buffer)?;
+            self.attend(live);
+        }
+        Ok(())
     }
 
-    fn handle_bytes(&mut self, bytes: &[u8]) {
-        self.sounder.handle_bytes(Arrival::At(monotonic_now()), bytes, |_, _: Seen<'_>| {});
+    /// One wait for bytes, and what was in them.
+    fn read(&mut self, live: &mut Live, buffer: &mut [u8]) -> Result<Read> {
+        let read = live.read(buffer, TICK).into_diagnostic()?;
+        if let Read::Bytes(count) = read {
+            let now = monotonic_now();
+            let framing = live.framing();
+            let watch = |_: &Sounder, seen: Seen<'_>| match seen {
+                Seen::Record(record) => live.handle_log(now, record.code, record.body.len()),
+                Seen::Other { command, body } => live.handle_other(now, command, body),
+                Seen::Kpi(_) => {}
+            };
+            let (arrival, bytes) = (Arrival::At(now), &buffer[..count]);
+            match framing {
+                Framing::Hdlc => self.sounder.handle_bytes(arrival, bytes, watch),
+                Framing::Packet => self.sounder.handle_payload(arrival, bytes, watch),
+            }
+        }
+        Ok(read)
+    }
+
+    /// What is due whether bytes came or not.
+    fn attend(&mut self, live: &mut Live) {
+        let now = monotonic_now();
+        live.tick(now);
+        self.beat(now);
+        self.publish(now);
+        while let Some(event) = live.poll_event() {
+            self.events.session(&event);
+        }
+        while let Some(transition) = self.biscay.poll_transition() {
+            self.events.transition(&transition);
+        }
+        self.warn_if_mute(now);
+    }
+
+    fn beat(&mut self, now: HostInstant) {
+        self.feed().heartbeat(now);
+        let gap = self.beaten.replace(now).map_or(Duration::ZERO, |before| now - before);
+        if gap > LATE {
+            self.events.late(now, gap);
+        }
+    }
+
+    fn feed(&self) -> &Feed {
+        self.biscay.feed()
     }
 
     fn publish(&mut self, now: HostInstant) {
@@ -178,31 +261,13 @@ impl Daemon {
         self.events.estimate(now, &estimate);
     }
 
-    /// Tries the device again, a little later.
-    fn reopen(&mut self) -> Option<Port> {
-        std::thread::sleep(TICK);
-        match Port::open(&self.device) {
-            Ok(port) => {
-                self.opened = monotonic_now();
-                self.warned_mute = false;
-                self.events.reopened(&self.device);
-                Some(port)
-            }
-            Err(OpenError::Missing { .. } | OpenError::Io { .. } | OpenError::Busy { .. }) => None,
-            Err(error) => {
-                tracing::debug!("{error}");
-                None
-            }
-        }
-    }
-
     fn warn_if_mute(&mut self, now: HostInstant) {
         let stream = self.sounder.counts().stream;
         if self.warned_mute || stream.frames.good > 0 || now - self.opened < MUTE_AFTER {
             return;
         }
         self.warned_mute = true;
-        self.events.mute(&self.device, stream.frames.bytes);
+        self.events.mute(&self.source, stream.frames.bytes);
     }
 }
 

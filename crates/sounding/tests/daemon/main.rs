@@ -1,8 +1,10 @@
 //! The daemon as it runs on a device: a modem on a pty, the real kernel, real TCP flows, and what may go wrong with
 //! any of them. Needs root; skipped aloud elsewhere.
 
+mod reader;
 mod restore;
 mod rig;
+mod session;
 
 use std::time::Duration;
 

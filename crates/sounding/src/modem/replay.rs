@@ -1,36 +1,23 @@
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
+use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_modem::{Pacing, Pty, Replay, monotonic_now};
 
+use super::progress;
 use crate::{input, signals};
-
-/// A simulated modem
-#[derive(Args, Debug)]
-pub(crate) struct Modem {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
-    Replay(ReplayArgs),
-}
 
 /// Serves a capture on a pty, as the modem wrote it and at its pace
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Prints the tty to open, and begins when somebody opens it. What is due while nobody reads is lost, as with a modem.
+Every byte of the capture is served, broken ones too, whatever mask the reader sets; for a modem that does as it is told
+see `sounding modem sim`. Prints the tty to open, and begins when somebody opens it. What is due while nobody reads is lost, as with a modem.
 
 Examples:
   sounding modem replay drive.mi2log --link /tmp/modem
   sudo sounding run --device /tmp/modem             in another terminal")]
-struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// Capture file (.mi2log, .qmdl: a raw Diag byte stream), or - for standard input
     capture: PathBuf,
     /// Also make a symbolic link of this name to the tty
@@ -41,8 +28,7 @@ struct ReplayArgs {
     speed: f64,
 }
 
-pub(crate) fn run(args: &Modem) -> Result<ExitCode> {
-    let Verb::Replay(args) = &args.verb;
+pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     if !(args.speed.is_finite() && args.speed > 0.0) {
         return Err(miette!("--speed is a number above 0"));
     }
@@ -78,13 +64,4 @@ pub(crate) fn run(args: &Modem) -> Result<ExitCode> {
         summary.written, summary.lost, summary.answered
     );
     Ok(ExitCode::SUCCESS)
-}
-
-fn progress(duration: Duration) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{msg} {bar:40} {percent}% {eta} left");
-    ProgressBar::new(duration.as_millis() as u64)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -2,12 +2,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{self, SetArg};
-use thiserror::Error;
+use sounding_diag::hdlc;
+
+use super::{OpenError, Read, Transport, outcome, wait};
 
 /// A Diag port that is open for reading: a tty, in raw mode.
 ///
@@ -16,60 +17,6 @@ use thiserror::Error;
 pub struct Port {
     file: File,
     found: termios::Termios,
-}
-
-/// Why a port did not open.
-#[derive(Debug, Error)]
-pub enum OpenError {
-    /// The path does not lead to anything.
-    #[error(
-        "{path}: no such device: is the modem plugged in, and is its driver (option, qcserial) loaded?"
-    )]
-    Missing {
-        /// The device asked for.
-        path: PathBuf,
-    },
-    /// There is something, but it is not a terminal.
-    #[error(
-        "{path}: is not a serial device: for a capture file use `sounding link {path}` instead"
-    )]
-    NotSerial {
-        /// The device asked for.
-        path: PathBuf,
-    },
-    /// The caller may not open it.
-    #[error(
-        "{path}: permission denied: run as root, or join the group that owns it (often dialout)"
-    )]
-    Denied {
-        /// The device asked for.
-        path: PathBuf,
-    },
-    /// Another program has it for itself.
-    #[error("{path}: held by another program, often ModemManager: `fuser -v {path}` names it")]
-    Busy {
-        /// The device asked for.
-        path: PathBuf,
-    },
-    /// Anything else the system said.
-    #[error("{path}: {error}")]
-    Io {
-        /// The device asked for.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-}
-
-/// What came of one wait for bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Read {
-    /// This many bytes are in the buffer.
-    Bytes(usize),
-    /// The wait ran out.
-    Idle,
-    /// The device is gone.
-    Closed,
 }
 
 nix::ioctl_none_bad!(take_exclusive, libc::TIOCEXCL);
@@ -83,13 +30,7 @@ impl Port {
             .write(true)
             .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
             .open(path)
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => OpenError::Missing { path: at() },
-                io::ErrorKind::PermissionDenied => OpenError::Denied { path: at() },
-                io::ErrorKind::ResourceBusy => OpenError::Busy { path: at() },
-                io::ErrorKind::IsADirectory => OpenError::NotSerial { path: at() },
-                _ => OpenError::Io { path: at(), error },
-            })?;
+            .map_err(|error| OpenError::at(path, error))?;
         let kind = file.metadata().map_err(|error| OpenError::Io { path: at(), error })?;
         if !kind.file_type().is_char_device() {
             return Err(OpenError::NotSerial { path: at() });
@@ -105,30 +46,20 @@ impl Port {
             .map_err(|errno| OpenError::Io { path: at(), error: errno.into() })?;
         Ok(Self { file, found })
     }
+}
 
-    /// Waits up to `patience` for bytes and reads what is there.
-    pub fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
-        let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
-        let mut fds = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
-        match poll(&mut fds, timeout) {
-            Ok(0) | Err(nix::errno::Errno::EINTR) => return Ok(Read::Idle),
-            Ok(_) => {}
-            Err(errno) => return Err(errno.into()),
+impl Transport for Port {
+    fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
+        if !wait(self.file.as_fd(), patience)? {
+            return Ok(Read::Idle);
         }
-        match self.file.read(buffer) {
-            // A tty whose other end is gone reads as EIO on a pty, as end of file on a USB adapter.
-            Ok(0) => Ok(Read::Closed),
-            Ok(count) => Ok(Read::Bytes(count)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Read::Idle),
-            Err(error) if error.raw_os_error() == Some(libc::EIO) => Ok(Read::Closed),
-            Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Ok(Read::Closed),
-            Err(error) => Err(error),
-        }
+        outcome(self.file.read(buffer))
     }
 
-    /// Sends bytes to the modem; a port that takes no more right now is an error, because requests are tiny.
-    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)
+    fn send(&mut self, payload: &[u8]) -> io::Result<()> {
+        let mut frame = Vec::new();
+        hdlc::encode(payload, &mut frame);
+        self.file.write_all(&frame)
     }
 }
 
@@ -144,6 +75,7 @@ mod tests {
     use super::*;
     use nix::pty::openpty;
     use std::os::fd::OwnedFd;
+    use std::path::PathBuf;
 
     fn pty() -> (File, OwnedFd, PathBuf) {
         let pty = openpty(None, None).expect("a pty");

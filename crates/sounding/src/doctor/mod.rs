@@ -1,26 +1,38 @@
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::FileTypeExt;
+mod holders;
+mod ports;
+mod usb;
+
+use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
-use std::time::Duration;
 
 use clap::Args;
 use miette::Result;
 use serde::Serialize;
-use sounding_diag::hdlc::Deframer;
-use sounding_modem::{Port, Read, monotonic_now};
+
+use ports::Port;
 
 /// Says what this machine and its modem can do, and the cure for what they cannot
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit code 0 if everything that `sounding demo` needs is there, 1 if not. A modem is not needed for that.")]
+Exit code 0 if everything that `sounding demo` needs is there, 1 if not. A modem is not needed for that.
+
+Every port that could be a modem's is asked for its version, whatever it is called; a port that another program holds is
+named with that program and left alone. Nothing is changed.
+
+Examples:
+  sudo sounding doctor
+  sudo sounding doctor --json | jq 'select(.area == \"modem\")'")]
 pub(crate) struct Doctor {
     /// One JSON object a check
     #[arg(long)]
     json: bool,
-    /// Leave serial ports alone: do not open them to ask whether a modem answers
+    /// Leave ports alone: do not open them to ask whether a modem answers
     #[arg(long)]
     no_ports: bool,
+    /// Folder in which to look for ports
+    #[arg(long, value_name = "DIR", default_value = "/dev", conflicts_with = "no_ports")]
+    ports: PathBuf,
 }
 
 /// One thing that was looked at.
@@ -33,6 +45,9 @@ pub(crate) struct Check {
     pub(crate) detail: String,
     /// What mends it; empty where nothing is wrong.
     pub(crate) cure: String,
+    /// More about a modem's port.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) port: Option<Port>,
 }
 
 pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
@@ -40,7 +55,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     let works = checks.iter().all(|check| check.ok);
     checks.push(real_time());
     if !args.no_ports {
-        checks.extend(ports());
+        checks.extend(ports::checks(&args.ports));
     }
     for check in &checks {
         if args.json {
@@ -64,6 +79,7 @@ pub(crate) fn needed_for_demo() -> Vec<Check> {
         ok: check.ok,
         detail: check.detail,
         cure: check.cure.unwrap_or_default().into(),
+        port: None,
     });
     kernel
         .chain([tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")])
@@ -81,7 +97,7 @@ fn check(
         Err(detail) => (false, detail),
     };
     let cure = if ok { String::new() } else { cure.into() };
-    Check { area, name: name.into(), ok, detail, cure }
+    Check { area, name: name.into(), ok, detail, cure, port: None }
 }
 
 fn tun() -> Check {
@@ -127,65 +143,4 @@ fn real_time() -> Check {
         found,
         "run as root or with CAP_SYS_NICE: timing depends on the load without it",
     )
-}
-
-/// Serial devices that could be a modem's, each asked for its version.
-fn ports() -> Vec<Check> {
-    let mut paths: Vec<PathBuf> = fs::read_dir("/dev")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let tty = name.starts_with("ttyUSB") || name.starts_with("ttyACM");
-            let is_device = fs::metadata(path).is_ok_and(|meta| meta.file_type().is_char_device());
-            is_device && tty
-        })
-        .collect();
-    paths.sort();
-    if paths.is_empty() {
-        let cure = "plug a modem in; `sounding modem replay` serves a capture in its place";
-        return vec![check("modem", "ports", Err("no /dev/ttyUSB* or /dev/ttyACM*".into()), cure)];
-    }
-    paths
-        .iter()
-        .map(|path| {
-            let found = probe(path);
-            let cure =
-                "another port of the same modem may be its Diag port; ModemManager may hold it";
-            check("modem", &path.display().to_string(), found, cure)
-        })
-        .collect()
-}
-
-/// Asks a port for its version: any frame in answer is a modem.
-fn probe(path: &std::path::Path) -> std::result::Result<String, String> {
-    const PATIENCE: Duration = Duration::from_millis(500);
-    const VERSION_REQUEST: u8 = 0x00;
-    let mut port = Port::open(path).map_err(|error| error.to_string())?;
-    let mut request = Vec::new();
-    sounding_diag::hdlc::encode(&[VERSION_REQUEST], &mut request);
-    port.write(&request).map_err(|error| error.to_string())?;
-    let mut deframer = Deframer::new();
-    let until = monotonic_now() + PATIENCE;
-    let mut buffer = [0; 4096];
-    loop {
-        let left = until - monotonic_now();
-        if left.is_zero() {
-            return Err("no Diag frame in answer to a version request".into());
-        }
-        match port.read(&mut buffer, left).map_err(|error| error.to_string())? {
-            Read::Bytes(count) => {
-                let mut input = &buffer[..count];
-                while let Some(frame) = deframer.poll_frame(&mut input) {
-                    if frame.is_ok() {
-                        return Ok("a modem answers".into());
-                    }
-                }
-            }
-            Read::Idle => {}
-            Read::Closed => return Err("the device is gone".into()),
-        }
-    }
 }

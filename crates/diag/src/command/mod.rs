@@ -1,63 +1,32 @@
-//! The few commands a session needs: who is there, and which log records it shall send.
+//! The few commands a session needs: who is there, what it sends, and which log records it shall send.
 //!
 //! Both sides of each: a reader of modems emits [`Request`]s and parses [`Answer`]s, a modelled modem does the
 //! opposite. Source: docs/diag.md, transport; the answers agree with those that open real captures.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::LogCode;
+mod mask;
+
+use mask::mask_len;
+pub use mask::{LogMask, MessageRange};
 
 const VERSION: u8 = 0x00;
-const BUILD_ID: u8 = 0x7C;
+const PROTOCOL: u8 = 0x1C;
 const LOG_CONFIG: u8 = 0x73;
+const BUILD_ID: u8 = 0x7C;
+const MESSAGES: u8 = 0x7D;
+const EVENT_MASK: u8 = 0x81;
 
 const DISABLE: u32 = 0;
 const RANGES: u32 = 1;
 const SET_MASK: u32 = 3;
+const GET_MASK: u32 = 4;
+
+const MESSAGE_RANGES: u8 = 1;
+const MESSAGE_MASK: u8 = 3;
 
 /// Equipment ids there are, 0..=15.
-const EQUIPMENTS: usize = 16;
-
-/// Which log records of one equipment are wanted: bit i of byte j is item 8j + i.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogMask<'a> {
-    /// Equipment id, as in [`LogCode::equipment`].
-    pub equipment: u8,
-    /// How many items the mask speaks of; its bytes are as many as that needs.
-    pub items: u32,
-    /// The bits.
-    pub bits: &'a [u8],
-}
-
-impl LogMask<'_> {
-    /// Whether it asks for `code`.
-    pub fn contains(&self, code: LogCode) -> bool {
-        let item = usize::from(code.item());
-        let byte = self.bits.get(item / 8).copied().unwrap_or_default();
-        code.equipment() == self.equipment
-            && u32::from(code.item()) < self.items
-            && byte >> (item % 8) & 1 != 0
-    }
-
-    /// The bits of a mask of `items` items that asks for those of `codes` that belong to `equipment`.
-    pub fn bits_of(equipment: u8, items: u32, codes: &[LogCode]) -> Vec<u8> {
-        let mut bits = vec![0; mask_len(items)];
-        for code in codes.iter().filter(|code| code.equipment() == equipment) {
-            let item = usize::from(code.item());
-            if u32::from(code.item()) < items
-                && let Some(byte) = bits.get_mut(item / 8)
-            {
-                *byte |= 1 << (item % 8);
-            }
-        }
-        bits
-    }
-}
-
-const fn mask_len(items: u32) -> usize {
-    items.div_ceil(8) as usize
-}
+pub const EQUIPMENTS: usize = 16;
 
 /// What is asked of a modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,12 +35,22 @@ pub enum Request<'a> {
     Version,
     /// Which software it runs, command 0x7C.
     BuildId,
+    /// Which version of Diag it speaks, command 0x1C.
+    Protocol,
     /// Stop all log records, command 0x73.
     LogDisable,
     /// How many items each equipment has, command 0x73.
     LogRanges,
+    /// Which log records of this equipment it sends, command 0x73.
+    LogMaskOf(u8),
     /// Send these log records of one equipment and no others of it, command 0x73.
     LogMask(LogMask<'a>),
+    /// Which subsystems have messages, command 0x7D.
+    MessageRanges,
+    /// Which messages of these subsystems it sends, command 0x7D.
+    MessageMaskOf(MessageRange),
+    /// Which events it sends, command 0x81.
+    EventMask,
 }
 
 /// What a modem answers.
@@ -90,17 +69,32 @@ pub enum Answer<'a> {
     LogDisabled,
     /// How many items each equipment has.
     LogRanges([u32; EQUIPMENTS]),
+    /// These log records come.
+    LogMaskOf(LogMask<'a>),
     /// These log records will come.
     LogMask(LogMask<'a>),
     /// It understood the log request and did not do it.
     LogRefused {
-        /// What was asked: 0 disable, 1 ranges, 3 mask.
+        /// What was asked: 0 disable, 1 ranges, 3 set mask, 4 get mask.
         operation: u32,
         /// Its reason; not zero.
         status: u32,
     },
-    /// It did not understand.
-    Refused(Refusal),
+    /// Which version of Diag it speaks.
+    Protocol(u16),
+    /// Which subsystems have messages: first and last of each range, as they are on the wire.
+    MessageRanges(&'a [u8]),
+    /// Which messages of a range it sends: 32 bits for each subsystem, as they are on the wire.
+    MessageMaskOf(MessageRange, &'a [u8]),
+    /// Which events it sends: bit i of byte j is event 8j + i.
+    EventMask(&'a [u8]),
+    /// It did not do it.
+    Refused {
+        /// Why not.
+        refusal: Refusal,
+        /// The command that it refuses, where it says so.
+        command: Option<u8>,
+    },
 }
 
 /// Why a modem refuses a request.
@@ -137,16 +131,41 @@ impl<'a> Request<'a> {
         match *payload {
             [VERSION] => Some(Self::Version),
             [BUILD_ID] => Some(Self::BuildId),
+            [PROTOCOL] => Some(Self::Protocol),
+            [EVENT_MASK, _, _, _] => Some(Self::EventMask),
+            [MESSAGES, MESSAGE_RANGES] => Some(Self::MessageRanges),
+            [MESSAGES, MESSAGE_MASK, ref range @ ..] => {
+                let (range, rest) = message_range(range)?;
+                rest.is_empty().then_some(Self::MessageMaskOf(range))
+            }
             [LOG_CONFIG, _, _, _, ref rest @ ..] => {
                 let (operation, rest) = word(rest)?;
                 match operation {
                     DISABLE => Some(Self::LogDisable),
                     RANGES => Some(Self::LogRanges),
                     SET_MASK => mask(rest).map(Self::LogMask),
+                    GET_MASK => {
+                        let (equipment, _) = word(rest)?;
+                        Some(Self::LogMaskOf(u8::try_from(equipment).ok()?))
+                    }
                     _ => None,
                 }
             }
             _ => None,
+        }
+    }
+
+    /// The command byte of its payload, which an answer repeats.
+    pub const fn command(&self) -> u8 {
+        match self {
+            Self::Version => VERSION,
+            Self::BuildId => BUILD_ID,
+            Self::Protocol => PROTOCOL,
+            Self::LogDisable | Self::LogRanges | Self::LogMaskOf(_) | Self::LogMask(_) => {
+                LOG_CONFIG
+            }
+            Self::MessageRanges | Self::MessageMaskOf(_) => MESSAGES,
+            Self::EventMask => EVENT_MASK,
         }
     }
 
@@ -157,10 +176,18 @@ impl<'a> Request<'a> {
             Self::BuildId => out.push(BUILD_ID),
             Self::LogDisable => log_config(&[DISABLE], out),
             Self::LogRanges => log_config(&[RANGES], out),
+            Self::LogMaskOf(equipment) => log_config(&[GET_MASK, u32::from(*equipment)], out),
             Self::LogMask(mask) => {
                 log_config(&[SET_MASK, u32::from(mask.equipment), mask.items], out);
                 out.extend_from_slice(mask.bits);
             }
+            Self::Protocol => out.push(PROTOCOL),
+            Self::MessageRanges => out.extend_from_slice(&[MESSAGES, MESSAGE_RANGES]),
+            Self::MessageMaskOf(range) => {
+                out.extend_from_slice(&[MESSAGES, MESSAGE_MASK]);
+                emit_range(*range, out);
+            }
+            Self::EventMask => out.extend_from_slice(&[EVENT_MASK, 0, 0, 0]),
         }
     }
 }
@@ -187,13 +214,37 @@ impl<'a> Answer<'a> {
                     (DISABLE, 0) => Some(Self::LogDisabled),
                     (RANGES, 0) => ranges(rest).map(Self::LogRanges),
                     (SET_MASK, 0) => mask(rest).map(Self::LogMask),
+                    (GET_MASK, 0) => mask(rest).map(Self::LogMaskOf),
                     (operation, 1..) => Some(Self::LogRefused { operation, status }),
                     _ => None,
                 }
             }
+            PROTOCOL => Some(Self::Protocol(u16::from_le_bytes(*body.first_chunk()?))),
+            MESSAGES => match *body {
+                [MESSAGE_RANGES, _, _, ref rest @ ..] => {
+                    let (count, rest) = word(rest)?;
+                    let len = usize::try_from(count).ok()?.checked_mul(RANGE_LEN)?;
+                    rest.get(..len).map(Self::MessageRanges)
+                }
+                [MESSAGE_MASK, ref rest @ ..] => {
+                    let (range, rest) = message_range(rest)?;
+                    // Status and padding, then 32 bits for each subsystem.
+                    let masks = rest.get(2..)?.get(..4 * range.count())?;
+                    Some(Self::MessageMaskOf(range, masks))
+                }
+                _ => None,
+            },
+            EVENT_MASK => match *body {
+                // Status, padding u16, count of bits, bits.
+                [0, _, _, low, high, ref bits @ ..] => {
+                    let count = u32::from(u16::from_le_bytes([low, high]));
+                    bits.get(..mask_len(count)).map(Self::EventMask)
+                }
+                _ => None,
+            },
             _ => {
                 let found = REFUSALS.iter().find(|(number, _)| *number == command)?;
-                Some(Self::Refused(found.1))
+                Some(Self::Refused { refusal: found.1, command: body.first().copied() })
             }
         }
     }
@@ -220,14 +271,39 @@ impl<'a> Answer<'a> {
                 log_config(&[RANGES, 0], out);
                 items.iter().for_each(|count| out.extend_from_slice(&count.to_le_bytes()));
             }
+            Self::LogMaskOf(mask) => {
+                log_config(&[GET_MASK, 0, u32::from(mask.equipment), mask.items], out);
+                out.extend_from_slice(mask.bits);
+            }
             Self::LogMask(mask) => {
                 log_config(&[SET_MASK, 0, u32::from(mask.equipment), mask.items], out);
                 out.extend_from_slice(mask.bits);
             }
             Self::LogRefused { operation, status } => log_config(&[*operation, *status], out),
-            Self::Refused(refusal) => {
+            Self::Protocol(version) => {
+                out.push(PROTOCOL);
+                out.extend_from_slice(&version.to_le_bytes());
+            }
+            Self::MessageRanges(ranges) => {
+                out.extend_from_slice(&[MESSAGES, MESSAGE_RANGES, 0, 0]);
+                out.extend_from_slice(&((ranges.len() / RANGE_LEN) as u32).to_le_bytes());
+                out.extend_from_slice(ranges);
+            }
+            Self::MessageMaskOf(range, masks) => {
+                out.extend_from_slice(&[MESSAGES, MESSAGE_MASK]);
+                emit_range(*range, out);
+                out.extend_from_slice(&[0, 0]);
+                out.extend_from_slice(masks);
+            }
+            Self::EventMask(bits) => {
+                out.extend_from_slice(&[EVENT_MASK, 0, 0, 0]);
+                out.extend_from_slice(&((bits.len() * 8) as u16).to_le_bytes());
+                out.extend_from_slice(bits);
+            }
+            Self::Refused { refusal, command } => {
                 let found = REFUSALS.iter().find(|(_, found)| found == refusal);
                 out.extend(found.map(|(number, _)| *number));
+                out.extend(*command);
             }
         }
     }
@@ -236,6 +312,31 @@ impl<'a> Answer<'a> {
 fn log_config(words: &[u32], out: &mut Vec<u8>) {
     out.extend_from_slice(&[LOG_CONFIG, 0, 0, 0]);
     words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+}
+
+/// First and last subsystem, 16 bits each.
+const RANGE_LEN: usize = 4;
+
+fn emit_range(range: MessageRange, out: &mut Vec<u8>) {
+    out.extend_from_slice(&range.first.to_le_bytes());
+    out.extend_from_slice(&range.last.to_le_bytes());
+}
+
+fn message_range(bytes: &[u8]) -> Option<(MessageRange, &[u8])> {
+    let (&[a, b, c, d], rest) = bytes.split_first_chunk::<RANGE_LEN>()?;
+    let (first, last) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+    Some((MessageRange { first, last }, rest))
+}
+
+/// The ranges of [`Answer::MessageRanges`]; one that ends before it begins is left out.
+pub fn message_ranges(bytes: &[u8]) -> impl Iterator<Item = MessageRange> {
+    let mut rest = bytes;
+    core::iter::from_fn(move || {
+        let (range, tail) = message_range(rest)?;
+        rest = tail;
+        Some(range)
+    })
+    .filter(|range| range.first <= range.last)
 }
 
 fn word(bytes: &[u8]) -> Option<(u32, &[u8])> {
@@ -259,73 +360,4 @@ fn mask(bytes: &[u8]) -> Option<LogMask<'_>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const CODES: [LogCode; 3] = [LogCode::new(0xB139), LogCode::new(0xB064), LogCode::new(0x4005)];
-
-    fn lte_mask(bits: &[u8]) -> LogMask<'_> {
-        LogMask { equipment: 0xB, items: 0x1C4, bits }
-    }
-
-    #[test]
-    fn a_mask_asks_for_what_it_was_made_of() {
-        let bits = LogMask::bits_of(0xB, 0x1C4, &CODES);
-        assert_eq!(bits.len(), 57);
-        let mask = lte_mask(&bits);
-        let asked = CODES.map(|code| mask.contains(code));
-        assert_eq!(asked, [true, true, false]);
-        assert!(!mask.contains(LogCode::new(0xB13A)));
-        assert!(!mask.contains(LogCode::new(0xBFFF)));
-    }
-
-    #[test]
-    fn requests_are_read_as_they_were_written() {
-        let bits = LogMask::bits_of(0xB, 0x1C4, &CODES);
-        for request in [
-            Request::Version,
-            Request::BuildId,
-            Request::LogDisable,
-            Request::LogRanges,
-            Request::LogMask(lte_mask(&bits)),
-        ] {
-            let mut payload = Vec::new();
-            request.emit(&mut payload);
-            assert_eq!(Request::parse(&payload), Some(request));
-            assert_eq!(Request::parse(&payload[..payload.len() - 1]), None, "{request:?} cut");
-        }
-    }
-
-    #[test]
-    fn answers_are_read_as_they_were_written() {
-        let bits = LogMask::bits_of(0xB, 0x1C4, &CODES);
-        for answer in [
-            Answer::Version { compiled_on: b"Apr  2 2015", compiled_at: b"21:45:40" },
-            Answer::BuildId(b"MPSS.DI.2.0.1"),
-            Answer::LogDisabled,
-            Answer::LogRanges(core::array::from_fn(|i| i as u32 * 100)),
-            Answer::LogMask(lte_mask(&bits)),
-            Answer::LogRefused { operation: 3, status: 2 },
-            Answer::Refused(Refusal::Length),
-        ] {
-            let mut payload = Vec::new();
-            answer.emit(&mut payload);
-            assert_eq!(Answer::parse(payload[0], &payload[1..]), Some(answer));
-        }
-    }
-
-    #[test]
-    fn a_mask_shorter_than_it_says_is_no_mask() {
-        let mut payload = Vec::new();
-        Request::LogMask(LogMask { equipment: 0xB, items: 80, bits: &[0; 9] }).emit(&mut payload);
-        assert_eq!(Request::parse(&payload), None);
-    }
-
-    #[test]
-    fn the_answer_that_opens_a_capture_is_read() {
-        let mut payload = vec![0x7C, 1, 0, 0, 0x41, 0x7B, 0, 0, 0xF3, 0x0F, 0, 0];
-        payload.extend_from_slice(b"MPSS.DI.2.0.1.c2-00062\0\0");
-        let text = Answer::BuildId(b"MPSS.DI.2.0.1.c2-00062");
-        assert_eq!(Answer::parse(payload[0], &payload[1..]), Some(text));
-    }
-}
+mod tests;

@@ -1,0 +1,70 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Step;
+use crate::LogCode;
+use crate::command::Refusal;
+
+/// What came of a session so far, one thing at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Nobody answers. Records that come anyway are as good as any.
+    Mute,
+    /// Somebody answers.
+    Answers(Identity),
+    /// The log mask is set. What else the modem was sending before, it goes on sending.
+    Ready {
+        /// Log codes that are on.
+        codes: usize,
+        /// Log codes that the modem's ranges have no room for.
+        missing: Vec<LogCode>,
+        /// Events that are on.
+        events: u32,
+        /// Subsystems whose messages are on.
+        messages: u32,
+    },
+    /// A request was not answered, three times.
+    Unanswered(Step),
+    /// A request was refused.
+    Refused {
+        /// Which.
+        step: Step,
+        /// Why, in the modem's words.
+        why: Reason,
+    },
+    /// More came than the budget allows, and these log codes were switched off.
+    OverBudget {
+        /// What came.
+        bytes_per_sec: u64,
+        /// What is allowed.
+        budget_bytes_per_sec: u64,
+        /// What was switched off, most important first. Empty if it is not the log records.
+        off: Vec<LogCode>,
+        /// How much of it is no log record: messages and events that somebody else switched on.
+        others_per_sec: u64,
+    },
+    /// The log mask is as it was found.
+    Restored,
+}
+
+/// Why a request was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// An answer that is an error.
+    #[error(transparent)]
+    Error(#[from] Refusal),
+    /// Status of a log request: 1 invalid equipment, others not public.
+    #[error("the modem answers with status {0}")]
+    Status(u32),
+}
+
+/// Who answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// When its software was compiled, as in `Apr  2 2015 21:45:40`.
+    pub compiled: Option<String>,
+    /// Its software, as in `MPSS.DI.2.0.1.c2-00062`.
+    pub build: Option<String>,
+    /// Which version of Diag it speaks.
+    pub protocol: Option<u16>,
+}

@@ -1,0 +1,160 @@
+use std::io;
+use std::time::Duration;
+
+use sounding_diag::LogCode;
+use sounding_diag::capture::Reader;
+use sounding_diag::packet::Packet;
+use sounding_diag::session::{Event, Session, Wanted};
+use sounding_units::HostInstant;
+
+use crate::{Framing, Read, Transport};
+
+/// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
+///
+/// The reader takes bytes with [`read`](Self::read), tells of each packet it finds in them with
+/// [`handle_log`](Self::handle_log) and [`handle_other`](Self::handle_other), or lets
+/// [`handle_bytes`](Self::handle_bytes) find them, and calls [`tick`](Self::tick) as often as it comes round.
+#[derive(Debug)]
+pub struct Live {
+    transport: Option<Box<dyn Transport>>,
+    session: Option<Session>,
+    drained: HostInstant,
+    request: Vec<u8>,
+}
+
+/// BISCAY §4: faster than the most frequent record, which comes every 10 ms.
+const DRAIN_EVERY: Duration = Duration::from_millis(1);
+
+impl Live {
+    /// A port whose modem is to be given a log mask, or left as it is if nothing is `wanted`.
+    pub fn new(transport: Box<dyn Transport>, wanted: Option<Wanted>) -> Self {
+        let session = wanted.filter(|_| transport.takes_requests()).map(Session::new);
+        Self {
+            transport: Some(transport),
+            session,
+            drained: HostInstant::default(),
+            request: Vec::new(),
+        }
+    }
+
+    /// Whether the port is open.
+    pub fn is_open(&self) -> bool {
+        self.transport.is_some()
+    }
+
+    /// What reads bring.
+    pub fn framing(&self) -> Framing {
+        self.transport.as_ref().map_or(Framing::Hdlc, |transport| transport.framing())
+    }
+
+    /// Whether the modem's buffers are drained on a tick.
+    pub fn drains(&self) -> bool {
+        self.transport.as_ref().is_some_and(|transport| transport.can_drain())
+    }
+
+    /// Waits up to `patience` for bytes and reads what is there. A port that closes stays closed until
+    /// [`reopen`](Self::reopen).
+    pub fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
+        let Some(transport) = &mut self.transport else { return Ok(Read::Closed) };
+        let patience = if transport.can_drain() { patience.min(DRAIN_EVERY) } else { patience };
+        let read = transport.read(buffer, patience)?;
+        if read == Read::Closed {
+            self.transport = None;
+        }
+        Ok(read)
+    }
+
+    /// The port is there again.
+    pub fn reopen(&mut self, transport: Box<dyn Transport>) {
+        self.transport = Some(transport);
+        if let Some(session) = &mut self.session {
+            session.handle_reconnect();
+        }
+    }
+
+    /// Finds the packets in bytes that were read, tells the session of them, and hands each on.
+    pub fn handle_bytes(
+        &mut self,
+        now: HostInstant,
+        reader: &mut Reader,
+        mut bytes: &[u8],
+        mut each: impl FnMut(&Packet<'_>),
+    ) {
+        let mut handle = |session: &mut Option<Session>, packet: &Packet<'_>| {
+            if let Some(session) = session {
+                match packet {
+                    Packet::Log(record) => session.handle_log(now, record.code, record.body.len()),
+                    Packet::Other { command, body, .. } => {
+                        session.handle_other(now, *command, body);
+                    }
+                }
+            }
+            each(packet);
+        };
+        match self.framing() {
+            Framing::Packet => {
+                if let Ok(located) = reader.handle_payload(bytes) {
+                    handle(&mut self.session, &located.packet);
+                }
+            }
+            Framing::Hdlc => {
+                while let Some(found) = reader.poll_packet(&mut bytes) {
+                    if let Ok(located) = found {
+                        handle(&mut self.session, &located.packet);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A log record was in the bytes read.
+    pub fn handle_log(&mut self, now: HostInstant, code: LogCode, len: usize) {
+        if let Some(session) = &mut self.session {
+            session.handle_log(now, code, len);
+        }
+    }
+
+    /// A packet that is no log record was in the bytes read.
+    pub fn handle_other(&mut self, now: HostInstant, command: u8, body: &[u8]) {
+        if let Some(session) = &mut self.session {
+            session.handle_other(now, command, body);
+        }
+    }
+
+    /// Sends what is due. A port that does not take it is found out by the next read, or by the missing answer.
+    pub fn tick(&mut self, now: HostInstant) {
+        let Some(transport) = &mut self.transport else { return };
+        if let Some(session) = &mut self.session {
+            self.request.clear();
+            if session.poll_request(now, &mut self.request) {
+                let _ = transport.send(&self.request);
+            }
+        }
+        if transport.can_drain() && now - self.drained >= DRAIN_EVERY {
+            self.drained = now;
+            let _ = transport.drain();
+        }
+    }
+
+    /// The next thing that has come of the session.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.session.as_mut()?.poll_event()
+    }
+
+    /// Begins to put masks back. Go on reading and ticking until [`is_over`](Self::is_over).
+    pub fn handle_end(&mut self, now: HostInstant) {
+        if let Some(session) = &mut self.session {
+            session.handle_end(now);
+        }
+    }
+
+    /// True once nothing is left to put back, or nobody to put it back to.
+    pub fn is_over(&self) -> bool {
+        self.transport.is_none() || self.session.as_ref().is_none_or(Session::is_over)
+    }
+
+    /// Codes that the budget has switched off.
+    pub fn switched_off(&self) -> &[LogCode] {
+        self.session.as_ref().map_or(&[], |session| session.switched_off())
+    }
+}

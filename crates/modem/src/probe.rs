@@ -1,0 +1,100 @@
+use std::io;
+use std::time::Duration;
+
+use sounding_diag::capture::{Located, Reader};
+use sounding_diag::command::{Answer, Request};
+use sounding_diag::packet::Packet;
+use sounding_diag::session::Identity;
+
+use crate::{Framing, READ_SIZE, Read, Transport, monotonic_now};
+
+/// What somebody on a port said to a version request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// A modem that says who it is.
+    Answers(Identity),
+    /// Diag records that come by themselves, and no answer: a bridge that only reads, or a modem that is busy.
+    Talks,
+    /// Nothing, or nothing that is Diag.
+    Silent,
+}
+
+/// Asks a port who is there, without changing anything, and waits for the answer up to `patience`.
+pub fn probe(transport: &mut dyn Transport, patience: Duration) -> io::Result<Probe> {
+    let mut reader = Reader::new();
+    let mut identity = None;
+    let mut talks = false;
+    if transport.takes_requests() {
+        ask(transport, Request::Version)?;
+    }
+    let until = monotonic_now() + patience;
+    let mut buffer = vec![0; READ_SIZE];
+    loop {
+        let left = until - monotonic_now();
+        if left.is_zero() || is_complete(identity.as_ref()) {
+            break;
+        }
+        let bytes = match transport.read(&mut buffer, left)? {
+            Read::Bytes(count) => &buffer[..count],
+            Read::Idle => continue,
+            Read::Closed => break,
+        };
+        let known = identity.is_some();
+        let mut handle = |located: Located<'_>| {
+            talks = true;
+            if let Packet::Other { command, body, .. } = located.packet {
+                learn(&mut identity, command, body);
+            }
+        };
+        match transport.framing() {
+            Framing::Packet => {
+                if let Ok(located) = reader.handle_payload(bytes) {
+                    handle(located);
+                }
+            }
+            Framing::Hdlc => {
+                let mut bytes = bytes;
+                while let Some(found) = reader.poll_packet(&mut bytes) {
+                    found.into_iter().for_each(&mut handle);
+                }
+            }
+        }
+        if identity.is_some() && !known {
+            ask(transport, Request::BuildId)?;
+        }
+    }
+    Ok(match identity {
+        Some(identity) => Probe::Answers(identity),
+        None if talks => Probe::Talks,
+        None => Probe::Silent,
+    })
+}
+
+fn ask(transport: &mut dyn Transport, request: Request<'_>) -> io::Result<()> {
+    let mut payload = Vec::new();
+    request.emit(&mut payload);
+    transport.send(&payload)
+}
+
+fn is_complete(identity: Option<&Identity>) -> bool {
+    identity.is_some_and(|identity| identity.build.is_some())
+}
+
+/// Any answer to the first request says that somebody is there, also one that refuses it.
+fn learn(identity: &mut Option<Identity>, command: u8, body: &[u8]) {
+    match Answer::parse(command, body) {
+        Some(Answer::Version { compiled_on, compiled_at }) => {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+            let compiled = format!("{} {}", text(compiled_on), text(compiled_at));
+            identity.get_or_insert_default().compiled = Some(compiled);
+        }
+        Some(Answer::BuildId(build)) => {
+            let build = String::from_utf8_lossy(build).trim().to_owned();
+            identity.get_or_insert_default().build = Some(build);
+        }
+        Some(Answer::Refused { .. }) => {
+            identity.get_or_insert_default();
+        }
+        _ => {}
+    }
+}

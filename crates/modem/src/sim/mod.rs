@@ -1,0 +1,123 @@
+//! A simulated modem: the real protocol on a pty or a socket, from a capture's own records.
+
+mod answers;
+mod mischief;
+mod modem;
+mod port;
+mod script;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sounding_units::HostInstant;
+
+pub(crate) use answers::Answers;
+pub use mischief::Mischief;
+pub use modem::{Behaviour, Tally};
+use modem::{Output, SimModem};
+pub use port::Place;
+use port::{Heard, SimPort};
+pub use script::Script;
+
+use crate::monotonic_now;
+
+/// A modem and the port that it is found at.
+#[derive(Debug)]
+pub struct Simulation {
+    modem: SimModem,
+    place: Place,
+    port: Option<SimPort>,
+    /// A port that went away comes back then.
+    back: HostInstant,
+    /// At its own pace a modem loses what its reader does not take. Faster than that the loss would be the hurry's
+    /// doing, not the modem's, so it waits instead.
+    waits: bool,
+}
+
+/// What a modem keeps for a reader that does not read. Chosen: a second of everything at 8 Mbit/s.
+const MEMORY: usize = 1 << 20;
+
+/// How long a modem takes to restart.
+const DOWN: Duration = Duration::from_millis(500);
+
+/// A drain and a request are met within this.
+const LONGEST_SLEEP: Duration = Duration::from_micros(500);
+
+impl Simulation {
+    /// A modem that has just been plugged in.
+    pub fn new(script: Script, behaviour: Behaviour, place: Place) -> io::Result<Self> {
+        let port = Some(SimPort::open(&place)?);
+        let waits = behaviour.speed > 1.0;
+        let modem = SimModem::new(script, behaviour);
+        Ok(Self { modem, place, port, back: HostInstant::default(), waits })
+    }
+
+    /// What to give a reader as its source.
+    pub fn source(&self) -> String {
+        self.port.as_ref().map_or(String::new(), |port| port.source(&self.place))
+    }
+
+    /// What has become of the records so far.
+    pub fn tally(&self) -> Tally {
+        self.modem.tally()
+    }
+
+    /// Serves the port until `stop`, or until everything was sent and the reader has left. `progress` is told how far
+    /// the capture has come.
+    pub fn run(
+        &mut self,
+        stop: &AtomicBool,
+        mut progress: impl FnMut(Duration),
+    ) -> io::Result<Tally> {
+        while !stop.load(Ordering::Relaxed) {
+            let now = monotonic_now();
+            let attended = self.serve(now)?;
+            progress(self.modem.elapsed(now));
+            if self.modem.is_over() && !attended {
+                break;
+            }
+            std::thread::sleep(self.modem.idle(now, LONGEST_SLEEP));
+        }
+        Ok(self.modem.tally())
+    }
+
+    /// One round; whether somebody has the port open.
+    fn serve(&mut self, now: HostInstant) -> io::Result<bool> {
+        let port = match &mut self.port {
+            Some(port) => port,
+            None if now < self.back => {
+                self.modem.handle_time(now, false);
+                return Ok(true);
+            }
+            None => self.port.insert(SimPort::open(&self.place)?),
+        };
+        let attended = port.is_attended()?;
+        for heard in port.hear()? {
+            match heard {
+                Heard::Request(request) => self.modem.handle_request(&request),
+                Heard::Drain => self.modem.handle_drain(),
+            }
+        }
+        let full = port.queued() > MEMORY;
+        if !(full && self.waits) {
+            self.modem.handle_time(now, attended);
+        }
+        while let Some(output) = self.modem.poll_output(now) {
+            match output {
+                // A reader that does not read, or is not there, costs the modem nothing.
+                Output::Packet(_) if full && !self.waits => self.modem.lose(),
+                Output::Packet(payload) => port.queue_packet(&payload),
+                Output::Noise(bytes) => port.queue_bytes(bytes),
+                Output::Reboot => {
+                    self.port = None;
+                    self.back = now + DOWN;
+                    return Ok(true);
+                }
+            }
+        }
+        port.flush()?;
+        // What is under way keeps the modem going.
+        Ok(attended || port.queued() > 0 && self.waits)
+    }
+}

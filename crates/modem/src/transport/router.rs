@@ -1,0 +1,198 @@
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, send, socket,
+};
+
+use super::{Framing, OpenError, Read, Transport, outcome, userspace, wait};
+
+/// The socket of a diag-router, an abstract one that keeps packets apart.
+///
+/// The open router takes and gives bare packets. A phone vendor's stands in the place of `/dev/diag` and speaks as that
+/// did: wrapped HDLC, and the numbers of its ioctls as messages.
+#[derive(Debug)]
+pub struct Router {
+    socket: OwnedFd,
+    vendor: bool,
+    /// What a read of the vendor's router is unwrapped from.
+    wrapped: Vec<u8>,
+}
+
+/// What asks a vendor's router to drain: the ioctl's number and the peripheral, 0 for the modem.
+pub(crate) const DRAIN: [u8; 8] = [36, 0, 0, 0, 0, 0, 0, 0];
+
+impl Router {
+    /// Bytes that the name of an abstract socket has room for.
+    pub const LONGEST_NAME: usize = 107;
+
+    /// Connects to the open router; without a name to the one that it is known by.
+    pub fn connect(name: Option<&str>) -> Result<Self, OpenError> {
+        Self::open(name, false)
+    }
+
+    /// Connects to a phone vendor's router; without a name to the one that it is known by.
+    pub fn connect_vendor(name: Option<&str>) -> Result<Self, OpenError> {
+        Self::open(name, true)
+    }
+
+    fn open(name: Option<&str>, vendor: bool) -> Result<Self, OpenError> {
+        let mut last = io::Error::from(io::ErrorKind::NotFound);
+        for candidate in candidates(name) {
+            let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+            let attempt = UnixAddr::new_abstract(&candidate).and_then(|address| {
+                let kind = SockType::SeqPacket;
+                let socket = socket(AddressFamily::Unix, kind, flags, None)?;
+                connect(socket.as_raw_fd(), &address)?;
+                Ok(socket)
+            });
+            match attempt {
+                Ok(socket) => return Ok(Self { socket, vendor, wrapped: Vec::new() }),
+                Err(errno) => last = errno.into(),
+            }
+        }
+        let name = name.unwrap_or("diag").to_owned();
+        Err(OpenError::NoRouter { name, error: last })
+    }
+}
+
+/// The names that a router may be found under.
+///
+/// It is called `\0diag`, and its authors copy that with a function that stops at the zero it begins with, over an
+/// address of the full size: what the kernel sees is a name of 107 zeros. Others pad the name, or do not.
+fn candidates(name: Option<&str>) -> Vec<Vec<u8>> {
+    let padded = |name: &str| {
+        let mut padded = name.as_bytes().to_vec();
+        padded.resize(Router::LONGEST_NAME, 0);
+        padded
+    };
+    match name {
+        Some(name) => vec![name.as_bytes().to_vec(), padded(name)],
+        None => vec![padded(""), padded("diag"), b"diag".to_vec()],
+    }
+}
+
+impl Transport for Router {
+    fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
+        if !wait(self.socket.as_fd(), patience)? {
+            return Ok(Read::Idle);
+        }
+        let fd = self.socket.as_raw_fd();
+        if !self.vendor {
+            return outcome(recv(fd, buffer, MsgFlags::empty()).map_err(io::Error::from));
+        }
+        self.wrapped.resize(buffer.len(), 0);
+        let read = recv(fd, &mut self.wrapped, MsgFlags::empty()).map_err(io::Error::from);
+        let count = match outcome(read)? {
+            Read::Bytes(count) => count,
+            other => return Ok(other),
+        };
+        let mut len = 0;
+        for piece in userspace::pieces(&self.wrapped[..count]) {
+            buffer[len..len + piece.len()].copy_from_slice(piece);
+            len += piece.len();
+        }
+        Ok(if len == 0 { Read::Idle } else { Read::Bytes(len) })
+    }
+
+    fn send(&mut self, payload: &[u8]) -> io::Result<()> {
+        let mut wrapped = Vec::new();
+        let message = if self.vendor {
+            userspace::wrap(payload, &mut wrapped);
+            &wrapped
+        } else {
+            payload
+        };
+        send(self.socket.as_raw_fd(), message, MsgFlags::MSG_NOSIGNAL)?;
+        Ok(())
+    }
+
+    fn framing(&self) -> Framing {
+        if self.vendor { Framing::Hdlc } else { Framing::Packet }
+    }
+
+    fn can_drain(&self) -> bool {
+        self.vendor
+    }
+
+    fn drain(&mut self) -> io::Result<()> {
+        send(self.socket.as_raw_fd(), &DRAIN, MsgFlags::MSG_NOSIGNAL)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::socket::{Backlog, accept, bind, listen};
+    use std::os::fd::FromRawFd;
+
+    fn server(name: &[u8]) -> OwnedFd {
+        let kind = SockType::SeqPacket;
+        let server =
+            socket(AddressFamily::Unix, kind, SockFlag::SOCK_CLOEXEC, None).expect("a socket");
+        let address = UnixAddr::new_abstract(name).expect("a name");
+        bind(server.as_raw_fd(), &address).expect("the name is free");
+        listen(&server, Backlog::new(1).expect("one")).expect("listens");
+        server
+    }
+
+    fn accepted(server: &OwnedFd) -> OwnedFd {
+        let fd = accept(server.as_raw_fd()).expect("a client");
+        // SAFETY: accept has just made it, and nobody else has it.
+        unsafe { OwnedFd::from_raw_fd(fd) }
+    }
+
+    fn own_name(what: &str) -> String {
+        format!("sounding-test-{what}-{}", std::process::id())
+    }
+
+    #[test]
+    fn packets_stay_apart_and_bare() {
+        let name = own_name("bare");
+        let server = server(name.as_bytes());
+        let mut router = Router::connect(Some(&name)).expect("connects");
+        let client = accepted(&server);
+        router.send(&[0x7E, 0x00]).expect("takes a request");
+        let mut buffer = [0; 64];
+        let count = recv(client.as_raw_fd(), &mut buffer, MsgFlags::empty());
+        assert_eq!(&buffer[..count.expect("a request")], [0x7E, 0x00]);
+        for packet in [&b"\x10one"[..], b"\x10other"] {
+            send(client.as_raw_fd(), packet, MsgFlags::empty()).expect("room");
+        }
+        assert_eq!(router.framing(), Framing::Packet);
+        let mut read = || router.read(&mut buffer, Duration::from_secs(5)).expect("reads");
+        assert_eq!([read(), read()], [Read::Bytes(4), Read::Bytes(6)]);
+        drop(client);
+        assert_eq!(read(), Read::Closed);
+    }
+
+    #[test]
+    fn a_vendors_router_is_spoken_to_as_its_device_was_and_drained() {
+        let name = own_name("vendor");
+        let server = server(name.as_bytes());
+        let mut router = Router::connect_vendor(Some(&name)).expect("connects");
+        let client = accepted(&server);
+        router.send(&[0x00]).expect("takes a request");
+        router.drain().expect("takes a command");
+        let mut buffer = [0; 64];
+        let mut heard = || {
+            let count = recv(client.as_raw_fd(), &mut buffer, MsgFlags::empty());
+            buffer[..count.expect("a message")].to_vec()
+        };
+        assert_eq!(heard(), b"\x20\0\0\0\x00\x78\xF0\x7E");
+        assert_eq!(heard(), [0x24, 0, 0, 0, 0, 0, 0, 0]);
+        let wrapped = b"\x20\0\0\0\x02\0\0\0\x02\0\0\0ab\x01\0\0\0c";
+        send(client.as_raw_fd(), wrapped, MsgFlags::empty()).expect("room");
+        let read = router.read(&mut buffer, Duration::from_secs(5)).expect("reads");
+        assert_eq!((read, &buffer[..3]), (Read::Bytes(3), &b"abc"[..]));
+    }
+
+    #[test]
+    fn the_open_routers_own_name_is_tried_first() {
+        let names = candidates(None);
+        assert_eq!(names[0], [0; 107]);
+        assert!(names.contains(&b"diag".to_vec()));
+    }
+}

@@ -1,0 +1,283 @@
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, IsTerminal};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::{CharDevice, DiagChar, Port, Router, Stream, Tcp, Transport};
+
+/// Where Diag bytes come from, as people name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A device or a capture: what the path leads to decides.
+    Path(PathBuf),
+    /// Standard input, `-`.
+    Stdin,
+    /// A bridge that passes HDLC on, `tcp:HOST:PORT`.
+    Tcp(String),
+    /// The open diag-router's socket, `router` or `router:NAME`.
+    Router(Option<String>),
+    /// The socket of a phone vendor's diag-router, `vendor-router` or `vendor-router:NAME`.
+    VendorRouter(Option<String>),
+}
+
+/// Why a text names no source.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SourceError {
+    /// There is nothing.
+    #[error(
+        "a source is a device, a capture file, tcp:HOST:PORT, router[:NAME], or - for standard input"
+    )]
+    Empty,
+    /// A port number is missing or none.
+    #[error("{0}: a TCP source is tcp:HOST:PORT, as in tcp:127.0.0.1:43555")]
+    Tcp(String),
+    /// A name that no socket can have.
+    #[error("{0}: a socket's name has 1 to 107 bytes")]
+    Name(String),
+}
+
+impl FromStr for Source {
+    type Err = SourceError;
+
+    fn from_str(text: &str) -> Result<Self, SourceError> {
+        let name = |name: Option<&str>| match name {
+            Some(name) if name.is_empty() || name.len() > Router::LONGEST_NAME => {
+                Err(SourceError::Name(text.into()))
+            }
+            name => Ok(name.map(str::to_owned)),
+        };
+        match text.split_once(':') {
+            _ if text.is_empty() => Err(SourceError::Empty),
+            _ if text == "-" => Ok(Self::Stdin),
+            None if text == "router" => Ok(Self::Router(None)),
+            None if text == "vendor-router" => Ok(Self::VendorRouter(None)),
+            Some(("router", rest)) => name(Some(rest)).map(Self::Router),
+            Some(("vendor-router", rest)) => name(Some(rest)).map(Self::VendorRouter),
+            Some(("tcp", address)) => {
+                let port = address.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+                let port = port.and_then(|(_, port)| port.parse::<u16>().ok());
+                match port {
+                    Some(1..) => Ok(Self::Tcp(address.into())),
+                    _ => Err(SourceError::Tcp(text.into())),
+                }
+            }
+            _ => Ok(Self::Path(text.into())),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => path.display().fmt(f),
+            Self::Stdin => f.write_str("standard input"),
+            Self::Tcp(address) => write!(f, "tcp:{address}"),
+            Self::Router(None) => f.write_str("router"),
+            Self::Router(Some(name)) => write!(f, "router:{name}"),
+            Self::VendorRouter(None) => f.write_str("vendor-router"),
+            Self::VendorRouter(Some(name)) => write!(f, "vendor-router:{name}"),
+        }
+    }
+}
+
+impl Source {
+    /// Opens it.
+    pub fn open(&self) -> Result<Box<dyn Transport>, OpenError> {
+        Ok(match self {
+            Self::Path(path) => return open_path(path),
+            Self::Stdin => {
+                Box::new(Stream::stdin().map_err(|error| OpenError::at(Path::new("-"), error))?)
+            }
+            Self::Tcp(address) => Box::new(Tcp::connect(address)?),
+            Self::Router(name) => Box::new(Router::connect(name.as_deref())?),
+            Self::VendorRouter(name) => Box::new(Router::connect_vendor(name.as_deref())?),
+        })
+    }
+
+    /// Whether it is worth waiting for once it has closed: a device may be plugged in again, a file is over.
+    pub fn may_return(&self) -> bool {
+        match self {
+            Self::Stdin => false,
+            // A device that is gone is no file either.
+            Self::Path(path) => !path.is_file(),
+            Self::Tcp(_) | Self::Router(_) | Self::VendorRouter(_) => true,
+        }
+    }
+}
+
+/// What a path leads to decides how it is spoken to.
+fn open_path(path: &Path) -> Result<Box<dyn Transport>, OpenError> {
+    let kind = fs::metadata(path).map_err(|error| OpenError::at(path, error))?.file_type();
+    if kind.is_file() || kind.is_fifo() {
+        let file = File::open(path).map_err(|error| OpenError::at(path, error))?;
+        return Ok(Box::new(Stream::new(file)));
+    }
+    if !kind.is_char_device() {
+        return Err(OpenError::NotSerial { path: path.into() });
+    }
+    match path.file_name().and_then(OsStr::to_str).unwrap_or_default() {
+        "diag" => Ok(Box::new(DiagChar::open(path)?)),
+        name if name.starts_with("wwan") => Ok(Box::new(CharDevice::open(path)?)),
+        _ => Ok(Box::new(Port::open(path)?)),
+    }
+}
+
+/// Opens a device for reading and writing without waiting.
+pub(super) fn open_device(path: &Path) -> Result<File, OpenError> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
+        .open(path)
+        .map_err(|error| OpenError::at(path, error))?;
+    let kind = file.metadata().map_err(|error| OpenError::at(path, error))?.file_type();
+    let is_device = kind.is_char_device() && !file.is_terminal();
+    if is_device { Ok(file) } else { Err(OpenError::NotModem { path: path.into() }) }
+}
+
+/// Why a port did not open.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The path does not lead to anything.
+    #[error(
+        "{path}: no such device: is the modem plugged in, and is its driver (option, qcserial) loaded?"
+    )]
+    Missing {
+        /// The device asked for.
+        path: PathBuf,
+    },
+    /// There is something, but it is not a terminal.
+    #[error(
+        "{path}: is not a serial device: for a capture file use `sounding link {path}` instead"
+    )]
+    NotSerial {
+        /// The device asked for.
+        path: PathBuf,
+    },
+    /// The caller may not open it.
+    #[error(
+        "{path}: permission denied: run as root, or join the group that owns it (often dialout)"
+    )]
+    Denied {
+        /// The device asked for.
+        path: PathBuf,
+    },
+    /// Another program has it for itself.
+    #[error("{path}: held by another program, often ModemManager: `fuser -v {path}` names it")]
+    Busy {
+        /// The device asked for.
+        path: PathBuf,
+    },
+    /// It is a device of another kind.
+    #[error("{path}: is neither a modem's Diag port nor a serial device")]
+    NotModem {
+        /// The device asked for.
+        path: PathBuf,
+    },
+    /// The driver of `/dev/diag` refuses to hand the log over.
+    #[error(
+        "{path}: the driver does not switch logging to this process: {error}: stop the other program that logs"
+    )]
+    Switch {
+        /// The device asked for.
+        path: PathBuf,
+        /// What the driver said.
+        error: io::Error,
+    },
+    /// Nobody listens there.
+    #[error("tcp:{address}: {error}: is the bridge running?")]
+    Connect {
+        /// The address asked for.
+        address: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// There is no such socket.
+    #[error("no diag-router listens on the socket {name}: {error}")]
+    NoRouter {
+        /// The name asked for.
+        name: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Anything else the system said.
+    #[error("{path}: {error}")]
+    Io {
+        /// The device asked for.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+impl OpenError {
+    /// What the system said when `path` was opened.
+    pub(super) fn at(path: &Path, error: io::Error) -> Self {
+        let path = path.to_path_buf();
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::Missing { path },
+            io::ErrorKind::PermissionDenied => Self::Denied { path },
+            io::ErrorKind::ResourceBusy => Self::Busy { path },
+            io::ErrorKind::IsADirectory => Self::NotSerial { path },
+            // A name in /dev whose device has gone.
+            _ if error.raw_os_error() == Some(libc::ENXIO) => Self::Missing { path },
+            _ if error.raw_os_error() == Some(libc::ENODEV) => Self::Missing { path },
+            _ => Self::Io { path, error },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_what_they_are_called() {
+        let path = |path: &str| Source::Path(path.into());
+        for (text, source) in [
+            ("-", Source::Stdin),
+            ("/dev/ttyUSB0", path("/dev/ttyUSB0")),
+            ("drive:2.qmdl", path("drive:2.qmdl")),
+            ("router.qmdl", path("router.qmdl")),
+            ("tcp:[::1]:43555", Source::Tcp("[::1]:43555".into())),
+            ("router", Source::Router(None)),
+            ("router:diag", Source::Router(Some("diag".into()))),
+            ("vendor-router", Source::VendorRouter(None)),
+        ] {
+            assert_eq!(text.parse(), Ok(source.clone()), "{text}");
+            if source != Source::Stdin {
+                assert_eq!(source.to_string(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn what_names_nothing_is_refused() {
+        assert_eq!("".parse::<Source>(), Err(SourceError::Empty));
+        for text in ["tcp:host", "tcp::1", "tcp:host:0", "tcp:host:65536", "tcp:host:http"] {
+            assert_eq!(text.parse::<Source>(), Err(SourceError::Tcp(text.into())), "{text}");
+        }
+        assert!(matches!("router:".parse::<Source>(), Err(SourceError::Name(_))));
+        let long = format!("router:{}", "x".repeat(108));
+        assert!(matches!(long.parse::<Source>(), Err(SourceError::Name(_))));
+    }
+
+    #[test]
+    fn what_does_not_open_says_why() {
+        let open = |text: &str| text.parse::<Source>().expect("a source").open().map(drop);
+        assert!(matches!(open("/nowhere"), Err(OpenError::Missing { .. })));
+        assert!(matches!(open("/dev/null"), Err(OpenError::NotSerial { .. })));
+        assert!(matches!(open("/tmp"), Err(OpenError::NotSerial { .. })));
+        // A port that was free a moment ago.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("it has an address");
+        drop(listener);
+        assert!(matches!(open(&format!("tcp:{address}")), Err(OpenError::Connect { .. })));
+        assert!(matches!(open("router:no-such-name"), Err(OpenError::NoRouter { .. })));
+    }
+}

@@ -1,0 +1,195 @@
+//! Ports that could be a modem's: each is asked for its version, and what is in the way is named with its cure.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_modem::{OpenError, Probe, Source, probe};
+
+use super::Check;
+use super::holders::{Holder, holders};
+use super::usb::{interface_of, orphans};
+
+/// More about a port.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Port {
+    /// What to give to `--device`.
+    source: String,
+    /// Who has it open.
+    held_by: Vec<Holder>,
+    /// When the modem's software was compiled.
+    compiled: Option<String>,
+    /// Which software the modem runs.
+    build: Option<String>,
+}
+
+/// A modem answers within milliseconds; a slow one that has just woken, within this.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+const SYS: &str = "/sys";
+
+/// One check a port; or one that says why there is none.
+pub(crate) fn checks(folder: &Path) -> Vec<Check> {
+    let mut checks: Vec<Check> = candidates(folder).iter().map(|path| device(path)).collect();
+    // The routers' sockets have no path: they are there or they are not.
+    let routers = [Source::Router(None), Source::VendorRouter(None)];
+    checks.extend(routers.into_iter().filter(|_| folder == Path::new("/dev")).find_map(router));
+    let orphans = orphans(Path::new(SYS));
+    checks.extend(orphans.into_iter().map(|orphan| {
+        no(
+            &format!("usb {}:{}", orphan.vendor, orphan.product),
+            format!("a modem of {} is plugged in and has no driver", orphan.maker),
+            format!(
+                "sudo modprobe option && echo {} {} | sudo tee /sys/bus/usb-serial/drivers/option1/new_id",
+                orphan.vendor, orphan.product
+            ),
+        )
+    }));
+    if checks.is_empty() {
+        checks.push(no(
+            "ports",
+            format!("no ttyUSB*, ttyACM*, wwan*qcdm* or diag in {}", folder.display()),
+            "plug a modem in; `sounding modem sim` is one to try with".into(),
+        ));
+    }
+    checks
+}
+
+/// Devices that may be a Diag port. Names only narrow down what is asked.
+fn candidates(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = entries
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let wwan = name.starts_with("wwan") && name.contains("qcdm");
+            let serial = name.starts_with("ttyUSB") || name.starts_with("ttyACM");
+            (wwan || serial || name == "diag")
+                && fs::metadata(path).is_ok_and(|meta| meta.file_type().is_char_device())
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+fn no(name: &str, detail: String, cure: String) -> Check {
+    Check { area: "modem", name: name.into(), ok: false, detail, cure, port: None }
+}
+
+fn device(path: &Path) -> Check {
+    let name = path.display().to_string();
+    let held_by = holders(path);
+    // Two readers of one port get half of the bytes each, so a port that is in use is left alone.
+    if let Some(holder) = held_by.first() {
+        let detail = format!("held by {} (process {})", holder.name, holder.pid);
+        let cure = release(path, holder);
+        let port = Port { source: name.clone(), held_by, ..Port::default() };
+        return Check { port: Some(port), ..no(&name, detail, cure) };
+    }
+    ask(&Source::Path(path.into()))
+}
+
+/// The check of a router that is there.
+fn router(source: Source) -> Option<Check> {
+    match source.open() {
+        Err(OpenError::NoRouter { .. }) => None,
+        _ => Some(ask(&source)),
+    }
+}
+
+fn ask(source: &Source) -> Check {
+    let name = source.to_string();
+    let port = Port { source: name.clone(), ..Port::default() };
+    let probed = match source.open() {
+        Ok(mut transport) => probe(transport.as_mut(), PATIENCE),
+        Err(error) => {
+            let cure = cure_of(&error, &name);
+            return Check { port: Some(port), ..no(&name, error.to_string(), cure) };
+        }
+    };
+    match probed {
+        Ok(Probe::Answers(identity)) => {
+            let build = identity.build.as_deref().unwrap_or("software unknown");
+            let compiled = identity.compiled.as_deref().unwrap_or("at a time unknown");
+            let detail = format!("a modem answers: {build}, compiled {compiled}");
+            let port = Port { compiled: identity.compiled, build: identity.build, ..port };
+            Check { area: "modem", name, ok: true, detail, cure: String::new(), port: Some(port) }
+        }
+        Ok(Probe::Talks) => Check {
+            area: "modem",
+            name,
+            ok: true,
+            detail: "Diag records come by themselves; nobody answers requests".into(),
+            cure: String::new(),
+            port: Some(port),
+        },
+        Ok(Probe::Silent) => {
+            let cure = "try the other ports of the modem, and switch its Diag port on: on Android as root \
+                        `setprop sys.usb.config diag,adb`, on Quectel modems `AT+QCFG=\"usbcfg\"`";
+            let detail = "no Diag frame in answer to a version request";
+            Check { port: Some(port), ..no(&name, detail.into(), cure.into()) }
+        }
+        Err(error) => {
+            let cure = "unplug the modem and plug it in again";
+            Check { port: Some(port), ..no(&name, error.to_string(), cure.into()) }
+        }
+    }
+}
+
+/// How to make a program let go of a port.
+fn release(path: &Path, holder: &Holder) -> String {
+    if !holder.name.starts_with("ModemManager") {
+        return format!("end it: kill {}", holder.pid);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let which = match interface_of(Path::new(SYS), &name) {
+        // By what it is, because names change with every plugging in.
+        Some(usb) => format!(
+            r#"ENV{{ID_VENDOR_ID}}=="{}", ENV{{ID_MODEL_ID}}=="{}", ENV{{ID_USB_INTERFACE_NUM}}=="{}""#,
+            usb.vendor, usb.product, usb.number
+        ),
+        None => format!(r#"KERNEL=="{name}""#),
+    };
+    format!(
+        "have ModemManager leave this port alone: echo '{which}, ENV{{ID_MM_PORT_IGNORE}}=\"1\"' | \
+         sudo tee /etc/udev/rules.d/78-sounding.rules && sudo udevadm control --reload && \
+         sudo udevadm trigger && sudo systemctl restart ModemManager"
+    )
+}
+
+fn cure_of(error: &OpenError, name: &str) -> String {
+    match error {
+        OpenError::Denied { .. } => {
+            "run as root, or `sudo usermod --append --groups dialout $USER` and log in again".into()
+        }
+        OpenError::Busy { .. } => format!("`sudo fuser -v {name}` names the program: end it"),
+        OpenError::Missing { .. } => "plug the modem in; `sudo modprobe option`".into(),
+        OpenError::Switch { .. } => {
+            "end the other program that logs: `sudo fuser -v /dev/diag` names it".into()
+        }
+        _ => "another port of the same modem may be its Diag port".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modem_manager_is_told_to_leave_one_port_alone() {
+        let holder = Holder { pid: 7, name: "ModemManager".into() };
+        let cure = release(Path::new("/dev/wwan0qcdm0"), &holder);
+        assert!(cure.contains(r#"KERNEL=="wwan0qcdm0", ENV{ID_MM_PORT_IGNORE}="1""#), "{cure}");
+        let holder = Holder { pid: 7, name: "qcsuper".into() };
+        assert_eq!(release(Path::new("/dev/ttyUSB0"), &holder), "end it: kill 7");
+    }
+
+    #[test]
+    fn an_empty_folder_has_no_ports_and_the_cure_is_a_modem() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let checks = checks(folder.path());
+        let last = checks.last().expect("one at least");
+        assert!(!last.ok && !last.cure.is_empty());
+    }
+}

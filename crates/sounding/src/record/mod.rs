@@ -1,0 +1,253 @@
+mod file;
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use miette::{Diagnostic, IntoDiagnostic, Result};
+use sounding_diag::capture::Reader;
+use sounding_diag::session::Wanted;
+use sounding_diag::{LogCode, hdlc};
+use sounding_modem::{Framing, Live, READ_SIZE, Read, Source, monotonic_now};
+use sounding_units::{HostInstant, Rate};
+use thiserror::Error;
+
+use crate::run::told;
+use crate::{decode, signals};
+use file::Recording;
+
+/// Writes what a modem sends to a file, until Ctrl-C
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The file is the byte stream of the port (.qmdl), which every verb reads. Everything that has come is in it at every
+moment: killing the recorder or pulling the modem's plug loses nothing that was read. A modem that is unplugged is waited
+for. A full disk ends the recording, and the file ends with a whole frame.
+
+The modem is given a log mask of the records that `sounding decode` reads, and the mask found is put back at the end.
+
+Examples:
+  sudo sounding record /dev/ttyUSB0 drive.qmdl
+  sudo sounding record /dev/wwan0qcdm0 uplink.qmdl --code 0xB139,0xB064 --for 5min
+  sounding record tcp:192.168.1.5:43555 drive.qmdl --no-mask
+  sounding link drive.qmdl")]
+pub(crate) struct Record {
+    /// Where the modem's Diag is: a device, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for standard input
+    source: String,
+    /// File to write, which must not exist
+    file: PathBuf,
+    /// Record only log records of these codes, the most important first, e.g. 0xB139,0xB064
+    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = log_code)]
+    code: Vec<LogCode>,
+    /// Leave the modem's log mask as it is, and record what comes
+    #[arg(long, conflicts_with_all = ["code", "budget"])]
+    no_mask: bool,
+    /// What the modem may send; over it the least important records are switched off
+    #[arg(long, value_name = "RATE")]
+    budget: Option<Rate>,
+    /// Stop after this long
+    #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
+    duration: Option<Duration>,
+}
+
+fn log_code(text: &str) -> std::result::Result<LogCode, String> {
+    decode::parse_code(text).map(LogCode::new)
+}
+
+/// Why a recording ended early.
+#[derive(Debug, Error, Diagnostic)]
+enum RecordError {
+    /// The file cannot be made.
+    #[error("{path}: {error}")]
+    #[diagnostic(help("name a file that does not exist yet, in a folder that can be written"))]
+    Create { path: PathBuf, error: io::Error },
+    /// The file takes no more.
+    #[error(
+        "{path}: {error}: the recording ends here; the {whole} bytes before it are whole and readable"
+    )]
+    #[diagnostic(help("make room, then record into another file"))]
+    Write { path: PathBuf, error: io::Error, whole: u64 },
+}
+
+const TICK: Duration = Duration::from_millis(20);
+const REOPEN_EVERY: Duration = Duration::from_millis(50);
+/// A modem that does not take its masks back within this keeps those of this recording.
+const PUT_BACK: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(args: &Record) -> Result<ExitCode> {
+    // A file at the limit of its size is an error to report, not a reason to die without a word.
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe {
+        nix::sys::signal::signal(nix::sys::signal::SIGXFSZ, nix::sys::signal::SigHandler::SigIgn)
+    }
+    .into_diagnostic()?;
+    let source: Source = args.source.parse().into_diagnostic()?;
+    let stop = signals::stop_flag().into_diagnostic()?;
+    let transport = source.open().into_diagnostic()?;
+    let file = Recording::create(&args.file)
+        .map_err(|error| RecordError::Create { path: args.file.clone(), error })?;
+    let wanted = (!args.no_mask).then(|| Wanted {
+        codes: if args.code.is_empty() {
+            sounding_diag::record::CODES.to_vec()
+        } else {
+            args.code.clone()
+        },
+        budget_bytes_per_sec: args.budget.map(|rate| rate.bits_per_sec() / 8),
+    });
+    let progress = progress();
+    let mut recorder = Recorder {
+        live: Live::new(transport, wanted),
+        reader: Reader::new(),
+        file,
+        path: &args.file,
+        framed: Vec::new(),
+        progress,
+        shown: HostInstant::default(),
+    };
+    let until = args.duration.map(|span| monotonic_now() + span);
+    let recorded = recorder.record(&source, until, &stop);
+    // Masks go back also where the disk is full.
+    let put_back = recorder.put_back();
+    recorder.progress.finish_and_clear();
+    let counts = recorder.reader.counts();
+    let len = recorder.file.finish().into_diagnostic();
+    recorded?;
+    put_back?;
+    eprintln!(
+        "sounding: {} in {}: {} log records, {} other packets, {} corrupt frames",
+        HumanBytes(len?),
+        args.file.display(),
+        counts.logs,
+        counts.others,
+        counts.frames.bad + counts.bad_packets
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Recorder<'a> {
+    live: Live,
+    reader: Reader,
+    file: Recording,
+    path: &'a Path,
+    framed: Vec<u8>,
+    progress: ProgressBar,
+    shown: HostInstant,
+}
+
+impl Recorder<'_> {
+    fn record(
+        &mut self,
+        source: &Source,
+        until: Option<HostInstant>,
+        stop: &AtomicBool,
+    ) -> Result<()> {
+        let mut buffer = vec![0; READ_SIZE];
+        while !stop.load(Ordering::Relaxed) {
+            let now = monotonic_now();
+            if until.is_some_and(|until| now >= until) {
+                break;
+            }
+            if self.live.is_open() {
+                if self.step(&mut buffer)? == Read::Closed {
+                    if !source.may_return() {
+                        break;
+                    }
+                    self.say(&format!("{source} closed: waiting for it"));
+                }
+            } else {
+                std::thread::sleep(REOPEN_EVERY);
+                if let Ok(transport) = source.open() {
+                    self.reader.handle_end();
+                    self.live.reopen(transport);
+                    self.say(&format!("{source} is back"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn put_back(&mut self) -> Result<()> {
+        let begin = monotonic_now();
+        self.live.handle_end(begin);
+        let mut buffer = vec![0; READ_SIZE];
+        while !self.live.is_over() && monotonic_now() - begin < PUT_BACK {
+            self.live.tick(monotonic_now());
+            if let Read::Bytes(count) = self.live.read(&mut buffer, TICK).into_diagnostic()? {
+                let now = monotonic_now();
+                self.live.handle_bytes(now, &mut self.reader, &buffer[..count], |_| {});
+            }
+            self.tell();
+        }
+        self.tell();
+        Ok(())
+    }
+
+    /// One wait for bytes, which are written before they are looked at.
+    fn step(&mut self, buffer: &mut [u8]) -> Result<Read> {
+        self.live.tick(monotonic_now());
+        let framing = self.live.framing();
+        let read = self.live.read(buffer, TICK).into_diagnostic()?;
+        let now = monotonic_now();
+        if let Read::Bytes(count) = read {
+            let bytes = &buffer[..count];
+            let stretch = match framing {
+                Framing::Hdlc => bytes,
+                // A file is a stream, whatever the port was.
+                Framing::Packet => {
+                    self.framed.clear();
+                    hdlc::encode(bytes, &mut self.framed);
+                    &self.framed
+                }
+            };
+            self.file.write(stretch).map_err(|error| RecordError::Write {
+                path: self.path.to_path_buf(),
+                error,
+                whole: self.file.whole(),
+            })?;
+            self.live.handle_bytes(now, &mut self.reader, bytes, |_| {});
+        }
+        self.tell();
+        self.show(now);
+        Ok(read)
+    }
+
+    fn tell(&mut self) {
+        while let Some(event) = self.live.poll_event() {
+            if let Some(sentence) = told::sentence(&event) {
+                self.say(&sentence);
+            }
+        }
+    }
+
+    fn say(&self, sentence: &str) {
+        self.progress.suspend(|| eprintln!("sounding: {sentence}"));
+    }
+
+    fn show(&mut self, now: HostInstant) {
+        const SHOW_EVERY: Duration = Duration::from_millis(200);
+        if now - self.shown < SHOW_EVERY {
+            return;
+        }
+        self.shown = now;
+        let counts = self.reader.counts();
+        self.progress.set_message(format!(
+            "{} {} log records, {} corrupt frames",
+            HumanBytes(counts.frames.bytes),
+            counts.logs,
+            counts.frames.bad
+        ));
+    }
+}
+
+/// A line on standard error that tells how it goes, where that is a terminal.
+fn progress() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+    ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}

@@ -1,0 +1,138 @@
+//! Lines on their way out, which never hold up whoever says them.
+
+use std::io::{self, Write};
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::thread;
+use std::time::Duration;
+
+/// Lines that wait at most: at a hundred a second a reader may look away for forty seconds.
+const CAPACITY: usize = 4096;
+
+/// How long the last words wait for a reader that does not read.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bounded queue of lines and the thread that writes them.
+///
+/// A reader that is slow, or has stopped, fills the pipe between it and this process; whoever writes into a full pipe
+/// stands still. Here that is a thread with nothing else to do: the queue fills, and what does not fit is dropped and
+/// counted.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    lines: SyncSender<String>,
+    written: Receiver<()>,
+    dropped: u64,
+}
+
+impl Outbox {
+    /// Starts the thread that writes to `out`.
+    pub(crate) fn new(out: impl Write + Send + 'static) -> io::Result<Self> {
+        let (lines, to_write) = mpsc::sync_channel(CAPACITY);
+        let (done, written) = mpsc::sync_channel(1);
+        thread::Builder::new().name("events".into()).spawn(move || {
+            write_lines(&to_write, out);
+            let _ = done.send(());
+        })?;
+        Ok(Self { lines, written, dropped: 0 })
+    }
+
+    /// Sends a line on its way, or drops it if the queue is full; never waits.
+    pub(crate) fn say(&mut self, line: String) {
+        match self.lines.try_send(line) {
+            // A reader that is gone is no reason to leave the flows alone.
+            Ok(()) | Err(TrySendError::Disconnected(_)) => {}
+            Err(TrySendError::Full(_)) => self.dropped += 1,
+        }
+    }
+
+    /// Lines that did not fit.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Says the last line and waits until all are written, for a second at most.
+    pub(crate) fn finish(self, last: String) {
+        // The standard library's channel has no timed send; a thread of its own waits for room.
+        let Self { lines, written, .. } = self;
+        thread::spawn(move || {
+            let _ = lines.send(last);
+        });
+        let _ = written.recv_timeout(PATIENCE);
+    }
+}
+
+/// Writes until the other end is dropped or nobody reads any more.
+fn write_lines(lines: &Receiver<String>, mut out: impl Write) {
+    for line in lines {
+        if writeln!(out, "{line}").is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex, mpsc};
+
+    /// A reader that reads nothing until it is let go.
+    struct Slow {
+        go: Receiver<()>,
+        gone: bool,
+        read: Arc<Mutex<Vec<u8>>>,
+    }
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if !self.gone {
+                self.go.recv().expect("the test lets it go");
+                self.gone = true;
+            }
+            self.read.lock().expect("not poisoned").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_does_not_read_costs_lines_and_no_time() {
+        let (let_go, go) = mpsc::channel();
+        let read = Arc::new(Mutex::new(Vec::new()));
+        let slow = Slow { go, gone: false, read: Arc::clone(&read) };
+        let mut outbox = Outbox::new(slow).expect("a thread");
+        // One more than the queue holds may be in the writer's hands already.
+        for line in 0..CAPACITY + 11 {
+            outbox.say(line.to_string());
+        }
+        let dropped = outbox.dropped();
+        assert!((10..=11).contains(&dropped), "{dropped}");
+        let_go.send(()).expect("the writer waits");
+        outbox.finish("done".into());
+        let text = String::from_utf8(read.lock().expect("not poisoned").clone()).expect("text");
+        let kept = CAPACITY + 11 - dropped as usize;
+        let expected: Vec<String> = (0..kept).map(|line| line.to_string()).collect();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[..kept], expected);
+        assert_eq!(lines[kept..], ["done"]);
+    }
+
+    #[test]
+    fn a_reader_that_is_gone_is_no_error() {
+        struct Gone;
+        impl Write for Gone {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut outbox = Outbox::new(Gone).expect("a thread");
+        for line in 0..3 {
+            outbox.say(line.to_string());
+        }
+        outbox.finish("done".into());
+    }
+}

@@ -1,0 +1,93 @@
+//! What a session with a modem comes to, as JSON for programs and as sentences for people.
+
+use serde_json::{Value as Json, json};
+use sounding_diag::LogCode;
+use sounding_diag::session::{Event, Identity};
+use sounding_units::Rate;
+
+/// An event as a JSON object.
+pub(crate) fn json(event: &Event) -> Json {
+    match event {
+        Event::Mute => json!({ "event": "no_answer" }),
+        Event::Answers(Identity { compiled, build, protocol }) => json!({
+            "event": "answers",
+            "compiled": compiled,
+            "build": build,
+            "protocol": protocol,
+        }),
+        Event::Ready { codes, missing, events, messages } => json!({
+            "event": "logging",
+            "codes": codes,
+            "codes_missing": names(missing),
+            "events_on": events,
+            "messages_on": messages,
+        }),
+        Event::Unanswered(step) => json!({ "event": "unanswered", "request": step.to_string() }),
+        Event::Refused { step, why } => json!({
+            "event": "refused",
+            "request": step.to_string(),
+            "reason": why.to_string(),
+        }),
+        Event::OverBudget { bytes_per_sec, budget_bytes_per_sec, off, others_per_sec } => json!({
+            "event": "over_budget",
+            "bytes_per_sec": bytes_per_sec,
+            "budget_bytes_per_sec": budget_bytes_per_sec,
+            "codes_switched_off": names(off),
+            "others_bytes_per_sec": others_per_sec,
+        }),
+        Event::Restored => json!({ "event": "restored" }),
+    }
+}
+
+/// An event as a sentence; some are for programs only.
+pub(crate) fn sentence(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Mute => {
+            "nobody answers requests: the port is used as it is, and its log mask left alone".into()
+        }
+        Event::Answers(Identity { compiled, build, .. }) => format!(
+            "a modem answers: {}, compiled {}",
+            build.as_deref().unwrap_or("software unknown"),
+            compiled.as_deref().unwrap_or("at a time unknown")
+        ),
+        Event::Ready { codes, missing, events, messages } => {
+            let mut text = format!("the modem logs {codes} kinds of records for this");
+            if !missing.is_empty() {
+                text += &format!(", and does not know {}", names(missing).join(", "));
+            }
+            if events + messages > 0 {
+                text += &format!(
+                    "; {events} events and messages of {messages} subsystems are on besides, which is left as it was"
+                );
+            }
+            text
+        }
+        Event::Unanswered(step) => format!("the modem does not answer {step}"),
+        Event::Refused { step, why } => format!("the modem refuses {step}: {why}"),
+        Event::OverBudget { bytes_per_sec, budget_bytes_per_sec, off, others_per_sec } => {
+            let came = rate(*bytes_per_sec);
+            let budget = rate(*budget_bytes_per_sec);
+            if off.is_empty() {
+                let others = rate(*others_per_sec);
+                format!(
+                    "{came} come from the modem, {budget} are allowed; {others} of it are messages, events and answers, \
+                     which this does not switch: end the program that switched them on, or raise --budget"
+                )
+            } else {
+                format!(
+                    "{came} came from the modem, {budget} are allowed: switched off {}",
+                    names(off).join(", ")
+                )
+            }
+        }
+        Event::Restored => "the modem's log mask is as it was".into(),
+    })
+}
+
+fn rate(bytes_per_sec: u64) -> Rate {
+    Rate::from_bits_per_sec(bytes_per_sec.saturating_mul(8))
+}
+
+pub(crate) fn names(codes: &[LogCode]) -> Vec<String> {
+    codes.iter().map(ToString::to_string).collect()
+}

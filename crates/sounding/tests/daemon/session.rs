@@ -1,0 +1,96 @@
+//! The daemon and a modem that does as it is told: nothing comes before the mask is set, and the mask goes back.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::Value as Json;
+use sounding_lab::daemon::Daemon;
+use sounding_lab::radio::RadioLink;
+use sounding_modem::{Behaviour, Place, Script, Simulation};
+
+use crate::rig::skipped;
+
+/// Lets a daemon read a simulated modem until the modem has made all its records; what the daemon said, and how often
+/// the modem was drained.
+fn daemon_reads(
+    name: &str,
+    behaviour: Behaviour,
+    place: Place,
+    flags: &[&str],
+) -> (Vec<Json>, u64) {
+    let link = RadioLink::generated(9, Duration::from_secs(4)).expect("a link");
+    let script = Script::of(&link.capture);
+    let lasts = script.duration();
+    let mut modem = Simulation::new(script, behaviour, place).expect("a port");
+    let source = modem.source();
+    let stop = Arc::new(AtomicBool::new(false));
+    let until = Arc::clone(&stop);
+    let modem = std::thread::spawn(move || modem.run(&until, |_| {}).expect("the port stays"));
+    let name = format!("{}_{name}", std::process::id() % 1_000_000);
+    let program = Path::new(env!("CARGO_BIN_EXE_sounding"));
+    let daemon = Daemon::start(program, Path::new(&source), &name, flags).expect("ready");
+    std::thread::sleep(lasts);
+    let events = daemon.stop();
+    stop.store(true, Ordering::Relaxed);
+    let tally = modem.join().expect("the modem does not panic");
+    (events, tally.drained)
+}
+
+fn names(events: &[Json]) -> Vec<&str> {
+    let names = events.iter().filter_map(|event| event["event"].as_str());
+    names.filter(|name| !["estimate", "late"].contains(name)).collect()
+}
+
+#[test]
+fn the_mask_is_set_at_the_start_and_goes_back_at_the_end() {
+    if skipped() {
+        return;
+    }
+    let (events, _) = daemon_reads("mask", Behaviour::default(), Place::Pty(None), &[]);
+    assert_eq!(names(&events), ["ready", "answers", "logging", "restored", "done"]);
+    let logging = events.iter().find(|event| event["event"] == "logging").expect("it logs");
+    assert_eq!(logging["codes"], 3);
+    let done = events.last().expect("it says goodbye");
+    // Nothing would have come without the mask.
+    assert!(done["kpis"].as_u64() > Some(100), "{done}");
+}
+
+#[test]
+fn a_modem_that_buffers_for_an_hour_is_drained() {
+    if skipped() {
+        return;
+    }
+    let release = Duration::from_secs(3600);
+    let behaviour = Behaviour { high_water: usize::MAX, release, ..Behaviour::default() };
+    let place = Place::VendorRouter(format!("sounding-daemon-{}", std::process::id()));
+    let (events, drained) = daemon_reads("drain", behaviour, place, &[]);
+    let done = events.last().expect("it says goodbye");
+    assert!(done["kpis"].as_u64() > Some(100), "{done}");
+    assert!(drained > 100, "{drained}");
+}
+
+#[test]
+fn a_modem_that_is_to_be_left_alone_is_asked_nothing() {
+    if skipped() {
+        return;
+    }
+    let behaviour = Behaviour { all_on: true, ..Behaviour::default() };
+    let (events, _) = daemon_reads("alone", behaviour, Place::Pty(None), &["--no-mask"]);
+    assert_eq!(names(&events), ["ready", "done"]);
+    assert!(events.last().expect("it says goodbye")["kpis"].as_u64() > Some(100));
+}
+
+#[test]
+fn more_than_the_budget_switches_off_what_matters_least() {
+    if skipped() {
+        return;
+    }
+    let (events, _) =
+        daemon_reads("budget", Behaviour::default(), Place::Pty(None), &["--budget", "10kbit"]);
+    let over = events.iter().find(|event| event["event"] == "over_budget").expect("it is over");
+    let done = events.last().expect("it says goodbye");
+    let off = done["codes_switched_off"].as_array().expect("a list");
+    assert!(!off.is_empty() && !off.contains(&"0xB139".into()), "{over} {done}");
+}
