@@ -8,6 +8,21 @@ from typing import Any, final
 
 from typing_extensions import Self
 
+__all__ = [
+    "CaptureError",
+    "CorruptError",
+    "Counts",
+    "Reader",
+    "Record",
+    "SoundingError",
+    "UnreadError",
+    "columns",
+    "described_codes",
+    "link",
+    "name_of",
+    "open",
+]
+
 class SoundingError(Exception):
     """What sounding cannot do."""
 
@@ -122,9 +137,10 @@ def open(
     strict: bool = False,
     timeout: float | None = None,
 ) -> Reader:
-    """Opens a capture file, a capture in memory, or a live port.
+    """Opens a capture file, a capture in memory, or a live port: a device, `tcp:HOST:PORT`, `router`.
 
-    With `codes`, only records of these codes are handed over, and a live modem is asked to log these and no others. With
+    With `codes`, only records of these codes are handed over, and a live modem is asked to log these and no others until
+    the reader is closed, which puts its log mask back. Without, it is listened to as it is. With
     `strict`, corrupt frames raise `CorruptError` where they are met, instead of being counted and passed over. A live
     port that is silent for `timeout` seconds is at its end.
     """

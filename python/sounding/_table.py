@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy
@@ -19,10 +19,10 @@ class Column:
 
     __slots__ = ("_bytes", "data", "words")
 
-    def __init__(self, kind: str, data: bytes, words: dict[int, str] | None = None) -> None:
+    def __init__(self, kind: Literal["d", "q"], data: bytes, words: dict[int, str] | None = None) -> None:
         self._bytes = data
         #: The numbers.
-        self.data = memoryview(data).cast(kind)
+        self.data: memoryview[Any] = memoryview(data).cast("d" if kind == "d" else "q")
         #: What the numbers stand for, if they are choices.
         self.words = words
 

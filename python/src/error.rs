@@ -49,9 +49,7 @@ pub(crate) fn port(error: &OpenError) -> PyErr {
     match error {
         OpenError::Missing { .. } => PyFileNotFoundError::new_err(text),
         OpenError::Denied { .. } => PyPermissionError::new_err(text),
-        OpenError::NotSerial { .. } | OpenError::Busy { .. } | OpenError::Io { .. } => {
-            PyOSError::new_err(text)
-        }
+        _ => PyOSError::new_err(text),
     }
 }
 

@@ -10,9 +10,7 @@ use sounding_link::{Arrival, Bins, Bound as Limit, Cause, Config, Method, Seen, 
 use sounding_units::HostInstant;
 
 use crate::columns::{Column, floats, integers};
-use crate::reader::from_python;
-use crate::source::Chunk;
-use crate::{error, reader};
+use crate::reader::for_each_chunk;
 
 /// The estimate at the end of each bin, by column.
 #[derive(Default)]
@@ -55,28 +53,16 @@ pub(crate) fn link<'py>(
     let mut bins = Bins::new(span("bin", bin)?);
     let mut sounder = Sounder::new(config);
     let mut series = Series::default();
-    let mut source = from_python(py, source, &reader::Wanted::of(None), None)?;
-    loop {
-        let more = py.detach(|| -> std::io::Result<bool> {
-            let bytes = match source.poll()? {
-                Chunk::Bytes(bytes) => bytes,
-                Chunk::Idle => &[],
-                Chunk::End => return Ok(false),
-            };
-            sounder.handle_bytes(Arrival::AsStamped, bytes, |sounder, seen| {
-                let Seen::Record(record) = seen else { return };
-                bins.handle_record(record.at, |elapsed, end| {
-                    let now = HostInstant::from_nanos(end.as_nanos());
-                    series.push(elapsed, end.unix_nanos(), &sounder.estimate(now));
-                });
+    for_each_chunk(py, source, |bytes| {
+        sounder.handle_bytes(Arrival::AsStamped, bytes, |sounder, seen| {
+            let Seen::Record(record) = seen else { return };
+            bins.handle_record(record.at, |elapsed, end| {
+                let now = HostInstant::from_nanos(end.as_nanos());
+                series.push(elapsed, end.unix_nanos(), &sounder.estimate(now));
             });
-            Ok(true)
         });
-        if !more.map_err(|e| error::io(source.path(), &e))? {
-            return series.into_dict(py);
-        }
-        py.check_signals()?;
-    }
+    })?;
+    series.into_dict(py)
 }
 
 fn unknown(what: &str, found: &str, known: &str) -> PyErr {

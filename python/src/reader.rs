@@ -16,7 +16,7 @@ use sounding_diag::{LogCode, LogRecord};
 
 use crate::error;
 use crate::record::Record;
-use crate::source::{Chunk, Source};
+use crate::source::{Chunk, Source, buffer};
 
 /// The records of a capture or a port, one after the other.
 #[pyclass(frozen, module = "sounding")]
@@ -28,6 +28,7 @@ pub(crate) struct Reader {
 struct Inner {
     /// None once it is closed.
     source: Option<Source>,
+    buffer: Box<[u8]>,
     stream: capture::Reader,
     wanted: Wanted,
     strict: bool,
@@ -36,7 +37,7 @@ struct Inner {
 }
 
 /// Which log codes are handed over.
-pub(crate) struct Wanted(Option<HashSet<u16>>);
+struct Wanted(Option<HashSet<u16>>);
 
 /// What became of the records that were handed over.
 #[derive(Clone, Copy, Default)]
@@ -89,10 +90,12 @@ pub(crate) fn open(
         Some(Err(_)) => return Err(PyValueError::new_err("timeout is no span of seconds")),
     };
     let wanted = Wanted::of(codes);
-    let source = from_python(py, source, &wanted, patience)?;
-    let path = source.path().to_path_buf();
+    let mut buffer = buffer();
+    let source = from_python(py, source, &wanted, patience, &mut buffer)?;
+    let path = source.name().to_path_buf();
     let inner = Inner {
         source: Some(source),
+        buffer,
         stream: capture::Reader::new(),
         wanted,
         strict,
@@ -103,48 +106,65 @@ pub(crate) fn open(
 }
 
 /// What Python names: a path, or the bytes themselves.
-pub(crate) fn from_python(
+fn from_python(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
     wanted: &Wanted,
     patience: Option<Duration>,
+    buffer: &mut [u8],
 ) -> PyResult<Source> {
     if let Ok(bytes) = source.cast::<PyBytes>() {
-        return Source::memory(py, bytes.as_bytes().to_vec());
+        return Source::memory(py, bytes.as_bytes().to_vec(), buffer);
     }
-    Source::open(py, source.extract()?, wanted.codes().as_deref(), patience)
+    Source::open(py, source.extract()?, wanted.codes(), patience, buffer)
 }
 
-/// Hands every log record in a source that is not live to `handle`, without Python's lock.
-pub(crate) fn for_each_record(
+/// Hands the bytes of a whole capture to `handle`, chunk by chunk and without Python's lock.
+pub(crate) fn for_each_chunk(
     py: Python<'_>,
-    source: &mut Source,
-    mut handle: impl FnMut(&LogRecord<'_>) + Send,
+    source: &Bound<'_, PyAny>,
+    mut handle: impl FnMut(&[u8]) + Send,
 ) -> PyResult<()> {
-    let mut stream = capture::Reader::new();
+    let mut buffer = buffer();
+    let mut source = from_python(py, source, &Wanted(None), None, &mut buffer)?;
+    if !source.is_capture() {
+        let name = source.name().display();
+        return Err(PyValueError::new_err(format!("{name}: is a live port, and has no end")));
+    }
     loop {
         let more = py.detach(|| -> io::Result<bool> {
-            let mut bytes = match source.poll()? {
-                Chunk::Bytes(bytes) => bytes,
-                Chunk::Idle => &[],
+            match source.poll(&mut buffer)? {
+                Chunk::Stream(count) | Chunk::Packet(count) => handle(&buffer[..count]),
+                Chunk::Idle => {}
                 Chunk::End => return Ok(false),
-            };
-            while let Some(found) = stream.poll_packet(&mut bytes) {
-                if let Ok(Located { packet: Packet::Log(log), .. }) = found {
-                    handle(&log);
-                }
             }
             Ok(true)
         });
-        if !more.map_err(|e| error::io(source.path(), &e))? {
+        if !more.map_err(|e| error::io(source.name(), &e))? {
             return Ok(());
         }
         py.check_signals()?;
     }
 }
 
+/// Hands every log record of a whole capture to `handle`, without Python's lock.
+pub(crate) fn for_each_record(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    mut handle: impl FnMut(&LogRecord<'_>) + Send,
+) -> PyResult<()> {
+    let mut stream = capture::Reader::new();
+    for_each_chunk(py, source, |mut bytes| {
+        while let Some(found) = stream.poll_packet(&mut bytes) {
+            if let Ok(Located { packet: Packet::Log(log), .. }) = found {
+                handle(&log);
+            }
+        }
+    })
+}
+
 impl Wanted {
-    pub(crate) fn of(codes: Option<Vec<u16>>) -> Self {
+    fn of(codes: Option<Vec<u16>>) -> Self {
         Self(codes.map(|codes| codes.into_iter().collect()))
     }
 
@@ -161,8 +181,9 @@ impl Inner {
     /// Reads one chunk's worth of records; false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         let Some(source) = &mut self.source else { return Ok(false) };
-        let mut bytes = match source.poll()? {
-            Chunk::Bytes(bytes) => bytes,
+        let (mut bytes, mut packet) = match source.poll(&mut self.buffer)? {
+            Chunk::Stream(count) => (&self.buffer[..count], None),
+            Chunk::Packet(count) => (&[][..], Some(&self.buffer[..count])),
             Chunk::Idle => return Ok(true),
             Chunk::End => {
                 self.source = None;
@@ -172,21 +193,29 @@ impl Inner {
                 return Ok(false);
             }
         };
-        while let Some(found) = self.stream.poll_packet(&mut bytes) {
+        loop {
+            let found = match packet.take() {
+                Some(payload) => self.stream.handle_payload(payload),
+                None => match self.stream.poll_packet(&mut bytes) {
+                    Some(found) => found,
+                    None => return Ok(true),
+                },
+            };
             match found {
-                Ok(Located { offset, packet: Packet::Log(log) }) => {
-                    if self.wanted.contains(log.code) {
+                Ok(Located { offset, packet }) => {
+                    source.handle_packet(&packet);
+                    if let Packet::Log(log) = packet
+                        && self.wanted.contains(log.code)
+                    {
                         self.tally.handle(&log);
                         self.ready.push_back(Ok(Record::new(offset, &log)));
                     }
                 }
-                Ok(_) => {}
                 Err(damage) if self.strict => self.ready.push_back(Err(damage)),
                 // Counted by the stream.
                 Err(_) => {}
             }
         }
-        Ok(true)
     }
 }
 

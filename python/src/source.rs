@@ -1,39 +1,49 @@
 //! Where bytes come from: a file, bytes in memory, or a live port.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Cursor, Read as _};
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sounding_diag::capture::{self, PROBE};
-use sounding_diag::command::{LogMask, Request};
-use sounding_diag::{LogCode, hdlc};
-use sounding_modem::{Port, Read};
+use sounding_diag::LogCode;
+use sounding_diag::capture::{self, PROBE, Reader};
+use sounding_diag::packet::Packet;
+use sounding_diag::session::Wanted;
+use sounding_modem::{Framing, Live, READ_SIZE, Read, monotonic_now};
 
 use crate::error;
 
 /// Where bytes come from.
 pub(crate) struct Source {
-    path: PathBuf,
+    name: PathBuf,
     bytes: Bytes,
-    buffer: Box<[u8]>,
-    /// How many bytes at the beginning of `buffer` were read to see what it is, and are still to be handed over.
-    probed: usize,
+    /// What was read to see what it is, and is still to be handed over.
+    probed: Option<usize>,
 }
 
 enum Bytes {
     File(File),
     Memory(Cursor<Vec<u8>>),
-    Port { port: Port, patience: Option<Duration>, heard: Instant },
+    Port(Box<LivePort>),
+}
+
+/// A port, whose masks go back where they were when it is let go.
+struct LivePort {
+    live: Live,
+    /// How long it may be silent before that is its end.
+    patience: Option<Duration>,
+    heard: Instant,
 }
 
 /// What came of one look for bytes.
-pub(crate) enum Chunk<'a> {
-    /// These came.
-    Bytes(&'a [u8]),
-    /// None yet.
+pub(crate) enum Chunk {
+    /// So many bytes of a stream are in the buffer.
+    Stream(usize),
+    /// One packet without a frame is, of so many bytes.
+    Packet(usize),
+    /// Nothing has come yet.
     Idle,
     /// No more will come.
     End,
@@ -42,84 +52,97 @@ pub(crate) enum Chunk<'a> {
 /// Longest wait without a look at whether the user wants to stop.
 const TICK: Duration = Duration::from_millis(50);
 
+/// Longest that a modem is waited for to take its masks back. A request is tried for 600 ms.
+const PUT_BACK: Duration = Duration::from_secs(1);
+
+/// What a source fills: enough to see what a file is, and for the largest packet of a port.
+pub(crate) fn buffer() -> Box<[u8]> {
+    vec![0; PROBE.max(READ_SIZE)].into()
+}
+
 impl Source {
-    /// A file, or a port if it is a character device. A port is asked to log `codes`, and to be silent for
-    /// `patience` is its end.
+    /// What people name: a capture file, or a port (a device, `tcp:HOST:PORT`, `router`). A port is asked to log `codes`,
+    /// and to be silent for `patience` is its end.
     pub(crate) fn open(
         py: Python<'_>,
         path: PathBuf,
-        codes: Option<&[LogCode]>,
+        codes: Option<Vec<LogCode>>,
         patience: Option<Duration>,
+        buffer: &mut [u8],
     ) -> PyResult<Self> {
-        let kind = std::fs::metadata(&path).map_err(|e| error::io(&path, &e))?.file_type();
-        if kind.is_char_device() {
-            let mut port = Port::open(&path).map_err(|e| error::port(&e))?;
-            if let Some(codes) = codes {
-                port.write(&log_requests(codes)).map_err(|e| error::io(&path, &e))?;
-            }
-            let bytes = Bytes::Port { port, patience, heard: Instant::now() };
-            return Ok(Self::of(path, bytes, vec![0; 1 << 16].into()));
+        if is_file(&path)? {
+            let file = File::open(&path).map_err(|e| error::io(&path, &e))?;
+            return Self::probed(py, path, Bytes::File(file), buffer);
         }
-        let file = File::open(&path).map_err(|e| error::io(&path, &e))?;
-        let mut source = Self::of(path, Bytes::File(file), vec![0; PROBE.max(1 << 18)].into());
-        py.detach(|| source.probe())?;
-        Ok(source)
+        let named: sounding_modem::Source = path
+            .to_string_lossy()
+            .parse()
+            .map_err(|e: sounding_modem::SourceError| PyValueError::new_err(e.to_string()))?;
+        let transport = py.detach(|| named.open()).map_err(|e| error::port(&e))?;
+        let wanted = codes.map(|codes| Wanted { codes, budget_bytes_per_sec: None });
+        let live = Live::new(transport, wanted);
+        let bytes = Bytes::Port(Box::new(LivePort { live, patience, heard: Instant::now() }));
+        Ok(Self { name: path, bytes, probed: None })
     }
 
     /// A capture in memory.
-    pub(crate) fn memory(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Self> {
-        let buffer = vec![0; PROBE.max(1 << 18)].into();
-        let mut source = Self::of("bytes".into(), Bytes::Memory(Cursor::new(bytes)), buffer);
-        py.detach(|| source.probe())?;
-        Ok(source)
+    pub(crate) fn memory(py: Python<'_>, bytes: Vec<u8>, buffer: &mut [u8]) -> PyResult<Self> {
+        Self::probed(py, "bytes".into(), Bytes::Memory(Cursor::new(bytes)), buffer)
     }
 
-    fn of(path: PathBuf, bytes: Bytes, buffer: Box<[u8]>) -> Self {
-        Self { path, bytes, buffer, probed: 0 }
+    /// Reads the beginning into `buffer`, and refuses what is no capture.
+    fn probed(
+        py: Python<'_>,
+        name: PathBuf,
+        mut bytes: Bytes,
+        buffer: &mut [u8],
+    ) -> PyResult<Self> {
+        let probed = py.detach(|| bytes.fill(buffer)).map_err(|e| error::io(&name, &e))?;
+        capture::recognise(&buffer[..probed]).map_err(|e| error::capture(&name, &e))?;
+        Ok(Self { name, bytes, probed: Some(probed) })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// What it was called.
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
     }
 
-    /// Reads the beginning, and refuses what is no capture.
-    fn probe(&mut self) -> PyResult<()> {
-        while self.probed < self.buffer.len() {
-            match self.bytes.read(&mut self.buffer[self.probed..]) {
-                Ok(0) => break,
-                Ok(count) => self.probed += count,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(error::io(&self.path, &e)),
-            }
-        }
-        capture::recognise(&self.buffer[..self.probed]).map_err(|e| error::capture(&self.path, &e))
+    /// Whether its end is the end of a file.
+    pub(crate) const fn is_capture(&self) -> bool {
+        !matches!(self.bytes, Bytes::Port(_))
     }
 
-    /// The next bytes, or that there are none; waits for a port at most one [`TICK`].
-    pub(crate) fn poll(&mut self) -> io::Result<Chunk<'_>> {
-        let probed = std::mem::take(&mut self.probed);
-        if probed > 0 {
-            return Ok(Chunk::Bytes(&self.buffer[..probed]));
+    /// The next bytes, or that there are none; waits for a port at most one [`TICK`]. The buffer is the same each time.
+    pub(crate) fn poll(&mut self, buffer: &mut [u8]) -> io::Result<Chunk> {
+        if let Some(probed) = self.probed.take() {
+            return Ok(Chunk::Stream(probed));
         }
-        if let Bytes::Port { port, patience, heard } = &mut self.bytes {
-            return Ok(match port.read(&mut self.buffer, TICK)? {
-                Read::Bytes(count) => {
-                    *heard = Instant::now();
-                    Chunk::Bytes(&self.buffer[..count])
-                }
-                Read::Idle if patience.is_some_and(|longest| heard.elapsed() >= longest) => {
-                    Chunk::End
-                }
-                Read::Idle => Chunk::Idle,
-                Read::Closed => Chunk::End,
-            });
+        match &mut self.bytes {
+            Bytes::Port(port) => port.poll(buffer),
+            file => match file.read(buffer) {
+                Ok(0) => Ok(Chunk::End),
+                Ok(count) => Ok(Chunk::Stream(count)),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(Chunk::Idle),
+                Err(e) => Err(e),
+            },
         }
-        match self.bytes.read(&mut self.buffer) {
-            Ok(0) => Ok(Chunk::End),
-            Ok(count) => Ok(Chunk::Bytes(&self.buffer[..count])),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(Chunk::Idle),
-            Err(e) => Err(e),
+    }
+
+    /// A packet was in the bytes: the session with a modem follows them.
+    pub(crate) fn handle_packet(&mut self, packet: &Packet<'_>) {
+        if let Bytes::Port(port) = &mut self.bytes {
+            port.handle_packet(packet);
         }
+    }
+}
+
+/// Whether the path leads to a file, and not to a device or to what is no path at all.
+fn is_file(path: &Path) -> PyResult<bool> {
+    let is_path = matches!(path.to_string_lossy().parse(), Ok(sounding_modem::Source::Path(_)));
+    match fs::metadata(path) {
+        Ok(found) => Ok(found.is_file()),
+        Err(e) if is_path => Err(error::io(path, &e)),
+        Err(_) => Ok(false),
     }
 }
 
@@ -128,26 +151,71 @@ impl Bytes {
         match self {
             Self::File(file) => file.read(buffer),
             Self::Memory(bytes) => bytes.read(buffer),
-            Self::Port { .. } => Ok(0),
+            Self::Port(_) => Ok(0),
         }
+    }
+
+    /// Reads until `buffer` is full or nothing is left.
+    fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(filled)
     }
 }
 
-/// The frames that ask a modem for these log records and no others.
-fn log_requests(codes: &[LogCode]) -> Vec<u8> {
-    let mut frames = Vec::new();
-    let mut ask = |request: Request<'_>| {
-        let mut payload = Vec::new();
-        request.emit(&mut payload);
-        hdlc::encode(&payload, &mut frames);
-    };
-    ask(Request::LogDisable);
-    for equipment in 0..=15 {
-        let own = codes.iter().filter(|code| code.equipment() == equipment);
-        let Some(last) = own.map(|code| code.item()).max() else { continue };
-        let items = u32::from(last) + 1;
-        let bits = LogMask::bits_of(equipment, items, codes);
-        ask(Request::LogMask(LogMask { equipment, items, bits: &bits }));
+impl LivePort {
+    fn poll(&mut self, buffer: &mut [u8]) -> io::Result<Chunk> {
+        self.live.tick(monotonic_now());
+        let framing = self.live.framing();
+        Ok(match self.live.read(buffer, TICK)? {
+            Read::Bytes(count) => {
+                self.heard = Instant::now();
+                match framing {
+                    Framing::Hdlc => Chunk::Stream(count),
+                    Framing::Packet => Chunk::Packet(count),
+                }
+            }
+            Read::Idle if self.patience.is_some_and(|span| self.heard.elapsed() >= span) => {
+                Chunk::End
+            }
+            Read::Idle => Chunk::Idle,
+            Read::Closed => Chunk::End,
+        })
     }
-    frames
+
+    fn handle_packet(&mut self, packet: &Packet<'_>) {
+        let now = monotonic_now();
+        match packet {
+            Packet::Log(log) => self.live.handle_log(now, log.code, log.body.len()),
+            Packet::Other { command, body, .. } => self.live.handle_other(now, *command, body),
+        }
+        // Nobody is told what came of the session: what counts here are the records.
+        while self.live.poll_event().is_some() {}
+    }
+}
+
+impl Drop for LivePort {
+    fn drop(&mut self) {
+        let begin = monotonic_now();
+        self.live.handle_end(begin);
+        let (mut buffer, mut reader) = (buffer(), Reader::new());
+        while !self.live.is_over() && monotonic_now() - begin < PUT_BACK {
+            self.live.tick(monotonic_now());
+            match self.live.read(&mut buffer, TICK) {
+                Ok(Read::Bytes(count)) => {
+                    self.live.handle_bytes(monotonic_now(), &mut reader, &buffer[..count], |_| {});
+                }
+                Ok(Read::Idle) => {}
+                // Who is gone needs no mask.
+                Ok(Read::Closed) | Err(_) => return,
+            }
+        }
+    }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import socket
 import threading
 from pathlib import Path
 
@@ -184,20 +185,78 @@ def test_a_live_port_gives_what_the_file_has(lte: Path) -> None:
     assert len(live) > 1000
 
 
+def frames(stream: bytes) -> list[bytes]:
+    """The payloads in a stream of whole frames."""
+    escaped = stream.split(b"\x7e")[:-1]
+    return [e.replace(b"\x7d\x5e", b"\x7e").replace(b"\x7d\x5d", b"\x7d")[:-2] for e in escaped]
+
+
+def numbers(payload: bytes, count: int) -> list[int]:
+    return [int.from_bytes(payload[4 + 4 * n : 8 + 4 * n], "little") for n in range(count)]
+
+
 def test_a_live_modem_is_asked_for_the_codes_and_no_others() -> None:
-    modem, path, writer = serve(log(0xB067, STATISTICS))
-    reader = sounding.open(path, codes=[0xB067, 0x4127], timeout=0.3)
-    writer.start()
-    assert [record.code for record in reader] == [0xB067]
-    asked = os.read(modem, 65536).replace(b"\x7d\x5e", b"\x7e").replace(b"\x7d\x5d", b"\x7d")
+    import tty
+
+    modem, host = os.openpty()
+    tty.setraw(host)
+    masks: dict[int, list[bytes]] = {}
+
+    def answer() -> None:
+        """Takes masks, and refuses all other commands; then logs one record."""
+        stream = b""
+        while True:
+            try:
+                stream += os.read(modem, 4096)
+            except OSError:
+                return
+            whole, end, stream = stream.rpartition(b"\x7e")
+            for request in frames(whole + end):
+                if request[0] != 0x73 or numbers(request, 1) != [3]:
+                    os.write(modem, hdlc(b"\x13" + request))
+                    continue
+                _, equipment, items = numbers(request, 3)
+                masks.setdefault(equipment, []).append(request[16:])
+                done = (0).to_bytes(4, "little")
+                os.write(modem, hdlc(request[:8] + done + request[8:]))
+                if len(masks) == 2 and all(len(sent) == 1 for sent in masks.values()):
+                    os.write(modem, log(0xB067, STATISTICS))
+
+    threading.Thread(target=answer, daemon=True).start()
+    with sounding.open(os.ttyname(host), codes=[0xB067, 0x4127], timeout=5) as reader:
+        assert next(reader).code == 0xB067
+    # One bit in the mask of each equipment while it lasts, and none after it: the modem did not say what it had.
+    assert sorted(masks) == [4, 11]
+    for equipment, item in ((4, 0x127), (11, 0x067)):
+        asked, left = masks[equipment]
+        assert [n for n in range(8 * len(asked)) if asked[n // 8] >> n % 8 & 1] == [item]
+        assert left == bytes(len(asked))
+    os.close(host)
     os.close(modem)
-    # Silence, then a mask for each equipment: item 0x127 of 4, item 0x067 of 11.
-    off, wcdma, lte = asked.split(b"\x7e")[:3]
-    assert off[:8] == bytes([0x73, 0, 0, 0, 0, 0, 0, 0])
-    assert wcdma[4:16] == b"".join(n.to_bytes(4, "little") for n in (3, 4, 0x128))
-    assert wcdma[16:-2] == bytes(0x24) + bytes([0x80])
-    assert lte[4:16] == b"".join(n.to_bytes(4, "little") for n in (3, 11, 0x68))
-    assert lte[16:-2] == bytes(0x0C) + bytes([0x80])
+
+
+def test_a_bridge_is_a_port() -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def bridge() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.sendall(log(0xB067, STATISTICS) * 3)
+
+    thread = threading.Thread(target=bridge)
+    thread.start()
+    reader = sounding.open(f"tcp:127.0.0.1:{listener.getsockname()[1]}")
+    assert [record.raw for record in reader] == [STATISTICS] * 3
+    thread.join()
+    listener.close()
+
+
+def test_what_has_no_end_has_no_columns() -> None:
+    modem, host = os.openpty()
+    with pytest.raises(ValueError, match="live port"):
+        sounding.link(os.ttyname(host))
+    os.close(host)
+    os.close(modem)
 
 
 def test_a_port_that_is_no_serial_device_says_so() -> None:

@@ -94,7 +94,5 @@ def _class_of(name: str) -> type[Analyzer]:
         if known.__name__ == name:
             return known
         todo.extend(known.__subclasses__())
-    package = importlib.import_module(__package__ or "")
-    found = getattr(package, name)
-    assert issubclass(found, Analyzer)
+    found: type[Analyzer] = getattr(importlib.import_module(__package__ or ""), name)
     return found

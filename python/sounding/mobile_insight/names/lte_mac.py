@@ -68,7 +68,7 @@ def _header(item: Item, last: bool) -> int:
     """The octet of a subheader: another follows, sixteen bits of length follow, the channel (TS 36.321 §6.2.1)."""
     more = 0 if last else 0x20
     long = 0x40 if item.get("len_bytes", 0) > 0x7FFF else 0
-    return long | more | item["channel"]
+    return long | more | int(item["channel"])
 
 
 def _subheader(item: Item, last: bool, words: dict[int, str], elements: dict[int, int]) -> dict[str, Any]:
