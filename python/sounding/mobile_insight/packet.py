@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from xml.etree import ElementTree
 
-from .. import Record
+from .. import Record, UnreadError
 from .names import RECORDS
 from .types import type_of
 
@@ -63,19 +63,19 @@ class DMLogPacket:
         }
         if self._skip:
             return out
-        unread = record.unread
-        if unread is not None:
-            if record.code in RECORDS:
-                out["Version"] = record.version
-            return out | {MARK: unread}
-        strange: set[str] = set()
         named = RECORDS.get(record.code)
+        strange: set[str] = set()
+        try:
+            fields = record.decode(numbers=named is not None)
+        except UnreadError:
+            if named is not None:
+                out["Version"] = record.version
+            return out | {MARK: record.unread}
         if named is None:
-            fields = record.decode()
             strange.update(fields)
             out |= fields
         else:
-            out |= named.table(record.version).apply(record.decode(numbers=True), strange)
+            out |= named.table(record.version).apply(fields, strange)
         if strange:
             out[MARK] = sorted(strange)
         return out
