@@ -1,6 +1,6 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test test-python build setup check bench clean
+.PHONY: demo test test-python build setup check bench loom install clean
 
 # Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -29,7 +29,26 @@ check: setup
 	cargo clippy --manifest-path python/Cargo.toml --all-targets -- --deny warnings
 
 bench: setup
-	cargo bench --locked --package sounding-diag
+	cargo bench --locked --package sounding-diag --package sounding-kpi
+
+# The board's protocol under a model checker: a minute of compiling, a second of checking.
+loom: setup
+	scripts/loom
+
+# The binary, and libOD with its header and pkg-config file. DESTDIR stages it for a package.
+PREFIX ?= /usr/local
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+
+install: build
+	cargo build --release --locked --package sounding-libod
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/sounding
+	install -m 755 $(SOUNDING) $(DESTDIR)$(PREFIX)/bin/sounding
+	install -m 755 target/release/libod.so $(DESTDIR)$(PREFIX)/lib/libod.so.1
+	ln -sf libod.so.1 $(DESTDIR)$(PREFIX)/lib/libod.so
+	install -m 644 target/release/libod.a $(DESTDIR)$(PREFIX)/lib/libod.a
+	install -m 644 crates/libod/include/sounding/od.h $(DESTDIR)$(PREFIX)/include/sounding/od.h
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' crates/libod/libod.pc.in \
+		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libod.pc
 
 clean:
 	cargo clean

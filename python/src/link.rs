@@ -10,7 +10,7 @@ use sounding_link::{Arrival, Bins, Bound as Limit, Cause, Config, Method, Seen, 
 use sounding_units::HostInstant;
 
 use crate::columns::{Column, floats, integers};
-use crate::reader::for_each_chunk;
+use crate::reader::Whole;
 
 /// The estimate at the end of each bin, by column.
 #[derive(Default)]
@@ -51,17 +51,19 @@ pub(crate) fn link<'py>(
     };
     config.window = span("window", window)?;
     let mut bins = Bins::new(span("bin", bin)?);
-    let mut sounder = Sounder::new(config);
+    let whole = Whole::open(py, source)?;
+    let mut sounder = Sounder::new(config).reading(whole.kind());
     let mut series = Series::default();
-    for_each_chunk(py, source, |bytes| {
-        sounder.handle_bytes(Arrival::AsStamped, bytes, |sounder, seen| {
-            let Seen::Record(record) = seen else { return };
-            bins.handle_record(record.at, |elapsed, end| {
-                let now = HostInstant::from_nanos(end.as_nanos());
-                series.push(elapsed, end.unix_nanos(), &sounder.estimate(now));
-            });
+    let mut watch = |sounder: &Sounder, seen: Seen<'_>| {
+        let Seen::Record(record) = seen else { return };
+        bins.handle_record(record.at, |elapsed, end| {
+            let now = HostInstant::from_nanos(end.as_nanos());
+            series.push(elapsed, end.unix_nanos(), &sounder.estimate(now));
         });
-    })?;
+    };
+    whole
+        .for_each_chunk(py, |bytes| sounder.handle_bytes(Arrival::AsStamped, bytes, &mut watch))?;
+    sounder.handle_end(Arrival::AsStamped, &mut watch);
     series.into_dict(py)
 }
 

@@ -30,6 +30,11 @@ struct Inner {
     source: Option<Source>,
     buffer: Box<[u8]>,
     stream: capture::Reader,
+    sink: Found,
+}
+
+/// What was found in the stream and not handed over yet.
+struct Found {
     wanted: Wanted,
     strict: bool,
     ready: VecDeque<Result<Record, Damage>>,
@@ -94,13 +99,10 @@ pub(crate) fn open(
     let source = from_python(py, source, &wanted, patience, &mut buffer)?;
     let path = source.name().to_path_buf();
     let inner = Inner {
+        stream: source.reader(),
         source: Some(source),
         buffer,
-        stream: capture::Reader::new(),
-        wanted,
-        strict,
-        ready: VecDeque::new(),
-        tally: Tally::default(),
+        sink: Found { wanted, strict, ready: VecDeque::new(), tally: Tally::default() },
     };
     Ok(Reader { inner: Mutex::new(inner), path })
 }
@@ -119,48 +121,71 @@ fn from_python(
     Source::open(py, source.extract()?, wanted.codes(), patience, buffer)
 }
 
-/// Hands the bytes of a whole capture to `handle`, chunk by chunk and without Python's lock.
-pub(crate) fn for_each_chunk(
-    py: Python<'_>,
-    source: &Bound<'_, PyAny>,
-    mut handle: impl FnMut(&[u8]) + Send,
-) -> PyResult<()> {
-    let mut buffer = buffer();
-    let mut source = from_python(py, source, &Wanted(None), None, &mut buffer)?;
-    if !source.is_capture() {
-        let name = source.name().display();
-        return Err(PyValueError::new_err(format!("{name}: is a live port, and has no end")));
-    }
-    loop {
-        let more = py.detach(|| -> io::Result<bool> {
-            match source.poll(&mut buffer)? {
-                Chunk::Stream(count) | Chunk::Packet(count) => handle(&buffer[..count]),
-                Chunk::Idle => {}
-                Chunk::End => return Ok(false),
-            }
-            Ok(true)
-        });
-        if !more.map_err(|e| error::io(source.name(), &e))? {
-            return Ok(());
-        }
-        py.check_signals()?;
-    }
+/// A whole capture, read chunk by chunk and without Python's lock.
+pub(crate) struct Whole {
+    source: Source,
+    buffer: Box<[u8]>,
 }
 
-/// Hands every log record of a whole capture to `handle`, without Python's lock.
-pub(crate) fn for_each_record(
-    py: Python<'_>,
-    source: &Bound<'_, PyAny>,
-    mut handle: impl FnMut(&LogRecord<'_>) + Send,
-) -> PyResult<()> {
-    let mut stream = capture::Reader::new();
-    for_each_chunk(py, source, |mut bytes| {
-        while let Some(found) = stream.poll_packet(&mut bytes) {
+impl Whole {
+    pub(crate) fn open(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut buffer = buffer();
+        let source = from_python(py, source, &Wanted(None), None, &mut buffer)?;
+        if !source.is_capture() {
+            let name = source.name().display();
+            return Err(PyValueError::new_err(format!("{name}: is a live port, and has no end")));
+        }
+        Ok(Self { source, buffer })
+    }
+
+    pub(crate) const fn kind(&self) -> capture::Kind {
+        self.source.kind()
+    }
+
+    /// Hands all of its bytes to `handle`.
+    pub(crate) fn for_each_chunk(
+        mut self,
+        py: Python<'_>,
+        mut handle: impl FnMut(&[u8]) + Send,
+    ) -> PyResult<()> {
+        let Self { source, buffer } = &mut self;
+        loop {
+            let more = py.detach(|| -> io::Result<bool> {
+                match source.poll(buffer)? {
+                    Chunk::Stream(count) | Chunk::Packet(count) => handle(&buffer[..count]),
+                    Chunk::Idle => {}
+                    Chunk::End => return Ok(false),
+                }
+                Ok(true)
+            });
+            if !more.map_err(|e| error::io(source.name(), &e))? {
+                return Ok(());
+            }
+            py.check_signals()?;
+        }
+    }
+
+    /// Hands every log record to `handle`.
+    pub(crate) fn for_each_record(
+        self,
+        py: Python<'_>,
+        mut handle: impl FnMut(&LogRecord<'_>) + Send,
+    ) -> PyResult<()> {
+        let mut stream = self.source.reader();
+        self.for_each_chunk(py, |mut bytes| {
+            while let Some(found) = stream.poll_packet(&mut bytes) {
+                if let Ok(Located { packet: Packet::Log(log), .. }) = found {
+                    handle(&log);
+                }
+            }
+        })?;
+        while let Some(found) = stream.poll_end() {
             if let Ok(Located { packet: Packet::Log(log), .. }) = found {
                 handle(&log);
             }
         }
-    })
+        Ok(())
+    }
 }
 
 impl Wanted {
@@ -180,41 +205,44 @@ impl Wanted {
 impl Inner {
     /// Reads one chunk's worth of records; false at the end.
     fn fill(&mut self) -> io::Result<bool> {
-        let Some(source) = &mut self.source else { return Ok(false) };
-        let (mut bytes, mut packet) = match source.poll(&mut self.buffer)? {
-            Chunk::Stream(count) => (&self.buffer[..count], None),
-            Chunk::Packet(count) => (&[][..], Some(&self.buffer[..count])),
-            Chunk::Idle => return Ok(true),
-            Chunk::End => {
-                self.source = None;
-                if let Some(bad) = self.stream.handle_end().filter(|_| self.strict) {
-                    self.ready.push_back(Err(bad.into()));
+        let Self { source: opened, buffer, stream, sink } = self;
+        let Some(source) = opened else { return Ok(false) };
+        match source.poll(buffer)? {
+            Chunk::Stream(count) => {
+                let mut bytes = &buffer[..count];
+                while let Some(found) = stream.poll_packet(&mut bytes) {
+                    sink.handle(source, found);
                 }
+            }
+            Chunk::Packet(count) => sink.handle(source, stream.handle_payload(&buffer[..count])),
+            Chunk::Idle => {}
+            Chunk::End => {
+                while let Some(found) = stream.poll_end() {
+                    sink.handle(source, found);
+                }
+                *opened = None;
                 return Ok(false);
             }
-        };
-        loop {
-            let found = match packet.take() {
-                Some(payload) => self.stream.handle_payload(payload),
-                None => match self.stream.poll_packet(&mut bytes) {
-                    Some(found) => found,
-                    None => return Ok(true),
-                },
-            };
-            match found {
-                Ok(Located { offset, packet }) => {
-                    source.handle_packet(&packet);
-                    if let Packet::Log(log) = packet
-                        && self.wanted.contains(log.code)
-                    {
-                        self.tally.handle(&log);
-                        self.ready.push_back(Ok(Record::new(offset, &log)));
-                    }
+        }
+        Ok(true)
+    }
+}
+
+impl Found {
+    fn handle(&mut self, source: &mut Source, found: Result<Located<'_>, Damage>) {
+        match found {
+            Ok(Located { offset, packet }) => {
+                source.handle_packet(&packet);
+                if let Packet::Log(log) = packet
+                    && self.wanted.contains(log.code)
+                {
+                    self.tally.handle(&log);
+                    self.ready.push_back(Ok(Record::new(offset, &log)));
                 }
-                Err(damage) if self.strict => self.ready.push_back(Err(damage)),
-                // Counted by the stream.
-                Err(_) => {}
             }
+            Err(damage) if self.strict => self.ready.push_back(Err(damage)),
+            // Counted by the stream.
+            Err(_) => {}
         }
     }
 }
@@ -244,7 +272,7 @@ impl Reader {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Record>> {
         // Most calls find a record ready, and need not let go of Python's lock for it.
-        let ready = self.inner.try_lock().ok().and_then(|mut inner| inner.ready.pop_front());
+        let ready = self.inner.try_lock().ok().and_then(|mut inner| inner.sink.ready.pop_front());
         if let Some(found) = ready {
             return found.map(Some).map_err(|damage| error::damage(py, &damage));
         }
@@ -253,8 +281,8 @@ impl Reader {
             let (found, more) = py
                 .detach(|| {
                     let mut inner = self.lock();
-                    let more = inner.ready.is_empty().then(|| inner.fill()).transpose()?;
-                    Ok((inner.ready.pop_front(), more.unwrap_or(true)))
+                    let more = inner.sink.ready.is_empty().then(|| inner.fill()).transpose()?;
+                    Ok((inner.sink.ready.pop_front(), more.unwrap_or(true)))
                 })
                 .map_err(|e| error::io(&self.path, &e))?;
             match found {
@@ -270,7 +298,7 @@ impl Reader {
     fn counts(&self, py: Python<'_>) -> Counts {
         let (stream, tally) = py.detach(|| {
             let inner = self.lock();
-            (inner.stream.counts(), inner.tally)
+            (inner.stream.counts(), inner.sink.tally)
         });
         Counts {
             bytes: stream.frames.bytes,

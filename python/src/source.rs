@@ -5,10 +5,11 @@ use std::io::{self, Cursor, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use flate2::read::MultiGzDecoder;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sounding_diag::LogCode;
-use sounding_diag::capture::{self, PROBE, Reader};
+use sounding_diag::capture::{self, Format, Kind, PROBE, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::session::Wanted;
 use sounding_modem::{Framing, Live, READ_SIZE, Read, monotonic_now};
@@ -19,13 +20,13 @@ use crate::error;
 pub(crate) struct Source {
     name: PathBuf,
     bytes: Bytes,
+    kind: Kind,
     /// What was read to see what it is, and is still to be handed over.
     probed: Option<usize>,
 }
 
 enum Bytes {
-    File(File),
-    Memory(Cursor<Vec<u8>>),
+    Capture(Box<dyn io::Read + Send>),
     Port(Box<LivePort>),
 }
 
@@ -72,7 +73,7 @@ impl Source {
     ) -> PyResult<Self> {
         if is_file(&path)? {
             let file = File::open(&path).map_err(|e| error::io(&path, &e))?;
-            return Self::probed(py, path, Bytes::File(file), buffer);
+            return Self::capture(py, path, file, buffer);
         }
         let named: sounding_modem::Source = path
             .to_string_lossy()
@@ -82,24 +83,39 @@ impl Source {
         let wanted = codes.map(|codes| Wanted { codes, budget_bytes_per_sec: None });
         let live = Live::new(transport, wanted);
         let bytes = Bytes::Port(Box::new(LivePort { live, patience, heard: Instant::now() }));
-        Ok(Self { name: path, bytes, probed: None })
+        Ok(Self { name: path, bytes, kind: Kind::of(Format::Hdlc), probed: None })
     }
 
     /// A capture in memory.
     pub(crate) fn memory(py: Python<'_>, bytes: Vec<u8>, buffer: &mut [u8]) -> PyResult<Self> {
-        Self::probed(py, "bytes".into(), Bytes::Memory(Cursor::new(bytes)), buffer)
+        Self::capture(py, "bytes".into(), Cursor::new(bytes), buffer)
     }
 
     /// Reads the beginning into `buffer`, and refuses what is no capture.
-    fn probed(
+    fn capture(
         py: Python<'_>,
         name: PathBuf,
-        mut bytes: Bytes,
+        stream: impl io::Read + Send + 'static,
         buffer: &mut [u8],
     ) -> PyResult<Self> {
-        let probed = py.detach(|| bytes.fill(buffer)).map_err(|e| error::io(&name, &e))?;
-        capture::recognise(&buffer[..probed]).map_err(|e| error::capture(&name, &e))?;
-        Ok(Self { name, bytes, probed: Some(probed) })
+        let begun = py.detach(|| -> io::Result<_> {
+            let mut stream = unpacked(stream)?;
+            let probed = fill(&mut stream, buffer)?;
+            Ok((stream, probed))
+        });
+        let (stream, probed) = begun.map_err(|e| error::io(&name, &e))?;
+        let kind = capture::recognise(&buffer[..probed]).map_err(|e| error::capture(&name, &e))?;
+        Ok(Self { name, bytes: Bytes::Capture(stream), kind, probed: Some(probed) })
+    }
+
+    /// A reader for its bytes.
+    pub(crate) const fn reader(&self) -> Reader {
+        Reader::of(self.kind)
+    }
+
+    /// What kind of capture it is; a port is one of frames.
+    pub(crate) const fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// What it was called.
@@ -119,7 +135,7 @@ impl Source {
         }
         match &mut self.bytes {
             Bytes::Port(port) => port.poll(buffer),
-            file => match file.read(buffer) {
+            Bytes::Capture(stream) => match stream.read(buffer) {
                 Ok(0) => Ok(Chunk::End),
                 Ok(count) => Ok(Chunk::Stream(count)),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(Chunk::Idle),
@@ -146,28 +162,30 @@ fn is_file(path: &Path) -> PyResult<bool> {
     }
 }
 
-impl Bytes {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::File(file) => file.read(buffer),
-            Self::Memory(bytes) => bytes.read(buffer),
-            Self::Port(_) => Ok(0),
+/// Reads until `buffer` is full or nothing is left.
+fn fill(stream: &mut dyn io::Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match stream.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
         }
     }
+    Ok(filled)
+}
 
-    /// Reads until `buffer` is full or nothing is left.
-    fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.read(&mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(filled)
-    }
+/// The stream without what packs it, going by its first bytes.
+fn unpacked(mut stream: impl io::Read + Send + 'static) -> io::Result<Box<dyn io::Read + Send>> {
+    let mut start = Vec::new();
+    stream.by_ref().take(4).read_to_end(&mut start)?;
+    let whole = Cursor::new(start.clone()).chain(stream);
+    Ok(match start[..] {
+        [0x1F, 0x8B, ..] => Box::new(MultiGzDecoder::new(io::BufReader::new(whole))),
+        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(zstd::stream::read::Decoder::new(whole)?),
+        _ => Box::new(whole),
+    })
 }
 
 impl LivePort {

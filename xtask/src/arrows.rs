@@ -4,16 +4,16 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ {diag, phy, trace} ◀ kpi ◀ link ◀ cc ◀ sim ◀ {modem, bpf, emu} ◀ lab ◀ sounding`
+/// `units ◀ {diag, phy, trace} ◀ {kpi, export} ◀ link ◀ cc ◀ sim ◀ {board, modem, bpf, emu} ◀ {lab, libod} ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
     &["sounding-diag", "sounding-phy", "sounding-trace"],
-    &["sounding-kpi"],
+    &["sounding-kpi", "sounding-export"],
     &["sounding-link"],
     &["sounding-cc"],
     &["sounding-sim"],
-    &["sounding-modem", "sounding-bpf", "sounding-emu"],
-    &["sounding-lab"],
+    &["sounding-board", "sounding-modem", "sounding-bpf", "sounding-emu"],
+    &["sounding-lab", "sounding-libod"],
     &["sounding"],
 ];
 

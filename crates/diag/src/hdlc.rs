@@ -73,9 +73,12 @@ pub enum BadFrameReason {
     /// Without HDLC: no 0x7E where the length says it ends.
     #[error("does not end where its length says")]
     End,
-    /// The stream ended before a terminator.
-    #[error("the stream ends before its terminator")]
+    /// The stream ended before a terminator, or before the end that a length announces.
+    #[error("the stream ends before it does")]
     Unterminated,
+    /// In a stream without framing: no record begins there.
+    #[error("no record begins there")]
+    Header,
 }
 
 /// What a deframer has met so far.
@@ -87,6 +90,16 @@ pub struct FrameCounts {
     pub good: u64,
     /// Stretches that were not frames.
     pub bad: u64,
+}
+
+impl FrameCounts {
+    /// Counts a payload that came without a frame; its offset.
+    pub(crate) fn add_payload(&mut self, payload: &[u8]) -> u64 {
+        let offset = self.bytes;
+        self.bytes += payload.len() as u64;
+        self.good += 1;
+        offset
+    }
 }
 
 /// Cuts a byte stream, in whatever chunks it comes, into frames.
@@ -211,12 +224,14 @@ impl Deframer {
         }
     }
 
-    /// Counts a payload that came without a frame.
-    pub(crate) fn count_payload<'c>(&mut self, payload: &'c [u8]) -> Frame<'c> {
-        let offset = self.counts.bytes;
-        self.counts.bytes += payload.len() as u64;
-        self.counts.good += 1;
-        Frame { offset, payload }
+    /// Counts a payload that came without a frame; its offset.
+    pub(crate) fn count_payload(&mut self, payload: &[u8]) -> u64 {
+        self.counts.add_payload(payload)
+    }
+
+    /// Bytes that are no part of the stream go before it; offsets count them.
+    pub(crate) fn handle_preamble(&mut self, len: u64) {
+        self.counts.bytes += len;
     }
 
     /// The end of the stream: what is left without a terminator, if anything. The deframer may take another stream

@@ -57,6 +57,7 @@ pub mod nonhdlc;
 pub mod packet;
 pub mod radio;
 pub mod record;
+pub mod rlc;
 pub mod rlc_nr;
 pub mod session;
 

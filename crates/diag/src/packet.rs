@@ -128,6 +128,28 @@ impl<'a> Packet<'a> {
     }
 }
 
+impl Packet<'_> {
+    /// Appends the payload of the frame that carries this packet to `out`.
+    pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
+        match *self {
+            Self::Log(ref record) => record.emit(out)?,
+            Self::Other { command, radio, body } => {
+                wrap(radio, out);
+                out.push(command);
+                out.extend_from_slice(body);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrap(radio: Option<u32>, out: &mut Vec<u8>) {
+    if let Some(radio) = radio {
+        out.extend_from_slice(&[MULTI_RADIO, 1, 0, 0]);
+        out.extend_from_slice(&radio.to_le_bytes());
+    }
+}
+
 /// A log record cannot say that it has more bytes than this after its time stamp.
 pub const MAX_BODY: usize = u16::MAX as usize - LOG_INNER;
 
@@ -142,19 +164,31 @@ pub struct BodyTooLong {
 impl LogRecord<'_> {
     /// Appends the payload of the frame that carries this record to `out`, inside a wrapper if it names a radio.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
-        let len = self.body.len();
-        let announced = u16::try_from(len + LOG_INNER).map_err(|_| BodyTooLong { len })?;
-        if let Some(radio) = self.radio {
-            out.extend_from_slice(&[MULTI_RADIO, 1, 0, 0]);
-            out.extend_from_slice(&radio.to_le_bytes());
-        }
+        let announced = self.announced()?;
+        wrap(self.radio, out);
         out.extend_from_slice(&[LOG, 0]);
         out.extend_from_slice(&announced.to_le_bytes());
+        self.emit_inner(announced, out);
+        Ok(())
+    }
+
+    /// Appends the record without the packet around it to `out`, as `.dlf` has it; its radio has no place there.
+    pub fn emit_bare(&self, out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
+        self.emit_inner(self.announced()?, out);
+        Ok(())
+    }
+
+    /// The length it says it has: the body and the header before it.
+    fn announced(&self) -> Result<u16, BodyTooLong> {
+        let len = self.body.len();
+        u16::try_from(len + LOG_INNER).map_err(|_| BodyTooLong { len })
+    }
+
+    fn emit_inner(&self, announced: u16, out: &mut Vec<u8>) {
         out.extend_from_slice(&announced.to_le_bytes());
         out.extend_from_slice(&self.code.number().to_le_bytes());
         out.extend_from_slice(&self.stamp.to_le_bytes());
         out.extend_from_slice(self.body);
-        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sounding_diag::command::{Answer, EQUIPMENTS, LogMask, MessageRange};
 use sounding_diag::hdlc::encode;
 use sounding_diag::nonhdlc;
+use sounding_diag::packet::Packet;
 use sounding_diag::record;
 
 fn corpus(target: &str) -> PathBuf {
@@ -49,6 +50,19 @@ fn seeds_of_the_captures_are_read() {
     seeds("capture").iter().for_each(|seed| {
         targets::capture(seed);
     });
+}
+
+#[test]
+fn seeds_of_the_formats_are_read_the_same_however_they_are_cut() {
+    seeds("formats").iter().for_each(|seed| targets::formats(seed));
+}
+
+#[test]
+fn every_format_is_a_seed() {
+    let seeds = seeds("formats");
+    for (number, format) in targets::FORMATS.into_iter().enumerate() {
+        assert!(seeds.iter().any(|seed| usize::from(seed[0]) == number), "{format}");
+    }
 }
 
 #[test]
@@ -106,6 +120,20 @@ fn regenerate() {
         synthetic::record(code, &body).emit(&mut payload).expect("bodies are short");
         encode(&payload, &mut stream);
     }
+    for (number, format) in targets::FORMATS.into_iter().enumerate() {
+        let mut whole = Vec::new();
+        for (code, body) in synthetic::bodies(0).into_iter().take(6) {
+            let log = synthetic::record(code, &body);
+            format.emit(&Packet::Log(log), &mut whole).expect("bodies are short");
+        }
+        let name = format!("{format:?}").to_lowercase();
+        let start = [number as u8, 3];
+        write("formats", &name, &[start.as_slice(), &whole].concat());
+        write("formats", &format!("{name}-middle"), &[start.as_slice(), &whole[7..400]].concat());
+        write("capture", &name, &whole);
+    }
+    let guids = [[26, 0, 0, 0, 1, 1, 1, 0, 0, 0].as_slice(), &[7; 16]].concat();
+    write("capture", "qmdl2", &[guids.as_slice(), &stream[..1500]].concat());
     write("capture", "every-record", &stream);
     write("capture", "middle-to-middle", &stream[5..2000]);
     write("capture", "text", b"time,cell,rsrp\n");

@@ -1,16 +1,24 @@
 //! Which number lives where in which record: turns checked log records into the few KPIs that say what the radio
 //! grants, and nothing else.
+//!
+//! Two ways in. [`extract`] gives the grants, backlogs and levels that a link estimate is made of, as types. A
+//! [`Subscription`] gives any number that has a name in the [`registry`], and reads nothing but that number.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod board;
 mod codes;
 mod extract;
+pub mod registry;
 mod sample;
+mod subscription;
 
 pub use codes::codes;
 pub use extract::extract;
 pub use sample::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
+pub use subscription::{Counts, Reading, Subscription, UnknownKpi};

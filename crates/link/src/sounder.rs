@@ -51,6 +51,13 @@ impl Sounder {
         }
     }
 
+    /// A sounder that reads a capture of that kind from its beginning.
+    #[must_use]
+    pub fn reading(mut self, kind: capture::Kind) -> Self {
+        self.reader = Reader::of(kind);
+        self
+    }
+
     /// Takes bytes, in whatever chunks they come. `watch` sees each record once its KPIs are in, and each KPI
     /// before that.
     pub fn handle_bytes(
@@ -96,9 +103,20 @@ impl Sounder {
         }
     }
 
+    /// The end of a capture: records that waited for what might follow them are read.
+    pub fn handle_end(&mut self, arrival: Arrival, mut watch: impl FnMut(&Self, Seen<'_>)) {
+        let mut reader = core::mem::take(&mut self.reader);
+        while let Some(packet) = reader.poll_end() {
+            if let Ok(Located { packet, .. }) = packet {
+                self.handle_packet(arrival, &packet, &mut watch);
+            }
+        }
+        self.reader = reader;
+    }
+
     /// The port closed: what it said last is no estimate any more, and what it says next does not continue it.
     pub fn handle_disconnect(&mut self) {
-        self.reader.handle_end();
+        while self.reader.poll_end().is_some() {}
         self.estimator = Estimator::new(self.config);
     }
 

@@ -9,6 +9,7 @@ mod modelled;
 mod pacing;
 mod probe;
 mod pty;
+mod readings;
 mod replay;
 mod sim;
 mod transport;
@@ -20,6 +21,7 @@ pub use modelled::uplink_capture;
 pub use pacing::Pacing;
 pub use probe::{Probe, probe};
 pub use pty::Pty;
+pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
 pub use sim::{Behaviour, Mischief, Place, Script, Simulation, Tally};
 pub use transport::{

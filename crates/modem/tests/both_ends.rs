@@ -109,7 +109,7 @@ fn read_until(source: &Source, codes: &[LogCode], is_all: impl Fn(&[Kept]) -> bo
             Read::Closed => {
                 std::thread::sleep(Duration::from_millis(5));
                 if let Ok(transport) = source.open() {
-                    reader.handle_end();
+                    while reader.poll_end().is_some() {}
                     live.reopen(transport);
                 }
             }

@@ -1,18 +1,22 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use miette::{IntoDiagnostic, Result};
-use serde_json::{Map, Value as Json, json};
+use miette::{IntoDiagnostic, Result, miette};
+use serde_json::{Value as Json, json};
 use sounding_diag::LogRecord;
-use sounding_diag::capture::{Counts, Located, Reader};
+use sounding_diag::capture::{Counts, Located};
 use sounding_diag::layout::{Sink, Value};
 use sounding_diag::packet::Packet;
-use sounding_diag::record::{self, RecordError};
+use sounding_diag::record::{self, RecordError, Version};
+use sounding_export::json;
 
-use crate::input;
+use crate::convert::{Failure, PrivacyArgs};
+use crate::coverage;
+use crate::input::{Source, Step};
 
 /// Prints the records of a capture, every field by name
 #[derive(Args, Debug)]
@@ -21,19 +25,28 @@ Examples:
   sounding decode drive.mi2log                      every described record as a JSON line
   sounding decode drive.mi2log --code 0xB139        only uplink transmit reports
   sounding decode drive.mi2log --summary            what is in it, and what nobody has described
-  cat drive.qmdl | sounding decode - --summary")]
+  sounding decode --coverage                        what is described at all
+  zcat drive.qmdl.gz | sounding decode - --summary
+
+What identifies a person is hidden unless --no-redact is given.")]
 pub(crate) struct Decode {
-    /// Capture file (.mi2log, .qmdl: a raw Diag byte stream), or - for standard input
-    capture: PathBuf,
+    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard input
+    #[arg(required_unless_present = "coverage")]
+    capture: Option<PathBuf>,
     /// Only records of these codes, e.g. 0xB139,0xB064
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = parse_code)]
     code: Vec<u16>,
     /// Count records by code and version instead of printing them
     #[arg(long)]
     summary: bool,
-    /// With --summary: as JSON
-    #[arg(long, requires = "summary")]
+    /// Print the codes and versions that are described, and how many fields each has
+    #[arg(long, conflicts_with_all = ["capture", "summary", "code"])]
+    coverage: bool,
+    /// With --summary or --coverage: as JSON
+    #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    privacy: PrivacyArgs,
 }
 
 pub(crate) fn parse_code(text: &str) -> Result<u16, String> {
@@ -43,36 +56,55 @@ pub(crate) fn parse_code(text: &str) -> Result<u16, String> {
 }
 
 pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
-    let capture = input::capture(&args.capture)?;
     let mut out = BufWriter::new(io::stdout().lock());
-    let mut summary = Summary::default();
-    let mut reader = Reader::new();
-    let mut rest = &capture[..];
-    while let Some(packet) = reader.poll_packet(&mut rest) {
-        let Ok(Located { offset, packet: Packet::Log(record) }) = packet else { continue };
-        if !args.code.is_empty() && !args.code.contains(&record.code.number()) {
-            continue;
-        }
-        let mut fields = Fields::default();
-        let outcome = record::decode(&record, &mut fields);
-        summary.handle_record(&record, &outcome);
-        if args.summary {
-            continue;
-        }
-        let line = line(offset, &record, outcome, fields);
-        if print(&mut out, &line)? {
-            return Ok(ExitCode::SUCCESS);
-        }
+    let Some(path) = &args.capture else {
+        let text = coverage::text(args.json);
+        out.write_all(text.as_bytes()).into_diagnostic()?;
+        out.flush().into_diagnostic()?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if args.json && !args.summary {
+        return Err(miette!("--json goes with --summary or --coverage: records are JSON anyway"));
     }
-    reader.handle_end();
-    summary.counts = reader.counts();
+    let privacy = args.privacy.choice();
+    let mut summary = Summary::default();
+    let counts = Source::open(path)?.for_each(|step| -> Result<_, Failure> {
+        let Step::Found(Ok(Located { offset, packet: Packet::Log(record) })) = step else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        if !args.code.is_empty() && !args.code.contains(&record.code.number()) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if args.summary {
+            summary.handle_record(&record, &record::decode(&record, &mut Nowhere));
+            return Ok(ControlFlow::Continue(()));
+        }
+        let enough = print(&mut out, &json::line(offset, &record, privacy))?;
+        Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    summary.counts = counts.map_err(|Failure(report)| report)?;
     match (args.summary, args.json) {
         (true, true) => print(&mut out, &summary.json()).map(drop)?,
         (true, false) => out.write_all(summary.table().as_bytes()).into_diagnostic()?,
         (false, _) => {}
     }
-    out.flush().into_diagnostic()?;
+    // A reader that has had enough by now has had enough before.
+    match out.flush() {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        other => other.into_diagnostic()?,
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Takes fields and forgets them: only whether a record can be read counts.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn field(&mut self, _: &'static str, _: Value<'_>) {}
+    fn begin_list(&mut self, _: &'static str) {}
+    fn begin_item(&mut self) {}
+    fn end_item(&mut self) {}
+    fn end_list(&mut self) {}
 }
 
 /// Writes a line; true if the reader has had enough, as `head` has.
@@ -83,100 +115,10 @@ fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
     }
 }
 
-fn line(
-    offset: u64,
-    record: &LogRecord<'_>,
-    outcome: Result<(), RecordError>,
-    fields: Fields,
-) -> Json {
-    let mut line = Map::new();
-    line.insert("offset".into(), offset.into());
-    line.insert("code".into(), record.code.to_string().into());
-    if let Some(name) = record.code.name() {
-        line.insert("name".into(), name.into());
-    }
-    line.insert("stamp".into(), record.stamp.into());
-    line.insert("unix_ns".into(), record.at.unix_nanos().into());
-    if let Some(radio) = record.radio {
-        line.insert("radio".into(), radio.into());
-    }
-    match outcome {
-        Ok(()) => drop(line.insert("fields".into(), fields.into_json())),
-        Err(error) => {
-            // What nobody can read is kept, for whoever comes to describe it.
-            line.insert("unread".into(), error.to_string().into());
-            let raw: String = record.body.iter().map(|byte| format!("{byte:02x}")).collect();
-            line.insert("raw".into(), raw.into());
-        }
-    }
-    Json::Object(line)
-}
-
-/// Collects the fields of a record as JSON.
-#[derive(Default)]
-struct Fields {
-    root: Map<String, Json>,
-    /// Lists and items that are open, innermost last.
-    open: Vec<Open>,
-}
-
-enum Open {
-    List(&'static str, Vec<Json>),
-    Item(Map<String, Json>),
-}
-
-impl Fields {
-    fn into_json(self) -> Json {
-        Json::Object(self.root)
-    }
-
-    fn object(&mut self) -> &mut Map<String, Json> {
-        match self.open.last_mut() {
-            Some(Open::Item(item)) => item,
-            _ => &mut self.root,
-        }
-    }
-}
-
-impl Sink for Fields {
-    fn field(&mut self, name: &'static str, value: Value<'_>) {
-        let json = match value {
-            Value::Uint(number) => number.into(),
-            Value::Int(number) => number.into(),
-            Value::Flag(set) => set.into(),
-            Value::Scaled(number) => json!(number),
-            Value::Name(number, None) => number.into(),
-            Value::Hex(..) | Value::Name(_, Some(_)) | Value::Bytes(_) => value.to_string().into(),
-        };
-        self.object().insert(name.into(), json);
-    }
-
-    fn begin_list(&mut self, name: &'static str) {
-        self.open.push(Open::List(name, Vec::new()));
-    }
-
-    fn begin_item(&mut self) {
-        self.open.push(Open::Item(Map::new()));
-    }
-
-    fn end_item(&mut self) {
-        let item = self.open.pop();
-        if let (Some(Open::Item(item)), Some(Open::List(_, items))) = (item, self.open.last_mut()) {
-            items.push(Json::Object(item));
-        }
-    }
-
-    fn end_list(&mut self) {
-        if let Some(Open::List(name, items)) = self.open.pop() {
-            self.object().insert(name.into(), Json::Array(items));
-        }
-    }
-}
-
 /// What a capture holds, by code and version.
 #[derive(Default)]
 struct Summary {
-    kinds: BTreeMap<(u16, u8), Kind>,
+    kinds: BTreeMap<(u16, u32), Kind>,
     counts: Counts,
 }
 
@@ -191,7 +133,7 @@ struct Kind {
 
 impl Summary {
     fn handle_record(&mut self, record: &LogRecord<'_>, outcome: &Result<(), RecordError>) {
-        let version = record.body.first().copied().unwrap_or_default();
+        let version = record.code.version_of(record.body).unwrap_or_default();
         let kind = self.kinds.entry((record.code.number(), version)).or_default();
         kind.name = record.code.name();
         kind.bytes += record.body.len() as u64;
@@ -209,7 +151,8 @@ impl Summary {
         );
         for ((code, version), kind) in &self.kinds {
             text += &format!(
-                "0x{code:04X}   {version:>7} {:>10} {:>11} {:>8} {:>12}  {}\n",
+                "0x{code:04X}   {:>7} {:>10} {:>11} {:>8} {:>12}  {}\n",
+                Version::Packet(*version).to_string(),
                 kind.described,
                 kind.unsupported,
                 kind.corrupt,

@@ -1,15 +1,26 @@
-//! Captures from files and standard input.
+//! Captures from files and standard input, packed or not.
+//!
+//! A capture is read in chunks and never whole: one of ten gigabytes takes no more memory than one of ten kilobytes. It is
+//! not mapped either: pipes and packed files cannot be, and a file that shrinks under a map kills its reader.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use flate2::read::MultiGzDecoder;
 use miette::Diagnostic;
-use sounding_diag::capture::{self, CaptureError as NotACapture};
+use sounding_diag::capture::{
+    self, CaptureError as NotACapture, Counts, Damage, Format, Kind, Located, PROBE, Reader,
+};
 use thiserror::Error;
 
-/// Captures are read whole. Larger ones than this are refused before the machine runs out of memory.
+/// What needs a capture whole refuses larger ones than this before the machine runs out of memory.
 const LARGEST: u64 = 4 << 30;
+/// Bytes read at once.
+const CHUNK: usize = 1 << 20;
 
 /// Why a capture cannot be used.
 #[derive(Debug, Error, Diagnostic)]
@@ -26,25 +37,236 @@ pub(crate) enum CaptureError {
     /// It is something else.
     #[error("{path}: {reason}")]
     #[diagnostic(help(
-        "a capture is the byte stream of a Diag port: .mi2log of MobileInsight, .qmdl of QXDM, or `cat /dev/ttyUSB0`"
+        "a capture is .qmdl, .qmdl2, .mi2log, .hdf, .dlf or what `cat /dev/ttyUSB0` gives, also as .gz or .zst"
     ))]
     Other { path: PathBuf, reason: NotACapture },
 }
 
-/// Reads a whole capture; `-` is standard input. A file without one valid frame is refused.
-pub(crate) fn capture(path: &Path) -> Result<Vec<u8>, CaptureError> {
-    let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
-    let source: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(path).map_err(fail)?)
-    };
-    let mut bytes = Vec::new();
-    source.take(LARGEST + 1).read_to_end(&mut bytes).map_err(fail)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(CaptureError::Large { path: path.to_path_buf() });
+/// A capture, read from its beginning.
+pub(crate) struct Source {
+    path: PathBuf,
+    stream: Box<dyn Read>,
+    kind: Kind,
+    chunk: Vec<u8>,
+    /// `chunk` holds the beginning, which nobody has been given yet.
+    is_fresh: bool,
+    /// A packed file ends within what was packed, or is damaged.
+    is_broken: bool,
+    taken: Rc<Cell<u64>>,
+    size: Option<u64>,
+}
+
+impl Source {
+    /// Opens a capture; `-` is standard input. A file without one valid record is refused.
+    pub(crate) fn open(path: &Path) -> Result<Self, CaptureError> {
+        if path == Path::new("-") {
+            return Self::begin(path, Box::new(io::stdin().lock()), None);
+        }
+        let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
+        let file = File::open(path).map_err(fail)?;
+        let size = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len());
+        Self::begin(path, Box::new(file), size)
     }
-    capture::recognise(&bytes)
-        .map_err(|reason| CaptureError::Other { path: path.to_path_buf(), reason })?;
+
+    fn begin(path: &Path, stream: Box<dyn Read>, size: Option<u64>) -> Result<Self, CaptureError> {
+        let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
+        let taken = Rc::new(Cell::new(0));
+        let counted = Counted { inner: stream, taken: Rc::clone(&taken) };
+        let mut source = Self {
+            path: path.to_path_buf(),
+            stream: unpacked(counted).map_err(fail)?,
+            kind: Kind::of(Format::Hdlc),
+            chunk: Vec::new(),
+            is_fresh: true,
+            is_broken: false,
+            taken,
+            size,
+        };
+        source.fill(PROBE)?;
+        source.kind = capture::recognise(&source.chunk)
+            .map_err(|reason| CaptureError::Other { path: path.to_path_buf(), reason })?;
+        Ok(source)
+    }
+
+    /// What kind of capture it is.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// How many bytes of the file have been read, and how many it has.
+    pub(crate) fn progress(&self) -> (u64, Option<u64>) {
+        (self.taken.get(), self.size)
+    }
+
+    /// The next bytes; none at the end.
+    pub(crate) fn next_chunk(&mut self) -> Result<Option<&[u8]>, CaptureError> {
+        if !std::mem::take(&mut self.is_fresh) {
+            self.chunk.clear();
+            self.fill(CHUNK)?;
+        }
+        Ok((!self.chunk.is_empty()).then_some(&self.chunk))
+    }
+
+    /// Hands every packet and every damage to `each`, until it has had enough.
+    pub(crate) fn for_each<E: From<CaptureError>>(
+        mut self,
+        mut each: impl FnMut(Step<'_>) -> Result<ControlFlow<()>, E>,
+    ) -> Result<Counts, E> {
+        let mut reader = Reader::of(self.kind);
+        loop {
+            let (taken, size) = self.progress();
+            if each(Step::Chunk { taken, size })?.is_break() {
+                return Ok(reader.counts());
+            }
+            let Some(mut rest) = self.next_chunk()? else { break };
+            while let Some(found) = reader.poll_packet(&mut rest) {
+                if each(Step::Found(found))?.is_break() {
+                    return Ok(reader.counts());
+                }
+            }
+        }
+        while let Some(found) = reader.poll_end() {
+            if each(Step::Found(found))?.is_break() {
+                break;
+            }
+        }
+        Ok(reader.counts())
+    }
+
+    /// Fills `chunk` up to `len` bytes, or to the end.
+    fn fill(&mut self, len: usize) -> Result<(), CaptureError> {
+        let start = self.chunk.len();
+        self.chunk.resize(len, 0);
+        let mut at = start;
+        while at < len && !self.is_broken {
+            match self.stream.read(&mut self.chunk[at..]) {
+                Ok(0) => break,
+                Ok(more) => at += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // What an unpacker says of its input: what came before is as good as in a capture that was cut.
+                Err(error) if is_damage(&error) => {
+                    eprintln!(
+                        "warning: {}: {error}; what precedes it is used",
+                        self.path.display()
+                    );
+                    self.is_broken = true;
+                }
+                Err(error) => {
+                    return Err(CaptureError::Read { path: self.path.clone(), error });
+                }
+            }
+        }
+        self.chunk.truncate(at);
+        Ok(())
+    }
+}
+
+/// What a capture brings.
+pub(crate) enum Step<'a> {
+    /// A chunk of the file is about to be read.
+    Chunk { taken: u64, size: Option<u64> },
+    /// A packet, or damage.
+    Found(Result<Located<'a>, Damage>),
+}
+
+/// Something that can be read from its beginning more than once.
+pub(crate) enum Replayable {
+    File(PathBuf),
+    /// What came through a pipe.
+    Spooled(PathBuf, File),
+}
+
+impl Replayable {
+    /// A file as it is; anything else is copied to a file without a name first.
+    pub(crate) fn new(path: &Path) -> Result<Self, CaptureError> {
+        let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
+        if path != Path::new("-") && path.metadata().is_ok_and(|about| about.is_file()) {
+            return Ok(Self::File(path.to_path_buf()));
+        }
+        let mut stream: Box<dyn Read> = match path == Path::new("-") {
+            true => Box::new(io::stdin().lock()),
+            false => Box::new(File::open(path).map_err(fail)?),
+        };
+        let mut spool = tempfile::tempfile().map_err(fail)?;
+        io::copy(&mut stream, &mut spool).map_err(fail)?;
+        Ok(Self::Spooled(path.to_path_buf(), spool))
+    }
+
+    /// From the beginning.
+    pub(crate) fn open(&self) -> Result<Source, CaptureError> {
+        match self {
+            Self::File(path) => Source::open(path),
+            Self::Spooled(path, spool) => {
+                let fail = |error| CaptureError::Read { path: path.clone(), error };
+                let mut again = spool.try_clone().map_err(fail)?;
+                again.seek(SeekFrom::Start(0)).map_err(fail)?;
+                let size = again.metadata().map_err(fail)?.len();
+                Source::begin(path, Box::new(again), Some(size))
+            }
+        }
+    }
+}
+
+/// A whole capture as a stream of frames, for what serves or replays it.
+pub(crate) fn capture(path: &Path) -> Result<Vec<u8>, CaptureError> {
+    let mut source = Source::open(path)?;
+    let mut bytes = Vec::new();
+    let check = |bytes: &Vec<u8>| match bytes.len() as u64 > LARGEST {
+        true => Err(CaptureError::Large { path: path.to_path_buf() }),
+        false => Ok(()),
+    };
+    if source.kind() == Kind::of(Format::Hdlc) {
+        // As it is, damage and all.
+        while let Some(chunk) = source.next_chunk()? {
+            bytes.extend_from_slice(chunk);
+            check(&bytes)?;
+        }
+        return Ok(bytes);
+    }
+    source.for_each(|step| {
+        if let Step::Found(Ok(located)) = step {
+            // A packet that was read is not too long to be written.
+            let _ = Format::Hdlc.emit(&located.packet, &mut bytes);
+        }
+        check(&bytes).map(ControlFlow::Continue)
+    })?;
     Ok(bytes)
+}
+
+fn is_damage(error: &io::Error) -> bool {
+    // The unpackers' own errors, and zstd's, which have no kind.
+    matches!(
+        error.kind(),
+        ErrorKind::UnexpectedEof
+            | ErrorKind::InvalidData
+            | ErrorKind::InvalidInput
+            | ErrorKind::Other
+    ) && error.raw_os_error().is_none()
+}
+
+/// The stream without what packs it, going by its first bytes.
+fn unpacked(mut stream: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+    let mut start = Vec::new();
+    stream.by_ref().take(4).read_to_end(&mut start)?;
+    let whole = Cursor::new(start.clone()).chain(stream);
+    Ok(match start[..] {
+        [0x1F, 0x8B, ..] => Box::new(MultiGzDecoder::new(io::BufReader::new(whole))),
+        // Frames that want a window of more than 128 MiB are refused by the library.
+        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(zstd::stream::read::Decoder::new(whole)?),
+        _ => Box::new(whole),
+    })
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    inner: R,
+    taken: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.inner.read(buffer)?;
+        self.taken.set(self.taken.get() + len as u64);
+        Ok(len)
+    }
 }

@@ -10,7 +10,7 @@ use sounding_kpi::Direction;
 use sounding_link::{Arrival, Bins, Config, LinkEstimate, Seen, Sounder};
 use sounding_units::HostInstant;
 
-use crate::input;
+use crate::input::{CaptureError, Source};
 use crate::words::{DirectionWord, MethodWord};
 
 /// Prints the rate of the link over time, from the records of a capture
@@ -24,7 +24,7 @@ Examples:
   sounding link drive.mi2log --direction uplink --method formula --bin 50ms
   sounding link drive.mi2log --json | jq 'select(.bound == \"capacity\") | .rate_bits_per_sec'")]
 pub(crate) struct Link {
-    /// Capture file (.mi2log, .qmdl: a raw Diag byte stream), or - for standard input
+    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard input
     capture: PathBuf,
     /// One direction only
     #[arg(long, value_enum)]
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     if args.bin < Duration::from_millis(1) || args.window < Duration::from_millis(1) {
         return Err(miette!("--bin and --window are at least 1ms"));
     }
-    let capture = input::capture(&args.capture)?;
+    let source = Source::open(&args.capture)?;
     let directions = match args.direction {
         Some(word) => vec![word.into()],
         None => vec![Direction::Uplink, Direction::Downlink],
@@ -61,15 +61,13 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
             directions.iter().map(|d| format!("{:^36}", d.to_string())).collect();
         writeln!(out, "{:>9}  {}", "s", names.join("  |")).into_diagnostic()?;
     }
-    let series: Vec<Vec<(Duration, LinkEstimate)>> = directions
-        .iter()
-        .map(|&direction| {
-            let mut config = Config::new(direction);
-            config.method = args.method.into();
-            config.window = args.window;
-            series(&capture, config, args.bin)
-        })
-        .collect();
+    let configs = directions.iter().map(|&direction| {
+        let mut config = Config::new(direction);
+        config.method = args.method.into();
+        config.window = args.window;
+        config
+    });
+    let series = series(source, configs, args.bin)?;
     for row in 0..series[0].len() {
         let estimates: Vec<_> = series.iter().map(|one| one[row]).collect();
         let written = if args.json {
@@ -88,19 +86,49 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The estimate at the end of each bin.
-fn series(capture: &[u8], config: Config, bin: Duration) -> Vec<(Duration, LinkEstimate)> {
-    let mut rows = Vec::new();
-    let mut sounder = Sounder::new(config);
-    let mut bins = Bins::new(bin);
-    sounder.handle_bytes(Arrival::AsStamped, capture, |sounder, seen| {
+/// A row for each bin: its end, and the estimate then.
+type Series = Vec<(Duration, LinkEstimate)>;
+
+/// The estimates at the end of each bin, from the first record on, one series for each configuration.
+fn series(
+    mut source: Source,
+    configs: impl Iterator<Item = Config>,
+    bin: Duration,
+) -> Result<Vec<Series>, CaptureError> {
+    let mut series: Vec<(Sounder, Rows)> = configs
+        .map(|config| (Sounder::new(config).reading(source.kind()), Rows::new(bin)))
+        .collect();
+    while let Some(chunk) = source.next_chunk()? {
+        for (sounder, rows) in &mut series {
+            sounder.handle_bytes(Arrival::AsStamped, chunk, |sounder, seen| {
+                rows.handle_seen(sounder, seen);
+            });
+        }
+    }
+    for (sounder, rows) in &mut series {
+        sounder.handle_end(Arrival::AsStamped, |sounder, seen| rows.handle_seen(sounder, seen));
+    }
+    Ok(series.into_iter().map(|(_, rows)| rows.series).collect())
+}
+
+/// Estimates, one for each bin.
+struct Rows {
+    bins: Bins,
+    series: Series,
+}
+
+impl Rows {
+    fn new(bin: Duration) -> Self {
+        Self { bins: Bins::new(bin), series: Vec::new() }
+    }
+
+    fn handle_seen(&mut self, sounder: &Sounder, seen: Seen<'_>) {
         let Seen::Record(record) = seen else { return };
-        bins.handle_record(record.at, |elapsed, end| {
+        self.bins.handle_record(record.at, |elapsed, end| {
             let now = HostInstant::from_nanos(end.as_nanos());
-            rows.push((elapsed, sounder.estimate(now)));
+            self.series.push((elapsed, sounder.estimate(now)));
         });
-    });
-    rows
+    }
 }
 
 fn heading(columns: &str) -> String {

@@ -4,15 +4,20 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod board;
+mod convert;
+mod coverage;
 mod decode;
 mod demo;
 mod doctor;
 mod emu;
 mod guard;
 mod input;
+mod kpi;
 mod lab;
 mod link;
 mod modem;
+mod output;
 mod record;
 mod run;
 mod signals;
@@ -43,6 +48,9 @@ enum Verb {
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
     Decode(decode::Decode),
+    Board(board::Board),
+    Kpi(kpi::Kpi),
+    Convert(convert::Convert),
     Link(link::Link),
     Emu(emu::Args),
     Lab(lab::Args),
@@ -61,7 +69,10 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
+        Verb::Board(args) => board::run(args),
         Verb::Decode(args) => decode::run(&args),
+        Verb::Kpi(args) => kpi::run(args),
+        Verb::Convert(args) => convert::run(&args),
         Verb::Link(args) => link::run(&args),
         Verb::Emu(args) => emu::run(args),
         Verb::Lab(args) => lab::run(args),

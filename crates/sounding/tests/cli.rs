@@ -103,7 +103,7 @@ fn what_is_not_a_capture_is_named_with_what_it_looks_like() {
     for (bytes, says) in [
         (&b""[..], "empty"),
         (b"hello, this is a letter to somebody", "text"),
-        (b"\x1f\x8b\x08\x00rest of a gzip file", "compressed"),
+        (b"PK\x03\x04rest of a zip file", "compressed"),
         (b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00", "pcap"),
         (&[0; 5000], "zeros"),
     ] {
@@ -221,7 +221,10 @@ fn the_example_configuration_passes_its_own_check() {
 fn wrong_arguments_exit_with_two_and_help_with_zero() {
     assert_eq!(sounding(&["decode"]).status.code(), Some(2));
     assert_eq!(sounding(&["decode", "x", "--code", "lte"]).status.code(), Some(2));
-    for verb in ["demo", "doctor", "decode", "link", "modem", "record", "run", "emu", "lab"] {
+    for verb in [
+        "demo", "doctor", "decode", "convert", "kpi", "board", "link", "modem", "record", "run",
+        "emu", "lab",
+    ] {
         let output = sounding(&[verb, "--help"]);
         assert!(output.status.success(), "{verb}");
         assert!(stdout(&output).contains("Usage:"), "{verb}");

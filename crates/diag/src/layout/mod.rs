@@ -8,6 +8,7 @@ mod bits;
 mod field;
 mod node;
 mod part;
+mod probe;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ pub use bits::Bits;
 pub use field::{Field, Kind, Names, Value};
 pub use node::{Children, Node, Sink, SubPacket, SubPackets};
 pub use part::{Block, Count, Layout, Part, Short, SubLayout};
+pub use probe::{Item, Met, Probe};
 
 pub(crate) use bits::{bits, u8, u16, u32, u64};
 pub(crate) use field::{bytes, flag, hex, int, names, network, scaled, scaled_int, uint};

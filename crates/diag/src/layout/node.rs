@@ -2,6 +2,7 @@ use super::part::{Block, SUB_HEADER, measure};
 use super::{Bits, Part, SubLayout, Value};
 use crate::mac::{MacPdu, nr};
 use crate::radio::Rnti;
+use crate::rlc::RlcHeader;
 use crate::rlc_nr::StatusPdu;
 
 /// A place in a body whose bytes were checked against its parts.
@@ -141,6 +142,9 @@ impl<'a> Node<'a> {
                     if let Some(status) = place.nr_status(self.body) {
                         status.visit(sink);
                     }
+                }
+                Part::Rlc { len } => {
+                    RlcHeader::new(place.announced(self.body, *len)).visit(sink);
                 }
                 Part::Chain => {}
                 Part::SubPackets { .. } => {

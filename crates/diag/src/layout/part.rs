@@ -33,6 +33,11 @@ pub enum Part {
         /// Which way the PDU goes: the elements differ.
         uplink: bool,
     },
+    /// The header of an RLC PDU, as many bytes as the last block says.
+    Rlc {
+        /// Where the last block says how many bytes.
+        len: Bits,
+    },
     /// Bytes that are not read further, as many as the last block says.
     Opaque {
         /// What they are called.
@@ -137,6 +142,7 @@ impl Part {
         match *self {
             Part::Block(Block { size, .. }) => fits(body, at, usize::from(size)),
             Part::Mac { len, .. }
+            | Part::Rlc { len }
             | Part::Opaque { len, .. }
             | Part::NrControls { len }
             | Part::NrStatus { len, .. } => fits(body, at, len.read(&body[block..]) as usize),
@@ -193,7 +199,11 @@ pub(super) fn measure(parts: &'static [Part], body: &[u8], at: usize) -> Result<
     Ok(end - at)
 }
 
-fn measure_sub_packet(known: &'static [SubLayout], body: &[u8], at: usize) -> Result<usize, Short> {
+pub(super) fn measure_sub_packet(
+    known: &'static [SubLayout],
+    body: &[u8],
+    at: usize,
+) -> Result<usize, Short> {
     fits(body, at, SUB_HEADER)?;
     let size = usize::from(u16::from_le_bytes([body[at + 2], body[at + 3]]));
     fits(body, at, size.max(SUB_HEADER))?;
@@ -206,7 +216,7 @@ fn measure_sub_packet(known: &'static [SubLayout], body: &[u8], at: usize) -> Re
     Ok(size)
 }
 
-fn fits(body: &[u8], at: usize, need: usize) -> Result<usize, Short> {
+pub(super) fn fits(body: &[u8], at: usize, need: usize) -> Result<usize, Short> {
     let have = body.len().saturating_sub(at);
     if need <= have { Ok(need) } else { Err(Short { at, need, have }) }
 }
@@ -236,7 +246,11 @@ impl Count {
 
 impl SubLayout {
     pub(super) fn find(known: &'static [Self], id: u8, version: u8) -> Option<&'static Self> {
-        known.iter().find(|sub| sub.id == id && sub.versions.contains(&version))
+        Self::position(known, id, version).map(|index| &known[index])
+    }
+
+    pub(super) fn position(known: &[Self], id: u8, version: u8) -> Option<usize> {
+        known.iter().position(|sub| sub.id == id && sub.versions.contains(&version))
     }
 }
 

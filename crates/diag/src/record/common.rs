@@ -40,3 +40,37 @@ pub(super) const AGGREGATION: Names =
     &[(0, "1"), (1, "2"), (2, "4"), (3, "8"), (6, "16"), (7, "24")];
 
 pub(super) const SEARCH_SPACE: Names = &[(0, "common"), (1, "ue_specific")];
+
+/// Formats of downlink control information (TS 36.212 §5.3.3.1), as the power control records number them.
+pub(super) const DCI_FORMAT: Names = &[
+    (0, "0"),
+    (1, "1"),
+    (2, "1a"),
+    (3, "1b"),
+    (4, "1c"),
+    (5, "1d"),
+    (6, "2"),
+    (7, "2a"),
+    (10, "3"),
+    (11, "3a"),
+    (12, "none"),
+    (13, "none"),
+];
+
+/// Formats of PUCCH (TS 36.211 Table 5.4-1).
+pub(super) const PUCCH_FORMAT: Names = &[
+    (0, "1"),
+    (1, "1a"),
+    (2, "1b"),
+    (3, "2"),
+    (4, "2a"),
+    (5, "2b"),
+    (6, "1b_channel_selection"),
+    (7, "3"),
+];
+
+/// Modes of RLC; of the others no number is known.
+pub(super) const BEARER_MODE: Names = &[(1, "am")];
+
+/// Ciphering algorithms (TS 33.401 §5.1.3.2), as PDCP numbers them.
+pub(super) const CIPHER: Names = &[(2, "snow_3g"), (3, "aes"), (7, "none")];

@@ -6,16 +6,24 @@
 //! read through the same tables.
 
 mod common;
+mod csf;
 mod emit;
 mod mac_downlink;
 mod mac_uplink;
 mod nr;
 mod pdcch_decoding;
 mod pdcch_phich;
+mod pdcp_cipher;
+mod pdcp_dl_stats;
+mod pdcp_ul_stats;
 mod pdsch_decoding;
 mod pdsch_demapper;
 mod pdsch_stat;
+mod power_control;
+mod pucch_tx;
 mod pusch_tx;
+mod rlc_pdu;
+mod rlc_stats;
 mod serving_cell;
 mod sub;
 mod ul_buffer;
@@ -141,7 +149,7 @@ macro_rules! records {
             pub fn parse(log: &LogRecord<'a>) -> Result<Self, RecordError> {
                 Ok(match log.code {
                     $($view::CODE => Self::$variant($view::parse(log.body)?),)*
-                    _ => Self::Other(node(log)?),
+                    _ => Self::Other(other(log)?),
                 })
             }
         }
@@ -213,6 +221,22 @@ records! {
     0xB975 = nr::ml1::BEAMS;
     0xB98F = nr::ml1::ANTENNAS;
     0xB9BF = nr::ml1::HANDOVER;
+    0xB082 = rlc_pdu::DOWNLINK_LAYOUTS;
+    0xB083 = rlc_pdu::STATUS_LAYOUTS;
+    0xB087 = rlc_stats::DOWNLINK_LAYOUTS;
+    0xB092 = rlc_pdu::UPLINK_LAYOUTS;
+    0xB097 = rlc_stats::UPLINK_LAYOUTS;
+    0xB0A3 = pdcp_cipher::LAYOUTS;
+    0xB0A4 = pdcp_dl_stats::LAYOUTS;
+    0xB0A5 = pdcp_cipher::DOWNLINK_SIGNALLING_LAYOUTS;
+    0xB0B3 = pdcp_cipher::LAYOUTS;
+    0xB0B4 = pdcp_ul_stats::LAYOUTS;
+    0xB0B5 = pdcp_cipher::UPLINK_SIGNALLING_LAYOUTS;
+    0xB13C = pucch_tx::LAYOUTS;
+    0xB14D = csf::PERIODIC_LAYOUTS;
+    0xB14E = csf::APERIODIC_LAYOUTS;
+    0xB16E = power_control::PUSCH_LAYOUTS;
+    0xB16F = power_control::PUCCH_LAYOUTS;
     }
 }
 
@@ -227,9 +251,16 @@ pub fn decode(log: &LogRecord<'_>, sink: &mut impl Sink) -> Result<(), RecordErr
 
 /// A record checked as a whole, as a tree of its fields.
 fn node<'a>(log: &LogRecord<'a>) -> Result<Node<'a>, RecordError> {
-    let undescribed = RecordError::Undescribed { code: log.code, len: log.body.len() };
-    let layouts = layouts(log.code).ok_or(undescribed)?;
-    checked(log.code, layouts, log.body).map(|(node, _)| node)
+    checked(log.code, described(log)?, log.body).map(|(node, _)| node)
+}
+
+/// As [`node`]; a record of nothing but unknown sub-packets is an error.
+fn other<'a>(log: &LogRecord<'a>) -> Result<Node<'a>, RecordError> {
+    checked_sub_packets(log.code, described(log)?, log.body)
+}
+
+fn described(log: &LogRecord<'_>) -> Result<&'static [Layout], RecordError> {
+    layouts(log.code).ok_or(RecordError::Undescribed { code: log.code, len: log.body.len() })
 }
 
 /// A body checked against the layout of the version it begins with, and the index of that layout.

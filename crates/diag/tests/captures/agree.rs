@@ -67,7 +67,7 @@ fn compare_one(item: &Item, ours: &Node, theirs: Option<&Json>, rule: &Rule) -> 
     match (&rule.how, ours) {
         (How::Same, Node::Leaf(leaf)) if same(leaf, theirs) => Ok(()),
         (How::Same, _) => Err(differ(ours)),
-        (How::Text(texts), Node::Leaf(Leaf::Number(number))) => {
+        (How::Text(texts), Node::Leaf(Leaf::Number(number) | Leaf::Choice(number, _))) => {
             let text = texts.iter().find(|(found, _)| found == number).map_or(UNKNOWN, |(_, t)| t);
             if theirs.as_str() == Some(text) { Ok(()) } else { Err(differ(&text)) }
         }
@@ -96,7 +96,7 @@ fn compare_lists(ours: &[Item], theirs: &Json, rules: &[Rule]) -> Result<(), Str
 
 fn same(ours: &Leaf, theirs: &Json) -> bool {
     match (ours, theirs) {
-        (Leaf::Number(ours), Json::Number(theirs)) => {
+        (Leaf::Number(ours) | Leaf::Choice(ours, _), Json::Number(theirs)) => {
             theirs.as_i64() == Some(*ours) || theirs.as_u64() == Some(ours.cast_unsigned())
         }
         // Theirs went through a 32-bit float.
@@ -107,7 +107,7 @@ fn same(ours: &Leaf, theirs: &Json) -> bool {
             let hex: String = ours.iter().map(|byte| format!("{byte:02x}")).collect();
             theirs.strip_prefix("0x") == Some(&hex)
         }
-        (Leaf::Number(ours), Json::String(theirs)) => {
+        (Leaf::Number(ours) | Leaf::Choice(ours, _), Json::String(theirs)) => {
             let hex = theirs.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
             hex == Some(ours.cast_unsigned())
         }

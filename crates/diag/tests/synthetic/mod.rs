@@ -88,7 +88,11 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                 };
                 (0..items).for_each(|_| fill(parts, numbers, body));
             }
-            Part::Mac { len, .. } => {
+            Part::Mac { len, rnti, .. } => {
+                // Few of the numbers there are have headers.
+                if numbers.below(2) == 0 {
+                    assert!(rnti.write(0, &mut body[block..]), "the identity fits");
+                }
                 let bytes = pdu(numbers.below(10) as usize, numbers);
                 assert!(len.write(bytes.len() as u64, &mut body[block..]), "the length fits");
                 body.extend(bytes);
@@ -113,6 +117,11 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                     assert!(sn.write(*wide, &mut body[block..]), "the length of numbers fits");
                 }
                 body.extend(bytes);
+            }
+            Part::Rlc { len } => {
+                let bytes = numbers.below(10);
+                assert!(len.write(bytes, &mut body[block..]), "the length fits");
+                body.extend((0..bytes).map(|_| numbers.next() as u8));
             }
             Part::Chain => {
                 for more in (0..numbers.below(3)).rev() {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use sounding_diag::capture::{Capture, recognise};
+use sounding_diag::capture::{Capture, Damage, Format, Kind, Located, Reader, recognise};
 use sounding_diag::hdlc::{Deframer, encode};
 use sounding_diag::layout::{Sink, Value};
 use sounding_diag::packet::Packet;
@@ -162,4 +162,46 @@ pub(crate) fn capture(data: &[u8]) -> Option<(u64, u64, u64)> {
     assert_eq!(counts.frames.bytes, data.len() as u64, "every byte is accounted for");
     assert_eq!(counts.frames.good, counts.logs + counts.others + counts.bad_packets);
     Some((counts.frames.good, counts.frames.bad, counts.logs))
+}
+
+/// A format and a size of chunks in two bytes, and a stream: its records are the same however it is cut, and every
+/// byte is accounted for.
+#[allow(dead_code, reason = "each user of this file has its own targets")]
+pub(crate) fn formats(data: &[u8]) {
+    let Some((&[format, size], stream)) = data.split_first_chunk::<2>() else { return };
+    let format = FORMATS[usize::from(format) % FORMATS.len()];
+    let kind = Kind { format, preamble: usize::from(size % 3) };
+    let whole = packets(kind, stream, stream.len().max(1));
+    assert_eq!(whole, packets(kind, stream, usize::from(size).max(1)));
+}
+
+/// Every way in which a capture tells its records apart.
+#[allow(dead_code, reason = "each user of this file has its own targets")]
+pub(crate) const FORMATS: [Format; 4] = [Format::Hdlc, Format::NonHdlc, Format::Hdf, Format::Dlf];
+
+/// Every packet or damage, with its offset, as text.
+#[allow(dead_code, reason = "each user of this file has its own targets")]
+pub(crate) fn packets(kind: Kind, stream: &[u8], size: usize) -> Vec<(u64, String)> {
+    fn row(found: Result<Located<'_>, Damage>) -> (u64, String) {
+        match found {
+            Ok(Located { offset, packet }) => (offset, format!("{packet:?}")),
+            Err(Damage::Frame(bad)) => (bad.offset, bad.to_string()),
+            Err(Damage::Packet { offset, error }) => (offset, error.to_string()),
+        }
+    }
+    let mut reader = Reader::of(kind);
+    let mut found = Vec::new();
+    for mut chunk in stream.chunks(size) {
+        while let Some(packet) = reader.poll_packet(&mut chunk) {
+            found.push(row(packet));
+        }
+        assert!(chunk.is_empty(), "a reader takes all it is given");
+    }
+    while let Some(packet) = reader.poll_end() {
+        found.push(row(packet));
+    }
+    let counts = reader.counts();
+    assert_eq!(counts.frames.bytes, stream.len() as u64);
+    assert_eq!(counts.frames.good + counts.frames.bad, found.len() as u64);
+    found
 }

@@ -6,6 +6,8 @@ use sounding_diag::layout::{Sink, Value};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Leaf {
     Number(i64),
+    /// A number that may have a name.
+    Choice(i64, Option<&'static str>),
     Real(f64),
     Bytes(Vec<u8>),
 }
@@ -23,7 +25,9 @@ pub(crate) struct Item(pub Vec<(&'static str, Node)>);
 impl Item {
     pub(crate) fn number(&self, name: &str) -> Option<i64> {
         self.0.iter().find_map(|(found, node)| match node {
-            Node::Leaf(Leaf::Number(number)) if *found == name => Some(*number),
+            Node::Leaf(Leaf::Number(number) | Leaf::Choice(number, _)) if *found == name => {
+                Some(*number)
+            }
             _ => None,
         })
     }
@@ -79,9 +83,8 @@ impl Builder {
 impl Sink for Builder {
     fn field(&mut self, name: &'static str, value: Value<'_>) {
         let leaf = match value {
-            Value::Uint(number) | Value::Hex(number, _) | Value::Name(number, _) => {
-                Leaf::Number(number.cast_signed())
-            }
+            Value::Uint(number) | Value::Hex(number, _) => Leaf::Number(number.cast_signed()),
+            Value::Name(number, name) => Leaf::Choice(number.cast_signed(), name),
             Value::Int(number) => Leaf::Number(number),
             Value::Flag(set) => Leaf::Number(i64::from(set)),
             Value::Scaled(number) => Leaf::Real(number),

@@ -160,7 +160,7 @@ impl Recorder<'_> {
             } else {
                 std::thread::sleep(REOPEN_EVERY);
                 if let Ok(transport) = source.open() {
-                    self.reader.handle_end();
+                    while self.reader.poll_end().is_some() {}
                     self.live.reopen(transport);
                     self.say(&format!("{source} is back"));
                 }

@@ -25,6 +25,9 @@ pub(crate) struct Config {
     pub(crate) knobs: Knobs,
     pub(crate) default: bool,
     pub(crate) routes: Vec<String>,
+    /// Name of the board to publish, and its KPIs; the usual ones if none is named.
+    pub(crate) board: Option<String>,
+    pub(crate) kpis: Vec<String>,
 }
 
 /// The commented example, which `--example-config` prints and a test reads.
@@ -73,6 +76,12 @@ pub(crate) struct Flags {
     /// Use it for new flows over the route to exactly this prefix, until the daemon ends
     #[arg(long, value_name = "PREFIX")]
     route: Vec<String>,
+    /// Publish KPIs in shared memory under this name, as `sounding board` does
+    #[arg(long, value_name = "NAME")]
+    board: Option<String>,
+    /// With --board: names of KPIs, or `all`
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    kpi: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -81,6 +90,7 @@ struct File {
     modem: Modem,
     link: Link,
     cc: Cc,
+    board: Board,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -108,6 +118,13 @@ struct Cc {
     pacing_gain: Option<f64>,
     default: bool,
     routes: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Board {
+    name: Option<String>,
+    kpis: Vec<String>,
 }
 
 /// What is wrong with a configuration.
@@ -207,6 +224,8 @@ impl Config {
             knobs,
             default: flags.default || file.cc.default,
             routes,
+            board: flags.board.or(file.board.name),
+            kpis: if flags.kpi.is_empty() { file.board.kpis } else { flags.kpi },
         })
     }
 }

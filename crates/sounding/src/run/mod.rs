@@ -13,14 +13,17 @@ use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr};
+use sounding_board::Publisher;
 use sounding_bpf::{Biscay, Feed};
+use sounding_diag::LogRecord;
 use sounding_diag::session::Wanted;
+use sounding_kpi::Subscription;
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
 use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport, monotonic_now};
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
-use crate::signals;
+use crate::{board, signals};
 use config::{Config, Flags};
 use events::Events;
 use reopen::Reopening;
@@ -90,9 +93,18 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
 
     // The port first: a wrong device then leaves the kernel untouched.
     let port = open(&config.device)?;
-    let wanted = config.mask.then(|| Wanted {
-        codes: sounding_kpi::codes(config.link.direction).to_vec(),
-        budget_bytes_per_sec: config.budget.map(|rate| rate.bits_per_sec() / 8),
+    let posts = match &config.board {
+        Some(name) => Some(Posts::new(name, &config.kpis)?),
+        None => None,
+    };
+    let wanted = config.mask.then(|| {
+        // What the estimate needs first: the budget takes from the end.
+        let needed = sounding_kpi::codes(config.link.direction).iter().copied();
+        let posted = posts.iter().flat_map(|posts| posts.subscription.codes());
+        Wanted {
+            codes: needed.chain(posted).collect(),
+            budget_bytes_per_sec: config.budget.map(|rate| rate.bits_per_sec() / 8),
+        }
     });
     let bpf = sounding_bpf::Config { name: config.name.clone(), knobs: config.knobs };
     let biscay = Biscay::load(&bpf).into_diagnostic()?;
@@ -113,6 +125,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         opened: monotonic_now(),
         warned_mute: false,
         beaten: None,
+        posts,
         events,
     };
     daemon.events.ready(&config.name, &daemon.source);
@@ -155,7 +168,27 @@ struct Daemon {
     warned_mute: bool,
     /// When the last heartbeat was.
     beaten: Option<HostInstant>,
+    posts: Option<Posts>,
     events: Events,
+}
+
+/// The board beside the feed: other programs' view of the same records.
+struct Posts {
+    subscription: Subscription,
+    publisher: Publisher,
+}
+
+impl Posts {
+    fn new(name: &str, kpis: &[String]) -> Result<Self> {
+        let subscription = board::subscription(kpis)?;
+        let publisher = board::publisher(name, subscription.kpis())?;
+        Ok(Self { subscription, publisher })
+    }
+
+    fn handle(&mut self, now: HostInstant, record: &LogRecord<'_>) {
+        // What cannot be read is counted.
+        let _ = self.subscription.handle(record, |reading| self.publisher.handle(&reading, now));
+    }
 }
 
 impl Daemon {
@@ -205,9 +238,14 @@ impl Daemon {
         let read = live.read(buffer, TICK).into_diagnostic()?;
         if let Read::Bytes(count) = read {
             let now = monotonic_now();
-            let framing = live.framing();
+            let (framing, posts) = (live.framing(), &mut self.posts);
             let watch = |_: &Sounder, seen: Seen<'_>| match seen {
-                Seen::Record(record) => live.handle_log(now, record.code, record.body.len()),
+                Seen::Record(record) => {
+                    live.handle_log(now, record.code, record.body.len());
+                    if let Some(posts) = posts.as_mut() {
+                        posts.handle(now, record);
+                    }
+                }
                 Seen::Other { command, body } => live.handle_other(now, command, body),
                 Seen::Kpi(_) => {}
             };
@@ -215,6 +253,9 @@ impl Daemon {
             match framing {
                 Framing::Hdlc => self.sounder.handle_bytes(arrival, bytes, watch),
                 Framing::Packet => self.sounder.handle_payload(arrival, bytes, watch),
+            }
+            if let Some(posts) = &mut self.posts {
+                posts.publisher.post();
             }
         }
         Ok(read)
@@ -237,6 +278,9 @@ impl Daemon {
 
     fn beat(&mut self, now: HostInstant) {
         self.feed().heartbeat(now);
+        if let Some(posts) = &mut self.posts {
+            posts.publisher.heartbeat(now);
+        }
         let gap = self.beaten.replace(now).map_or(Duration::ZERO, |before| now - before);
         if gap > LATE {
             self.events.late(now, gap);

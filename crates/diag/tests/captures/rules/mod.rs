@@ -20,14 +20,22 @@
 mod mac;
 mod measurement;
 mod pdcch;
+mod pdcp;
 mod pdsch;
+mod power;
+mod pucch;
 mod pusch;
+mod rlc;
+mod statistics;
 
 use serde_json::{Map, Value as Json};
 use sounding_diag::LogRecord;
 
 use crate::agree::{How, Rule, compare};
 use crate::tree::{Item, Node};
+
+/// Length, code, time and version: what the reference has of any record.
+const HEADER_ONLY: usize = 4;
 
 /// Compares one record; false if the reference read no more than its header.
 pub(crate) fn check(
@@ -52,6 +60,21 @@ pub(crate) fn check(
         (0xB126, _) => pdsch::demapper(version),
         (0xB130, _) => pdcch::decoding(),
         (0xB132, _) => pdsch::decoding(),
+        (0xB13C | 0xB14D, 161 | 162) if theirs.len() == HEADER_ONLY => return Ok(false),
+        (0xB082, _) => rlc::pdus(&mut ours, "RLCDL"),
+        (0xB092, _) => rlc::pdus(&mut ours, "RLCUL"),
+        (0xB087, _) => statistics::rlc_downlink(),
+        (0xB097, _) => statistics::rlc_uplink(),
+        (0xB0A3, _) => pdcp::ciphered("PDCPDL CIPH DATA"),
+        (0xB0B3, _) => pdcp::ciphered("PDCPUL CIPH DATA"),
+        (0xB0A4, _) => statistics::pdcp_downlink(),
+        (0xB0B4, _) => statistics::pdcp_uplink(log.body[5]),
+        (0xB0A5 | 0xB0B5, _) => pdcp::signalling(&mut ours, &mut theirs),
+        (0xB16E, _) => power::pusch(version),
+        (0xB16F, _) => power::pucch(version),
+        (0xB13C, _) => pucch::report(),
+        (0xB14D, _) => pucch::periodic(version),
+        (0xB14E, _) => pucch::aperiodic(version),
         (0xB139, _) => pusch::report(version),
         (0xB16B, _) => pdcch::indication(version),
         (0xB173, _) => pdsch::statistics(),
@@ -151,6 +174,7 @@ const PASS: Texts = &[(0, "Fail"), (1, "Pass")];
 const ACK: Texts = &[(0, "NACK"), (1, "ACK")];
 const YES: Texts = &[(0, "No"), (1, "Yes")];
 const ON: Texts = &[(0, "Off"), (1, "On")];
+const MODE: Texts = &[(1, "AM")];
 const TRUE: Texts = &[(0, "False"), (1, "True")];
 const ENABLED: Texts = &[(0, "Disabled"), (1, "Enabled")];
 const AGGREGATION: Texts = &[(0, "Agg1"), (1, "Agg2"), (2, "Agg4"), (3, "Agg8")];
@@ -164,4 +188,28 @@ const ORDINAL: Texts = &[
     (5, "Sixth"),
     (6, "Seventh"),
     (7, "Eighth"),
+];
+const DCI_FORMAT: Texts = &[
+    (0, "Format 0"),
+    (1, "Format 1"),
+    (2, "Format 1A"),
+    (3, "Format 1B"),
+    (4, "Format 1C"),
+    (5, "Format 1D"),
+    (6, "Format 2"),
+    (7, "Format 2A"),
+    (10, "Format 3"),
+    (11, "Format 3A"),
+    (12, "NO DCI"),
+    (13, "NO DCI"),
+];
+const PUCCH_FORMAT: Texts = &[
+    (0, "Format 1"),
+    (1, "Format 1A"),
+    (2, "Format 1B"),
+    (3, "Format 2"),
+    (4, "Format 2A"),
+    (5, "Format 2B"),
+    (6, "Format 1bCS"),
+    (7, "Format 3"),
 ];

@@ -1,0 +1,153 @@
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sounding_kpi::board::{Board, Life, MAX_NAME, NotABoard, Overtaken, Sample};
+use sounding_units::HostInstant;
+use thiserror::Error;
+
+use crate::Place;
+use crate::memory::Memory;
+use std::sync::atomic::AtomicU64;
+
+/// A reader of a board.
+#[derive(Debug)]
+pub struct Reader {
+    memory: Memory,
+    socket: UnixStream,
+    hung_up: bool,
+}
+
+/// What is known of the one who writes the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// It was heard of a moment ago.
+    Alive,
+    /// It ended in good order: what is there is the last.
+    Ended,
+    /// It was killed, or hangs: what is there gets older.
+    Lost,
+}
+
+/// Why a board cannot be read.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// There is none.
+    #[error("{path}: no such board: is `sounding run` or `sounding board` running?")]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Its writer is gone and has not cleaned up.
+    #[error("{path}: its writer is gone: start it again")]
+    Abandoned {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// The system would not open it.
+    #[error("{path}: {error}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It is something else.
+    #[error("{path}: {reason}")]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// What it is not.
+        reason: NotABoard,
+    },
+}
+
+/// Longer than this without a heartbeat is a writer that is gone or hangs: it promises several a second.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Reader {
+    /// Maps a board and asks to be woken when it changes.
+    pub fn open(place: &Place) -> Result<Self, OpenError> {
+        let path = place.memory();
+        let fail = |path: PathBuf, error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => OpenError::Missing { path },
+            _ => OpenError::Io { path, error },
+        };
+        let file = File::open(&path).map_err(|error| fail(path.clone(), error))?;
+        let memory = Memory::readable(&file).map_err(|error| fail(path.clone(), error))?;
+        Board::open(memory.words()).map_err(|reason| OpenError::Other { path, reason })?;
+        let path = place.socket();
+        let socket = UnixStream::connect(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::ConnectionRefused => OpenError::Abandoned { path: path.clone() },
+            _ => fail(path.clone(), error),
+        })?;
+        socket.set_nonblocking(true).map_err(|error| fail(path, error))?;
+        Ok(Self { memory, socket, hung_up: false })
+    }
+
+    /// The slot of a KPI, if the board has it.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.board()?.find(name)
+    }
+
+    /// The names of the board's KPIs.
+    pub fn names(&self) -> Vec<String> {
+        let Some(board) = self.board() else { return Vec::new() };
+        let mut text = [0; MAX_NAME];
+        (0..board.slots()).map(|slot| board.name(slot, &mut text).to_owned()).collect()
+    }
+
+    /// The latest sample of a slot; `None` before the first. Never waits for the writer.
+    #[inline]
+    pub fn read(&self, slot: usize) -> Result<Option<Sample>, Overtaken> {
+        self.board().map_or(Ok(None), |board| board.read(slot))
+    }
+
+    /// What the writer says of itself.
+    pub fn life(&self) -> Option<Life> {
+        self.board().map(|board| board.life())
+    }
+
+    /// Whether there is still somebody who writes.
+    pub fn writer(&self, now: HostInstant) -> Writer {
+        match self.life() {
+            Some(life) if life.closed => Writer::Ended,
+            Some(life) if !self.hung_up && !life.is_over(now, PATIENCE) => Writer::Alive,
+            _ => Writer::Lost,
+        }
+    }
+
+    /// Takes back the wake-ups there have been, so that the descriptor becomes readable at the next post. To be called
+    /// before reading, not after.
+    pub fn rearm(&mut self) {
+        let mut bytes = [0; 512];
+        loop {
+            match self.socket.read(&mut bytes) {
+                Ok(0) => {
+                    self.hung_up = true;
+                    return;
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.hung_up |= error.kind() != io::ErrorKind::WouldBlock;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn board(&self) -> Option<Board<'_, AtomicU64>> {
+        Board::open(self.memory.words()).ok()
+    }
+}
+
+impl AsFd for Reader {
+    /// Readable when something was posted since [`Reader::rearm`], and when the writer has ended.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}

@@ -1,0 +1,92 @@
+//! How a capture's bytes are cut into records.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::hdlc;
+use crate::packet::{BodyTooLong, Packet};
+
+/// The way a capture marks where a record begins and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Frames with escapes and a check, as a serial port carries them: `.qmdl`, `.mi2log`, a dump of a port.
+    Hdlc,
+    /// `7E 01`, a length of 16 bits, the packet, `7E`: ports with the framing switched off. No check.
+    NonHdlc,
+    /// Packets one after another, each as long as its log header says: `.hdf`. No check.
+    Hdf,
+    /// Log records without the packet around them, length, code, time, body: `.dlf`. No check.
+    Dlf,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hdlc => "Diag frames (.qmdl, .mi2log)",
+            Self::NonHdlc => "Diag frames without HDLC",
+            Self::Hdf => "Diag packets without framing (.hdf)",
+            Self::Dlf => "log records without framing (.dlf)",
+        })
+    }
+}
+
+/// What a capture turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// How it is cut.
+    pub format: Format,
+    /// Bytes before the first record that belong to the file and not to the stream: the header of a `.qmdl2`.
+    pub preamble: usize,
+}
+
+impl Kind {
+    /// A stream without anything before it.
+    pub const fn of(format: Format) -> Self {
+        Self { format, preamble: 0 }
+    }
+}
+
+/// Why a packet cannot be written into a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmitError {
+    /// A length of sixteen bits does not reach to its end.
+    #[error(transparent)]
+    TooLong(#[from] BodyTooLong),
+    /// The format has room for log records only, or a length that it cannot say.
+    #[error("command 0x{command:02x} has no place in {format}")]
+    NoPlace {
+        /// The command byte.
+        command: u8,
+        /// What it was to be written into.
+        format: Format,
+    },
+}
+
+impl Format {
+    /// Appends a packet as a capture of this format has it to `out`; on an error nothing is appended.
+    pub fn emit(self, packet: &Packet<'_>, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        match (self, packet) {
+            (Self::Hdlc, _) => {
+                let mut payload = Vec::new();
+                packet.emit(&mut payload)?;
+                hdlc::encode(&payload, out);
+            }
+            (Self::NonHdlc, _) => {
+                let mut payload = Vec::new();
+                packet.emit(&mut payload)?;
+                let len = payload.len();
+                let announced = u16::try_from(len).map_err(|_| BodyTooLong { len })?;
+                out.extend_from_slice(&[0x7E, 1]);
+                out.extend_from_slice(&announced.to_le_bytes());
+                out.append(&mut payload);
+                out.push(0x7E);
+            }
+            (Self::Hdf, Packet::Log(_)) => packet.emit(out)?,
+            (Self::Dlf, Packet::Log(record)) => record.emit_bare(out)?,
+            (Self::Hdf | Self::Dlf, &Packet::Other { command, .. }) => {
+                return Err(EmitError::NoPlace { command, format: self });
+            }
+        }
+        Ok(())
+    }
+}

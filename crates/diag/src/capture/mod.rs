@@ -1,0 +1,266 @@
+//! Capture files and live streams: records cut out, packets read, everything counted.
+//!
+//! Captures differ in how their records are told apart ([`Format`]); [`recognise`] says which it is by the bytes,
+//! [`Reader`] reads any of them in chunks, [`Capture`] a whole one in memory. A `.qmdl` or `.mi2log` file is the
+//! modem's byte stream as it was (docs/diag.md, transport): it may start in the middle of a frame, hold answers to
+//! commands and frames of a recorder's own (they begin with 0xEE 0xEE), and end anywhere. A `.qmdl2` has a header
+//! before it.
+
+mod flat;
+mod format;
+mod header;
+mod recognise;
+
+pub use format::{EmitError, Format, Kind};
+pub use recognise::{CaptureError, Looks, PROBE, recognise};
+
+use sounding_units::ModemInstant;
+
+use crate::hdlc::{self, BadFrame, Deframer, FrameCounts};
+use crate::packet::{self, Packet, PacketError};
+use crate::{LogCode, LogRecord};
+use flat::Flat;
+
+/// One packet and where it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Located<'a> {
+    /// Position in the stream of its frame.
+    pub offset: u64,
+    /// The packet.
+    pub packet: Packet<'a>,
+}
+
+/// A stretch of a stream that gave no packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    /// It is not a frame.
+    #[error(transparent)]
+    Frame(#[from] BadFrame),
+    /// It is a frame with a right check, and not a packet.
+    #[error("frame at offset {offset}: {error}")]
+    Packet {
+        /// Position in the stream of its frame.
+        offset: u64,
+        /// What is wrong with it.
+        error: PacketError,
+    },
+}
+
+/// What a reader has met so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Bytes and frames.
+    pub frames: FrameCounts,
+    /// Log records.
+    pub logs: u64,
+    /// Packets that are not log records.
+    pub others: u64,
+    /// Good frames that are no packets.
+    pub bad_packets: u64,
+}
+
+/// Reads packets from a stream that comes in chunks.
+///
+/// A stream that has brought [`PROBE`] bytes and no good frame is no Diag stream; its counts say so.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    cut: Cut,
+    /// Bytes of the preamble that are still to come.
+    preamble: usize,
+    packets: Packets,
+}
+
+/// How many packets of which kind.
+#[derive(Clone, Copy, Debug)]
+struct Packets {
+    logs: u64,
+    others: u64,
+    bad: u64,
+}
+
+impl Packets {
+    fn count<'a>(
+        &mut self,
+        offset: u64,
+        packet: Result<Packet<'a>, PacketError>,
+    ) -> Result<Located<'a>, Damage> {
+        match packet {
+            Ok(packet) => {
+                match packet {
+                    Packet::Log(_) => self.logs += 1,
+                    Packet::Other { .. } => self.others += 1,
+                }
+                Ok(Located { offset, packet })
+            }
+            Err(error) => {
+                self.bad += 1;
+                Err(Damage::Packet { offset, error })
+            }
+        }
+    }
+}
+
+/// How records are told apart, with what is held of an unfinished one.
+#[derive(Clone, Debug)]
+enum Cut {
+    Hdlc(Deframer),
+    Flat(Flat, Format),
+}
+
+/// A stretch of the stream, not read yet.
+enum Found<'c> {
+    Hdlc(hdlc::Found<'c>),
+    Flat(flat::Found<'c>),
+    Bad(BadFrame),
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Reader {
+    /// A reader at the beginning of a stream of frames, as ports and most captures have it.
+    pub const fn new() -> Self {
+        Self::of(Kind::of(Format::Hdlc))
+    }
+
+    /// A reader at the beginning of a capture of that kind.
+    pub const fn of(kind: Kind) -> Self {
+        let cut = match kind.format {
+            Format::Hdlc => Cut::Hdlc(Deframer::new()),
+            format => Cut::Flat(Flat::new(format), format),
+        };
+        let packets = Packets { logs: 0, others: 0, bad: 0 };
+        Self { cut, preamble: kind.preamble, packets }
+    }
+
+    /// Takes bytes from the front of `input` up to the end of the next packet, and returns it; `None` once `input` is
+    /// used up.
+    pub fn poll_packet<'s, 'c: 's>(
+        &'s mut self,
+        input: &mut &'c [u8],
+    ) -> Option<Result<Located<'s>, Damage>> {
+        let found = self.advance(input)?;
+        Some(self.read(found))
+    }
+
+    fn advance<'c>(&mut self, input: &mut &'c [u8]) -> Option<Found<'c>> {
+        if self.preamble > 0 {
+            let skipped = self.preamble.min(input.len());
+            *input = &input[skipped..];
+            self.preamble -= skipped;
+            match &mut self.cut {
+                Cut::Hdlc(deframer) => deframer.handle_preamble(skipped as u64),
+                Cut::Flat(flat, _) => flat.handle_preamble(skipped as u64),
+            }
+        }
+        match &mut self.cut {
+            Cut::Hdlc(deframer) => deframer.advance(input).map(Found::Hdlc),
+            Cut::Flat(flat, _) => flat.advance(input).map(Found::Flat),
+        }
+    }
+
+    fn read<'s, 'c: 's>(&'s mut self, found: Found<'c>) -> Result<Located<'s>, Damage> {
+        let (offset, packet) = match (&mut self.cut, found) {
+            (_, Found::Bad(bad)) => return Err(bad.into()),
+            (Cut::Hdlc(deframer), Found::Hdlc(found)) => {
+                let frame = deframer.finish(found)?;
+                (frame.offset, Packet::parse(frame.payload))
+            }
+            (Cut::Flat(flat, format), Found::Flat(found)) => {
+                let (offset, record) = flat.record(found)?;
+                (offset, unframed(*format, record))
+            }
+            // A reader finds only what its own way of cutting finds.
+            (_, Found::Hdlc(_) | Found::Flat(_)) => unreachable!("one reader, one way of cutting"),
+        };
+        self.packets.count(offset, packet)
+    }
+
+    /// Takes the payload of a frame that something before this reader has cut and checked, as the packets of a
+    /// diag-router's socket are.
+    pub fn handle_payload<'c>(&mut self, payload: &'c [u8]) -> Result<Located<'c>, Damage> {
+        let offset = match &mut self.cut {
+            Cut::Hdlc(deframer) => deframer.count_payload(payload),
+            Cut::Flat(flat, _) => flat.count_payload(payload),
+        };
+        self.packets.count(offset, Packet::parse(payload))
+    }
+
+    /// The end of the stream: records that waited for what might follow them, and what is left of one; `None` when
+    /// there is nothing more.
+    pub fn poll_end(&mut self) -> Option<Result<Located<'_>, Damage>> {
+        let found = match &mut self.cut {
+            Cut::Hdlc(deframer) => deframer.handle_end().map(Found::Bad),
+            Cut::Flat(flat, _) => flat.poll_end().map(Found::Flat),
+        }?;
+        Some(self.read(found))
+    }
+
+    /// What has been met so far.
+    pub const fn counts(&self) -> Counts {
+        let frames = match &self.cut {
+            Cut::Hdlc(deframer) => deframer.counts(),
+            Cut::Flat(flat, _) => flat.counts(),
+        };
+        let Packets { logs, others, bad } = self.packets;
+        Counts { frames, logs, others, bad_packets: bad }
+    }
+}
+
+/// The packet in a record without HDLC around it.
+fn unframed(format: Format, record: &[u8]) -> Result<Packet<'_>, PacketError> {
+    match format {
+        Format::Dlf => bare_log(record).map(Packet::Log),
+        Format::NonHdlc => Packet::parse(header::non_hdlc_payload(record)),
+        Format::Hdf | Format::Hdlc => Packet::parse(record),
+    }
+}
+
+/// A log record without the packet around it.
+fn bare_log(record: &[u8]) -> Result<LogRecord<'_>, PacketError> {
+    let short = PacketError::Short { command: packet::LOG, need: 12, have: record.len() };
+    let (&[_, _, c0, c1, ref stamp @ ..], body) = record.split_first_chunk::<12>().ok_or(short)?;
+    let stamp = u64::from_le_bytes(*stamp);
+    let code = LogCode::new(u16::from_le_bytes([c0, c1]));
+    Ok(LogRecord { code, at: ModemInstant::from_diag(stamp), stamp, radio: None, body })
+}
+
+/// A whole capture in memory.
+#[derive(Clone, Debug)]
+pub struct Capture<'a> {
+    reader: Reader,
+    kind: Kind,
+    rest: &'a [u8],
+}
+
+impl<'a> Capture<'a> {
+    /// A capture, if `bytes` are one.
+    pub fn new(bytes: &'a [u8]) -> Result<Self, CaptureError> {
+        let kind = recognise(bytes)?;
+        Ok(Self { reader: Reader::of(kind), kind, rest: bytes })
+    }
+
+    /// What kind it is.
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The next packet, or what is there in its place; `None` at the end.
+    pub fn poll_packet(&mut self) -> Option<Result<Located<'_>, Damage>> {
+        match self.reader.advance(&mut self.rest) {
+            Some(found) => Some(self.reader.read(found)),
+            None => self.reader.poll_end(),
+        }
+    }
+
+    /// What has been met so far.
+    pub const fn counts(&self) -> Counts {
+        self.reader.counts()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! What kind of file something is, by its bytes and not by its name.
+
+use super::header::{Header, Verdict};
+use super::{Format, Kind};
+use crate::LogCode;
+use crate::hdlc::Deframer;
+
+/// How many bytes are searched for one good frame before they are taken for something else.
+///
+/// Twice the longest frame with every byte escaped: wherever a stream is joined, a whole frame begins within half of
+/// that. Chosen; pinned by the test `a_capture_that_starts_in_the_middle_of_the_longest_frame_is_recognised`.
+pub const PROBE: usize = 4 * crate::hdlc::MAX_PAYLOAD;
+
+/// Why bytes are not a capture.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CaptureError {
+    /// There are none.
+    #[error("the capture is empty")]
+    Empty,
+    /// No frame with a right check, and no records without framing, in all of it or in the first [`PROBE`] bytes.
+    #[error("no Diag record in the first {searched} bytes: it looks like {looks}")]
+    NotDiag {
+        /// How many bytes were searched.
+        searched: usize,
+        /// What the beginning looks like.
+        looks: Looks,
+    },
+}
+
+/// What the first bytes of something that is not a Diag stream look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Looks {
+    /// `0x0A0D0D0A`.
+    #[error("a pcapng capture")]
+    PcapNg,
+    /// One of the magic numbers of pcap.
+    #[error("a pcap capture")]
+    Pcap,
+    /// gzip, zip, xz or zstd.
+    #[error("a compressed file: unpack it first")]
+    Compressed,
+    /// Printable characters.
+    #[error("text")]
+    Text,
+    /// Nothing but zero bytes.
+    #[error("zeros")]
+    Zeros,
+    /// None of these.
+    #[error("no kind of file known here")]
+    Unknown,
+}
+
+/// Header of a `.qmdl2`: its own length, a version, what follows (0 without HDLC, 1 with), the number of GUIDs of the
+/// message dictionaries, and the GUIDs, sixteen bytes each. Source: the header as a recorder of the platform writes it.
+const QMDL2_HEADER: usize = 10;
+/// No header with more than these GUIDs is looked for. Chosen: a build has about one for each of its processors.
+const MOST_GUIDS: u32 = 1000;
+
+/// What kind of capture `beginning`, the first bytes of something, begins; all of it or the first [`PROBE`] bytes are
+/// looked at.
+pub fn recognise(beginning: &[u8]) -> Result<Kind, CaptureError> {
+    if beginning.is_empty() {
+        return Err(CaptureError::Empty);
+    }
+    let searched = beginning.len().min(PROBE);
+    let bytes = &beginning[..searched];
+    // What says it from its first byte goes first: a check of sixteen bits is right by chance once in a long while.
+    qmdl2(bytes)
+        .or_else(|| FLAT.into_iter().find(|&format| begins(format, bytes)).map(Kind::of))
+        .or_else(|| holds_frame(bytes).then_some(Kind::of(Format::Hdlc)))
+        .or_else(|| FLAT.into_iter().find(|&format| holds(format, bytes)).map(Kind::of))
+        .ok_or_else(|| CaptureError::NotDiag { searched, looks: Looks::of(beginning) })
+}
+
+const FLAT: [Format; 3] = [Format::Hdf, Format::NonHdlc, Format::Dlf];
+
+/// Whether records lie there from the first byte on: two, or one and the beginning or lack of another.
+fn begins(format: Format, bytes: &[u8]) -> bool {
+    let mut header = Header::new(format);
+    let Verdict::Record(len) = header.judge(bytes, true) else { return false };
+    header.handle_record(&bytes[..len]);
+    !matches!(header.judge(&bytes[len..], true), Verdict::Nothing)
+}
+
+/// Whether two records follow one another anywhere: a file whose beginning is damaged.
+fn holds(format: Format, bytes: &[u8]) -> bool {
+    (1..bytes.len()).any(|at| {
+        let mut header = Header::new(format);
+        let Verdict::Record(len) = header.judge(&bytes[at..], false) else { return false };
+        let (record, next) = bytes[at..].split_at(len);
+        header.handle_record(record);
+        matches!(header.judge(next, false), Verdict::Record(_))
+            && (format != Format::Dlf || (has_name(record) && has_name(next)))
+    })
+}
+
+/// Whether a bare log record is of a code with a name. Text in which words repeat looks like records often enough;
+/// codes that the vendor has given a name are a small part of all numbers.
+fn has_name(record: &[u8]) -> bool {
+    let code = record.get(2..).and_then(<[u8]>::first_chunk);
+    code.is_some_and(|code| LogCode::new(u16::from_le_bytes(*code)).name().is_some())
+}
+
+fn holds_frame(mut bytes: &[u8]) -> bool {
+    let mut deframer = Deframer::new();
+    while let Some(frame) = deframer.poll_frame(&mut bytes) {
+        if frame.is_ok() {
+            return true;
+        }
+    }
+    false
+}
+
+fn qmdl2(bytes: &[u8]) -> Option<Kind> {
+    let &[a, b, c, d, version, framing, e, f, g, h] = bytes.first_chunk::<QMDL2_HEADER>()?;
+    let preamble = u32::from_le_bytes([a, b, c, d]) as usize;
+    let guids = u32::from_le_bytes([e, f, g, h]);
+    if version == 0 || guids > MOST_GUIDS || preamble < QMDL2_HEADER + 16 * guids as usize {
+        return None;
+    }
+    let mut stream = bytes.get(preamble..)?;
+    let format = match framing {
+        0 => Format::NonHdlc,
+        1 => Format::Hdlc,
+        _ => return None,
+    };
+    let follows = match format {
+        Format::Hdlc => matches!(Deframer::new().poll_frame(&mut stream), Some(Ok(_))),
+        _ => begins(format, stream),
+    };
+    // A recording that was ended before its first record is a header and nothing else.
+    let is_bare = stream.is_empty() && preamble == QMDL2_HEADER + 16 * guids as usize;
+    (follows || is_bare).then_some(Kind { format, preamble })
+}
+
+impl Looks {
+    pub(super) fn of(beginning: &[u8]) -> Self {
+        match beginning {
+            [0x0A, 0x0D, 0x0D, 0x0A, ..] => Self::PcapNg,
+            [0xD4, 0xC3, 0xB2, 0xA1, ..]
+            | [0xA1, 0xB2, 0xC3, 0xD4, ..]
+            | [0x4D, 0x3C, 0xB2, 0xA1, ..]
+            | [0xA1, 0xB2, 0x3C, 0x4D, ..] => Self::Pcap,
+            [0x1F, 0x8B, ..]
+            | [b'P', b'K', 3, 4, ..]
+            | [0xFD, b'7', b'z', b'X', b'Z', 0, ..]
+            | [0x28, 0xB5, 0x2F, 0xFD, ..] => Self::Compressed,
+            _ if beginning.iter().take(4096).all(|&byte| byte == 0) => Self::Zeros,
+            _ if beginning.iter().take(4096).all(|&byte| is_text(byte)) => Self::Text,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+const fn is_text(byte: u8) -> bool {
+    byte.is_ascii_graphic() || byte.is_ascii_whitespace() || byte >= 0x80
+}

@@ -1,0 +1,197 @@
+//! RRC and NAS messages as pcap or pcapng, for Wireshark.
+//!
+//! LTE's go as GSMTAP over UDP. GSMTAP has no type for NR, so NR's messages go as exported PDUs, which name their
+//! dissector: a second interface of a pcapng, and left out of a pcap, which has room for one kind of packet only. MAC is
+//! not written: its records hold headers and control elements without the blocks they belong to.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use etherparse::PacketBuilder;
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::{DataLink, PcapError, TsResolution};
+use sounding_diag::LogRecord;
+
+use crate::message::{Channel, Message};
+
+/// UDP port of GSMTAP.
+const PORT: u16 = 4729;
+/// LINKTYPE_IPV4 and LINKTYPE_WIRESHARK_UPPER_PDU.
+const IPV4: DataLink = DataLink::IPV4;
+const UPPER_PDU: u32 = 252;
+/// Longer than any message a record can hold with its headers.
+const SNAP_LEN: u32 = 1 << 17;
+
+/// Writes messages as they come.
+pub struct Messages<W: Write> {
+    out: Out<W>,
+    written: u64,
+    left_out: u64,
+}
+
+enum Out<W: Write> {
+    Pcap(PcapWriter<W>),
+    PcapNg(PcapNgWriter<W>),
+}
+
+impl<W: Write> Messages<W> {
+    /// A pcap.
+    pub fn pcap(out: W) -> io::Result<Self> {
+        let header = PcapHeader {
+            snaplen: SNAP_LEN,
+            datalink: IPV4,
+            ts_resolution: TsResolution::NanoSecond,
+            ..PcapHeader::default()
+        };
+        let out = Out::Pcap(PcapWriter::with_header(out, header).map_err(io_error)?);
+        Ok(Self { out, written: 0, left_out: 0 })
+    }
+
+    /// A pcapng.
+    pub fn pcapng(out: W) -> io::Result<Self> {
+        let mut out = PcapNgWriter::new(out).map_err(io_error)?;
+        for linktype in [IPV4, DataLink::from(UPPER_PDU)] {
+            // Time stamps of a block count nanoseconds.
+            let options = vec![InterfaceDescriptionOption::IfTsResol(9)];
+            let interface = InterfaceDescriptionBlock { linktype, snaplen: SNAP_LEN, options };
+            out.write_pcapng_block(interface).map_err(io_error)?;
+        }
+        Ok(Self { out: Out::PcapNg(out), written: 0, left_out: 0 })
+    }
+
+    /// Writes the message of a record, if it has one.
+    pub fn handle_record(&mut self, record: &LogRecord<'_>) -> io::Result<()> {
+        let Some(message) = Message::of(record) else { return Ok(()) };
+        let at = Duration::from_nanos(record.at.unix_nanos());
+        let (interface, data) = match kind(message.channel) {
+            Kind::Gsmtap(kind, sub) => (0, gsmtap(&message, kind, sub)?),
+            Kind::Named(dissector) => (1, exported(dissector, message.bytes)),
+        };
+        let len = data.len() as u32;
+        match &mut self.out {
+            Out::Pcap(_) if interface > 0 => {
+                self.left_out += 1;
+                return Ok(());
+            }
+            Out::Pcap(out) => out.write_packet(&PcapPacket::new(at, len, &data)).map(drop),
+            Out::PcapNg(out) => {
+                let block = EnhancedPacketBlock {
+                    interface_id: interface,
+                    timestamp: at,
+                    original_len: len,
+                    data: Cow::Borrowed(&data),
+                    options: Vec::new(),
+                };
+                out.write_pcapng_block(block).map(drop)
+            }
+        }
+        .map_err(io_error)?;
+        self.written += 1;
+        Ok(())
+    }
+
+    /// Messages written.
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Messages that the format has no place for.
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        match self.out {
+            Out::Pcap(out) => out.into_writer(),
+            Out::PcapNg(out) => out.into_inner(),
+        }
+    }
+}
+
+enum Kind {
+    /// Type and subtype of GSMTAP.
+    Gsmtap(u8, u8),
+    /// The dissector's name.
+    Named(&'static str),
+}
+
+/// GSMTAP's numbers are those of its registry, as Wireshark reads them.
+fn kind(channel: Channel) -> Kind {
+    const LTE_RRC: u8 = 13;
+    const NAS: u8 = 18;
+    match channel {
+        Channel::LteDlCcch => Kind::Gsmtap(LTE_RRC, 0),
+        Channel::LteDlDcch => Kind::Gsmtap(LTE_RRC, 1),
+        Channel::LteUlCcch => Kind::Gsmtap(LTE_RRC, 2),
+        Channel::LteUlDcch => Kind::Gsmtap(LTE_RRC, 3),
+        Channel::LteBcchBch => Kind::Gsmtap(LTE_RRC, 4),
+        Channel::LteBcchDlSch => Kind::Gsmtap(LTE_RRC, 5),
+        Channel::LtePcch => Kind::Gsmtap(LTE_RRC, 6),
+        Channel::LteMcch => Kind::Gsmtap(LTE_RRC, 7),
+        Channel::NbDlCcch => Kind::Gsmtap(LTE_RRC, 14),
+        Channel::NbDlDcch => Kind::Gsmtap(LTE_RRC, 15),
+        Channel::NbUlCcch => Kind::Gsmtap(LTE_RRC, 16),
+        Channel::NbUlDcch => Kind::Gsmtap(LTE_RRC, 17),
+        Channel::NbBcchBch => Kind::Gsmtap(LTE_RRC, 18),
+        Channel::NbBcchDlSch => Kind::Gsmtap(LTE_RRC, 20),
+        Channel::NbPcch => Kind::Gsmtap(LTE_RRC, 21),
+        Channel::NasPlain => Kind::Gsmtap(NAS, 0),
+        Channel::NasProtected => Kind::Gsmtap(NAS, 1),
+        Channel::NrBcchBch => Kind::Named("nr-rrc.bcch.bch"),
+        Channel::NrUlDcch => Kind::Named("nr-rrc.ul.dcch"),
+        Channel::NrReconfiguration => Kind::Named("nr-rrc.rrc_reconf"),
+        Channel::NrRadioBearerConfig => Kind::Named("nr-rrc.radio_bearer_conf"),
+    }
+}
+
+/// A message with its GSMTAP header, in UDP, in IP.
+fn gsmtap(message: &Message<'_>, kind: u8, sub: u8) -> io::Result<Vec<u8>> {
+    const UPLINK: u16 = 0x4000;
+    // Fourteen bits are all there is for a carrier; a larger number loses its head.
+    let carrier = (message.carrier & 0x3FFF) as u16 | if message.uplink { UPLINK } else { 0 };
+    let frame = u32::from(message.frame >> 4);
+    // Version 2, a header of four words.
+    let mut payload = vec![2, 4, kind, 0];
+    payload.extend(carrier.to_be_bytes());
+    // Signal and noise are not in the record.
+    payload.extend([0, 0]);
+    payload.extend(frame.to_be_bytes());
+    payload.extend([sub, 0, (message.frame & 15) as u8, 0]);
+    payload.extend(message.bytes);
+    let here = [127, 0, 0, 1];
+    let mut packet = Vec::new();
+    PacketBuilder::ipv4(here, here, 64)
+        .udp(PORT, PORT)
+        .write(&mut packet, &payload)
+        .map_err(io::Error::other)?;
+    Ok(packet)
+}
+
+/// A message with the name of its dissector before it.
+fn exported(dissector: &str, message: &[u8]) -> Vec<u8> {
+    const NAME: u16 = 12;
+    let padded = dissector.len().next_multiple_of(4);
+    let mut data = Vec::new();
+    data.extend(NAME.to_be_bytes());
+    data.extend((padded as u16).to_be_bytes());
+    data.extend(dissector.bytes());
+    data.resize(4 + padded, 0);
+    // The end of the tags.
+    data.extend([0; 4]);
+    data.extend(message);
+    data
+}
+
+fn io_error(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}

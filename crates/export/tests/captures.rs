@@ -1,0 +1,254 @@
+//! Messages, tables and pcaps of real captures, beside an independent reader's.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use serde_json::Value as Json;
+use sounding_diag::capture::{Capture, Located};
+use sounding_diag::packet::Packet;
+use sounding_diag::record;
+use sounding_diag::{LogCode, LogRecord};
+use sounding_export::message::{Channel, Message};
+use sounding_export::pcap::Messages;
+use sounding_export::privacy::{self, Privacy};
+use sounding_export::table::{Schemas, Tables};
+use sounding_testdata::shared;
+
+fn for_each(bytes: &[u8], mut each: impl FnMut(u64, &LogRecord<'_>)) {
+    let mut capture = Capture::new(bytes).unwrap();
+    while let Some(found) = capture.poll_packet() {
+        if let Ok(Located { offset, packet: Packet::Log(record) }) = found {
+            each(offset, &record);
+        }
+    }
+}
+
+fn capture(folder: &str, file: &str) -> Option<Vec<u8>> {
+    Some(std::fs::read(shared(&format!("captures/{folder}/{file}"))?).unwrap())
+}
+
+const MI: &str = "mobile-insight__mobileinsight-core";
+
+/// How the independent reader names a channel, without what it puts before it.
+fn their_name(channel: Channel) -> &'static str {
+    match channel {
+        Channel::LteBcchBch => "BCCH_BCH",
+        Channel::LteBcchDlSch => "BCCH_DL_SCH",
+        Channel::LteMcch => "MCCH",
+        Channel::LtePcch => "PCCH",
+        Channel::LteDlCcch => "DL_CCCH",
+        Channel::LteDlDcch => "DL_DCCH",
+        Channel::LteUlCcch => "UL_CCCH",
+        Channel::LteUlDcch => "UL_DCCH",
+        Channel::NbBcchBch => "BCCH_BCH_NB",
+        Channel::NbBcchDlSch => "BCCH_DL_SCH_NB",
+        Channel::NbPcch => "PCCH_NB",
+        Channel::NbDlCcch => "DL_CCCH_NB",
+        Channel::NbDlDcch => "DL_DCCH_NB",
+        Channel::NbUlCcch => "UL_CCCH_NB",
+        Channel::NbUlDcch => "UL_DCCH_NB",
+        Channel::NrBcchBch => "nr-rrc.bcch.bch",
+        Channel::NrReconfiguration => "nr-rrc.rrc_reconf",
+        Channel::NrRadioBearerConfig => "nr-rrc.radio_bearer_conf",
+        Channel::NrUlDcch => "nr-rrc.ul.dcch",
+        Channel::NasPlain => "LTE-NAS_EPS_PLAIN",
+        Channel::NasProtected => "LTE-NAS_EPS",
+    }
+}
+
+#[test]
+fn messages_are_those_of_an_independent_reader() {
+    for (folder, file) in [
+        (MI, "attach_sample.mi2log"),
+        (MI, "twilio_nb_open_3.mi2log"),
+        (MI, "20201116_123302_Xiaomi-Mi10_46000.mi2log"),
+        (MI, "cmcc.mi2log"),
+        ("lgs96__mobileinsight_core", "diag_log_20211220_003916.mi2log"),
+        ("ZeroChaos-__rayhunter-traces", "1749222138-goodsim.qmdl"),
+    ] {
+        let Some(bytes) = capture(folder, file) else { continue };
+        let Some(expected) = shared(&format!("expected/{folder}_{file}.jsonl.zst")) else {
+            continue;
+        };
+        let mut text = String::new();
+        let packed = std::fs::File::open(expected).unwrap();
+        ruzstd::decoding::StreamingDecoder::new(packed).unwrap().read_to_string(&mut text).unwrap();
+        let mut theirs = BTreeMap::new();
+        for line in text.lines() {
+            let line: Json = serde_json::from_str(line).unwrap();
+            let message = &line["mi"]["Msg"];
+            if let (Some(proto), Some(hex)) = (message["proto"].as_str(), message["hex"].as_str()) {
+                let proto = proto.trim_start_matches("LTE-RRC_").to_owned();
+                theirs.insert(line["off"].as_u64().unwrap(), (proto, hex.to_owned()));
+            }
+        }
+        let mut compared = 0;
+        for_each(&bytes, |offset, record| {
+            let Some(message) = Message::of(record) else { return };
+            let Some((proto, hex)) = theirs.get(&offset) else { return };
+            let ours: String = message.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let code = record.code;
+            assert_eq!(
+                (their_name(message.channel), &ours),
+                (proto.as_str(), hex),
+                "{file}: {code}"
+            );
+            compared += 1;
+        });
+        assert!(compared > 5, "{file}: {compared}");
+    }
+}
+
+/// The tables of a capture, read back: for each code its rows, a row being its columns by name.
+fn tables(bytes: &[u8], privacy: Privacy) -> BTreeMap<LogCode, Vec<BTreeMap<String, Field>>> {
+    let mut schemas = Schemas::default();
+    for_each(bytes, |offset, record| schemas.handle_record(offset, record, privacy));
+    let mut tables = Tables::new(schemas, privacy, |_| Ok(Vec::new())).unwrap();
+    for_each(bytes, |offset, record| tables.handle_record(offset, record).unwrap());
+    let written = tables.finish().unwrap().into_iter();
+    let read = written.map(|(code, file)| {
+        let reader = SerializedFileReader::new(bytes::Bytes::from(file)).unwrap();
+        let rows = reader.get_row_iter(None).unwrap();
+        let rows = rows.map(|row| {
+            let columns = row.unwrap().into_columns().into_iter();
+            columns.filter(|(_, field)| *field != Field::Null).collect()
+        });
+        (code, rows.collect())
+    });
+    read.collect()
+}
+
+#[test]
+fn a_table_has_a_row_for_each_item_with_its_record_around_it() {
+    let Some(bytes) = capture("lgs96__mobileinsight_core", "diag_log_20211220_003916.mi2log")
+    else {
+        return;
+    };
+    let tables = tables(&bytes, Privacy::Expose);
+    let code = LogCode::new(0xB139);
+    let mut expected = Vec::new();
+    for_each(&bytes, |offset, record| {
+        if let (true, Ok(record::Record::PuschTx(report))) =
+            (record.code == code, record::Record::parse(record))
+        {
+            let nanos = record.at.unix_nanos();
+            let sizes = report.transmissions().map(|one| one.size.count());
+            expected.extend(sizes.map(|size| (offset, nanos / 1000, size)));
+        }
+    });
+    assert!(expected.len() > 1000);
+    let found: Vec<_> = tables[&code]
+        .iter()
+        .map(|row| {
+            let int = |name: &str| match row[name] {
+                Field::Long(number) | Field::TimestampMicros(number) => number as u64,
+                ref other => panic!("{name}: {other:?}"),
+            };
+            (int("offset"), int("time"), int("transmissions.tb_bytes"))
+        })
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn every_record_is_in_a_table_whatever_is_hidden() {
+    let Some(bytes) = capture(MI, "attach_sample.mi2log") else { return };
+    let mut offsets: BTreeMap<LogCode, Vec<u64>> = BTreeMap::new();
+    for_each(&bytes, |offset, record| offsets.entry(record.code).or_default().push(offset));
+    for privacy in [Privacy::Redact, Privacy::Expose] {
+        let tables = tables(&bytes, privacy);
+        for (code, expected) in &offsets {
+            let mut found: Vec<u64> = tables[code]
+                .iter()
+                .map(|row| match row["offset"] {
+                    Field::Long(offset) => offset as u64,
+                    ref other => panic!("{other:?}"),
+                })
+                .collect();
+            found.dedup();
+            assert_eq!(&found, expected, "{code}");
+        }
+    }
+}
+
+#[test]
+fn a_hidden_record_is_a_row_without_contents() {
+    let Some(bytes) = capture(MI, "attach_sample.mi2log") else { return };
+    let mut hidden = 0;
+    for_each(&bytes, |_, record| hidden += usize::from(privacy::identifies(record)));
+    let allowed = ["offset", "time", "stamp", "radio", "redacted", "len_bytes"];
+    let tables = tables(&bytes, Privacy::Redact);
+    let rows: Vec<_> =
+        tables.values().flatten().filter(|row| row.contains_key("redacted")).collect();
+    assert_eq!(rows.len(), hidden);
+    assert!(hidden > 1000);
+    for row in rows {
+        assert!(row.keys().all(|name| allowed.contains(&name.as_str())), "{row:?}");
+    }
+}
+
+#[test]
+fn records_for_kpis_are_shown() {
+    for code in record::CODES.iter().filter(|code| code.number() != 0xB063) {
+        let log = LogRecord {
+            code: *code,
+            at: Default::default(),
+            stamp: 0,
+            radio: None,
+            body: &[0; 64],
+        };
+        let is_message = matches!(code.number(), 0xB0C0 | 0xB821);
+        assert!(is_message || !privacy::identifies(&log), "{code}");
+    }
+}
+
+/// Wireshark reads every message as a message of its kind. Skipped, and said aloud, where it is not installed.
+#[test]
+fn wireshark_reads_what_is_written() {
+    let Some(bytes) = capture(MI, "20201116_123302_Xiaomi-Mi10_46000.mi2log") else { return };
+    if std::process::Command::new("tshark").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: tshark is not installed");
+        return;
+    }
+    let mut messages = Messages::pcapng(Vec::new()).unwrap();
+    let mut expected = 0;
+    for_each(&bytes, |_, record| {
+        expected += usize::from(Message::of(record).is_some());
+        messages.handle_record(record).unwrap();
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages.pcapng");
+    std::fs::write(&path, messages.into_inner()).unwrap();
+    let output = std::process::Command::new("tshark")
+        .arg("-r")
+        .arg(&path)
+        .args([
+            "-T",
+            "fields",
+            "-e",
+            "frame.protocols",
+            "-e",
+            "frame.time_epoch",
+            "-e",
+            "_ws.malformed",
+        ])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().count(), expected);
+    let mut kinds = BTreeMap::new();
+    for line in text.lines() {
+        let [protocols, time, malformed] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        assert!(malformed.is_empty(), "{line}");
+        // The capture's name says 16 November 2020.
+        assert!(time.starts_with("16055"), "{time}");
+        *kinds.entry(protocols.rsplit(':').next().unwrap().to_owned()).or_insert(0) += 1;
+    }
+    assert!(kinds.contains_key("lte_rrc") && kinds.contains_key("nr-rrc"), "{kinds:?}");
+}

@@ -1,0 +1,53 @@
+//! LTE's RLC layer: sequence numbers and NACKs as Gandalf follows them, and statistics per bearer.
+
+use super::table::kpis;
+
+kpis! {
+/// What came in acknowledged mode.
+DOWNLINK = 0xB082 {
+    "lte.rlc.dl.sn" Index 0..=1023 "sub_packets.pdus.rlc.sn"
+        "TS 36.322 §6.2.2.3; Gandalf B.3.2" "sequence number of a downlink PDU: a second time is a retransmission";
+    "lte.rlc.dl.nack_sn" Index 0..=1023 "sub_packets.pdus.rlc.nacks.sn"
+        "TS 36.322 §6.2.2.12; Gandalf B.3.2" "uplink PDU that the base station asks for again";
+    "lte.rlc.dl.ack_sn" Index 0..=1023 "sub_packets.pdus.rlc.ack_sn"
+        "TS 36.322 §6.2.2.10" "uplink PDU up to which the base station acknowledges";
+    "lte.rlc.dl.pdu" Bytes 0..=65535 "sub_packets.pdus.pdu_bytes"
+        "TS 36.322 §6.2.1" "size of a downlink PDU";
+    "lte.rlc.dl.bearer" Index 0..=255 "sub_packets.rb_config"
+        "TS 36.322 §4.2" "configuration of the radio bearer";
+}
+
+/// What went out in acknowledged mode.
+UPLINK = 0xB092 {
+    "lte.rlc.ul.sn" Index 0..=1023 "sub_packets.pdus.rlc.sn"
+        "TS 36.322 §6.2.2.3; Gandalf B.3.2" "sequence number of an uplink PDU: a second time is a retransmission";
+    "lte.rlc.ul.nack_sn" Index 0..=1023 "sub_packets.pdus.rlc.nacks.sn"
+        "TS 36.322 §6.2.2.12; Gandalf B.3.2" "downlink PDU that this device asks for again";
+    "lte.rlc.ul.ack_sn" Index 0..=1023 "sub_packets.pdus.rlc.ack_sn"
+        "TS 36.322 §6.2.2.10" "downlink PDU up to which this device acknowledges";
+    "lte.rlc.ul.pdu" Bytes 0..=65535 "sub_packets.pdus.pdu_bytes"
+        "TS 36.322 §6.2.1" "size of an uplink PDU";
+    "lte.rlc.ul.bearer" Index 0..=255 "sub_packets.rb_config"
+        "TS 36.322 §4.2" "configuration of the radio bearer";
+}
+
+/// Downlink statistics.
+DOWNLINK_STATISTICS = 0xB087 {
+    "lte.rlc.dl.pdus" Count 0..=4294967295 "sub_packets.bearers.data_pdus"
+        "TS 36.322 §5.1" "downlink PDUs of a bearer since the modem started";
+    "lte.rlc.dl.retx_pdus" Count 0..=4294967295 "sub_packets.bearers.retx_pdus"
+        "TS 36.322 §5.2" "downlink PDUs of a bearer that came again";
+    "lte.rlc.dl.nacks" Count 0..=4294967295 "sub_packets.bearers.complete_nacks"
+        "TS 36.322 §5.2.3" "whole downlink PDUs of a bearer that this device asked for again";
+}
+
+/// Uplink statistics.
+UPLINK_STATISTICS = 0xB097 {
+    "lte.rlc.ul.pdus" Count 0..=4294967295 "sub_packets.bearers.data_pdus/new_data_pdus"
+        "TS 36.322 §5.1" "uplink PDUs of a bearer since the modem started";
+    "lte.rlc.ul.retx_pdus" Count 0..=4294967295 "sub_packets.bearers.retx_pdus"
+        "TS 36.322 §5.2" "uplink PDUs of a bearer that went out again";
+    "lte.rlc.ul.nacks" Count 0..=4294967295 "sub_packets.bearers.complete_nacks"
+        "TS 36.322 §5.2.1" "whole uplink PDUs of a bearer that the base station asked for again";
+}
+}

@@ -1,0 +1,210 @@
+//! The KPIs by name: unit, range, origin, and where in which record each is.
+//!
+//! One file per layer, one table per record, one line per KPI. A path names the lists on the way to a field and the
+//! field itself, as [`Layout::probe`](sounding_diag::layout::Layout::probe) reads it, and holds for every version of
+//! the record that has the field: what moves between versions are bits, which the layout tables know.
+
+mod choices;
+mod lte_cell;
+mod lte_control;
+mod lte_mac;
+mod lte_pdcp;
+mod lte_phy;
+mod lte_rlc;
+mod table;
+
+use core::fmt;
+
+use sounding_diag::LogCode;
+use sounding_diag::layout::{Layout, Value};
+use sounding_diag::record;
+
+/// One KPI.
+#[derive(Debug)]
+pub struct NamedKpi {
+    /// Its name: technology, channel or layer, quantity.
+    pub name: &'static str,
+    /// What it is counted in.
+    pub unit: Unit,
+    /// The smallest value it can have.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
+    /// What it is.
+    pub what: &'static str,
+    /// The section that defines it.
+    pub origin: &'static str,
+    /// The record that has it.
+    pub code: LogCode,
+    /// Where in the record.
+    pub path: &'static str,
+    /// From the field to the value.
+    pub conversion: Conversion,
+}
+
+/// What a KPI is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// Bits.
+    Bits,
+    /// Resource blocks.
+    Prb,
+    /// Decibels above a milliwatt.
+    Dbm,
+    /// Decibels.
+    Db,
+    /// A share of one.
+    Ratio,
+    /// Milliseconds.
+    Ms,
+    /// Kilohertz.
+    Khz,
+    /// Things counted.
+    Count,
+    /// A number that names something.
+    Index,
+    /// 0 or 1.
+    Flag,
+}
+
+/// How a field's value becomes the KPI's.
+#[derive(Clone, Copy, Debug)]
+pub enum Conversion {
+    /// `value × times + plus`.
+    Linear {
+        /// What one step is worth.
+        times: f64,
+        /// The value of zero.
+        plus: f64,
+    },
+    /// By the name of a choice, so that versions which number it differently agree; names not listed are no value.
+    Choice(&'static [(&'static str, f64)]),
+    /// By a table of a specification; `None` where it has no entry.
+    Table(fn(f64) -> Option<f64>),
+}
+
+impl Conversion {
+    /// The value as it is.
+    pub const PLAIN: Self = Self::Linear { times: 1.0, plus: 0.0 };
+
+    /// The KPI's value; `None` if the field's says nothing.
+    #[inline]
+    pub fn value(&self, field: Value<'_>) -> Option<f64> {
+        let number = match field {
+            Value::Uint(number) | Value::Hex(number, _) | Value::Name(number, _) => number as f64,
+            Value::Int(number) => number as f64,
+            Value::Flag(set) => f64::from(u8::from(set)),
+            Value::Scaled(number) => number,
+            Value::Bytes(_) => return None,
+        };
+        match *self {
+            Self::Linear { times, plus } => Some(number * times + plus),
+            Self::Table(table) => table(number),
+            Self::Choice(choices) => {
+                let Value::Name(_, Some(name)) = field else { return None };
+                choices.iter().find(|(found, _)| *found == name).map(|(_, number)| *number)
+            }
+        }
+    }
+}
+
+impl NamedKpi {
+    /// The layouts of its record that have it.
+    pub fn layouts(&self) -> impl Iterator<Item = &'static Layout> {
+        let layouts = record::layouts(self.code).unwrap_or_default();
+        layouts.iter().filter(|layout| layout.probe(self.path).is_some())
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bytes => "B",
+            Self::Bits => "bit",
+            Self::Prb => "RB",
+            Self::Dbm => "dBm",
+            Self::Db => "dB",
+            Self::Ratio => "1",
+            Self::Ms => "ms",
+            Self::Khz => "kHz",
+            Self::Count => "count",
+            Self::Index => "index",
+            Self::Flag => "flag",
+        })
+    }
+}
+
+/// The tables, by layer.
+const TABLES: &[&[NamedKpi]] = &[
+    lte_phy::PUSCH,
+    lte_phy::PDSCH,
+    lte_phy::PDSCH_DECODING,
+    lte_phy::PDSCH_DEMAPPER,
+    lte_phy::PDCCH,
+    lte_phy::PHICH,
+    lte_control::PUCCH,
+    lte_control::PERIODIC_CSF,
+    lte_control::APERIODIC_CSF,
+    lte_control::PUSCH_POWER,
+    lte_control::PUCCH_POWER,
+    lte_mac::UPLINK,
+    lte_mac::DOWNLINK,
+    lte_mac::BUFFER,
+    lte_mac::STATISTICS,
+    lte_rlc::DOWNLINK,
+    lte_rlc::UPLINK,
+    lte_rlc::DOWNLINK_STATISTICS,
+    lte_rlc::UPLINK_STATISTICS,
+    lte_pdcp::DOWNLINK,
+    lte_pdcp::UPLINK,
+    lte_cell::SERVING,
+];
+
+/// Every KPI there is, those of one record together.
+pub fn all() -> impl Iterator<Item = &'static NamedKpi> {
+    TABLES.iter().copied().flatten()
+}
+
+/// The KPI of that name.
+pub fn find(name: &str) -> Option<&'static NamedKpi> {
+    all().find(|kpi| kpi.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_name_stands_for_two_kpis() {
+        let names: BTreeSet<_> = all().map(|kpi| kpi.name).collect();
+        assert_eq!(names.len(), all().count());
+    }
+
+    #[test]
+    fn every_path_leads_to_a_field_of_some_version() {
+        for kpi in all() {
+            assert!(kpi.layouts().next().is_some(), "{}: {} {}", kpi.name, kpi.code, kpi.path);
+        }
+    }
+
+    #[test]
+    fn every_range_has_a_beginning_and_an_end() {
+        assert!(all().all(|kpi| kpi.least < kpi.most && kpi.most.is_finite()));
+    }
+
+    #[test]
+    fn every_integer_of_a_field_is_exact() {
+        for kpi in all() {
+            for layout in kpi.layouts() {
+                for field in layout.probe(kpi.path).expect("it was found").fields() {
+                    // Nine petabytes are enough.
+                    let is_exact = field.bits.width() <= 53 || kpi.unit == Unit::Bytes;
+                    assert!(is_exact, "{}", kpi.name);
+                }
+            }
+        }
+    }
+}

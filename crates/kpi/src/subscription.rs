@@ -1,0 +1,225 @@
+//! Some KPIs by name, out of every record that has one.
+
+use alloc::vec::Vec;
+
+use sounding_diag::layout::{Item, Layout, Probe};
+use sounding_diag::record::{RecordError, Version, layouts};
+use sounding_diag::{LogCode, LogRecord};
+use sounding_units::ModemInstant;
+
+use crate::registry::{self, NamedKpi};
+
+/// KPIs to be taken out of records, their places resolved.
+///
+/// The smallest unit is one KPI (BISCAY §3.2.3): what else a record holds is neither decoded nor looked at. All that
+/// allocates is the subscribing.
+#[derive(Clone, Debug)]
+pub struct Subscription {
+    kpis: Vec<&'static NamedKpi>,
+    /// By code, in its order.
+    records: Vec<Subscribed>,
+    counts: Counts,
+}
+
+/// One value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// Which KPI: its place in [`Subscription::kpis`].
+    pub slot: usize,
+    /// In the unit of the KPI.
+    pub value: f64,
+    /// Which item of the record it belongs to.
+    pub item: Item,
+    /// When the modem stamped the record.
+    pub at: ModemInstant,
+}
+
+/// What a subscription has met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Records of the subscribed codes.
+    pub records: u64,
+    /// Values handed over.
+    pub values: u64,
+    /// Records of a version, or with a sub-packet of a version, that nobody has described.
+    pub unsupported: u64,
+    /// Records whose bytes do not fit their description.
+    pub corrupt: u64,
+    /// Records of a version that lacks the KPI.
+    pub lacking: u64,
+}
+
+/// There is no KPI of that name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no KPI is called {name:?}: `sounding kpi list` names them all")]
+pub struct UnknownKpi {
+    /// The name asked for.
+    pub name: alloc::string::String,
+}
+
+#[derive(Clone, Debug)]
+struct Subscribed {
+    code: LogCode,
+    layouts: &'static [Layout],
+    /// As long as `layouts`: the subscribed KPIs that each has.
+    probes: Vec<Vec<Located>>,
+    /// The version of the last record and its layout: a modem does not change its mind.
+    last: Option<(u32, usize)>,
+    slots: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Located {
+    slot: usize,
+    kpi: &'static NamedKpi,
+    probe: Probe,
+}
+
+impl Subscription {
+    /// The KPIs of these names; a name that comes twice is subscribed once.
+    pub fn new<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, UnknownKpi> {
+        let mut kpis = Vec::new();
+        for name in names {
+            let unknown = || UnknownKpi { name: name.into() };
+            kpis.push(registry::find(name).ok_or_else(unknown)?);
+        }
+        Ok(Self::of(kpis))
+    }
+
+    /// These KPIs.
+    pub fn of(kpis: impl IntoIterator<Item = &'static NamedKpi>) -> Self {
+        let mut subscription =
+            Self { kpis: Vec::new(), records: Vec::new(), counts: Counts::default() };
+        kpis.into_iter().for_each(|kpi| subscription.add(kpi));
+        subscription
+    }
+
+    fn add(&mut self, kpi: &'static NamedKpi) {
+        if self.kpis.iter().any(|known| known.name == kpi.name) {
+            return;
+        }
+        let slot = self.kpis.len();
+        self.kpis.push(kpi);
+        let index = match self.records.binary_search_by_key(&kpi.code, |record| record.code) {
+            Ok(index) => index,
+            Err(index) => {
+                let layouts = layouts(kpi.code).unwrap_or_default();
+                let probes = layouts.iter().map(|_| Vec::new()).collect();
+                let record = Subscribed { code: kpi.code, layouts, probes, last: None, slots: 0 };
+                self.records.insert(index, record);
+                index
+            }
+        };
+        let record = &mut self.records[index];
+        record.slots += 1;
+        for (layout, probes) in record.layouts.iter().zip(&mut record.probes) {
+            probes.extend(layout.probe(kpi.path).map(|probe| Located { slot, kpi, probe }));
+        }
+    }
+
+    /// The KPIs, in the order of [`Reading::slot`].
+    pub fn kpis(&self) -> &[&'static NamedKpi] {
+        &self.kpis
+    }
+
+    /// The records they are in: the least that a log mask has to hold.
+    pub fn codes(&self) -> impl Iterator<Item = LogCode> {
+        self.records.iter().map(|record| record.code)
+    }
+
+    /// What has been met so far.
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Hands every subscribed value of a record to `sink`, KPI by KPI; whether its code is a subscribed one.
+    ///
+    /// A version that nobody has described, or bytes that do not fit their description, are counted, and an error for
+    /// the caller who wants to say which.
+    pub fn handle(
+        &mut self,
+        log: &LogRecord<'_>,
+        mut sink: impl FnMut(Reading),
+    ) -> Result<bool, RecordError> {
+        let Ok(index) = self.records.binary_search_by_key(&log.code, |record| record.code) else {
+            return Ok(false);
+        };
+        self.counts.records += 1;
+        let read = self.records[index].read(log, |reading| {
+            self.counts.values += 1;
+            sink(reading);
+        });
+        match read {
+            Ok(Seen::All) => {}
+            Ok(Seen::Lacking) => self.counts.lacking += 1,
+            Ok(Seen::UnknownSubPackets) => self.counts.unsupported += 1,
+            Err(error) => {
+                match error {
+                    RecordError::Corrupt { .. } => self.counts.corrupt += 1,
+                    RecordError::Undescribed { .. } | RecordError::Unsupported { .. } => {
+                        self.counts.unsupported += 1;
+                    }
+                }
+                return Err(error);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// How a record without an error was read.
+enum Seen {
+    All,
+    /// Not every KPI is in this version.
+    Lacking,
+    /// Some of it is in sub-packets that nobody has described.
+    UnknownSubPackets,
+}
+
+impl Subscribed {
+    #[inline]
+    fn read(
+        &mut self,
+        log: &LogRecord<'_>,
+        mut sink: impl FnMut(Reading),
+    ) -> Result<Seen, RecordError> {
+        let (code, body, at) = (log.code, log.body, log.at);
+        let Some(version) = code.version_of(body) else {
+            let (need, have) = (code.version_size(), body.len());
+            let version = Version::Packet(0);
+            return Err(RecordError::Corrupt { code, version, need, at: 0, have });
+        };
+        let index = match self.last {
+            Some((last, index)) if last == version => index,
+            _ => {
+                let found = self.layouts.iter().position(|layout| layout.describes(version));
+                let version = Version::Packet(version);
+                found.ok_or(RecordError::Unsupported { code, version, len: body.len() })?
+            }
+        };
+        self.last = Some((version, index));
+        let probes = &self.probes[index];
+        let mut unknown = 0;
+        for Located { slot, kpi, probe } in probes {
+            let met = probe.read(body, |item, field| {
+                if let Some(value) = kpi.conversion.value(field) {
+                    sink(Reading { slot: *slot, value, item, at });
+                }
+            });
+            let version = Version::Packet(version);
+            let met = met.map_err(|short| RecordError::Corrupt {
+                code,
+                version,
+                need: short.need,
+                at: short.at,
+                have: short.have,
+            })?;
+            unknown = unknown.max(met.unknown);
+        }
+        Ok(match (unknown, probes.len() == self.slots) {
+            (1.., _) => Seen::UnknownSubPackets,
+            (0, false) => Seen::Lacking,
+            (0, true) => Seen::All,
+        })
+    }
+}

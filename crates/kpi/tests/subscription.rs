@@ -1,0 +1,215 @@
+//! What a subscription reads is what decoding the whole record and looking the value up by name gives.
+
+#[path = "../../diag/tests/synthetic/mod.rs"]
+#[allow(dead_code, reason = "each user of this file has its own needs")]
+mod synthetic;
+#[path = "../../diag/tests/tree/mod.rs"]
+#[allow(dead_code, reason = "each user of this file has its own needs")]
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sounding_diag::capture::Capture;
+use sounding_diag::layout::Value;
+use sounding_diag::packet::Packet;
+use sounding_diag::record::{self, RecordError};
+use sounding_diag::{LogCode, LogRecord};
+use sounding_kpi::Subscription;
+use sounding_kpi::registry::{self, NamedKpi};
+use tree::{Builder, Item, Leaf, Node};
+
+/// The values at a path of a decoded record, each with the numbers of its items.
+fn look_up(item: &Item, segments: &[&str], at: &[u16], found: &mut Vec<(Vec<u16>, Leaf)>) {
+    let Some((&segment, rest)) = segments.split_first() else { return };
+    if segment == "rlc" {
+        return look_up(item, rest, at, found);
+    }
+    let (segment, condition) = segment.split_once('@').unwrap_or((segment, ""));
+    if let Some((beside, choices)) = condition.split_once('=') {
+        let chosen = item.0.iter().find_map(|(name, node)| match node {
+            Node::Leaf(Leaf::Choice(_, choice)) if *name == beside => *choice,
+            _ => None,
+        });
+        if !chosen.is_some_and(|chosen| choices.split('|').any(|choice| choice == chosen)) {
+            return;
+        }
+    }
+    let optional = segment.ends_with('?');
+    let names: Vec<_> = segment.trim_end_matches('?').split('/').collect();
+    let nodes = item.0.iter().filter(|(name, _)| names.contains(name));
+    let mut met = false;
+    for (_, node) in nodes {
+        match node {
+            Node::Leaf(leaf) if rest.is_empty() => found.push((at.to_vec(), leaf.clone())),
+            Node::List(items) if !rest.is_empty() => {
+                met = true;
+                for (number, item) in items.iter().enumerate() {
+                    look_up(item, rest, &[at, &[number as u16]].concat(), found);
+                }
+            }
+            _ => {}
+        }
+    }
+    if optional && !met {
+        look_up(item, rest, at, found);
+    }
+}
+
+fn converted(kpi: &NamedKpi, leaf: &Leaf) -> Option<f64> {
+    kpi.conversion.value(match leaf {
+        // The tree keeps the bits; whether they are signed, the range knows.
+        Leaf::Number(number) if kpi.least < 0.0 => Value::Int(*number),
+        Leaf::Number(number) => Value::Uint(number.cast_unsigned()),
+        Leaf::Choice(number, name) => Value::Name(number.cast_unsigned(), *name),
+        Leaf::Real(real) => Value::Scaled(*real),
+        Leaf::Bytes(bytes) => Value::Bytes(bytes),
+    })
+}
+
+fn decoded(kpi: &NamedKpi, log: &LogRecord<'_>) -> Result<Vec<(Vec<u16>, f64)>, RecordError> {
+    let mut builder = Builder::new();
+    record::decode(log, &mut builder)?;
+    let mut found = Vec::new();
+    let segments: Vec<_> = kpi.path.split('.').collect();
+    look_up(&builder.finish(), &segments, &[], &mut found);
+    let values = found.into_iter().filter_map(|(at, leaf)| Some((at, converted(kpi, &leaf)?)));
+    Ok(values.collect())
+}
+
+fn subscribed(
+    kpi: &'static NamedKpi,
+    log: &LogRecord<'_>,
+) -> Result<Vec<(Vec<u16>, f64)>, RecordError> {
+    let mut values = Vec::new();
+    Subscription::of([kpi])
+        .handle(log, |reading| values.push((reading.item.levels().to_vec(), reading.value)))?;
+    Ok(values)
+}
+
+#[test]
+fn every_kpi_of_every_version_is_what_decoding_the_record_gives() {
+    let mut met: BTreeMap<&str, usize> = registry::all().map(|kpi| (kpi.name, 0)).collect();
+    for seed in 0..40 {
+        for (code, body) in synthetic::bodies(seed) {
+            let log = synthetic::record(code, &body);
+            for kpi in registry::all().filter(|kpi| kpi.code == code) {
+                let expected = decoded(kpi, &log).expect("synthetic bodies are whole");
+                let found = subscribed(kpi, &log).expect("synthetic bodies are whole");
+                assert_eq!(found, expected, "{} v{} seed {seed}", kpi.name, body[0]);
+                *met.entry(kpi.name).or_default() += found.len();
+            }
+        }
+    }
+    let silent: Vec<_> = met.iter().filter(|(_, values)| **values == 0).collect();
+    assert!(silent.is_empty(), "never met: {silent:?}");
+}
+
+#[test]
+fn a_record_cut_short_gives_what_its_path_still_has_or_an_error_and_nothing() {
+    for (code, body) in synthetic::bodies(1) {
+        for kpi in registry::all().filter(|kpi| kpi.code == code) {
+            let whole = subscribed(kpi, &synthetic::record(code, &body)).expect("whole");
+            for cut in (0..body.len()).step_by(1 + body.len() / 50) {
+                let log = synthetic::record(code, &body[..cut]);
+                let mut values = Vec::new();
+                let mut subscription = Subscription::of([kpi]);
+                let read = subscription.handle(&log, |reading| {
+                    values.push((reading.item.levels().to_vec(), reading.value));
+                });
+                match read {
+                    Ok(_) => assert_eq!(values, whole, "{} cut at {cut}", kpi.name),
+                    Err(RecordError::Corrupt { .. }) => {
+                        assert!(values.is_empty(), "{} cut at {cut}", kpi.name);
+                        assert_eq!(subscription.counts().corrupt, 1);
+                        let decoded = record::decode(&log, &mut Builder::new());
+                        assert!(decoded.is_err(), "{} cut at {cut}", kpi.name);
+                    }
+                    Err(error) => panic!("{}: {error}", kpi.name),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_version_that_nobody_has_described_is_counted() {
+    let kpi = registry::find("lte.pusch.tbs").expect("it is registered");
+    let mut subscription = Subscription::of([kpi]);
+    let log = synthetic::record(kpi.code, &[255, 0, 0, 0, 0, 0, 0, 0]);
+    let refused = subscription.handle(&log, |reading| panic!("{reading:?}"));
+    assert!(matches!(refused, Err(RecordError::Unsupported { .. })));
+    assert_eq!(subscription.counts().unsupported, 1);
+}
+
+#[test]
+fn a_version_without_the_kpi_is_counted_apart() {
+    let kpi = registry::find("lte.pusch.carrier").expect("it is registered");
+    let mut subscription = Subscription::of([kpi]);
+    let mut body = vec![0; 8 + 48];
+    (body[0], body[2]) = (23, 1 << 1);
+    let read = subscription.handle(&synthetic::record(kpi.code, &body), |r| panic!("{r:?}"));
+    assert_eq!(read, Ok(true));
+    assert_eq!(subscription.counts().lacking, 1);
+}
+
+#[test]
+fn a_sub_packet_that_nobody_has_described_is_counted() {
+    let kpi = registry::find("lte.cell.rsrp").expect("it is registered");
+    let mut subscription = Subscription::of([kpi]);
+    let log = synthetic::record(kpi.code, &[1, 1, 0, 0, 25, 255, 8, 0, 1, 2, 3, 4]);
+    assert_eq!(subscription.handle(&log, |reading| panic!("{reading:?}")), Ok(true));
+    assert_eq!(subscription.counts().unsupported, 1);
+}
+
+#[test]
+fn a_name_that_is_none_is_said() {
+    let refused = Subscription::new(["lte.pusch.tbs", "lte.pusch.colour"]).map(|_| ());
+    let said = refused.expect_err("there is no such KPI").to_string();
+    assert!(said.contains("lte.pusch.colour"), "{said}");
+}
+
+#[test]
+fn the_log_mask_is_the_records_of_the_kpis_and_no_more() {
+    let names = ["lte.pusch.tbs", "lte.cell.rsrp", "lte.pusch.prb", "lte.pusch.tbs"];
+    let subscription = Subscription::new(names).expect("all are registered");
+    let codes: Vec<_> = subscription.codes().map(LogCode::number).collect();
+    assert_eq!(codes, [0xB139, 0xB193]);
+    let kpis: Vec<_> = subscription.kpis().iter().map(|kpi| kpi.name).collect();
+    assert_eq!(kpis, ["lte.pusch.tbs", "lte.cell.rsrp", "lte.pusch.prb"]);
+}
+
+#[test]
+fn readings_of_real_captures_agree_with_decoding_and_lie_in_their_ranges() {
+    let mut outside: BTreeMap<&str, (f64, f64, u64)> = BTreeMap::new();
+    let mut met = BTreeSet::new();
+    for path in sounding_testdata::shared_files("captures") {
+        let bytes = std::fs::read(&path).expect("a shared file is readable");
+        let Ok(mut capture) = Capture::new(&bytes) else { continue };
+        let mut left: BTreeMap<_, u32> = BTreeMap::new();
+        while let Some(found) = capture.poll_packet() {
+            let Ok(located) = found else { continue };
+            let Packet::Log(log) = located.packet else { continue };
+            // The first records of each kind in each file: decoding all by name would take minutes.
+            let taken = left.entry(log.code).or_default();
+            *taken += 1;
+            if *taken > 60 {
+                continue;
+            }
+            for kpi in registry::all().filter(|kpi| kpi.code == log.code) {
+                let Ok(expected) = decoded(kpi, &log) else { continue };
+                assert_eq!(subscribed(kpi, &log), Ok(expected.clone()), "{}", kpi.name);
+                for (_, value) in expected {
+                    met.insert(kpi.name);
+                    if !(kpi.least..=kpi.most).contains(&value) {
+                        let (least, most, times) =
+                            outside.entry(kpi.name).or_insert((value, value, 0));
+                        (*least, *most) = (least.min(value), most.max(value));
+                        *times += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(outside.is_empty(), "outside their ranges (least, most, how often): {outside:#?}");
+    println!("{} KPIs met in real captures", met.len());
+}

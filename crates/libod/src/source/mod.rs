@@ -1,0 +1,95 @@
+//! What a handle stands for.
+
+mod board;
+mod capture;
+mod device;
+
+use std::os::fd::RawFd;
+
+use sounding_board::{Place, Reader};
+
+use crate::error::Failure;
+use crate::sample::Sample;
+
+use board::Board;
+use capture::Capture;
+use device::Device;
+
+/// What is read from.
+pub(crate) enum Source {
+    Board(Board),
+    Device(Device),
+    Capture(Capture),
+}
+
+impl Source {
+    pub(crate) fn open(text: &str) -> Result<Self, Failure> {
+        let (kind, rest) = text.split_once(':').unwrap_or(("board", text));
+        if rest.is_empty() {
+            return Err(Failure::new(libc::EINVAL, "a source has a name"));
+        }
+        match kind {
+            "board" => Ok(Self::Board(Board::new(Reader::open(&Place::to_read(rest)?)?))),
+            "device" => Device::open(rest.parse()?).map(Self::Device),
+            "capture" => Capture::open(rest.as_ref()).map(Self::Capture),
+            _ => {
+                let why =
+                    format_args!("{kind}: a source is board:NAME, device:SOURCE or capture:FILE");
+                Err(Failure::new(libc::EINVAL, why))
+            }
+        }
+    }
+
+    pub(crate) fn subscribe(&mut self, name: &str) -> Result<usize, Failure> {
+        match self {
+            Self::Board(board) => board.subscribe(name),
+            Self::Device(device) => device.subscribe(name),
+            Self::Capture(capture) => capture.subscribe(name),
+        }
+    }
+
+    /// Fills `samples` from the front; none is the end.
+    pub(crate) fn read(&mut self, samples: &mut [Sample]) -> Result<usize, Failure> {
+        match self {
+            Self::Board(board) => board.read(samples),
+            Self::Device(device) => device.read(samples),
+            Self::Capture(capture) => capture.read(samples),
+        }
+    }
+
+    pub(crate) fn latest(&mut self, kpi: usize) -> Result<Sample, Failure> {
+        match self {
+            Self::Board(board) => board.latest(kpi),
+            Self::Device(device) => device.latest(kpi),
+            Self::Capture(capture) => capture.latest(kpi),
+        }
+    }
+
+    pub(crate) fn poll_fd(&mut self) -> Result<RawFd, Failure> {
+        match self {
+            Self::Board(board) => Ok(board.poll_fd()),
+            Self::Device(device) => device.poll_fd(),
+            Self::Capture(capture) => capture.poll_fd(),
+        }
+    }
+}
+
+fn nothing_subscribed() -> Failure {
+    Failure::new(libc::EINVAL, "nothing is subscribed: od_subscribe() first")
+}
+
+fn begun() -> Failure {
+    Failure::new(libc::EBUSY, "reading has begun: subscribe before")
+}
+
+fn no_such_kpi(kpi: usize) -> Failure {
+    Failure::new(libc::EINVAL, format_args!("{kpi} is no subscription of this handle"))
+}
+
+fn nothing_yet() -> Failure {
+    Failure::new(libc::EAGAIN, "no sample has come")
+}
+
+fn gone() -> Failure {
+    Failure::new(libc::EPIPE, "the source is gone")
+}

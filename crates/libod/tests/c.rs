@@ -1,0 +1,232 @@
+//! libOD as C programs meet it: the header says what the library does, and the example compiles and runs.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+use std::io::{BufRead, BufReader};
+use std::mem::{offset_of, size_of};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use od::ffi::{ABI, KpiInfo, Sample};
+use sounding_board::{Place, Publisher};
+use sounding_diag::layout::Item;
+use sounding_diag::radio::{Decibels, Modulation, Tti};
+use sounding_diag::record::{PuschTx, PuschTxReport};
+use sounding_diag::{LogRecord, hdlc};
+use sounding_kpi::{Reading, Subscription};
+use sounding_modem::monotonic_now;
+use sounding_units::{Bytes, ModemInstant, Prb};
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Compiles a program against the header, and if asked for against the library.
+fn compile(source: &Path, folder: &Path, link: bool) -> PathBuf {
+    let program = folder.join(source.file_stem().unwrap());
+    let mut cc = Command::new("cc");
+    cc.args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-D_POSIX_C_SOURCE=200809L"]);
+    cc.arg("-I").arg(here("include")).arg(source).arg("-o").arg(&program);
+    if link {
+        cc.arg(library()).arg(format!("-Wl,-rpath,{}", folder.display()));
+        std::os::unix::fs::symlink(library(), folder.join("libod.so.1")).unwrap();
+    }
+    let output = cc.output().expect("a C compiler");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+/// The shared library that was built with this test.
+fn library() -> PathBuf {
+    let beside = std::env::current_exe().unwrap().with_file_name("libod.so");
+    assert!(beside.exists(), "{} is not built", beside.display());
+    beside
+}
+
+#[test]
+fn the_header_has_the_fields_where_the_library_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(&here("tests/layout.c"), folder.path(), false);
+    let output = Command::new(program).output().unwrap();
+    let ours = [
+        ("od_sample", size_of::<Sample>()),
+        ("od_sample.value", offset_of!(Sample, value)),
+        ("od_sample.total", offset_of!(Sample, total)),
+        ("od_sample.sequence", offset_of!(Sample, sequence)),
+        ("od_sample.item", offset_of!(Sample, item)),
+        ("od_sample.modem_unix_ns", offset_of!(Sample, modem_unix_ns)),
+        ("od_sample.received_ns", offset_of!(Sample, received_ns)),
+        ("od_sample.age_ns", offset_of!(Sample, age_ns)),
+        ("od_sample.kpi", offset_of!(Sample, kpi)),
+        ("od_sample.flags", offset_of!(Sample, flags)),
+        ("od_kpi", size_of::<KpiInfo>()),
+        ("od_kpi.name", offset_of!(KpiInfo, name)),
+        ("od_kpi.unit", offset_of!(KpiInfo, unit)),
+        ("od_kpi.least", offset_of!(KpiInfo, least)),
+        ("od_kpi.most", offset_of!(KpiInfo, most)),
+        ("od_kpi.code", offset_of!(KpiInfo, code)),
+        ("od_kpi.reserved", offset_of!(KpiInfo, reserved)),
+        ("OD_ABI", ABI as usize),
+        ("OD_STALE", 1),
+    ];
+    let ours: String = ours.iter().map(|(name, number)| format!("{name} {number}\n")).collect();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), ours);
+}
+
+#[test]
+fn the_header_declares_the_functions_that_the_library_has() {
+    let header = std::fs::read_to_string(here("include/sounding/od.h")).unwrap();
+    let source = std::fs::read_to_string(here("src/ffi.rs")).unwrap();
+    let mut exported: Vec<&str> = source
+        .lines()
+        .filter(|line| line.contains("extern \"C\" fn "))
+        .filter_map(|line| line.split("fn ").nth(1)?.split('(').next())
+        .collect();
+    // A declaration begins a line, and what is said of it does not.
+    let mut declared: Vec<&str> = header
+        .lines()
+        .filter(|line| line.ends_with(");") && !line.starts_with([' ', '\t', '*', '/', '#']))
+        .filter_map(|line| line.split('(').next()?.split([' ', '*']).next_back())
+        .collect();
+    exported.sort_unstable();
+    declared.sort_unstable();
+    assert_eq!(declared, exported);
+    assert_eq!(declared.len(), 9);
+}
+
+#[test]
+fn the_header_is_cplusplus_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("header.cc");
+    std::fs::write(
+        &source,
+        "#include <sounding/od.h>\nint main() { return od_abi() != OD_ABI; }\n",
+    )
+    .unwrap();
+    let output = Command::new("cc")
+        .args(["-x", "c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I"])
+        .arg(here("include"))
+        .arg(&source)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("cc1plus") {
+        // To the descriptor, because the harness swallows what passing tests print.
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"SKIPPED: no C++ compiler\n");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+}
+
+#[test]
+fn the_example_prints_every_value_of_a_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    let capture = folder.path().join("drive.qmdl");
+    std::fs::write(&capture, recorded(&[77, 1480, 20])).unwrap();
+    let program = compile(&here("../../examples/libod/follow.c"), folder.path(), true);
+    let output = Command::new(&program)
+        .arg(format!("capture:{}", capture.display()))
+        .args(["lte.pusch.tbs", "lte.pusch.prb"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let values = |name: &str| -> Vec<String> {
+        let lines = BufReader::new(&output.stdout[..]).lines().map(Result::unwrap);
+        let parts = lines.map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        parts.filter(|parts| parts[1] == name).map(|parts| parts[2].clone()).collect()
+    };
+    assert_eq!(values("lte.pusch.tbs"), ["77", "1480", "20"]);
+    assert_eq!(values("lte.pusch.prb"), ["4", "4", "4"]);
+}
+
+#[test]
+fn the_example_says_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(&here("../../examples/libod/follow.c"), folder.path(), true);
+    for (source, says) in [
+        ("board:nobody", "no such board"),
+        ("capture:/nowhere", "No such file"),
+        ("device:/nowhere", "no such device"),
+        ("teapot:x", "teapot"),
+    ] {
+        let output = Command::new(&program)
+            .args([source, "lte.pusch.tbs"])
+            .env("SOUNDING_BOARD_DIR", folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{source}");
+        assert!(said.contains(says), "{source}: {said}");
+    }
+}
+
+#[test]
+fn the_example_follows_a_board_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(&here("../../examples/libod/follow.c"), folder.path(), true);
+    let subscription = Subscription::new(["lte.cell.rsrp", "lte.pusch.tbs"]).unwrap();
+    let place = Place::new(folder.path(), "modem").unwrap();
+    let mut publisher = Publisher::create(place, subscription.kpis(), monotonic_now()).unwrap();
+    let mut child = Command::new(&program)
+        .args(["modem", "lte.pusch.tbs"])
+        .env("SOUNDING_BOARD_DIR", folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for value in [100.0, 200.0, 300.0] {
+        let at = ModemInstant::from_nanos(1_500_000_000);
+        let reading = Reading { slot: 1, value, item: Item::default(), at };
+        publisher.handle(&reading, monotonic_now());
+        publisher.post();
+        publisher.heartbeat(monotonic_now());
+        // It may have missed none: each is waited for.
+        let line = next_line(&mut lines, &mut publisher);
+        assert!(line.ends_with(&format!("lte.pusch.tbs {value}")), "{line}");
+    }
+    drop(publisher);
+    assert!(lines.next().is_none());
+    assert!(child.wait().unwrap().success());
+}
+
+/// The next line, while the writer lives on.
+fn next_line(
+    lines: &mut (impl Iterator<Item = std::io::Result<String>> + Send),
+    publisher: &mut Publisher,
+) -> String {
+    std::thread::scope(|scope| {
+        let line = scope.spawn(|| lines.next().unwrap().unwrap());
+        while !line.is_finished() {
+            publisher.heartbeat(monotonic_now());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        line.join().unwrap()
+    })
+}
+
+/// A stream of PUSCH reports, one transmission each.
+fn recorded(sizes: &[u64]) -> Vec<u8> {
+    let mut stream = Vec::new();
+    for size in sizes {
+        let transmission = PuschTx {
+            tti: Tti::from_count(7),
+            carrier: 0,
+            retx: 0,
+            rv: 0,
+            start_rb: 0,
+            rbs: Prb::new(4),
+            size: Bytes::new(*size),
+            code_rate_1024: 500,
+            modulation: Some(Modulation::Qpsk),
+            power: Decibels::whole(8),
+            dropped: Some(false),
+        };
+        let (mut body, mut payload) = (Vec::new(), Vec::new());
+        PuschTxReport::emit(1, Tti::default(), &[transmission], &mut body).unwrap();
+        let (code, at) = (PuschTxReport::CODE, ModemInstant::default());
+        LogRecord { code, at, stamp: 0, radio: None, body: &body }.emit(&mut payload).unwrap();
+        hdlc::encode(&payload, &mut stream);
+    }
+    stream
+}

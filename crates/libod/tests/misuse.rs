@@ -1,0 +1,233 @@
+//! What a C program can do wrong is an errno, never a crash.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+use std::ffi::{CStr, CString, c_int};
+use std::ptr::null_mut;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use od::ffi::{
+    KpiInfo, Sample, od_close, od_error, od_kpi_info, od_latest, od_open, od_poll_fd, od_read,
+    od_subscribe,
+};
+use sounding_diag::{LogCode, LogRecord, hdlc};
+use sounding_units::ModemInstant;
+
+fn open(source: &str) -> c_int {
+    let source = CString::new(source).unwrap();
+    // SAFETY: a C string.
+    unsafe { od_open(source.as_ptr()) }
+}
+
+fn subscribe(od: c_int, kpi: &str) -> c_int {
+    let kpi = CString::new(kpi).unwrap();
+    // SAFETY: a C string.
+    unsafe { od_subscribe(od, kpi.as_ptr()) }
+}
+
+fn read(od: c_int, samples: &mut [Sample]) -> isize {
+    // SAFETY: there is room for as many as there are.
+    unsafe { od_read(od, samples.as_mut_ptr(), samples.len()) }
+}
+
+fn latest(od: c_int, kpi: c_int) -> (c_int, Sample) {
+    let mut sample = Sample::default();
+    // SAFETY: there is room for one.
+    (unsafe { od_latest(od, kpi, &raw mut sample) }, sample)
+}
+
+/// The last failure in numbers; its words are never empty.
+fn errno() -> Errno {
+    let errno = Errno::last();
+    // SAFETY: never null, and valid until the next failure.
+    assert!(!unsafe { CStr::from_ptr(od_error()) }.is_empty());
+    errno
+}
+
+/// A capture of serving cell measurements of one version nobody has described, and of three bytes of noise.
+fn capture(folder: &tempfile::TempDir, with_kpis: bool) -> String {
+    let mut stream = Vec::new();
+    let mut body = vec![1, 1, 0, 0, 25, 4, 80, 0];
+    body.resize(8 + 76, 0);
+    if !with_kpis {
+        body[5] = 255;
+    }
+    let mut payload = Vec::new();
+    let (code, at) = (LogCode::new(0xB193), ModemInstant::default());
+    LogRecord { code, at, stamp: 0, radio: None, body: &body }.emit(&mut payload).unwrap();
+    hdlc::encode(&payload, &mut stream);
+    stream.extend([1, 2, 3]);
+    let path = folder.path().join(format!("{with_kpis}.qmdl"));
+    std::fs::write(&path, stream).unwrap();
+    format!("capture:{}", path.display())
+}
+
+#[test]
+fn handles_that_were_never_opened_or_are_closed_are_bad() {
+    let folder = tempfile::tempdir().unwrap();
+    let closed = open(&capture(&folder, true));
+    assert!(closed >= 0);
+    assert_eq!(od_close(closed), 0);
+    // The place is used again, the number is not.
+    let other = open(&capture(&folder, true));
+    assert_ne!(closed, other);
+    for od in [closed, -1, 0, 3, c_int::MAX, c_int::MIN] {
+        assert_eq!((read(od, &mut [Sample::default()]), errno()), (-1, Errno::EBADF), "{od}");
+        assert_eq!((subscribe(od, "lte.cell.rsrp"), errno()), (-1, Errno::EBADF), "{od}");
+        assert_eq!((od_poll_fd(od), errno()), (-1, Errno::EBADF), "{od}");
+        assert_eq!((latest(od, 0).0, errno()), (-1, Errno::EBADF), "{od}");
+        assert_eq!((od_close(od), errno()), (-1, Errno::EBADF), "{od}");
+    }
+    assert_eq!(od_close(other), 0);
+}
+
+#[test]
+fn null_is_a_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let od = open(&capture(&folder, true));
+    assert_eq!(subscribe(od, "lte.cell.rsrp"), 0);
+    // SAFETY: null is what these functions look for.
+    unsafe {
+        assert_eq!((od_open(null_mut()), errno()), (-1, Errno::EFAULT));
+        assert_eq!((od_subscribe(od, null_mut()), errno()), (-1, Errno::EFAULT));
+        assert_eq!((od_read(od, null_mut(), 5), errno()), (-1, Errno::EFAULT));
+        assert_eq!((od_latest(od, 0, null_mut()), errno()), (-1, Errno::EFAULT));
+        assert_eq!((od_kpi_info(0, null_mut()), errno()), (-1, Errno::EFAULT));
+    }
+    assert_eq!(od_close(od), 0);
+}
+
+#[test]
+fn sources_that_are_none_are_said() {
+    for (source, expected) in [
+        ("", Errno::EINVAL),
+        ("board:", Errno::EINVAL),
+        ("board:../../etc", Errno::ENOENT),
+        ("kettle:1", Errno::EINVAL),
+        ("device:tcp:nowhere", Errno::EINVAL),
+        ("device:/dev/null", Errno::EINVAL),
+        ("capture:/dev/null", Errno::EINVAL),
+        ("capture:/nowhere", Errno::ENOENT),
+    ] {
+        assert_eq!((open(source), errno()), (-1, expected), "{source:?}");
+    }
+    // SAFETY: a C string, if not UTF-8.
+    assert_eq!((unsafe { od_open(c"\xFF".as_ptr()) }, errno()), (-1, Errno::EINVAL));
+}
+
+#[test]
+fn a_capture_is_read_in_its_order_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let od = open(&capture(&folder, true));
+    let mut samples = [Sample::default(); 4];
+    assert_eq!((read(od, &mut samples), errno()), (-1, Errno::EINVAL), "nothing is subscribed");
+    assert_eq!((subscribe(od, "lte.cell.colour"), errno()), (-1, Errno::ENOENT));
+    assert_eq!(subscribe(od, "lte.cell.rsrp"), 0);
+    assert_eq!(subscribe(od, "lte.cell.pci"), 1);
+    assert_eq!(subscribe(od, "lte.cell.rsrp"), 0, "the same again");
+    assert_eq!((read(od, &mut []), errno()), (-1, Errno::EINVAL));
+    assert_eq!((latest(od, 0).0, errno()), (-1, Errno::EAGAIN));
+    assert_eq!(read(od, &mut samples[..1]), 1);
+    assert_eq!((samples[0].kpi, samples[0].value, samples[0].sequence), (0, -180.0, 1));
+    assert_eq!((subscribe(od, "lte.cell.rsrq"), errno()), (-1, Errno::EBUSY));
+    assert_eq!(latest(od, 0).1.value, -180.0);
+    assert_eq!((latest(od, 2).0, errno()), (-1, Errno::EINVAL));
+    assert_eq!((latest(od, -1).0, errno()), (-1, Errno::EINVAL));
+    assert_eq!(read(od, &mut samples), 1);
+    assert_eq!(samples[0].kpi, 1);
+    assert_eq!(read(od, &mut samples), 0, "the end");
+    assert_eq!(read(od, &mut samples), 0, "and still the end");
+    assert_eq!(od_close(od), 0);
+}
+
+#[test]
+fn what_cannot_be_read_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let od = open(&capture(&folder, false));
+    assert_eq!(subscribe(od, "lte.cell.rsrp"), 0);
+    assert_eq!(read(od, &mut [Sample::default()]), 0);
+    assert_eq!(od_close(od), 0);
+}
+
+#[test]
+fn handles_run_out_with_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = capture(&folder, true);
+    let mut handles = Vec::new();
+    let refused = loop {
+        match open(&source) {
+            -1 => break errno(),
+            handle => handles.push(handle),
+        }
+        assert!(handles.len() <= 1 << 16);
+    };
+    assert_eq!(refused, Errno::EMFILE);
+    assert!(handles.len() > 100);
+    assert!(handles.iter().all(|&handle| od_close(handle) == 0));
+}
+
+#[test]
+fn every_kpi_describes_itself() {
+    let mut count = 0;
+    loop {
+        let mut info = std::mem::MaybeUninit::<KpiInfo>::uninit();
+        // SAFETY: there is room for one.
+        if unsafe { od_kpi_info(count, info.as_mut_ptr()) } == -1 {
+            assert_eq!(errno(), Errno::ENOENT);
+            break;
+        }
+        // SAFETY: it was filled in, and its name ends in a zero.
+        let (info, name) = unsafe {
+            let info = info.assume_init();
+            (info, CStr::from_ptr(info.name.as_ptr()).to_str().unwrap().to_owned())
+        };
+        let known = sounding_kpi::registry::find(&name).unwrap();
+        assert_eq!(u32::from(known.code.number()), info.code);
+        count += 1;
+    }
+    assert_eq!(count, sounding_kpi::registry::all().count());
+}
+
+#[test]
+fn a_device_is_read_as_it_speaks_and_its_end_is_told() {
+    let pty = nix::pty::openpty(None, None).unwrap();
+    let path = nix::unistd::ttyname(&pty.slave).unwrap();
+    let od = open(&format!("device:{}", path.display()));
+    assert!(od >= 0, "{:?}", errno());
+    assert_eq!((od_poll_fd(od), errno()), (-1, Errno::EINVAL), "nothing is subscribed");
+    assert_eq!(subscribe(od, "lte.cell.pci"), 0);
+    let fd = od_poll_fd(od);
+    assert!(fd >= 0);
+    assert_eq!((subscribe(od, "lte.cell.rsrp"), errno()), (-1, Errno::EBUSY));
+    let mut samples = [Sample::default(); 4];
+    assert_eq!((read(od, &mut samples), errno()), (-1, Errno::EAGAIN));
+
+    let mut body = vec![1, 1, 0, 0, 25, 4, 80, 0];
+    body.resize(8 + 76, 0);
+    body[10] = 123;
+    let (mut payload, mut stream) = (Vec::new(), Vec::new());
+    let (code, at) = (LogCode::new(0xB193), ModemInstant::default());
+    LogRecord { code, at, stamp: 0, radio: None, body: &body }.emit(&mut payload).unwrap();
+    hdlc::encode(&payload, &mut stream);
+    nix::unistd::write(&pty.master, &stream).unwrap();
+    // SAFETY: the descriptor is open as long as its handle.
+    let readable = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
+    let wait = || {
+        let mut fds = [PollFd::new(readable, PollFlags::POLLIN)];
+        poll(&mut fds, PollTimeout::from(10_000u16)).unwrap()
+    };
+    assert_eq!(wait(), 1);
+    assert_eq!(read(od, &mut samples), 1);
+    assert_eq!((samples[0].value, samples[0].flags), (123.0, 0));
+    assert!(Duration::from_nanos(samples[0].age_ns) < Duration::from_secs(60));
+    assert_eq!((read(od, &mut samples), errno()), (-1, Errno::EAGAIN));
+
+    drop(pty);
+    assert_eq!(wait(), 1);
+    assert_eq!((read(od, &mut samples), errno()), (-1, Errno::EPIPE));
+    let (status, sample) = latest(od, 0);
+    assert_eq!((status, sample.value, sample.flags), (0, 123.0, 1), "it is stale");
+    assert_eq!(od_close(od), 0);
+}

@@ -1,0 +1,134 @@
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use sounding_board::{Place, Publisher};
+use sounding_kpi::{Subscription, registry};
+use sounding_modem::{Polled, Readings, Source, monotonic_now};
+
+use crate::signals;
+
+/// What a congestion control asks for (BISCAY §3.2.2, Gandalf Table 8), where no names are given.
+pub(crate) const USUAL: &[&str] = &[
+    "lte.pusch.tbs",
+    "lte.pusch.prb",
+    "lte.pdsch.tbs",
+    "lte.pdsch.mcs",
+    "lte.pdsch.prb",
+    "lte.pdsch.crc",
+    "lte.pdsch.layers",
+    "lte.mac.ul.grant",
+    "lte.mac.ul.padding",
+    "lte.mac.bsr",
+    "lte.mac.ul.granted",
+    "lte.mac.ul.used",
+    "lte.rlc.dl.nack_sn",
+    "lte.rlc.ul.nack_sn",
+    "lte.csf.cqi",
+    "lte.csf.ri",
+    "lte.cell.rsrp",
+    "lte.cell.rsrq",
+];
+
+/// Publishes KPIs of a live modem in shared memory, until Ctrl-C
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Any number of processes read the board without waiting for it or for each other: in C through libOD (od_open,
+od_read, see od.h), without root. `sounding run --board NAME` does the same beside congestion control.
+
+Examples:
+  sounding board /dev/ttyUSB0
+  sounding board /dev/ttyUSB0 --name phone --kpi lte.pusch.tbs,lte.cell.rsrp
+  sounding board router --kpi all")]
+pub(crate) struct Board {
+    /// A modem: device, tcp:HOST:PORT, router[:NAME]; for a capture, the pty that `sounding modem replay` serves
+    source: Source,
+    /// Name that readers open it by
+    #[arg(long, default_value = "modem")]
+    name: String,
+    /// Names of KPIs, or `all`; what a congestion control needs if none is given
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    kpi: Vec<String>,
+}
+
+/// Several a second are promised to readers; this is also how soon a new reader is let in.
+const BEAT: Duration = Duration::from_millis(5);
+
+pub(crate) fn run(args: Board) -> Result<ExitCode> {
+    match &args.source {
+        Source::Path(path) if path.is_file() => {
+            return Err(miette!(
+                help =
+                    "serve it as a modem: `sounding modem replay {0}`, and name the pty it prints",
+                "{0}: a capture has no pace of its own",
+                path.display()
+            ));
+        }
+        Source::Stdin => return Err(miette!("standard input has no pace of its own")),
+        _ => {}
+    }
+    let subscription = subscription(&args.kpi)?;
+    let stop = signals::stop_flag().into_diagnostic()?;
+    let mut readings = Readings::open(args.source, subscription).into_diagnostic()?;
+    let kpis = readings.subscription().kpis();
+    let mut publisher = publisher(&args.name, kpis)?;
+    eprintln!(
+        "sounding: {} KPIs of {} in {}; Ctrl-C ends it",
+        kpis.len(),
+        readings.source(),
+        publisher.place().memory().display()
+    );
+    let outcome = serve(&mut readings, &mut publisher, &stop);
+    readings.finish();
+    let counts = readings.counts();
+    eprintln!(
+        "sounding: {} records, {} values, {} of versions nobody has described, {} corrupt",
+        counts.records, counts.values, counts.unsupported, counts.corrupt
+    );
+    outcome.map(|()| ExitCode::SUCCESS)
+}
+
+fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) -> Result<()> {
+    let mut is_open = true;
+    while !stop.load(Ordering::Relaxed) {
+        if is_open {
+            let polled = readings.poll(BEAT, |now, reading| publisher.handle(&reading, now));
+            match polled.into_diagnostic()? {
+                Polled::Bytes => publisher.post(),
+                Polled::Idle => {}
+                Polled::Closed if readings.source().may_return() => {
+                    eprintln!("sounding: {} closed, waiting for it", readings.source());
+                    is_open = false;
+                }
+                Polled::Closed => return Ok(()),
+            }
+        } else {
+            std::thread::sleep(BEAT);
+            is_open = readings.reopen().is_ok();
+        }
+        publisher.heartbeat(monotonic_now());
+        while let Some(event) = readings.poll_event() {
+            tracing::info!("{event:?}");
+        }
+    }
+    Ok(())
+}
+
+/// The KPIs of these names.
+pub(crate) fn subscription(names: &[String]) -> Result<Subscription> {
+    match names {
+        [] => Subscription::new(USUAL.iter().copied()).into_diagnostic(),
+        [all] if all == "all" => Ok(Subscription::of(registry::all())),
+        names => Subscription::new(names.iter().map(String::as_str)).into_diagnostic(),
+    }
+}
+
+/// A board of that name for these KPIs.
+pub(crate) fn publisher(name: &str, kpis: &[&'static registry::NamedKpi]) -> Result<Publisher> {
+    let place = Place::to_publish(name).into_diagnostic()?;
+    Publisher::create(place, kpis, monotonic_now())
+        .into_diagnostic()
+        .wrap_err("the board cannot be made")
+}

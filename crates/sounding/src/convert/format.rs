@@ -1,0 +1,110 @@
+//! Which kind of file is meant.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use miette::{Result, miette};
+
+use crate::output::Packing;
+
+/// A kind of file that captures are turned into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FileKind {
+    /// A line of JSON for each record
+    Jsonl,
+    /// A table for each log code
+    Parquet,
+    /// RRC and NAS of LTE for Wireshark
+    Pcap,
+    /// RRC and NAS for Wireshark
+    Pcapng,
+    /// Diag frames
+    #[value(alias = "mi2log")]
+    Qmdl,
+    /// Log packets without framing
+    Hdf,
+    /// Log records without framing
+    Dlf,
+}
+
+/// What is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) kind: FileKind,
+    pub(super) packing: Packing,
+}
+
+impl Target {
+    /// What `path` says it is, unless `kind` does.
+    pub(super) fn of(path: &Path, kind: Option<FileKind>) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let (name, packing) = match name.rsplit_once('.') {
+            Some((name, "gz")) => (name, Packing::Gzip),
+            Some((name, "zst")) => (name, Packing::Zstd),
+            _ => (name.as_str(), Packing::None),
+        };
+        let end = name.rsplit_once('.').map(|(_, end)| end);
+        let kind = match (kind, end) {
+            (Some(kind), _) => kind,
+            (None, Some("jsonl" | "ndjson")) => FileKind::Jsonl,
+            (None, Some("parquet")) => FileKind::Parquet,
+            (None, Some("pcap")) => FileKind::Pcap,
+            (None, Some("pcapng")) => FileKind::Pcapng,
+            (None, Some("qmdl" | "mi2log")) => FileKind::Qmdl,
+            (None, Some("hdf")) => FileKind::Hdf,
+            (None, Some("dlf")) => FileKind::Dlf,
+            (None, _) => {
+                return Err(miette!(
+                    help = "name it .jsonl, .parquet, .pcapng, .pcap, .qmdl, .hdf or .dlf, or say it with --to",
+                    "{}: what kind of file is to be written?",
+                    path.display()
+                ));
+            }
+        };
+        if kind == FileKind::Parquet {
+            if packing != Packing::None {
+                return Err(miette!(
+                    "{}: Parquet is packed already, its name ends in .parquet",
+                    path.display()
+                ));
+            }
+            if path == Path::new("-") {
+                return Err(miette!("Parquet goes to a file, not to standard output"));
+            }
+        }
+        Ok(Self { kind, packing })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_name_says_kind_and_packing() {
+        for (name, kind, packing) in [
+            ("a.jsonl", FileKind::Jsonl, Packing::None),
+            ("a.b.QMDL.gz", FileKind::Qmdl, Packing::Gzip),
+            ("folder/a.mi2log.zst", FileKind::Qmdl, Packing::Zstd),
+            ("a.pcapng.gz", FileKind::Pcapng, Packing::Gzip),
+            ("a.parquet", FileKind::Parquet, Packing::None),
+        ] {
+            let target = Target::of(Path::new(name), None).expect(name);
+            assert_eq!(target, Target { kind, packing }, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_says_nothing_is_an_error_unless_the_kind_is_given() {
+        for name in ["-", "a", "a.gz", "a.csv", ".gz"] {
+            assert!(Target::of(Path::new(name), None).is_err(), "{name}");
+            assert!(Target::of(Path::new(name), Some(FileKind::Dlf)).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn parquet_is_neither_packed_again_nor_piped() {
+        assert!(Target::of(Path::new("a.parquet.gz"), None).is_err());
+        assert!(Target::of(Path::new("-"), Some(FileKind::Parquet)).is_err());
+    }
+}

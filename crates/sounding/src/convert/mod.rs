@@ -1,0 +1,277 @@
+//! `sounding convert`: a capture into another kind of file.
+
+mod format;
+mod tables;
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::{IntoDiagnostic, Result, miette};
+use sounding_diag::capture::{Counts, Format, Located};
+use sounding_diag::packet::Packet;
+use sounding_export::json;
+use sounding_export::pcap::Messages;
+use sounding_export::privacy::{self, Privacy};
+
+use crate::decode::parse_code;
+use crate::input::{CaptureError, Source, Step};
+use crate::output::Output;
+use crate::signals;
+use format::{FileKind, Target};
+
+/// Turns a capture into another kind of file
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Kinds of files, by the end of the name or with --to; .gz or .zst behind it packs the file:
+  .jsonl           every record as a line of JSON, every field by name
+  .parquet         a table for each log code, for pandas and the like; a folder if there are several codes
+  .pcapng, .pcap   RRC and NAS messages for Wireshark
+  .qmdl, .mi2log   Diag frames, as a modem sends them
+  .hdf, .dlf       log packets and records without framing
+
+What identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete.
+
+Examples:
+  sounding convert drive.qmdl drive.parquet
+  sounding convert drive.hdf drive.qmdl.zst --only 0xB139,0xB064
+  sounding convert drive.mi2log.gz drive.pcapng --no-redact
+  cat /dev/ttyUSB0 | sounding convert - drive.jsonl.gz")]
+pub(crate) struct Convert {
+    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard input
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// What to write, or - for standard output
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// The kind of file, where its name does not say
+    #[arg(long, value_enum, value_name = "KIND")]
+    to: Option<FileKind>,
+    /// Only records of these codes, e.g. 0xB139,0xB064
+    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = parse_code)]
+    only: Vec<u16>,
+    #[command(flatten)]
+    privacy: PrivacyArgs,
+}
+
+/// Whether what identifies a person is shown.
+#[derive(Args, Debug)]
+pub(crate) struct PrivacyArgs {
+    /// Leave out what identifies a person; the default
+    #[arg(long, overrides_with = "no_redact")]
+    redact: bool,
+    /// Keep everything: IMSI, IMEI, GUTI, NAS and RRC messages, cell identities, positions, debug messages
+    #[arg(long, overrides_with = "redact")]
+    no_redact: bool,
+}
+
+impl PrivacyArgs {
+    pub(crate) fn choice(&self) -> Privacy {
+        if self.no_redact { Privacy::Expose } else { Privacy::Redact }
+    }
+
+    /// As [`choice`](Self::choice), and says aloud what it gives away.
+    pub(crate) fn announced(&self, output: &Path) -> Privacy {
+        if self.no_redact {
+            let exposes = privacy::EXPOSES;
+            eprintln!("warning: --no-redact: {} will hold {exposes}", output.display());
+        }
+        self.choice()
+    }
+}
+
+/// What was done with the packets of a capture.
+#[derive(Debug, Default)]
+struct Tally {
+    written: u64,
+    hidden: u64,
+    /// They have no place in the kind of file.
+    left_out: u64,
+}
+
+pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
+    let target = Target::of(&args.output, args.to)?;
+    refuse_itself(args)?;
+    let mut job = Job {
+        args,
+        privacy: args.privacy.announced(&args.output),
+        stop: signals::stop_flag().into_diagnostic()?,
+        progress: progress(),
+        tally: Tally::default(),
+    };
+    let counts = match target.kind {
+        FileKind::Parquet => tables::write(&mut job)?,
+        _ => job.stream(target)?,
+    };
+    job.progress.finish_and_clear();
+    job.report(&counts);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A conversion at work.
+struct Job<'a> {
+    args: &'a Convert,
+    privacy: Privacy,
+    stop: Arc<AtomicBool>,
+    progress: ProgressBar,
+    tally: Tally,
+}
+
+impl Job<'_> {
+    /// Writes packet by packet.
+    fn stream(&mut self, target: Target) -> Result<Counts> {
+        let source = Source::open(&self.args.input)?;
+        let output = Output::begin(&self.args.output, target.packing);
+        let output = output.map_err(|error| self.failed(error))?;
+        let mut writer = match target.kind {
+            FileKind::Jsonl => Writer::Lines(output),
+            FileKind::Pcap => Writer::Messages(Messages::pcap(output).map_err(|e| self.failed(e))?),
+            FileKind::Pcapng => {
+                Writer::Messages(Messages::pcapng(output).map_err(|e| self.failed(e))?)
+            }
+            FileKind::Qmdl => Writer::Capture(output, Format::Hdlc, Vec::new()),
+            FileKind::Hdf => Writer::Capture(output, Format::Hdf, Vec::new()),
+            FileKind::Dlf => Writer::Capture(output, Format::Dlf, Vec::new()),
+            FileKind::Parquet => unreachable!("tables are written elsewhere"),
+        };
+        let counts = self.for_each(source, |job, located| {
+            job.write(&mut writer, located).map_err(|error| job.failed(error))
+        })?;
+        if let Writer::Messages(messages) = &writer {
+            self.tally.written = messages.written();
+            self.tally.left_out += messages.left_out();
+        }
+        let output = match writer {
+            Writer::Lines(output) | Writer::Capture(output, ..) => output,
+            Writer::Messages(messages) => messages.into_inner(),
+        };
+        output.finish().map_err(|error| self.failed(error))?;
+        Ok(counts)
+    }
+
+    /// Hands every packet that is wanted to `each`; an error if somebody asks to stop.
+    fn for_each(
+        &mut self,
+        source: Source,
+        mut each: impl FnMut(&mut Self, &Located<'_>) -> Result<()>,
+    ) -> Result<Counts> {
+        let counts = source.for_each(|step| -> Result<_, Failure> {
+            match step {
+                Step::Chunk { taken, size } => {
+                    if self.stop.load(Ordering::Relaxed) {
+                        return Err(miette!("interrupted: nothing was written").into());
+                    }
+                    self.progress.set_length(size.unwrap_or(taken));
+                    self.progress.set_position(taken);
+                }
+                Step::Found(Ok(located)) if self.wants(&located.packet) => {
+                    each(self, &located)?;
+                }
+                Step::Found(_) => {}
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        counts.map_err(|Failure(report)| report)
+    }
+
+    fn wants(&self, packet: &Packet<'_>) -> bool {
+        match packet {
+            _ if self.args.only.is_empty() => true,
+            Packet::Log(record) => self.args.only.contains(&record.code.number()),
+            Packet::Other { .. } => false,
+        }
+    }
+
+    fn hides(&self, packet: &Packet<'_>) -> bool {
+        self.privacy == Privacy::Redact && privacy::packet_identifies(packet)
+    }
+
+    fn write(&mut self, writer: &mut Writer, located: &Located<'_>) -> io::Result<()> {
+        let hidden = self.hides(&located.packet);
+        self.tally.hidden += u64::from(hidden);
+        match (writer, &located.packet) {
+            (Writer::Lines(out), Packet::Log(record)) => {
+                self.tally.written += 1;
+                writeln!(out, "{}", json::line(located.offset, record, self.privacy))
+            }
+            (Writer::Messages(out), Packet::Log(record)) if !hidden => out.handle_record(record),
+            (Writer::Capture(out, format, bytes), packet) if !hidden => {
+                bytes.clear();
+                match format.emit(packet, bytes) {
+                    Ok(()) => self.tally.written += 1,
+                    Err(_) => self.tally.left_out += 1,
+                }
+                out.write_all(bytes)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn failed(&self, error: io::Error) -> miette::Report {
+        let reason = match error.kind() {
+            io::ErrorKind::StorageFull => "no space left; nothing was written".to_owned(),
+            _ => error.to_string(),
+        };
+        miette!("{}: {reason}", self.args.output.display())
+    }
+
+    fn report(&self, counts: &Counts) {
+        let Tally { written, hidden, left_out } = self.tally;
+        let mut text = format!("sounding: {written} records written");
+        if hidden > 0 {
+            text += &format!(", {hidden} hidden because they may identify somebody (--no-redact)");
+        }
+        if left_out > 0 {
+            text += &format!(", {left_out} left out because the file has no place for them");
+        }
+        let damaged = counts.frames.bad + counts.bad_packets;
+        if damaged > 0 {
+            text += &format!(", {damaged} damaged");
+        }
+        eprintln!("{text}");
+    }
+}
+
+/// What a capture is written into, one packet at a time.
+enum Writer {
+    Lines(Output),
+    Messages(Messages<Output>),
+    Capture(Output, Format, Vec<u8>),
+}
+
+/// A report that captures' errors turn into.
+pub(crate) struct Failure(pub(crate) miette::Report);
+
+impl From<CaptureError> for Failure {
+    fn from(error: CaptureError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<miette::Report> for Failure {
+    fn from(report: miette::Report) -> Self {
+        Self(report)
+    }
+}
+
+/// A file that is read and renamed over at once would be lost if what is left out is wanted later.
+fn refuse_itself(args: &Convert) -> Result<()> {
+    let same = match (args.input.canonicalize(), args.output.canonicalize()) {
+        (Ok(input), Ok(output)) => input == output && input.is_file(),
+        _ => false,
+    };
+    if same {
+        return Err(miette!("{}: input and output are the same file", args.input.display()));
+    }
+    Ok(())
+}
+
+fn progress() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}");
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,264 @@
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use miette::{IntoDiagnostic, Result, miette};
+use serde_json::json;
+use sounding_diag::capture::Reader;
+use sounding_diag::packet::Packet;
+use sounding_kpi::registry::{self, Conversion, NamedKpi};
+use sounding_kpi::{Counts, Reading, Subscription};
+use sounding_modem::{Polled, Readings, Source};
+use sounding_units::HostInstant;
+
+use crate::{input, signals};
+
+/// Prints KPIs of a capture or a live modem, or lists them all
+#[derive(Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
+Each line is one value: the modem's time, the KPI, which item of its record it belongs to, the value in the KPI's unit.
+A modem is asked for the records of these KPIs only, and is left as it was found.
+
+Examples:
+  sounding kpi list                                             every KPI, its unit, range and record
+  sounding kpi drive.mi2log --kpi lte.pusch.tbs,lte.cell.rsrp
+  sounding kpi /dev/ttyUSB0 --kpi lte.pdsch.mcs --format json   until Ctrl-C"
+)]
+pub(crate) struct Kpi {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// Capture file, - for standard input, or a modem: device, tcp:HOST:PORT, router[:NAME]
+    #[arg(required = true)]
+    source: Option<Source>,
+    /// Names of KPIs
+    #[arg(long, value_name = "NAME", value_delimiter = ',', required = true)]
+    kpi: Vec<String>,
+    /// How values are printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// As JSON lines
+    #[arg(long, conflicts_with_all = ["csv", "format"])]
+    json: bool,
+    /// As CSV
+    #[arg(long, conflicts_with = "format")]
+    csv: bool,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    /// Lists every KPI: name, unit, range, record, and what it is
+    List {
+        /// One JSON object a KPI, with its versions and the section that defines it
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Csv,
+}
+
+pub(crate) fn run(args: Kpi) -> Result<ExitCode> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let outcome = match (args.verb, args.source) {
+        (Some(Verb::List { json }), _) => list(&mut out, json),
+        (None, Some(source)) => {
+            let subscription =
+                Subscription::new(args.kpi.iter().map(String::as_str)).into_diagnostic()?;
+            let format = match (args.json, args.csv) {
+                (true, _) => Format::Json,
+                (_, true) => Format::Csv,
+                _ => args.format,
+            };
+            let mut printer =
+                Printer { out, format, kpis: subscription.kpis().to_vec(), failed: None };
+            printer.head();
+            let counts = if is_recorded(&source) {
+                recorded(&source, subscription, &mut printer)?
+            } else {
+                live(source, subscription, &mut printer)?
+            };
+            tell(&counts);
+            printer.finish()
+        }
+        (None, None) => return Err(miette!("no source: name a capture or a modem")),
+    };
+    match outcome {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).into_diagnostic(),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn is_recorded(source: &Source) -> bool {
+    match source {
+        Source::Path(path) => path.is_file() || path.is_dir(),
+        Source::Stdin => true,
+        _ => false,
+    }
+}
+
+fn recorded(
+    source: &Source,
+    mut subscription: Subscription,
+    printer: &mut Printer<impl Write>,
+) -> Result<Counts> {
+    let capture = match source {
+        Source::Path(path) => input::capture(path)?,
+        _ => input::capture(Path::new("-"))?,
+    };
+    let mut reader = Reader::new();
+    let mut rest = &capture[..];
+    while let Some(packet) = reader.poll_packet(&mut rest) {
+        if let Ok(located) = packet
+            && let Packet::Log(log) = located.packet
+        {
+            // What cannot be read is counted.
+            let _ = subscription.handle(&log, |reading| printer.print(None, &reading));
+        }
+        if printer.failed.is_some() {
+            break;
+        }
+    }
+    Ok(subscription.counts())
+}
+
+/// Until somebody ends it, or the source is over for good.
+fn live(
+    source: Source,
+    subscription: Subscription,
+    printer: &mut Printer<impl Write>,
+) -> Result<Counts> {
+    let stop = signals::stop_flag().into_diagnostic()?;
+    let mut readings = Readings::open(source, subscription).into_diagnostic()?;
+    while !stop.load(Ordering::Relaxed) && printer.failed.is_none() {
+        let patience = Duration::from_millis(50);
+        let polled = readings.poll(patience, |now, reading| printer.print(Some(now), &reading));
+        match polled.into_diagnostic()? {
+            Polled::Bytes => printer.flush(),
+            Polled::Idle => {}
+            Polled::Closed => break,
+        }
+        while let Some(event) = readings.poll_event() {
+            tracing::info!("{event:?}");
+        }
+    }
+    readings.finish();
+    Ok(readings.counts())
+}
+
+/// What was left out is said, on standard error, where values do not go.
+fn tell(counts: &Counts) {
+    if counts.unsupported + counts.corrupt + counts.lacking > 0 {
+        eprintln!(
+            "sounding: of {} records, {} of versions nobody has described, {} of versions without the KPI, {} corrupt",
+            counts.records, counts.unsupported, counts.lacking, counts.corrupt
+        );
+    }
+}
+
+/// Prints readings, and keeps the first error.
+struct Printer<W> {
+    out: W,
+    format: Format,
+    kpis: Vec<&'static NamedKpi>,
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Printer<W> {
+    fn head(&mut self) {
+        let written = match self.format {
+            Format::Csv => writeln!(self.out, "modem_unix_ns,host_ns,kpi,item,value"),
+            Format::Text | Format::Json => Ok(()),
+        };
+        self.note(written);
+    }
+
+    fn print(&mut self, received: Option<HostInstant>, reading: &Reading) {
+        let Some(kpi) = self.kpis.get(reading.slot) else { return };
+        let Reading { value, item, at, .. } = reading;
+        let (name, out) = (kpi.name, &mut self.out);
+        let stamp = at.unix_nanos();
+        let written = match self.format {
+            Format::Text => {
+                let (seconds, rest) = (stamp / 1_000_000_000, stamp % 1_000_000_000 / 1_000);
+                let item = item.to_string();
+                writeln!(out, "{seconds}.{rest:06} {name:28} {item:>7} {value} {}", kpi.unit)
+            }
+            Format::Csv => {
+                let host = received.map_or(String::new(), |now| now.as_nanos().to_string());
+                writeln!(out, "{stamp},{host},{name},{item},{value}")
+            }
+            Format::Json => {
+                let line = json!({
+                    "modem_unix_ns": stamp,
+                    "host_ns": received.map(HostInstant::as_nanos),
+                    "kpi": name,
+                    "item": item.levels(),
+                    "value": value,
+                    "unit": kpi.unit.to_string(),
+                });
+                writeln!(out, "{line}")
+            }
+        };
+        self.note(written);
+    }
+
+    fn flush(&mut self) {
+        let flushed = self.out.flush();
+        self.note(flushed);
+    }
+
+    fn note(&mut self, written: io::Result<()>) {
+        if let (Err(error), None) = (written, &self.failed) {
+            self.failed = Some(error);
+        }
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.flush();
+        self.failed.map_or(Ok(()), Err)
+    }
+}
+
+fn list(out: &mut impl Write, json: bool) -> io::Result<()> {
+    for kpi in registry::all() {
+        if json {
+            writeln!(out, "{}", described(kpi))?;
+        } else {
+            let range = format!("{}..{}", kpi.least, kpi.most);
+            let unit = kpi.unit.to_string();
+            writeln!(out, "{:32} {unit:6} {range:>16}  {}  {}", kpi.name, kpi.code, kpi.what)?;
+        }
+    }
+    out.flush()
+}
+
+fn described(kpi: &NamedKpi) -> serde_json::Value {
+    let versions: Vec<String> = kpi
+        .layouts()
+        .flat_map(|layout| layout.versions)
+        .map(|&version| sounding_diag::record::Version::Packet(version).to_string())
+        .collect();
+    json!({
+        "name": kpi.name,
+        "unit": kpi.unit.to_string(),
+        "least": kpi.least,
+        "most": kpi.most,
+        "what": kpi.what,
+        "origin": kpi.origin,
+        "code": kpi.code.to_string(),
+        "record": kpi.code.name(),
+        "path": kpi.path,
+        "versions": versions,
+        "by_choice": matches!(kpi.conversion, Conversion::Choice(_)),
+    })
+}

@@ -1,0 +1,163 @@
+//! Files that are there whole or not at all.
+//!
+//! What is written goes to a temporary name beside the final one and is renamed once it is complete and on disk. An
+//! error, a full disk or Ctrl-C on the way removes it, and leaves whatever had the final name before.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Stdout, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use flate2::write::GzEncoder;
+use tempfile::{NamedTempFile, TempDir};
+
+/// What packs an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packing {
+    None,
+    Gzip,
+    Zstd,
+}
+
+/// An output on its way.
+pub(crate) struct Output {
+    packed: Packed,
+}
+
+enum Packed {
+    None(Target),
+    Gzip(GzEncoder<Target>),
+    Zstd(zstd::stream::write::Encoder<'static, Target>),
+}
+
+enum Target {
+    Stdout(BufWriter<Stdout>),
+    /// A device or a pipe, which cannot be renamed to.
+    Direct(BufWriter<File>),
+    File(BufWriter<NamedTempFile>, PathBuf),
+}
+
+impl Output {
+    /// Begins an output; `-` is standard output.
+    pub(crate) fn begin(path: &Path, packing: Packing) -> io::Result<Self> {
+        let target = Target::begin(path)?;
+        let packed = match packing {
+            Packing::None => Packed::None(target),
+            Packing::Gzip => Packed::Gzip(GzEncoder::new(target, flate2::Compression::default())),
+            Packing::Zstd => Packed::Zstd(zstd::stream::write::Encoder::new(target, 3)?),
+        };
+        Ok(Self { packed })
+    }
+
+    /// Completes the output and gives it its name.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        let target = match self.packed {
+            Packed::None(target) => target,
+            Packed::Gzip(encoder) => encoder.finish()?,
+            Packed::Zstd(encoder) => encoder.finish()?,
+        };
+        target.finish()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.packed {
+            Packed::None(target) => target.write(bytes),
+            Packed::Gzip(encoder) => encoder.write(bytes),
+            Packed::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.packed {
+            Packed::None(target) => target.flush(),
+            Packed::Gzip(encoder) => encoder.flush(),
+            Packed::Zstd(encoder) => encoder.flush(),
+        }
+    }
+}
+
+impl Target {
+    fn begin(path: &Path) -> io::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout(BufWriter::new(io::stdout())));
+        }
+        if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Ok(Self::Direct(BufWriter::new(file)));
+        }
+        let file = temporary().tempfile_in(folder_of(path))?;
+        Ok(Self::File(BufWriter::new(file), path.to_path_buf()))
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Stdout(mut out) => out.flush(),
+            Self::Direct(mut out) => out.flush(),
+            Self::File(out, path) => {
+                let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                // Some file systems notice only here that there is no room.
+                file.as_file().sync_all()?;
+                file.persist(path).map(drop).map_err(|error| error.error)
+            }
+        }
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(out) => out.write(bytes),
+            Self::Direct(out) => out.write(bytes),
+            Self::File(out, _) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::Direct(out) => out.flush(),
+            Self::File(out, _) => out.flush(),
+        }
+    }
+}
+
+/// A folder of files that is there whole or not at all.
+pub(crate) struct Folder {
+    temporary: TempDir,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Begins a folder.
+    pub(crate) fn begin(path: &Path) -> io::Result<Self> {
+        let temporary =
+            temporary().permissions(Permissions::from_mode(0o777)).tempdir_in(folder_of(path))?;
+        Ok(Self { temporary, path: path.to_path_buf() })
+    }
+
+    /// A new file in it.
+    pub(crate) fn file(&self, name: &str) -> io::Result<File> {
+        File::create_new(self.temporary.path().join(name))
+    }
+
+    /// Gives the folder its name, which nothing but an empty folder may have.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        fs::rename(self.temporary.path(), &self.path)?;
+        // It has moved: there is nothing to remove.
+        let _ = self.temporary.keep();
+        Ok(())
+    }
+}
+
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    // The process's mask takes away what it does not want to give.
+    builder.prefix(".sounding-").permissions(Permissions::from_mode(0o666));
+    builder
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,314 @@
+//! `sounding convert` as a stranger meets it: every kind of file, packed and not, cut, damaged, full disks, Ctrl-C.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value as Json;
+use sounding_lab::radio::RadioLink;
+
+fn program() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
+}
+
+fn sounding(arguments: &[&str]) -> Output {
+    program().args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    // Lines are broken to the width of a terminal.
+    String::from_utf8_lossy(&output.stderr)
+        .replace("│", "")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// A folder with a capture of three seconds in it.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let bench = Self { folder: tempfile::tempdir().unwrap() };
+        let link = RadioLink::generated(3, Duration::from_secs(3)).unwrap();
+        fs::write(bench.path("in.qmdl"), link.capture).unwrap();
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().into()
+    }
+
+    /// Converts; nothing but the output is left behind.
+    fn convert(&self, from: &str, to: &str, more: &[&str]) {
+        let output = self.try_convert(from, to, more);
+        assert!(output.status.success(), "{from} to {to}: {}", stderr(&output));
+        assert!(self.path(to).exists(), "{to}");
+        assert_eq!(self.temporaries(), 0, "{to}");
+    }
+
+    fn try_convert(&self, from: &str, to: &str, more: &[&str]) -> Output {
+        let (from, to) = (self.text(from), self.text(to));
+        sounding(&[&["convert", from.as_str(), to.as_str()], more].concat())
+    }
+
+    fn temporaries(&self) -> usize {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let hidden = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(".sounding");
+        entries.filter(|entry| hidden(&entry.as_ref().unwrap().file_name())).count()
+    }
+
+    /// Every record of a capture, without the place it was found at.
+    fn records(&self, name: &str) -> Vec<Json> {
+        let output = sounding(&["decode", &self.text(name)]);
+        assert!(output.status.success(), "{name}: {}", stderr(&output));
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let lines = lines.lines().map(|line| {
+            let mut line: Json = serde_json::from_str(line).unwrap();
+            line.as_object_mut().unwrap().remove("offset");
+            line
+        });
+        lines.collect()
+    }
+}
+
+#[test]
+fn every_capture_format_keeps_every_record_packed_or_not() {
+    let bench = Bench::new();
+    let records = bench.records("in.qmdl");
+    assert!(records.len() > 300);
+    for name in ["a.qmdl", "a.hdf", "a.dlf", "a.mi2log.gz", "a.hdf.zst", "a.dlf.gz"] {
+        bench.convert("in.qmdl", name, &[]);
+        assert!(bench.records(name) == records, "{name}");
+    }
+    // And back, from one without framing.
+    bench.convert("a.dlf.gz", "b.qmdl", &[]);
+    assert_eq!(fs::read(bench.path("b.qmdl")).unwrap(), fs::read(bench.path("in.qmdl")).unwrap());
+}
+
+#[test]
+fn lines_are_those_of_decode() {
+    let bench = Bench::new();
+    bench.convert("in.qmdl", "out.jsonl", &[]);
+    let decoded = sounding(&["decode", &bench.text("in.qmdl")]);
+    assert!(fs::read(bench.path("out.jsonl")).unwrap() == decoded.stdout);
+}
+
+#[test]
+fn only_the_records_that_are_asked_for_are_written() {
+    let bench = Bench::new();
+    bench.convert("in.qmdl", "one.qmdl", &["--only", "0xB139"]);
+    let records = bench.records("one.qmdl");
+    assert!(!records.is_empty() && records.iter().all(|record| record["code"] == "0xB139"));
+}
+
+#[test]
+fn one_table_is_a_file_and_several_are_a_folder() {
+    let bench = Bench::new();
+    bench.convert("in.qmdl", "all.parquet", &[]);
+    let mut codes: Vec<String> =
+        bench.records("in.qmdl").iter().map(|record| record["code"].to_string()).collect();
+    codes.sort();
+    codes.dedup();
+    let tables = fs::read_dir(bench.path("all.parquet")).unwrap().count();
+    assert_eq!(tables, codes.len());
+    bench.convert("in.qmdl", "one.parquet", &["--only", "0xB139"]);
+    let bytes = fs::read(bench.path("one.parquet")).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    let refused = bench.try_convert("in.qmdl", "all.parquet", &[]);
+    assert!(stderr(&refused).contains("not empty"), "{}", stderr(&refused));
+}
+
+#[test]
+fn a_table_can_be_made_of_what_comes_through_a_pipe() {
+    let bench = Bench::new();
+    let mut child = program()
+        .args(["convert", "-", &bench.text("piped.parquet"), "--only", "0xB139"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&fs::read(bench.path("in.qmdl")).unwrap()).unwrap();
+    assert!(child.wait().unwrap().success());
+    bench.convert("in.qmdl", "read.parquet", &["--only", "0xB139"]);
+    assert!(
+        fs::read(bench.path("piped.parquet")).unwrap()
+            == fs::read(bench.path("read.parquet")).unwrap()
+    );
+}
+
+#[test]
+fn a_packed_capture_cut_anywhere_is_read_up_to_there() {
+    let bench = Bench::new();
+    let whole = bench.records("in.qmdl").len();
+    for name in ["in.qmdl.gz", "in.qmdl.zst"] {
+        bench.convert("in.qmdl", name, &[]);
+        let bytes = fs::read(bench.path(name)).unwrap();
+        for keep in [bytes.len() - 1, bytes.len() * 3 / 4] {
+            fs::write(bench.path("cut"), &bytes[..keep]).unwrap();
+            let output = sounding(&["decode", &bench.text("cut")]);
+            assert!(output.status.success(), "{name} cut at {keep}: {}", stderr(&output));
+            assert!(stderr(&output).contains("what precedes it is used"), "{}", stderr(&output));
+            let lines = output.stdout.iter().filter(|&&byte| byte == b'\n').count();
+            assert!(lines <= whole, "{name} cut at {keep}");
+        }
+        for keep in 0..40.min(bytes.len()) {
+            fs::write(bench.path("cut"), &bytes[..keep]).unwrap();
+            let output = sounding(&["decode", &bench.text("cut")]);
+            let code = output.status.code();
+            assert!(matches!(code, Some(0 | 1)), "{name} cut at {keep}: {code:?}");
+        }
+    }
+}
+
+#[test]
+fn a_little_file_that_unpacks_to_a_huge_one_takes_no_memory() {
+    let bench = Bench::new();
+    let start = fs::read(bench.path("in.qmdl")).unwrap();
+    let zeros = vec![0; 1 << 20];
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut zst = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    gzip.write_all(&start).unwrap();
+    zst.write_all(&start).unwrap();
+    for _ in 0..1024 {
+        gzip.write_all(&zeros).unwrap();
+        zst.write_all(&zeros).unwrap();
+    }
+    fs::write(bench.path("bomb.gz"), gzip.finish().unwrap()).unwrap();
+    fs::write(bench.path("bomb.zst"), zst.finish().unwrap()).unwrap();
+    for name in ["bomb.gz", "bomb.zst"] {
+        // Half a GiB of addresses, for a GiB of zeros.
+        let output = Command::new("sh")
+            .args(["-c", "ulimit -v 524288; exec \"$@\"", "sh"])
+            .arg(assert_cmd::cargo::cargo_bin!("sounding"))
+            .args(["decode", &bench.text(name), "--summary", "--json"])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{name}: {}", stderr(&output));
+        let summary: Json = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(summary["corrupt_frames"], 1, "{name}");
+    }
+}
+
+#[test]
+fn what_was_there_stays_until_its_successor_is_complete() {
+    let bench = Bench::new();
+    fs::write(bench.path("out.jsonl"), "precious").unwrap();
+    fs::write(bench.path("letter"), "hello, this is a letter").unwrap();
+    let output = bench.try_convert("letter", "out.jsonl", &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(fs::read(bench.path("out.jsonl")).unwrap(), b"precious");
+    bench.convert("in.qmdl", "out.jsonl", &[]);
+    assert!(fs::read(bench.path("out.jsonl")).unwrap().starts_with(b"{"));
+}
+
+#[test]
+fn an_interrupted_conversion_leaves_nothing_behind() {
+    let bench = Bench::new();
+    let mut child = program()
+        .args(["convert", "-", &bench.text("out.qmdl")])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let capture = fs::read(bench.path("in.qmdl")).unwrap();
+    // Enough that the conversion has begun, without an end.
+    while bench.temporaries() == 0 {
+        if stdin.write_all(&capture).is_err() {
+            break;
+        }
+    }
+    let process = nix::unistd::Pid::from_raw(child.id() as i32);
+    nix::sys::signal::kill(process, nix::sys::signal::SIGINT).unwrap();
+    let writer = std::thread::spawn(move || while stdin.write_all(&capture).is_ok() {});
+    let status = child.wait().unwrap();
+    writer.join().unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("interrupted"), "{said}");
+    assert!(!bench.path("out.qmdl").exists());
+    assert_eq!(bench.temporaries(), 0);
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_leaves_no_half_a_file() {
+    let bench = Bench::new();
+    let small = bench.path("small");
+    fs::create_dir(&small).unwrap();
+    for name in ["out.jsonl", "out.parquet", "out.pcap"] {
+        // A file system of 16 KiB that nobody else sees; it ends with the shell.
+        let script = format!(
+            "mount -t tmpfs -o size=16k tmpfs {small} || exit 99; \
+             {program} convert {capture} {small}/{name} --no-redact; code=$?; ls -A {small} >&2; exit $code",
+            small = small.display(),
+            program = assert_cmd::cargo::cargo_bin!("sounding").display(),
+            capture = bench.text("in.qmdl"),
+        );
+        let output = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output();
+        let Ok(output) = output else { return };
+        let said = stderr(&output);
+        if !matches!(output.status.code(), Some(0 | 1)) {
+            eprintln!("SKIPPED: no file system of one's own here: {said}");
+            return;
+        }
+        if name == "out.pcap" {
+            // There is no message in the capture: little enough for any disk.
+            assert!(output.status.success() && said.ends_with(name), "{said}");
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(1), "{name}: {said}");
+        assert!(said.contains("no space left"), "{name}: {said}");
+        assert!(said.ends_with("written"), "{name}: something was left: {said}");
+    }
+}
+
+#[test]
+fn wrong_words_are_answered_with_what_is_allowed() {
+    let bench = Bench::new();
+    for (to, more, says) in [
+        ("out.csv", &[][..], "--to"),
+        ("out.parquet.gz", &[], "packed already"),
+        ("in.qmdl", &[], "same file"),
+        ("nowhere/out.qmdl", &[], "No such file"),
+    ] {
+        let output = bench.try_convert("in.qmdl", to, more);
+        assert_eq!(output.status.code(), Some(1), "{to}");
+        assert!(stderr(&output).contains(says), "{to}: {}", stderr(&output));
+    }
+    assert_eq!(bench.try_convert("in.qmdl", "out", &["--to", "xls"]).status.code(), Some(2));
+}
+
+#[test]
+fn standard_output_takes_what_a_file_would() {
+    let bench = Bench::new();
+    bench.convert("in.qmdl", "out.dlf", &[]);
+    let output = sounding(&["convert", &bench.text("in.qmdl"), "-", "--to", "dlf"]);
+    assert!(output.stdout == fs::read(bench.path("out.dlf")).unwrap());
+    assert!(Path::new("-").metadata().is_err());
+}
+
+#[test]
+fn the_coverage_names_every_described_code() {
+    let output = sounding(&["decode", "--coverage", "--json"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for code in sounding_diag::record::CODES {
+        let of_code = text.lines().filter(|line| line.contains(&code.to_string()));
+        let fields = of_code.map(|line| {
+            let row: Json = serde_json::from_str(line).unwrap();
+            row["fields"].as_u64().unwrap()
+        });
+        assert!(fields.min().is_some_and(|least| least > 0), "{code}");
+    }
+}
