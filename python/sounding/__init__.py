@@ -5,6 +5,7 @@
     for record in sounding.open("drive.mi2log"):
         print(record.modem_time, record.name, record.fields)
 
+    signal = sounding.kpis("drive.mi2log", ["lte.cell.rsrp"])
     blocks = sounding.columns("drive.mi2log", 0xB173, ["subframes.rbs", "subframes.blocks.mcs"])
     rate = sounding.link("drive.mi2log", direction="downlink").to_pandas()
 """
@@ -20,11 +21,13 @@ from ._sounding import (
     CaptureError,
     CorruptError,
     Counts,
+    Kpi,
     Reader,
     Record,
     SoundingError,
     UnreadError,
     described_codes,
+    known_kpis,
     name_of,
     open,
 )
@@ -35,6 +38,7 @@ __all__ = [
     "Column",
     "CorruptError",
     "Counts",
+    "Kpi",
     "Reader",
     "Record",
     "SoundingError",
@@ -42,6 +46,8 @@ __all__ = [
     "UnreadError",
     "columns",
     "described_codes",
+    "known_kpis",
+    "kpis",
     "link",
     "name_of",
     "open",
@@ -58,6 +64,19 @@ def columns(source: Source, code: int, fields: Iterable[str]) -> Table:
     are the number on the wire, with their names in `Column.words`.
     """
     return Table._of(_sounding.columns(source, code, list(fields)))
+
+
+def kpis(source: Source, names: Iterable[str]) -> Table:
+    """Some KPIs out of all records of a capture, as columns beside `modem_time_ns`; `known_kpis` lists their names.
+
+    There is a row for each item of a record that has any of them; values further out repeat, and what the item or the
+    version of the record lacks is NaN. Only the bytes of these KPIs are looked at. `Column.unit` is what a KPI is counted
+    in, and `Table.counts` what became of the records.
+    """
+    raw = _sounding.kpis(source, list(names))
+    table = Table._of(raw["columns"])
+    table.counts = raw["counts"]
+    return table
 
 
 def link(

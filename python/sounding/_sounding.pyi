@@ -12,12 +12,15 @@ __all__ = [
     "CaptureError",
     "CorruptError",
     "Counts",
+    "Kpi",
     "Reader",
     "Record",
     "SoundingError",
     "UnreadError",
     "columns",
     "described_codes",
+    "known_kpis",
+    "kpis",
     "link",
     "name_of",
     "open",
@@ -112,6 +115,32 @@ class Counts:
     """Records handed over whose bytes do not fit their description."""
 
 @final
+class Kpi:
+    """A number that has a name."""
+
+    @property
+    def name(self) -> str:
+        """Its name: technology, channel or layer, quantity."""
+    @property
+    def unit(self) -> str:
+        """What it is counted in."""
+    @property
+    def least(self) -> float:
+        """The smallest value it can have."""
+    @property
+    def most(self) -> float:
+        """The largest."""
+    @property
+    def what(self) -> str:
+        """What it is."""
+    @property
+    def origin(self) -> str:
+        """The section that defines it."""
+    @property
+    def code(self) -> int:
+        """The log code of the record that has it."""
+
+@final
 class Reader:
     """The records of a capture or a port, one after the other."""
 
@@ -146,6 +175,10 @@ def open(
     """
 
 def columns(source: str | os.PathLike[str] | bytes, code: int, paths: list[str]) -> dict[str, Any]: ...
+def known_kpis() -> list[Kpi]:
+    """Every KPI there is."""
+
+def kpis(source: str | os.PathLike[str] | bytes, names: list[str]) -> dict[str, Any]: ...
 def link(
     source: str | os.PathLike[str] | bytes,
     direction: str,

@@ -17,14 +17,18 @@ _TYPES = {"d": "float64", "q": "int64"}
 class Column:
     """A column of numbers; `memoryview(column.data)`, and so NumPy, reads it without a copy."""
 
-    __slots__ = ("_bytes", "data", "words")
+    __slots__ = ("_bytes", "data", "unit", "words")
 
-    def __init__(self, kind: Literal["d", "q"], data: bytes, words: dict[int, str] | None = None) -> None:
+    def __init__(
+        self, kind: Literal["d", "q"], data: bytes, words: dict[int, str] | None = None, unit: str | None = None
+    ) -> None:
         self._bytes = data
         #: The numbers.
         self.data: memoryview[Any] = memoryview(data).cast("d" if kind == "d" else "q")
         #: What the numbers stand for, if they are choices.
         self.words = words
+        #: What they are counted in, if they are a KPI.
+        self.unit = unit
 
     def __len__(self) -> int:
         return len(self.data)
@@ -74,15 +78,17 @@ class Table(Mapping[str, Column]):
 
     def __init__(self, columns: dict[str, Column]) -> None:
         self._columns = columns
+        #: What became of the records behind it, where somebody counted.
+        self.counts: dict[str, int] = {}
 
     @classmethod
     def _of(cls, raw: dict[str, Any]) -> Table:
-        """From the compiled half: by name, type and bytes of the numbers, and words if they are choices."""
+        """From the compiled half: by name, type and bytes of the numbers, words if they are choices, the unit."""
         columns = {}
-        for name, ((kind, data), words) in raw.items():
+        for name, ((kind, data), words, unit) in raw.items():
             if isinstance(words, list):
                 words = dict(enumerate(words))
-            columns[name] = Column(kind, data, words)
+            columns[name] = Column(kind, data, words, unit)
         return cls(columns)
 
     def __getitem__(self, name: str) -> Column:

@@ -146,10 +146,10 @@ impl Table {
 
     fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let dict = PyDict::new(py);
-        dict.set_item("modem_time_ns", (integers(self.time), None::<Column>))?;
+        dict.set_item("modem_time_ns", (integers(self.time), None::<()>, None::<()>))?;
         for field in self.fields {
             let names = (!field.names.is_empty()).then_some(field.names);
-            dict.set_item(field.path, (floats(field.numbers), names))?;
+            dict.set_item(field.path, (floats(field.numbers), names, None::<()>))?;
         }
         Ok(dict)
     }

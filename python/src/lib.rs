@@ -5,6 +5,7 @@
 mod columns;
 mod error;
 mod fields;
+mod kpis;
 mod link;
 mod reader;
 mod record;
@@ -19,6 +20,8 @@ mod _sounding {
     use super::columns::columns;
     #[pymodule_export]
     use super::error::{CaptureError, CorruptError, SoundingError, UnreadError};
+    #[pymodule_export]
+    use super::kpis::{Kpi, known_kpis, kpis};
     #[pymodule_export]
     use super::link::link;
     #[pymodule_export]

@@ -100,7 +100,7 @@ impl Series {
         };
         let dict = PyDict::new(py);
         let put = |name: &str, column: Column, words: Option<Column>| {
-            dict.set_item(name, (column, words))
+            dict.set_item(name, (column, words, None::<()>))
         };
         put("modem_time_ns", integers(self.time), None)?;
         put("time_s", floats(self.elapsed), None)?;

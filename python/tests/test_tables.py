@@ -114,3 +114,44 @@ def test_the_link_is_the_same_from_a_file_and_from_memory(lte: Path) -> None:
     from_file, from_memory = sounding.link(lte), sounding.link(lte.read_bytes())
     for name in from_file:
         assert from_file[name].data.tobytes() == from_memory[name].data.tobytes()
+
+
+def test_kpis_are_columns_with_units(lte: Path) -> None:
+    table = sounding.kpis(lte, ["lte.cell.rsrp", "lte.cell.rsrp_rx0"])
+    expected = [
+        (cell["rsrp_dbm"], cell["rsrp_rx0_dbm"])
+        for fields in one_by_one(lte, 0xB193)
+        for packet in fields["sub_packets"]
+        for cell in packet["cells"]
+    ]
+    assert list(zip(table["lte.cell.rsrp"], table["lte.cell.rsrp_rx0"])) == expected
+    assert table["lte.cell.rsrp"].unit == "dBm"
+    assert table.counts["records"] == len(one_by_one(lte, 0xB193))
+
+
+def test_kpis_of_one_item_share_a_row_and_others_do_not(lte: Path) -> None:
+    table = sounding.kpis(lte, ["lte.pusch.prb", "lte.pusch.tbs", "lte.cell.rsrp"])
+    blocks = [
+        (sent["rbs"], sent["tb_bytes"])
+        for fields in one_by_one(lte, 0xB139)
+        for sent in fields["transmissions"]
+    ]
+    rows = list(zip(*(table[name] for name in list(table)[1:])))
+    pusch = [(prb, tbs) for prb, tbs, rsrp in rows if math.isnan(rsrp)]
+    assert pusch == blocks
+    assert all(math.isnan(prb) and math.isnan(tbs) for prb, tbs, rsrp in rows if not math.isnan(rsrp))
+
+
+def test_every_kpi_can_be_asked_for_at_once(lte: Path) -> None:
+    known = sounding.known_kpis()
+    table = sounding.kpis(lte, [kpi.name for kpi in known])
+    assert list(table)[1:] == [kpi.name for kpi in known]
+    for kpi in known:
+        assert kpi.unit and kpi.what and kpi.least < kpi.most
+        assert all(kpi.least <= value <= kpi.most for value in table[kpi.name] if not math.isnan(value))
+    assert table.counts["values"] > 100_000
+
+
+def test_a_kpi_without_a_name_is_refused() -> None:
+    with pytest.raises(ValueError, match="no KPI is called 'lte.nothing'|no KPI is called \"lte.nothing\""):
+        sounding.kpis(log(0xB067, STATISTICS), ["lte.nothing"])
