@@ -76,6 +76,7 @@ pub enum Value<'a> {
 
 impl Field {
     /// The value in `block`.
+    #[inline]
     pub fn value<'a>(&self, block: &'a [u8]) -> Value<'a> {
         let raw = self.bits.read(block);
         match self.kind {
@@ -120,6 +121,7 @@ impl Field {
     }
 }
 
+#[inline]
 fn name_of(names: Names, raw: u64) -> Option<&'static str> {
     // Most tables are indexed by the number itself.
     let direct = usize::try_from(raw).ok().and_then(|at| names.get(at));

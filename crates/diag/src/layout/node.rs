@@ -70,6 +70,9 @@ impl<'a> Node<'a> {
                 left: count.used(place.block),
                 parts,
             }),
+            Part::Counted { name: found, room, parts } if *found == name => {
+                Some(place.counted(self.body, *room, parts))
+            }
             _ => None,
         });
         found.unwrap_or(Children { body: &[], at: 0, left: 0, parts: &[] })
@@ -104,65 +107,73 @@ impl<'a> Node<'a> {
 
     /// Hands every field to `sink`.
     pub fn visit(&self, sink: &mut impl Sink) {
-        for place in self.walk() {
-            match place.part {
-                Part::Block(block) => {
-                    let bytes = self.body.get(place.at..).unwrap_or_default();
-                    for field in block.fields.iter().copied().flatten() {
+        self.visit_to_end(sink);
+    }
+
+    /// The same, and where the parts end: what has been walked need not be measured.
+    fn visit_to_end(&self, sink: &mut impl Sink) -> usize {
+        let (mut at, mut block) = (self.at, self.at);
+        for part in self.parts {
+            let before = self.body.get(block..).unwrap_or_default();
+            at = match part {
+                Part::Block(Block { size, fields }) => {
+                    let bytes = self.body.get(at..).unwrap_or_default();
+                    for field in fields.iter().copied().flatten() {
                         sink.field(field.name, field.value(bytes));
                     }
+                    block = at;
+                    at + usize::from(*size)
                 }
                 Part::List { name, count, parts } => {
-                    let left = count.used(place.block);
                     sink.begin_list(name);
-                    for child in (Children { body: self.body, at: place.at, left, parts }) {
+                    let used = count.used(before);
+                    let mut end = at;
+                    for _ in 0..used {
                         sink.begin_item();
-                        child.visit(sink);
+                        end = Self::new(self.body, end, parts).visit_to_end(sink);
                         sink.end_item();
                     }
                     sink.end_list();
-                }
-                Part::Mac { .. } => {
-                    if let Some(pdu) = place.mac(self.body) {
-                        pdu.visit(sink);
+                    // Room that nothing uses.
+                    for _ in used..count.slots(before) {
+                        end += measure(parts, self.body, end).unwrap_or_default();
                     }
+                    end
                 }
-                Part::Opaque { name, len } => {
-                    sink.field(name, Value::Bytes(place.announced(self.body, *len)));
-                }
-                Part::Rest { name } => {
-                    sink.field(name, Value::Bytes(place.rest(self.body)));
-                }
-                Part::NrControls { .. } | Part::NrControl => {
-                    if let Some(controls) = place.nr_controls(self.body) {
-                        controls.visit(sink);
-                    }
-                }
-                Part::NrStatus { .. } => {
-                    if let Some(status) = place.nr_status(self.body) {
-                        status.visit(sink);
-                    }
-                }
-                Part::Rlc { len } => {
-                    RlcHeader::new(place.announced(self.body, *len)).visit(sink);
-                }
-                Part::Chain => {}
-                Part::SubPackets { .. } => {
+                Part::SubPackets { count, known } => {
                     sink.begin_list("sub_packets");
-                    for sub in self.sub_packets() {
+                    let left = count.read(before);
+                    let mut subs = SubPackets { body: self.body, at, left, known };
+                    for sub in &mut subs {
                         sink.begin_item();
                         sub.visit(sink);
                         sink.end_item();
                     }
                     sink.end_list();
+                    subs.at
                 }
-            }
+                _ => {
+                    Place { part, at, block: before }.visit(self.body, sink);
+                    at + part.measure(self.body, at, block).unwrap_or_default()
+                }
+            };
         }
+        at
     }
 
     fn walk(&self) -> Walk<'a> {
         Walk { body: self.body, at: self.at, block: self.at, parts: self.parts }
     }
+}
+
+fn visit_list(name: &'static str, children: Children<'_>, sink: &mut impl Sink) {
+    sink.begin_list(name);
+    for child in children {
+        sink.begin_item();
+        child.visit(sink);
+        sink.end_item();
+    }
+    sink.end_list();
 }
 
 /// The parts of a node, each with where it starts and the block before it.
@@ -180,10 +191,47 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
+    /// What is neither a block nor a list.
+    fn visit(&self, body: &'a [u8], sink: &mut impl Sink) {
+        match self.part {
+            Part::Mac { .. } => {
+                if let Some(pdu) = self.mac(body) {
+                    pdu.visit(sink);
+                }
+            }
+            Part::Counted { name, room, parts } => {
+                visit_list(name, self.counted(body, *room, parts), sink);
+            }
+            Part::Rlc { len } => RlcHeader::new(self.announced(body, *len)).visit(sink),
+            Part::Opaque { name, len } => {
+                sink.field(name, Value::Bytes(self.announced(body, *len)));
+            }
+            Part::Rest { name } => sink.field(name, Value::Bytes(self.rest(body))),
+            Part::NrControls { .. } | Part::NrControl => {
+                if let Some(controls) = self.nr_controls(body) {
+                    controls.visit(sink);
+                }
+            }
+            Part::NrStatus { .. } => {
+                if let Some(status) = self.nr_status(body) {
+                    status.visit(sink);
+                }
+            }
+            Part::Chain | Part::Block(_) | Part::List { .. } | Part::SubPackets { .. } => {}
+        }
+    }
+
     fn mac(&self, body: &'a [u8]) -> Option<MacPdu<'a>> {
         let Part::Mac { len, rnti, uplink } = *self.part else { return None };
         let rnti = Rnti::from_number(rnti.read(self.block));
         Some(MacPdu::new(self.announced(body, len), rnti, uplink))
+    }
+
+    /// The items that the byte at the beginning of this part counts; there are no more than there is room for.
+    fn counted(&self, body: &'a [u8], room: Bits, parts: &'static [Part]) -> Children<'a> {
+        let count = body.get(self.at).copied().unwrap_or_default();
+        let left = usize::from(count).min(room.read(self.block) as usize);
+        Children { body, at: self.at + 1, left, parts }
     }
 
     /// The bytes of this part, as many as the block before it says at `len`.

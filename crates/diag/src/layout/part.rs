@@ -24,6 +24,15 @@ pub enum Part {
         /// The parts of one item.
         parts: &'static [Part],
     },
+    /// A byte that says how many items there are, and room for as many as the last block says.
+    Counted {
+        /// What the items are called.
+        name: &'static str,
+        /// Where the last block says how much room there is.
+        room: Bits,
+        /// The parts of one item, each of fixed length.
+        parts: &'static [Part],
+    },
     /// A MAC PDU's subheaders and control elements, as many bytes as the last block says.
     Mac {
         /// Where the last block says how many bytes.
@@ -165,6 +174,13 @@ impl Part {
                     }
                 }
             }
+            Part::Counted { room, parts, .. } => {
+                let mut end = at + fits(body, at, 1)?;
+                for _ in 0..room.read(&body[block..]) {
+                    end += measure(parts, body, end)?;
+                }
+                Ok(end - at)
+            }
             Part::Chain => {
                 let mut end = at;
                 loop {
@@ -223,6 +239,7 @@ pub(super) fn fits(body: &[u8], at: usize, need: usize) -> Result<usize, Short> 
 
 impl Count {
     /// How many there are, going by the block before the list.
+    #[inline]
     pub(super) fn used(self, block: &[u8]) -> usize {
         match self {
             Count::Says(bits) => bits.read(block) as usize,
@@ -236,6 +253,7 @@ impl Count {
     }
 
     /// How many there is space for.
+    #[inline]
     pub(super) fn slots(self, block: &[u8]) -> usize {
         match self {
             Count::Of(_, room) => usize::from(room),
@@ -258,6 +276,15 @@ impl Layout {
     /// Whether it describes this version.
     pub fn describes(&self, version: u32) -> bool {
         self.versions.is_empty() || self.versions.contains(&version)
+    }
+
+    /// Every kind and version of sub-packet in it.
+    pub fn sub_layouts(&self) -> impl Iterator<Item = &'static SubLayout> + use<> {
+        let known = |part: &'static Part| match part {
+            Part::SubPackets { known, .. } => *known,
+            _ => &[],
+        };
+        self.parts.iter().flat_map(known)
     }
 
     /// A body checked against this layout.

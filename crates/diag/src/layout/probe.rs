@@ -10,9 +10,10 @@ use core::fmt;
 use super::part::{Block, SUB_HEADER, fits, measure, measure_sub_packet};
 use super::{Bits, Count, Field, Layout, Part, Short, SubLayout, Value};
 use crate::layout::Sink;
-use crate::mac::MacPdu;
+use crate::mac::{MacPdu, nr};
 use crate::radio::Rnti;
 use crate::rlc::RlcHeader;
+use crate::rlc_nr::StatusPdu;
 
 /// Where in one layout a field is.
 #[derive(Clone, Debug)]
@@ -76,7 +77,6 @@ enum End {
     /// Bytes with an encoding of their own, which visits what is in them.
     Header {
         part: &'static Part,
-        len: Bits,
         /// The list in it, if the field is in one, and the field.
         list: Option<&'static str>,
         name: &'static str,
@@ -216,17 +216,17 @@ impl Trail {
                     let found = next.iter().any(Option::is_some);
                     return found.then(|| here(index, End::SubPackets { count, known, next }))?;
                 }
-                Part::Mac { len, .. } if is_named("mac") => {
+                Part::Mac { .. } | Part::NrControls { .. } | Part::NrControl if is_named("mac") => {
                     let &[name] = rest else { return None };
-                    return here(index, End::Header { part, len, list: Some("mac"), name });
+                    return here(index, End::Header { part, list: Some("mac"), name });
                 }
-                Part::Rlc { len } if is_named("rlc") => {
+                Part::Rlc { .. } | Part::NrStatus { .. } if is_named("rlc") => {
                     let (list, name) = match *rest {
                         [name] => (None, name),
                         [list, name] => (Some(list), name),
                         _ => return None,
                     };
-                    return here(index, End::Header { part, len, list, name });
+                    return here(index, End::Header { part, list, name });
                 }
                 _ => {}
             }
@@ -239,11 +239,11 @@ impl Trail {
     fn check(&self, body: &[u8]) -> Result<(), Short> {
         // Counts are read from what comes first, so that has to be there.
         fits(body, 0, self.start.at)?;
-        let (at, block) = self.start.locate(body, 0)?;
-        let block = body.get(block..).unwrap_or_default();
+        let (at, from) = self.start.locate(body, 0)?;
+        let block = body.get(from..).unwrap_or_default();
         match &self.end {
             End::Field { field, .. } => fits(body, at, field.end()).map(|_| ()),
-            End::Header { len, .. } => fits(body, at, len.read(block) as usize).map(|_| ()),
+            End::Header { part, .. } => part.measure(body, at, from).map(|_| ()),
             End::List { count, parts, stride, .. } => {
                 let slots = count.slots(block);
                 if let Some(stride) = stride {
@@ -273,8 +273,8 @@ impl Trail {
         met: &mut Met,
         sink: &mut F,
     ) -> Result<(), Short> {
-        let (at, block) = self.start.locate(body, node)?;
-        let block = body.get(block..).unwrap_or_default();
+        let (at, from) = self.start.locate(body, node)?;
+        let block = body.get(from..).unwrap_or_default();
         match &self.end {
             End::Field { field, only } => {
                 let bytes = body.get(at..).unwrap_or_default();
@@ -328,9 +328,8 @@ impl Trail {
                     at = end;
                 }
             }
-            End::Header { part, len, list, name } => {
-                let end = at + len.read(block) as usize;
-                let bytes = body.get(at..end).unwrap_or_default();
+            End::Header { part, list, name } => {
+                let bytes = body.get(at..at + part.measure(body, at, from)?).unwrap_or_default();
                 let mut pick = Pick { list: *list, name, item, number: 0, open: None, met, sink };
                 match **part {
                     Part::Mac { rnti, uplink, .. } => {
@@ -338,6 +337,12 @@ impl Trail {
                         MacPdu::new(bytes, rnti, uplink).visit(&mut pick);
                     }
                     Part::Rlc { .. } => RlcHeader::new(bytes).visit(&mut pick),
+                    Part::NrControls { .. } | Part::NrControl => {
+                        nr::Controls::new(bytes).visit(&mut pick);
+                    }
+                    Part::NrStatus { sn, wide, .. } => {
+                        StatusPdu::new(bytes, sn.read(block) == wide).visit(&mut pick);
+                    }
                     _ => {}
                 }
             }

@@ -5,16 +5,27 @@
 //! [`Record::parse`] gives a typed view whose iterators read only what they are asked for and allocate nothing. Both
 //! read through the same tables.
 
+mod bearer_config;
+mod cell_levels;
 mod common;
 mod csf;
+mod dci;
 mod emit;
+mod evidence;
+mod gm_tx;
+mod mac_config;
 mod mac_downlink;
 mod mac_uplink;
+mod ml1_events;
+mod nb_iot;
+mod neighbour;
 mod nr;
 mod pdcch_decoding;
 mod pdcch_phich;
 mod pdcp_cipher;
+mod pdcp_data;
 mod pdcp_dl_stats;
+mod pdcp_pdu;
 mod pdcp_ul_stats;
 mod pdsch_decoding;
 mod pdsch_demapper;
@@ -22,17 +33,20 @@ mod pdsch_stat;
 mod power_control;
 mod pucch_tx;
 mod pusch_tx;
+mod rach;
 mod rlc_pdu;
 mod rlc_stats;
+mod rrc_cell;
 mod serving_cell;
 mod sub;
 mod ul_buffer;
 mod ul_stats;
+mod umts_gsm;
 
 pub use emit::EmitError;
+pub use evidence::{Evidence, evidence};
 pub use mac_downlink::{DownlinkBlock, MacDownlink};
 pub use mac_uplink::{BsrEvent, BsrTrigger, MacUplink, UplinkBlock};
-pub use nr::EVIDENCE as NR_EVIDENCE;
 pub use nr::csf::{NrCsf, NrCsi};
 pub use nr::dci::{NrControlMessage, NrDci};
 pub use nr::pdsch_stats::{NrPdschCounters, NrPdschStats};
@@ -221,22 +235,64 @@ records! {
     0xB975 = nr::ml1::BEAMS;
     0xB98F = nr::ml1::ANTENNAS;
     0xB9BF = nr::ml1::HANDOVER;
+    0x4127 = umts_gsm::WCDMA_CELL_LAYOUTS;
+    0x5071 = umts_gsm::SURROUNDING_LAYOUTS;
+    0x507A = umts_gsm::SERVING_POWER_LAYOUTS;
+    0x507B = umts_gsm::NEIGHBOUR_POWER_LAYOUTS;
+    0x5134 = umts_gsm::GSM_CELL_LAYOUTS;
+    0xB060 = mac_config::LAYOUTS;
+    0xB061 = rach::TRIGGER_LAYOUTS;
+    0xB062 = rach::ATTEMPT_LAYOUTS;
+    0xB081 = bearer_config::RLC_DOWNLINK_LAYOUTS;
     0xB082 = rlc_pdu::DOWNLINK_LAYOUTS;
     0xB083 = rlc_pdu::STATUS_LAYOUTS;
     0xB087 = rlc_stats::DOWNLINK_LAYOUTS;
+    0xB091 = bearer_config::RLC_UPLINK_LAYOUTS;
     0xB092 = rlc_pdu::UPLINK_LAYOUTS;
     0xB097 = rlc_stats::UPLINK_LAYOUTS;
+    0xB0A0 = bearer_config::PDCP_DOWNLINK_LAYOUTS;
+    0xB0A1 = pdcp_data::DATA_LAYOUTS;
+    0xB0A2 = pdcp_pdu::CONTROL_LAYOUTS;
     0xB0A3 = pdcp_cipher::LAYOUTS;
     0xB0A4 = pdcp_dl_stats::LAYOUTS;
     0xB0A5 = pdcp_cipher::DOWNLINK_SIGNALLING_LAYOUTS;
+    0xB0B0 = bearer_config::PDCP_UPLINK_LAYOUTS;
+    0xB0B1 = pdcp_pdu::DATA_LAYOUTS;
+    0xB0B2 = pdcp_pdu::CONTROL_LAYOUTS;
     0xB0B3 = pdcp_cipher::LAYOUTS;
     0xB0B4 = pdcp_ul_stats::LAYOUTS;
     0xB0B5 = pdcp_cipher::UPLINK_SIGNALLING_LAYOUTS;
+    0xB0B6 = pdcp_data::DELAY_LAYOUTS;
+    0xB0C1 = rrc_cell::MIB_LAYOUTS;
+    0xB0C2 = rrc_cell::SERVING_LAYOUTS;
+    0xB116 = cell_levels::LL1_LAYOUTS;
+    0xB12A = ml1_events::PCFICH_LAYOUTS;
     0xB13C = pucch_tx::LAYOUTS;
+    0xB144 = ml1_events::RACH_TX_LAYOUTS;
     0xB14D = csf::PERIODIC_LAYOUTS;
     0xB14E = csf::APERIODIC_LAYOUTS;
+    0xB16A = ml1_events::CONTENTION_LAYOUTS;
+    0xB16C = dci::LAYOUTS;
+    0xB16D = gm_tx::LAYOUTS;
     0xB16E = power_control::PUSCH_LAYOUTS;
     0xB16F = power_control::PUCCH_LAYOUTS;
+    0xB179 = neighbour::INTRA_FREQUENCY_LAYOUTS;
+    0xB17F = cell_levels::EVALUATION_LAYOUTS;
+    0xB180 = cell_levels::NEIGHBOUR_LAYOUTS;
+    0xB184 = ml1_events::AGGREGATION_LAYOUTS;
+    0xB18A = ml1_events::LINK_MONITORING_LAYOUTS;
+    0xB192 = neighbour::IDLE_LAYOUTS;
+    0xB195 = neighbour::CONNECTED_LAYOUTS;
+    0xB196 = cell_levels::RESULT_LAYOUTS;
+    0xB197 = cell_levels::INFORMATION_LAYOUTS;
+    0xB198 = ml1_events::DRX_LAYOUTS;
+    0xB1B2 = ml1_events::DC_OFFSET_LAYOUTS;
+    0xB244 = nb_iot::DCI_LAYOUTS;
+    0xB245 = nb_iot::TX_LAYOUTS;
+    0xB246 = nb_iot::PDSCH_LAYOUTS;
+    0xB24B = nb_iot::SYSTEM_LAYOUTS;
+    0xB24C = nb_iot::RESELECTION_LAYOUTS;
+    0xB250 = nb_iot::PBCH_LAYOUTS;
     }
 }
 
@@ -313,7 +369,7 @@ mod tests {
     fn blocks(parts: &'static [Part]) -> Vec<&'static Block> {
         let nested = |part: &'static Part| match part {
             Part::Block(block) => Vec::from([block]),
-            Part::List { parts, .. } => blocks(parts),
+            Part::List { parts, .. } | Part::Counted { parts, .. } => blocks(parts),
             Part::SubPackets { known, .. } => {
                 known.iter().flat_map(|sub| blocks(sub.parts)).collect()
             }

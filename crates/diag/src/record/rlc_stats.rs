@@ -6,7 +6,7 @@
 
 use super::common::BEARER_MODE;
 use super::sub::HEADER;
-use crate::layout::{Block, Count, Field, Layout, Part, SubLayout, names, u8, u16, u32, u64, uint};
+use crate::layout::{Block, Count, Field, Layout, Part, SubLayout, names, u8, u32, u64, uint};
 
 const BEARER: &[Field] =
     &[uint("rb_config", u8(0)), names("mode", u8(1), BEARER_MODE), uint("resets", u32(2))];

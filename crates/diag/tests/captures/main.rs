@@ -1,6 +1,9 @@
 //! Real captures, read beside an independent reader: every frame, and every field of every record described here.
 
 mod agree;
+mod alone;
+mod cell_vectors;
+mod evidence;
 mod expected;
 mod nr;
 mod rules;
@@ -90,9 +93,9 @@ fn check_record(at: &str, log: &LogRecord<'_>, line: &expected::Line<'_>, seen: 
         Err(error) => panic!("{at}: {error}"),
     }
     walk_typed(&at, log);
+    let Some(theirs) = line.mi else { return };
     let theirs: Map<String, Json> =
-        serde_json::from_str(line.mi.unwrap_or_else(|| panic!("{at}: they have nothing")).get())
-            .expect("their fields are an object");
+        serde_json::from_str(theirs.get()).expect("their fields are an object");
     match rules::check(log, tree.finish(), theirs) {
         Ok(true) => *seen.compared.entry(log.code).or_default() += 1,
         Ok(false) => assert!(unread(log) < 4, "{at}: {} bytes are left", unread(log)),
@@ -137,52 +140,52 @@ macro_rules! captures {
 
 captures! {
     rayhunter_manila: "DrexxLaggui__sample-QMDL-in-PH-Makati-city", "1761147671_DLaggui_MNL-20251022-2341-GMT8.qmdl", 218, 0;
-    exilarch_attach_fr_sample: "Exilarch__mobileinsight-core", "attach_fr_sample.mi2log", 9926, 0;
-    exilarch_auth_fr_sample: "Exilarch__mobileinsight-core", "auth_fr_sample.mi2log", 11751, 5949;
+    exilarch_attach_fr_sample: "Exilarch__mobileinsight-core", "attach_fr_sample.mi2log", 9926, 888;
+    exilarch_auth_fr_sample: "Exilarch__mobileinsight-core", "auth_fr_sample.mi2log", 11751, 11068;
     rayhunter_1741896393_deadsim: "ZeroChaos-__rayhunter-traces", "1741896393-deadsim.qmdl", 99, 0;
     rayhunter_1749222138_goodsim: "ZeroChaos-__rayhunter-traces", "1749222138-goodsim.qmdl", 1891, 0;
     kaiyuhou_5535d7_monitor_example: "kaiyuhou__mobileinsight-core", "5535d7_monitor-example.mi2log", 12, 0;
     kaiyuhou_filtered_log: "kaiyuhou__mobileinsight-core", "filtered_log.mi2log", 11, 0;
     kaiyuhou_mi2_0521_192011_verizon_redmi_note4x: "kaiyuhou__mobileinsight-core", "mi2_0521_192011_Verizon_RedMi-Note4X.mi2log", 18, 0;
-    kaiyuhou_monitor_example: "kaiyuhou__mobileinsight-core", "monitor-example.mi2log", 80, 0;
-    lgs96_20211220_003916: "lgs96__mobileinsight_core", "diag_log_20211220_003916.mi2log", 8018, 7819;
-    lgs96_20211220_003937: "lgs96__mobileinsight_core", "diag_log_20211220_003937.mi2log", 8371, 8187;
-    lgs96_20211220_003954: "lgs96__mobileinsight_core", "diag_log_20211220_003954.mi2log", 8256, 8065;
-    lgs96_20211220_004448: "lgs96__mobileinsight_core", "diag_log_20211220_004448.mi2log", 8681, 8519;
-    lgs96_20211220_004729: "lgs96__mobileinsight_core", "diag_log_20211220_004729.mi2log", 13137, 12921;
-    lgs96_20211220_010627: "lgs96__mobileinsight_core", "diag_log_20211220_010627.mi2log", 11193, 10962;
-    lgs96_20211220_080503: "lgs96__mobileinsight_core", "diag_log_20211220_080503.mi2log", 12423, 12211;
-    lgs96_20211220_104041: "lgs96__mobileinsight_core", "diag_log_20211220_104041.mi2log", 2272, 2188;
-    lgs96_20211220_111534: "lgs96__mobileinsight_core", "diag_log_20211220_111534.mi2log", 11867, 11594;
-    lgs96_20211220_210325: "lgs96__mobileinsight_core", "diag_log_20211220_210325.mi2log", 8556, 8466;
-    lgs96_20211220_211208: "lgs96__mobileinsight_core", "diag_log_20211220_211208.mi2log", 11947, 11806;
-    lgs96_overlink_500kb: "lgs96__mobileinsight_core", "overlink_500KB.mi2log", 1275, 1211;
-    lgs96_overlink_500kb2: "lgs96__mobileinsight_core", "overlink_500KB2.mi2log", 1216, 1153;
-    log_2be442_offline_log_example: "mobile-insight__mobileinsight-core", "2be442_offline_log_example.mi2log", 13618, 243;
-    att: "mobile-insight__mobileinsight-core", "att.mi2log", 1808, 1307;
-    attach_sample: "mobile-insight__mobileinsight-core", "attach_sample.mi2log", 5058, 0;
-    cmcc: "mobile-insight__mobileinsight-core", "cmcc.mi2log", 5501, 0;
-    pixel5: "mobile-insight__mobileinsight-core", "diag_log_20230212_113941_694700ff5404f1b48bf9c7482896e2a4_Google-Pixel5_310410.qmdl", 631, 12;
+    kaiyuhou_monitor_example: "kaiyuhou__mobileinsight-core", "monitor-example.mi2log", 80, 1;
+    lgs96_20211220_003916: "lgs96__mobileinsight_core", "diag_log_20211220_003916.mi2log", 8018, 8010;
+    lgs96_20211220_003937: "lgs96__mobileinsight_core", "diag_log_20211220_003937.mi2log", 8371, 8354;
+    lgs96_20211220_003954: "lgs96__mobileinsight_core", "diag_log_20211220_003954.mi2log", 8256, 8240;
+    lgs96_20211220_004448: "lgs96__mobileinsight_core", "diag_log_20211220_004448.mi2log", 8681, 8665;
+    lgs96_20211220_004729: "lgs96__mobileinsight_core", "diag_log_20211220_004729.mi2log", 13137, 13119;
+    lgs96_20211220_010627: "lgs96__mobileinsight_core", "diag_log_20211220_010627.mi2log", 11193, 11180;
+    lgs96_20211220_080503: "lgs96__mobileinsight_core", "diag_log_20211220_080503.mi2log", 12423, 12417;
+    lgs96_20211220_104041: "lgs96__mobileinsight_core", "diag_log_20211220_104041.mi2log", 2272, 2260;
+    lgs96_20211220_111534: "lgs96__mobileinsight_core", "diag_log_20211220_111534.mi2log", 11867, 11847;
+    lgs96_20211220_210325: "lgs96__mobileinsight_core", "diag_log_20211220_210325.mi2log", 8556, 8542;
+    lgs96_20211220_211208: "lgs96__mobileinsight_core", "diag_log_20211220_211208.mi2log", 11947, 11928;
+    lgs96_overlink_500kb: "lgs96__mobileinsight_core", "overlink_500KB.mi2log", 1275, 1275;
+    lgs96_overlink_500kb2: "lgs96__mobileinsight_core", "overlink_500KB2.mi2log", 1216, 1215;
+    log_2be442_offline_log_example: "mobile-insight__mobileinsight-core", "2be442_offline_log_example.mi2log", 13618, 279;
+    att: "mobile-insight__mobileinsight-core", "att.mi2log", 1808, 1765;
+    attach_sample: "mobile-insight__mobileinsight-core", "attach_sample.mi2log", 5058, 771;
+    cmcc: "mobile-insight__mobileinsight-core", "cmcc.mi2log", 5501, 159;
+    pixel5: "mobile-insight__mobileinsight-core", "diag_log_20230212_113941_694700ff5404f1b48bf9c7482896e2a4_Google-Pixel5_310410.qmdl", 631, 22;
     latency_sample: "mobile-insight__mobileinsight-core", "latency_sample.mi2log", 2630, 2630;
-    mobility_sample: "mobile-insight__mobileinsight-core", "mobility_sample.mi2log", 8183, 0;
-    offline_log_example: "mobile-insight__mobileinsight-core", "offline_log_example.mi2log", 16485, 168;
-    qmdl_example: "mobile-insight__mobileinsight-core", "qmdl_example.qmdl", 345, 0;
-    sprint: "mobile-insight__mobileinsight-core", "sprint.mi2log", 47107, 0;
+    mobility_sample: "mobile-insight__mobileinsight-core", "mobility_sample.mi2log", 8183, 911;
+    offline_log_example: "mobile-insight__mobileinsight-core", "offline_log_example.mi2log", 16485, 210;
+    qmdl_example: "mobile-insight__mobileinsight-core", "qmdl_example.qmdl", 345, 14;
+    sprint: "mobile-insight__mobileinsight-core", "sprint.mi2log", 47107, 1399;
     test_log_dl_retx: "mobile-insight__mobileinsight-core", "test_log_dl_retx.mi2log", 14404, 14404;
-    twilio_nb_open_3: "mobile-insight__mobileinsight-core", "twilio_nb_open_3.mi2log", 220, 115;
-    lte_rrc_state_sample: "mobile-insight__mobileinsight-mobile", "LTE_RRC_state_sample.mi2log", 144, 0;
-    pixel3_20210307_012743: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012743_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 103, 91;
-    pixel3_20210307_012744: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012744_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 87, 76;
-    pixel3_20210307_012745: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012745_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 85, 71;
-    pixel3_20210307_012746: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012746_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 90, 76;
-    pixel3_20210307_012747: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012747_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 83, 69;
-    pixel3_20210307_012748: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012748_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 108, 95;
-    pixel3_20210307_012749: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012749_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 90, 78;
-    pixel3_20210307_012750: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012750_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 109, 97;
-    pixel3_20210307_012751: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012751_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 169, 139;
-    pixel3_20210307_012752: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012752_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 133, 118;
-    pixel3_20210307_012753: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012753_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 124, 102;
-    pixel3_20210307_012754: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012754_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 117, 101;
+    twilio_nb_open_3: "mobile-insight__mobileinsight-core", "twilio_nb_open_3.mi2log", 220, 161;
+    lte_rrc_state_sample: "mobile-insight__mobileinsight-mobile", "LTE_RRC_state_sample.mi2log", 144, 73;
+    pixel3_20210307_012743: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012743_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 103, 103;
+    pixel3_20210307_012744: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012744_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 87, 87;
+    pixel3_20210307_012745: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012745_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 85, 85;
+    pixel3_20210307_012746: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012746_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 90, 89;
+    pixel3_20210307_012747: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012747_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 83, 83;
+    pixel3_20210307_012748: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012748_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 108, 108;
+    pixel3_20210307_012749: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012749_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 90, 89;
+    pixel3_20210307_012750: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012750_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 109, 108;
+    pixel3_20210307_012751: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012751_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 169, 161;
+    pixel3_20210307_012752: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012752_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 133, 132;
+    pixel3_20210307_012753: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012753_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 124, 121;
+    pixel3_20210307_012754: "xietian1__mobileinsight-core-5.0-pdcp", "diag_log_20210307_012754_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log", 117, 117;
 }
 
 /// Many small captures of one phone: RRC messages and nothing described here, among them the ones with bad checks.
@@ -200,6 +203,17 @@ fn captures_of_a_xiaomi_mi10() {
     if !files.is_empty() {
         assert_eq!((frames, logs), (54534, 54514));
     }
+}
+
+/// Every capture that has an expected reading: its folder and its file.
+fn files() -> Vec<(String, String)> {
+    let own = NAMED.iter().map(|(folder, file)| ((*folder).to_owned(), (*file).to_owned()));
+    let names = sounding_testdata::shared_files("expected").into_iter().filter_map(|file| {
+        let name = file.file_name()?.to_str()?.strip_prefix(XIAOMI)?;
+        let name = is_xiaomi(&file).then(|| name.strip_suffix(".jsonl.zst"))??;
+        Some((XIAOMI.trim_end_matches('_').to_owned(), name.to_owned()))
+    });
+    own.chain(names).collect()
 }
 
 const XIAOMI: &str = "mobile-insight__mobileinsight-core_";

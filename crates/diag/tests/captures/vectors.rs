@@ -28,7 +28,20 @@ pub(crate) fn vectors(function: &str) -> Vec<Vector> {
     own
 }
 
-fn hex(text: &Json) -> Vec<u8> {
+/// Every vector's code and body.
+pub(crate) fn bodies() -> Vec<(LogCode, Vec<u8>)> {
+    let Some(path) = shared("captures/fgsect__scat-tests/vectors.jsonl") else { return Vec::new() };
+    let text = std::fs::read_to_string(path).expect("the vectors can be read");
+    let body = |line: &str| {
+        let line: Json = serde_json::from_str(line).expect("a vector is JSON");
+        let code = line["log_id"].as_str()?.strip_prefix("0x")?;
+        let code = u16::from_str_radix(code, 16).ok()?;
+        Some((LogCode::new(code), hex(&line["body"])))
+    };
+    text.lines().filter_map(body).collect()
+}
+
+pub(crate) fn hex(text: &Json) -> Vec<u8> {
     let text = text.as_str().expect("bytes are written in hex");
     let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("bytes are written in hex");
     (0..text.len()).step_by(2).map(byte).collect()

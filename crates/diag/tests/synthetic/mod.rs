@@ -58,6 +58,7 @@ pub(crate) fn record(code: LogCode, body: &[u8]) -> LogRecord<'_> {
 
 fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
     let mut block = body.len();
+    let mut roomy = None;
     for part in parts {
         match part {
             Part::Block(found) => {
@@ -87,6 +88,15 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                         .expect("64 at most"),
                 };
                 (0..items).for_each(|_| fill(parts, numbers, body));
+            }
+            Part::Counted { room, parts, .. } => {
+                // Several lists may have the same room.
+                let room = match roomy.replace(*room) {
+                    Some(chosen) if chosen == *room => chosen.read(&body[block..]) as u16,
+                    _ => choose(*room, numbers, &mut body[block..]),
+                };
+                body.push(numbers.below(u64::from(room) + 1) as u8);
+                (0..room).for_each(|_| fill(parts, numbers, body));
             }
             Part::Mac { len, rnti, .. } => {
                 // Few of the numbers there are have headers.

@@ -22,3 +22,14 @@ pub(super) const CRC: Choices = &[("fail", 0.0), ("pass", 1.0)];
 
 /// 1 for an acknowledgement.
 pub(super) const ACK: Choices = &[("nack", 0.0), ("ack", 1.0)];
+
+/// Kilohertz (TS 38.211 Table 4.2-1).
+pub(super) const SPACING: Choices = &[
+    ("15khz", 15.0),
+    ("30khz", 30.0),
+    ("60khz", 60.0),
+    ("120khz", 120.0),
+    ("240khz", 240.0),
+    ("480khz", 480.0),
+    ("960khz", 960.0),
+];

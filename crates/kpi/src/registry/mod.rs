@@ -11,6 +11,7 @@ mod lte_mac;
 mod lte_pdcp;
 mod lte_phy;
 mod lte_rlc;
+mod nr;
 mod table;
 
 use core::fmt;
@@ -61,6 +62,8 @@ pub enum Unit {
     Ms,
     /// Kilohertz.
     Khz,
+    /// Megahertz.
+    Mhz,
     /// Things counted.
     Count,
     /// A number that names something.
@@ -129,6 +132,7 @@ impl fmt::Display for Unit {
             Self::Ratio => "1",
             Self::Ms => "ms",
             Self::Khz => "kHz",
+            Self::Mhz => "MHz",
             Self::Count => "count",
             Self::Index => "index",
             Self::Flag => "flag",
@@ -160,6 +164,21 @@ const TABLES: &[&[NamedKpi]] = &[
     lte_pdcp::DOWNLINK,
     lte_pdcp::UPLINK,
     lte_cell::SERVING,
+    nr::SCHEDULE,
+    nr::DCI,
+    nr::PDSCH,
+    nr::PDSCH_STATISTICS,
+    nr::UPLINK,
+    nr::BSR,
+    nr::DOWNLINK_STATUS,
+    nr::UPLINK_STATUS,
+    nr::DOWNLINK_DATA,
+    nr::UPLINK_DATA,
+    nr::CSF,
+    nr::SEARCHER,
+    nr::HANDOVER,
+    nr::MIB,
+    nr::SERVING,
 ];
 
 /// Every KPI there is, those of one record together.

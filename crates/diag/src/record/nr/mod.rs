@@ -1,8 +1,8 @@
 //! NR records: RRC's view of the cell, PDCP, RLC, MAC, and the measurements below them.
 //!
 //! A version is a word: the minor version in its lower half, the major one in its upper; the oldest records count with
-//! small numbers instead. Sources: docs/diag.md, records and layouts. What each layout was checked against stands in
-//! [`EVIDENCE`].
+//! small numbers instead. Sources: docs/diag.md, records and layouts. What each layout was checked against,
+//! [`super::evidence`] says.
 
 pub(crate) mod ca_combos;
 pub(crate) mod cdrx;
@@ -10,7 +10,6 @@ pub(crate) mod cell;
 pub(crate) mod csf;
 pub(crate) mod dci;
 pub(crate) mod dl_tb_report;
-mod evidence;
 pub(crate) mod flow_control;
 pub(crate) mod l2_config;
 pub(crate) mod l2_data;
@@ -27,8 +26,6 @@ pub(crate) mod ul_block;
 pub(crate) mod ul_bsr;
 pub(crate) mod ul_schedule;
 pub(crate) mod ul_tb_stats;
-
-pub use evidence::EVIDENCE;
 
 use crate::layout::{Block, Field, Names, Part, bits, flag, names, u8, u16, uint};
 

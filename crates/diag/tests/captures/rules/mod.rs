@@ -13,18 +13,35 @@
 //! | 0xB139 | second cluster: border between start and width one bit too high | seven bits each | both clusters' blocks then give the block size that code rate and modulation state; version 144 has it so |
 //! | 0xB139 | clusters `× 63`, acknowledgement index `& 4096` | `& 63`, twelve bits | a slip of the pen each |
 //! | 0xB173 v36 | QED iteration `& 47` | six bits | 47 is not a mask |
+//! | 0x4127 | scrambling code with the four bits below it | twelve bits | another decoder; there are 512 codes |
+//! | 0xB060 sub 0 | reason, mask and two bytes of no meaning as one number | a byte each | version 2 has it so; the last two bytes differ between records that say the same |
+//! | 0xB060, 0xB061 | preamble power as a plain number, or of the low byte less 256 | two's complement of sixteen bits | zero reads as −256 otherwise |
+//! | 0xB061 sub 3 v2 | frequency offset three bytes long, all after it two bytes further on | one byte, as in versions 4 and 5 | it reads padding, and the next sub-packet's id |
+//! | 0xB061 sub 5 v2 | eight bytes of identity, the preamble as the procedure | six, then the procedure | version 1 has it so; a request for a connection is always contention based |
+//! | 0xB062 | the second and third message where the first begins, if the third was not sent | always in the same place | the attempts that succeed have them there, and another decoder |
+//! | 0xB062 | power as a plain number, grant without its lowest byte | two's complement, twenty bits | another decoder's grants are those of the response |
+//! | 0xB0A2 | first octet with its lowest bit first | highest first (TS 36.323 §6.2) | the record's own type is 1, feedback, and so are bits 6 to 4 |
+//! | 0xB13C | power of six bits | seven bits of two's complement | it gives 42 to 62 dBm, where the byte gives −22 to −2 |
+//! | 0xB16E, 0xB16F | powers of eight bits as plain numbers | two's complement | 254 dBm |
+//! | 0xB16F v4 | `g(i)` less 65535 | two's complement of sixteen bits | with it each step is the command of the record |
 //! | 0xB193 sub 18 | RSSI is that of antenna 1 | the word after it | the combined value is that of the better antenna in every record |
 //! | 0xB193 sub 36 | RSRQ is that of antenna 0 | two words after it | the combined value is that of the better antenna |
 //! | 0xB193 sub 36 | no RSSI, SNR or filtered levels; only the first cell | they are there | another decoder reads them |
 
+mod bearers;
+mod cells;
+mod events;
 mod mac;
+mod mac_config;
 mod measurement;
+mod nb_iot;
 mod pdcch;
 mod pdcp;
 mod pdsch;
 mod power;
 mod pucch;
 mod pusch;
+mod rach;
 mod rlc;
 mod statistics;
 
@@ -61,6 +78,26 @@ pub(crate) fn check(
         (0xB130, _) => pdcch::decoding(),
         (0xB132, _) => pdsch::decoding(),
         (0xB13C | 0xB14D, 161 | 162) if theirs.len() == HEADER_ONLY => return Ok(false),
+        (0x4127, _) => cells::wcdma(),
+        (0xB060, _) => mac_config::rules(&mut ours, &mut theirs, log.body),
+        (0xB061, _) => rach::trigger(log.body[5], reason_version(log.body)),
+        (0xB062, _) => rach::attempt(&mut ours, &mut theirs, log.body)?,
+        (0xB081, _) => bearers::rlc("RLCDL CFG"),
+        (0xB091, _) => bearers::rlc("RLCUL CFG"),
+        (0xB0A0 | 0xB0B0, _) => bearers::pdcp(),
+        (0xB0A2, _) => pdcp::control(),
+        (0xB0B1, _) => pdcp::data(),
+        (0xB0C1, _) => cells::mib(),
+        (0xB0C2, _) => cells::serving(),
+        (0xB179, _) => cells::intra_frequency(),
+        (0xB18A, _) => events::link_monitoring(),
+        (0xB195, _) => cells::neighbours(&ours)?,
+        (0xB198, _) => events::drx(),
+        (0xB244, _) => nb_iot::dci(),
+        (0xB245, _) => nb_iot::transmissions(),
+        (0xB246, _) => nb_iot::blocks(),
+        (0xB24B, _) => nb_iot::system(),
+        (0xB24C, _) => nb_iot::reselection(&mut ours, &mut theirs),
         (0xB082, _) => rlc::pdus(&mut ours, "RLCDL"),
         (0xB092, _) => rlc::pdus(&mut ours, "RLCUL"),
         (0xB087, _) => statistics::rlc_downlink(),
@@ -82,6 +119,12 @@ pub(crate) fn check(
         other => return Err(format!("no rules for {other:?}")),
     };
     compare(&ours, &theirs, &rules).map(|()| true)
+}
+
+/// The version of the second sub-packet: of 0xB061 the reason, after the configuration.
+fn reason_version(body: &[u8]) -> u8 {
+    let len = usize::from(u16::from_le_bytes([body[6], body[7]]));
+    body[4 + len + 1]
 }
 
 impl Item {

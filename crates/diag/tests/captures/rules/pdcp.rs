@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Texts, YES, differently, list, ours, record, same, text};
+use super::{MODE, Texts, YES, differently, error, list, ours, record, same, text};
 use crate::agree::Rule;
 use crate::tree::Item;
 
@@ -63,4 +63,62 @@ pub(super) fn signalling(mine: &mut Item, reference: &mut Map<String, Json>) -> 
 fn message(item: &Item) -> Json {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     json!(item.bytes("pdu").map(hex))
+}
+
+fn packets(pdus: &'static str, pdu: Vec<Rule>) -> Vec<Rule> {
+    let packet = vec![
+        same("id", "Subpacket ID"),
+        same("version", "Subpacket Version"),
+        same("len_bytes", "Subpacket Size"),
+        same("rb_config", "RB Cfg Idx"),
+        same("rb_config", "RB Cfg Index"),
+        text("mode", "Mode", MODE),
+        same("sn_bits", "SN Length (bit)"),
+        same("pdu_count", "Num PDUs"),
+        list("pdus", pdus, pdu),
+    ];
+    record(vec![same("sub_packet_count", "Num Subpkt"), list("sub_packets", "Subpackets", packet)])
+}
+
+/// The reference takes the first octet for a number of sixteen bits with the lowest bit first: data for control, and
+/// feedback of header compression for a status report.
+pub(super) fn control() -> Vec<Rule> {
+    packets(
+        "PDCP DL Ctrl PDU",
+        vec![
+            same("pdu_bytes", "PDU Size"),
+            same("logged_bytes", "Logged Bytes"),
+            same("subframe", "sub fn"),
+            same("frame", "sys fn"),
+            text("control_type", "PDU Type", &[(0, "STATUS")]),
+            differently("first_bytes", "fms", |item| {
+                json!(
+                    item.bytes("first_bytes")
+                        .map(|b| i64::from(b[1]) + (i64::from(b[0] & 15) << 8))
+                )
+            }),
+            error("first_bytes", "DC", |item| {
+                json!(item.bytes("first_bytes").map(|bytes| bytes[0] & 1))
+            }),
+            error("first_bytes", "type", |item| {
+                let kind = item.bytes("first_bytes").map(|bytes| bytes[0] >> 1 & 7);
+                json!(if kind == Some(0) { "STATUS REPORT" } else { "(MI)Unknown" })
+            }),
+        ],
+    )
+}
+
+pub(super) fn data() -> Vec<Rule> {
+    packets(
+        "PDCP UL Data PDU",
+        vec![
+            same("pdu_bytes", "PDU Size"),
+            same("logged_bytes", "Logged Bytes"),
+            same("subframe", "Subframe Number"),
+            same("frame", "System Frame Number"),
+            differently("first_bytes", "SN", |item| {
+                json!(item.bytes("first_bytes").map(|bytes| bytes[0]))
+            }),
+        ],
+    )
 }

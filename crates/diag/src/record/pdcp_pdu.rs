@@ -1,0 +1,67 @@
+//! 0xB0A2 and 0xB0B2, PDCP control PDUs, and 0xB0B1, uplink data PDUs before ciphering.
+//!
+//! Packet version 1 with sub-packet 194, of version 24 for control and of version 1 for data. Source: docs/diag.md, records
+//! and layouts; 0xB0A2 and 0xB0B1 are in captures, and end where the record ends if the bytes logged follow each head.
+
+use super::common::BEARER_MODE;
+use super::sub::HEADER;
+use crate::layout::{Block, Count, Field, Layout, Part, SubLayout, bits, names, u8, u16, uint};
+
+const BEARER: Part = Part::Block(Block {
+    size: 5,
+    fields: &[&[
+        uint("rb_config", u8(0)),
+        names("mode", u8(1), BEARER_MODE),
+        uint("sn_bits", u8(2)),
+        uint("pdu_count", u16(3)),
+    ]],
+});
+
+const PDU: &[Field] = &[
+    uint("pdu_bytes", u16(0)),
+    uint("logged_bytes", u16(2)),
+    uint("subframe", bits(4, 3, 0)),
+    uint("frame", bits(4, 13, 4)),
+];
+
+const fn pdus(parts: &'static [Part]) -> Part {
+    Part::List { name: "pdus", count: Count::Says(u16(3)), parts }
+}
+
+const FIRST_BYTES: Part = Part::Opaque { name: "first_bytes", len: u16(2) };
+
+const fn record(known: &'static [SubLayout]) -> Part {
+    Part::SubPackets { count: u8(1), known }
+}
+
+pub(super) static CONTROL_LAYOUTS: &[Layout] = &[Layout {
+    versions: &[1],
+    parts: &[
+        HEADER,
+        record(&[SubLayout {
+            id: 194,
+            name: "control_pdus",
+            versions: &[24],
+            parts: &[
+                BEARER,
+                pdus(&[
+                    Part::Block(Block { size: 7, fields: &[PDU, &[uint("control_type", u8(6))]] }),
+                    FIRST_BYTES,
+                ]),
+            ],
+        }]),
+    ],
+}];
+
+pub(super) static DATA_LAYOUTS: &[Layout] = &[Layout {
+    versions: &[1],
+    parts: &[
+        HEADER,
+        record(&[SubLayout {
+            id: 194,
+            name: "data_pdus",
+            versions: &[1],
+            parts: &[BEARER, pdus(&[Part::Block(Block { size: 6, fields: &[PDU] }), FIRST_BYTES])],
+        }]),
+    ],
+}];

@@ -1,0 +1,105 @@
+//! What the library says vouches for each version is what the captures and vectors hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sounding_diag::capture::Capture;
+use sounding_diag::packet::Packet;
+use sounding_diag::record::{self, Evidence, Version};
+use sounding_diag::{LogCode, LogRecord};
+use sounding_testdata::{shared, shared_files};
+use sounding_units::ModemInstant;
+
+use crate::vectors::bodies;
+
+type Held = BTreeSet<(LogCode, Version)>;
+
+/// The described versions in a record, if it is one that can be read.
+fn versions(log: &LogRecord<'_>) -> Vec<Version> {
+    let Some(version) = log.code.version_of(log.body) else { return Vec::new() };
+    let layouts = record::layouts(log.code).into_iter().flatten();
+    let Some(layout) = layouts.into_iter().find(|layout| layout.describes(version)) else {
+        return Vec::new();
+    };
+    let Ok(node) = layout.node(log.body) else { return Vec::new() };
+    let mut subs = node.sub_packets().peekable();
+    if subs.peek().is_none() {
+        return vec![Version::Packet(if layout.versions.is_empty() { 0 } else { version })];
+    }
+    let described = subs.filter(|sub| sub.node.is_some());
+    described
+        .map(|sub| Version::Sub { packet: version, id: sub.id, version: sub.version })
+        .collect()
+}
+
+fn in_captures() -> Held {
+    let mut held = Held::new();
+    let unread = ("HandyMenny__uecapabilityparser".to_owned(), "scat.qmdl".to_owned());
+    for (folder, file) in crate::files().into_iter().chain([unread]) {
+        let Some(path) = shared(&format!("captures/{folder}/{file}")) else { continue };
+        let bytes = std::fs::read(path).expect("the capture can be read");
+        let mut capture = Capture::new(&bytes).expect("it is a capture");
+        while let Some(found) = capture.poll_packet() {
+            if let Ok(located) = found
+                && let Packet::Log(log) = located.packet
+            {
+                held.extend(versions(&log).into_iter().map(|version| (log.code, version)));
+            }
+        }
+    }
+    held
+}
+
+fn in_vectors() -> Held {
+    let mut held = Held::new();
+    for (code, body) in bodies() {
+        let at = ModemInstant::default();
+        let log = LogRecord { code, at, stamp: 0, radio: None, body: &body };
+        held.extend(versions(&log).into_iter().map(|version| (code, version)));
+    }
+    held
+}
+
+/// Every described version of every record and sub-packet.
+fn described() -> Held {
+    let mut described = Held::new();
+    for &code in record::CODES {
+        for layout in record::layouts(code).into_iter().flatten() {
+            let known: Vec<_> = layout.sub_layouts().collect();
+            let packets = if layout.versions.is_empty() { &[0][..] } else { layout.versions };
+            for &packet in packets {
+                if known.is_empty() {
+                    described.insert((code, Version::Packet(packet)));
+                }
+                for sub in &known {
+                    let versions = sub.versions.iter();
+                    let own = versions.map(|&version| Version::Sub { packet, id: sub.id, version });
+                    described.extend(own.map(|version| (code, version)));
+                }
+            }
+        }
+    }
+    described
+}
+
+#[test]
+fn evidence_is_what_captures_and_vectors_hold() {
+    if shared_files("expected").is_empty()
+        || shared("captures/fgsect__scat-tests/vectors.jsonl").is_none()
+    {
+        return;
+    }
+    let (captures, vectors) = (in_captures(), in_vectors());
+    let mut wrong = BTreeMap::new();
+    for (code, version) in described() {
+        let wanted = match (captures.contains(&(code, version)), vectors.contains(&(code, version)))
+        {
+            (true, _) => Evidence::Capture,
+            (false, true) => Evidence::Vector,
+            (false, false) => Evidence::Synthetic,
+        };
+        if record::evidence(code, version) != wanted {
+            wrong.insert((code, version), wanted);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
