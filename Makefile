@@ -1,6 +1,6 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test build setup check bench loom install clean
+.PHONY: demo test test-python build setup check bench loom install clean
 
 # Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -12,6 +12,9 @@ demo: build
 test: setup
 	scripts/test
 
+test-python: setup
+	scripts/test-python
+
 build: setup
 	cargo build --release --locked --package sounding
 
@@ -22,6 +25,8 @@ check: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	cargo xtask check
+	cargo fmt --check --manifest-path python/Cargo.toml
+	cargo clippy --manifest-path python/Cargo.toml --all-targets -- --deny warnings
 
 bench: setup
 	cargo bench --locked --package sounding-diag --package sounding-kpi
@@ -47,3 +52,4 @@ install: build
 
 clean:
 	cargo clean
+	cargo clean --manifest-path python/Cargo.toml

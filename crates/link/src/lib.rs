@@ -9,11 +9,13 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod bins;
 mod estimate;
 mod estimator;
 mod sounder;
 mod window;
 
+pub use bins::Bins;
 pub use estimate::{Bound, Cause, LinkEstimate, State};
 pub use estimator::{Config, Estimator, Method};
 pub use sounder::{Arrival, Counts, Seen, Sounder};

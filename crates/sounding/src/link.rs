@@ -7,8 +7,8 @@ use clap::Args;
 use miette::{IntoDiagnostic, Result, miette};
 use serde_json::json;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Config, LinkEstimate, Seen, Sounder};
-use sounding_units::{HostInstant, ModemInstant};
+use sounding_link::{Arrival, Bins, Config, LinkEstimate, Seen, Sounder};
+use sounding_units::HostInstant;
 
 use crate::input::{CaptureError, Source};
 use crate::words::{DirectionWord, MethodWord};
@@ -95,55 +95,39 @@ fn series(
     configs: impl Iterator<Item = Config>,
     bin: Duration,
 ) -> Result<Vec<Series>, CaptureError> {
-    let mut series: Vec<(Sounder, Bins)> = configs
-        .map(|config| (Sounder::new(config).reading(source.kind()), Bins::new(bin)))
+    let mut series: Vec<(Sounder, Rows)> = configs
+        .map(|config| (Sounder::new(config).reading(source.kind()), Rows::new(bin)))
         .collect();
     while let Some(chunk) = source.next_chunk()? {
-        for (sounder, bins) in &mut series {
+        for (sounder, rows) in &mut series {
             sounder.handle_bytes(Arrival::AsStamped, chunk, |sounder, seen| {
-                bins.handle_seen(sounder, seen);
+                rows.handle_seen(sounder, seen);
             });
         }
     }
-    for (sounder, bins) in &mut series {
-        sounder.handle_end(Arrival::AsStamped, |sounder, seen| bins.handle_seen(sounder, seen));
+    for (sounder, rows) in &mut series {
+        sounder.handle_end(Arrival::AsStamped, |sounder, seen| rows.handle_seen(sounder, seen));
     }
-    Ok(series.into_iter().map(|(_, bins)| bins.rows).collect())
+    Ok(series.into_iter().map(|(_, rows)| rows.series).collect())
 }
 
 /// Estimates, one for each bin.
-///
-/// A clock that jumps by more than a minute, as where two captures were put into one file, starts a bin of its own
-/// instead of a row for every bin of the gap.
-struct Bins {
-    bin: Duration,
-    rows: Series,
-    /// Start and end of the bin.
-    clock: Option<(ModemInstant, ModemInstant)>,
-    elapsed: Duration,
+struct Rows {
+    bins: Bins,
+    series: Series,
 }
 
-impl Bins {
+impl Rows {
     fn new(bin: Duration) -> Self {
-        Self { bin, rows: Vec::new(), clock: None, elapsed: Duration::ZERO }
+        Self { bins: Bins::new(bin), series: Vec::new() }
     }
 
     fn handle_seen(&mut self, sounder: &Sounder, seen: Seen<'_>) {
-        const LONGEST_GAP: Duration = Duration::from_secs(60);
         let Seen::Record(record) = seen else { return };
-        let Some((start, due)) = &mut self.clock else {
-            self.clock = Some((record.at, record.at + self.bin));
-            return;
-        };
-        if record.at - *due > LONGEST_GAP || *start - record.at > LONGEST_GAP {
-            (*start, *due) = (record.at, record.at + self.bin);
-        }
-        while *due <= record.at {
-            self.elapsed += self.bin;
-            let now = HostInstant::from_nanos(due.as_nanos());
-            self.rows.push((self.elapsed, sounder.estimate(now)));
-            *due = *due + self.bin;
-        }
+        self.bins.handle_record(record.at, |elapsed, end| {
+            let now = HostInstant::from_nanos(end.as_nanos());
+            self.series.push((elapsed, sounder.estimate(now)));
+        });
     }
 }
 

@@ -1,0 +1,96 @@
+"""What a radio link carries, from the records of a Qualcomm modem.
+
+    import sounding
+
+    for record in sounding.open("drive.mi2log"):
+        print(record.modem_time, record.name, record.fields)
+
+    signal = sounding.kpis("drive.mi2log", ["lte.cell.rsrp"])
+    blocks = sounding.columns("drive.mi2log", 0xB173, ["subframes.rbs", "subframes.blocks.mcs"])
+    rate = sounding.link("drive.mi2log", direction="downlink").to_pandas()
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Literal
+
+from . import _sounding
+from ._sounding import (
+    CaptureError,
+    CorruptError,
+    Counts,
+    Kpi,
+    Reader,
+    Record,
+    SoundingError,
+    UnreadError,
+    described_codes,
+    known_kpis,
+    name_of,
+    open,
+)
+from ._table import Column, Table
+
+__all__ = [
+    "CaptureError",
+    "Column",
+    "CorruptError",
+    "Counts",
+    "Kpi",
+    "Reader",
+    "Record",
+    "SoundingError",
+    "Table",
+    "UnreadError",
+    "columns",
+    "described_codes",
+    "known_kpis",
+    "kpis",
+    "link",
+    "name_of",
+    "open",
+]
+
+Source = str | os.PathLike[str] | bytes
+
+
+def columns(source: Source, code: int, fields: Iterable[str]) -> Table:
+    """Fields of all records of a code, as columns beside `modem_time_ns`.
+
+    A field is named by the lists that lead to it: `subframes.blocks.mcs`. There is a row for each item of the innermost
+    list; fields further out repeat. Numbers are floats, with NaN where a version of the record lacks the field; choices
+    are the number on the wire, with their names in `Column.words`.
+    """
+    return Table._of(_sounding.columns(source, code, list(fields)))
+
+
+def kpis(source: Source, names: Iterable[str]) -> Table:
+    """Some KPIs out of all records of a capture, as columns beside `modem_time_ns`; `known_kpis` lists their names.
+
+    There is a row for each item of a record that has any of them; values further out repeat, and what the item or the
+    version of the record lacks is NaN. Only the bytes of these KPIs are looked at. `Column.unit` is what a KPI is counted
+    in, and `Table.counts` what became of the records.
+    """
+    raw = _sounding.kpis(source, list(names))
+    table = Table._of(raw["columns"])
+    table.counts = raw["counts"]
+    return table
+
+
+def link(
+    source: Source,
+    *,
+    direction: Literal["uplink", "downlink"] = "downlink",
+    method: Literal["grants", "formula"] = "grants",
+    window: float = 0.1,
+    bin: float = 0.1,
+) -> Table:
+    """The estimate of what the link carried, at the end of every `bin` seconds of a capture.
+
+    Columns: `modem_time_ns`; `time_s` since the first record; `rate_bits_per_sec` as IP bytes; `bound`, whether that is
+    all the radio had (`capacity`) or only what was asked for (`served`); `state` of the link; `cause`, the method behind
+    the rate; `age_s` of the newest record; `backlog_bytes` in the modem, NaN where it did not say.
+    """
+    return Table._of(_sounding.link(source, direction, method, window, bin))

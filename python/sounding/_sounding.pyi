@@ -1,0 +1,193 @@
+"""The compiled half of the package."""
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any, final
+
+from typing_extensions import Self
+
+__all__ = [
+    "CaptureError",
+    "CorruptError",
+    "Counts",
+    "Kpi",
+    "Reader",
+    "Record",
+    "SoundingError",
+    "UnreadError",
+    "columns",
+    "described_codes",
+    "known_kpis",
+    "kpis",
+    "link",
+    "name_of",
+    "open",
+]
+
+class SoundingError(Exception):
+    """What sounding cannot do."""
+
+class CaptureError(SoundingError):
+    """The file is no Diag capture."""
+
+class CorruptError(SoundingError):
+    """Bytes of a stream are no frame, or a frame is no packet."""
+
+    offset: int
+
+class UnreadError(SoundingError):
+    """A record that cannot be read."""
+
+    offset: int
+    code: int
+
+@final
+class Record:
+    """A log record as the modem sent it. Its fields are decoded when they are asked for."""
+
+    @property
+    def code(self) -> int:
+        """What it logs, as in 0xB173."""
+    @property
+    def name(self) -> str | None:
+        """What the vendor calls its code, if it is a common one."""
+    @property
+    def version(self) -> int | None:
+        """The version at the beginning of its body: a byte, or NR's word of a major and a minor half."""
+    @property
+    def radio(self) -> int | None:
+        """The subscription it belongs to, counted from 1, where the modem says so."""
+    @property
+    def stamp(self) -> int:
+        """The time stamp as it is on the wire."""
+    @property
+    def modem_time_ns(self) -> int:
+        """When, by the modem's clock, in nanoseconds since 1970. A modem without a network counts from 1980."""
+    @property
+    def modem_time(self) -> datetime:
+        """When, by the modem's clock, to the microsecond and in UTC."""
+    @property
+    def offset(self) -> int:
+        """Where in the stream its frame is."""
+    @property
+    def raw(self) -> bytes:
+        """Everything after the time stamp."""
+    @property
+    def fields(self) -> dict[str, Any] | None:
+        """Its fields by name, lists as lists of dicts; None if it cannot be read."""
+    @property
+    def unread(self) -> str | None:
+        """Why it cannot be read; None if it can."""
+    def decode(self, *, numbers: bool = False) -> dict[str, Any]:
+        """Its fields by name, as `fields`; an `UnreadError` if it cannot be read.
+
+        With `numbers`, choices are given by the number on the wire instead of their name, and flags too.
+        """
+
+    def to_frame(self) -> bytes:
+        """The frame that carries it on a Diag port and in a capture."""
+
+@final
+class Counts:
+    """What a reader has met so far."""
+
+    bytes: int
+    """Bytes of the stream."""
+    frames: int
+    """Frames whose check is right."""
+    corrupt_frames: int
+    """Stretches of bytes that are no frame, or whose check is wrong."""
+    corrupt_packets: int
+    """Frames that are no packets."""
+    others: int
+    """Packets that are not log records."""
+    records: int
+    """Log records, of all codes."""
+    decoded: int
+    """Records handed over that can be read."""
+    undescribed: int
+    """Records handed over of a code that nobody has described."""
+    unsupported: int
+    """Records handed over of a version that nobody has described."""
+    corrupt: int
+    """Records handed over whose bytes do not fit their description."""
+
+@final
+class Kpi:
+    """A number that has a name."""
+
+    @property
+    def name(self) -> str:
+        """Its name: technology, channel or layer, quantity."""
+    @property
+    def unit(self) -> str:
+        """What it is counted in."""
+    @property
+    def least(self) -> float:
+        """The smallest value it can have."""
+    @property
+    def most(self) -> float:
+        """The largest."""
+    @property
+    def what(self) -> str:
+        """What it is."""
+    @property
+    def origin(self) -> str:
+        """The section that defines it."""
+    @property
+    def code(self) -> int:
+        """The log code of the record that has it."""
+
+@final
+class Reader:
+    """The records of a capture or a port, one after the other."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Record: ...
+    @property
+    def counts(self) -> Counts:
+        """What has been met so far. Records are read some way ahead of the iteration."""
+    def close(self) -> None:
+        """Lets go of the file or port; the iteration ends with what was read already."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+def open(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    codes: Sequence[int] | None = None,
+    strict: bool = False,
+    timeout: float | None = None,
+) -> Reader:
+    """Opens a capture file, a capture in memory, or a live port: a device, `tcp:HOST:PORT`, `router`.
+
+    With `codes`, only records of these codes are handed over, and a live modem is asked to log these and no others until
+    the reader is closed, which puts its log mask back. Without, it is listened to as it is. With
+    `strict`, corrupt frames raise `CorruptError` where they are met, instead of being counted and passed over. A live
+    port that is silent for `timeout` seconds is at its end.
+    """
+
+def columns(source: str | os.PathLike[str] | bytes, code: int, paths: list[str]) -> dict[str, Any]: ...
+def known_kpis() -> list[Kpi]:
+    """Every KPI there is."""
+
+def kpis(source: str | os.PathLike[str] | bytes, names: list[str]) -> dict[str, Any]: ...
+def link(
+    source: str | os.PathLike[str] | bytes,
+    direction: str,
+    method: str,
+    window: float,
+    bin: float,
+) -> dict[str, Any]: ...
+def name_of(code: int) -> str | None:
+    """What the vendor calls a log code, if it is a common one."""
+
+def described_codes() -> list[int]:
+    """The log codes of which at least one version is described."""

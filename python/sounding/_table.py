@@ -1,0 +1,134 @@
+"""Columns of numbers, and the ways out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+    import pyarrow
+
+# Type codes of the buffer protocol: eight bytes each.
+_TYPES = {"d": "float64", "q": "int64"}
+
+
+class Column:
+    """A column of numbers; `memoryview(column.data)`, and so NumPy, reads it without a copy."""
+
+    __slots__ = ("_bytes", "data", "unit", "words")
+
+    def __init__(
+        self, kind: Literal["d", "q"], data: bytes, words: dict[int, str] | None = None, unit: str | None = None
+    ) -> None:
+        self._bytes = data
+        #: The numbers.
+        self.data: memoryview[Any] = memoryview(data).cast("d" if kind == "d" else "q")
+        #: What the numbers stand for, if they are choices.
+        self.words = words
+        #: What they are counted in, if they are a KPI.
+        self.unit = unit
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __iter__(self) -> Iterator[float | int | str | None]:
+        if self.words is None:
+            return iter(self.data)
+        return (self.words.get(int(n), str(int(n))) if n == n else None for n in self.data)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+        import numpy
+
+        return numpy.array(self.data, dtype=dtype, copy=copy)
+
+    def to_numpy(self) -> numpy.ndarray:
+        """The numbers, without a copy and so read-only."""
+        import numpy
+
+        return numpy.frombuffer(self.data, dtype=_TYPES[self.data.format])
+
+    def to_arrow(self) -> pyarrow.Array:
+        """The numbers without a copy, or the words of choices as a dictionary array. NaN is null."""
+        import pyarrow
+
+        if self.words is None:
+            kind = getattr(pyarrow, _TYPES[self.data.format])()
+            buffers = [None, pyarrow.py_buffer(self._bytes)]
+            array = pyarrow.Array.from_buffers(kind, len(self), buffers)
+            return _null_for_nan(array)
+        return pyarrow.array(list(self), pyarrow.string()).dictionary_encode()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(str(value) for value, _ in zip(self, range(5)))
+        return f"<Column of {len(self)}: {shown}{', …' if len(self) > 5 else ''}>"
+
+
+def _null_for_nan(array: pyarrow.Array) -> pyarrow.Array:
+    import pyarrow.compute as compute
+
+    if array.type != "double" or not compute.any(compute.is_nan(array)).as_py():
+        return array
+    return compute.if_else(compute.is_nan(array), None, array)
+
+
+class Table(Mapping[str, Column]):
+    """Columns of equal length, by name."""
+
+    def __init__(self, columns: dict[str, Column]) -> None:
+        self._columns = columns
+        #: What became of the records behind it, where somebody counted.
+        self.counts: dict[str, int] = {}
+
+    @classmethod
+    def _of(cls, raw: dict[str, Any]) -> Table:
+        """From the compiled half: by name, type and bytes of the numbers, words if they are choices, the unit."""
+        columns = {}
+        for name, ((kind, data), words, unit) in raw.items():
+            if isinstance(words, list):
+                words = dict(enumerate(words))
+            columns[name] = Column(kind, data, words, unit)
+        return cls(columns)
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return next((len(column) for column in self._columns.values()), 0)
+
+    def to_numpy(self) -> dict[str, numpy.ndarray]:
+        """The columns as arrays, without a copy and so read-only; choices as numbers."""
+        return {name: column.to_numpy() for name, column in self.items()}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame whose index is the modem's time; choices as categories."""
+        import pandas
+
+        frame = {}
+        for name, column in self.items():
+            if name == "modem_time_ns":
+                continue
+            values: Any = column.to_numpy()
+            if column.words is not None:
+                values = pandas.Categorical(list(column))
+            frame[name] = values
+        times = pandas.to_datetime(self["modem_time_ns"].to_numpy(), unit="ns", utc=True)
+        return pandas.DataFrame(frame, index=pandas.DatetimeIndex(times, name="modem_time"))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table; choices as dictionaries."""
+        import pyarrow
+
+        return pyarrow.table({name: column.to_arrow() for name, column in self.items()})
+
+    def __repr__(self) -> str:
+        return f"<Table of {self.rows} rows: {', '.join(self)}>"

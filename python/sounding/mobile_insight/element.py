@@ -1,0 +1,73 @@
+"""What monitors and analyzers have in common: they send events to each other."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+_LOG = logging.getLogger("sounding.mobile_insight")
+
+
+class Event(NamedTuple):
+    """Something that happened: a log record, or what an analyzer made of some."""
+
+    #: When it was handed over, on a clock of the host that only goes forward.
+    timestamp: float
+    #: What it is.
+    type_id: str
+    #: A `DMLogPacket` if a monitor sent it, and whatever an analyzer says otherwise.
+    data: Any
+
+
+class Element:
+    """A sender and receiver of events."""
+
+    def __init__(self) -> None:
+        #: Whom it listens to, with the callbacks for each.
+        self.from_list: dict[Element, list[Callable[[Event], Any]]] = {}
+        #: Whom it sends to.
+        self.to_list: list[Element] = []
+        self.logger = _LOG
+        if not _LOG.hasHandlers():
+            # Scripts say what they found through the log, and expect to see it.
+            self.set_log()
+            _LOG.addHandler(logging.StreamHandler())
+
+    def send(self, event: Event) -> None:
+        """Hands an event to everybody who listens."""
+        for module in list(self.to_list):
+            module.recv(self, event)
+
+    def recv(self, module: Element, event: Event) -> None:
+        """Takes an event from `module`."""
+
+    def set_log(self, logpath: str = "", loglevel: int = logging.INFO) -> None:
+        """Says what is logged, and to which file besides; all elements share one log."""
+        _LOG.setLevel(loglevel)
+        if logpath:
+            _LOG.addHandler(logging.FileHandler(logpath, mode="w"))
+
+    def log_debug(self, message: object) -> None:
+        """Logs for whoever looks for a mistake."""
+        _LOG.debug("%s", message)
+
+    def log_info(self, message: object) -> None:
+        """Logs what happens."""
+        _LOG.info("%s", message)
+
+    def log_warning(self, message: object) -> None:
+        """Logs what may be a mistake."""
+        _LOG.warning("%s", message)
+
+    def log_error(self, message: object) -> None:
+        """Logs what went wrong."""
+        _LOG.error("%s", message)
+
+    def log_critical(self, message: object) -> None:
+        """Logs what went very wrong."""
+        _LOG.critical("%s", message)
+
+    def broadcast_info(self, method: str, msg_dict: dict[str, Any]) -> None:
+        """Logs a message that other programs could take; on a phone, MobileInsight's plugins do."""
+        _LOG.info("%s.%s: %s", type(self).__name__, method, msg_dict)

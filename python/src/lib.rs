@@ -1,0 +1,46 @@
+//! The compiled half of the Python package `sounding`: records, columns and link estimates of captures and live ports.
+//!
+//! Everything that reads many records at once, or waits for a port, does so without Python's lock.
+
+mod columns;
+mod error;
+mod fields;
+mod kpis;
+mod link;
+mod reader;
+mod record;
+mod source;
+
+use pyo3::prelude::*;
+
+/// Records, columns and link estimates of captures and live ports.
+#[pymodule]
+mod _sounding {
+    #[pymodule_export]
+    use super::columns::columns;
+    #[pymodule_export]
+    use super::error::{CaptureError, CorruptError, SoundingError, UnreadError};
+    #[pymodule_export]
+    use super::kpis::{Kpi, known_kpis, kpis};
+    #[pymodule_export]
+    use super::link::link;
+    #[pymodule_export]
+    use super::reader::{Counts, Reader, open};
+    #[pymodule_export]
+    use super::record::Record;
+
+    use pyo3::prelude::*;
+    use sounding_diag::LogCode;
+
+    /// What the vendor calls a log code, if it is a common one.
+    #[pyfunction]
+    fn name_of(code: u16) -> Option<&'static str> {
+        LogCode::new(code).name()
+    }
+
+    /// The log codes of which at least one version is described.
+    #[pyfunction]
+    fn described_codes() -> Vec<u16> {
+        sounding_diag::record::CODES.iter().map(|code| code.number()).collect()
+    }
+}

@@ -1,0 +1,119 @@
+//! What the link carried, as columns.
+
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sounding_kpi::Direction;
+use sounding_link::{Arrival, Bins, Bound as Limit, Cause, Config, Method, Seen, Sounder, State};
+use sounding_units::HostInstant;
+
+use crate::columns::{Column, floats, integers};
+use crate::reader::Whole;
+
+/// The estimate at the end of each bin, by column.
+#[derive(Default)]
+struct Series {
+    time: Vec<i64>,
+    elapsed: Vec<f64>,
+    rate: Vec<f64>,
+    bound: Vec<i64>,
+    state: Vec<i64>,
+    cause: Vec<i64>,
+    age: Vec<f64>,
+    backlog: Vec<f64>,
+}
+
+const BOUNDS: [Limit; 2] = [Limit::Served, Limit::Capacity];
+const STATES: [State; 4] = [State::Active, State::Idle, State::Silent, State::Stale];
+const CAUSES: [Cause; 3] = [Cause::None, Cause::Grants, Cause::Formula];
+
+/// The link estimates of a capture, as columns and the words for those that hold choices.
+#[pyfunction]
+pub(crate) fn link<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    direction: &str,
+    method: &str,
+    window: f64,
+    bin: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut config = Config::new(match direction {
+        "uplink" => Direction::Uplink,
+        "downlink" => Direction::Downlink,
+        other => return Err(unknown("direction", other, "uplink or downlink")),
+    });
+    config.method = match method {
+        "grants" => Method::Grants,
+        "formula" => Method::Formula,
+        other => return Err(unknown("method", other, "grants or formula")),
+    };
+    config.window = span("window", window)?;
+    let mut bins = Bins::new(span("bin", bin)?);
+    let whole = Whole::open(py, source)?;
+    let mut sounder = Sounder::new(config).reading(whole.kind());
+    let mut series = Series::default();
+    let mut watch = |sounder: &Sounder, seen: Seen<'_>| {
+        let Seen::Record(record) = seen else { return };
+        bins.handle_record(record.at, |elapsed, end| {
+            let now = HostInstant::from_nanos(end.as_nanos());
+            series.push(elapsed, end.unix_nanos(), &sounder.estimate(now));
+        });
+    };
+    whole
+        .for_each_chunk(py, |bytes| sounder.handle_bytes(Arrival::AsStamped, bytes, &mut watch))?;
+    sounder.handle_end(Arrival::AsStamped, &mut watch);
+    series.into_dict(py)
+}
+
+fn unknown(what: &str, found: &str, known: &str) -> PyErr {
+    PyValueError::new_err(format!("{what} is {known}, not {found:?}"))
+}
+
+fn span(what: &str, seconds: f64) -> PyResult<Duration> {
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(span) if span >= Duration::from_millis(1) => Ok(span),
+        _ => Err(PyValueError::new_err(format!("{what} is at least 0.001 s, not {seconds}"))),
+    }
+}
+
+fn place<T: PartialEq>(words: &[T], word: &T) -> i64 {
+    words.iter().position(|known| known == word).map_or(-1, |at| at as i64)
+}
+
+impl Series {
+    fn push(&mut self, elapsed: Duration, time: u64, estimate: &sounding_link::LinkEstimate) {
+        self.time.push(time.cast_signed());
+        self.elapsed.push(elapsed.as_secs_f64());
+        self.rate.push(estimate.rate.bits_per_sec() as f64);
+        self.bound.push(place(&BOUNDS, &estimate.bound));
+        self.state.push(place(&STATES, &estimate.state));
+        self.cause.push(place(&CAUSES, &estimate.cause));
+        self.age.push(estimate.age.as_secs_f64());
+        self.backlog.push(estimate.backlog.map_or(f64::NAN, |bytes| bytes.count() as f64));
+    }
+
+    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let words = |words: &[&dyn ToString]| -> Column {
+            Column::Words(words.iter().map(|word| word.to_string()).collect())
+        };
+        let dict = PyDict::new(py);
+        let put = |name: &str, column: Column, words: Option<Column>| {
+            dict.set_item(name, (column, words, None::<()>))
+        };
+        put("modem_time_ns", integers(self.time), None)?;
+        put("time_s", floats(self.elapsed), None)?;
+        put("rate_bits_per_sec", floats(self.rate), None)?;
+        put("bound", integers(self.bound), Some(words(&BOUNDS.each_ref().map(as_words))))?;
+        put("state", integers(self.state), Some(words(&STATES.each_ref().map(as_words))))?;
+        put("cause", integers(self.cause), Some(words(&CAUSES.each_ref().map(as_words))))?;
+        put("age_s", floats(self.age), None)?;
+        put("backlog_bytes", floats(self.backlog), None)?;
+        Ok(dict)
+    }
+}
+
+fn as_words<T: ToString>(word: &T) -> &dyn ToString {
+    word
+}

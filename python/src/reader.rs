@@ -1,0 +1,349 @@
+//! Iterating over the records of a capture or a port.
+
+use std::collections::{HashSet, VecDeque};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sounding_diag::capture::{self, Damage, Located};
+use sounding_diag::packet::Packet;
+use sounding_diag::record::{self, RecordError};
+use sounding_diag::{LogCode, LogRecord};
+
+use crate::error;
+use crate::record::Record;
+use crate::source::{Chunk, Source, buffer};
+
+/// The records of a capture or a port, one after the other.
+#[pyclass(frozen, module = "sounding")]
+pub(crate) struct Reader {
+    inner: Mutex<Inner>,
+    path: PathBuf,
+}
+
+struct Inner {
+    /// None once it is closed.
+    source: Option<Source>,
+    buffer: Box<[u8]>,
+    stream: capture::Reader,
+    sink: Found,
+}
+
+/// What was found in the stream and not handed over yet.
+struct Found {
+    wanted: Wanted,
+    strict: bool,
+    ready: VecDeque<Result<Record, Damage>>,
+    tally: Tally,
+}
+
+/// Which log codes are handed over.
+struct Wanted(Option<HashSet<u16>>);
+
+/// What became of the records that were handed over.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    decoded: u64,
+    undescribed: u64,
+    unsupported: u64,
+    corrupt: u64,
+}
+
+/// What a reader has met so far.
+#[pyclass(frozen, get_all, module = "sounding")]
+#[derive(Clone, Copy)]
+pub(crate) struct Counts {
+    /// Bytes of the stream.
+    bytes: u64,
+    /// Frames whose check is right.
+    frames: u64,
+    /// Stretches of bytes that are no frame, or whose check is wrong.
+    corrupt_frames: u64,
+    /// Frames that are no packets.
+    corrupt_packets: u64,
+    /// Packets that are not log records.
+    others: u64,
+    /// Log records, of all codes.
+    records: u64,
+    /// Records handed over that can be read.
+    decoded: u64,
+    /// Records handed over of a code that nobody has described.
+    undescribed: u64,
+    /// Records handed over of a version that nobody has described.
+    unsupported: u64,
+    /// Records handed over whose bytes do not fit their description.
+    corrupt: u64,
+}
+
+/// Opens a capture file, a capture in memory, or a live port.
+#[pyfunction]
+#[pyo3(signature = (source, *, codes = None, strict = false, timeout = None))]
+pub(crate) fn open(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    codes: Option<Vec<u16>>,
+    strict: bool,
+    timeout: Option<f64>,
+) -> PyResult<Reader> {
+    let patience = match timeout.map(Duration::try_from_secs_f64) {
+        None => None,
+        Some(Ok(patience)) => Some(patience),
+        Some(Err(_)) => return Err(PyValueError::new_err("timeout is no span of seconds")),
+    };
+    let wanted = Wanted::of(codes);
+    let mut buffer = buffer();
+    let source = from_python(py, source, &wanted, patience, &mut buffer)?;
+    let path = source.name().to_path_buf();
+    let inner = Inner {
+        stream: source.reader(),
+        source: Some(source),
+        buffer,
+        sink: Found { wanted, strict, ready: VecDeque::new(), tally: Tally::default() },
+    };
+    Ok(Reader { inner: Mutex::new(inner), path })
+}
+
+/// What Python names: a path, or the bytes themselves.
+fn from_python(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    wanted: &Wanted,
+    patience: Option<Duration>,
+    buffer: &mut [u8],
+) -> PyResult<Source> {
+    if let Ok(bytes) = source.cast::<PyBytes>() {
+        return Source::memory(py, bytes.as_bytes().to_vec(), buffer);
+    }
+    Source::open(py, source.extract()?, wanted.codes(), patience, buffer)
+}
+
+/// A whole capture, read chunk by chunk and without Python's lock.
+pub(crate) struct Whole {
+    source: Source,
+    buffer: Box<[u8]>,
+}
+
+impl Whole {
+    pub(crate) fn open(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut buffer = buffer();
+        let source = from_python(py, source, &Wanted(None), None, &mut buffer)?;
+        if !source.is_capture() {
+            let name = source.name().display();
+            return Err(PyValueError::new_err(format!("{name}: is a live port, and has no end")));
+        }
+        Ok(Self { source, buffer })
+    }
+
+    pub(crate) const fn kind(&self) -> capture::Kind {
+        self.source.kind()
+    }
+
+    /// Hands all of its bytes to `handle`.
+    pub(crate) fn for_each_chunk(
+        mut self,
+        py: Python<'_>,
+        mut handle: impl FnMut(&[u8]) + Send,
+    ) -> PyResult<()> {
+        let Self { source, buffer } = &mut self;
+        loop {
+            let more = py.detach(|| -> io::Result<bool> {
+                match source.poll(buffer)? {
+                    Chunk::Stream(count) | Chunk::Packet(count) => handle(&buffer[..count]),
+                    Chunk::Idle => {}
+                    Chunk::End => return Ok(false),
+                }
+                Ok(true)
+            });
+            if !more.map_err(|e| error::io(source.name(), &e))? {
+                return Ok(());
+            }
+            py.check_signals()?;
+        }
+    }
+
+    /// Hands every log record to `handle`.
+    pub(crate) fn for_each_record(
+        self,
+        py: Python<'_>,
+        mut handle: impl FnMut(&LogRecord<'_>) + Send,
+    ) -> PyResult<()> {
+        let mut stream = self.source.reader();
+        self.for_each_chunk(py, |mut bytes| {
+            while let Some(found) = stream.poll_packet(&mut bytes) {
+                if let Ok(Located { packet: Packet::Log(log), .. }) = found {
+                    handle(&log);
+                }
+            }
+        })?;
+        while let Some(found) = stream.poll_end() {
+            if let Ok(Located { packet: Packet::Log(log), .. }) = found {
+                handle(&log);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Wanted {
+    fn of(codes: Option<Vec<u16>>) -> Self {
+        Self(codes.map(|codes| codes.into_iter().collect()))
+    }
+
+    fn contains(&self, code: LogCode) -> bool {
+        self.0.as_ref().is_none_or(|codes| codes.contains(&code.number()))
+    }
+
+    fn codes(&self) -> Option<Vec<LogCode>> {
+        Some(self.0.as_ref()?.iter().map(|&code| LogCode::new(code)).collect())
+    }
+}
+
+impl Inner {
+    /// Reads one chunk's worth of records; false at the end.
+    fn fill(&mut self) -> io::Result<bool> {
+        let Self { source: opened, buffer, stream, sink } = self;
+        let Some(source) = opened else { return Ok(false) };
+        match source.poll(buffer)? {
+            Chunk::Stream(count) => {
+                let mut bytes = &buffer[..count];
+                while let Some(found) = stream.poll_packet(&mut bytes) {
+                    sink.handle(source, found);
+                }
+            }
+            Chunk::Packet(count) => sink.handle(source, stream.handle_payload(&buffer[..count])),
+            Chunk::Idle => {}
+            Chunk::End => {
+                while let Some(found) = stream.poll_end() {
+                    sink.handle(source, found);
+                }
+                *opened = None;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Found {
+    fn handle(&mut self, source: &mut Source, found: Result<Located<'_>, Damage>) {
+        match found {
+            Ok(Located { offset, packet }) => {
+                source.handle_packet(&packet);
+                if let Packet::Log(log) = packet
+                    && self.wanted.contains(log.code)
+                {
+                    self.tally.handle(&log);
+                    self.ready.push_back(Ok(Record::new(offset, &log)));
+                }
+            }
+            Err(damage) if self.strict => self.ready.push_back(Err(damage)),
+            // Counted by the stream.
+            Err(_) => {}
+        }
+    }
+}
+
+impl Tally {
+    fn handle(&mut self, log: &LogRecord<'_>) {
+        *match record::Record::parse(log) {
+            Ok(_) => &mut self.decoded,
+            Err(RecordError::Undescribed { .. }) => &mut self.undescribed,
+            Err(RecordError::Unsupported { .. }) => &mut self.unsupported,
+            Err(RecordError::Corrupt { .. }) => &mut self.corrupt,
+        } += 1;
+    }
+}
+
+impl Reader {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Reader {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Record>> {
+        // Most calls find a record ready, and need not let go of Python's lock for it.
+        let ready = self.inner.try_lock().ok().and_then(|mut inner| inner.sink.ready.pop_front());
+        if let Some(found) = ready {
+            return found.map(Some).map_err(|damage| error::damage(py, &damage));
+        }
+        loop {
+            // The lock is never waited for with Python's lock in hand, so neither waits for the other.
+            let (found, more) = py
+                .detach(|| {
+                    let mut inner = self.lock();
+                    let more = inner.sink.ready.is_empty().then(|| inner.fill()).transpose()?;
+                    Ok((inner.sink.ready.pop_front(), more.unwrap_or(true)))
+                })
+                .map_err(|e| error::io(&self.path, &e))?;
+            match found {
+                Some(found) => return found.map(Some).map_err(|d| error::damage(py, &d)),
+                None if more => py.check_signals()?,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// What has been met so far. Records are read some way ahead of the iteration.
+    #[getter]
+    fn counts(&self, py: Python<'_>) -> Counts {
+        let (stream, tally) = py.detach(|| {
+            let inner = self.lock();
+            (inner.stream.counts(), inner.sink.tally)
+        });
+        Counts {
+            bytes: stream.frames.bytes,
+            frames: stream.frames.good,
+            corrupt_frames: stream.frames.bad,
+            corrupt_packets: stream.bad_packets,
+            others: stream.others,
+            records: stream.logs,
+            decoded: tally.decoded,
+            undescribed: tally.undescribed,
+            unsupported: tally.unsupported,
+            corrupt: tally.corrupt,
+        }
+    }
+
+    /// Lets go of the file or port; the iteration ends with what was read already.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.lock().source = None);
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) {
+        self.close(py);
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Reader of {}>", self.path.display())
+    }
+}
+
+#[pymethods]
+impl Counts {
+    fn __repr__(&self) -> String {
+        format!(
+            "<Counts: {} records, {} decoded, {} undescribed, {} unsupported, {} corrupt; {} corrupt frames>",
+            self.records,
+            self.decoded,
+            self.undescribed,
+            self.unsupported,
+            self.corrupt,
+            self.corrupt_frames + self.corrupt_packets,
+        )
+    }
+}

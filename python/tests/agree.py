@@ -1,0 +1,207 @@
+"""Compares what `decode()` gives with what MobileInsight gives for the same record, name by name, both ways.
+
+A difference is explained if it is one of MobileInsight's known mistakes, and only if MobileInsight has exactly what that
+mistake makes of our value.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from sounding import Record
+from sounding.mobile_insight.names.lte_mac import BUFFER_SIZES
+from sounding.mobile_insight.packet import MARK
+
+
+Item = dict[str, Any]
+#: Entries of its table of buffer sizes that are not those of TS 36.321 Table 6.1.3.1-1, by index.
+MISSPELT = {46: 12403, 51: 24687}
+#: What MobileInsight makes of our item, by code and name; None if the mistake is not in this item.
+Mistake = Callable[[Item, Record], Any]
+
+
+def _long_group_1(item: Item, record: Record) -> Any:
+    """C binds `+` before `&`: `(x << 4) & (0x30 + (y >> 4))`."""
+    if "L-BSR Field 1" not in item:
+        return None
+    x, y = item["L-BSR Field 1"], item["L-BSR Field 2"]
+    return (x << 4) & (0x30 + (y >> 4))
+
+
+def _long_group_2(item: Item, record: Record) -> Any:
+    if "L-BSR Field 1" not in item:
+        return None
+    x, y = item["L-BSR Field 2"], item["L-BSR Field 3"]
+    return (x << 2) & (0x3C + (y >> 6))
+
+
+def _bytes_of(group: int, index_of: Mistake | None = None) -> Mistake:
+    """The bytes that an index stands for, which may be wrong already; two of its table are misspelt."""
+
+    def make(item: Item, record: Record) -> Any:
+        index = index_of(item, record) if index_of else None
+        if index is None:
+            index = item[f"BSR LCG {group}"]
+        return MISSPELT.get(index, BUFFER_SIZES[index])
+
+    return make
+
+
+def _operating_mode(item: Item, record: Record) -> Any:
+    """The mode is cut out with 0x15, which is not four bits."""
+    fields = record.decode(numbers=True)
+    word = fields["operating_mode"] | fields["strong_interferer_pci"] << 4
+    return "TILE0_4RX" if word & 0x15 == 1 else "(MI)Unknown"
+
+
+def _power(item: Item, record: Record) -> Any:
+    """Seven bits of two's complement, read as a plain number, or always less 128."""
+    less = 128 if record.version == 102 else 0
+    return (item["PUSCH Tx Power (dBm)"] & 127) - less
+
+
+#: By code and name.
+MISTAKES: dict[tuple[int, str], Mistake] = {
+    (0xB064, "BSR LCG 1"): _long_group_1,
+    (0xB064, "BSR LCG 2"): _long_group_2,
+    (0xB064, "BSR LCG 0 (bytes)"): _bytes_of(0),
+    (0xB064, "BSR LCG 1 (bytes)"): _bytes_of(1, _long_group_1),
+    (0xB064, "BSR LCG 2 (bytes)"): _bytes_of(2, _long_group_2),
+    (0xB064, "BSR LCG 3 (bytes)"): _bytes_of(3),
+    (0xB126, "Op Mode"): _operating_mode,
+    (0xB139, "PUSCH Tx Power (dBm)"): _power,
+    # Twelve bits, cut out with 4096; the bit after them is the next field.
+    (0xB139, "Ack Nack Index"): lambda item, record: item["Ack Nack Late"] * 4096,
+    # The border between the start and the width of the second cluster is one bit too high, and the width is
+    # multiplied with its mask.
+    (0xB139, "Start RB Cluster1"): lambda item, record: (
+        item["Start RB Cluster1"] | (item["Num RB Cluster1"] & 1) << 7
+    ),
+    (0xB139, "Num RB Cluster1"): lambda item, record: (item["Num RB Cluster1"] >> 1) * 63,
+    # Six bits, cut out with 47.
+    (0xB173, "QED Iteration"): lambda item, record: item["QED Iteration"] & 47,
+    # That of antenna 1, or of antenna 0, in place of the better.
+    (0xB193, "RSSI"): lambda item, record: (
+        item["RSSI Rx[1]"] if item["SubPacket Version"] == 18 else None
+    ),
+    (0xB193, "RSRQ"): lambda item, record: (
+        item["RSRQ Rx[0]"] if item["SubPacket Version"] == 36 else None
+    ),
+}
+
+#: Names that only we have, by code: MobileInsight leaves out what is there.
+OMITTED: dict[int, set[str]] = {
+    # Headers of blocks that were not for the device's own identity.
+    0xB063: {"Mac Hdr + CE"},
+    # All assignments but the last.
+    0xB126: {"Records"},
+    # Of four antennas only two, and no RSSI or SNR at all.
+    0xB193: {
+        *(f"{level} Rx[{antenna}]" for level in ("RSRP", "RSRQ") for antenna in (2, 3)),
+        *(f"{level} Rx[{antenna}]" for level in ("RSSI", "FTL SNR") for antenna in range(4)),
+        "RSSI",
+    },
+}
+
+#: Mistakes that are in its source and leave every value of the captures as it is.
+UNSEEN = {
+    (0xB064, "BSR LCG 0 (bytes)"),
+    (0xB064, "BSR LCG 1"),
+    (0xB064, "BSR LCG 1 (bytes)"),
+    (0xB064, "BSR LCG 2"),
+    (0xB139, "Start RB Cluster1"),
+    (0xB173, "QED Iteration"),
+}
+
+
+class Comparison:
+    """How many fields are equal, explained, and neither."""
+
+    def __init__(self) -> None:
+        self.equal: Counter[int] = Counter()
+        self.explained: Counter[int] = Counter()
+        self.records: Counter[int] = Counter()
+        self.unexplained: list[str] = []
+        #: Mistakes that were met, by code and name.
+        self.met: Counter[tuple[int, str]] = Counter()
+
+    def compare(self, record: Record, ours: Item, theirs: Item) -> None:
+        """One record."""
+        self.records[record.code] += 1
+        self._timestamp(record, ours, theirs)
+        rest = {name: value for name, value in ours.items() if name != "timestamp"}
+        expected = {name: value for name, value in theirs.items() if name != "timestamp"}
+        self._items(record, rest, expected, f"0x{record.code:04X} at {record.offset}")
+
+    def _timestamp(self, record: Record, ours: Item, theirs: Item) -> None:
+        """MobileInsight takes a unit of 1.25 ms for 65536 parts; it has 49152, so its times fall up to 0.32 ms short."""
+        mine, expected = ours["timestamp"], datetime.fromisoformat(theirs["timestamp"])
+        if mine == expected:
+            self.equal[record.code] += 1
+            return
+        short = (record.stamp & 0xFFFF) * 1250 * (1 / 49152 - 1 / 65536)
+        gap = (mine - expected).total_seconds() * 1e6
+        if abs(gap - short) <= 2:
+            self._explained(record, "timestamp")
+        else:
+            self.unexplained.append(f"{record!r}: time {mine}, theirs {expected}")
+
+    def _explained(self, record: Record, name: str) -> None:
+        self.explained[record.code] += 1
+        self.met[record.code, name] += 1
+
+    def _items(self, record: Record, ours: Item, theirs: Item, at: str) -> None:
+        if MARK in ours:
+            self.unexplained.append(f"{at}: {MARK} {ours[MARK]}")
+        for name in theirs.keys() - ours.keys():
+            self.unexplained.append(f"{at}: only they have {name!r}: {theirs[name]!r}")
+        for name, value in ours.items():
+            if name not in theirs:
+                if name in OMITTED.get(record.code, ()):
+                    self._explained(record, name)
+                elif name != MARK:
+                    self.unexplained.append(f"{at}: only we have {name!r}: {value!r}")
+                continue
+            self._values(record, ours, name, theirs[name], f"{at}, {name}")
+
+    def _values(self, record: Record, item: Item, name: str, theirs: Any, at: str) -> None:
+        ours = item[name]
+        if isinstance(ours, list) and isinstance(theirs, list):
+            # MobileInsight may go on into room that is not in use.
+            if len(theirs) < len(ours):
+                self.unexplained.append(f"{at}: {len(ours)} items, theirs {len(theirs)}")
+            for number, (mine, expected) in enumerate(zip(ours, theirs)):
+                self._items(record, mine, expected, f"{at}[{number}]")
+        elif isinstance(ours, dict) and isinstance(theirs, dict):
+            self._items(record, ours, theirs, at)
+        elif same(ours, theirs):
+            self.equal[record.code] += 1
+        else:
+            mistake = MISTAKES.get((record.code, name))
+            wrong = mistake(item, record) if mistake else None
+            if wrong is not None and same(wrong, theirs):
+                self._explained(record, name)
+            else:
+                self.unexplained.append(f"{at}: {ours!r}, theirs {theirs!r}")
+
+    def report(self) -> str:
+        """A table by code."""
+        lines = [f"{'code':<8} {'records':>8} {'equal':>10} {'explained':>10}"]
+        for code in sorted(self.records):
+            numbers = (self.records[code], self.equal[code], self.explained[code])
+            lines.append("0x{:04X}   {:>8} {:>10} {:>10}".format(code, *numbers))
+        lines.append(f"unexplained: {len(self.unexplained)}")
+        return "\n".join(lines)
+
+
+def same(ours: Any, theirs: Any) -> bool:
+    """The same value of the same kind; theirs of a fraction went through 32 bits."""
+    if isinstance(ours, float) and isinstance(theirs, float):
+        return struct.pack("f", ours) == struct.pack("f", theirs) or abs(ours - theirs) <= 1e-6 * abs(
+            theirs
+        )
+    return type(ours) is type(theirs) and ours == theirs
