@@ -48,7 +48,7 @@ const fn header(fields: &'static [&'static [Field]], size: u16) -> Part {
 }
 
 const fn message(len: Bits) -> Part {
-    Part::Opaque { name: "message", len: len }
+    Part::Opaque { name: "message", len }
 }
 
 /// The first numbering: channels from 1.
