@@ -19,7 +19,8 @@ use device::Device;
 pub(crate) enum Source {
     Board(Board),
     Device(Device),
-    Capture(Capture),
+    // Boxed: far larger than the others.
+    Capture(Box<Capture>),
 }
 
 impl Source {
@@ -31,7 +32,7 @@ impl Source {
         match kind {
             "board" => Ok(Self::Board(Board::new(Reader::open(&Place::to_read(rest)?)?))),
             "device" => Device::open(rest.parse()?).map(Self::Device),
-            "capture" => Capture::open(rest.as_ref()).map(Self::Capture),
+            "capture" => Capture::open(rest.as_ref()).map(Box::new).map(Self::Capture),
             _ => {
                 let why =
                     format_args!("{kind}: a source is board:NAME, device:SOURCE or capture:FILE");
