@@ -67,12 +67,6 @@ pub enum BadFrameReason {
     /// An escape right before the terminator: the sender gave the frame up.
     #[error("ends within an escape")]
     Escape,
-    /// Without HDLC: no 0x7E and version at the beginning.
-    #[error("does not begin like a frame")]
-    Begin,
-    /// Without HDLC: no 0x7E where the length says it ends.
-    #[error("does not end where its length says")]
-    End,
     /// The stream ended before a terminator, or before the end that a length announces.
     #[error("the stream ends before it does")]
     Unterminated,

@@ -2,7 +2,7 @@
 //!
 //! The way of the bytes, each step usable alone:
 //!
-//! 1. [`hdlc`] cuts a byte stream into frames and checks them, and [`nonhdlc`] does where HDLC was switched off;
+//! 1. [`hdlc`] cuts a byte stream into frames and checks them;
 //! 2. [`packet`] says what a frame's payload is: a log record, or another command;
 //! 3. [`capture`] does both for a whole file or a live stream, and counts what it meets;
 //! 4. [`record`] reads log records: either every field by name ([`record::decode`]), or as typed values without
@@ -53,7 +53,6 @@ pub mod hdlc;
 pub mod layout;
 pub mod mac;
 mod names;
-pub mod nonhdlc;
 pub mod packet;
 pub mod radio;
 pub mod record;

@@ -8,7 +8,7 @@ pub struct RlcHeader<'a> {
     bytes: &'a [u8],
 }
 
-/// Bits one after the other, the highest of each byte first; `None` past the end.
+/// Bits one after the other, the highest of each byte first; `None` past the end. No field has more than fifteen.
 struct BigEndian<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -20,8 +20,11 @@ impl BigEndian<'_> {
         if end > self.bytes.len() * 8 {
             return None;
         }
-        let bit = |at: usize| u64::from(self.bytes[at / 8] >> (7 - at % 8) & 1);
-        let number = (self.at..end).fold(0, |number, at| number << 1 | bit(at));
+        // Fifteen bits and the seven before them at most: four bytes hold them.
+        let rest = &self.bytes[self.at / 8..];
+        let byte = |at: usize| u32::from(rest.get(at).copied().unwrap_or_default());
+        let word = byte(0) << 24 | byte(1) << 16 | byte(2) << 8 | byte(3);
+        let number = u64::from(word << (self.at % 8) >> (32 - width));
         self.at = end;
         Some(number)
     }

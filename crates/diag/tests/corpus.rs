@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use sounding_diag::LogCode;
 use sounding_diag::command::{Answer, EQUIPMENTS, LogMask, MessageRange};
 use sounding_diag::hdlc::encode;
-use sounding_diag::nonhdlc;
 use sounding_diag::packet::Packet;
 use sounding_diag::record;
 
@@ -29,11 +28,6 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
 #[test]
 fn seeds_of_the_framing_are_framed() {
     seeds("hdlc").iter().for_each(|seed| targets::hdlc(seed));
-}
-
-#[test]
-fn seeds_of_the_framing_without_hdlc_are_framed() {
-    seeds("nonhdlc").iter().for_each(|seed| targets::nonhdlc(seed));
 }
 
 #[test]
@@ -147,13 +141,6 @@ fn regenerate() {
     write("capture", "middle-to-middle", &stream[5..2000]);
     write("capture", "text", b"time,cell,rsrp\n");
     write("capture", "command", b"\x00\x78\xF0\x7E");
-    let mut plain = vec![9];
-    for payload in [&b"\x1C\x01\x00"[..], &[0x7E; 30], b"\x7E\x01\x05\x00"] {
-        nonhdlc::encode(payload, &mut plain).expect("payloads are short");
-    }
-    write("nonhdlc", "frames", &plain);
-    write("nonhdlc", "lost-byte", &[&plain[..9], &plain[10..]].concat());
-    write("nonhdlc", "empty-frame", &[1, 0x7E, 1, 0, 0, 0x7E, 0x7E, 1, 1, 0, 7, 0x7E]);
     write("session", "answers", &answers());
     write("session", "refusals", &[4, 0x13, 0, 0, 0, 1, 0x13, 2, 0x14, 0x73, 1, 0x15]);
     write("hdlc", "frames", &[&[7], &stream[..1500]].concat());

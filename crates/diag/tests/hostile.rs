@@ -186,6 +186,25 @@ proptest! {
     }
 
     #[test]
+    fn a_session_ends_whatever_it_is_answered(
+        // Lengths, commands and codes of answers often enough that some are understood.
+        answers in vec(
+            prop_oneof![
+                vec(any::<u8>(), 0..40),
+                (prop_oneof![Just(0x73_u8), Just(0x7D), Just(0x13), Just(0x81)], vec(0..5_u8, 0..30))
+                    .prop_map(|(command, rest)| [vec![command], rest].concat()),
+            ],
+            0..40,
+        ),
+    ) {
+        let stream: Vec<u8> = answers
+            .iter()
+            .flat_map(|answer| [&[answer.len() as u8][..], answer].concat())
+            .collect();
+        targets::session(&stream);
+    }
+
+    #[test]
     fn any_payload_survives_its_frame(
         payload in vec(prop_oneof![Just(0x7E), Just(0x7D), any::<u8>()], 1..500),
         before in vec(any::<u8>(), 0..50),

@@ -5,6 +5,7 @@ pub mod ceiling;
 pub mod daemon;
 pub mod duel;
 pub mod flow;
+pub mod granularity;
 pub mod mahimahi;
 pub mod metrics;
 pub mod oracle;

@@ -7,7 +7,7 @@ use sounding_diag::packet::Packet;
 use sounding_diag::session::{Event, Session, Wanted};
 use sounding_units::HostInstant;
 
-use crate::{Framing, Read, Transport};
+use crate::{Framing, Read, Transport, monotonic_now};
 
 /// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
 ///
@@ -18,7 +18,8 @@ use crate::{Framing, Read, Transport};
 pub struct Live {
     transport: Option<Box<dyn Transport>>,
     session: Option<Session>,
-    drained: HostInstant,
+    /// When the next drain is due.
+    drain_due: HostInstant,
     request: Vec<u8>,
 }
 
@@ -32,7 +33,7 @@ impl Live {
         Self {
             transport: Some(transport),
             session,
-            drained: HostInstant::default(),
+            drain_due: HostInstant::default(),
             request: Vec::new(),
         }
     }
@@ -56,7 +57,8 @@ impl Live {
     /// [`reopen`](Self::reopen).
     pub fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
         let Some(transport) = &mut self.transport else { return Ok(Read::Closed) };
-        let patience = if transport.can_drain() { patience.min(DRAIN_EVERY) } else { patience };
+        let until_drain = || self.drain_due - monotonic_now();
+        let patience = if transport.can_drain() { patience.min(until_drain()) } else { patience };
         let read = transport.read(buffer, patience)?;
         if read == Read::Closed {
             self.transport = None;
@@ -130,8 +132,10 @@ impl Live {
                 let _ = transport.send(&self.request);
             }
         }
-        if transport.can_drain() && now - self.drained >= DRAIN_EVERY {
-            self.drained = now;
+        if transport.can_drain() && now >= self.drain_due {
+            // From tick to tick, so that the wait for one record is the wait for the next; a tick that was missed is.
+            let next = self.drain_due + DRAIN_EVERY;
+            self.drain_due = if next > now { next } else { now + DRAIN_EVERY };
             let _ = transport.drain();
         }
     }

@@ -1,6 +1,6 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,6 +47,11 @@ impl Pty {
     /// The tty to open.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The modem's end, to wait on.
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.master.as_fd()
     }
 
     /// True while somebody has the tty open.

@@ -188,6 +188,29 @@ fn one_corrupt_frame_in_a_hundred_is_counted_and_nothing_else_is_lost() {
     }
 }
 
+#[test]
+fn cut_frames_and_garbage_cost_themselves_only() {
+    let Some(path) = shared(ONE) else { return };
+    let capture = std::fs::read(path).expect("readable");
+    let all = of_file(&capture);
+    for mischief in [
+        Mischief { truncate: 0.05, seed: 2, ..Mischief::default() },
+        Mischief { garbage: 0.05, seed: 3, ..Mischief::default() },
+    ] {
+        let cuts = mischief.truncate > 0.0;
+        let modem = Modem::start(&capture, Behaviour { mischief, ..fast() }, Place::Pty(None));
+        let last = all.last().expect("records");
+        let session =
+            read_until(&modem.source, &codes(&all), |records| records.last() == Some(last));
+        let tally = modem.stop();
+        assert_eq!(session.records.len() as u64, tally.sent);
+        assert_eq!(session.counts.frames.bad + session.counts.bad_packets, tally.broken);
+        assert!(tally.broken > 10, "{tally:?}");
+        let lost = if cuts { tally.broken as usize } else { 0 };
+        assert_eq!(session.records.len() + lost, all.len());
+    }
+}
+
 const ONE: &str = "captures/mobile-insight__mobileinsight-core/att.mi2log";
 
 #[test]

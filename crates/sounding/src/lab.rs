@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
-use sounding_lab::{bpf_cost, ceiling, mahimahi, provenance, versus};
+use sounding_lab::{bpf_cost, ceiling, granularity, mahimahi, provenance, versus};
 use sounding_units::Rate;
 
 /// Experiments that compare this project with others and with itself.
@@ -48,6 +48,7 @@ enum Experiment {
     EmuCeiling(CeilingArgs),
     Biscay(BiscayArgs),
     BpfCost(BpfCostArgs),
+    Granularity(GranularityArgs),
 }
 
 /// Kernel CUBIC and BBR through the emulator against the same through mahimahi, over the same traces
@@ -159,6 +160,17 @@ struct BpfCostArgs {
     output: Output,
 }
 
+/// Time between deliveries of a KPI that a simulated modem makes every 10 ms, with and without draining its buffer
+#[derive(clap::Args)]
+struct GranularityArgs {
+    /// How long to measure each way
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    #[command(flatten)]
+    output: Output,
+}
+
 /// Where a result goes besides the table on standard output.
 #[derive(clap::Args)]
 struct Output {
@@ -200,10 +212,11 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
         Verb::Run { experiment: Experiment::Biscay(args) } => biscay(args),
         Verb::Run { experiment: Experiment::BpfCost(args) } => cost(args),
+        Verb::Run { experiment: Experiment::Granularity(args) } => granularity(args),
     }
 }
 
-const EXPERIMENTS: [(&str, &str); 4] = [
+const EXPERIMENTS: [(&str, &str); 5] = [
     ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
     (
         "mahimahi",
@@ -211,6 +224,7 @@ const EXPERIMENTS: [(&str, &str); 4] = [
     ),
     ("emu-ceiling", "packet rate, punctuality and CPU time of the emulator; 1 min"),
     ("bpf-cost", "CPU time of BISCAY beside the kernel's own BBR and CUBIC; 3 min"),
+    ("granularity", "time between deliveries of a KPI, with and without draining; 1 min"),
 ];
 
 fn list(json: bool) -> miette::Result<ExitCode> {
@@ -280,5 +294,14 @@ fn cost(args: BpfCostArgs) -> miette::Result<ExitCode> {
     eprintln!();
     let text = report.to_string();
     args.output.write(&text, &format!("```\n{text}```\n\n{}", begun.end()), &report)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn granularity(args: GranularityArgs) -> miette::Result<ExitCode> {
+    let begun = provenance::Begun::now();
+    let progress = |row: &granularity::Row| eprintln!("{}: {} deliveries", row.way, row.deliveries);
+    let result = granularity::run(args.duration, progress).into_diagnostic()?;
+    let text = result.to_string();
+    args.output.write(&text, &format!("{text}\n{}", begun.end()), &result)?;
     Ok(ExitCode::SUCCESS)
 }

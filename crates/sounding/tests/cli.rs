@@ -247,9 +247,12 @@ fn without_root_the_demo_says_what_it_lacks_and_how_to_get_it() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // A copy that everybody may run, because the build's own folder may be closed to others.
+    // A copy that everybody may run, because the build's own folder may be closed to others. Another process makes it:
+    // a test beside this one that forks meanwhile would hold the file open for writing, and then it cannot be run.
     let program = folder.path().join("sounding");
-    std::fs::copy(assert_cmd::cargo::cargo_bin!("sounding"), &program).unwrap();
+    let copied =
+        Command::new("cp").arg(assert_cmd::cargo::cargo_bin!("sounding")).arg(&program).status();
+    assert!(copied.unwrap().success());
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), open).unwrap();
     let output = Command::new("setpriv")

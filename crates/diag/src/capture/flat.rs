@@ -15,7 +15,7 @@
 use alloc::vec::Vec;
 
 use super::Format;
-use super::header::{Header, Verdict};
+use super::header::{Header, Tail, Verdict};
 use crate::hdlc::{BadFrame, BadFrameReason, FrameCounts};
 
 /// Cuts a stream without terminators, in whatever chunks it comes, into records.
@@ -70,7 +70,7 @@ impl Flat {
         self.compact();
         loop {
             if self.rest().is_empty()
-                && let Verdict::Record(len) = self.header.judge(input, false)
+                && let Verdict::Record(len) = self.header.judge(input, Tail::Open)
             {
                 if let Some(bad) = self.leave_gap() {
                     return Some(Found::Bad(bad));
@@ -79,9 +79,9 @@ impl Flat {
                 *input = rest;
                 return Some(Found::Whole(self.take(record), record));
             }
-            match self.header.judge(self.rest(), false) {
+            match self.header.judge(self.rest(), Tail::Open) {
                 Verdict::Record(len) => return Some(self.take_held(len)),
-                Verdict::Nothing => self.pass_over(false),
+                Verdict::Nothing => self.pass_over(Tail::Open),
                 Verdict::Needs(_) if input.is_empty() => return None,
                 Verdict::Needs(len) => {
                     let more = (len - self.rest().len()).min(input.len());
@@ -97,12 +97,13 @@ impl Flat {
     /// is nothing more.
     pub(super) fn poll_end(&mut self) -> Option<Found<'static>> {
         while !self.rest().is_empty() {
-            match self.header.judge(self.rest(), true) {
+            let tail = if self.passed == 0 { Tail::Ended } else { Tail::EndedInGap };
+            match self.header.judge(self.rest(), tail) {
                 Verdict::Record(len) => return Some(self.take_held(len)),
-                Verdict::Nothing => self.pass_over(true),
+                Verdict::Nothing => self.pass_over(Tail::EndedInGap),
                 Verdict::Needs(_) => {
                     let len = self.rest().len();
-                    self.pass_over(true);
+                    self.pass_over(Tail::EndedInGap);
                     if self.rest().is_empty() && self.passed == len as u64 {
                         return self.leave_gap_as(BadFrameReason::Unterminated).map(Found::Bad);
                     }
@@ -162,11 +163,11 @@ impl Flat {
     }
 
     /// Gives up bytes up to the next that a header could begin with; a header without its record is none at the end.
-    fn pass_over(&mut self, ended: bool) {
+    fn pass_over(&mut self, tail: Tail) {
         let rest = &self.held[self.start..];
-        let next = (1..rest.len()).find(|&at| match self.header.judge(&rest[at..], ended) {
+        let next = (1..rest.len()).find(|&at| match self.header.judge(&rest[at..], tail) {
             Verdict::Record(_) => true,
-            Verdict::Needs(_) => !ended,
+            Verdict::Needs(_) => tail == Tail::Open,
             Verdict::Nothing => false,
         });
         let len = next.unwrap_or(rest.len());

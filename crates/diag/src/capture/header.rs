@@ -34,6 +34,17 @@ pub(super) enum Verdict {
     Nothing,
 }
 
+/// What comes after the bytes at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// Perhaps more.
+    Open,
+    /// Nothing; before them was a record, or the beginning.
+    Ended,
+    /// Nothing; before them were bytes of no record, among which there may be some that look like one.
+    EndedInGap,
+}
+
 /// Tells headers from other bytes, by what they say themselves and by the time of the record before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
@@ -54,18 +65,18 @@ impl Header {
         }
     }
 
-    /// What `bytes` begin with; `ended` if nothing comes after them.
-    pub(super) fn judge(&self, bytes: &[u8], ended: bool) -> Verdict {
+    /// What `bytes` begin with.
+    pub(super) fn judge(&self, bytes: &[u8], tail: Tail) -> Verdict {
         match self.format {
             Format::Hdf => packet(bytes),
             Format::NonHdlc => non_hdlc(bytes),
-            Format::Dlf => self.log(bytes, ended),
+            Format::Dlf => self.log(bytes, tail),
             Format::Hdlc => Verdict::Nothing,
         }
     }
 
     /// A log record, believed if it is of the time of the one before, or if the one after is of its own time.
-    fn log(&self, bytes: &[u8], ended: bool) -> Verdict {
+    fn log(&self, bytes: &[u8], tail: Tail) -> Verdict {
         let (len, at) = match log_header(bytes) {
             Some(Ok(header)) => header,
             Some(Err(())) => return Verdict::Nothing,
@@ -83,9 +94,9 @@ impl Header {
                 Verdict::Record(len)
             }
             Some(_) => Verdict::Nothing,
-            None if !ended => Verdict::Needs(len + LOG_HEADER),
+            None if tail == Tail::Open => Verdict::Needs(len + LOG_HEADER),
             // The only record there is, or the last one after a jump of the clock.
-            None if bytes.len() == len => Verdict::Record(len),
+            None if bytes.len() == len && tail == Tail::Ended => Verdict::Record(len),
             None if self.last.is_none() => whole(bytes, len),
             None => Verdict::Nothing,
         }

@@ -1,6 +1,6 @@
 //! What kind of file something is, by its bytes and not by its name.
 
-use super::header::{Header, Verdict};
+use super::header::{Header, Tail, Verdict};
 use super::{Format, Kind};
 use crate::LogCode;
 use crate::hdlc::Deframer;
@@ -77,19 +77,19 @@ const FLAT: [Format; 3] = [Format::Hdf, Format::NonHdlc, Format::Dlf];
 /// Whether records lie there from the first byte on: two, or one and the beginning or lack of another.
 fn begins(format: Format, bytes: &[u8]) -> bool {
     let mut header = Header::new(format);
-    let Verdict::Record(len) = header.judge(bytes, true) else { return false };
+    let Verdict::Record(len) = header.judge(bytes, Tail::Ended) else { return false };
     header.handle_record(&bytes[..len]);
-    !matches!(header.judge(&bytes[len..], true), Verdict::Nothing)
+    !matches!(header.judge(&bytes[len..], Tail::Ended), Verdict::Nothing)
 }
 
 /// Whether two records follow one another anywhere: a file whose beginning is damaged.
 fn holds(format: Format, bytes: &[u8]) -> bool {
     (1..bytes.len()).any(|at| {
         let mut header = Header::new(format);
-        let Verdict::Record(len) = header.judge(&bytes[at..], false) else { return false };
+        let Verdict::Record(len) = header.judge(&bytes[at..], Tail::Open) else { return false };
         let (record, next) = bytes[at..].split_at(len);
         header.handle_record(record);
-        matches!(header.judge(next, false), Verdict::Record(_))
+        matches!(header.judge(next, Tail::Open), Verdict::Record(_))
             && (format != Format::Dlf || (has_name(record) && has_name(next)))
     })
 }

@@ -39,7 +39,7 @@ macro_rules! evaluated {
                 rsrp("rsrp_average_dbm", bits($at + 8 - $at % 4, 10, 0)),
                 rsrq("rsrq_db", bits($at + 12 - $at % 4, 9, 0)),
                 rsrq("rsrq_average_db", bits($at + 12 - $at % 4, 29, 20)),
-                rssi("rssi_dbm", bits($at + 16 - $at % 4, 19, 10)),
+                rssi("rssi_dbm", bits($at + 16 - $at % 4, 20, 10)),
             ]],
         })]
     };
@@ -129,16 +129,16 @@ macro_rules! information {
                 uint("pbch_result", bits($at, 10, 9)),
                 uint("phich_duration", bits($at, 12, 11)),
                 uint("phich_resource", bits($at, 15, 13)),
-                hex("mib", bits($mib, 23, 0)),
-                uint("tx_antennas", u16($mib + 4)),
+                hex("mib", bits($mib, 31, 8)),
+                uint("tx_antennas", u16($mib + 6)),
             ]],
         })]
     };
 }
 
 pub(super) static INFORMATION_LAYOUTS: &[Layout] = &[
-    Layout { versions: &[1], parts: information!(32, u16(4), 6, 26) },
-    Layout { versions: &[2], parts: information!(36, u32(4), 8, 30) },
+    Layout { versions: &[1], parts: information!(32, u16(4), 6, 24) },
+    Layout { versions: &[2], parts: information!(36, u32(4), 8, 28) },
 ];
 
 pub(super) static LL1_LAYOUTS: &[Layout] = &[Layout {

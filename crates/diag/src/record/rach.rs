@@ -155,15 +155,15 @@ macro_rules! attempt {
     };
 }
 
-/// The second and third message, from byte `$at` on. The grant is as it came over the air: twenty bits, highest first.
+/// The second and third message, from byte `$at` on; the grant is twenty bits.
 macro_rules! messages {
-    ($at:expr) => {
+    ($at:expr, $grant:expr) => {
         &[
             uint("backoff_ms", u16($at)),
             flag("response_received", $at + 2, 0),
             hex("temporary_c_rnti", u16($at + 3)),
             uint("timing_advance", u16($at + 5)),
-            bytes("grant", $at + 7, 4),
+            $grant,
             uint("grant_bytes", u16($at + 11)),
             uint("harq", u8($at + 13)),
             bytes("msg3", $at + 14, 10),
@@ -178,14 +178,19 @@ macro_rules! tail {
     };
 }
 
+const fn grant(at: u16) -> Field {
+    hex("grant", bits(at, 19, 0))
+}
+
 const ATTEMPT: &[Field] = attempt!(0);
 const ATTEMPT_V3: &[Field] = attempt!(2);
 const LEVEL: &[Field] = &[uint("coverage_level", bits(8, 7, 0))];
 const GROUP: &[Field] = &[int("group", u8(12))];
-const MESSAGES_V2: &[Field] = messages!(8);
-const MESSAGES_V3: &[Field] = messages!(10);
-const MESSAGES_V4: &[Field] = messages!(9);
-const MESSAGES_V50: &[Field] = messages!(13);
+const MESSAGES_V2: &[Field] = messages!(8, grant(15));
+const MESSAGES_V3: &[Field] = messages!(10, grant(17));
+const MESSAGES_V4: &[Field] = messages!(9, grant(16));
+/// Of this version the grant has its highest byte first.
+const MESSAGES_V50: &[Field] = messages!(13, bytes("grant", 20, 4));
 const TAIL_V49: &[Field] = tail!(34);
 const TAIL_V50: &[Field] = tail!(37);
 

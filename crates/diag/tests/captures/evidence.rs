@@ -33,7 +33,8 @@ fn versions(log: &LogRecord<'_>) -> Vec<Version> {
 
 fn in_captures() -> Held {
     let mut held = Held::new();
-    for (folder, file) in crate::files() {
+    let unread = ("HandyMenny__uecapabilityparser".to_owned(), "scat.qmdl".to_owned());
+    for (folder, file) in crate::files().into_iter().chain([unread]) {
         let Some(path) = shared(&format!("captures/{folder}/{file}")) else { continue };
         let bytes = std::fs::read(path).expect("the capture can be read");
         let mut capture = Capture::new(&bytes).expect("it is a capture");

@@ -1,6 +1,8 @@
 //! Real captures, read beside an independent reader: every frame, and every field of every record described here.
 
 mod agree;
+mod alone;
+mod cell_vectors;
 mod evidence;
 mod expected;
 mod nr;

@@ -41,7 +41,7 @@ pub(crate) fn bodies() -> Vec<(LogCode, Vec<u8>)> {
     text.lines().filter_map(body).collect()
 }
 
-fn hex(text: &Json) -> Vec<u8> {
+pub(crate) fn hex(text: &Json) -> Vec<u8> {
     let text = text.as_str().expect("bytes are written in hex");
     let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("bytes are written in hex");
     (0..text.len()).step_by(2).map(byte).collect()

@@ -9,7 +9,7 @@ use sounding_diag::layout::{Sink, Value};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, Record, RecordError};
 use sounding_diag::session::{Session, Wanted};
-use sounding_diag::{LogCode, LogRecord, command, nonhdlc};
+use sounding_diag::{LogCode, LogRecord, command};
 use sounding_units::{HostInstant, ModemInstant};
 
 /// Formats every value, so that no way of reading one is left out.
@@ -47,36 +47,6 @@ pub(crate) fn hdlc(data: &[u8]) {
         let read = frames(&mut Deframer::with_limit(1000), &encoded, encoded.len());
         assert_eq!(read, [(0, Some(stream.to_vec()))]);
     }
-}
-
-/// The same without HDLC.
-#[allow(dead_code, reason = "each user of this file has its own targets")]
-pub(crate) fn nonhdlc(data: &[u8]) {
-    let Some((&size, stream)) = data.split_first() else { return };
-    let whole = plain_frames(stream, stream.len().max(1));
-    let cut = plain_frames(stream, usize::from(size).max(1));
-    assert_eq!(whole, cut);
-    if !stream.is_empty() && stream.len() <= 1000 {
-        let mut encoded = Vec::new();
-        nonhdlc::encode(stream, &mut encoded).expect("short enough");
-        assert_eq!(plain_frames(&encoded, encoded.len()), [(0, Some(stream.to_vec()))]);
-    }
-}
-
-fn plain_frames(stream: &[u8], size: usize) -> Vec<(u64, Option<Vec<u8>>)> {
-    let mut deframer = nonhdlc::Deframer::new();
-    let mut found = Vec::new();
-    for mut chunk in stream.chunks(size) {
-        while let Some(frame) = deframer.poll_frame(&mut chunk) {
-            found.push(match frame {
-                Ok(frame) => (frame.offset, Some(frame.payload.to_vec())),
-                Err(bad) => (bad.offset, None),
-            });
-        }
-    }
-    found.extend(deframer.handle_end().map(|bad| (bad.offset, None)));
-    assert_eq!(deframer.counts().bytes, stream.len() as u64);
-    found
 }
 
 /// A session that is answered with anything at all, and asked to end in the middle.

@@ -1,5 +1,7 @@
 //! A record as rows of named cells.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use sounding_diag::LogRecord;
@@ -16,7 +18,7 @@ pub(super) enum Cell {
     /// More than an `i64` holds.
     Uint(u64),
     Real(f64),
-    Text(Rc<str>),
+    Text(Cow<'static, str>),
     Bytes(Rc<[u8]>),
     /// Microseconds on the Unix clock.
     Time(i64),
@@ -31,8 +33,9 @@ impl Cell {
             Value::Int(number) => Self::Int(number),
             Value::Flag(set) => Self::Flag(set),
             Value::Scaled(number) => Self::Real(number),
+            Value::Name(_, Some(name)) => Self::Text(name.into()),
             // A choice without a name is text too, so that a column is of one kind.
-            Value::Name(..) => Self::Text(value.to_string().into()),
+            Value::Name(number, None) => Self::Text(number.to_string().into()),
             Value::Bytes(bytes) => Self::Bytes(bytes.into()),
         }
     }
@@ -42,33 +45,76 @@ impl Cell {
     }
 }
 
+/// The name of a column, as a number.
+pub(super) type Id = usize;
+
 /// A row: cells by the names of their columns.
-pub(super) type Row = Vec<(Rc<str>, Cell)>;
+pub(super) type Row = Vec<(Id, Cell)>;
+
+/// The names of columns, each put together once: a capture has millions of cells and some hundred columns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    names: Vec<Rc<str>>,
+    by_name: HashMap<Rc<str>, Id>,
+    /// By the list around a field, and where the field's own name lies.
+    by_place: HashMap<(Option<Id>, usize, usize), Id>,
+}
+
+impl Names {
+    pub(super) fn name(&self, id: Id) -> &str {
+        &self.names[id]
+    }
+
+    fn id(&mut self, list: Option<Id>, name: &'static str) -> Id {
+        let place = (list, name.as_ptr() as usize, name.len());
+        if let Some(&id) = self.by_place.get(&place) {
+            return id;
+        }
+        let path: Rc<str> = match list {
+            Some(list) => format!("{}.{name}", self.names[list]).into(),
+            None => name.into(),
+        };
+        let next = self.names.len();
+        let id = *self.by_name.entry(Rc::clone(&path)).or_insert(next);
+        if id == next {
+            self.names.push(path);
+        }
+        self.by_place.insert(place, id);
+        id
+    }
+}
 
 /// The rows of a record that was found at `offset`.
-pub(super) fn rows(offset: u64, record: &LogRecord<'_>, privacy: Privacy) -> Vec<Row> {
+pub(super) fn rows(
+    names: &mut Names,
+    offset: u64,
+    record: &LogRecord<'_>,
+    privacy: Privacy,
+) -> Vec<Row> {
     let micros = record.at.unix_nanos() / 1000;
     let mut start: Row = vec![
-        ("offset".into(), Cell::number(offset)),
-        ("time".into(), Cell::Time(i64::try_from(micros).unwrap_or(i64::MAX))),
-        ("stamp".into(), Cell::Stamp(record.stamp)),
+        (names.id(None, "offset"), Cell::number(offset)),
+        (names.id(None, "time"), Cell::Time(i64::try_from(micros).unwrap_or(i64::MAX))),
+        (names.id(None, "stamp"), Cell::Stamp(record.stamp)),
     ];
     if let Some(radio) = record.radio {
-        start.push(("radio".into(), Cell::Int(radio.into())));
+        start.push((names.id(None, "radio"), Cell::Int(radio.into())));
     }
     if privacy == Privacy::Redact && privacy::identifies(record) {
-        start.push(("redacted".into(), Cell::Flag(true)));
-        start.push(("len_bytes".into(), Cell::Int(record.body.len() as i64)));
+        start.push((names.id(None, "redacted"), Cell::Flag(true)));
+        start.push((names.id(None, "len_bytes"), Cell::Int(record.body.len() as i64)));
         return vec![start];
     }
-    let mut tree = Tree::default();
-    if let Err(error) = record::decode(record, &mut tree) {
-        start.push(("unread".into(), Cell::Text(error.to_string().into())));
-        start.push(("raw".into(), Cell::Bytes(record.body.into())));
+    let mut tree = Tree { names, root: Item::default(), open: Vec::new() };
+    let outcome = record::decode(record, &mut tree);
+    let root = tree.root;
+    if let Err(error) = outcome {
+        start.push((names.id(None, "unread"), Cell::Text(error.to_string().into())));
+        start.push((names.id(None, "raw"), Cell::Bytes(record.body.into())));
         return vec![start];
     }
     let mut rows = Vec::new();
-    tree.root.flatten(start, &mut rows);
+    root.flatten(names, start, &mut rows);
     rows
 }
 
@@ -76,19 +122,19 @@ pub(super) fn rows(offset: u64, record: &LogRecord<'_>, privacy: Privacy) -> Vec
 #[derive(Default)]
 struct Item {
     cells: Row,
-    lists: Vec<(Rc<str>, Vec<Item>)>,
+    lists: Vec<(Id, Vec<Item>)>,
 }
 
 impl Item {
-    fn flatten(self, mut row: Row, rows: &mut Vec<Row>) {
+    fn flatten(self, names: &mut Names, mut row: Row, rows: &mut Vec<Row>) {
         row.extend(self.cells);
         let mut is_alone = true;
         for (list, items) in self.lists {
             for (index, item) in items.into_iter().enumerate() {
                 is_alone = false;
                 let mut inner = row.clone();
-                inner.push((Rc::from(format!("{list}.item")), Cell::Int(index as i64)));
-                item.flatten(inner, rows);
+                inner.push((names.id(Some(list), "item"), Cell::Int(index as i64)));
+                item.flatten(names, inner, rows);
             }
         }
         if is_alone {
@@ -98,14 +144,14 @@ impl Item {
 }
 
 /// Collects the fields of a record.
-#[derive(Default)]
-struct Tree {
+struct Tree<'n> {
+    names: &'n mut Names,
     root: Item,
     /// Lists that are open and their items, innermost last.
-    open: Vec<(Rc<str>, Vec<Item>)>,
+    open: Vec<(Id, Vec<Item>)>,
 }
 
-impl Tree {
+impl Tree<'_> {
     /// What a field or a list belongs to now.
     fn item(&mut self) -> &mut Item {
         match self.open.last_mut().and_then(|(_, items)| items.last_mut()) {
@@ -114,23 +160,21 @@ impl Tree {
         }
     }
 
-    fn path(&self, name: &str) -> Rc<str> {
-        match self.open.last() {
-            Some((list, _)) => format!("{list}.{name}").into(),
-            None => name.into(),
-        }
+    fn id(&mut self, name: &'static str) -> Id {
+        let list = self.open.last().map(|(list, _)| *list);
+        self.names.id(list, name)
     }
 }
 
-impl Sink for Tree {
+impl Sink for Tree<'_> {
     fn field(&mut self, name: &'static str, value: Value<'_>) {
-        let cell = (self.path(name), Cell::of(value));
+        let cell = (self.id(name), Cell::of(value));
         self.item().cells.push(cell);
     }
 
     fn begin_list(&mut self, name: &'static str) {
-        let path = self.path(name);
-        self.open.push((path, Vec::new()));
+        let list = self.id(name);
+        self.open.push((list, Vec::new()));
     }
 
     fn begin_item(&mut self) {
@@ -152,13 +196,14 @@ impl Sink for Tree {
 mod tests {
     use super::*;
 
-    fn names(row: &Row) -> Vec<&str> {
-        row.iter().map(|(name, _)| &**name).collect()
+    fn columns<'n>(names: &'n Names, row: &Row) -> Vec<&'n str> {
+        row.iter().map(|(id, _)| names.name(*id)).collect()
     }
 
     #[test]
     fn an_item_is_a_row_with_what_is_around_it() {
-        let mut tree = Tree::default();
+        let mut names = Names::default();
+        let mut tree = Tree { names: &mut names, root: Item::default(), open: Vec::new() };
         tree.field("version", Value::Uint(1));
         tree.begin_list("records");
         for number in [7, 8] {
@@ -177,7 +222,8 @@ mod tests {
         tree.end_item();
         tree.end_list();
         let mut rows = Vec::new();
-        tree.root.flatten(Vec::new(), &mut rows);
+        let root = tree.root;
+        root.flatten(&mut names, Vec::new(), &mut rows);
         assert_eq!(rows.len(), 3);
         let expected = [
             "version",
@@ -186,19 +232,21 @@ mod tests {
             "records.blocks.item",
             "records.blocks.crc",
         ];
-        assert_eq!(names(&rows[0]), expected);
+        assert_eq!(columns(&names, &rows[0]), expected);
         assert_eq!(rows[1][1].1, Cell::Int(1));
-        assert_eq!(names(&rows[2]), ["version", "others.item"]);
+        assert_eq!(columns(&names, &rows[2]), ["version", "others.item"]);
     }
 
     #[test]
     fn a_record_without_items_is_a_row_nevertheless() {
-        let mut tree = Tree::default();
+        let mut names = Names::default();
+        let mut tree = Tree { names: &mut names, root: Item::default(), open: Vec::new() };
         tree.field("version", Value::Uint(1));
         tree.begin_list("records");
         tree.end_list();
         let mut rows = Vec::new();
-        tree.root.flatten(Vec::new(), &mut rows);
+        let root = tree.root;
+        root.flatten(&mut names, Vec::new(), &mut rows);
         assert_eq!(rows.len(), 1);
     }
 }

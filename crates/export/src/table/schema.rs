@@ -1,7 +1,6 @@
 //! Which columns a table has, and of which kind.
 
-use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
@@ -9,7 +8,7 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::Type;
 use sounding_diag::{LogCode, LogRecord};
 
-use super::rows::{Cell, Row, rows};
+use super::rows::{Cell, Id, Names, Row, rows};
 use crate::privacy::Privacy;
 
 /// What all cells of a column can be written as.
@@ -52,7 +51,7 @@ impl Kind {
 
 #[derive(Clone, Debug)]
 pub(super) struct Column {
-    pub(super) name: Rc<str>,
+    id: Id,
     pub(super) kind: Kind,
     filled: u64,
 }
@@ -61,26 +60,25 @@ pub(super) struct Column {
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     columns: Vec<Column>,
-    places: HashMap<Rc<str>, usize>,
+    /// Where the column of each name is.
+    places: Vec<Option<usize>>,
     rows: u64,
 }
 
 impl Schema {
     fn handle_row(&mut self, row: Row) {
         self.rows += 1;
-        for (name, cell) in row {
+        for (id, cell) in row {
             let kind = Kind::of(&cell);
-            match self.places.get(&name) {
-                Some(&place) => {
-                    let column = &mut self.columns[place];
-                    column.kind = column.kind.with(kind);
-                    column.filled += 1;
-                }
-                None => {
-                    self.places.insert(Rc::clone(&name), self.columns.len());
-                    self.columns.push(Column { name, kind, filled: 1 });
-                }
+            if let Some(place) = self.place(id) {
+                let column = &mut self.columns[place];
+                column.kind = column.kind.with(kind);
+                column.filled += 1;
+                continue;
             }
+            self.places.resize(self.places.len().max(id + 1), None);
+            self.places[id] = Some(self.columns.len());
+            self.columns.push(Column { id, kind, filled: 1 });
         }
     }
 
@@ -88,8 +86,8 @@ impl Schema {
         &self.columns
     }
 
-    pub(super) fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+    pub(super) fn place(&self, id: Id) -> Option<usize> {
+        self.places.get(id).copied().flatten()
     }
 
     /// Whether every row has a cell in that column.
@@ -98,7 +96,7 @@ impl Schema {
     }
 
     /// The schema as Parquet has it.
-    pub(super) fn message(&self) -> Result<Arc<Type>, ParquetError> {
+    pub(super) fn message(&self, names: &Names) -> Result<Arc<Type>, ParquetError> {
         let field = |column: &Column| {
             let (physical, logical) = match column.kind {
                 Kind::Flag => (Physical::BOOLEAN, None),
@@ -116,7 +114,7 @@ impl Schema {
             };
             let repetition =
                 if self.is_full(column) { Repetition::REQUIRED } else { Repetition::OPTIONAL };
-            Type::primitive_type_builder(&column.name, physical)
+            Type::primitive_type_builder(names.name(column.id), physical)
                 .with_logical_type(logical)
                 .with_repetition(repetition)
                 .build()
@@ -130,6 +128,7 @@ impl Schema {
 /// The columns that a capture fills, by log code.
 #[derive(Clone, Debug, Default)]
 pub struct Schemas {
+    names: Names,
     tables: BTreeMap<LogCode, Schema>,
 }
 
@@ -137,7 +136,9 @@ impl Schemas {
     /// Takes what a record needs into account.
     pub fn handle_record(&mut self, offset: u64, record: &LogRecord<'_>, privacy: Privacy) {
         let table = self.tables.entry(record.code).or_default();
-        rows(offset, record, privacy).into_iter().for_each(|row| table.handle_row(row));
+        rows(&mut self.names, offset, record, privacy)
+            .into_iter()
+            .for_each(|row| table.handle_row(row));
     }
 
     /// The codes that need a table.
@@ -145,7 +146,7 @@ impl Schemas {
         self.tables.keys().copied()
     }
 
-    pub(super) fn into_tables(self) -> BTreeMap<LogCode, Schema> {
-        self.tables
+    pub(super) fn into_parts(self) -> (Names, BTreeMap<LogCode, Schema>) {
+        (self.names, self.tables)
     }
 }

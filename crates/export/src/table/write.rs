@@ -12,7 +12,7 @@ use parquet::file::writer::SerializedFileWriter;
 use sounding_diag::{LogCode, LogRecord};
 
 use super::column::Cells;
-use super::rows::{Row, rows};
+use super::rows::{Names, Row, rows};
 use super::schema::{Schema, Schemas};
 use crate::privacy::Privacy;
 
@@ -49,6 +49,7 @@ impl From<ParquetError> for TableError {
 
 /// Writes a table for each code.
 pub struct Tables<W: Write + Send> {
+    names: Names,
     tables: BTreeMap<LogCode, Table<W>>,
     privacy: Privacy,
     waiting: usize,
@@ -70,8 +71,9 @@ impl<W: Write + Send> Tables<W> {
         privacy: Privacy,
         mut open: impl FnMut(LogCode) -> io::Result<W>,
     ) -> Result<Self, TableError> {
+        let (names, schemas) = schemas.into_parts();
         let mut tables = BTreeMap::new();
-        for (code, schema) in schemas.into_tables() {
+        for (code, schema) in schemas {
             let name = code.name().map(str::to_owned);
             let about = vec![
                 KeyValue::new("log_code".into(), code.to_string()),
@@ -85,20 +87,20 @@ impl<W: Write + Send> Tables<W> {
             let columns = schema.columns().iter();
             let columns =
                 columns.map(|column| Cells::new(column.kind, schema.is_full(column))).collect();
-            let message = schema.message()?;
+            let message = schema.message(&names)?;
             let out = Arc::new(Mutex::new(open(code)?));
             let lent = Lent(Arc::clone(&out));
             let writer = SerializedFileWriter::new(lent, message, Arc::new(properties))?;
             tables.insert(code, Table { schema, writer, out, columns, rows: 0, bytes: 0 });
         }
-        Ok(Self { tables, privacy, waiting: 0 })
+        Ok(Self { names, tables, privacy, waiting: 0 })
     }
 
     /// Adds the rows of a record that was found at `offset`.
     pub fn handle_record(&mut self, offset: u64, record: &LogRecord<'_>) -> Result<(), TableError> {
         let changed = || TableError::Changed(record.code);
         let table = self.tables.get_mut(&record.code).ok_or_else(changed)?;
-        for row in rows(offset, record, self.privacy) {
+        for row in rows(&mut self.names, offset, record, self.privacy) {
             self.waiting += table.push(row).ok_or_else(changed)?;
         }
         if table.rows >= GROUP_ROWS {
@@ -143,8 +145,8 @@ impl<W: Write + Send> Table<W> {
     /// Takes a row, and says how much memory it takes; `None` if it has a column that the table lacks.
     fn push(&mut self, row: Row) -> Option<usize> {
         let mut cells: Vec<_> = self.columns.iter().map(|_| None).collect();
-        for (name, cell) in row {
-            cells[self.schema.place(&name)?] = Some(cell);
+        for (id, cell) in row {
+            cells[self.schema.place(id)?] = Some(cell);
         }
         let sizes = self.columns.iter_mut().zip(cells).map(|(column, cell)| column.push(cell));
         let bytes = sizes.sum();

@@ -18,8 +18,7 @@ use device::Device;
 /// What is read from.
 pub(crate) enum Source {
     Board(Board),
-    Device(Device),
-    // Boxed: far larger than the others.
+    Device(Box<Device>),
     Capture(Box<Capture>),
 }
 
@@ -31,8 +30,10 @@ impl Source {
         }
         match kind {
             "board" => Ok(Self::Board(Board::new(Reader::open(&Place::to_read(rest)?)?))),
-            "device" => Device::open(rest.parse()?).map(Self::Device),
-            "capture" => Capture::open(rest.as_ref()).map(Box::new).map(Self::Capture),
+            "device" => Device::open(rest.parse()?).map(|device| Self::Device(Box::new(device))),
+            "capture" => {
+                Capture::open(rest.as_ref()).map(|capture| Self::Capture(Box::new(capture)))
+            }
             _ => {
                 let why =
                     format_args!("{kind}: a source is board:NAME, device:SOURCE or capture:FILE");

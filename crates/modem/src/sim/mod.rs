@@ -41,8 +41,8 @@ const MEMORY: usize = 1 << 20;
 /// How long a modem takes to restart.
 const DOWN: Duration = Duration::from_millis(500);
 
-/// A drain and a request are met within this.
-const LONGEST_SLEEP: Duration = Duration::from_micros(500);
+/// Who opens or leaves the port is noticed within this; a request is at once.
+const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
 impl Simulation {
     /// A modem that has just been plugged in.
@@ -77,7 +77,11 @@ impl Simulation {
             if self.modem.is_over() && !attended {
                 break;
             }
-            std::thread::sleep(self.modem.idle(now, LONGEST_SLEEP));
+            let idle = self.modem.idle(now, LONGEST_SLEEP);
+            match &self.port {
+                Some(port) => port.wait(idle)?,
+                None => std::thread::sleep(idle),
+            }
         }
         Ok(self.modem.tally())
     }

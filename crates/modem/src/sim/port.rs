@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use nix::sys::socket::{
 use sounding_diag::hdlc::{self, Deframer};
 
 use crate::Pty;
-use crate::transport::{DRAIN, USERSPACE_DATA};
+use crate::transport::{DRAIN, USERSPACE_DATA, wait};
 
 /// Where a simulated modem is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,6 +175,17 @@ impl SimPort {
             End::Packets { client, .. } => *client = None,
             End::Tcp { client, .. } => *client = None,
         }
+    }
+
+    /// Waits for the host to say something, where one is there, for as long at most.
+    pub(super) fn wait(&self, patience: Duration) -> io::Result<()> {
+        match &self.end {
+            End::Packets { client: Some(client), .. } => drop(wait(client.as_fd(), patience)?),
+            End::Tcp { client: Some(client), .. } => drop(wait(client.as_fd(), patience)?),
+            End::Pty(pty) if pty.has_reader() => drop(wait(pty.as_fd(), patience)?),
+            _ => std::thread::sleep(patience),
+        }
+        Ok(())
     }
 
     /// Bytes that wait for the reader.

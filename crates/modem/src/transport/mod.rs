@@ -15,7 +15,8 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
 
 pub use device::CharDevice;
 pub use diagchar::DiagChar;
@@ -84,10 +85,10 @@ pub trait Transport: fmt::Debug + Send {
 }
 
 /// Waits for something to read; false if nothing came.
-fn wait(fd: BorrowedFd<'_>, patience: Duration) -> io::Result<bool> {
-    let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
+pub(crate) fn wait(fd: BorrowedFd<'_>, patience: Duration) -> io::Result<bool> {
+    // Milliseconds, as poll counts, are too coarse for a drain every one of them.
     let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
-    match poll(&mut fds, timeout) {
+    match ppoll(&mut fds, Some(TimeSpec::from_duration(patience)), None) {
         Ok(0) | Err(Errno::EINTR) => Ok(false),
         Ok(_) => Ok(true),
         Err(errno) => Err(errno.into()),

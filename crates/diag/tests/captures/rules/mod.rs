@@ -13,6 +13,17 @@
 //! | 0xB139 | second cluster: border between start and width one bit too high | seven bits each | both clusters' blocks then give the block size that code rate and modulation state; version 144 has it so |
 //! | 0xB139 | clusters `× 63`, acknowledgement index `& 4096` | `& 63`, twelve bits | a slip of the pen each |
 //! | 0xB173 v36 | QED iteration `& 47` | six bits | 47 is not a mask |
+//! | 0x4127 | scrambling code with the four bits below it | twelve bits | another decoder; there are 512 codes |
+//! | 0xB060 sub 0 | reason, mask and two bytes of no meaning as one number | a byte each | version 2 has it so; the last two bytes differ between records that say the same |
+//! | 0xB060, 0xB061 | preamble power as a plain number, or of the low byte less 256 | two's complement of sixteen bits | zero reads as −256 otherwise |
+//! | 0xB061 sub 3 v2 | frequency offset three bytes long, all after it two bytes further on | one byte, as in versions 4 and 5 | it reads padding, and the next sub-packet's id |
+//! | 0xB061 sub 5 v2 | eight bytes of identity, the preamble as the procedure | six, then the procedure | version 1 has it so; a request for a connection is always contention based |
+//! | 0xB062 | the second and third message where the first begins, if the third was not sent | always in the same place | the attempts that succeed have them there, and another decoder |
+//! | 0xB062 | power as a plain number, grant without its lowest byte | two's complement, twenty bits | another decoder's grants are those of the response |
+//! | 0xB0A2 | first octet with its lowest bit first | highest first (TS 36.323 §6.2) | the record's own type is 1, feedback, and so are bits 6 to 4 |
+//! | 0xB13C | power of six bits | seven bits of two's complement | it gives 42 to 62 dBm, where the byte gives −22 to −2 |
+//! | 0xB16E, 0xB16F | powers of eight bits as plain numbers | two's complement | 254 dBm |
+//! | 0xB16F v4 | `g(i)` less 65535 | two's complement of sixteen bits | with it each step is the command of the record |
 //! | 0xB193 sub 18 | RSSI is that of antenna 1 | the word after it | the combined value is that of the better antenna in every record |
 //! | 0xB193 sub 36 | RSRQ is that of antenna 0 | two words after it | the combined value is that of the better antenna |
 //! | 0xB193 sub 36 | no RSSI, SNR or filtered levels; only the first cell | they are there | another decoder reads them |

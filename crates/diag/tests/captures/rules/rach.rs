@@ -218,6 +218,7 @@ pub(super) fn attempt(
         text("response_received", "Result", &[(0, "False"), (1, "True")]),
         same("temporary_c_rnti", "TCRNTI"),
         same("timing_advance", "TA value"),
+        // The reference leaves out the lowest byte, or writes another number altogether.
         ours("grant"),
         theirs("Grant Raw"),
         same("grant_bytes", "Grant"),

@@ -1,0 +1,110 @@
+//! Records in captures that no other decoder reads: what they say must fit what others say, or the standard.
+
+use std::collections::BTreeSet;
+
+use sounding_diag::LogCode;
+use sounding_diag::capture::Capture;
+use sounding_diag::packet::Packet;
+use sounding_diag::record;
+use sounding_testdata::shared;
+
+use crate::tree::{Builder, Item};
+
+/// The decoded records of the codes among `codes`, capture by capture.
+fn records(codes: &[u16]) -> Vec<Vec<(u16, Item)>> {
+    let mut all = Vec::new();
+    for (folder, file) in crate::files() {
+        let Some(path) = shared(&format!("captures/{folder}/{file}")) else { continue };
+        let bytes = std::fs::read(path).expect("the capture can be read");
+        let mut capture = Capture::new(&bytes).expect("it is a capture");
+        let mut found = Vec::new();
+        while let Some(packet) = capture.poll_packet() {
+            let Ok(located) = packet else { continue };
+            let Packet::Log(log) = located.packet else { continue };
+            let mut tree = Builder::new();
+            if codes.contains(&log.code.number()) && record::decode(&log, &mut tree).is_ok() {
+                found.push((log.code.number(), tree.finish()));
+            }
+        }
+        all.push(found);
+    }
+    all
+}
+
+fn number(item: &Item, name: &str) -> i64 {
+    item.number(name).unwrap_or_else(|| panic!("there is no {name}"))
+}
+
+/// TS 36.213 Table 8.6.1-1: two orders of modulation share a block size at each change.
+#[test]
+fn grants_have_the_block_size_index_of_their_mcs() {
+    let mut grants = 0;
+    for (_, report) in records(&[0xB16C]).iter().flatten() {
+        for grant in report.list("subframes").iter().flat_map(|subframe| subframe.list("grants")) {
+            let wanted = match number(grant, "mcs") {
+                mcs @ 0..=10 => mcs,
+                mcs @ 11..=20 => mcs - 1,
+                mcs @ 21..=28 => mcs - 2,
+                // Retransmissions keep the size they had.
+                _ => continue,
+            };
+            assert_eq!(number(grant, "tbs_index"), wanted, "{grant:?}");
+            assert!((1..=110).contains(&number(grant, "rbs")), "{grant:?}");
+            grants += 1;
+        }
+    }
+    assert!(grants > 0 || crate::files().is_empty());
+}
+
+/// The device answers four subframes after the message (TS 36.213 §7.3).
+#[test]
+fn contention_is_answered_four_subframes_later() {
+    for (_, report) in records(&[0xB16A]).iter().flatten() {
+        let at = |frame, subframe| number(report, frame) * 10 + number(report, subframe);
+        let delay = at("ack_frame", "ack_subframe") - at("frame", "subframe");
+        assert_eq!(delay.rem_euclid(10240), 4, "{report:?}");
+    }
+}
+
+/// PCFICH tells of one to four symbols; the frames that follow are a run.
+#[test]
+fn control_regions_have_a_length() {
+    for (_, report) in records(&[LogCode::new(0xB12A).number()]).iter().flatten() {
+        for result in report.list("results") {
+            assert!((0..=3).contains(&number(result, "cfi")), "{result:?}");
+        }
+        assert!(number(report, "subframe") < 10, "{report:?}");
+    }
+}
+
+/// The cells of these records are those that the measurements of the same capture name.
+#[test]
+fn cells_are_those_of_the_measurements() {
+    let known = [0xB0C1, 0xB0C2, 0xB126, 0xB139, 0xB13C, 0xB179, 0xB17F, 0xB193, 0xB195];
+    let alone = [0xB116, 0xB12A, 0xB184, 0xB196];
+    let codes: Vec<u16> = known.into_iter().chain(alone).collect();
+    let mut compared = 0;
+    for capture in records(&codes) {
+        let named: BTreeSet<i64> = capture
+            .iter()
+            .filter(|(code, _)| known.contains(code))
+            .flat_map(|(_, item)| cells(item))
+            .collect();
+        for (code, item) in capture.iter().filter(|(code, _)| alone.contains(code)) {
+            if named.is_empty() {
+                continue;
+            }
+            let own = cells(item);
+            assert!(own.iter().any(|pci| named.contains(pci)), "{code:04X}: {own:?} of {named:?}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 0 || crate::files().is_empty());
+}
+
+/// Every physical cell identity in a record.
+fn cells(item: &Item) -> Vec<i64> {
+    let lists = ["cells", "sub_packets", "neighbours", "assignments"];
+    let nested = lists.iter().flat_map(|list| item.list(list)).flat_map(cells);
+    item.number("pci").into_iter().chain(nested).collect()
+}

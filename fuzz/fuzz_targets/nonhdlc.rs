@@ -1,8 +1,0 @@
-#![no_main]
-
-#[path = "../../crates/diag/tests/targets/mod.rs"]
-mod targets;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    targets::nonhdlc(data);
-});
