@@ -65,7 +65,7 @@ fn every_message_of_the_captures_decodes() {
             ("lte_dl_ccch", 1394),
             ("lte_dl_dcch", 9905),
             ("lte_ul_ccch", 1396),
-            ("lte_ul_dcch", 18880),
+            ("lte_ul_dcch", 18881),
             ("nb_bcch_dl_sch", 1),
             ("nb_dl_ccch", 1),
             ("nb_dl_dcch", 6),

@@ -143,9 +143,9 @@ impl SimModem {
     }
 
     /// Time passes. `attended` says whether somebody has the port open: the first record waits for that, and for a
-    /// mask that wants any.
+    /// mask that wants one of those there are: masks come one equipment after the other.
     pub(super) fn handle_time(&mut self, now: HostInstant, attended: bool) {
-        if self.begin.is_none() && attended && self.answers.is_any_on() {
+        if self.begin.is_none() && attended && self.is_wanted() {
             self.begin = Some(now);
         }
         if self.begin.is_none() {
@@ -158,6 +158,10 @@ impl SimModem {
         if full || old {
             self.release();
         }
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.script.records().iter().any(|record| self.answers.is_on(record.code))
     }
 
     fn make(&mut self, now: HostInstant, elapsed: Duration) {
