@@ -1,6 +1,6 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test test-python build setup check bench loom install clean
+.PHONY: demo test test-python build setup check agreement bench loom install clean
 
 # Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -27,6 +27,10 @@ check: setup
 	cargo xtask check
 	cargo fmt --check --manifest-path python/Cargo.toml
 	cargo clippy --manifest-path python/Cargo.toml --all-targets -- --deny warnings
+
+# Every field of the shared captures beside an independent reader's, counted by log code.
+agreement: setup
+	cargo test --quiet --locked --release --package sounding-diag --test captures -- --ignored --nocapture agreement
 
 bench: setup
 	cargo bench --locked --package sounding-diag --package sounding-kpi

@@ -29,20 +29,56 @@ pub(crate) enum How {
     Theirs,
 }
 
+/// How many fields of a record were held against the reference's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fields {
+    /// The same on both sides, perhaps said differently.
+    pub equal: u64,
+    /// Different, just as the table of the reference's errors says.
+    pub explained: u64,
+    /// The reference does not have it.
+    pub ours_alone: u64,
+}
+
+impl std::ops::Add for Fields {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            equal: self.equal + other.equal,
+            explained: self.explained + other.explained,
+            ours_alone: self.ours_alone + other.ours_alone,
+        }
+    }
+}
+
+impl std::ops::AddAssign for Fields {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Fields {
+    const EQUAL: Self = Self { equal: 1, explained: 0, ours_alone: 0 };
+    const EXPLAINED: Self = Self { equal: 0, explained: 1, ours_alone: 0 };
+    const OURS_ALONE: Self = Self { equal: 0, explained: 0, ours_alone: 1 };
+}
+
 const UNKNOWN: &str = "(MI)Unknown";
 
 pub(crate) fn compare(
     ours: &Item,
     theirs: &Map<String, Json>,
     rules: &[Rule],
-) -> Result<(), String> {
+) -> Result<Fields, String> {
+    let mut fields = Fields::default();
     for (name, node) in &ours.0 {
         let candidates = || rules.iter().filter(|rule| rule.ours == *name);
         let rule = candidates()
             .find(|rule| theirs.contains_key(rule.theirs))
             .or_else(|| candidates().next())
             .ok_or_else(|| format!("no rule for our {name}"))?;
-        compare_one(ours, node, theirs.get(rule.theirs), rule)?;
+        fields += compare_one(ours, node, theirs.get(rule.theirs), rule)?;
     }
     for name in theirs.keys() {
         let mut answers = rules.iter().filter(|rule| rule.theirs == name);
@@ -53,27 +89,36 @@ pub(crate) fn compare(
             return Err(format!("they have {name:?}, we have nothing for it"));
         }
     }
-    Ok(())
+    Ok(fields)
 }
 
-fn compare_one(item: &Item, ours: &Node, theirs: Option<&Json>, rule: &Rule) -> Result<(), String> {
+fn compare_one(
+    item: &Item,
+    ours: &Node,
+    theirs: Option<&Json>,
+    rule: &Rule,
+) -> Result<Fields, String> {
     if matches!(rule.how, How::Ours) {
-        return Ok(());
+        return Ok(Fields::OURS_ALONE);
     }
     let theirs = theirs.ok_or_else(|| format!("they have no {:?}", rule.theirs))?;
     let differ = |wanted: &dyn std::fmt::Debug| {
         format!("{} is {ours:?}, so {:?} should be {wanted:?}, is {theirs}", rule.ours, rule.theirs)
     };
     match (&rule.how, ours) {
-        (How::Same, Node::Leaf(leaf)) if same(leaf, theirs) => Ok(()),
+        (How::Same, Node::Leaf(leaf)) if same(leaf, theirs) => Ok(Fields::EQUAL),
         (How::Same, _) => Err(differ(ours)),
         (How::Text(texts), Node::Leaf(Leaf::Number(number) | Leaf::Choice(number, _))) => {
             let text = texts.iter().find(|(found, _)| found == number).map_or(UNKNOWN, |(_, t)| t);
-            if theirs.as_str() == Some(text) { Ok(()) } else { Err(differ(&text)) }
+            if theirs.as_str() == Some(text) { Ok(Fields::EQUAL) } else { Err(differ(&text)) }
         }
         (How::Error(make) | How::Differently(make), _) => {
             let wanted = make(item);
-            if wanted == *theirs { Ok(()) } else { Err(differ(&wanted)) }
+            match rule.how {
+                _ if wanted != *theirs => Err(differ(&wanted)),
+                How::Error(_) => Ok(Fields::EXPLAINED),
+                _ => Ok(Fields::EQUAL),
+            }
         }
         (How::List(rules), Node::List(items)) => {
             compare_lists(items, theirs, rules).map_err(|error| format!("{}: {error}", rule.ours))
@@ -82,16 +127,17 @@ fn compare_one(item: &Item, ours: &Node, theirs: Option<&Json>, rule: &Rule) -> 
     }
 }
 
-fn compare_lists(ours: &[Item], theirs: &Json, rules: &[Rule]) -> Result<(), String> {
+fn compare_lists(ours: &[Item], theirs: &Json, rules: &[Rule]) -> Result<Fields, String> {
+    let mut fields = Fields::default();
     let theirs = theirs.as_array().ok_or("theirs is no list")?;
     if theirs.len() < ours.len() {
         return Err(format!("we have {} items, they have {}", ours.len(), theirs.len()));
     }
     for (i, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
         let theirs = theirs.as_object().ok_or("their item is no object")?;
-        compare(ours, theirs, rules).map_err(|error| format!("item {i}: {error}"))?;
+        fields += compare(ours, theirs, rules).map_err(|error| format!("item {i}: {error}"))?;
     }
-    Ok(())
+    Ok(fields)
 }
 
 fn same(ours: &Leaf, theirs: &Json) -> bool {

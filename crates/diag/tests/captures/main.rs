@@ -22,16 +22,29 @@ use sounding_diag::record::{self, Record, RecordError};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_testdata::shared;
 
+use agree::Fields;
+
 /// What a capture must hold for its test to mean something.
 #[derive(Default)]
 struct Seen {
     frames: usize,
     logs: usize,
     compared: BTreeMap<LogCode, usize>,
+    fields: BTreeMap<LogCode, Fields>,
+    /// Records that differ in a way that nothing explains.
+    unexplained: BTreeMap<LogCode, Vec<String>>,
+}
+
+/// As [`compared`], where every difference has to have its explanation.
+fn agrees(folder: &str, file: &str) -> Option<Seen> {
+    let seen = compared(folder, file)?;
+    let first = seen.unexplained.values().flatten().next();
+    assert_eq!(first, None, "and {:?} in all", seen.unexplained.values().map(Vec::len));
+    Some(seen)
 }
 
 /// Reads `captures/{folder}/{file}` beside `expected/{folder}_{file}.jsonl.zst`.
-fn agrees(folder: &str, file: &str) -> Option<Seen> {
+fn compared(folder: &str, file: &str) -> Option<Seen> {
     let bytes = std::fs::read(shared(&format!("captures/{folder}/{file}"))?)
         .expect("the capture can be read");
     let expected = shared(&format!("expected/{folder}_{file}.jsonl.zst"))?;
@@ -98,9 +111,14 @@ fn check_record(at: &str, log: &LogRecord<'_>, line: &expected::Line<'_>, seen: 
     let theirs: Map<String, Json> =
         serde_json::from_str(theirs.get()).expect("their fields are an object");
     match rules::check(log, tree.finish(), theirs) {
-        Ok(true) => *seen.compared.entry(log.code).or_default() += 1,
-        Ok(false) => assert!(unread(log) < 4, "{at}: {} bytes are left", unread(log)),
-        Err(error) => panic!("{at}: {error}"),
+        Ok(Some(fields)) => {
+            *seen.compared.entry(log.code).or_default() += 1;
+            *seen.fields.entry(log.code).or_default() += fields;
+        }
+        Ok(None) => assert!(unread(log) < 4, "{at}: {} bytes are left", unread(log)),
+        Err(error) => {
+            seen.unexplained.entry(log.code).or_default().push(format!("{at}: {error}"));
+        }
     }
 }
 
@@ -231,4 +249,40 @@ fn no_expected_reading_is_left_out() {
         let named = |&(folder, file): &(&str, &str)| name == format!("{folder}_{file}.jsonl.zst");
         assert!(NAMED.iter().any(named), "{name} has no test");
     }
+}
+
+/// `make agreement`: what is compared, code by code.
+#[test]
+#[ignore = "prints a table of what the other tests compare"]
+fn agreement() {
+    let mut rows = BTreeMap::<LogCode, (usize, Fields, usize)>::new();
+    let mut frames = 0;
+    for (folder, file) in files() {
+        let Some(seen) = compared(&folder, &file) else { return };
+        frames += seen.frames;
+        for (code, count) in seen.compared {
+            rows.entry(code).or_default().0 += count;
+        }
+        for (code, fields) in seen.fields {
+            rows.entry(code).or_default().1 += fields;
+        }
+        for (code, errors) in seen.unexplained {
+            rows.entry(code).or_default().2 += errors.len();
+        }
+    }
+    println!("                       fields                               records");
+    println!("code    records      equal  explained  ours alone  unexplained  name");
+    let mut total = (0, Fields::default(), 0);
+    for (code, (records, fields, unexplained)) in &rows {
+        let Fields { equal, explained, ours_alone } = fields;
+        let name = code.name().unwrap_or("-");
+        println!(
+            "{code}  {records:>7} {equal:>10} {explained:>10} {ours_alone:>11} {unexplained:>12}  {name}"
+        );
+        total = (total.0 + records, total.1 + *fields, total.2 + unexplained);
+    }
+    let (records, Fields { equal, explained, ours_alone }, unexplained) = total;
+    println!("total   {records:>7} {equal:>10} {explained:>10} {ours_alone:>11} {unexplained:>12}");
+    println!("{} codes, {frames} frames", rows.len());
+    assert_eq!(unexplained, 0);
 }

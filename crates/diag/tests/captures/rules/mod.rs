@@ -53,18 +53,18 @@ mod statistics;
 use serde_json::{Map, Value as Json};
 use sounding_diag::LogRecord;
 
-use crate::agree::{How, Rule, compare};
+use crate::agree::{Fields, How, Rule, compare};
 use crate::tree::{Item, Node};
 
 /// Length, code, time and version: what the reference has of any record.
 const HEADER_ONLY: usize = 4;
 
-/// Compares one record; false if the reference read no more than its header.
+/// Compares one record; nothing if the reference read no more than its header.
 pub(crate) fn check(
     log: &LogRecord<'_>,
     mut ours: Item,
     mut theirs: Map<String, Json>,
-) -> Result<bool, String> {
+) -> Result<Option<Fields>, String> {
     let version = log.body[0];
     // Sub-packets the reference does not know leave an empty list.
     let nothing = |key: &str| match theirs.get(key) {
@@ -72,7 +72,7 @@ pub(crate) fn check(
         Some(list) => list.as_array().is_some_and(Vec::is_empty),
     };
     let rules = match (log.code.number(), version) {
-        (0xB139, 161) | (0xB173, 48) | (0xB132, 42) if nothing("Records") => return Ok(false),
+        (0xB139, 161) | (0xB173, 48) | (0xB132, 42) if nothing("Records") => return Ok(None),
         (0xB0C0, _) => signalling::lte_rrc(log, &mut theirs)?,
         (0xB821, _) => signalling::nr_rrc(log, &mut theirs)?,
         (0xB0E2 | 0xB0E3 | 0xB0EC | 0xB0ED, _) => signalling::lte_nas(&mut theirs),
@@ -84,7 +84,7 @@ pub(crate) fn check(
         (0x7131, _) => signalling::mm_state(),
         (0x7135, _) => signalling::registration(),
         (0x713A, _) => signalling::umts_nas(&mut theirs),
-        (0xB063, 49) | (0xB066 | 0xB193, 1) if nothing("Subpackets") => return Ok(false),
+        (0xB063, 49) | (0xB066 | 0xB193, 1) if nothing("Subpackets") => return Ok(None),
         (0xB063, _) => mac::downlink(&mut ours, &theirs),
         (0xB064, _) => mac::uplink(&mut ours, &theirs),
         (0xB066, _) => mac::buffer(),
@@ -93,7 +93,7 @@ pub(crate) fn check(
         (0xB126, _) => pdsch::demapper(version),
         (0xB130, _) => pdcch::decoding(),
         (0xB132, _) => pdsch::decoding(),
-        (0xB13C | 0xB14D, 161 | 162) if theirs.len() == HEADER_ONLY => return Ok(false),
+        (0xB13C | 0xB14D, 161 | 162) if theirs.len() == HEADER_ONLY => return Ok(None),
         (0x4127, _) => cells::wcdma(),
         (0xB060, _) => mac_config::rules(&mut ours, &mut theirs, log.body),
         (0xB061, _) => rach::trigger(log.body[5], reason_version(log.body)),
@@ -134,7 +134,7 @@ pub(crate) fn check(
         (0xB193, _) => measurement::serving(&mut ours, log.body[5]),
         other => return Err(format!("no rules for {other:?}")),
     };
-    compare(&ours, &theirs, &rules).map(|()| true)
+    compare(&ours, &theirs, &rules).map(Some)
 }
 
 /// The version of the second sub-packet: of 0xB061 the reason, after the configuration.
