@@ -1,71 +1,112 @@
-//! What is described at all: codes, versions, fields.
+//! What is described at all: codes, versions, fields, and what vouches for them.
+
+use std::fmt;
 
 use serde_json::{Value as Json, json};
 use sounding_diag::LogCode;
 use sounding_diag::layout::{Layout, Part};
-use sounding_diag::record::{self, Version};
+use sounding_diag::record::{self, Evidence, Version};
 
+/// One version of a record, or of one of its sub-packets.
 struct Row {
     code: LogCode,
-    versions: Vec<Version>,
+    /// `None` for a record that has no version and is always laid out so.
+    version: Option<Version>,
     fields: usize,
+    evidence: Evidence,
 }
 
-/// A table of the described versions, those of one layout in one row, or the same as lines of JSON.
+/// A table of the described versions, or the same as lines of JSON.
 pub(crate) fn text(json: bool) -> String {
     let rows = rows();
     if json {
         return rows.iter().map(|row| format!("{}\n", row.json())).collect();
     }
-    let mut text = format!("{:<8} {:>6}  {:<32} name\n", "code", "fields", "versions");
-    for row in &rows {
-        let versions: Vec<String> = row.versions.iter().map(ToString::to_string).collect();
-        let versions = if versions.is_empty() { "all".into() } else { versions.join(" ") };
-        let name = row.code.name().unwrap_or("-");
-        text += &format!("{:<8} {:>6}  {versions:<32} {name}\n", row.code.to_string(), row.fields);
-    }
+    let mut text =
+        format!("{:<6}  {:<22} {:>6}  {:<9}  name\n", "code", "version", "fields", "evidence");
+    rows.iter().for_each(|row| text += &format!("{row}\n"));
+    let fields: usize = rows.iter().map(|row| row.fields).sum();
     let codes = record::CODES.len();
-    let versions: usize = rows.iter().map(|row| row.versions.len().max(1)).sum();
-    let fields: usize = rows.iter().map(|row| row.fields * row.versions.len().max(1)).sum();
-    text += &format!("{codes} codes, {versions} versions of them, {fields} fields\n");
+    text += &format!("{codes} codes, {} versions of them, {fields} fields\n", rows.len());
+    for (evidence, what) in [
+        (Evidence::Capture, "a real capture holds it, and agrees with an independent reader"),
+        (Evidence::Vector, "a published payload holds it"),
+        (Evidence::Synthetic, "its public description alone"),
+    ] {
+        let count = rows.iter().filter(|row| row.evidence == evidence).count();
+        text += &format!("{count:>5} {:<9}  {what}\n", word(evidence));
+    }
     text
 }
 
 fn rows() -> Vec<Row> {
     let mut codes = record::CODES.to_vec();
     codes.sort_unstable();
-    let rows = codes.into_iter().flat_map(|code| {
-        let layouts = record::layouts(code).unwrap_or_default();
-        layouts.iter().map(move |layout| Row {
-            code,
-            versions: layout.versions.iter().map(|&version| Version::Packet(version)).collect(),
-            fields: fields_of(layout),
-        })
-    });
-    rows.collect()
+    let layouts = |code| record::layouts(code).unwrap_or_default().iter();
+    codes
+        .into_iter()
+        .flat_map(|code| layouts(code).flat_map(move |one| rows_of(code, one)))
+        .collect()
 }
 
-fn fields_of(layout: &Layout) -> usize {
-    fields(layout.parts)
+fn rows_of(code: LogCode, layout: &'static Layout) -> Vec<Row> {
+    let row = |version: Version, fields| Row {
+        code,
+        version: (!layout.versions.is_empty()).then_some(version),
+        fields,
+        evidence: record::evidence(code, version),
+    };
+    let versions = if layout.versions.is_empty() { &[0][..] } else { layout.versions };
+    let mut rows = Vec::new();
+    for &packet in versions {
+        let known = rows.len();
+        for sub in layout.sub_layouts() {
+            let of = |&version| Version::Sub { packet, id: sub.id, version };
+            rows.extend(sub.versions.iter().map(of).map(|version| row(version, fields(sub.parts))));
+        }
+        if rows.len() == known {
+            rows.push(row(Version::Packet(packet), fields(layout.parts)));
+        }
+    }
+    rows
 }
 
 /// Fields by name; what a part finds in the bytes alone, such as MAC's control elements, has no number.
 fn fields(parts: &[Part]) -> usize {
     let of = |part: &Part| match part {
         Part::Block(block) => block.fields.iter().map(|group| group.len()).sum(),
-        Part::List { parts, .. } => fields(parts),
+        Part::List { parts, .. } | Part::Counted { parts, .. } => fields(parts),
         Part::SubPackets { known, .. } => known.iter().map(|sub| fields(sub.parts)).sum(),
         _ => 0,
     };
     parts.iter().map(of).sum()
 }
 
+const fn word(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Capture => "capture",
+        Evidence::Vector => "vector",
+        Evidence::Synthetic => "documents",
+    }
+}
+
 impl Row {
     fn json(&self) -> Json {
-        let versions: Vec<String> = self.versions.iter().map(ToString::to_string).collect();
         json!({
-            "code": self.code.to_string(), "name": self.code.name(), "versions": versions,
+            "code": self.code.to_string(),
+            "name": self.code.name(),
+            "version": self.version.map(|version| version.to_string()),
             "fields": self.fields,
+            "evidence": word(self.evidence),
         })
+    }
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.version.map_or("all".into(), |version| version.to_string());
+        let (code, name) = (self.code.to_string(), self.code.name().unwrap_or("-"));
+        let evidence = word(self.evidence);
+        write!(f, "{code:<6}  {version:<22} {:>6}  {evidence:<9}  {name}", self.fields)
     }
 }
