@@ -362,11 +362,12 @@ fn a_whole_life_leaves_the_kernels_log_without_alarms() {
             set_default(biscay.name()).unwrap();
             Bulk::start(connected())
         });
+        let phase = |biscay: &Biscay| biscay.flow(&bulk.sender).unwrap().unwrap().phase;
+        wait_for("the law to drive", || (phase(&biscay) == Phase::Biscay).then_some(()));
         wait_for("data", || (bulk.arrived() > 1_000_000).then_some(()));
         drop(daemon);
         biscay.feed().invalidate();
-        let fallen = |biscay: &Biscay| biscay.flow(&bulk.sender).unwrap().unwrap().phase;
-        wait_for("the fall", || (fallen(&biscay) == Phase::Fallback).then_some(()));
+        wait_for("the fall", || (phase(&biscay) == Phase::Fallback).then_some(()));
         let before = bulk.arrived();
         // The running flow keeps the program.
         drop(biscay);
