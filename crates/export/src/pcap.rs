@@ -17,6 +17,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 };
 use pcap_file::{DataLink, PcapError, TsResolution};
 use sounding_diag::LogRecord;
+use sounding_diag::record::RrcPdu;
 
 use crate::message::{Channel, Message};
 
@@ -70,8 +71,12 @@ impl<W: Write> Messages<W> {
         let Some(message) = Message::of(record) else { return Ok(()) };
         let at = Duration::from_nanos(record.at.unix_nanos());
         let (interface, data) = match kind(message.channel) {
-            Kind::Gsmtap(kind, sub) => (0, gsmtap(&message, kind, sub)?),
-            Kind::Named(dissector) => (1, exported(dissector, message.bytes)),
+            Some(Kind::Gsmtap(kind, sub)) => (0, gsmtap(&message, kind, sub)?),
+            Some(Kind::Named(dissector)) => (1, exported(dissector, message.bytes)),
+            None => {
+                self.left_out += 1;
+                return Ok(());
+            }
         };
         let len = data.len() as u32;
         match &mut self.out {
@@ -122,32 +127,48 @@ enum Kind {
     Named(&'static str),
 }
 
-/// GSMTAP's numbers are those of its registry, as Wireshark reads them.
-fn kind(channel: Channel) -> Kind {
+/// GSMTAP's numbers are those of its registry, as Wireshark reads them; what has neither a number nor a dissector is
+/// left out.
+fn kind(channel: Channel) -> Option<Kind> {
     const LTE_RRC: u8 = 13;
     const NAS: u8 = 18;
-    match channel {
-        Channel::LteDlCcch => Kind::Gsmtap(LTE_RRC, 0),
-        Channel::LteDlDcch => Kind::Gsmtap(LTE_RRC, 1),
-        Channel::LteUlCcch => Kind::Gsmtap(LTE_RRC, 2),
-        Channel::LteUlDcch => Kind::Gsmtap(LTE_RRC, 3),
-        Channel::LteBcchBch => Kind::Gsmtap(LTE_RRC, 4),
-        Channel::LteBcchDlSch => Kind::Gsmtap(LTE_RRC, 5),
-        Channel::LtePcch => Kind::Gsmtap(LTE_RRC, 6),
-        Channel::LteMcch => Kind::Gsmtap(LTE_RRC, 7),
-        Channel::NbDlCcch => Kind::Gsmtap(LTE_RRC, 14),
-        Channel::NbDlDcch => Kind::Gsmtap(LTE_RRC, 15),
-        Channel::NbUlCcch => Kind::Gsmtap(LTE_RRC, 16),
-        Channel::NbUlDcch => Kind::Gsmtap(LTE_RRC, 17),
-        Channel::NbBcchBch => Kind::Gsmtap(LTE_RRC, 18),
-        Channel::NbBcchDlSch => Kind::Gsmtap(LTE_RRC, 20),
-        Channel::NbPcch => Kind::Gsmtap(LTE_RRC, 21),
-        Channel::NasPlain => Kind::Gsmtap(NAS, 0),
-        Channel::NasProtected => Kind::Gsmtap(NAS, 1),
-        Channel::NrBcchBch => Kind::Named("nr-rrc.bcch.bch"),
-        Channel::NrUlDcch => Kind::Named("nr-rrc.ul.dcch"),
-        Channel::NrReconfiguration => Kind::Named("nr-rrc.rrc_reconf"),
-        Channel::NrRadioBearerConfig => Kind::Named("nr-rrc.radio_bearer_conf"),
+    let pdu = match channel {
+        Channel::NasPlain => return Some(Kind::Gsmtap(NAS, 0)),
+        Channel::NasProtected => return Some(Kind::Gsmtap(NAS, 1)),
+        Channel::Rrc(pdu) => pdu,
+    };
+    let lte = |number| Some(Kind::Gsmtap(LTE_RRC, number));
+    let named = |name| Some(Kind::Named(name));
+    match pdu {
+        RrcPdu::LteDlCcch => lte(0),
+        RrcPdu::LteDlDcch => lte(1),
+        RrcPdu::LteUlCcch => lte(2),
+        RrcPdu::LteUlDcch => lte(3),
+        RrcPdu::LteBcchBch => lte(4),
+        RrcPdu::LteBcchDlSch => lte(5),
+        RrcPdu::LtePcch => lte(6),
+        RrcPdu::LteMcch => lte(7),
+        RrcPdu::NbDlCcch => lte(14),
+        RrcPdu::NbDlDcch => lte(15),
+        RrcPdu::NbUlCcch => lte(16),
+        RrcPdu::NbUlDcch => lte(17),
+        RrcPdu::NbBcchBch => lte(18),
+        RrcPdu::NbBcchDlSch => lte(20),
+        RrcPdu::NbPcch => lte(21),
+        RrcPdu::NrBcchBch => named("nr-rrc.bcch.bch"),
+        RrcPdu::NrBcchDlSch => named("nr-rrc.bcch.dl.sch"),
+        RrcPdu::NrDlCcch => named("nr-rrc.dl.ccch"),
+        RrcPdu::NrDlDcch => named("nr-rrc.dl.dcch"),
+        RrcPdu::NrMcch => named("nr-rrc.mcch"),
+        RrcPdu::NrPcch => named("nr-rrc.pcch"),
+        RrcPdu::NrUlCcch => named("nr-rrc.ul.ccch"),
+        RrcPdu::NrUlCcch1 => named("nr-rrc.ul.ccch1"),
+        RrcPdu::NrUlDcch => named("nr-rrc.ul.dcch"),
+        RrcPdu::NrReconfiguration => named("nr-rrc.rrc_reconf"),
+        RrcPdu::NrRadioBearerConfig => named("nr-rrc.radio_bearer_conf"),
+        RrcPdu::NrCapability => named("nr-rrc.ue_nr_cap"),
+        RrcPdu::MrdcCapability => named("nr-rrc.ue_mrdc_cap"),
+        RrcPdu::NrReconfigurationComplete => None,
     }
 }
 
@@ -156,14 +177,14 @@ fn gsmtap(message: &Message<'_>, kind: u8, sub: u8) -> io::Result<Vec<u8>> {
     const UPLINK: u16 = 0x4000;
     // Fourteen bits are all there is for a carrier; a larger number loses its head.
     let carrier = (message.carrier & 0x3FFF) as u16 | if message.uplink { UPLINK } else { 0 };
-    let frame = u32::from(message.frame >> 4);
+    let (frame, subframe) = message.tti.map_or((0, 0), |tti| (tti.sfn(), tti.subframe()));
     // Version 2, a header of four words.
     let mut payload = vec![2, 4, kind, 0];
     payload.extend(carrier.to_be_bytes());
     // Signal and noise are not in the record.
     payload.extend([0, 0]);
-    payload.extend(frame.to_be_bytes());
-    payload.extend([sub, 0, (message.frame & 15) as u8, 0]);
+    payload.extend(u32::from(frame).to_be_bytes());
+    payload.extend([sub, 0, subframe, 0]);
     payload.extend(message.bytes);
     let here = [127, 0, 0, 1];
     let mut packet = Vec::new();

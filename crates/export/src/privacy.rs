@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use sounding_diag::packet::Packet;
 use sounding_diag::radio::Rnti;
-use sounding_diag::record::{MacDownlink, Record};
+use sounding_diag::record::{MacDownlink, Record, RrcPdu};
 use sounding_diag::{LogRecord, packet};
 
 use crate::message::{Channel, Message};
@@ -133,12 +133,12 @@ fn is_harmless(message: &Message<'_>) -> bool {
     // One bit for the class of the messages, four for which of it; in the uplink and downlink of a connection alike.
     let choice = message.bytes.first().map(|octet| (octet >> 7, octet >> 3 & 15));
     match message.channel {
-        Channel::LteBcchBch | Channel::NrBcchBch => true,
+        Channel::Rrc(RrcPdu::LteBcchBch | RrcPdu::NrBcchBch) => true,
         // securityModeCommand, ueCapabilityEnquiry.
-        Channel::LteDlDcch => matches!(choice, Some((0, 6 | 7))),
+        Channel::Rrc(RrcPdu::LteDlDcch) => matches!(choice, Some((0, 6 | 7))),
         // rrcConnectionReconfigurationComplete, rrcConnectionReestablishmentComplete, securityModeComplete,
         // securityModeFailure.
-        Channel::LteUlDcch => matches!(choice, Some((0, 2 | 3 | 5 | 6))),
+        Channel::Rrc(RrcPdu::LteUlDcch) => matches!(choice, Some((0, 2 | 3 | 5 | 6))),
         _ => false,
     }
 }
