@@ -1,0 +1,280 @@
+//! What a network is made of. Every part has defaults that a commercial network would recognise.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use serde::Deserialize;
+use sounding_units::Bytes;
+
+use crate::quantity;
+use crate::radio::ChannelConfig;
+
+/// LTE or NR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rat {
+    /// TS 36 series.
+    Lte,
+    /// TS 38 series.
+    Nr,
+}
+
+/// A component carrier.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CarrierConfig {
+    /// LTE or NR.
+    pub rat: Rat,
+    /// Numerology of NR, 0..=3: subcarriers of 15 kHz times two to its power (TS 38.211 Table 4.2-1).
+    pub numerology: u8,
+    /// TDD pattern of D, S and U; FDD without one.
+    pub tdd: Option<String>,
+    /// Resource blocks, N_RB: 6..=100 in LTE, 11..=273 in NR.
+    pub prb: u16,
+    /// Most layers in the downlink: 1 or 2 in LTE, 1..=4 in NR.
+    pub layers: u8,
+    /// Whether 256QAM is configured.
+    pub qam256: bool,
+    /// Grants and assignments that the PDCCH has room for in a slot. Default 8: 10 to 12 at 20 MHz and CFI 3 (TS 36.211 §6.8), less those
+    /// for common channels.
+    pub pdcch: u8,
+    /// Number of the carrier, EARFCN or NR-ARFCN, for records.
+    pub arfcn: u32,
+    /// Physical cell identity, for records.
+    pub pci: u16,
+    /// Whether devices may send on it; secondary carriers are often downlink only.
+    pub uplink: bool,
+    /// Position of its site in metres.
+    pub site: [f64; 2],
+    /// How users share it.
+    pub policy: Policy,
+    /// Users of control traffic that come in a second: each takes four resource blocks of one subframe
+    /// (PBE-CC §4.2.1, Fig. 7). Default 0.
+    pub control_users_per_sec: f64,
+}
+
+impl Default for CarrierConfig {
+    fn default() -> Self {
+        Self {
+            rat: Rat::Lte,
+            numerology: 0,
+            tdd: None,
+            prb: 100,
+            layers: 2,
+            qam256: false,
+            pdcch: 8,
+            arfcn: 1_300,
+            pci: 1,
+            uplink: true,
+            site: [0.0, 0.0],
+            policy: Policy::default(),
+            control_users_per_sec: 0.0,
+        }
+    }
+}
+
+/// Who is served first.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Policy {
+    /// The user with the highest rate over its own average, the average over `slots` (ran notes §4: 100).
+    ProportionalFair {
+        /// Time constant of the average.
+        slots: u32,
+    },
+    /// The user that was served longest ago.
+    RoundRobin,
+    /// The user with the highest rate.
+    MaxRate,
+    /// Foreground users, then background users; proportional fair among each (Legilimens §VI, its ideal).
+    Priority {
+        /// Time constant of the average.
+        slots: u32,
+    },
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::ProportionalFair { slots: 100 }
+    }
+}
+
+/// Whether RLC repeats what HARQ could not deliver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// RLC AM.
+    Acknowledged,
+    /// RLC UM.
+    Unacknowledged,
+}
+
+/// One direction of a data radio bearer. Defaults: lte_timing_facts of TS 36.331, srsRAN's and commercial values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RlcConfig {
+    /// AM or UM.
+    pub mode: Mode,
+    /// Queue of packets that were not sent yet; what does not fit is dropped.
+    #[serde(deserialize_with = "quantity::bytes")]
+    pub queue: Bytes,
+    /// PDCP's discardTimer: a packet that waited longer is not begun.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub discard: Duration,
+    /// t-Reordering.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub t_reordering: Duration,
+    /// t-StatusProhibit.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub t_status_prohibit: Duration,
+    /// t-PollRetransmit.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub t_poll_retransmit: Duration,
+    /// pollPDU.
+    pub poll_pdu: u32,
+    /// pollByte.
+    #[serde(deserialize_with = "quantity::bytes")]
+    pub poll_byte: Bytes,
+    /// maxRetxThreshold.
+    pub max_retx: u32,
+    /// What PDCP, RLC and MAC add to each packet: 2 to 3 bytes each.
+    #[serde(deserialize_with = "quantity::bytes")]
+    pub packet_overhead: Bytes,
+}
+
+impl Default for RlcConfig {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Acknowledged,
+            queue: Bytes::new(2_000_000),
+            discard: Duration::MAX,
+            t_reordering: Duration::from_millis(35),
+            t_status_prohibit: Duration::from_millis(10),
+            t_poll_retransmit: Duration::from_millis(60),
+            poll_pdu: 32,
+            poll_byte: Bytes::new(100_000),
+            max_retx: 8,
+            packet_overhead: Bytes::new(6),
+        }
+    }
+}
+
+/// How a device asks for the uplink and is granted it.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UplinkConfig {
+    /// sr-Periodicity.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub sr_period: Duration,
+    /// periodicBSR-Timer. Gandalf §4.3.2 finds 5 ms in LTE and NR.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub periodic_bsr: Duration,
+    /// retxBSR-Timer.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub retx_bsr: Duration,
+    /// From a report to the first transmission of what it newly reports, t_r + K2, as a multiple of `periodic_bsr`; Gandalf
+    /// Equation 4 has 1 to 2.
+    pub grant_delay: f64,
+    /// What a scheduling request is granted before the report comes, in bytes.
+    #[serde(deserialize_with = "quantity::bytes")]
+    pub first_grant: Bytes,
+    /// How often the network takes bytes for new that it has granted already (Gandalf §3.2.2). Range 0..=1.
+    pub double_grant: f64,
+}
+
+impl Default for UplinkConfig {
+    fn default() -> Self {
+        Self {
+            sr_period: Duration::from_millis(10),
+            periodic_bsr: Duration::from_millis(5),
+            retx_bsr: Duration::from_millis(320),
+            grant_delay: 1.0,
+            first_grant: Bytes::new(125),
+            double_grant: 0.1,
+        }
+    }
+}
+
+/// HARQ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HarqConfig {
+    /// Processes of a carrier and direction: 8 in LTE, up to 16 in NR.
+    pub processes: u8,
+    /// Transmissions of a block, the first included.
+    pub transmissions: u8,
+}
+
+impl Default for HarqConfig {
+    fn default() -> Self {
+        // lte_timing_facts: commercial networks give up after 4 to 5; PBE-CC §3 saw three repetitions at most.
+        Self { processes: 8, transmissions: 4 }
+    }
+}
+
+/// Carrier aggregation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AggregationConfig {
+    /// A secondary carrier is added once more than this waits for `after`.
+    #[serde(deserialize_with = "quantity::bytes")]
+    pub queue: Bytes,
+    /// See `queue`.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub after: Duration,
+    /// From the command to the first use: n+24 to n+34 (TS 36.133 §7.7.2).
+    #[serde(deserialize_with = "quantity::duration")]
+    pub activation: Duration,
+    /// sCellDeactivationTimer: a carrier that is not needed for so long is dropped.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub deactivation: Duration,
+}
+
+impl Default for AggregationConfig {
+    fn default() -> Self {
+        Self {
+            queue: Bytes::new(60_000),
+            after: Duration::from_millis(80),
+            activation: Duration::from_millis(28),
+            deactivation: Duration::from_millis(320),
+        }
+    }
+}
+
+/// A device.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DeviceConfig {
+    /// Its carriers, the primary first; the others are its secondary carriers.
+    pub carriers: Vec<usize>,
+    /// Its radio on each of them.
+    pub channel: ChannelConfig,
+    /// Downlink bearer.
+    pub downlink: RlcConfig,
+    /// Uplink bearer.
+    pub uplink: RlcConfig,
+    /// Scheduling requests and buffer status reports.
+    pub scheduling: UplinkConfig,
+    /// HARQ.
+    pub harq: HarqConfig,
+    /// When secondary carriers are used.
+    pub aggregation: AggregationConfig,
+    /// Whether its traffic may wait for that of others, where a policy asks.
+    pub background: bool,
+}
+
+impl Default for DeviceConfig {
+    fn default() -> Self {
+        Self {
+            carriers: Vec::from([0]),
+            channel: ChannelConfig::default(),
+            downlink: RlcConfig::default(),
+            uplink: RlcConfig::default(),
+            scheduling: UplinkConfig::default(),
+            harq: HarqConfig::default(),
+            aggregation: AggregationConfig::default(),
+            background: false,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A device: its bearers, and its leg on each carrier.
+
+use alloc::vec::Vec;
+
+use sounding_units::HostInstant;
+
+use crate::bearer::Bearer;
+use crate::block::Processes;
+use crate::buffer_status::{Asking, Belief};
+use crate::config::{DeviceConfig, HarqConfig};
+use crate::event::CarrierId;
+use crate::policy::Share;
+use crate::radio::{Adapter, Channel, Mobility, Reporter};
+
+/// A device and all that the network keeps of it.
+#[derive(Debug)]
+pub(crate) struct Device<P> {
+    pub(crate) config: DeviceConfig,
+    pub(crate) downlink: Bearer<P>,
+    pub(crate) uplink: Bearer<P>,
+    pub(crate) asking: Asking,
+    pub(crate) belief: Belief,
+    pub(crate) legs: Vec<Leg>,
+    pub(crate) mobility: Mobility,
+    pub(crate) aggregation: Aggregation,
+    /// Whether its blocks, reports and signalling become events.
+    pub(crate) watched: bool,
+    /// Cut off by a handover until then.
+    pub(crate) away_until: HostInstant,
+    /// When the signal is told next.
+    pub(crate) next_signal: HostInstant,
+}
+
+/// A device on one carrier.
+#[derive(Debug)]
+pub(crate) struct Leg {
+    pub(crate) carrier: CarrierId,
+    pub(crate) channel: Channel,
+    pub(crate) reporter: Reporter,
+    pub(crate) down: Way,
+    pub(crate) up: Way,
+    /// From when on the carrier is used; `None` while it is not.
+    pub(crate) usable: Option<HostInstant>,
+    /// The last time that it carried data.
+    pub(crate) used: HostInstant,
+}
+
+/// One direction of a leg.
+#[derive(Debug)]
+pub(crate) struct Way {
+    pub(crate) processes: Processes,
+    pub(crate) adapter: Adapter,
+    pub(crate) share: Share,
+}
+
+impl Way {
+    pub(crate) fn new(harq: HarqConfig, adapter: Adapter) -> Self {
+        Self { processes: Processes::new(harq.processes), adapter, share: Share::default() }
+    }
+}
+
+/// When secondary carriers are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Aggregation {
+    /// More than the threshold has waited since.
+    pub(crate) crowded_since: Option<HostInstant>,
+}
+
+impl<P> Device<P> {
+    /// Whether anything waits, is under way or is owed.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.downlink.is_busy()
+            || self.uplink.is_busy()
+            || !self.belief.is_empty()
+            || self
+                .legs
+                .iter()
+                .any(|leg| leg.down.processes.is_busy() || leg.up.processes.is_busy())
+    }
+
+    /// Bytes that the downlink has to send, the status of the uplink's data included.
+    pub(crate) fn downlink_demand(&self, now: HostInstant) -> u64 {
+        self.downlink.demand() + if self.uplink.owes_status(now) { STATUS_SIZE } else { 0 }
+    }
+
+    /// Bytes that the device has to send, the status of the downlink's data included.
+    pub(crate) fn uplink_demand(&self, now: HostInstant) -> u64 {
+        self.uplink.demand() + if self.downlink.owes_status(now) { STATUS_SIZE } else { 0 }
+    }
+}
+
+/// What a status PDU is taken for before it is written.
+const STATUS_SIZE: u64 = 10;

@@ -1,0 +1,256 @@
+//! The network: carriers, devices, and the slots in which they meet.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use sounding_units::{Bytes, HostInstant};
+
+use crate::bearer::{Bearer, Fate, Passage};
+use crate::buffer_status::{Asking, Belief};
+use crate::carrier::Carrier;
+use crate::config::{CarrierConfig, DeviceConfig};
+use crate::device::{Aggregation, Device, Leg, Way};
+use crate::event::{CarrierId, DeviceId, Direction, Event};
+use crate::frame::PatternError;
+use crate::radio::{Adapter, Channel, Mobility, Reporter};
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was handed on, and passed where when.
+    Delivered(Passage),
+    /// It found a full queue, waited too long, or RLC gave up on it.
+    Lost(HostInstant),
+}
+
+/// A packet that left the network, one way or the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output<P> {
+    /// Whose.
+    pub device: DeviceId,
+    /// Which way.
+    pub direction: Direction,
+    /// What the driver put in.
+    pub payload: P,
+    /// Bytes of IP.
+    pub size: Bytes,
+    /// When it entered.
+    pub entered: HostInstant,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// A radio access network: base stations with their carriers, and devices.
+///
+/// Packets go in at a device in a direction, and come out later or are lost. Nothing here reads a clock: slots are
+/// worked through up to the time that the driver names, and being told late changes nothing in what comes out.
+#[derive(Debug)]
+pub struct Ran<P> {
+    pub(crate) carriers: Vec<Carrier>,
+    pub(crate) devices: Vec<Device<P>>,
+    pub(crate) events: Option<Vec<Event>>,
+    /// Every user's DCIs become events.
+    pub(crate) sniffed: bool,
+    outputs: VecDeque<Output<P>>,
+    origin: HostInstant,
+    now: HostInstant,
+    seed: u64,
+}
+
+impl<P> Ran<P> {
+    /// A network whose first slots begin at `origin`. The same seed gives the same network, bit for bit.
+    pub fn new(
+        carriers: &[CarrierConfig],
+        origin: HostInstant,
+        seed: u64,
+    ) -> Result<Self, PatternError> {
+        let carriers = carriers
+            .iter()
+            .enumerate()
+            .map(|(at, config)| {
+                let id = CarrierId(at as u8);
+                Carrier::new(id, config.clone(), origin, stream(seed, CARRIERS + at as u64))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            carriers,
+            devices: Vec::new(),
+            events: None,
+            sniffed: false,
+            outputs: VecDeque::new(),
+            origin,
+            now: origin,
+            seed,
+        })
+    }
+
+    /// Every user's DCIs become events, as a sniffer hears them.
+    pub fn sniff(&mut self) {
+        self.sniffed = true;
+        self.events.get_or_insert_default();
+    }
+
+    /// What a device's modem sees becomes events.
+    pub fn watch(&mut self, device: DeviceId) {
+        self.devices[usize::from(device.0)].watched = true;
+        self.events.get_or_insert_default();
+    }
+
+    /// Adds a device, connected on the first of its carriers.
+    pub fn add_device(&mut self, config: DeviceConfig) -> DeviceId {
+        let id = DeviceId(self.devices.len() as u16);
+        let mobility =
+            Mobility::new(&config.channel, stream(self.seed, MOBILITY + u64::from(id.0)));
+        let legs = config.carriers.iter().enumerate().map(|(place, &carrier)| {
+            let number = (u64::from(id.0) << 8) + carrier as u64;
+            let base = &self.carriers[carrier].config;
+            Leg {
+                carrier: CarrierId(carrier as u8),
+                channel: Channel::new(&config.channel, base, stream(self.seed, CHANNELS + number)),
+                reporter: Reporter::new(&config.channel, base),
+                down: Way::new(
+                    config.harq,
+                    Adapter::new(&config.channel, base, Direction::Downlink),
+                ),
+                up: Way::new(config.harq, Adapter::new(&config.channel, base, Direction::Uplink)),
+                usable: (place == 0).then_some(self.now),
+                used: self.now,
+            }
+        });
+        let legs: Vec<Leg> = legs.collect();
+        for (leg, &carrier) in config.carriers.iter().enumerate() {
+            self.carriers[carrier].attached.push((id.0, leg as u8));
+        }
+        self.devices.push(Device {
+            downlink: Bearer::new(config.downlink),
+            uplink: Bearer::new(config.uplink),
+            asking: Asking::new(),
+            belief: Belief::default(),
+            legs,
+            mobility,
+            aggregation: Aggregation::default(),
+            watched: false,
+            away_until: self.origin,
+            next_signal: self.now,
+            config,
+        });
+        id
+    }
+
+    /// A packet of `size` bytes of IP enters at a device: in the downlink at the base station, in the uplink at the
+    /// modem.
+    pub fn handle_packet(
+        &mut self,
+        now: HostInstant,
+        device: DeviceId,
+        direction: Direction,
+        size: Bytes,
+        payload: P,
+    ) {
+        self.handle_time(now);
+        let entry = &mut self.devices[usize::from(device.0)];
+        match direction {
+            Direction::Downlink => entry.downlink.handle_packet(now, size, payload),
+            Direction::Uplink => {
+                if entry.uplink.demand() == 0 {
+                    entry.asking.handle_data();
+                }
+                entry.uplink.handle_packet(now, size, payload);
+            }
+        }
+        self.collect(device.0);
+    }
+
+    /// Time has reached `now`: every slot that began by then is worked through.
+    pub fn handle_time(&mut self, now: HostInstant) {
+        if now <= self.now {
+            return;
+        }
+        while let Some((carrier, at)) = self.next_slot().filter(|(_, at)| *at <= now) {
+            self.now = at;
+            self.slot(carrier);
+        }
+        self.now = now;
+    }
+
+    /// The next packet that left.
+    pub fn poll_output(&mut self) -> Option<Output<P>> {
+        self.outputs.pop_front()
+    }
+
+    /// Moves what happened since the last call to the end of `into`; nothing unless something is watched.
+    pub fn drain_events(&mut self, into: &mut Vec<Event>) {
+        if let Some(events) = &mut self.events {
+            into.append(events);
+        }
+    }
+
+    /// When something will happen if nothing enters before.
+    pub fn wakeup(&self) -> Option<HostInstant> {
+        self.next_slot().map(|(_, at)| at)
+    }
+
+    fn next_slot(&self) -> Option<(usize, HostInstant)> {
+        let slots = self.carriers.iter().enumerate();
+        slots.map(|(carrier, state)| (carrier, state.next_at())).min_by_key(|(_, at)| *at)
+    }
+
+    /// Takes the fates of a device's packets.
+    pub(crate) fn collect(&mut self, device: u16) {
+        let state = &mut self.devices[usize::from(device)];
+        let watched = state.watched;
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            let bearer = match direction {
+                Direction::Downlink => &mut state.downlink,
+                Direction::Uplink => &mut state.uplink,
+            };
+            while let Some(fate) = bearer.poll_fate() {
+                let (payload, size, entered, outcome) = match fate {
+                    Fate::Delivered { payload, size, passage } => {
+                        (payload, size, passage.entered, Outcome::Delivered(passage))
+                    }
+                    Fate::Lost { payload, size, entered, at } => {
+                        (payload, size, entered, Outcome::Lost(at))
+                    }
+                };
+                let device = DeviceId(device);
+                if let (true, Outcome::Delivered(passage), Some(events)) =
+                    (watched, outcome, &mut self.events)
+                {
+                    events.push(Event::Passage { device, direction, passage });
+                }
+                self.outputs.push_back(Output {
+                    device,
+                    direction,
+                    payload,
+                    size,
+                    entered,
+                    outcome,
+                });
+            }
+        }
+    }
+}
+
+/// From the end of a slot to the packets in it: demodulation and decoding. 1.5 ms in LTE (TR 36.912 §B.2), and in NR
+/// about N1 (TS 38.214 Table 5.3-1).
+pub(crate) fn processing(carrier: &CarrierConfig) -> Duration {
+    match carrier.rat {
+        crate::config::Rat::Lte => Duration::from_micros(1_500),
+        crate::config::Rat::Nr => Duration::from_micros(500),
+    }
+}
+
+/// Streams of random numbers: one for each thing that draws, so that one more draw here changes nothing there.
+const CARRIERS: u64 = 1 << 40;
+const MOBILITY: u64 = 2 << 40;
+const CHANNELS: u64 = 3 << 40;
+
+fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(number);
+    rng
+}

@@ -1,0 +1,157 @@
+//! What happens in a slot, in this order: measurements, feedback, grants and assignments, transmissions, requests,
+//! timers.
+
+use core::time::Duration;
+
+use sounding_units::HostInstant;
+
+use crate::bearer::Status;
+use crate::device::{Device, Leg};
+use crate::event::{CarrierId, ChannelReport, DeviceId, Direction, Event, Rrc, Signal, SlotId};
+use crate::ran::Ran;
+
+/// How often a watched device tells its signal; modems write 0xB193 about so often.
+const SIGNAL_EVERY: Duration = Duration::from_millis(40);
+
+impl<P> Device<P> {
+    /// Whether a leg can carry data at `now`.
+    pub(crate) fn may_use(&self, leg: &Leg, now: HostInstant) -> bool {
+        self.away_until <= now && leg.usable.is_some_and(|from| from <= now)
+    }
+}
+
+impl<P> Ran<P> {
+    /// Works through the next slot of a carrier.
+    pub(crate) fn slot(&mut self, index: usize) {
+        let slot = self.carriers[index].advance();
+        let kind = self.carriers[index].frame.kind(slot.slot);
+        self.measure(index, slot);
+        self.hear_feedback(index, slot);
+        if kind.has_downlink() {
+            let granted = self.grant_uplink(index, slot);
+            let dcis = self.carriers[index].config.pdcch.saturating_sub(granted);
+            self.send_downlink(index, slot, dcis);
+        }
+        if kind.has_uplink() {
+            self.send_uplink(index, slot);
+            self.request(index, slot);
+        }
+        self.keep_time(index, slot);
+    }
+
+    /// Channels move on; devices report what they measure.
+    fn measure(&mut self, index: usize, slot: SlotId) {
+        let Self { carriers, devices, events, .. } = self;
+        for &(device, leg) in &carriers[index].attached {
+            let state = &mut devices[usize::from(device)];
+            let Some(place) = state.legs.get_mut(usize::from(leg)) else { continue };
+            if place.usable.is_none_or(|from| from > slot.at) || !place.channel.is_due(slot.at) {
+                continue;
+            }
+            let (position, speed) = state.mobility.at(slot.at);
+            place.channel.advance(slot.at, position, speed);
+            if let Some(report) = place.reporter.poll(slot.at, &place.channel) {
+                place.down.adapter.handle_report(&report);
+                place.up.adapter.handle_sounding(slot.at, &place.channel);
+                if let (true, Some(events)) = (state.watched, events.as_mut()) {
+                    let report = ChannelReport { slot, cqi: report.wideband, rank: report.rank };
+                    events.push(Event::Channel(DeviceId(device), report));
+                }
+            }
+            if state.watched && leg == 0 && state.next_signal <= slot.at {
+                state.next_signal = slot.at + SIGNAL_EVERY;
+                if let Some(events) = events {
+                    let channel = &place.channel;
+                    let signal = Signal {
+                        at: slot.at,
+                        carrier: CarrierId(index as u8),
+                        rsrp_dbm: channel.rsrp_dbm(),
+                        rsrq_db: channel.rsrq_db(),
+                        sinr_db: channel.wideband_sinr_db(),
+                    };
+                    events.push(Event::Signal(DeviceId(device), signal));
+                }
+            }
+        }
+    }
+
+    /// Timers of the devices whose primary carrier this is.
+    fn keep_time(&mut self, index: usize, slot: SlotId) {
+        for at in 0..self.carriers[index].attached.len() {
+            let (device, leg) = self.carriers[index].attached[at];
+            if leg != 0 {
+                continue;
+            }
+            let state = &mut self.devices[usize::from(device)];
+            if !state.is_busy()
+                && state.aggregation.crowded_since.is_none()
+                && state.legs.len() == 1
+            {
+                continue;
+            }
+            let now = slot.at;
+            let waiting = state.uplink_demand(now);
+            state.asking.handle_time(now, waiting);
+            let due = |timer: Option<HostInstant>| timer.is_some_and(|timer| timer <= now);
+            let (down, up) = (due(state.downlink.timer()), due(state.uplink.timer()));
+            if down {
+                state.downlink.handle_timers(now);
+            }
+            if up {
+                state.uplink.handle_timers(now);
+            }
+            if state.legs.len() > 1 {
+                self.aggregate(device, now);
+            }
+            if down || up {
+                self.collect(device);
+            }
+        }
+    }
+
+    /// Adds and drops secondary carriers.
+    fn aggregate(&mut self, device: u16, now: HostInstant) {
+        let state = &mut self.devices[usize::from(device)];
+        let config = state.config.aggregation;
+        let waits = state.downlink.backlog() > config.queue.count();
+        let since = state.aggregation.crowded_since;
+        state.aggregation.crowded_since = waits.then(|| since.unwrap_or(now));
+        let mut change = None;
+        if let Some(since) = state.aggregation.crowded_since
+            && now - since >= config.after
+            && let Some(leg) = state.legs.iter_mut().find(|leg| leg.usable.is_none())
+        {
+            let usable = now + config.activation;
+            leg.usable = Some(usable);
+            leg.used = usable;
+            // The next one waits until this one has shown that it is not enough.
+            state.aggregation.crowded_since = Some(usable);
+            change = Some(Rrc::Activated { carrier: leg.carrier, usable });
+        } else if !waits
+            && let Some(leg) = state.legs[1..].iter_mut().rev().find(|leg| leg.usable.is_some())
+            && now - leg.used >= config.deactivation
+        {
+            leg.usable = None;
+            leg.down.processes.reset();
+            leg.up.processes.reset();
+            change = Some(Rrc::Deactivated { carrier: leg.carrier });
+        }
+        if let (Some(change), true, Some(events)) = (change, state.watched, &mut self.events) {
+            events.push(Event::Rrc { device: DeviceId(device), at: now, change });
+        }
+    }
+
+    pub(crate) fn tell_status(
+        &mut self,
+        device: u16,
+        at: HostInstant,
+        direction: Direction,
+        status: &Status,
+    ) {
+        if let (true, Some(events)) = (self.devices[usize::from(device)].watched, &mut self.events)
+        {
+            let status = status.clone();
+            events.push(Event::Status { device: DeviceId(device), at, direction, status });
+        }
+    }
+}
