@@ -182,13 +182,12 @@ impl<P> Bearer<P> {
     pub(crate) fn reestablish(&mut self, now: HostInstant, forward: bool) {
         self.reordering = None;
         self.status_due = false;
-        let edge = self.received.edge();
         let holes: ArrayVec<Span, 64> = {
             let top = Span { from: self.received.top(), to: self.sender.sent() };
             let holes = self.received.holes(u64::MAX);
             holes.chain(core::iter::once(top)).filter(|hole| !hole.is_empty()).take(64).collect()
         };
-        self.sender.reset(edge);
+        self.sender.reset();
         if forward {
             for hole in holes {
                 self.sender.send_again(hole);
