@@ -9,6 +9,7 @@ use sounding_units::Bytes;
 
 use crate::quantity;
 use crate::radio::ChannelConfig;
+use crate::traffic::Traffic;
 
 /// LTE or NR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -242,12 +243,85 @@ impl Default for AggregationConfig {
     }
 }
 
+/// When a device goes to another cell.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HandoverConfig {
+    /// Event A3: a neighbour is this much better, in dB (TS 36.331 §5.5.4.4).
+    pub a3_offset_db: f32,
+    /// And has been for so long.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub time_to_trigger: Duration,
+    /// From the measurement report to the command.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub preparation: Duration,
+    /// Interruption of the user plane, at least and at most: 27.5 to 60 ms in LTE (TS 36.133 §5.1.2.1).
+    #[serde(deserialize_with = "quantity::durations")]
+    pub interruption: [Duration; 2],
+    /// Whether the old cell hands on what it could not deliver.
+    pub forward: bool,
+    /// Times since the beginning at which the device goes to its next cell whatever it measures.
+    #[serde(deserialize_with = "quantity::list")]
+    pub at: Vec<Duration>,
+}
+
+impl Default for HandoverConfig {
+    fn default() -> Self {
+        Self {
+            a3_offset_db: 3.0,
+            time_to_trigger: Duration::from_millis(320),
+            preparation: Duration::from_millis(50),
+            interruption: [Duration::from_millis(30), Duration::from_millis(60)],
+            forward: true,
+            at: Vec::new(),
+        }
+    }
+}
+
+/// When a device sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SleepConfig {
+    /// drx-InactivityTimer; without end, the device never sleeps while connected.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub inactivity: Duration,
+    /// longDRX-Cycle.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub cycle: Duration,
+    /// onDurationTimer.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub on: Duration,
+    /// The network releases the connection after so long without data: 10 to 30 s.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub release: Duration,
+    /// From data to the first grant of a new connection: random access and RRC setup. 60 to 100 ms.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub setup: Duration,
+    /// Cycle in which an idle device listens for paging.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub paging: Duration,
+}
+
+impl Default for SleepConfig {
+    fn default() -> Self {
+        Self {
+            inactivity: Duration::from_millis(200),
+            cycle: Duration::from_millis(320),
+            on: Duration::from_millis(10),
+            release: Duration::from_secs(10),
+            setup: Duration::from_millis(80),
+            paging: Duration::from_millis(1_280),
+        }
+    }
+}
+
 /// A device.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeviceConfig {
-    /// Its carriers, the primary first; the others are its secondary carriers.
-    pub carriers: Vec<usize>,
+    /// The cells that it can be on, the first at the beginning. Each is a list of carriers: its primary, then those
+    /// that may be aggregated with it.
+    pub cells: Vec<Vec<usize>>,
     /// Its radio on each of them.
     pub channel: ChannelConfig,
     /// Downlink bearer.
@@ -260,6 +334,12 @@ pub struct DeviceConfig {
     pub harq: HarqConfig,
     /// When secondary carriers are used.
     pub aggregation: AggregationConfig,
+    /// When it goes to another cell.
+    pub handover: HandoverConfig,
+    /// When it sleeps.
+    pub sleep: SleepConfig,
+    /// What comes for it from elsewhere, without being asked.
+    pub traffic: Option<Traffic>,
     /// Whether its traffic may wait for that of others, where a policy asks.
     pub background: bool,
 }
@@ -267,13 +347,16 @@ pub struct DeviceConfig {
 impl Default for DeviceConfig {
     fn default() -> Self {
         Self {
-            carriers: Vec::from([0]),
+            cells: Vec::from([Vec::from([0])]),
             channel: ChannelConfig::default(),
             downlink: RlcConfig::default(),
             uplink: RlcConfig::default(),
             scheduling: UplinkConfig::default(),
             harq: HarqConfig::default(),
             aggregation: AggregationConfig::default(),
+            handover: HandoverConfig::default(),
+            sleep: SleepConfig::default(),
+            traffic: None,
             background: false,
         }
     }

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use rand_chacha::ChaCha8Rng;
 use sounding_units::HostInstant;
 
 use crate::bearer::Bearer;
@@ -9,32 +10,47 @@ use crate::block::Processes;
 use crate::buffer_status::{Asking, Belief};
 use crate::config::{DeviceConfig, HarqConfig};
 use crate::event::CarrierId;
+use crate::mobility::{Attention, Handover};
 use crate::policy::Share;
 use crate::radio::{Adapter, Channel, Mobility, Reporter};
+use crate::traffic::Source;
 
 /// A device and all that the network keeps of it.
 #[derive(Debug)]
 pub(crate) struct Device<P> {
     pub(crate) config: DeviceConfig,
-    pub(crate) downlink: Bearer<P>,
-    pub(crate) uplink: Bearer<P>,
+    pub(crate) downlink: Bearer<Option<P>>,
+    pub(crate) uplink: Bearer<Option<P>>,
     pub(crate) asking: Asking,
     pub(crate) belief: Belief,
     pub(crate) legs: Vec<Leg>,
-    pub(crate) mobility: Mobility,
+    /// Where it is.
+    pub(crate) place: Mobility,
+    /// The cell it is on, and its primary leg there.
+    pub(crate) serving: usize,
+    pub(crate) primary: usize,
+    pub(crate) handover: Handover,
+    /// Handovers of the script that are done.
+    pub(crate) scripted: usize,
+    pub(crate) attention: Attention,
+    pub(crate) source: Option<Source>,
+    pub(crate) rng: ChaCha8Rng,
     pub(crate) aggregation: Aggregation,
     /// Whether its blocks, reports and signalling become events.
     pub(crate) watched: bool,
     /// Cut off by a handover until then.
     pub(crate) away_until: HostInstant,
-    /// When the signal is told next.
-    pub(crate) next_signal: HostInstant,
+    /// When neighbours are measured and the signal is told next.
+    pub(crate) next_measured: HostInstant,
 }
 
 /// A device on one carrier.
 #[derive(Debug)]
 pub(crate) struct Leg {
     pub(crate) carrier: CarrierId,
+    /// The cell that the carrier belongs to, for this device, and whether it is its primary there.
+    pub(crate) cell: usize,
+    pub(crate) primary: bool,
     pub(crate) channel: Channel,
     pub(crate) reporter: Reporter,
     pub(crate) down: Way,

@@ -171,6 +171,9 @@ impl<P> Ran<P> {
             if need == 0 || !state.may_use(place, slot.at) || found.is_full() {
                 continue;
             }
+            if !state.listens(slot.at) {
+                continue;
+            }
             if place.down.processes.idle().is_none() {
                 continue;
             }
@@ -236,6 +239,7 @@ impl<P> Ran<P> {
             block.pdus.push(pdu);
         }
         block.padding = left as u32;
+        state.attention.handle_data(slot.at);
         let place = &mut state.legs[usize::from(candidate.leg)];
         place.used = slot.at;
         place.down.processes.begin(harq, block);

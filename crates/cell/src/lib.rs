@@ -20,6 +20,7 @@ mod device;
 mod downlink;
 pub mod event;
 mod frame;
+mod mobility;
 mod policy;
 mod quantity;
 pub mod radio;
@@ -27,6 +28,7 @@ mod ran;
 mod rnti;
 mod slot;
 mod span;
+pub mod traffic;
 mod uplink;
 
 pub use bearer::{Passage, Pdu, Status};

@@ -15,7 +15,9 @@ use crate::config::{CarrierConfig, DeviceConfig};
 use crate::device::{Aggregation, Device, Leg, Way};
 use crate::event::{CarrierId, DeviceId, Direction, Event};
 use crate::frame::PatternError;
+use crate::mobility::{Attention, Handover};
 use crate::radio::{Adapter, Channel, Mobility, Reporter};
+use crate::traffic::Source;
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,7 @@ pub struct Ran<P> {
     /// Every user's DCIs become events.
     pub(crate) sniffed: bool,
     outputs: VecDeque<Output<P>>,
-    origin: HostInstant,
+    pub(crate) origin: HostInstant,
     now: HostInstant,
     seed: u64,
 }
@@ -102,39 +104,48 @@ impl<P> Ran<P> {
     /// Adds a device, connected on the first of its carriers.
     pub fn add_device(&mut self, config: DeviceConfig) -> DeviceId {
         let id = DeviceId(self.devices.len() as u16);
-        let mobility =
-            Mobility::new(&config.channel, stream(self.seed, MOBILITY + u64::from(id.0)));
-        let legs = config.carriers.iter().enumerate().map(|(place, &carrier)| {
-            let number = (u64::from(id.0) << 8) + carrier as u64;
-            let base = &self.carriers[carrier].config;
-            Leg {
-                carrier: CarrierId(carrier as u8),
-                channel: Channel::new(&config.channel, base, stream(self.seed, CHANNELS + number)),
-                reporter: Reporter::new(&config.channel, base),
-                down: Way::new(
-                    config.harq,
-                    Adapter::new(&config.channel, base, Direction::Downlink),
-                ),
-                up: Way::new(config.harq, Adapter::new(&config.channel, base, Direction::Uplink)),
-                usable: (place == 0).then_some(self.now),
-                used: self.now,
+        let number = u64::from(id.0);
+        let mut legs = Vec::new();
+        for (cell, carriers) in config.cells.iter().enumerate() {
+            for (place, &carrier) in carriers.iter().enumerate() {
+                let rng = stream(self.seed, CHANNELS + (number << 16) + legs.len() as u64);
+                self.carriers[carrier].attached.push((id.0, legs.len() as u8));
+                let base = &self.carriers[carrier].config;
+                let adapter = |direction| Adapter::new(&config.channel, base, direction);
+                legs.push(Leg {
+                    carrier: CarrierId(carrier as u8),
+                    cell,
+                    primary: place == 0,
+                    channel: Channel::new(&config.channel, base, rng),
+                    reporter: Reporter::new(&config.channel, base),
+                    down: Way::new(config.harq, adapter(Direction::Downlink)),
+                    up: Way::new(config.harq, adapter(Direction::Uplink)),
+                    usable: (cell == 0 && place == 0).then_some(self.now),
+                    used: self.now,
+                });
             }
-        });
-        let legs: Vec<Leg> = legs.collect();
-        for (leg, &carrier) in config.carriers.iter().enumerate() {
-            self.carriers[carrier].attached.push((id.0, leg as u8));
         }
+        let source = config
+            .traffic
+            .map(|traffic| Source::new(traffic, self.now, stream(self.seed, TRAFFIC + number)));
         self.devices.push(Device {
             downlink: Bearer::new(config.downlink),
             uplink: Bearer::new(config.uplink),
             asking: Asking::new(),
             belief: Belief::default(),
             legs,
-            mobility,
+            place: Mobility::new(&config.channel, stream(self.seed, PLACES + number)),
+            serving: 0,
+            primary: 0,
+            handover: Handover::default(),
+            scripted: 0,
+            attention: Attention::new(self.now),
+            source,
+            rng: stream(self.seed, DEVICES + number),
             aggregation: Aggregation::default(),
             watched: false,
-            away_until: self.origin,
-            next_signal: self.now,
+            away_until: self.now,
+            next_measured: self.now,
             config,
         });
         id
@@ -151,14 +162,15 @@ impl<P> Ran<P> {
         payload: P,
     ) {
         self.handle_time(now);
+        self.wake(now, device.0, direction);
         let entry = &mut self.devices[usize::from(device.0)];
         match direction {
-            Direction::Downlink => entry.downlink.handle_packet(now, size, payload),
+            Direction::Downlink => entry.downlink.handle_packet(now, size, Some(payload)),
             Direction::Uplink => {
                 if entry.uplink.demand() == 0 {
                     entry.asking.handle_data();
                 }
-                entry.uplink.handle_packet(now, size, payload);
+                entry.uplink.handle_packet(now, size, Some(payload));
             }
         }
         self.collect(device.0);
@@ -216,6 +228,8 @@ impl<P> Ran<P> {
                         (payload, size, entered, Outcome::Lost(at))
                     }
                 };
+                // What nobody sent nobody waits for.
+                let Some(payload) = payload else { continue };
                 let device = DeviceId(device);
                 if let (true, Outcome::Delivered(passage), Some(events)) =
                     (watched, outcome, &mut self.events)
@@ -246,8 +260,10 @@ pub(crate) fn processing(carrier: &CarrierConfig) -> Duration {
 
 /// Streams of random numbers: one for each thing that draws, so that one more draw here changes nothing there.
 const CARRIERS: u64 = 1 << 40;
-const MOBILITY: u64 = 2 << 40;
+const PLACES: u64 = 2 << 40;
 const CHANNELS: u64 = 3 << 40;
+const TRAFFIC: u64 = 4 << 40;
+const DEVICES: u64 = 5 << 40;
 
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

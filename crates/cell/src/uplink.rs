@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use rand::RngExt;
 
-use crate::block::Block;
+use crate::block::{Block, State};
 use crate::buffer_status::REPORT_SIZE;
 use crate::carrier::Grant;
 use crate::downlink::{BLOCK_HEADER, Room};
@@ -67,6 +67,7 @@ impl<P> Ran<P> {
             let size = carrier.up.size(1, mcs, prb);
             let Some((bands, first_prb)) = room.take(prb) else { return };
             state.belief.handle_grant(u64::from(size));
+            state.attention.handle_data(slot.at);
             place.up.share.serve(carrier.config.policy, slot.slot, size);
             place.up.processes.reserve(harq);
             place.used = slot.at;
@@ -130,9 +131,9 @@ impl<P> Ran<P> {
     pub(crate) fn send_uplink(&mut self, index: usize, slot: SlotId) {
         let mut grants = core::mem::take(&mut self.carriers[index].due(slot.slot).grants);
         for grant in grants.drain(..) {
-            if self.devices[usize::from(grant.device)].away_until > slot.at {
-                let state = &mut self.devices[usize::from(grant.device)];
-                state.legs[usize::from(grant.leg)].up.processes.finish(grant.harq);
+            // A handover came between the grant and its slot.
+            let way = &self.devices[usize::from(grant.device)].legs[usize::from(grant.leg)].up;
+            if way.processes.get(grant.harq).state != State::Sent {
                 continue;
             }
             if !grant.again {
@@ -242,14 +243,19 @@ impl<P> Ran<P> {
     pub(crate) fn request(&mut self, index: usize, slot: SlotId) {
         let Self { carriers, devices, events, .. } = self;
         let carrier = &carriers[index];
-        for &(device, leg) in carrier.attached.iter().filter(|(_, leg)| *leg == 0) {
+        for &(device, leg) in &carrier.attached {
             let state = &mut devices[usize::from(device)];
+            if usize::from(leg) != state.primary {
+                continue;
+            }
             if state.downlink.owes_status(slot.at) {
                 state.asking.handle_data();
             }
             if !state.asking.requests() || state.away_until > slot.at {
                 continue;
             }
+            // A device that asks listens for the answer.
+            state.attention.handle_data(slot.at);
             if state.legs[usize::from(leg)].up.processes.is_busy() || !state.belief.is_empty() {
                 continue;
             }
