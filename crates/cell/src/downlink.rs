@@ -179,14 +179,11 @@ impl<P> Ran<P> {
             }
             let mut rate = [0.0; SUB_BANDS];
             let mut preference = [0.0; SUB_BANDS];
+            let rank =
+                place.down.share.rank(carrier.config.policy, slot.slot, state.config.background);
             for band in 0..SUB_BANDS {
                 rate[band] = place.down.adapter.rate(band);
-                preference[band] = place.down.share.preference(
-                    carrier.config.policy,
-                    slot.slot,
-                    rate[band],
-                    state.config.background,
-                );
+                preference[band] = rank.at(rate[band]);
             }
             let need = need + BLOCK_HEADER;
             found.push(Candidate {

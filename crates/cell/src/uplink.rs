@@ -90,12 +90,9 @@ impl<P> Ran<P> {
             if !state.may_use(place, slot.at) || place.up.processes.idle().is_none() {
                 continue;
             }
-            let preference = place.up.share.preference(
-                carrier.config.policy,
-                slot.slot,
-                place.up.adapter.rate(0),
-                state.config.background,
-            );
+            let rank =
+                place.up.share.rank(carrier.config.policy, slot.slot, state.config.background);
+            let preference = rank.at(place.up.adapter.rate(0));
             if best.is_none_or(|(found, _)| preference > found) {
                 best = Some((preference, (device, leg)));
             }
