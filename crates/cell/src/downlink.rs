@@ -174,6 +174,17 @@ impl<P> Ran<P> {
             if !state.listens(slot.at) {
                 continue;
             }
+            // Secondary carriers carry what the primary cannot in this slot.
+            let need = if place.primary {
+                need
+            } else {
+                let primary = &state.legs[state.primary];
+                let prb = self.carriers[usize::from(primary.carrier.0)].config.prb;
+                need.saturating_sub((primary.down.adapter.rate(0) * f32::from(prb)) as u64)
+            };
+            if need == 0 {
+                continue;
+            }
             if place.down.processes.idle().is_none() {
                 continue;
             }

@@ -188,7 +188,8 @@ impl<P> Ran<P> {
         state.belief.reset();
         let forward = state.config.handover.forward;
         state.downlink.reestablish(now, forward);
-        state.uplink.reestablish(now, forward);
+        // The device keeps what was not confirmed (TS 36.323 §5.2.1.1).
+        state.uplink.reestablish(now, true);
         // Random access in the new cell comes with a grant.
         state.belief.handle_request(resumes, &state.config.scheduling);
         state.asking.handle_data();

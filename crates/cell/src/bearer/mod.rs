@@ -178,7 +178,8 @@ impl<P> Bearer<P> {
     }
 
     /// The connection moves to another cell: RLC and PDCP are re-established (TS 36.323 §5.2, TS 38.323 §5.1.2). What
-    /// was sent and not confirmed is sent again, or is lost where the network does not forward it.
+    /// was not confirmed is sent again by the new cell, or is lost with the queue where the old one does not forward
+    /// it.
     pub(crate) fn reestablish(&mut self, now: HostInstant, forward: bool) {
         self.reordering = None;
         self.status_due = false;
@@ -193,8 +194,15 @@ impl<P> Bearer<P> {
                 self.sender.send_again(hole);
             }
         } else {
+            self.sender.forget_begun();
             self.received.skip_to(self.sender.sent());
             self.hand_on(now);
+            self.waiting_bytes = 0;
+            let lost = self.waiting.drain(..).map(|packet| {
+                let Waiting { payload, size, entered } = packet;
+                Fate::Lost { payload, size, entered, at: now }
+            });
+            self.fates.extend(lost);
         }
     }
 

@@ -58,6 +58,11 @@ impl Sender {
         self.stuck = (0, 0);
     }
 
+    /// What was begun and not sent will not be sent.
+    pub(super) fn forget_begun(&mut self) {
+        self.sent = self.begun;
+    }
+
     /// The number of the newest PDU that carried the first byte of `span`.
     pub(super) fn sn_of(&self, span: Span) -> Option<u32> {
         let at =
