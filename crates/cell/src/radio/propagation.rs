@@ -1,0 +1,226 @@
+//! A channel's mean by where the device is: path loss, line of sight and shadowing of TR 38.901.
+
+use super::shim::{Link, Scenario};
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+
+use super::InvalidConfig;
+use super::config::{ChannelConfig, FadingConfig};
+use super::decibel::power;
+use super::geometry::Position;
+use super::interference::InterferenceConfig;
+use super::random::normal;
+use super::shadow::Shadow;
+use super::sight::Sight;
+
+/// Metres a device goes before its mean is worked out again: at ten metres from the site that is a change of 0.1 dB.
+const REFRESH_M: f64 = 0.1;
+
+/// Gain to a device that was nowhere yet.
+const NOWHERE_DB: f32 = -300.0;
+
+/// A channel whose mean follows from the device's place.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PropagationConfig {
+    /// The surroundings.
+    pub scenario: Surroundings,
+    /// Whether the device sees the site.
+    pub line_of_sight: LineOfSight,
+    /// Whether large obstacles vary the path loss (TR 38.901 §7.4.4).
+    pub shadowing: bool,
+    /// A further loss, dB, of a wall or a vehicle; range 0..=60.
+    pub further_loss_db: f32,
+    /// Small-scale fading.
+    pub fading: FadingConfig,
+    /// Other cells on the carrier.
+    pub interference: InterferenceConfig,
+}
+
+impl Default for PropagationConfig {
+    fn default() -> Self {
+        Self {
+            scenario: Surroundings::default(),
+            line_of_sight: LineOfSight::default(),
+            shadowing: true,
+            further_loss_db: 0.0,
+            fading: FadingConfig::default(),
+            interference: InterferenceConfig::default(),
+        }
+    }
+}
+
+/// Scenarios of TR 38.901 §7.2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Surroundings {
+    /// Urban macro: sites above the roofs.
+    #[default]
+    Uma,
+    /// Urban micro: sites in the street.
+    Umi,
+    /// Rural macro.
+    Rma,
+    /// Indoor hotspot, mixed office.
+    Inh,
+}
+
+/// Whether a device sees its site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LineOfSight {
+    /// By its probability at the place (TR 38.901 §7.4.2).
+    #[default]
+    Drawn,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl Surroundings {
+    fn scenario(self) -> Scenario {
+        match self {
+            Self::Uma => Scenario::UrbanMacro,
+            Self::Umi => Scenario::UrbanMicro,
+            Self::Rma => Scenario::RuralMacro,
+            Self::Inh => Scenario::IndoorOffice,
+        }
+    }
+
+    /// Metres between which the state of sight is correlated by 1/e (TR 38.901 Table 7.6.3.1-2).
+    fn sight_correlation_m(self) -> f64 {
+        match self {
+            Self::Uma | Self::Umi => 50.0,
+            Self::Rma => 60.0,
+            Self::Inh => 10.0,
+        }
+    }
+
+    /// Mean and standard deviation of the Rician K in line of sight, dB (TR 38.901 Table 7.5-6).
+    fn rician_k_db(self) -> (f64, f64) {
+        match self {
+            Self::Uma => (9.0, 3.5),
+            Self::Umi => (9.0, 5.0),
+            Self::Rma | Self::Inh => (7.0, 4.0),
+        }
+    }
+}
+
+/// The mean of a channel along the device's way.
+#[derive(Clone, Debug)]
+pub(super) struct Propagation {
+    config: PropagationConfig,
+    site: Position,
+    heights_m: (f64, f64),
+    frequency_ghz: f64,
+    antenna_gain_dbi: f32,
+    place: Option<Place>,
+    /// Rician K, linear, where the device sees the site.
+    clear_k: f32,
+    gain_db: f32,
+    k: f32,
+}
+
+/// The state at the place last worked out, and how far the device has gone since.
+#[derive(Clone, Debug)]
+struct Place {
+    position: Position,
+    shadow: Shadow,
+    sight: Sight,
+}
+
+impl Propagation {
+    pub(super) fn new(
+        config: &PropagationConfig,
+        channel: &ChannelConfig,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Self, InvalidConfig> {
+        InvalidConfig::unless(
+            (0.0..=60.0).contains(&config.further_loss_db),
+            "model.further_loss_db",
+            "is between 0 and 60",
+        )?;
+        let (mean, deviation) = config.scenario.rician_k_db();
+        let drawn = mean + deviation * normal(rng);
+        let clear_k = power(config.fading.rician_k_db.unwrap_or(drawn as f32));
+        Ok(Self {
+            site: channel.site.position,
+            heights_m: (channel.site.height_m, channel.device.height_m),
+            frequency_ghz: channel.carrier.frequency_mhz / 1e3,
+            antenna_gain_dbi: channel.site.antenna_gain_dbi,
+            config: config.clone(),
+            place: None,
+            clear_k,
+            gain_db: NOWHERE_DB,
+            k: 0.0,
+        })
+    }
+
+    /// The device is here now; true if the mean was worked out anew.
+    #[inline]
+    pub(super) fn advance(&mut self, position: Position, rng: &mut ChaCha8Rng) -> bool {
+        if let Some(place) = &self.place {
+            let (x, y) = (position.x_m - place.position.x_m, position.y_m - place.position.y_m);
+            if x * x + y * y < REFRESH_M * REFRESH_M {
+                return false;
+            }
+        }
+        if !position.is_finite() {
+            return false;
+        }
+        self.settle(position, rng);
+        true
+    }
+
+    fn settle(&mut self, position: Position, rng: &mut ChaCha8Rng) {
+        let scenario = self.config.scenario.scenario();
+        let surroundings = self.config.scenario;
+        let link = Link::new(
+            self.frequency_ghz,
+            position.distance_m(self.site),
+            self.heights_m.0,
+            self.heights_m.1,
+        );
+        let probability = match self.config.line_of_sight {
+            LineOfSight::Drawn => scenario.line_of_sight_probability(&link),
+            LineOfSight::Always => 1.0,
+            LineOfSight::Never => 0.0,
+        };
+        let correlation_m = surroundings.sight_correlation_m();
+        let place = match self.place.take() {
+            None => Place {
+                position,
+                shadow: Shadow::new(rng),
+                sight: Sight::new(probability, correlation_m, rng),
+            },
+            Some(mut place) => {
+                let gone = place.position.distance_m(position);
+                place.position = position;
+                place.sight.advance(gone, probability, correlation_m, rng);
+                let clear = place.sight.share() > 0.5;
+                place.shadow.advance(gone, scenario.shadow_correlation_m(clear), rng);
+                place
+            }
+        };
+        let clear = place.sight.share();
+        let mix = |with: f64, without: f64| clear * with + (1.0 - clear) * without;
+        let loss = mix(scenario.path_loss_db(&link, true), scenario.path_loss_db(&link, false));
+        let deviation =
+            mix(scenario.shadow_sigma_db(&link, true), scenario.shadow_sigma_db(&link, false));
+        let shadow = if self.config.shadowing { deviation * place.shadow.value() } else { 0.0 };
+        self.gain_db = self.antenna_gain_dbi - self.config.further_loss_db - (loss + shadow) as f32;
+        self.k = self.clear_k * clear as f32;
+        self.place = Some(place);
+    }
+
+    /// Coupling gain between the antenna ports, dB, without small-scale fading.
+    pub(super) fn gain_db(&self) -> f32 {
+        self.gain_db
+    }
+
+    /// Rician K here, linear.
+    pub(super) fn rician_k(&self) -> f32 {
+        self.k
+    }
+}
