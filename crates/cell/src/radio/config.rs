@@ -218,7 +218,7 @@ impl SiteConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeviceConfig {
-    /// Metres above ground; range 1..=22.5 (TR 38.901 Table 7.4.1-1).
+    /// Metres above ground; range 1.5..=22.5 (TR 38.901 Table 7.4.1-1).
     pub height_m: f64,
     /// Noise figure, dB; range 0..=20 (9 dB: TR 36.814 Table A.2.1.1-2).
     pub noise_figure_db: f32,
@@ -235,9 +235,9 @@ impl Default for DeviceConfig {
 impl DeviceConfig {
     pub(super) fn check(&self) -> Result<(), InvalidConfig> {
         InvalidConfig::unless(
-            (1.0..=22.5).contains(&self.height_m),
+            (1.5..=22.5).contains(&self.height_m),
             "device.height_m",
-            "is between 1 and 22.5",
+            "is between 1.5 and 22.5",
         )?;
         InvalidConfig::unless(
             (0.0..=20.0).contains(&self.noise_figure_db),

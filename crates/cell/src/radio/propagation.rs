@@ -1,8 +1,8 @@
 //! A channel's mean by where the device is: path loss, line of sight and shadowing of TR 38.901.
 
-use super::shim::{Link, Scenario};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
+use sounding_phy::channel::{Geometry, Scenario, Shadowing, los_probability, path_loss_db};
 
 use super::InvalidConfig;
 use super::config::{ChannelConfig, FadingConfig};
@@ -81,10 +81,18 @@ pub enum LineOfSight {
 impl Surroundings {
     fn scenario(self) -> Scenario {
         match self {
-            Self::Uma => Scenario::UrbanMacro,
-            Self::Umi => Scenario::UrbanMicro,
-            Self::Rma => Scenario::RuralMacro,
-            Self::Inh => Scenario::IndoorOffice,
+            Self::Uma => Scenario::Uma,
+            Self::Umi => Scenario::Umi,
+            Self::Rma => Scenario::Rma,
+            Self::Inh => Scenario::Inh,
+        }
+    }
+
+    /// Metres over ground from which the model holds (TR 38.901 Table 7.4.1-1): nearer is as loud as there.
+    fn nearest_m(self) -> f64 {
+        match self {
+            Self::Uma | Self::Umi | Self::Rma => 10.0,
+            Self::Inh => 1.0,
         }
     }
 
@@ -176,14 +184,13 @@ impl Propagation {
     fn settle(&mut self, position: Position, rng: &mut ChaCha8Rng) {
         let scenario = self.config.scenario.scenario();
         let surroundings = self.config.scenario;
-        let link = Link::new(
-            self.frequency_ghz,
-            position.distance_m(self.site),
-            self.heights_m.0,
-            self.heights_m.1,
-        );
+        let link = Geometry {
+            ground_m: position.distance_m(self.site).max(surroundings.nearest_m()),
+            base_m: self.heights_m.0,
+            device_m: self.heights_m.1,
+        };
         let probability = match self.config.line_of_sight {
-            LineOfSight::Drawn => scenario.line_of_sight_probability(&link),
+            LineOfSight::Drawn => los_probability(scenario, &link),
             LineOfSight::Always => 1.0,
             LineOfSight::Never => 0.0,
         };
@@ -198,16 +205,17 @@ impl Propagation {
                 let gone = place.position.distance_m(position);
                 place.position = position;
                 place.sight.advance(gone, probability, correlation_m, rng);
-                let clear = place.sight.share() > 0.5;
-                place.shadow.advance(gone, scenario.shadow_correlation_m(clear), rng);
+                let shadowing = Shadowing::of(scenario, place.sight.share() > 0.5);
+                place.shadow.advance(gone, shadowing.correlation_m, rng);
                 place
             }
         };
         let clear = place.sight.share();
         let mix = |with: f64, without: f64| clear * with + (1.0 - clear) * without;
-        let loss = mix(scenario.path_loss_db(&link, true), scenario.path_loss_db(&link, false));
-        let deviation =
-            mix(scenario.shadow_sigma_db(&link, true), scenario.shadow_sigma_db(&link, false));
+        let loss = |clear| path_loss_db(scenario, &link, clear, self.frequency_ghz);
+        let loss = mix(loss(true), loss(false));
+        let deviation = |clear| Shadowing::of(scenario, clear).sigma_db;
+        let deviation = mix(deviation(true), deviation(false));
         let shadow = if self.config.shadowing { deviation * place.shadow.value() } else { 0.0 };
         self.gain_db = self.antenna_gain_dbi - self.config.further_loss_db - (loss + shadow) as f32;
         self.k = self.clear_k * clear as f32;
