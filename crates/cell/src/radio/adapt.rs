@@ -90,6 +90,7 @@ pub struct Adapter {
     coding: Coding,
     /// SINR from which each MCS is received with one block in ten lost, as reports have it.
     from_db: [f32; MCS_COUNT],
+    bits_per_element: [f32; MCS_COUNT],
     up_db: f32,
     down_db: f32,
     most_offset_db: f32,
@@ -115,10 +116,13 @@ impl Adapter {
         Ok(Self {
             coding,
             from_db: coding.thresholds_db(),
+            bits_per_element: coding.bits_per_element(),
             up_db: config.step_db * p / (1.0 - p),
             down_db: config.step_db,
             most_offset_db: config.most_offset_db,
-            offset_db: config.initial_offset_db.clamp(-config.most_offset_db, config.most_offset_db),
+            offset_db: config
+                .initial_offset_db
+                .clamp(-config.most_offset_db, config.most_offset_db),
             known: None,
             pending: VecDeque::new(),
         })
@@ -192,6 +196,12 @@ impl Adapter {
         let wanted = sinr_db + self.offset_db;
         let mcs = self.from_db[..self.coding.mcs_count()].iter().rposition(|from| *from <= wanted);
         Some(Choice { mcs: mcs.unwrap_or(0) as u8, layers: known.layers })
+    }
+
+    /// Data bits that a choice sends in a resource element, all layers together: what a scheduler weighs.
+    pub fn bits_per_element(&self, choice: Choice) -> f32 {
+        let of_one = self.bits_per_element.get(usize::from(choice.mcs)).copied().unwrap_or(0.0);
+        of_one * f32::from(choice.layers)
     }
 
     fn known_by(&self, report: &CqiReport) -> Option<Known> {

@@ -20,6 +20,16 @@ impl Bands {
         if index < MAX_SUB_BANDS { Self(1 << index) } else { Self(0) }
     }
 
+    /// Sub-band n where bit n is set; bits that no carrier has a sub-band for count for nothing.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits & Self::ALL.0)
+    }
+
+    /// Bit n is set where sub-band n is one of them.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
     /// Those that `count` resource blocks from `first` on lie in.
     pub fn of_blocks(carrier: &CarrierConfig, first: u16, count: u16) -> Self {
         if count == 0 {
@@ -37,11 +47,8 @@ impl Bands {
 
     /// The values of these sub-bands among those of a carrier; all of them where these are none of the carrier's.
     pub fn of<T: Copy>(self, values: &[T]) -> impl Iterator<Item = T> + Clone {
-        let carrier = if values.len() >= MAX_SUB_BANDS {
-            Self::ALL.0
-        } else {
-            (1 << values.len()) - 1
-        };
+        let carrier =
+            if values.len() >= MAX_SUB_BANDS { Self::ALL.0 } else { (1 << values.len()) - 1 };
         let chosen = if self.0 & carrier == 0 { Self::ALL } else { self };
         values
             .iter()
@@ -80,6 +87,13 @@ mod tests {
         assert_eq!(values(Bands::of_blocks(&carrier, 75, 25)), [13]);
         assert_eq!(values(Bands::of_blocks(&carrier, 0, 100)), [10, 11, 12, 13]);
         assert_eq!(Bands::of_blocks(&carrier, 5, 0), Bands::NONE);
+    }
+
+    #[test]
+    fn bits_are_sub_bands_and_come_back() {
+        assert_eq!(values(Bands::from_bits(0b1010)), [11, 13]);
+        assert_eq!(Bands::from_bits(u32::MAX), Bands::ALL);
+        assert_eq!((Bands::one(3) | Bands::one(0)).bits(), 0b1001);
     }
 
     #[test]

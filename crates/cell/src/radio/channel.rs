@@ -13,6 +13,7 @@ use super::geometry::{Motion, Position};
 use super::interference::Interference;
 use super::profile::DelayProfile;
 use super::propagation::Propagation;
+use super::report::capacity_mean_db;
 use super::script::Script;
 
 const LANES: usize = 4;
@@ -37,6 +38,7 @@ pub struct Channel {
     link: Link,
     at: HostInstant,
     begun: bool,
+    speed_mps: f64,
     /// Radians of carrier phase per nanosecond at one metre per second.
     radians_per_nano: f64,
     surroundings_mps: f64,
@@ -114,6 +116,7 @@ impl Channel {
             },
             at: HostInstant::default(),
             begun: false,
+            speed_mps: 0.0,
             radians_per_nano: core::f64::consts::TAU / carrier.wavelength_m() * 1e-9,
             surroundings_mps: model.fading().surroundings_mps,
             neighbours: 0.0,
@@ -145,6 +148,11 @@ impl Channel {
         Duration::from_nanos((tenth * 1e9) as u64).max(Duration::from_millis(1))
     }
 
+    /// When it has to be advanced next for its answers to stay close, by the speed it last heard.
+    pub fn due(&self) -> HostInstant {
+        if self.begun { self.at + self.step(self.speed_mps) } else { HostInstant::default() }
+    }
+
     /// The device is here now. A step back in time changes nothing; a position or speed that is no number is one
     /// that did not change.
     pub fn advance(&mut self, now: HostInstant, motion: Motion) {
@@ -153,6 +161,7 @@ impl Channel {
             return;
         }
         self.at = now;
+        self.speed_mps = motion.speed_mps;
         let secs = now.as_nanos() as f64 * 1e-9;
         let mut stale = self.interference.advance(secs, &mut self.rng) || !self.begun;
         self.begun = true;
@@ -239,6 +248,11 @@ impl Channel {
     /// SINR of the downlink on each sub-band after the antennas are combined, dB.
     pub fn sinr_db(&self) -> &[f32] {
         &self.sinr_db.as_flattened()[..self.bands]
+    }
+
+    /// The SINR at which a flat downlink has the capacity of this one, dB.
+    pub fn wideband_sinr_db(&self) -> f32 {
+        capacity_mean_db(self.sinr_db())
     }
 
     /// Gain from the device's antenna port to the site's combined ones on each sub-band, dB: what the site receives

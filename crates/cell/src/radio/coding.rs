@@ -105,6 +105,20 @@ impl Coding {
         }
     }
 
+    /// Data bits that each MCS sends in a resource element of a layer; 0 for what the table does not have. Those of LTE
+    /// depend a little on the block's width: these are of 25 resource blocks of 150 elements, like the error curves.
+    pub(super) fn bits_per_element(self) -> [f32; MCS_COUNT] {
+        const ELEMENTS: f32 = 25.0 * 150.0;
+        core::array::from_fn(|mcs| match self.tables() {
+            Tables::Lte(table, _) => lte::mcs(table, mcs as u8)
+                .and_then(|(_, index)| lte::tbs_bits(index, Prb::new(25), 1))
+                .map_or(0.0, |bits| bits as f32 / ELEMENTS),
+            Tables::Nr(table, _) => {
+                nr::mcs(table, mcs as u8).map_or(0.0, sounding_phy::Scheme::efficiency)
+            }
+        })
+    }
+
     /// SINR at which each MCS loses one block in ten, dB, for blocks of the size that the curves were simulated with;
     /// infinite for what the table does not have.
     pub(super) fn thresholds_db(self) -> [f32; MCS_COUNT] {

@@ -65,6 +65,21 @@ fn better_sub_bands_are_sent_to_with_a_higher_mcs() {
 }
 
 #[test]
+fn a_higher_mcs_and_more_layers_send_more_bits() {
+    for coding in [Coding::Lte64Qam, Coding::Lte256Qam, Coding::Nr64Qam, Coding::Nr256Qam] {
+        let adapter = adapter(coding);
+        let bits = |mcs, layers| adapter.bits_per_element(Choice { mcs, layers });
+        let top = coding.mcs_count() as u8 - 1;
+        for mcs in 0..top {
+            // The first row of a modulation may send as little as the last of the one before, of NR a little less.
+            assert!(bits(mcs + 1, 1) > bits(mcs, 1) - 0.01, "{coding:?} {mcs}");
+        }
+        assert!(bits(top, 1) > 4.5 && bits(top, 2) == 2.0 * bits(top, 1), "{coding:?}");
+        assert_eq!(bits(31, 1), 0.0, "reserved");
+    }
+}
+
+#[test]
 fn losses_lower_the_offset_and_successes_raise_it_by_the_ratio_of_the_target() {
     let config = AdaptConfig { target_error_rate: 0.1, step_db: 0.9, ..AdaptConfig::DOWNLINK };
     let mut adapter = Adapter::new(&config, Coding::Nr64Qam).expect("possible");
@@ -112,16 +127,16 @@ struct Walk {
     median: f64,
 }
 
-/// A device of 5G on the n78 band walks at 1.4 m/s, 200 m from its site, for so many seconds; a block each ms on half
-/// of the carrier; eight milliseconds to a retransmission, four of them at most.
-fn walk(adapt: &AdaptConfig, uplink: bool, secs: u64, seed: u64) -> Walk {
-    const CODING: Coding = Coding::Nr64Qam;
+/// A device of 5G on the n78 band walks at 1.4 m/s for so many seconds, through a channel whose mean is of this model;
+/// a block each ms on half of the carrier; eight milliseconds to a retransmission, four of them at most.
+fn walk(model: &str, adapt: &AdaptConfig, uplink: bool, secs: u64, seed: u64) -> Walk {
+    const CODING: Coding = Coding::Nr256Qam;
     const BITS: u32 = 20_000;
-    let text = "
-        carrier = { frequency_mhz = 3500.0, prb = 106, subcarrier_khz = 30, duplex = 'tdd' }
-        model = { kind = 'propagation' }
-    ";
-    let config: ChannelConfig = toml::from_str(text).expect("a channel");
+    let text = std::format!(
+        "carrier = {{ frequency_mhz = 3500.0, prb = 106, subcarrier_khz = 30, duplex = 'tdd' }}
+        model = {model}"
+    );
+    let config: ChannelConfig = toml::from_str(&text).expect("a channel");
     let mut channel = Channel::new(&config, ChaCha8Rng::seed_from_u64(seed)).expect("possible");
     let mut rng = ChaCha8Rng::seed_from_u64(seed + 1_000);
     let mut reporter = Reporter::new(&ReportConfig::default(), CODING).expect("possible");
@@ -135,7 +150,7 @@ fn walk(adapt: &AdaptConfig, uplink: bool, secs: u64, seed: u64) -> Walk {
     let (mut sent, mut lost) = (0_u32, 0_u32);
     for millis in 1..=secs * 1_000 {
         let x_m = -0.7 * secs as f64 + 1.4 * millis as f64 / 1e3;
-        channel.advance(at(millis), Motion { position: Position::new(x_m, 200.0), speed_mps: 1.4 });
+        channel.advance(at(millis), Motion { position: Position::new(x_m, 350.0), speed_mps: 1.4 });
         uplink_db.clear();
         uplink_db.extend(channel.uplink_gain_db().iter().map(|gain| uplink_snr_db(*gain)));
         let sinr_db = if uplink { &uplink_db } else { channel.sinr_db() };
@@ -157,8 +172,7 @@ fn walk(adapt: &AdaptConfig, uplink: bool, secs: u64, seed: u64) -> Walk {
             (block.expect("not reserved"), half, Some(choice))
         };
         let mut block = block;
-        let arrived =
-            uniform(&mut rng) >= f64::from(block.handle_transmission(sinr_db, bands));
+        let arrived = uniform(&mut rng) >= f64::from(block.handle_transmission(sinr_db, bands));
         if let Some(choice) = first {
             adapter.handle_feedback(choice, arrived);
             firsts += 1;
@@ -183,14 +197,17 @@ fn walk(adapt: &AdaptConfig, uplink: bool, secs: u64, seed: u64) -> Walk {
 
 #[test]
 fn the_outer_loop_rests_at_its_target_over_a_fading_channel() {
+    let model = "{ kind = 'script', levels = [{ at_s = 0, sinr_db = 12 }], fading = {} }";
     for target in [0.02, 0.1, 0.3] {
         let config = AdaptConfig { target_error_rate: target, ..AdaptConfig::DOWNLINK };
-        let walk = walk(&config, false, 60, 1);
+        let walk = walk(model, &config, false, 60, 1);
         let (have, want) = (walk.first, f64::from(target));
-        std::println!("{have} {want} {}", walk.median);
-        assert!((have / want - 1.0).abs() < 9.1, "{have}, not {want}");
+        assert!((have / want - 1.0).abs() < 0.06, "{have}, not {want}");
     }
 }
+
+/// An urban macro site at 350 m, with shadowing, fading and interference as they are unless stated otherwise.
+const CITY: &str = "{ kind = 'propagation' }";
 
 #[test]
 fn the_defaults_lose_what_a_walk_through_a_city_was_measured_to_lose() {
@@ -198,10 +215,10 @@ fn the_defaults_lose_what_a_walk_through_a_city_was_measured_to_lose() {
     for (config, uplink, want) in
         [(AdaptConfig::DOWNLINK, false, 0.0554), (AdaptConfig::UPLINK, true, 0.08)]
     {
-        let mut medians: Vec<f64> = (1..=5).map(|seed| walk(&config, uplink, 60, seed).median).collect();
+        let mut medians: Vec<f64> =
+            (1..=9).map(|seed| walk(CITY, &config, uplink, 60, seed).median).collect();
         medians.sort_by(f64::total_cmp);
-        let have = medians[2];
-        std::println!("{medians:?}");
-        assert!((have - want).abs() < 9.01, "uplink {uplink}: {have}, not {want}: {medians:?}");
+        let have = medians[4];
+        assert!((have - want).abs() < 0.005, "uplink {uplink}: {have}, not {want}: {medians:?}");
     }
 }

@@ -80,6 +80,7 @@ fn a_scripted_channel_is_what_the_script_says() {
         for sinr in channel.sinr_db() {
             assert!((sinr - want).abs() < 0.01, "at {millis} ms: {sinr}");
         }
+        assert!((channel.wideband_sinr_db() - want).abs() < 0.01, "at {millis} ms");
         // The uplink is coupled by the gain that gives the downlink its SINR.
         let (gain, noise) = (channel.uplink_gain_db()[0], channel.noise_dbm_per_prb());
         assert!((gain + 26.0 - noise - want).abs() < 0.01, "at {millis} ms: {gain}");
@@ -110,7 +111,9 @@ fn a_second_of_walking_changes_the_signal_smoothly_at_the_step_it_asks_for() {
     let mut channel = channel("", 8);
     let step = channel.step(1.4);
     assert_eq!(step, Duration::from_nanos(4_916_154), "a tenth of 0.423 / 8.604 Hz");
+    assert_eq!(channel.due(), at(0), "at once");
     channel.advance(at(1), walk(1, 200.0));
+    assert_eq!(channel.due(), at(1) + step);
     let mut before = channel.rsrp_dbm();
     for count in 1..2_000 {
         let millis = 1 + count * 5;
