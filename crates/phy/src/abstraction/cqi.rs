@@ -4,9 +4,7 @@
 use super::bler::LARGEST;
 use super::curve::Curve;
 use super::tables;
-use crate::lte;
-use crate::nr;
-use crate::{Modulation, Scheme};
+use crate::{lte, nr};
 
 /// What the curves of LTE's CQI were simulated over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,6 +100,7 @@ pub fn nr_cqi_threshold_db(table: nr::CqiTable, index: u8) -> Option<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scheme;
     use crate::abstraction::{lte_bler, nr_bler};
     use sounding_units::Prb;
 
@@ -170,11 +169,5 @@ mod tests {
         }
         assert_eq!(cqi_bler(Channel::Awgn, 0, 0.0), None);
         assert_eq!(cqi_bler(Channel::Awgn, 16, 0.0), None);
-    }
-
-    #[test]
-    fn every_cqi_of_256qam_has_that_modulation() {
-        let scheme = lte::cqi(lte::CqiTable::Qam256, 15).expect("a CQI");
-        assert_eq!(scheme.modulation, Modulation::Qam256);
     }
 }

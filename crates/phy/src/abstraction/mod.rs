@@ -9,7 +9,7 @@
 //! | code blocks by mutual information | LENA (ns-3), [`MiRate`] |
 //! | effective SINR | EESM betas of Sionna, the same as 5G-LENA's, [`eesm_beta`] |
 //!
-//! The receivers of the simulations differ: OpenAirInterface's lose blocks of low rates at up to 4 dB more than LTE-Sim's.
+//! The receivers of the simulations differ: OpenAirInterface's need some 2 dB more for low rates than LTE-Sim's.
 //! So each CQI goes with the curves that blocks are drawn from, and no two sources meet in one cell.
 //!
 //! Curves say the SINR at error rates of 50, 10 and 1 %. What the simulations left out is moved there from the nearest
