@@ -15,6 +15,7 @@ const PURE: &[&str] = &[
     "sounding-kpi",
     "sounding-link",
     "sounding-cc",
+    "sounding-cell",
     "sounding-sim",
 ];
 

@@ -12,7 +12,13 @@ fn main() {
             if packets == 0 {
                 c.traffic = Some(Traffic::Full);
             }
-            ran.add_device(c);
+            c.channel = radio::ModelConfig::Propagation(Default::default());
+            c.trajectory = radio::TrajectoryConfig::Straight {
+                from: radio::Position::new(100.0, 50.0),
+                heading_deg: 20.0,
+                speed_mps: 1.4,
+            };
+            ran.add_device(c).unwrap();
         }
         let t = Instant::now();
         let ms = 20_000u64;

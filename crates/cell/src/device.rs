@@ -6,13 +6,11 @@ use rand_chacha::ChaCha8Rng;
 use sounding_units::HostInstant;
 
 use crate::bearer::Bearer;
-use crate::block::Processes;
 use crate::buffer_status::{Asking, Belief};
-use crate::config::{DeviceConfig, HarqConfig};
-use crate::event::CarrierId;
+use crate::config::DeviceConfig;
+use crate::leg::Leg;
 use crate::mobility::{Attention, Handover};
-use crate::policy::Share;
-use crate::radio::{Adapter, Channel, Mobility, Reporter};
+use crate::radio::Trajectory;
 use crate::traffic::Source;
 
 /// A device and all that the network keeps of it.
@@ -25,7 +23,7 @@ pub(crate) struct Device<P> {
     pub(crate) belief: Belief,
     pub(crate) legs: Vec<Leg>,
     /// Where it is.
-    pub(crate) place: Mobility,
+    pub(crate) place: Trajectory,
     /// The cell it is on, and its primary leg there.
     pub(crate) serving: usize,
     pub(crate) primary: usize,
@@ -42,37 +40,6 @@ pub(crate) struct Device<P> {
     pub(crate) away_until: HostInstant,
     /// When neighbours are measured and the signal is told next.
     pub(crate) next_measured: HostInstant,
-}
-
-/// A device on one carrier.
-#[derive(Debug)]
-pub(crate) struct Leg {
-    pub(crate) carrier: CarrierId,
-    /// The cell that the carrier belongs to, for this device, and whether it is its primary there.
-    pub(crate) cell: usize,
-    pub(crate) primary: bool,
-    pub(crate) channel: Channel,
-    pub(crate) reporter: Reporter,
-    pub(crate) down: Way,
-    pub(crate) up: Way,
-    /// From when on the carrier is used; `None` while it is not.
-    pub(crate) usable: Option<HostInstant>,
-    /// The last time that it carried data.
-    pub(crate) used: HostInstant,
-}
-
-/// One direction of a leg.
-#[derive(Debug)]
-pub(crate) struct Way {
-    pub(crate) processes: Processes,
-    pub(crate) adapter: Adapter,
-    pub(crate) share: Share,
-}
-
-impl Way {
-    pub(crate) fn new(harq: HarqConfig, adapter: Adapter) -> Self {
-        Self { processes: Processes::new(harq.processes), adapter, share: Share::default() }
-    }
 }
 
 /// When secondary carriers are wanted.

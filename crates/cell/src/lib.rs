@@ -20,6 +20,7 @@ mod device;
 mod downlink;
 pub mod event;
 mod frame;
+mod leg;
 mod mobility;
 mod policy;
 mod quantity;

@@ -137,13 +137,13 @@ impl<P> Ran<P> {
         if state.config.cells.len() < 2 || state.away_until > now {
             return;
         }
-        let (position, speed) = state.place.at(now);
+        let motion = state.place.at(now);
         let serving = state.serving;
         let mut best: Option<(usize, f32)> = None;
         let mut here = f32::MIN;
         for leg in state.legs.iter_mut().filter(|leg| leg.primary) {
             if leg.cell != serving {
-                leg.channel.advance(now, position, speed);
+                leg.channel.advance(now, motion);
             }
             let rsrp = leg.channel.rsrp_dbm();
             if leg.cell == serving {

@@ -11,12 +11,13 @@ use sounding_units::{Bytes, HostInstant};
 use crate::bearer::{Bearer, Fate, Passage};
 use crate::buffer_status::{Asking, Belief};
 use crate::carrier::Carrier;
-use crate::config::{CarrierConfig, DeviceConfig};
-use crate::device::{Aggregation, Device, Leg, Way};
+use crate::config::{CarrierConfig, DeviceConfig, InvalidConfig};
+use crate::device::{Aggregation, Device};
+use crate::downlink::Candidate;
 use crate::event::{CarrierId, DeviceId, Direction, Event};
-use crate::frame::PatternError;
+use crate::leg::Leg;
 use crate::mobility::{Attention, Handover};
-use crate::radio::{Adapter, Channel, Mobility, Reporter};
+use crate::radio::Trajectory;
 use crate::traffic::Source;
 
 /// What became of a packet.
@@ -56,6 +57,8 @@ pub struct Ran<P> {
     pub(crate) events: Option<Vec<Event>>,
     /// Every user's DCIs become events.
     pub(crate) sniffed: bool,
+    /// Room for a slot's candidates, kept from slot to slot.
+    pub(crate) candidates: Vec<Candidate>,
     outputs: VecDeque<Output<P>>,
     pub(crate) origin: HostInstant,
     now: HostInstant,
@@ -68,7 +71,10 @@ impl<P> Ran<P> {
         carriers: &[CarrierConfig],
         origin: HostInstant,
         seed: u64,
-    ) -> Result<Self, PatternError> {
+    ) -> Result<Self, InvalidConfig> {
+        if carriers.len() > usize::from(u8::MAX) {
+            return Err(InvalidConfig::TooMany);
+        }
         let carriers = carriers
             .iter()
             .enumerate()
@@ -82,6 +88,7 @@ impl<P> Ran<P> {
             devices: Vec::new(),
             events: None,
             sniffed: false,
+            candidates: Vec::new(),
             outputs: VecDeque::new(),
             origin,
             now: origin,
@@ -102,28 +109,30 @@ impl<P> Ran<P> {
     }
 
     /// Adds a device, connected on the first of its carriers.
-    pub fn add_device(&mut self, config: DeviceConfig) -> DeviceId {
+    pub fn add_device(&mut self, config: DeviceConfig) -> Result<DeviceId, InvalidConfig> {
         let id = DeviceId(self.devices.len() as u16);
         let number = u64::from(id.0);
         let mut legs = Vec::new();
         for (cell, carriers) in config.cells.iter().enumerate() {
             for (place, &carrier) in carriers.iter().enumerate() {
                 let rng = stream(self.seed, CHANNELS + (number << 16) + legs.len() as u64);
-                self.carriers[carrier].attached.push((id.0, legs.len() as u8));
-                let base = &self.carriers[carrier].config;
-                let adapter = |direction| Adapter::new(&config.channel, base, direction);
-                legs.push(Leg {
-                    carrier: CarrierId(carrier as u8),
-                    cell,
-                    primary: place == 0,
-                    channel: Channel::new(&config.channel, base, rng),
-                    reporter: Reporter::new(&config.channel, base),
-                    down: Way::new(config.harq, adapter(Direction::Downlink)),
-                    up: Way::new(config.harq, adapter(Direction::Uplink)),
-                    usable: (cell == 0 && place == 0).then_some(self.now),
-                    used: self.now,
-                });
+                let base = self.carriers.get(carrier).ok_or(InvalidConfig::NoCarrier(carrier))?;
+                let mut leg = Leg::new(&config, base, (cell, place == 0), rng)?;
+                leg.usable = (cell == 0 && place == 0).then_some(self.now);
+                leg.used = self.now;
+                legs.push(leg);
             }
+        }
+        if legs.is_empty() || config.cells.iter().any(Vec::is_empty) {
+            return Err(InvalidConfig::NoCell);
+        }
+        if self.devices.len() >= MOST_DEVICES || legs.len() > usize::from(u8::MAX) {
+            return Err(InvalidConfig::TooMany);
+        }
+        let place = Trajectory::new(&config.trajectory, stream(self.seed, PLACES + number))?;
+        for (leg, state) in legs.iter().enumerate() {
+            let carrier = &mut self.carriers[usize::from(state.carrier.0)];
+            carrier.attached.push((id.0, leg as u8));
         }
         let source = config
             .traffic
@@ -134,7 +143,7 @@ impl<P> Ran<P> {
             asking: Asking::new(),
             belief: Belief::default(),
             legs,
-            place: Mobility::new(&config.channel, stream(self.seed, PLACES + number)),
+            place,
             serving: 0,
             primary: 0,
             handover: Handover::default(),
@@ -148,7 +157,7 @@ impl<P> Ran<P> {
             next_measured: self.now,
             config,
         });
-        id
+        Ok(id)
     }
 
     /// A packet of `size` bytes of IP enters at a device: in the downlink at the base station, in the uplink at the
@@ -257,6 +266,9 @@ pub(crate) fn processing(carrier: &CarrierConfig) -> Duration {
         crate::config::Rat::Nr => Duration::from_micros(500),
     }
 }
+
+/// RNTIs above are those of users that are never seen again.
+const MOST_DEVICES: usize = 15_000;
 
 /// Streams of random numbers: one for each thing that draws, so that one more draw here changes nothing there.
 const CARRIERS: u64 = 1 << 40;

@@ -4,8 +4,9 @@
 use sounding_units::HostInstant;
 
 use crate::bearer::Status;
-use crate::device::{Device, Leg};
+use crate::device::Device;
 use crate::event::{ChannelReport, DeviceId, Direction, Event, Rrc, Signal, SlotId};
+use crate::leg::Leg;
 use crate::mobility::MEASURED_EVERY;
 use crate::ran::Ran;
 
@@ -46,18 +47,13 @@ impl<P> Ran<P> {
         for &(device, leg) in &carriers[index].attached {
             let state = &mut devices[usize::from(device)];
             let Some(place) = state.legs.get_mut(usize::from(leg)) else { continue };
-            if place.usable.is_none_or(|from| from > slot.at) || !place.channel.is_due(slot.at) {
+            if place.usable.is_none_or(|from| from > slot.at) || place.due() > slot.at {
                 continue;
             }
-            let (position, speed) = state.place.at(slot.at);
-            place.channel.advance(slot.at, position, speed);
-            if let Some(report) = place.reporter.poll(slot.at, &place.channel) {
-                place.down.adapter.handle_report(&report);
-                place.up.adapter.handle_sounding(slot.at, &place.channel);
-                if let (true, Some(events)) = (state.watched, events.as_mut()) {
-                    let report = ChannelReport { slot, cqi: report.wideband, rank: report.rank };
-                    events.push(Event::Channel(DeviceId(device), report));
-                }
+            let Some(report) = place.advance(slot.at, state.place.at(slot.at)) else { continue };
+            if let (true, Some(events)) = (state.watched, events.as_mut()) {
+                let report = ChannelReport { slot, cqi: report.wideband, rank: report.rank };
+                events.push(Event::Channel(DeviceId(device), report));
             }
         }
     }
@@ -115,12 +111,13 @@ impl<P> Ran<P> {
     fn tell_signal(&mut self, device: u16, at: HostInstant) {
         let state = &self.devices[usize::from(device)];
         let leg = &state.legs[state.primary];
+        let load = self.carriers[usize::from(leg.carrier.0)].load();
         if let (true, Some(events)) = (state.watched, &mut self.events) {
             let signal = Signal {
                 at,
                 carrier: leg.carrier,
                 rsrp_dbm: leg.channel.rsrp_dbm(),
-                rsrq_db: leg.channel.rsrq_db(),
+                rsrq_db: leg.channel.rsrq_db(load),
                 sinr_db: leg.channel.wideband_sinr_db(),
             };
             events.push(Event::Signal(DeviceId(device), signal));

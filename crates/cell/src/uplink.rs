@@ -10,6 +10,8 @@ use crate::buffer_status::REPORT_SIZE;
 use crate::carrier::Grant;
 use crate::downlink::{BLOCK_HEADER, Room};
 use crate::event::{Dci, DeviceId, Direction, Event, SlotId, Transmission};
+use crate::leg::Attempt;
+use crate::radio::Choice;
 use crate::ran::{Ran, processing};
 use crate::rnti::rnti;
 
@@ -59,10 +61,10 @@ impl<P> Ran<P> {
             let state = &mut self.devices[usize::from(device)];
             let place = &mut state.legs[usize::from(leg)];
             let free: u16 = room.bands.iter().sum();
-            let most = place.channel.uplink_prb().min(free);
+            let most = place.uplink_prb().max(1).min(free);
             let Some(harq) = place.up.processes.idle().filter(|_| most > 0) else { return };
             let need = state.belief.ready(slot.at) + BLOCK_HEADER + REPORT_SIZE;
-            let mcs = place.up.adapter.mcs(u32::MAX);
+            let Some(Choice { mcs, .. }) = place.up.choose(slot.at, u32::MAX) else { return };
             let prb = dft_size(carrier.up.prb_for(1, mcs, need, most));
             let size = carrier.up.size(1, mcs, prb);
             let Some((bands, first_prb)) = room.take(prb) else { return };
@@ -86,13 +88,18 @@ impl<P> Ran<P> {
             if state.belief.ready(slot.at) == 0 {
                 continue;
             }
+            let background = state.config.background;
             let place = &state.legs[usize::from(leg)];
             if !state.may_use(place, slot.at) || place.up.processes.idle().is_none() {
                 continue;
             }
-            let rank =
-                place.up.share.rank(carrier.config.policy, slot.slot, state.config.background);
-            let preference = rank.at(place.up.adapter.rate(0));
+            let place = &mut state.legs[usize::from(leg)];
+            let rank = place.up.share.rank(carrier.config.policy, slot.slot, background);
+            let rate = place.up.rates(slot.at, &carrier.up).bytes[0];
+            if rate <= 0.0 {
+                continue;
+            }
+            let preference = rank.at(rate);
             if best.is_none_or(|(found, _)| preference > found) {
                 best = Some((preference, (device, leg)));
             }
@@ -180,10 +187,11 @@ impl<P> Ran<P> {
         let state = &mut self.devices[usize::from(grant.device)];
         let most = state.config.harq.transmissions;
         let place = &mut state.legs[usize::from(grant.leg)];
-        let (sinr_db, power_dbm) = place.channel.uplink_sinr_db(grant.bands, grant.prb);
-        let (rv, number, arrived) = place.up.try_block(grant.harq, sinr_db, &mut carrier.rng);
+        let (sinr, power_dbm) = (place.uplink_sinr_db(), place.power_dbm(grant.prb));
+        let Attempt { rv, number, arrived, sinr_db } =
+            place.up.transmit(grant.harq, &sinr, &mut carrier.rng);
         if number == 0 {
-            place.up.adapter.handle_feedback(arrived);
+            place.up.handle_feedback(Choice { mcs: grant.mcs, layers: 1 }, arrived);
             state.belief.handle_use(u64::from(grant.size));
         }
         if let (true, Some(events)) = (state.watched, &mut self.events) {
