@@ -1,5 +1,6 @@
 //! Where a device is: positions in a plane and the ways it moves through them.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use rand_chacha::ChaCha8Rng;
@@ -126,7 +127,7 @@ pub struct Trajectory {
 enum Way {
     Straight { from: Position, per_sec: Position, speed_mps: f64 },
     Waypoints { points: Vec<Position>, ends_m: Vec<f64>, speed_mps: f64, then: AtTheEnd },
-    Random { walk: Walk, leg: Leg },
+    Random { walk: Box<Walk>, leg: Leg },
 }
 
 #[derive(Clone, Debug)]
@@ -204,14 +205,14 @@ impl Trajectory {
                     "trajectory",
                     "a random walk's pause is not negative",
                 )?;
-                let mut walk = Walk {
+                let mut walk = Box::new(Walk {
                     corner: *corner,
                     opposite: *opposite,
                     slowest_mps: *slowest_mps,
                     fastest_mps: *fastest_mps,
                     pause_s: *pause_s,
                     rng,
-                };
+                });
                 let leg = walk.leg(*corner, 0.0);
                 Way::Random { walk, leg }
             }
