@@ -145,7 +145,7 @@ fn demapped_kind(
     found: Bytes,
     modulation: Option<Modulation>,
 ) -> &'static str {
-    let order = modulation.map(|modulation| modulation.bits());
+    let order = modulation.map(Modulation::bits);
     let of_rows = (0..=28).any(|i_mcs| {
         [McsTable::Downlink, McsTable::Downlink256Qam].into_iter().any(|table| {
             lte::mcs(table, i_mcs).is_some_and(|(modulation, index)| {

@@ -23,7 +23,7 @@ fn shuffled(most: u32) -> Vec<u32> {
     (0..ROUND)
         .map(|_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (u64::from(state) * u64::from(most) >> 32) as u32
+            ((u64::from(state) * u64::from(most)) >> 32) as u32
         })
         .collect()
 }
