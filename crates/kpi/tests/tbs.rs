@@ -145,7 +145,7 @@ fn demapped_kind(
     found: Bytes,
     modulation: Option<Modulation>,
 ) -> &'static str {
-    let order = modulation.map(|modulation| modulation.bits() as u8);
+    let order = modulation.map(Modulation::bits);
     let of_rows = (0..=28).any(|i_mcs| {
         [McsTable::Downlink, McsTable::Downlink256Qam].into_iter().any(|table| {
             lte::mcs(table, i_mcs).is_some_and(|(modulation, index)| {
@@ -214,8 +214,7 @@ fn demapped_blocks_have_a_size_of_their_modulation_resource_blocks_and_layers() 
 
 /// One uplink block, of which reports say resource blocks, modulation and code rate.
 fn pusch_kind(tx: &PuschTx) -> &'static str {
-    let Some(modulation) = tx.modulation.and_then(|m| lte::Modulation::of_order(m.bits() as u8))
-    else {
+    let Some(modulation) = tx.modulation.and_then(|m| lte::Modulation::of_order(m.bits())) else {
         return "unexplained";
     };
     let of_row = |(sent, index): (lte::Modulation, TbsIndex)| {
