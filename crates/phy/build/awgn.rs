@@ -210,26 +210,39 @@ const I_TBS_OF: [std::ops::RangeInclusive<usize>; 4] = [0..=9, 9..=15, 15..=26, 
 /// LENA's code block errors by mutual information: for each code rate the modulation order, the I_MCS and (b, c) by
 /// block size. What was not simulated there (-1) is taken from the next larger size that was.
 fn mutual_information() -> String {
-    let mut rates: BTreeMap<usize, (u8, f32, u8, Vec<(u32, f32, f32)>)> = BTreeMap::new();
+    let mut rates: BTreeMap<usize, MiRate> = BTreeMap::new();
     for row in rows("link_ns3_lena_mi_bler") {
         let number = |at: usize| row[at].parse::<f32>().expect("a number");
-        let i_mcs = row[3].parse().unwrap_or(u8::MAX);
-        let entry = rates.entry(row[0].parse().expect("an index"));
-        let rate = entry.or_insert((number(1) as u8, number(2), i_mcs, Vec::new()));
-        rate.3.push((number(4) as u32, number(5), number(6)));
+        let rate = rates.entry(row[0].parse().expect("an index")).or_insert(MiRate {
+            order: number(1) as u8,
+            code_rate: number(2),
+            i_mcs: row[3].parse().unwrap_or(u8::MAX),
+            sizes: Vec::new(),
+        });
+        rate.sizes.push((number(4) as u32, (number(5), number(6))));
     }
-    let sizes: Vec<u32> = rates[&0].3.iter().map(|size| size.0).collect();
-    let entries: Vec<(u8, f32, u8, Vec<(f32, f32)>)> = rates
-        .into_values()
-        .map(|(order, rate, i_mcs, sizes)| {
-            let of = |at: usize| {
-                let simulated = |size: &&(u32, f32, f32)| size.2 > 0.0;
-                let above = sizes[at..].iter().find(simulated);
-                let chosen = above.or_else(|| sizes.iter().rfind(simulated)).expect("a size");
-                (chosen.1, chosen.2)
-            };
-            (order, rate, i_mcs, (0..sizes.len()).map(of).collect())
-        })
-        .collect();
-    array("MI_SIZES", "u32", &sizes) + &array("MI", "(u8, f32, u8, [(f32, f32); 9])", &entries)
+    let sizes: Vec<u32> = rates[&0].sizes.iter().map(|size| size.0).collect();
+    let heads: Vec<(u8, f32, u8)> =
+        rates.values().map(|rate| (rate.order, rate.code_rate, rate.i_mcs)).collect();
+    let fits: Vec<Vec<(f32, f32)>> =
+        rates.values().map(|rate| (0..sizes.len()).map(|at| rate.fit(at)).collect()).collect();
+    array("MI_SIZES", "u32", &sizes)
+        + &array("MI_RATES", "(u8, f32, u8)", &heads)
+        + &array("MI_FITS", "[(f32, f32); 9]", &fits)
+}
+
+/// A code rate, and (b, c) by code block size.
+struct MiRate {
+    order: u8,
+    code_rate: f32,
+    i_mcs: u8,
+    sizes: Vec<(u32, (f32, f32))>,
+}
+
+impl MiRate {
+    fn fit(&self, at: usize) -> (f32, f32) {
+        let simulated = |size: &&(u32, (f32, f32))| size.1.1 > 0.0;
+        let above = self.sizes[at..].iter().find(simulated);
+        above.or_else(|| self.sizes.iter().rfind(simulated)).expect("one size was simulated").1
+    }
 }

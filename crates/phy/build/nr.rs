@@ -95,15 +95,14 @@ fn allocations() -> String {
 
 /// Patterns of live networks by name: subcarrier spacing, then period, slots and symbols, and the same of a second one.
 fn patterns() -> String {
-    let patterns: Vec<(String, u32, [u32; 5], Option<[u32; 5]>)> = rows("ts38331_tdd_patterns")
-        .iter()
-        .zip(numbers("ts38331_tdd_patterns"))
-        .map(|(text, row)| {
-            let pattern = |at: usize| [row[at], row[at + 1], row[at + 2], row[at + 3], row[at + 4]];
-            (text[0].clone(), row[1], pattern(2), (row[7] != NONE).then(|| pattern(7)))
-        })
-        .collect();
-    array("TDD_PATTERNS", "(&str, u16, [u16; 5], Option<[u16; 5]>)", &patterns)
+    const FILE: &str = "ts38331_tdd_patterns";
+    let names: Vec<(String, u32)> =
+        rows(FILE).iter().zip(numbers(FILE)).map(|(text, row)| (text[0].clone(), row[1])).collect();
+    let pattern = |row: &[u32]| (row[0] != NONE).then(|| row.to_vec());
+    let periods: Vec<[Option<Vec<u32>>; 2]> =
+        numbers(FILE).iter().map(|row| [pattern(&row[2..7]), pattern(&row[7..12])]).collect();
+    array("TDD_NAMES", "(&str, u16)", &names)
+        + &array("TDD_PERIODS", "[Option<[u16; 5]>; 2]", &periods)
 }
 
 /// Retransmission timing that was measured: (K1, Kd) or (K2, Ku) by the slot within ten, (0, 0) where there was none.

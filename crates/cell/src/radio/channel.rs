@@ -241,7 +241,7 @@ impl Channel {
     /// `None` for none. It is on top of the configured interference, from the next step on.
     pub fn set_neighbours_dbm_per_prb(&mut self, level: Option<f32>) {
         let noise = self.link.noise_dbm_per_prb;
-        self.neighbours = level.map_or(0.0, |dbm| power((dbm - noise).clamp(-100.0, 200.0)));
+        self.neighbours = level.map_or(0.0, |dbm| power(dbm - noise));
         self.rescale();
     }
 

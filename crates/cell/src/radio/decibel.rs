@@ -1,5 +1,5 @@
-//! Decibels. The way from linear is a short series rather than `libm`'s logarithm, because it runs once per sub-band
-//! and step and this form becomes vector instructions; it uses nothing but IEEE-754's exact operations, so its bits
+//! Decibels. The ways from and to linear are short series rather than `libm`'s functions, because they run once per
+//! sub-band and step and this form becomes vector instructions; they use nothing but IEEE-754's exact operations, so its bits
 //! are the same everywhere.
 
 use core::f32::consts::{LN_2, SQRT_2};
@@ -28,10 +28,29 @@ pub(super) fn decibels(power: f32) -> f32 {
     DB_PER_OCTAVE * (exponent + (2.0 / LN_2) * t * series)
 }
 
-/// The power of a level in dB.
+/// log2(10) / 10.
+const OCTAVES_PER_DB: f32 = 0.332_192_8;
+
+/// The power of a level in dB, -370 to 370. Error below 1 in 100 000.
+#[inline]
 pub(super) fn power(decibels: f32) -> f32 {
-    // log2(10) / 10
-    libm::exp2f(decibels * 0.332_192_81)
+    exp2(decibels * OCTAVES_PER_DB)
+}
+
+/// Two to the power of -126 to 126; of anything beyond, what the nearer end has.
+#[inline]
+pub(super) fn exp2(exponent: f32) -> f32 {
+    /// Added and taken away, it leaves a number rounded to a whole one: the last bit of its mantissa is worth 1.
+    const ROUNDER: f32 = 12_582_912.0;
+    let exponent = if exponent > -126.0 { exponent } else { -126.0 };
+    let exponent = if exponent < 126.0 { exponent } else { 126.0 };
+    let whole = (exponent + ROUNDER) - ROUNDER;
+    let x = (exponent - whole) * LN_2;
+    let part = 1.0
+        + x * (1.0
+            + x * (1.0 / 2.0
+                + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0))))));
+    part * f32::from_bits(((whole as i32 + 127) as u32) << 23)
 }
 
 #[cfg(test)]
@@ -53,6 +72,20 @@ mod tests {
         for step in -1500..500_i16 {
             let level = f32::from(step) / 10.0;
             assert!((decibels(power(level)) - level).abs() < 1e-3, "{level}");
+        }
+    }
+
+    #[test]
+    fn powers_of_two_are_those_of_libm_and_end_where_numbers_do() {
+        for step in -12_500..12_500_i16 {
+            let exponent = f32::from(step) / 100.0;
+            let error = exp2(exponent) / libm::exp2f(exponent) - 1.0;
+            assert!(error.abs() < 1e-6, "{exponent}: {error}");
+        }
+        for (exponent, end) in
+            [(f32::NEG_INFINITY, -126.0), (f32::NAN, -126.0), (1e30, 126.0), (f32::INFINITY, 126.0)]
+        {
+            assert_eq!(exp2(exponent), libm::exp2f(end), "{exponent}");
         }
     }
 

@@ -1,13 +1,14 @@
 //! Whether a block arrives: error rates at the true SINR, over its sub-bands and over its transmissions.
 
 use serde::Deserialize;
-use sounding_phy::abstraction::{Bler, Combining, effective_sinr_db};
+use sounding_phy::abstraction::Bler;
 
 use super::InvalidConfig;
 use super::adapt::Choice;
 use super::bands::Bands;
 use super::coding::Coding;
 use super::config::MAX_SUB_BANDS;
+use super::decibel::{decibels, exp2, power};
 use super::layers::per_layer_db;
 
 /// What repeats of a block are worth.
@@ -37,9 +38,9 @@ pub struct Block {
     beta: f32,
     layers: u8,
     redundancy_gain_db: f32,
-    combined: Combining,
+    /// SINRs of the transmissions so far, added up.
+    combined: f32,
     transmissions: u8,
-    sinr_db: f32,
 }
 
 impl Block {
@@ -50,20 +51,18 @@ impl Block {
             beta: coding.eesm_beta(choice.mcs)?,
             layers: choice.layers,
             redundancy_gain_db: harq.redundancy_gain_db,
-            combined: Combining::default(),
+            combined: 0.0,
             transmissions: 0,
-            sinr_db: f32::NEG_INFINITY,
         })
     }
 
     /// It is sent (again) on these sub-bands of a carrier with these SINRs: the chance, 0..=1, that it is lost even
     /// with all that arrived of it before.
     pub fn handle_transmission(&mut self, sinr_db: &[f32], bands: Bands) -> f32 {
-        let now = over_bands_db(self.beta, self.layers, sinr_db, bands);
-        self.sinr_db = self.combined.handle_transmission(now);
+        self.combined += over_bands(self.beta, self.layers, sinr_db, bands);
         let gain = self.redundancy_gain_db * f32::from(self.transmissions);
         self.transmissions = self.transmissions.saturating_add(1);
-        self.bler.error_rate(self.sinr_db + gain)
+        self.bler.error_rate(self.sinr_db() + gain)
     }
 
     /// Transmissions so far.
@@ -71,9 +70,9 @@ impl Block {
         self.transmissions
     }
 
-    /// What they are worth together, dB; minus infinity before the first.
+    /// What they are worth together, dB; -300 dB before the first.
     pub fn sinr_db(&self) -> f32 {
-        self.sinr_db
+        decibels(self.combined)
     }
 }
 
@@ -89,23 +88,40 @@ pub fn block_error_rate(
     block.map(|mut block| block.handle_transmission(sinr_db, bands))
 }
 
-/// SINR of a block sent on no sub-band.
-const NOTHING_DB: f32 = -100.0;
-
-/// Effective SINR of each layer over some of a carrier's sub-bands, dB.
-fn over_bands_db(beta: f32, layers: u8, sinr_db: &[f32], bands: Bands) -> f32 {
+/// Effective SINR of each layer over some of a carrier's sub-bands, linear: -β ln(mean(e^(-γ/β))), as
+/// [`effective_sinr_db`](sounding_phy::abstraction::effective_sinr_db) has it, in the form that a step in every slot
+/// can afford. Nothing on no sub-band.
+fn over_bands(beta: f32, layers: u8, sinr_db: &[f32], bands: Bands) -> f32 {
     let mut parts = [0.0; MAX_SUB_BANDS];
     let mut count = 0;
     for (part, sinr) in parts.iter_mut().zip(bands.of(sinr_db)) {
         *part = per_layer_db(sinr, layers);
         count += 1;
     }
-    effective_sinr_db(beta, &parts[..count]).unwrap_or(NOTHING_DB)
+    let parts = &mut parts[..count];
+    for part in parts.iter_mut() {
+        *part = power(*part);
+    }
+    let weakest = parts.iter().copied().fold(f32::INFINITY, f32::min);
+    if !weakest.is_finite() {
+        return 0.0;
+    }
+    // Measured from the weakest part, so that good parts cannot make all of the exponentials vanish.
+    let octaves = -core::f32::consts::LOG2_E / beta;
+    for part in parts.iter_mut() {
+        *part = exp2((*part - weakest) * octaves);
+    }
+    let mean = parts.iter().sum::<f32>() / count as f32;
+    weakest - beta * NEPERS_PER_DB * decibels(mean)
 }
+
+/// ln(10) / 10.
+const NEPERS_PER_DB: f32 = 0.230_258_5;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sounding_phy::abstraction::effective_sinr_db;
 
     const CHOICE: Choice = Choice { mcs: 16, layers: 1 };
     const BITS: u32 = 20_000;
@@ -129,6 +145,21 @@ mod tests {
         assert!(rate(&sinr, Bands::one(0) | Bands::one(2)) < 0.001);
         assert!(rate(&sinr, Bands::one(1)) > 0.999);
         assert!(rate(&sinr, Bands::ALL) > 0.5);
+    }
+
+    #[test]
+    fn the_effective_sinr_is_what_its_formula_says() {
+        let sinr = [-4.0, 17.0, 8.5, 29.0, 3.0, 12.0];
+        for coding in [Coding::Lte64Qam, Coding::Lte256Qam, Coding::LteUplink, Coding::Nr256Qam] {
+            for mcs in 0..coding.mcs_count() as u8 {
+                let beta = coding.eesm_beta(mcs).expect("not reserved");
+                for count in 1..=sinr.len() {
+                    let have = decibels(over_bands(beta, 1, &sinr[..count], Bands::ALL));
+                    let want = effective_sinr_db(beta, &sinr[..count]).expect("some parts");
+                    assert!((have - want).abs() < 0.002, "{coding:?} {mcs}: {have}, not {want}");
+                }
+            }
+        }
     }
 
     #[test]

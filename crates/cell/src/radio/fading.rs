@@ -275,18 +275,16 @@ impl Taps {
     fn set_step(&mut self, radians: f64) {
         for sinusoid in 0..SINUSOIDS {
             let shift = &self.shift[sinusoid];
+            let step = self.step_re[sinusoid].iter_mut().zip(&mut self.step_im[sinusoid]);
             if radians <= LONGEST_SERIES {
                 let radians = radians as f32;
-                for lane in 0..LANES {
-                    let (sin, cos) = turns(shift[lane] * radians);
-                    self.step_re[sinusoid][lane] = cos;
-                    self.step_im[sinusoid][lane] = sin;
+                for ((re, im), shift) in step.zip(shift) {
+                    (*im, *re) = turns(shift * radians);
                 }
             } else {
-                for lane in 0..LANES {
-                    let (sin, cos) = libm::sincos(f64::from(shift[lane]) * radians);
-                    self.step_re[sinusoid][lane] = cos as f32;
-                    self.step_im[sinusoid][lane] = sin as f32;
+                for ((re, im), shift) in step.zip(shift) {
+                    let (sin, cos) = libm::sincos(f64::from(*shift) * radians);
+                    (*re, *im) = (cos as f32, sin as f32);
                 }
             }
         }

@@ -162,7 +162,6 @@ const OCTAVES_PER_DB: f64 = 0.332_192_809_488_736_2;
 mod tests {
     use super::*;
     use sounding_phy::nr::{CqiTable, McsTable, mcs_of_cqi};
-    use std::vec;
     use std::vec::Vec;
 
     fn at(micros: u64) -> HostInstant {
@@ -249,6 +248,6 @@ mod tests {
         // 15 = 4 bits on one of two sub-bands is 2 bits on both: 3.
         let half = capacity_mean_db(&[11.7609, -100.0]);
         assert!((half - 4.7712).abs() < 1e-3, "{half}");
-        assert!(capacity_mean_db(&vec![60.0; MAX_SUB_BANDS]).is_finite());
+        assert!(capacity_mean_db(&[60.0; MAX_SUB_BANDS]).is_finite());
     }
 }

@@ -2,7 +2,7 @@
 
 use libm::log2f;
 
-use super::curve::{Curve, rate};
+use super::curve::{AGAINST, Curve, rate};
 use super::tables;
 use crate::Modulation;
 use crate::lte::{self, TbsIndex};
@@ -76,11 +76,11 @@ const NR_SIZES: [f32; 5] = [24.0, 100.0, 500.0, 1000.0, 2000.0];
 
 /// Curves of NR by MCS table, I_MCS and code block size.
 static NR: [[[Curve; 5]; 29]; 6] = {
-    let mut curves = [[[Curve::new([0.0, 1.0, 2.0]); 5]; 29]; 6];
+    let mut curves = [[[Curve::through([0.0, 1.0, 2.0], AGAINST); 5]; 29]; 6];
     let mut at = 0;
     while at < 6 * 29 * 5 {
         let (table, row, size) = (at / (29 * 5), at / 5 % 29, at % 5);
-        curves[table][row][size] = Curve::new(tables::NR[table][row][size].0);
+        curves[table][row][size] = Curve::through(tables::NR[table][row][size].0, AGAINST);
         at += 1;
     }
     curves
@@ -117,7 +117,7 @@ pub(super) const LARGEST: usize = NR_SIZES.len() - 1;
 
 /// Curves of LTE by modulation from QPSK up, and I_TBS.
 static LTE: [[Curve; 34]; 4] = {
-    let mut curves = [[Curve::new([0.0, 1.0, 2.0]); 34]; 4];
+    let mut curves = [[Curve::through([0.0, 1.0, 2.0], AGAINST); 34]; 4];
     let mut at = 0;
     while at < 4 * 34 {
         let (modulation, row) = (at / 34, at % 34);

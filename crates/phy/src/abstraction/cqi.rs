@@ -2,7 +2,7 @@
 //! TS 38.214 §5.2.2.1).
 
 use super::bler::LARGEST;
-use super::curve::Curve;
+use super::curve::{AGAINST, Curve};
 use super::tables;
 use crate::{lte, nr};
 
@@ -16,11 +16,11 @@ pub enum Channel {
 }
 
 static LTE_CURVES: [[Curve; 15]; 2] = {
-    let mut curves = [[Curve::new([0.0, 1.0, 2.0]); 15]; 2];
+    let mut curves = [[Curve::through([0.0, 1.0, 2.0], AGAINST); 15]; 2];
     let mut at = 0;
     while at < 15 {
-        curves[0][at] = Curve::new(tables::CQI_AWGN[at]);
-        curves[1][at] = Curve::new(tables::CQI_TU[at]);
+        curves[0][at] = Curve::through(tables::CQI_AWGN[at], AGAINST);
+        curves[1][at] = Curve::through(tables::CQI_TU[at], AGAINST);
         at += 1;
     }
     curves

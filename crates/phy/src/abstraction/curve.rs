@@ -1,7 +1,7 @@
 use super::tables;
 
 /// Odds against an error, as natural logarithm, at error rates of 50, 10 and 1 %.
-const AGAINST: [f32; 3] = [0.0, 2.197_224_6, 4.595_12];
+pub(super) const AGAINST: [f32; 3] = [0.0, 2.197_224_6, 4.595_12];
 
 /// Error rate by SINR: in logarithms of the odds a line through given points, bent smoothly at them, and straight
 /// beyond.
@@ -21,9 +21,13 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// A curve through the SINR in dB at error rates of 50, 10 and 1 %, which must rise.
-    pub const fn new(points: [f32; 3]) -> Self {
-        Self::through(points, AGAINST)
+    /// A curve through the SINR in dB at error rates of 50, 10 and 1 %; `None` if they do not rise.
+    pub const fn new(points: [f32; 3]) -> Option<Self> {
+        if points[0] < points[1] && points[1] < points[2] {
+            Some(Self::through(points, AGAINST))
+        } else {
+            None
+        }
     }
 
     pub(super) const fn through(points: [f32; 3], values: [f32; 3]) -> Self {
@@ -96,7 +100,9 @@ mod tests {
 
     #[test]
     fn curves_meet_their_points() {
-        let curve = Curve::new([1.0, 1.5, 2.5]);
+        let curve = Curve::new([1.0, 1.5, 2.5]).expect("they rise");
+        assert_eq!(Curve::new([1.0, 1.0, 2.5]), None);
+        assert_eq!(Curve::new([f32::NAN, 1.0, 2.5]), None);
         for (sinr, wanted) in [(1.0, 0.5), (1.5, 0.1), (2.5, 0.01)] {
             let found = curve.error_rate(sinr);
             assert!((found - wanted).abs() < wanted * 1e-3, "{sinr} dB: {found}");
@@ -116,9 +122,10 @@ mod tests {
     }
 
     fn curves() -> impl Strategy<Value = Curve> {
-        (-10.0..30.0f32, 0.05..5.0f32, 0.05..5.0f32).prop_map(|(half, tenth, hundredth)| {
-            Curve::new([half, half + tenth, half + tenth + hundredth])
-        })
+        (-10.0..30.0f32, 0.05..5.0f32, 0.05..5.0f32)
+            .prop_filter_map("too near", |(half, tenth, hundredth)| {
+                Curve::new([half, half + tenth, half + tenth + hundredth])
+            })
     }
 
     proptest! {

@@ -10,7 +10,7 @@ pub struct MiRate(u8);
 
 impl MiRate {
     /// Rates: 38, of three modulations.
-    pub const COUNT: u8 = tables::MI.len() as u8;
+    pub const COUNT: u8 = tables::MI_RATES.len() as u8;
 
     /// A rate by its index.
     pub const fn new(index: u8) -> Option<Self> {
@@ -19,25 +19,25 @@ impl MiRate {
 
     /// The rate of an I_MCS of LTE's table up to 64QAM; `None` above 28.
     pub fn of_mcs(i_mcs: u8) -> Option<Self> {
-        let at = tables::MI.iter().position(|row| row.2 == i_mcs && i_mcs <= 28)?;
+        let at = tables::MI_RATES.iter().position(|row| row.2 == i_mcs && i_mcs <= 28)?;
         Some(Self(at as u8))
     }
 
     /// Modulation.
     pub fn modulation(self) -> Option<Modulation> {
-        Modulation::of_order(tables::MI[usize::from(self.0)].0)
+        Modulation::of_order(tables::MI_RATES[usize::from(self.0)].0)
     }
 
     /// Effective code rate.
     pub fn code_rate(self) -> f32 {
-        tables::MI[usize::from(self.0)].1
+        tables::MI_RATES[usize::from(self.0)].1
     }
 
     /// Error rate of a code block by the mean mutual information of its bits, 0..=1: half of 1 - erf((I - b) / (√2 c)).
     /// Blocks take the largest simulated size that is not above theirs.
     pub fn code_block_error_rate(self, bits: u32, information: f64) -> f64 {
         let at = tables::MI_SIZES.partition_point(|size| *size <= bits).saturating_sub(1);
-        let (b, c) = tables::MI[usize::from(self.0)].3[at];
+        let (b, c) = tables::MI_FITS[usize::from(self.0)][at];
         let away = (information - f64::from(b)) / (core::f64::consts::SQRT_2 * f64::from(c));
         0.5 * (1.0 - erf(away))
     }
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn higher_rates_of_a_modulation_need_more_information() {
-        let half = |rate: MiRate| tables::MI[usize::from(rate.0)].3[8].0;
+        let half = |rate: MiRate| tables::MI_FITS[usize::from(rate.0)][8].0;
         for pair in all().collect::<std::vec::Vec<_>>().windows(2) {
             if pair[0].modulation() == pair[1].modulation() {
                 assert!(pair[0].code_rate() < pair[1].code_rate(), "{pair:?}");

@@ -29,6 +29,11 @@ pub use eesm::{eesm_beta, effective_sinr_db};
 pub use harq::{Combining, REPEAT_GAIN_DB};
 pub use mi::MiRate;
 
+#[allow(
+    clippy::approx_constant,
+    clippy::type_complexity,
+    reason = "some simulated number always looks like a constant; tables have as many levels as they have"
+)]
 mod tables {
     include!(concat!(env!("OUT_DIR"), "/awgn.rs"));
 }

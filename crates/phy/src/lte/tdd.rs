@@ -41,11 +41,12 @@ impl TddConfig {
 
     /// The first uplink subframe that is not before this one.
     pub const fn next_uplink(self, subframe: u32) -> u32 {
-        let mut at = subframe;
-        while !matches!(self.subframe(at), SubframeKind::Uplink) {
-            at += 1;
+        // Every frame has some.
+        let mut later = 0;
+        while !matches!(self.subframe(subframe % 10 + later), SubframeKind::Uplink) {
+            later += 1;
         }
-        at
+        subframe.saturating_add(later)
     }
 
     /// How many subframes after a downlink block its acknowledgement is sent; `None` for uplink subframes

@@ -42,7 +42,7 @@ pub const fn resource_elements(
     dmrs_elements: u16,
     overhead: Overhead,
 ) -> u32 {
-    let lost = dmrs_elements + 6 * overhead as u16;
+    let lost = dmrs_elements.saturating_add(6 * overhead as u16);
     let each = (12 * symbols as u16).saturating_sub(lost);
     let most = 156;
     (if each < most { each } else { most }) as u32 * prb.count() as u32
@@ -153,7 +153,7 @@ pub struct CodeBlocks {
 
 /// The code blocks of a transport block (TS 38.212 §5.1, §5.2.2, §7.2.1).
 pub const fn code_blocks(tbs_bits: u32, rate_2048: u16) -> CodeBlocks {
-    let with_crc = tbs_bits + if tbs_bits > SMALL { 24 } else { 16 };
+    let with_crc = tbs_bits.saturating_add(if tbs_bits > SMALL { 24 } else { 16 });
     let longest = match base_graph(tbs_bits, rate_2048) {
         BaseGraph::One => 8448,
         BaseGraph::Two => 3840,
@@ -162,7 +162,7 @@ pub const fn code_blocks(tbs_bits: u32, rate_2048: u16) -> CodeBlocks {
         return CodeBlocks { count: 1, bits: with_crc };
     }
     let count = with_crc.div_ceil(longest - 24);
-    CodeBlocks { count, bits: (with_crc + 24 * count).div_ceil(count) }
+    CodeBlocks { count, bits: with_crc.div_ceil(count) + 24 }
 }
 
 #[cfg(test)]
@@ -200,6 +200,13 @@ mod tests {
         for (elements, layers) in [(0, 1), (100, 0), (100, 5), (MOST_ELEMENTS + 1, 1)] {
             assert_eq!(tbs_bits(elements, scheme, layers, TbScaling::One), None);
         }
+    }
+
+    #[test]
+    fn sizes_that_no_grant_has_are_cut_all_the_same() {
+        assert!(code_blocks(u32::MAX, 2000).bits <= 8448);
+        assert_eq!(code_blocks(0, 0), CodeBlocks { count: 1, bits: 16 });
+        assert_eq!(resource_elements(Prb::new(1), 14, u16::MAX, Overhead::Xoh18), 0);
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl SlotFormat {
 
     /// Symbols of neither direction.
     pub const fn flexible(self) -> u8 {
-        SYMBOLS_PER_SLOT - self.downlink - self.uplink
+        SYMBOLS_PER_SLOT.saturating_sub(self.downlink).saturating_sub(self.uplink)
     }
 }
 
@@ -121,25 +121,22 @@ impl TddPattern {
     /// The first slot that is not before this one and all uplink.
     pub fn next_uplink(&self, slot: u32) -> u32 {
         let period = self.period();
-        let begin = slot - slot % period;
-        // The wanted slot is in this period, or at the first uplink slot of the next.
-        let end = begin + u32::from(self.first.slots);
+        let at = slot % period;
         let uplinks = |pattern: Pattern, end: u32| (end - u32::from(pattern.uplink_slots), end);
-        let first = uplinks(self.first, end);
-        let second = self.second.map(|second| uplinks(second, begin + period));
-        let next = (first.0 + period, first.1 + period);
-        let next_second = second.map(|second| (second.0 + period, second.1 + period));
-        [Some(first), second, Some(next), next_second]
+        let first = uplinks(self.first, self.first.slots.into());
+        let second = self.second.map_or((period, period), |second| uplinks(second, period));
+        // The wanted slot is in this period, or among the first uplink slots of the next.
+        let next = |(from, to): (u32, u32)| (from + period, to + period);
+        [first, second, next(first), next(second)]
             .into_iter()
-            .flatten()
-            .find(|(from, to)| slot < *to && from < to)
-            .map_or(slot, |(from, _)| from.max(slot))
+            .find(|(from, to)| at < *to && from < to)
+            .map_or(slot, |(from, _)| slot.saturating_add(from.saturating_sub(at)))
     }
 
     /// The slot in which a downlink block is acknowledged if that may not be sooner than `least_k1` slots later, and the
     /// K1 that says so (TS 38.213 §9.2.3).
     pub fn feedback(&self, downlink: u32, least_k1: u8) -> (u32, u32) {
-        let slot = self.next_uplink(downlink + u32::from(least_k1));
+        let slot = self.next_uplink(downlink.saturating_add(least_k1.into()));
         (slot, slot - downlink)
     }
 }
@@ -158,21 +155,24 @@ pub struct NamedPattern {
 
 /// Patterns of live networks, from the literature.
 pub fn named_patterns() -> impl Iterator<Item = NamedPattern> {
-    tables::TDD_PATTERNS.iter().filter_map(|&(name, khz, first, second)| {
-        let numerology = Numerology::of_khz(khz)?;
-        let pattern = |[period_us, downlink_slots, downlink, uplink_slots, uplink]: [u16; 5]| {
-            let period = Duration::from_micros(period_us.into()).as_nanos();
-            Pattern {
-                slots: (period / numerology.slot().as_nanos()) as u16,
-                downlink_slots,
-                downlink_symbols: downlink as u8,
-                uplink_slots,
-                uplink_symbols: uplink as u8,
-            }
-        };
-        let pattern = TddPattern::new(pattern(first), second.map(pattern))?;
-        Some(NamedPattern { name, numerology, pattern })
-    })
+    tables::TDD_NAMES.iter().zip(tables::TDD_PERIODS).filter_map(
+        |(&(name, khz), [first, second])| {
+            let numerology = Numerology::of_khz(khz)?;
+            let pattern = |[period_us, downlink_slots, downlink, uplink_slots, uplink]: [u16;
+                               5]| {
+                let period = Duration::from_micros(period_us.into()).as_nanos();
+                Pattern {
+                    slots: (period / numerology.slot().as_nanos()) as u16,
+                    downlink_slots,
+                    downlink_symbols: downlink as u8,
+                    uplink_slots,
+                    uplink_symbols: uplink as u8,
+                }
+            };
+            let pattern = TddPattern::new(pattern(first?), second.map(pattern))?;
+            Some(NamedPattern { name, numerology, pattern })
+        },
+    )
 }
 
 #[cfg(test)]
@@ -197,7 +197,7 @@ mod tests {
             assert_eq!(letters(&named.pattern), plain, "{}", named.name);
             count += 1;
         }
-        assert_eq!(count, tables::TDD_PATTERNS.len());
+        assert_eq!(count, tables::TDD_NAMES.len());
     }
 
     #[test]
@@ -234,6 +234,16 @@ mod tests {
         ] {
             assert_eq!(TddPattern::new(broken, None), None, "{broken:?}");
             assert_eq!(TddPattern::new(fits, Some(broken)).is_some(), broken.uplink_slots == 0);
+        }
+    }
+
+    #[test]
+    fn the_last_slots_that_can_be_counted_have_a_next_one_too() {
+        for named in named_patterns() {
+            for slot in u32::MAX - 20..=u32::MAX {
+                assert!(named.pattern.next_uplink(slot) >= slot);
+                assert!(named.pattern.feedback(slot, 4).0 >= slot);
+            }
         }
     }
 
