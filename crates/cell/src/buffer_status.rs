@@ -103,7 +103,7 @@ fn report_value(rat: Rat, index: u8) -> u64 {
         Rat::Lte => BsrTable::Normal.upper(index),
         Rat::Nr => BsrFormat::Short.upper(index),
     };
-    upper.map_or(OPEN_ENDED, |bytes| bytes.count())
+    upper.map_or(OPEN_ENDED, Bytes::count)
 }
 
 /// The network's side: what it believes waits in a device.

@@ -298,23 +298,22 @@ impl Default for UplinkConfig {
     }
 }
 
-/// Uplink power control in the open loop (TS 36.213 §5.1.1.1).
+/// What a device sends with. The network's commands bring the device to the SNR it wants, while its power suffices
+/// (closed loop, TS 36.213 §5.1.1.1, TS 38.213 §7.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PowerConfig {
     /// Most power of the device, dBm: 23 is class 3 (TS 36.101 §6.2.2).
     pub most_dbm: f32,
-    /// P0 of a resource block, dBm.
-    pub p0_dbm: f32,
-    /// Share of the path loss that is made up for. Range 0..=1.
-    pub alpha: f32,
+    /// SNR that the network wants at its antennas, dB. Default 20: what the highest MCS need. Chosen.
+    pub target_snr_db: f32,
     /// What the base station's noise figure and other cells' devices add to thermal noise, dB.
     pub noise_rise_db: f32,
 }
 
 impl Default for PowerConfig {
     fn default() -> Self {
-        Self { most_dbm: 23.0, p0_dbm: -76.0, alpha: 0.8, noise_rise_db: 8.0 }
+        Self { most_dbm: 23.0, target_snr_db: 20.0, noise_rise_db: 8.0 }
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Leg {
     pub(crate) down: Way,
     pub(crate) up: Way,
     power: PowerConfig,
+    /// What the base station last measured one resource block of the device with.
+    measured: [f32; SUB_BANDS],
     /// Noise and interference at the base station in a resource block, dBm.
     noise_dbm_per_prb: f32,
     /// From when on the carrier is used; `None` while it is not.
@@ -65,6 +67,7 @@ impl Leg {
                 Adapter::new(&device.adapt_uplink, carrier.config.coding(Direction::Uplink))?,
             ),
             power: device.power,
+            measured: [f32::NEG_INFINITY; SUB_BANDS],
             noise_dbm_per_prb: thermal + device.power.noise_rise_db,
             usable: None,
             used: HostInstant::default(),
@@ -78,8 +81,8 @@ impl Leg {
             return None;
         }
         // The base station measures the uplink as often as the device reports the downlink.
-        let sinr = self.uplink_sinr_db();
-        self.up.handle_measurement(&sinr);
+        self.measured = self.uplink_sinr_db(1);
+        self.up.handle_measurement(&self.measured);
         let report = self.reporter.poll_report(now, self.channel.sinr_db())?;
         self.down.handle_report(report);
         Some(report)
@@ -90,32 +93,61 @@ impl Leg {
         self.channel.due().min(self.reporter.wakeup())
     }
 
-    /// Transmit power in each resource block, dBm: open loop, P0 plus the share α of the path loss, and all of the
-    /// device's power in one block at most (TS 36.213 §5.1.1.1, TS 38.213 §7.1.1).
-    fn power_dbm_per_prb(&self) -> f32 {
-        let loss = -self.channel.mean_gain_db();
-        (self.power.p0_dbm + self.power.alpha * loss).min(self.power.most_dbm)
+    /// Transmit power in each of so many resource blocks, dBm.
+    fn power_dbm_per_prb(&self, prb: u16) -> f32 {
+        let wanted =
+            self.power.target_snr_db + self.noise_dbm_per_prb - self.channel.mean_gain_db();
+        wanted.min(self.power.most_dbm - 10.0 * libm::log10f(f32::from(prb.max(1))))
     }
 
-    /// Transmit power in so many resource blocks, dBm.
+    /// Transmit power in all of so many resource blocks, dBm.
     pub(crate) fn power_dbm(&self, prb: u16) -> f32 {
-        self.power_dbm_per_prb() + 10.0 * libm::log10f(f32::from(prb.max(1)))
+        self.power_dbm_per_prb(prb) + 10.0 * libm::log10f(f32::from(prb.max(1)))
     }
 
-    /// Resource blocks that the device's power suffices for.
-    pub(crate) fn uplink_prb(&self) -> u16 {
-        let headroom_db = self.power.most_dbm - self.power_dbm_per_prb();
-        libm::powf(10.0, headroom_db / 10.0).min(f32::from(u16::MAX)) as u16
-    }
-
-    /// What the base station receives the device with, sub-band by sub-band.
-    pub(crate) fn uplink_sinr_db(&self) -> [f32; SUB_BANDS] {
-        let over_noise = self.power_dbm_per_prb() - self.noise_dbm_per_prb;
+    /// What the base station receives so many resource blocks with, sub-band by sub-band.
+    pub(crate) fn uplink_sinr_db(&self, prb: u16) -> [f32; SUB_BANDS] {
+        let over_noise = self.power_dbm_per_prb(prb) - self.noise_dbm_per_prb;
         let mut sinr = [0.0; SUB_BANDS];
         for (sinr, gain) in sinr.iter_mut().zip(self.channel.uplink_gain_db()) {
             *sinr = gain + over_noise;
         }
         sinr
+    }
+
+    /// The resource blocks and the MCS for `need` bytes in `most` blocks at most; the more blocks, the less power each
+    /// has.
+    pub(crate) fn plan_uplink(
+        &mut self,
+        now: HostInstant,
+        sizes: &Sizes,
+        need: u64,
+        most: u16,
+    ) -> Option<(u16, u8)> {
+        let mut prb = most.min(self.most_uplink_prb());
+        let mut mcs = self.uplink_mcs(now, prb)?;
+        let fewer = sizes.prb_for(1, mcs, need, prb);
+        if fewer < prb {
+            mcs = self.uplink_mcs(now, fewer)?;
+            prb = sizes.prb_for(1, mcs, need, fewer);
+        }
+        Some((prb, mcs))
+    }
+
+    /// Blocks beyond which none would be received: the lowest MCS takes some −4 dB.
+    fn most_uplink_prb(&self) -> u16 {
+        const LEAST_SNR_DB: f32 = -2.0;
+        let whole = self.power.most_dbm + self.channel.mean_gain_db() - self.noise_dbm_per_prb;
+        let most = libm::powf(10.0, (whole - LEAST_SNR_DB) / 10.0);
+        (most.min(f32::from(u16::MAX)) as u16).max(1)
+    }
+
+    /// The MCS by what the base station measured last, brought to the power of so many blocks.
+    fn uplink_mcs(&mut self, now: HostInstant, prb: u16) -> Option<u8> {
+        let less = self.power_dbm_per_prb(1) - self.power_dbm_per_prb(prb);
+        let sinr = self.measured.map(|sinr| sinr - less);
+        self.up.handle_measurement(&sinr);
+        self.up.choose(now, u32::MAX).map(|choice| choice.mcs)
     }
 }
 
@@ -124,6 +156,8 @@ impl Leg {
 pub(crate) struct Way {
     pub(crate) processes: Processes,
     pub(crate) share: Share,
+    /// The slot of the newest block: a user has one in a slot.
+    pub(crate) last: Option<u64>,
     adapter: Adapter,
     harq: radio::HarqConfig,
     /// When a report can be used that was not when the rates were found.
@@ -144,6 +178,7 @@ impl Way {
         Self {
             processes: Processes::new(harq.processes),
             share: Share::default(),
+            last: None,
             adapter,
             harq: radio::HarqConfig { redundancy_gain_db: harq.redundancy_gain_db },
             next_report: None,

@@ -197,6 +197,15 @@ impl<P> Ran<P> {
         self.now = now;
     }
 
+    /// What waits at a device to be sent for the first time, in bytes with the headers that they will have.
+    pub fn backlog(&self, device: DeviceId, direction: Direction) -> Bytes {
+        let state = &self.devices[usize::from(device.0)];
+        Bytes::new(match direction {
+            Direction::Downlink => state.downlink.backlog(),
+            Direction::Uplink => state.uplink.backlog(),
+        })
+    }
+
     /// The next packet that left.
     pub fn poll_output(&mut self) -> Option<Output<P>> {
         self.outputs.pop_front()

@@ -47,7 +47,9 @@ impl<P> Ran<P> {
             let block = &way.processes.get(harq).block;
             let Some((bands, first_prb)) = room.take(block.prb) else { continue };
             let (mcs, prb, size) = (block.mcs, block.prb, block.size);
-            self.devices[usize::from(device)].legs[usize::from(leg)].up.processes.repeat(harq);
+            let way = &mut self.devices[usize::from(device)].legs[usize::from(leg)].up;
+            way.processes.repeat(harq);
+            way.last = Some(data_slot);
             let again = true;
             let grant = Grant { device, leg, harq, again, mcs, prb, first_prb, bands, size };
             self.grant(index, slot, data_slot, grant);
@@ -56,16 +58,18 @@ impl<P> Ran<P> {
 
     fn grant_new(&mut self, index: usize, slot: SlotId, data_slot: u64, room: &mut Room) {
         while room.dcis > 0 {
-            let Some((device, leg)) = self.neediest(index, slot) else { return };
+            let Some((device, leg)) = self.neediest(index, slot, data_slot) else { return };
             let carrier = &self.carriers[index];
             let state = &mut self.devices[usize::from(device)];
             let place = &mut state.legs[usize::from(leg)];
             let free: u16 = room.bands.iter().sum();
-            let most = place.uplink_prb().max(1).min(free);
-            let Some(harq) = place.up.processes.idle().filter(|_| most > 0) else { return };
+            let Some(harq) = place.up.processes.idle().filter(|_| free > 0) else { return };
+            place.up.last = Some(data_slot);
             let need = state.belief.ready(slot.at) + BLOCK_HEADER + REPORT_SIZE;
-            let Some(Choice { mcs, .. }) = place.up.choose(slot.at, u32::MAX) else { return };
-            let prb = dft_size(carrier.up.prb_for(1, mcs, need, most));
+            let Some((prb, mcs)) = place.plan_uplink(slot.at, &carrier.up, need, free) else {
+                continue;
+            };
+            let prb = dft_size(prb);
             let size = carrier.up.size(1, mcs, prb);
             let Some((bands, first_prb)) = room.take(prb) else { return };
             state.belief.handle_grant(u64::from(size));
@@ -80,7 +84,7 @@ impl<P> Ran<P> {
     }
 
     /// The user to be granted next.
-    fn neediest(&mut self, index: usize, slot: SlotId) -> Option<(u16, u8)> {
+    fn neediest(&mut self, index: usize, slot: SlotId, data_slot: u64) -> Option<(u16, u8)> {
         let carrier = &self.carriers[index];
         let mut best: Option<(f32, (u16, u8))> = None;
         for &(device, leg) in &carrier.attached {
@@ -90,6 +94,9 @@ impl<P> Ran<P> {
             }
             let background = state.config.background;
             let place = &state.legs[usize::from(leg)];
+            if place.up.last == Some(data_slot) {
+                continue;
+            }
             if !state.may_use(place, slot.at) || place.up.processes.idle().is_none() {
                 continue;
             }
@@ -187,7 +194,7 @@ impl<P> Ran<P> {
         let state = &mut self.devices[usize::from(grant.device)];
         let most = state.config.harq.transmissions;
         let place = &mut state.legs[usize::from(grant.leg)];
-        let (sinr, power_dbm) = (place.uplink_sinr_db(), place.power_dbm(grant.prb));
+        let (sinr, power_dbm) = (place.uplink_sinr_db(grant.prb), place.power_dbm(grant.prb));
         let Attempt { rv, number, arrived, sinr_db } =
             place.up.transmit(grant.harq, &sinr, &mut carrier.rng);
         if number == 0 {

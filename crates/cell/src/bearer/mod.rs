@@ -160,19 +160,6 @@ impl<P> Bearer<P> {
         !self.waiting.is_empty() || !self.flight.is_empty() || self.status_due
     }
 
-    /// How long the oldest packet that was not begun has waited.
-    pub(crate) fn head_of_line(&self) -> Option<HostInstant> {
-        self.waiting.front().map(|packet| packet.entered)
-    }
-
-    /// Packets and their bytes of IP that are inside: queued or not handed on yet.
-    pub(crate) fn inside(&self) -> (u64, u64) {
-        let queued = self.waiting.iter().map(|packet| packet.size.count());
-        let flying = self.flight.iter().map(|packet| packet.size.count());
-        let packets = self.waiting.len() + self.flight.len();
-        (packets as u64, queued.chain(flying).sum())
-    }
-
     pub(crate) fn poll_fate(&mut self) -> Option<Fate<P>> {
         self.fates.pop_front()
     }

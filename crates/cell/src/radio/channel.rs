@@ -42,6 +42,8 @@ pub struct Channel {
     /// Radians of carrier phase per nanosecond at one metre per second.
     radians_per_nano: f64,
     surroundings_mps: f64,
+    /// What the script's levels are over, as a multiple of the noise; 1 without a script.
+    floor: f32,
     /// Neighbours' power over the noise, as the caller said.
     neighbours: f32,
     /// Mean SINR of the downlink, linear, and what of it comes back as transmitter noise.
@@ -119,6 +121,7 @@ impl Channel {
             speed_mps: 0.0,
             radians_per_nano: core::f64::consts::TAU / carrier.wavelength_m() * 1e-9,
             surroundings_mps: model.fading().surroundings_mps,
+            floor: 1.0,
             neighbours: 0.0,
             scale: 0.0,
             transmitter_noise,
@@ -127,6 +130,9 @@ impl Channel {
             sinr_db: empty.clone(),
             uplink_gain_db: empty,
         };
+        if let ModelConfig::Script(script) = model {
+            channel.floor = power(script.floor_db);
+        }
         if let (ModelConfig::Script(script), Some(fading)) = (model, &mut channel.fading) {
             fading.set_rician(script.fading.rician_k_db.map_or(0.0, power));
         }
@@ -176,8 +182,9 @@ impl Channel {
                 }
             }
             Mean::Script(script) => {
-                let gain_db = script.sinr_db(secs) + self.link.noise_dbm_per_prb
-                    - self.link.transmit_dbm_per_prb;
+                let received =
+                    script.sinr_db(secs) + script.floor_db() + self.link.noise_dbm_per_prb;
+                let gain_db = received - self.link.transmit_dbm_per_prb;
                 stale |= gain_db != self.gain_db;
                 self.gain_db = gain_db;
             }
@@ -202,7 +209,7 @@ impl Channel {
     fn rescale(&mut self) {
         let Link { transmit_dbm_per_prb, noise_dbm_per_prb, .. } = self.link;
         let snr = power(transmit_dbm_per_prb + self.gain_db - noise_dbm_per_prb);
-        self.scale = snr / (1.0 + self.interference.over_noise() + self.neighbours);
+        self.scale = snr / (self.floor + self.interference.over_noise() + self.neighbours);
     }
 
     /// Antennas that add power: a script states what is left after they did.
@@ -287,7 +294,7 @@ impl Channel {
         let own = power(self.rsrp_dbm() + RESOURCE_ELEMENTS_DB - self.link.noise_dbm_per_prb)
             * cell_load.clamp(0.0, 1.0);
         let others = self.interference.over_noise() + self.neighbours;
-        self.link.noise_dbm_per_prb + decibels((own + others + 1.0) * self.link.prb)
+        self.link.noise_dbm_per_prb + decibels((own + others + self.floor) * self.link.prb)
     }
 
     /// Reference signal received quality, N × RSRP / RSSI, dB (TS 36.214 §5.1.3), while the cell sends in this share

@@ -24,6 +24,10 @@ pub struct ScriptConfig {
     /// Fading on top, none unless stated. Its mean power is one: the levels stay the means.
     #[serde(default = "no_fading")]
     pub fading: FadingConfig,
+    /// What the levels are over, dB above thermal noise; range 0..=60. In cities neighbours are some 15 dB stronger than
+    /// noise (chosen): a device at 16 dB is then as near as one at 31 dB without them, and its uplink as good.
+    #[serde(default = "city_floor_db")]
+    pub floor_db: f32,
     /// Interference on top, none unless stated: the levels are those without it.
     #[serde(default = "InterferenceConfig::none")]
     pub interference: InterferenceConfig,
@@ -50,6 +54,10 @@ pub enum Between {
     Linear,
 }
 
+fn city_floor_db() -> f32 {
+    15.0
+}
+
 fn no_fading() -> FadingConfig {
     FadingConfig::NONE
 }
@@ -62,11 +70,17 @@ impl ScriptConfig {
             between: Between::Hold,
             repeat: false,
             fading: FadingConfig::NONE,
+            floor_db: city_floor_db(),
             interference: InterferenceConfig::none(),
         }
     }
 
     fn check(&self) -> Result<(), InvalidConfig> {
+        InvalidConfig::unless(
+            (0.0..=60.0).contains(&self.floor_db),
+            "model.floor_db",
+            "is between 0 and 60",
+        )?;
         InvalidConfig::unless(!self.levels.is_empty(), "model.levels", "has at least one level")?;
         InvalidConfig::unless(
             self.levels.iter().all(|level| level.at_s.is_finite() && level.at_s >= 0.0),
@@ -97,13 +111,19 @@ pub(super) struct Script {
     levels: Vec<Level>,
     between: Between,
     repeat: bool,
+    floor_db: f32,
 }
 
 impl Script {
     pub(super) fn new(config: &ScriptConfig) -> Result<Self, InvalidConfig> {
         config.check()?;
-        let ScriptConfig { levels, between, repeat, .. } = config;
-        Ok(Self { levels: levels.clone(), between: *between, repeat: *repeat })
+        let &ScriptConfig { ref levels, between, repeat, floor_db, .. } = config;
+        Ok(Self { levels: levels.clone(), between, repeat, floor_db })
+    }
+
+    /// What the levels are over, dB above thermal noise.
+    pub(super) fn floor_db(&self) -> f32 {
+        self.floor_db
     }
 
     /// The SINR without interference, dB. Before the first level it is the first.

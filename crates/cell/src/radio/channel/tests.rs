@@ -81,8 +81,8 @@ fn a_scripted_channel_is_what_the_script_says() {
             assert!((sinr - want).abs() < 0.01, "at {millis} ms: {sinr}");
         }
         assert!((channel.wideband_sinr_db() - want).abs() < 0.01, "at {millis} ms");
-        // The uplink is coupled by the gain that gives the downlink its SINR.
-        let (gain, noise) = (channel.uplink_gain_db()[0], channel.noise_dbm_per_prb());
+        // The uplink is coupled by the gain that gives the downlink its SINR over the floor of 15 dB.
+        let (gain, noise) = (channel.uplink_gain_db()[0], channel.noise_dbm_per_prb() + 15.0);
         assert!((gain + 26.0 - noise - want).abs() < 0.01, "at {millis} ms: {gain}");
     }
 }
@@ -90,7 +90,7 @@ fn a_scripted_channel_is_what_the_script_says() {
 #[test]
 fn fading_on_a_script_keeps_its_mean_power() {
     let mut channel = channel(
-        "[model]\nkind = 'script'\nlevels = [{at_s = 0, sinr_db = 10}]\nfading = {profile = 'eva'}",
+        "[model]\nkind = 'script'\nlevels = [{at_s = 0, sinr_db = 10}]\nfloor_db = 0\nfading = {profile = 'eva'}",
         5,
     );
     let (mut down, mut up, mut count) = (0.0, 0.0, 0.0);
