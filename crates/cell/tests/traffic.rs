@@ -27,8 +27,8 @@ fn device() -> DeviceConfig {
 }
 
 fn one_device(carrier: CarrierConfig, seed: u64) -> Ran<u64> {
-    let mut ran = Ran::new(&[carrier], ORIGIN, seed).unwrap();
-    ran.add_device(device()).unwrap();
+    let mut ran = Ran::new(&[carrier], ORIGIN, seed).expect("a network");
+    ran.add_device(device()).expect("a device");
     ran
 }
 
