@@ -63,6 +63,9 @@ fn rows_of(code: LogCode, layout: &'static Layout) -> Vec<Row> {
         for sub in layout.sub_layouts() {
             let of = |&version| Version::Sub { packet, id: sub.id, version };
             rows.extend(sub.versions.iter().map(of).map(|version| row(version, fields(sub.parts))));
+            if sub.versions.is_empty() {
+                rows.push(row(Version::Kind { packet, id: sub.id }, fields(sub.parts)));
+            }
         }
         if rows.len() == known {
             rows.push(row(Version::Packet(packet), fields(layout.parts)));

@@ -6,13 +6,18 @@
 //! read through the same tables.
 
 mod bearer_config;
+mod ca_combos;
 mod cell_levels;
+mod cell_search;
 mod common;
 mod csf;
 mod dci;
 mod emit;
+mod evdo;
 mod evidence;
 mod gm_tx;
+mod gsm_cells;
+mod idle_mode;
 mod mac_config;
 mod mac_downlink;
 mod mac_uplink;
@@ -21,6 +26,7 @@ mod nas;
 mod nb_iot;
 mod neighbour;
 mod nr;
+mod other_systems;
 mod pdcch_decoding;
 mod pdcch_phich;
 mod pdcp_cipher;
@@ -35,6 +41,8 @@ mod power_control;
 mod pucch_tx;
 mod pusch_tx;
 mod rach;
+mod rach_reports;
+mod receiver;
 mod rlc_pdu;
 mod rlc_stats;
 mod rrc;
@@ -46,7 +54,8 @@ mod sub;
 mod ul_buffer;
 mod ul_stats;
 mod umts;
-mod umts_gsm;
+mod umts_cells;
+mod umts_rlc;
 
 pub use emit::EmitError;
 pub use evidence::{Evidence, evidence};
@@ -103,6 +112,13 @@ pub enum Version {
         /// Version of the sub-packet.
         version: u8,
     },
+    /// Every version of a kind of sub-packet, where nobody tells them apart.
+    Kind {
+        /// Version of the record around it.
+        packet: u32,
+        /// Kind of sub-packet.
+        id: u8,
+    },
 }
 
 impl fmt::Display for Version {
@@ -111,6 +127,7 @@ impl fmt::Display for Version {
             Self::Packet(version @ ..=0xFFFF) => write!(f, "{version}"),
             Self::Packet(version) => write!(f, "{}.{}", version >> 16, version & 0xFFFF),
             Self::Sub { packet, id, version } => write!(f, "{packet} sub-packet {id} v{version}"),
+            Self::Kind { packet, id } => write!(f, "{packet} sub-packet {id}"),
         }
     }
 }
@@ -245,11 +262,35 @@ records! {
     0xB975 = nr::ml1::BEAMS;
     0xB98F = nr::ml1::ANTENNAS;
     0xB9BF = nr::ml1::HANDOVER;
-    0x4127 = umts_gsm::WCDMA_CELL_LAYOUTS;
-    0x5071 = umts_gsm::SURROUNDING_LAYOUTS;
-    0x507A = umts_gsm::SERVING_POWER_LAYOUTS;
-    0x507B = umts_gsm::NEIGHBOUR_POWER_LAYOUTS;
-    0x5134 = umts_gsm::GSM_CELL_LAYOUTS;
+    0x106E = evdo::ATTEMPT_LAYOUTS;
+    0x1071 = evdo::RELEASE_LAYOUTS;
+    0x118A = evdo::SEARCH_LAYOUTS;
+    0x4005 = umts_cells::RANK_LAYOUTS;
+    0x4125 = umts_cells::STATE_LAYOUTS;
+    0x4127 = umts_cells::IDENTITY_LAYOUTS;
+    0x4135 = umts_rlc::SIGNALLING_LAYOUTS;
+    0x4145 = umts_rlc::CONTROL_LAYOUTS;
+    0x4146 = umts_rlc::CONTROL_LAYOUTS;
+    0x4168 = umts_rlc::DOWNLINK_CIPHER_LAYOUTS;
+    0x4169 = umts_rlc::UPLINK_CIPHER_LAYOUTS;
+    0x5065 = gsm_cells::FREQUENCY_LAYOUTS;
+    0x5066 = gsm_cells::SYNCHRONISATION_LAYOUTS;
+    0x506A = gsm_cells::NEW_BURST_LAYOUTS;
+    0x506C = gsm_cells::BURST_LAYOUTS;
+    0x5071 = gsm_cells::SURROUNDING_LAYOUTS;
+    0x507A = gsm_cells::SERVING_POWER_LAYOUTS;
+    0x507B = gsm_cells::NEIGHBOUR_POWER_LAYOUTS;
+    0x5130 = gsm_cells::SELECTION_LAYOUTS;
+    0x5134 = gsm_cells::CELL_LAYOUTS;
+    0x51FC = gsm_cells::RESELECTION_LAYOUTS;
+    0x5A65 = gsm_cells::DUAL_FREQUENCY_LAYOUTS;
+    0x5A66 = gsm_cells::DUAL_SYNCHRONISATION_LAYOUTS;
+    0x5A6C = gsm_cells::DUAL_BURST_LAYOUTS;
+    0x5A71 = gsm_cells::DUAL_SURROUNDING_LAYOUTS;
+    0x5A7A = gsm_cells::DUAL_SERVING_POWER_LAYOUTS;
+    0x5A7B = gsm_cells::DUAL_NEIGHBOUR_POWER_LAYOUTS;
+    0x5B30 = gsm_cells::DUAL_SELECTION_LAYOUTS;
+    0x5B34 = gsm_cells::DUAL_CELL_LAYOUTS;
     0xB060 = mac_config::LAYOUTS;
     0xB061 = rach::TRIGGER_LAYOUTS;
     0xB062 = rach::ATTEMPT_LAYOUTS;
@@ -275,27 +316,42 @@ records! {
     0xB0B6 = pdcp_data::DELAY_LAYOUTS;
     0xB0C1 = rrc_cell::MIB_LAYOUTS;
     0xB0C2 = rrc_cell::SERVING_LAYOUTS;
+    0xB0CD = ca_combos::LAYOUTS;
     0xB116 = cell_levels::LL1_LAYOUTS;
+    0xB121 = receiver::CLOCK_LAYOUTS;
     0xB12A = ml1_events::PCFICH_LAYOUTS;
     0xB13C = pucch_tx::LAYOUTS;
     0xB144 = ml1_events::RACH_TX_LAYOUTS;
     0xB14D = csf::PERIODIC_LAYOUTS;
     0xB14E = csf::APERIODIC_LAYOUTS;
+    0xB167 = rach_reports::REQUEST_LAYOUTS;
+    0xB168 = rach_reports::RESPONSE_LAYOUTS;
+    0xB169 = rach_reports::IDENTIFICATION_LAYOUTS;
     0xB16A = ml1_events::CONTENTION_LAYOUTS;
     0xB16C = dci::LAYOUTS;
     0xB16D = gm_tx::LAYOUTS;
     0xB16E = power_control::PUSCH_LAYOUTS;
     0xB16F = power_control::PUCCH_LAYOUTS;
     0xB179 = neighbour::INTRA_FREQUENCY_LAYOUTS;
+    0xB17A = idle_mode::SELECTION_LAYOUTS;
+    0xB17D = idle_mode::REQUEST_LAYOUTS;
     0xB17F = cell_levels::EVALUATION_LAYOUTS;
     0xB180 = cell_levels::NEIGHBOUR_LAYOUTS;
+    0xB181 = idle_mode::RESELECTION_LAYOUTS;
     0xB184 = ml1_events::AGGREGATION_LAYOUTS;
+    0xB185 = other_systems::CDMA_LAYOUTS;
+    0xB188 = other_systems::MEASURED_LAYOUTS;
     0xB18A = ml1_events::LINK_MONITORING_LAYOUTS;
+    0xB18E = cell_search::SCAN_LAYOUTS;
+    0xB18F = receiver::CANCELLATION_LAYOUTS;
     0xB192 = neighbour::IDLE_LAYOUTS;
     0xB195 = neighbour::CONNECTED_LAYOUTS;
     0xB196 = cell_levels::RESULT_LAYOUTS;
     0xB197 = cell_levels::INFORMATION_LAYOUTS;
     0xB198 = ml1_events::DRX_LAYOUTS;
+    0xB19E = neighbour::INTER_FREQUENCY_LAYOUTS;
+    0xB1A1 = cell_search::REQUEST_LAYOUTS;
+    0xB1A2 = cell_search::CONFIRM_LAYOUTS;
     0xB1B2 = ml1_events::DC_OFFSET_LAYOUTS;
     0xB244 = nb_iot::DCI_LAYOUTS;
     0xB245 = nb_iot::TX_LAYOUTS;
@@ -305,10 +361,14 @@ records! {
     0xB250 = nb_iot::PBCH_LAYOUTS;
     0x412F = umts::RRC;
     0x512F = umts::GSM_RR;
+    0x5226 = umts::GPRS_MAC;
+    0x5230 = umts::GPRS_NAS;
+    0x5B2F = umts::DUAL_GSM_RR;
     0x7130 = umts::GMM_STATE;
     0x7131 = umts::MM_STATE;
     0x7135 = umts::REGISTRATION;
     0x713A = umts::NAS;
+    0x7B3A = umts::DUAL_NAS;
     0xB0E0 = nas::LTE_MESSAGE;
     0xB0E1 = nas::LTE_MESSAGE;
     0xB0E2 = nas::LTE_MESSAGE;
@@ -326,6 +386,8 @@ records! {
     0xB80A = nas::NR_MESSAGE;
     0xB80B = nas::NR_MESSAGE;
     0xB80C = nas::MM5G_STATE;
+    0xB814 = nas::NR_MESSAGE;
+    0xB815 = nas::SLICES;
     }
 }
 
@@ -395,7 +457,7 @@ fn checked_sub_packets<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::{Block, Part};
+    use crate::layout::{Block, Count, Part};
     use std::vec::Vec;
 
     /// Every block of a layout, with those of its lists and sub-packets.
@@ -436,6 +498,7 @@ mod tests {
             parts.iter().any(|part| match part {
                 Part::Block(block) => block.size > 0,
                 Part::NrControl | Part::Chain => true,
+                Part::List { count: Count::Fixed(1..), parts, .. } => takes_bytes(parts),
                 _ => false,
             })
         }
