@@ -102,7 +102,7 @@ pub(super) fn information(vector: &Vector) {
 pub(super) fn measured(vector: &Vector) {
     let tree = vector.decode();
     let packet = &tree.list("sub_packets")[0];
-    let listed = ServingCells::parse(&vector.body).unwrap();
+    let listed = ServingCells::parse(&vector.body).expect("it is a measurement");
     let mut lines = vec![format!(
         "LTE ML1 SCell Meas Response: EARFCN: {}, Number of cells: {}, Valid RX: {}",
         number(packet, "earfcn"),
@@ -110,7 +110,7 @@ pub(super) fn measured(vector: &Vector) {
         packet.number("valid_receivers").unwrap_or_default(),
     )];
     for (i, cell) in listed.cells().enumerate() {
-        let tti = cell.tti.unwrap();
+        let tti = cell.tti.expect("a cell has its time");
         lines.push(format!(
             "LTE ML1 SCell Meas Response (Cell {i}): PCI: {}, SFN/SubFN: {}/{}, Serving cell index: {}, \
              is_serving_cell: {}",
@@ -118,7 +118,7 @@ pub(super) fn measured(vector: &Vector) {
             tti.sfn(),
             tti.subframe(),
             cell.cell,
-            u8::from(cell.serving.unwrap()),
+            u8::from(cell.serving.expect("it says whether it serves")),
         ));
     }
     let version = vector.body[5];
@@ -127,7 +127,8 @@ pub(super) fn measured(vector: &Vector) {
     }
     for cell in packet.list("cells") {
         for (kind, unit) in [("rsrp", "dbm"), ("rsrq", "db"), ("rssi", "dbm")] {
-            let level = |of: &str| cell.real(&format!("{kind}{of}_{unit}")).unwrap();
+            let level =
+                |of: &str| cell.real(&format!("{kind}{of}_{unit}")).expect("there is a level");
             let best = ["_rx0", "_rx1", "_rx2", "_rx3"].map(level).into_iter().reduce(f64::max);
             assert_eq!(Some(level("")), best, "{kind} of version {version}");
         }

@@ -23,7 +23,7 @@ fn block(tti: Option<Tti>, pdu: &MacPdu<'_>) -> (u16, Vec<u8>) {
 }
 
 pub(super) fn uplink(vector: &Vector) {
-    let uplink = MacUplink::parse(&vector.body).unwrap();
+    let uplink = MacUplink::parse(&vector.body).expect("it has blocks");
     let found: Vec<_> = uplink.blocks().map(|found| block(found.tti, &found.pdu)).collect();
     assert_eq!(found, blocks(vector), "sub-packet version {}", vector.body[5]);
 }
@@ -32,7 +32,7 @@ pub(super) fn downlink(vector: &Vector) {
     if vector.body[0] != 1 {
         return units(vector);
     }
-    let downlink = MacDownlink::parse(&vector.body).unwrap();
+    let downlink = MacDownlink::parse(&vector.body).expect("it has blocks");
     let found: Vec<_> = downlink.blocks().map(|found| block(found.tti, &found.pdu)).collect();
     assert_eq!(found, blocks(vector), "sub-packet version {}", vector.body[5]);
 }
@@ -51,12 +51,12 @@ fn units(vector: &Vector) {
                 _ => header.extend((len | 0x8000).to_be_bytes()),
             }
             if number(unit, "control_element") == 1 {
-                let bytes = unit.bytes("first_bytes").unwrap();
+                let bytes = unit.bytes("first_bytes").expect("an element is logged");
                 header.extend(&bytes[..usize::from(len).min(bytes.len())]);
             } else {
                 header.push(0x1F);
             }
-            found.push((tti.unwrap().packed(), header));
+            found.push((tti.expect("a block has its time").packed(), header));
         }
     }
     assert_eq!(found, blocks(vector), "version {}", vector.body[0]);

@@ -102,7 +102,7 @@ fn serving_cells_are_listed(vector: &Vector) {
         .filter(|layer| number(layer, "cell_count") > number(layer, "serving_index"))
         .map(|layer| number(layer, "serving_pci"))
         .collect();
-    let cells = NrSearcher::parse(&vector.body).unwrap();
+    let cells = NrSearcher::parse(&vector.body).expect("it is a measurement");
     for pci in cells.cells().filter(|cell| cell.serving).map(|cell| i64::from(cell.pci)) {
         assert!(serving.contains(&pci), "{pci} of {serving:?}");
     }

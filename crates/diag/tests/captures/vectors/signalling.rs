@@ -44,7 +44,7 @@ fn lte_channel(pdu: RrcPdu) -> u8 {
 }
 
 pub(super) fn lte(vector: &Vector) {
-    let found = LteRrc::parse(&vector.body).unwrap();
+    let found = LteRrc::parse(&vector.body).expect("it is a message");
     let (tree, packet, version) = (vector.decode(), packet(vector), vector.body[0]);
     assert_eq!(packet.kind, 13, "RRC of LTE");
     assert_eq!(found.message, packet.message, "version {version}");
