@@ -1,8 +1,8 @@
 //! 0xB0CD, the band combinations of LTE that the device supports for carrier aggregation.
 //!
 //! Versions 24, 32, 40 and 41. A capture has 41. Of all of them a public reader of capabilities has real records beside its
-//! own readings: bands, classes and antennas of all combinations are equal. What the indexes of antennas and modulations
-//! stand for, it guesses: they stay numbers here.
+//! own readings: bands and classes of all combinations are equal, of 32 the antennas as well. What the indexes of antennas
+//! and modulations stand for, it guesses: they stay numbers here.
 
 use super::nr::ca_combos::CLASS;
 use crate::layout::{Block, Count, Field, Layout, Part, names, u8, u16, uint};
