@@ -8,6 +8,7 @@
 mod bearer_config;
 mod cell_levels;
 mod common;
+mod compose;
 mod csf;
 mod dci;
 mod emit;
@@ -48,6 +49,7 @@ mod ul_stats;
 mod umts;
 mod umts_gsm;
 
+pub use compose::{Form, compose};
 pub use emit::EmitError;
 pub use evidence::{Evidence, evidence};
 pub use mac_downlink::{DownlinkBlock, MacDownlink};
