@@ -91,7 +91,9 @@ impl<'a> Parts<'a> {
                 Part::Opaque { name, len } => {
                     form = form.bytes(name, self.take(len.read(block) as usize));
                 }
-                Part::Rest { name } => form = form.bytes(name, self.take(self.body.len() - self.at)),
+                Part::Rest { name } => {
+                    form = form.bytes(name, self.take(self.body.len() - self.at))
+                }
                 Part::Chain => {
                     let start = self.at;
                     while self.take(4)[0] & 1 == 1 {}

@@ -133,7 +133,12 @@ impl Encoder {
         Ok(if out.bytes.is_empty() { vec![0] } else { out.bytes })
     }
 
-    fn value(&mut self, place: u16, value: &Value<'_>, out: &mut Writer) -> Result<(), EncodeError> {
+    fn value(
+        &mut self,
+        place: u16,
+        value: &Value<'_>,
+        out: &mut Writer,
+    ) -> Result<(), EncodeError> {
         if self.depth == MAX_DEPTH {
             return Err(EncodeError::Deep { name: self.name });
         }
@@ -143,7 +148,12 @@ impl Encoder {
         Ok(())
     }
 
-    fn of_type(&mut self, ty: Type, value: &Value<'_>, out: &mut Writer) -> Result<(), EncodeError> {
+    fn of_type(
+        &mut self,
+        ty: Type,
+        value: &Value<'_>,
+        out: &mut Writer,
+    ) -> Result<(), EncodeError> {
         match (ty, value) {
             (Type::Null, Value::Null) => Ok(()),
             (Type::Boolean, &Value::Boolean(set)) => {
@@ -178,7 +188,9 @@ impl Encoder {
             (Type::OctetString { lo, hi, .. }, Value::Octets(octets)) => {
                 self.octets(lo, hi, octets, out)
             }
-            (Type::OctetString { lo, hi, contents }, Value::Contains(value)) if contents != NONE => {
+            (Type::OctetString { lo, hi, contents }, Value::Contains(value))
+                if contents != NONE =>
+            {
                 let inner = self.open(contents, value)?;
                 self.octets(lo, hi, &BitStr::of(&inner), out)
             }
@@ -188,7 +200,8 @@ impl Encoder {
             }
             (Type::Sequence { first, root, added, extensible }, Value::Sequence(members)) => {
                 let all = fields(first, root + added);
-                if let Some(&(name, _)) = members.iter().find(|(name, _)| !has(all, name)) {
+                let known = |name: &str| all.iter().any(|field| belongs(field, name));
+                if let Some((name, _)) = members.iter().find(|(name, _)| !known(name)) {
                     return Err(EncodeError::Unknown { name });
                 }
                 self.sequence(all, usize::from(root), extensible, members, out)
@@ -241,7 +254,7 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         let (root, added) = all.split_at(root.min(all.len()));
         let present = |field: &Field| members.iter().find(|(name, _)| *name == field.name());
-        // One that is in the group of another addition has its own place.
+        // No more than are there, as a network writes whose release ends with the last of them.
         let last = added.iter().rposition(|field| is_there(field, members));
         if extensible {
             out.flag(last.is_some());
@@ -256,9 +269,8 @@ impl Encoder {
                 None => return Err(EncodeError::Missing { name: field.name() }),
             }
         }
-        let Some(last) = last.filter(|_| extensible) else { return Ok(()) };
-        // As many as the type has, whether they are there or not.
-        let _ = last;
+        let Some(last) = last else { return Ok(()) };
+        let added = &added[..=last];
         if !out.small_length(added.len()) {
             return Err(self.range());
         }
@@ -336,17 +348,16 @@ impl Encoder {
     }
 }
 
-/// Whether a member of that name is one of `all`, or of a group among them.
-fn has(all: &'static [Field], name: &str) -> bool {
-    all.iter().any(|field| match (field.presence, type_at(field.ty)) {
+/// Whether a member of that name is this field, or one of the group of additions that it stands for.
+fn belongs(field: &Field, name: &str) -> bool {
+    match (field.presence, type_at(field.ty)) {
         (Presence::Group, Type::Sequence { first, root, added, .. }) => {
-            has(fields(first, root + added), name)
+            fields(first, root + added).iter().any(|field| belongs(field, name))
         }
         _ => field.name() == name,
-    })
+    }
 }
 
-/// Whether an addition, or a member of a group of them, is among `members`.
 fn is_there(field: &Field, members: &[(&'static str, Value<'_>)]) -> bool {
-    members.iter().any(|(name, _)| has(core::slice::from_ref(leak(field)), name))
+    members.iter().any(|(name, _)| belongs(field, name))
 }

@@ -92,7 +92,9 @@ impl Form {
 
 fn has_field(part: &Part, name: &str) -> bool {
     match part {
-        Part::Block(block) => block.fields.iter().copied().flatten().any(|found| found.name == name),
+        Part::Block(block) => {
+            block.fields.iter().copied().flatten().any(|found| found.name == name)
+        }
         _ => content_name(part) == Some(name),
     }
 }
