@@ -20,6 +20,7 @@ mod device;
 mod downlink;
 pub mod event;
 mod frame;
+pub mod modem;
 mod policy;
 mod quantity;
 pub mod radio;

@@ -283,7 +283,13 @@ fn fill(field: &Field, entry: &Entry, block: &mut [u8]) -> Result<(), EmitError>
             }
             let start = field.bits.start();
             let place = block.get_mut(start..start + usize::from(bytes)).ok_or(unknown)?;
-            place.copy_from_slice(&number.to_be_bytes()[8 - usize::from(bytes)..]);
+            // Of the first byte the higher bits may belong to another field.
+            let all = &number.to_be_bytes()[8 - usize::from(bytes)..];
+            let mask = (u64::MAX >> (64 - width)).to_be_bytes();
+            let masks = &mask[8 - usize::from(bytes)..];
+            for ((byte, number), mask) in place.iter_mut().zip(all).zip(masks) {
+                *byte = *byte & !mask | number;
+            }
             Ok(())
         }
         (Kind::Scaled { scale, offset }, &Entry::Level(level)) => {
