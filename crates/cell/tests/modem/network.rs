@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sounding_cell::config::{CarrierConfig, DeviceConfig, Rat};
+use sounding_cell::config::{CarrierConfig, DeviceConfig, HarqConfig, Rat};
 use sounding_cell::event::Transmission;
 use sounding_cell::modem::{Modem, ModemConfig, Record};
 use sounding_cell::{DeviceId, Direction, Event, Outcome, Ran};
@@ -66,8 +66,12 @@ pub(crate) fn run(
     config: ModemConfig,
     seed: u64,
 ) -> Run {
-    let device =
-        DeviceConfig { carriers: (0..carriers.len()).collect(), ..DeviceConfig::default() };
+    let device = DeviceConfig {
+        carriers: (0..carriers.len()).collect(),
+        // So that RLC has something to repeat.
+        harq: HarqConfig { transmissions: 2, ..HarqConfig::default() },
+        ..DeviceConfig::default()
+    };
     let mut ran: Ran<()> = Ran::new(carriers, ORIGIN, seed).unwrap();
     let mut modem = Modem::new(config, DEVICE, &device, carriers, ORIGIN).unwrap();
     ran.add_device(device);
@@ -158,4 +162,13 @@ pub(crate) fn items(records: &[(ModemInstant, Item)], lists: &[&str]) -> Vec<Ite
 /// Numbers of an item by name.
 pub(crate) fn numbers<const N: usize>(item: &Item, names: [&str; N]) -> [i64; N] {
     names.map(|name| item.number(name).unwrap_or_else(|| panic!("no {name} in {item:?}")))
+}
+
+/// The first item that differs says more than all of them.
+pub(crate) fn same<T: PartialEq + std::fmt::Debug>(found: &[T], wanted: &[T]) {
+    let at = found.iter().zip(wanted).position(|(found, wanted)| found != wanted);
+    if let Some(at) = at {
+        panic!("item {at}: found {:?}, wanted {:?}", found[at], wanted[at]);
+    }
+    assert_eq!(found.len(), wanted.len());
 }

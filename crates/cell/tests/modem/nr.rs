@@ -6,10 +6,11 @@ use sounding_cell::event::Transmission;
 use sounding_cell::modem::ModemConfig;
 use sounding_cell::{Direction, Event};
 
-use crate::network::{Flows, Run, items, nr, numbers, run};
+use crate::network::{Flows, Run, items, nr, numbers, run, same};
 
 fn runs() -> [Run; 2] {
-    let go = |flows, seed| run(&[nr()], flows, Duration::from_secs(11), ModemConfig::default(), seed);
+    let go =
+        |flows, seed| run(&[nr()], flows, Duration::from_secs(11), ModemConfig::default(), seed);
     [go(Flows::LIGHT, 1), go(Flows::saturated(true, true), 2)]
 }
 
@@ -22,7 +23,16 @@ fn time(sent: &Transmission) -> [i64; 2] {
 fn every_downlink_block_is_in_a_status() {
     for run in runs() {
         let names = [
-            "frame", "slot", "tb_bytes", "mcs", "rbs", "rv", "harq", "crc", "ndi", "retx",
+            "frame",
+            "slot",
+            "tb_bytes",
+            "mcs",
+            "rbs",
+            "rv",
+            "harq",
+            "crc",
+            "ndi",
+            "retx",
             "layers_less_one",
         ];
         let blocks = items(&run.read(0xB887), &["slots", "blocks"]);
@@ -48,7 +58,7 @@ fn every_downlink_block_is_in_a_status() {
             })
             .collect();
         assert!(wanted.len() > 100);
-        assert_eq!(found, wanted);
+        same(&found, &wanted);
         assert!(blocks.iter().all(|block| numbers(block, ["pci", "arfcn"]) == [700, 636_666]));
     }
 }
@@ -95,7 +105,7 @@ fn every_uplink_block_is_in_the_schedule_in_mac_and_in_the_sums() {
             })
             .collect();
         assert!(wanted.len() > 100);
-        assert_eq!(found, wanted);
+        same(&found, &wanted);
 
         let blocks = items(&run.read(0xB872), &["ttis", "blocks"]);
         let names = ["frame", "slot", "grant_bytes", "built_bytes", "harq"];
@@ -109,7 +119,7 @@ fn every_uplink_block_is_in_the_schedule_in_mac_and_in_the_sums() {
                 [frame, slot, sent.size.into(), used, sent.harq.into()]
             })
             .collect();
-        assert_eq!(found, wanted);
+        same(&found, &wanted);
 
         let told: Vec<_> =
             built.iter().filter_map(|sent| Some(i64::from(sent.report?.index))).collect();
@@ -119,7 +129,7 @@ fn every_uplink_block_is_in_the_schedule_in_mac_and_in_the_sums() {
                 .iter()
                 .flat_map(|item| item.list("mac").iter().filter_map(|sub| sub.number("bsr_index")))
                 .collect();
-            assert_eq!(indexes, told);
+            same(&indexes, &told);
         }
 
         let sums = items(&run.read(0xB881), &["carriers"]);
@@ -142,8 +152,7 @@ fn control_messages_channel_levels_and_status_are_as_they_were() {
     let mut asked = 0;
     for run in runs() {
         let messages = run.read(0xB885);
-        for (list, direction) in
-            [("uplink", Direction::Uplink), ("downlink", Direction::Downlink)]
+        for (list, direction) in [("uplink", Direction::Uplink), ("downlink", Direction::Downlink)]
         {
             let found: Vec<_> = items(&messages, &[list])
                 .iter()
@@ -163,7 +172,7 @@ fn control_messages_channel_levels_and_status_are_as_they_were() {
                 })
                 .collect();
             assert!(wanted.len() > 100);
-            assert_eq!(found, wanted);
+            same(&found, &wanted);
         }
 
         let found: Vec<_> = items(&run.read(0xB8A7), &["slots", "reports", "csi"])
@@ -181,7 +190,7 @@ fn control_messages_channel_levels_and_status_are_as_they_were() {
             })
             .collect();
         assert!(wanted.len() > 100);
-        assert_eq!(found, wanted);
+        same(&found, &wanted);
 
         let cells = items(&run.read(0xB97F), &["layers", "cells"]);
         let signals = run.events.iter().filter_map(|event| match event {
@@ -213,7 +222,7 @@ fn control_messages_channel_levels_and_status_are_as_they_were() {
                 .collect();
             asked += told.iter().flatten().count();
             assert!(!told.is_empty(), "{code:x}");
-            assert_eq!(found, told, "{code:x}");
+            same(&found, &told);
         }
     }
     assert!(asked > 0, "some block was lost for good");

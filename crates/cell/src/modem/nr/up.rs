@@ -34,6 +34,8 @@ struct Sums {
     new_blocks: u32,
     retx_blocks: u32,
     slots: u32,
+    /// The slot that was counted last.
+    last: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -83,7 +85,7 @@ impl Uplink {
         let carrier = common.cells.index(sent.slot.carrier) & 3;
         let again = sent.number > 0;
         let sums = self.sums.entry(sent.slot.carrier).or_default();
-        sums.slots += 1;
+        sums.slots += u32::from(sums.last.replace(sent.slot.slot) != Some(sent.slot.slot));
         sums.mcs += u64::from(sent.mcs);
         sums.rbs += u64::from(sent.prb);
         let (bytes, blocks) = match again {
@@ -93,7 +95,7 @@ impl Uplink {
         *bytes += u64::from(sent.size);
         *blocks += 1;
 
-        let k2 = self.offsets.remove(&(sent.slot.carrier, sent.slot.slot)).unwrap_or(0);
+        let k2 = self.offsets.get(&(sent.slot.carrier, sent.slot.slot)).copied().unwrap_or(0);
         let modulation = cell.modulation(Direction::Uplink, sent.mcs);
         let pusch = Form::new()
             .number("symbols", 14)
