@@ -27,6 +27,7 @@ pub mod radio;
 mod ran;
 mod rnti;
 mod slot;
+pub mod sniffer;
 mod span;
 mod uplink;
 
