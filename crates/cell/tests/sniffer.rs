@@ -10,7 +10,7 @@ use sounding_units::{Bytes, HostInstant};
 fn heard(carrier: CarrierConfig) -> Vec<sounding_cell::event::Dci> {
     let origin = HostInstant::from_nanos(1_000_000_000);
     let carrier = CarrierConfig { control_users_per_sec: 200.0, ..carrier };
-    let mut ran: Ran<()> = Ran::new(&[carrier], origin, 4).unwrap();
+    let mut ran: Ran<()> = Ran::new(&[carrier], origin, 4).expect("a sound pattern");
     let devices: Vec<_> = (0..3).map(|_| ran.add_device(DeviceConfig::default())).collect();
     ran.sniff();
     for ms in 0..2_000 {

@@ -72,8 +72,8 @@ pub(crate) fn run(
         harq: HarqConfig { transmissions: 2, ..HarqConfig::default() },
         ..DeviceConfig::default()
     };
-    let mut ran: Ran<()> = Ran::new(carriers, ORIGIN, seed).unwrap();
-    let mut modem = Modem::new(config, DEVICE, &device, carriers, ORIGIN).unwrap();
+    let mut ran: Ran<()> = Ran::new(carriers, ORIGIN, seed).expect("sound patterns");
+    let mut modem = Modem::new(config, DEVICE, &device, carriers, ORIGIN).expect("sound patterns");
     ran.add_device(device);
     ran.watch(DEVICE);
     let mut result = Run { events: Vec::new(), records: Vec::new(), goodput: [0; 2] };

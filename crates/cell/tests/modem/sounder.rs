@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use sounding_cell::modem::{ClockConfig, Mask, ModemConfig};
 use sounding_diag::LogCode;
-use sounding_kpi::Direction;
-use sounding_link::{Arrival, Config, Sounder, State};
-use sounding_units::ModemInstant;
+use sounding_kpi::{Direction, Kpi, Layer};
+use sounding_link::{Arrival, Config, Seen, Sounder, State};
+use sounding_units::{Bytes, ModemInstant};
 
 use crate::network::{Flows, ORIGIN, lte, nr, run};
 
@@ -49,6 +49,71 @@ fn a_saturated_link_is_estimated_within_a_few_percent() {
             let off = estimate / goodput - 1.0;
             // 950 of 1000 bytes of a block are taken for IP, and 990 are; a lost uplink block is not known of.
             assert!(off.abs() < 0.08, "{rat} {direction}: {off:.3}");
+        }
+    }
+}
+
+/// What the KPIs of all records sum up to.
+#[derive(Debug, Default, PartialEq)]
+struct Sums {
+    /// Bytes of uplink and downlink transmissions, the repeated and the lost included.
+    phy: [u64; 2],
+    /// Those of the downlink that arrived, and those of the uplink that were sent for the first time.
+    new: [u64; 2],
+    mac: [u64; 2],
+    padding: [u64; 2],
+    prb: [u64; 2],
+    /// Blocks whose size is not the one that their modulation, coding and resource blocks give.
+    otherwise: u64,
+}
+
+#[test]
+fn kpis_sum_up_to_what_was_granted() {
+    for carrier in [lte(), nr()] {
+        let is_nr = carrier.rat == sounding_cell::config::Rat::Nr;
+        for flows in [Flows::LIGHT, Flows::saturated(true, true)] {
+            let run = run(std::slice::from_ref(&carrier), flows, SPAN, ModemConfig::default(), 6);
+            let mut found = Sums::default();
+            let mut sounder = Sounder::new(Config::new(Direction::Uplink));
+            for record in &run.records {
+                let arrival = Arrival::At(record.made_at);
+                sounder.handle_bytes(arrival, &record.bytes, |_, seen| {
+                    let Seen::Kpi(Kpi::Grant(grant)) = seen else { return };
+                    let at = usize::from(grant.direction == Direction::Uplink);
+                    let size = grant.size.count();
+                    if grant.layer == Layer::Mac {
+                        found.mac[at] += size;
+                        found.padding[at] += grant.padding.map_or(0, Bytes::count);
+                        return;
+                    }
+                    found.phy[at] += size;
+                    if grant.decoded.unwrap_or(!grant.retransmission) {
+                        found.new[at] += size;
+                    }
+                    let allocation = grant.allocation.expect("records of these versions say");
+                    found.prb[at] += u64::from(allocation.prb.count());
+                    let formula = allocation.size();
+                    found.otherwise += u64::from(formula.is_some_and(|bytes| bytes != grant.size));
+                });
+            }
+            let mut wanted = Sums::default();
+            for (at, direction) in
+                [(0, sounding_cell::Direction::Downlink), (1, sounding_cell::Direction::Uplink)]
+            {
+                for sent in run.sent(direction) {
+                    let size = u64::from(sent.size);
+                    wanted.phy[at] += size;
+                    wanted.prb[at] += u64::from(sent.prb);
+                    let new = if at == 0 { sent.arrived } else { sent.number == 0 };
+                    wanted.new[at] += if new { size } else { 0 };
+                    // NR's records of the downlink's MAC are not read for KPIs.
+                    if new && !(at == 0 && is_nr) {
+                        wanted.mac[at] += size;
+                        wanted.padding[at] += u64::from(sent.padding);
+                    }
+                }
+            }
+            assert_eq!(found, wanted);
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn read(cell: u8, line: &str) -> Result<Heard, Problem> {
     else {
         return Err(Problem::Columns { found: count, wanted: COLUMNS });
     };
-    if count < COLUMNS - 1 || count > COLUMNS {
+    if !(COLUMNS - 1..=COLUMNS).contains(&count) {
         return Err(Problem::Columns { found: line.split('\t').count(), wanted: COLUMNS });
     }
     let moment = Moment {

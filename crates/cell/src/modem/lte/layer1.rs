@@ -181,15 +181,11 @@ impl Layer1 {
 }
 
 fn write_pdsch(items: &[PdschItem], common: &mut Common) {
-    let subframe = |item: &PdschItem| {
-        let PdschItem { tti, rbs, layers, cell, .. } = *item;
-        (tti, rbs, layers, cell)
-    };
     let subframes: Vec<PdschSubframeRepr<'_>> = items
         .iter()
         .map(|item| {
-            let (tti, rbs, layers, cell) = subframe(item);
-            PdschSubframeRepr { tti, rbs, layers, cell, blocks: &item.blocks }
+            let PdschItem { tti, rbs, layers, cell, ref blocks } = *item;
+            PdschSubframeRepr { tti, rbs, layers, cell, blocks }
         })
         .collect();
     common.log.write(PdschStat::CODE, |out| PdschStat::emit(&subframes, out));

@@ -47,8 +47,7 @@ pub(super) fn message(cell: &Cell, dci: &Dci) -> Option<Form> {
         Direction::Downlink => form
             .number("format", DOWNLINK)
             .number("layers", dci.layers)
-            .number("ndi", dci.ndi)
-            .number("harq_timing", 0),
+            .number("ndi", dci.ndi),
     })
 }
 

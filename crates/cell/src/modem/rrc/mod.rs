@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_diag::record::{Form, RrcPdu};
-use sounding_rrc::{EncodeError, Value, encode};
+use sounding_rrc::{Value, encode};
 
 use super::Common;
 use super::cells::Cell;
@@ -117,10 +117,8 @@ fn timer(span: Duration, names: &'static [(u16, &'static str)]) -> Value<'static
 
 fn write(message: &Message, common: &mut Common) {
     let Some(cell) = common.cells.get(message.through).cloned() else { return };
-    let encoded: Result<Vec<u8>, EncodeError> = encode(message.pdu, &message.value);
-    let Ok(bytes) = encoded else {
-        common.log.leave_out();
-        return;
+    let Ok(bytes) = encode(message.pdu, &message.value) else {
+        return common.log.leave_out();
     };
     match cell.config.rat {
         Rat::Lte => write_lte(&cell, message.pdu, bytes, common),
@@ -129,7 +127,7 @@ fn write(message: &Message, common: &mut Common) {
 }
 
 fn write_lte(cell: &Cell, pdu: RrcPdu, message: Vec<u8>, common: &mut Common) {
-    // As version 20 numbers the channels; in 7, 8 and 9 of the captures messages are as here.
+    // As version 20 numbers the channels.
     let number = match pdu {
         RrcPdu::LteDlCcch => 6,
         RrcPdu::LteDlDcch => 7,
