@@ -92,7 +92,7 @@ impl<'a> Parts<'a> {
                     form = form.bytes(name, self.take(len.read(block) as usize));
                 }
                 Part::Rest { name } => {
-                    form = form.bytes(name, self.take(self.body.len() - self.at))
+                    form = form.bytes(name, self.take(self.body.len() - self.at));
                 }
                 Part::Chain => {
                     let start = self.at;

@@ -255,7 +255,7 @@ impl Modem {
                 if is_lte {
                     self.lte.handle_sent(&cell, at, &sent, acknowledged, common);
                 } else {
-                    self.nr.handle_sent(&cell, &sent, common);
+                    self.nr.handle_sent(&cell, &sent, acknowledged, common);
                 }
             }
             Seen::Answer(slot, arrived) => self.lte.handle_answer(slot, arrived, &common.cells),

@@ -1,9 +1,10 @@
-//! NR's records of what is sent and heard: 0xB84E, 0xB869, 0xB872, 0xB873, 0xB881, 0xB883, 0xB885, 0xB887, 0xB8A7,
+//! NR's records of what is sent and heard: 0xB84E, 0xB857, 0xB869, 0xB870, 0xB872, 0xB873, 0xB881, 0xB883, 0xB885, 0xB887, 0xB8A7,
 //! 0xB97F.
 //!
 //! No public capture tells how often they come: uplink and downlink every 20 ms or when so many blocks have come as a
 //! record may well hold, the rest as the records of LTE that say the same.
 
+mod data;
 mod down;
 mod up;
 
@@ -13,6 +14,7 @@ use sounding_diag::radio::{Decibels, Slot};
 use sounding_diag::record::{Form, NrCell, NrLayerRepr, NrPdschBlock, NrPdschStatus, NrSearcher};
 use sounding_units::HostInstant;
 
+use self::data::Data;
 use self::up::Uplink;
 use super::Common;
 use super::batch::Batch;
@@ -33,6 +35,7 @@ pub(super) struct Nr {
     /// Status PDUs of the network, and of the device.
     heard: Batch<Form>,
     told: Batch<Form>,
+    data: Data,
     up: Uplink,
 }
 
@@ -44,6 +47,7 @@ impl Nr {
             reports: Batch::new(MOST, 80, origin),
             heard: Batch::new(MOST, 40, origin),
             told: Batch::new(MOST, 45, origin),
+            data: Data::new(origin),
             up: Uplink::new(origin),
         }
     }
@@ -54,6 +58,7 @@ impl Nr {
         written(self.reports.due(now), |reports| write_reports(reports, common));
         written(self.heard.due(now), |pdus| write_heard(pdus, common));
         written(self.told.due(now), |pdus| write_told(pdus, common));
+        self.data.handle_beat(now, common);
         self.up.handle_beat(now, common);
     }
 
@@ -67,13 +72,27 @@ impl Nr {
         }
     }
 
-    pub(super) fn handle_sent(&mut self, cell: &Cell, sent: &Transmission, common: &mut Common) {
-        match sent.direction {
+    pub(super) fn handle_sent(
+        &mut self,
+        cell: &Cell,
+        sent: &Transmission,
+        acknowledged: bool,
+        common: &mut Common,
+    ) {
+        let holds_data = match sent.direction {
             Direction::Downlink => {
                 let full = self.down.push(down::block(cell, sent));
                 written(full, |blocks| write_down(blocks, common));
+                sent.arrived
             }
-            Direction::Uplink => self.up.handle_sent(cell, sent, common),
+            Direction::Uplink => {
+                self.up.handle_sent(cell, sent, common);
+                // MAC builds a block once.
+                sent.number == 0
+            }
+        };
+        if acknowledged && holds_data {
+            self.data.handle_block(cell, sent, common);
         }
     }
 

@@ -148,6 +148,50 @@ fn every_uplink_block_is_in_the_schedule_in_mac_and_in_the_sums() {
 }
 
 #[test]
+fn every_rlc_pdu_is_in_the_block_it_was_in() {
+    for run in runs() {
+        let blocks = items(&run.read(0xB857), &["blocks", "subheaders"]);
+        let found: Vec<_> = blocks
+            .iter()
+            .map(|item| {
+                let [frame, slot] = numbers(item, ["frame", "slot"]);
+                let [len, flags, sn] =
+                    numbers(&item.list("long")[0], ["len_bytes", "rlc_flags", "rlc_sn"]);
+                [frame, slot, len, flags >> 4 & 1, sn]
+            })
+            .collect();
+        let wanted: Vec<_> = run
+            .sent(Direction::Downlink)
+            .into_iter()
+            .filter(|sent| sent.arrived)
+            .flat_map(|sent| sent.pdus.iter().map(|pdu| (time(sent), *pdu)))
+            .map(|([frame, slot], pdu)| {
+                [frame, slot, pdu.span.len() as i64 + 3, pdu.poll.into(), pdu.sn.into()]
+            })
+            .collect();
+        assert!(wanted.len() > 100);
+        same(&found, &wanted);
+
+        let names = ["frame", "slot", "first_rlc_sn", "last_rlc_sn"];
+        let found: Vec<_> = items(&run.read(0xB870), &["ttis", "blocks", "channels"])
+            .iter()
+            .map(|item| numbers(item, names))
+            .collect();
+        let wanted: Vec<_> = run
+            .sent(Direction::Uplink)
+            .into_iter()
+            .filter(|sent| sent.number == 0)
+            .filter_map(|sent| {
+                let [frame, slot] = time(sent);
+                Some([frame, slot, sent.pdus.first()?.sn.into(), sent.pdus.last()?.sn.into()])
+            })
+            .collect();
+        assert!(wanted.len() > 100);
+        same(&found, &wanted);
+    }
+}
+
+#[test]
 fn control_messages_channel_levels_and_status_are_as_they_were() {
     let mut asked = 0;
     for run in runs() {

@@ -49,7 +49,8 @@ fn life(rat: Rat) -> Vec<(u16, Facts)> {
         [carrier(11, 1_300), carrier(12, 66_786), carrier(13, 6_300), carrier(14, 67_000)];
     let device = DeviceConfig { carriers: vec![0, 1, 2, 3], ..DeviceConfig::default() };
     let id = DeviceId(3);
-    let mut modem = Modem::new(ModemConfig::default(), id, &device, &carriers, ORIGIN).expect("sound patterns");
+    let mut modem =
+        Modem::new(ModemConfig::default(), id, &device, &carriers, ORIGIN).expect("sound patterns");
     let at = |ms| ORIGIN + Duration::from_millis(ms);
     let [first, second, third, fourth] = [0, 1, 2, 3].map(CarrierId);
     for (ms, change) in [

@@ -44,10 +44,9 @@ pub(super) fn message(cell: &Cell, dci: &Dci) -> Option<Form> {
         .number("rb_assignment", indication(cell.config.prb, dci.first_prb, dci.prb));
     Some(match dci.direction {
         Direction::Uplink => form.number("format", UPLINK).number("aggregation", 4),
-        Direction::Downlink => form
-            .number("format", DOWNLINK)
-            .number("layers", dci.layers)
-            .number("ndi", dci.ndi),
+        Direction::Downlink => {
+            form.number("format", DOWNLINK).number("layers", dci.layers).number("ndi", dci.ndi)
+        }
     })
 }
 
