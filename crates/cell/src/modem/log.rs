@@ -54,8 +54,9 @@ impl Log {
         self.clock.stamp(self.origin, self.now)
     }
 
-    fn wants(&self, code: LogCode) -> bool {
-        self.mask.wants(code)
+    /// Whether records of a code are written: what no record is made of need not be collected.
+    pub(super) fn wants(&self, code: u16) -> bool {
+        self.mask.wants(LogCode::new(code))
     }
 
     /// Writes a record whose body `emit` appends. What its layout has no room for is left out, and counted.
@@ -64,7 +65,7 @@ impl Log {
         code: LogCode,
         emit: impl FnOnce(&mut Vec<u8>) -> Result<(), EmitError>,
     ) {
-        if !self.wants(code) {
+        if !self.mask.wants(code) {
             return;
         }
         let (at, mut body, mut payload) = (self.stamp(), Vec::new(), Vec::new());
@@ -83,8 +84,8 @@ impl Log {
 
     /// Writes a record by the names of its fields.
     pub(super) fn compose(&mut self, code: u16, version: u32, form: impl FnOnce() -> Form) {
-        let code = LogCode::new(code);
         if self.wants(code) {
+            let code = LogCode::new(code);
             self.write(code, |out| compose(code, version, &form(), out));
         }
     }

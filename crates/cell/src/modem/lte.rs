@@ -5,12 +5,11 @@ mod layer2;
 
 use alloc::vec::Vec;
 
-use sounding_diag::record::Form;
 use sounding_units::HostInstant;
 
 use super::Common;
 use super::batch::Batch;
-use super::cells::{Cell, Cells};
+use super::cells::Cell;
 use crate::bearer::Status;
 use crate::event::{Dci, Direction, SlotId, Transmission};
 
@@ -70,8 +69,8 @@ impl Lte {
         }
     }
 
-    pub(super) fn handle_answer(&mut self, slot: SlotId, arrived: bool, cells: &Cells) {
-        self.layer1.handle_answer(slot, arrived, cells);
+    pub(super) fn handle_answer(&mut self, slot: SlotId, arrived: bool, common: &Common) {
+        self.layer1.handle_answer(slot, arrived, common);
     }
 
     pub(super) fn handle_status(
@@ -83,11 +82,6 @@ impl Lte {
     ) {
         self.layer2.handle_status(at, direction, status, common);
     }
-}
-
-/// The items of a list, each made into a form.
-fn forms<T>(items: &[T], form: impl Fn(&T) -> Form) -> Vec<Form> {
-    items.iter().map(form).collect()
 }
 
 /// A record that is written now, if there is one.

@@ -258,7 +258,7 @@ impl Modem {
                     self.nr.handle_sent(&cell, &sent, acknowledged, common);
                 }
             }
-            Seen::Answer(slot, arrived) => self.lte.handle_answer(slot, arrived, &common.cells),
+            Seen::Answer(slot, arrived) => self.lte.handle_answer(slot, arrived, common),
             Seen::Channel(report) if is_lte => lte::write_channel(&cell, &report, common),
             Seen::Channel(report) => self.nr.handle_channel(&cell, &report, common),
             Seen::Status(direction, status) if is_lte => {

@@ -66,7 +66,9 @@ impl Nr {
         if dci.direction == Direction::Uplink {
             self.up.handle_grant(dci);
         }
-        if let Some(message) = down::message(cell, dci) {
+        if common.log.wants(0xB885)
+            && let Some(message) = down::message(cell, dci)
+        {
             let full = self.messages.push((dci.direction, message));
             written(full, |messages| down::write_messages(messages, common));
         }
@@ -91,7 +93,11 @@ impl Nr {
                 sent.number == 0
             }
         };
-        if acknowledged && holds_data {
+        let code = match sent.direction {
+            Direction::Downlink => 0xB857,
+            Direction::Uplink => 0xB870,
+        };
+        if acknowledged && holds_data && common.log.wants(code) {
             self.data.handle_block(cell, sent, common);
         }
     }
@@ -154,8 +160,16 @@ fn timed(slot: Slot) -> Form {
     form.number("numerology", numerology)
 }
 
+/// Version 3.3 says most of a block, in seventeen bits of size; only 3.13 has room for larger ones.
 fn write_down(blocks: &[NrPdschBlock], common: &mut Common) {
-    common.log.write(NrPdschStatus::CODE, |out| NrPdschStatus::emit(blocks, out));
+    const MOST: u64 = (1 << 17) - 1;
+    if blocks.iter().all(|block| block.size.count() <= MOST) {
+        common.log.write(NrPdschStatus::CODE, |out| NrPdschStatus::emit(blocks, out));
+    } else {
+        common.log.compose(0xB887, 0x3_000D, || {
+            Form::new().list("slots", blocks.iter().filter_map(down::large_block).collect())
+        });
+    }
 }
 
 fn write_reports(reports: &[Form], common: &mut Common) {

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use sounding_cell::event::Transmission;
-use sounding_cell::modem::ModemConfig;
-use sounding_cell::{Direction, Event};
+use arrayvec::ArrayVec;
+use sounding_cell::config::{CarrierConfig, DeviceConfig};
+use sounding_cell::event::{SlotId, Transmission};
+use sounding_cell::modem::{Modem, ModemConfig};
+use sounding_cell::{CarrierId, DeviceId, Direction, Event};
 
-use crate::network::{Flows, Run, items, nr, numbers, run, same};
+use crate::network::{Flows, ORIGIN, Run, items, nr, numbers, read, run, same};
 
 fn runs() -> [Run; 2] {
     let go =
@@ -145,6 +147,48 @@ fn every_uplink_block_is_in_the_schedule_in_mac_and_in_the_sums() {
         let slots = sum("scheduled_slots") + sum("unscheduled_slots");
         assert_eq!(slots, 40 * sums.len() as i64);
     }
+}
+
+/// 1 277 992 bits: 273 resource blocks, four layers, 256QAM.
+#[test]
+fn blocks_of_the_widest_carriers_have_room() {
+    let carrier = CarrierConfig { prb: 273, layers: 4, qam256: true, ..nr() };
+    let id = DeviceId(0);
+    let (config, device) = (ModemConfig::default(), DeviceConfig::default());
+    let mut modem = Modem::new(config, id, &device, &[carrier], ORIGIN).expect("a sound pattern");
+    let sizes = [159_749, 120_000, 159_749];
+    for (slot, size) in (0..).zip(sizes) {
+        let at = ORIGIN + Duration::from_micros(500) * slot as u32;
+        let sent = Transmission {
+            slot: SlotId { carrier: CarrierId(0), slot, at },
+            direction: Direction::Downlink,
+            harq: 3,
+            number: 0,
+            rv: 0,
+            ndi: true,
+            mcs: 27,
+            prb: 250,
+            first_prb: 0,
+            layers: 4,
+            size,
+            padding: 0,
+            arrived: slot != 1,
+            sinr_db: 30.0,
+            power_dbm: 0.0,
+            pdus: ArrayVec::default(),
+            report: None,
+        };
+        modem.handle_event(&Event::Transmission(id, sent));
+    }
+    modem.handle_time(ORIGIN + Duration::from_secs(1));
+    assert_eq!(modem.unwritten(), 0);
+    let records: Vec<_> = std::iter::from_fn(|| modem.poll_record()).collect();
+    let found: Vec<_> = items(&read(&records, 0xB887), &["slots"])
+        .iter()
+        .map(|item| numbers(item, ["tb_bytes", "layers_less_one", "mcs", "rbs", "crc"]))
+        .collect();
+    let wanted = [(sizes[0], 1), (sizes[1], 0), (sizes[2], 1)];
+    same(&found, &wanted.map(|(size, crc)| [size.into(), 3, 27, 250, crc]));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use sounding_units::{Bytes, HostInstant, Prb};
 use super::super::Common;
 use super::super::batch::Batch;
 use super::super::cells::{Cell, Cells, tti};
-use super::{collect, forms, written};
+use super::{collect, written};
 use crate::event::{ChannelReport, Dci, Direction, Signal, SlotId, Transmission};
 
 /// What a report of uplink transmissions counts (its field has five bits).
@@ -151,7 +151,7 @@ impl Layer1 {
     pub(super) fn handle_dci(&mut self, cell: &Cell, dci: &Dci, common: &mut Common) {
         let carrier = common.cells.index(dci.sent_in.carrier);
         let slot = dci.sent_in.slot;
-        if slot >= self.next {
+        if slot >= self.next && common.log.wants(0xB16B) {
             let heard = self.heard.entry(slot).or_default();
             let downlink = dci.direction == Direction::Downlink;
             let form = Form::new()
@@ -163,16 +163,19 @@ impl Layer1 {
                 .number("downlink_blocks", if downlink { dci.layers.min(2) } else { 0 });
             let _ = heard.messages.try_push(form);
         }
+        if !common.log.wants(0xB16C) {
+            return;
+        }
         let modulation = cell.modulation(dci.direction, dci.mcs).map_or(0, |m| m.order() + 1);
         let tbs_index = cell.tbs_index(dci.direction, dci.mcs);
         let message = Message { slot, carrier, dci: *dci, tbs_index, modulation };
         collect(&mut self.messages, message, |items| write_messages(items, common));
     }
 
-    pub(super) fn handle_answer(&mut self, slot: SlotId, arrived: bool, cells: &Cells) {
-        if slot.slot >= self.next {
+    pub(super) fn handle_answer(&mut self, slot: SlotId, arrived: bool, common: &Common) {
+        if slot.slot >= self.next && common.log.wants(0xB16B) {
             let answer = Form::new()
-                .number("cell", cells.index(slot.carrier))
+                .number("cell", common.cells.index(slot.carrier))
                 .number("present", 1)
                 .number("answer", arrived);
             let _ = self.heard.entry(slot.slot).or_default().answers.try_push(answer);
@@ -217,13 +220,13 @@ fn write_messages(items: &[Message], common: &mut Common) {
     common.log.compose(0xB16C, 50, || {
         let subframe = |items: &[Message]| {
             let tti = tti(items.first().map_or(0, |message| message.slot));
-            let (up, down): (Vec<_>, Vec<_>) =
+            let (up, down): (Vec<&Message>, Vec<&Message>) =
                 items.iter().partition(|message| message.dci.direction == Direction::Uplink);
             Form::new()
                 .number("frame", tti.sfn())
                 .number("subframe", tti.subframe())
-                .list("grants", forms(&up, |message| grant(message)))
-                .list("assignments", forms(&down, |message| assignment(message)))
+                .list("grants", up.into_iter().map(grant).collect())
+                .list("assignments", down.into_iter().map(assignment).collect())
         };
         let same = items.chunk_by(|a, b| a.slot == b.slot).map(subframe).collect();
         Form::new().list("subframes", same)

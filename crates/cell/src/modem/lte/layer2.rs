@@ -14,7 +14,7 @@ use super::super::Common;
 use super::super::batch::Batch;
 use super::super::cells::tti;
 use super::super::rlc::{Waiting, lte_header, lte_status};
-use super::{collect, forms, written};
+use super::{collect, written};
 use crate::bearer::Status;
 use crate::event::{Direction, ReportCause, Transmission};
 
@@ -167,6 +167,9 @@ impl Layer2 {
     }
 
     fn take_pdus(&mut self, sent: &Transmission, common: &mut Common) {
+        if !common.log.wants(pdu_code(sent.direction)) {
+            return;
+        }
         let time = tti(sent.slot.slot);
         for pdu in &sent.pdus {
             let form = timed(time).number("pdu_bytes", pdu.span.len() as u16 + 2);
@@ -271,13 +274,20 @@ fn write_up(blocks: &[Taken], common: &mut Common) {
     common.log.write(MacUplink::CODE, |out| MacUplink::emit(&blocks, out));
 }
 
-/// 0xB082 and 0xB092.
+/// All PDUs of a direction.
+const fn pdu_code(direction: Direction) -> u16 {
+    match direction {
+        Direction::Downlink => 0xB082,
+        Direction::Uplink => 0xB092,
+    }
+}
+
 fn write_pdus(direction: Direction, pdus: &[Form], common: &mut Common) {
-    let (code, sub, window) = match direction {
-        Direction::Downlink => (0xB082, 65, common.down),
-        Direction::Uplink => (0xB092, 70, common.up),
+    let (sub, window) = match direction {
+        Direction::Downlink => (65, common.down),
+        Direction::Uplink => (70, common.up),
     };
-    common.log.compose(code, 1, || {
+    common.log.compose(pdu_code(direction), 1, || {
         let bearer = Form::sub_packet(sub, 3).number("mode", 1).number("sn_bits", 10);
         let next = (window.next % 1024) as u16;
         let bearer = match direction {
@@ -289,5 +299,5 @@ fn write_pdus(direction: Direction, pdus: &[Form], common: &mut Common) {
 }
 
 fn write_statuses(pdus: &[Form], common: &mut Common) {
-    common.log.compose(0xB083, 48, || Form::new().list("pdus", forms(pdus, Clone::clone)));
+    common.log.compose(0xB083, 48, || Form::new().list("pdus", pdus.to_vec()));
 }

@@ -69,7 +69,7 @@ fn sn(pdu: &Pdu) -> u32 {
 /// modelled: it says that the PDU is whole.
 fn subheader(pdu: &Pdu) -> Form {
     let long = Form::new()
-        .number("len_bytes", (pdu.span.len() + 3) as u16)
+        .number("len_bytes", (pdu.span.len() + 3).min(u16::MAX.into()) as u16)
         .number("rlc_flags", 1 << 5 | i64::from(pdu.poll) << 4)
         .number("rlc_sn", sn(pdu))
         .number("pdcp_sn", sn(pdu));

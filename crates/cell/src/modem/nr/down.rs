@@ -32,6 +32,23 @@ pub(super) fn block(cell: &Cell, sent: &Transmission) -> NrPdschBlock {
     }
 }
 
+/// A block as version 3.13 of 0xB887 has it.
+pub(super) fn large_block(block: &NrPdschBlock) -> Option<Form> {
+    let slot = block.slot?;
+    let form = Form::new()
+        .number("frame", slot.frame())
+        .number("slot", slot.slot())
+        .number("pci", block.pci)
+        .number("tb_bytes", block.size.count() as u32)
+        .number("mcs", block.mcs)
+        // Eight bits: of the widest carriers it says less than there are.
+        .number("rbs", block.rbs.count().min(255))
+        .number("harq", block.harq)
+        .number("layers_less_one", block.layers.saturating_sub(1))
+        .number("crc", block.received);
+    Some(form)
+}
+
 pub(super) fn message(cell: &Cell, dci: &Dci) -> Option<Form> {
     /// Formats 0_1 and 1_1.
     const UPLINK: u8 = 1;
