@@ -74,6 +74,15 @@ pub(crate) struct Grant {
     pub(crate) size: u32,
 }
 
+/// How the time of a carrier is cut.
+pub(crate) fn frame(config: &CarrierConfig) -> Result<Frame, InvalidConfig> {
+    Ok(match (config.rat, &config.tdd) {
+        (Rat::Lte, _) => Frame::lte_fdd(),
+        (Rat::Nr, None) => Frame::nr_fdd(config.numerology),
+        (Rat::Nr, Some(pattern)) => Frame::nr_tdd(config.numerology, pattern)?,
+    })
+}
+
 impl Carrier {
     pub(crate) fn new(
         id: CarrierId,
@@ -82,11 +91,7 @@ impl Carrier {
         rng: ChaCha8Rng,
     ) -> Result<Self, InvalidConfig> {
         config.check()?;
-        let frame = match (config.rat, &config.tdd) {
-            (Rat::Lte, _) => Frame::lte_fdd(),
-            (Rat::Nr, None) => Frame::nr_fdd(config.numerology),
-            (Rat::Nr, Some(pattern)) => Frame::nr_tdd(config.numerology, pattern)?,
-        };
+        let frame = frame(&config)?;
         let mut bands = [config.prb / SUB_BANDS as u16; SUB_BANDS];
         for band in bands.iter_mut().take(usize::from(config.prb) % SUB_BANDS) {
             *band += 1;

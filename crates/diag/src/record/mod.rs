@@ -11,6 +11,7 @@ mod catalogue;
 mod cell_levels;
 mod cell_search;
 mod common;
+mod compose;
 mod csf;
 mod dci;
 mod emit;
@@ -61,6 +62,7 @@ mod umts_cells;
 mod umts_rlc;
 
 pub use catalogue::{CODES, Record, layouts};
+pub use compose::{Form, compose};
 pub use emit::EmitError;
 pub use evidence::{Evidence, evidence};
 pub use mac_downlink::{DownlinkBlock, MacDownlink};
