@@ -1,22 +1,17 @@
 //! RRC and NAS messages in records, as people read them.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value as Json, json};
-use sounding_diag::record::{LteRrc, MessageSegments, NrRrc, Record, RrcPdu, Segment};
+use sounding_diag::record::{Record, RrcPdu};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_nas::{Direction, NasMessage, System};
 use sounding_rrc::facts::facts;
 
 use crate::privacy::{self, Privacy};
 
-/// Streams of segments that are held at once: more than a modem has, so that a broken capture costs no more.
-const MOST_STREAMS: usize = 64;
-
 /// Decodes the messages of one capture, in the order of its records.
 #[derive(Debug, Default)]
 pub struct Messages {
-    segments: BTreeMap<(LogCode, Option<u32>), MessageSegments>,
+    rrc: sounding_rrc::Messages,
 }
 
 impl Messages {
@@ -33,40 +28,36 @@ impl Messages {
     }
 
     fn read_whole(&mut self, record: &LogRecord<'_>) -> Option<Json> {
-        let (pdu, segment, message) = match Record::parse(record) {
-            Ok(Record::LteRrc(LteRrc { pdu, segment, message, .. })) => (pdu?, segment?, message),
-            Ok(Record::NrRrc(NrRrc { pdu, segment, message, .. })) => (pdu?, segment?, message),
-            Ok(Record::Other(node)) => return read_nas(record.code, node.message()?),
-            _ => return None,
-        };
-        if segment == Segment::Whole {
-            return Some(read_rrc(pdu, message));
+        if let Some((system, direction)) = nas(record.code) {
+            let Ok(Record::Other(node)) = Record::parse(record) else { return None };
+            return Some(read_nas(system, direction, node.message()?));
         }
-        if self.segments.len() >= MOST_STREAMS {
-            self.segments.clear();
-        }
-        let parts = self.segments.entry((record.code, record.radio)).or_default();
-        parts.handle_segment(segment, message).map(|whole| read_rrc(pdu, whole))
+        let message = self.rrc.handle_record(record).ok()??;
+        Some(read_rrc(message.pdu, message.bytes))
     }
 }
 
 /// What of a decoded message is shown in any case.
 const NAMES: &[&str] = &["message", "event"];
 
-fn read_nas(code: LogCode, message: &[u8]) -> Option<Json> {
-    let (system, direction) = match code.number() {
+/// Whose NAS message a record of that code holds, and which way it went.
+const fn nas(code: LogCode) -> Option<(System, Direction)> {
+    Some(match code.number() {
         0xB0E0 | 0xB0E2 | 0xB0EA | 0xB0EC => (System::Eps, Direction::Downlink),
         0xB0E1 | 0xB0E3 | 0xB0EB | 0xB0ED => (System::Eps, Direction::Uplink),
         0xB800 | 0xB808 | 0xB80A => (System::FiveGs, Direction::Downlink),
         0xB801 | 0xB809 | 0xB80B => (System::FiveGs, Direction::Uplink),
         _ => return None,
-    };
+    })
+}
+
+fn read_nas(system: System, direction: Direction, message: &[u8]) -> Json {
     let decoded = match NasMessage::decode(system, direction, message) {
         Ok(decoded) => decoded,
-        Err(error) => return Some(json!({ "unread": error.to_string() })),
+        Err(error) => return json!({ "unread": error.to_string() }),
     };
     let content: Json = serde_json::from_str(&decoded.whole()).unwrap_or_default();
-    Some(json!({ "message": decoded.name(), "content": content }))
+    json!({ "message": decoded.name(), "content": content })
 }
 
 fn read_rrc(pdu: RrcPdu, message: &[u8]) -> Json {

@@ -9,7 +9,7 @@ use miette::{IntoDiagnostic, Result, miette};
 use serde_json::json;
 use sounding_diag::capture::Reader;
 use sounding_diag::packet::Packet;
-use sounding_kpi::registry::{self, Conversion, NamedKpi};
+use sounding_kpi::registry::{self, Conversion, NamedKpi, Source};
 use sounding_kpi::{Counts, Reading, Subscription};
 use sounding_modem::{Polled, Readings, Source};
 use sounding_units::HostInstant;
@@ -257,8 +257,9 @@ fn described(kpi: &NamedKpi) -> serde_json::Value {
         "origin": kpi.origin,
         "code": kpi.code.to_string(),
         "record": kpi.code.name(),
-        "path": kpi.path,
+        "path": kpi.path(),
         "versions": versions,
-        "by_choice": matches!(kpi.conversion, Conversion::Choice(_)),
+        "by_choice": matches!(kpi.source, Source::Field { conversion: Conversion::Choice(_), .. }),
+        "of_message": matches!(kpi.source, Source::Fact { .. }),
     })
 }
