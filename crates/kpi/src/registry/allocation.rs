@@ -2,7 +2,7 @@
 //! §6.1.2.1).
 
 use sounding_diag::layout::Item;
-use sounding_rrc::facts::{Fact, Facts, Known, TimeAllocation};
+use sounding_rrc::facts::{Fact, Facts, Known, Place, TimeAllocation};
 
 use super::fact::Give;
 
@@ -56,7 +56,7 @@ fn uplink(facts: &Facts, place: usize) -> Option<Slots<'_>> {
     is_first(place).then_some(Slots { entries, absent })
 }
 
-fn is_first(place: &sounding_rrc::facts::Place) -> bool {
+fn is_first(place: &Place) -> bool {
     place.nr && place.scell.is_none()
 }
 
@@ -102,4 +102,48 @@ pub(super) fn k0_least(facts: &Facts, give: &mut Give<'_>) {
 
 pub(super) fn k2_least(facts: &Facts, give: &mut Give<'_>) {
     least(facts, uplink, give);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sounding_rrc::facts::BandwidthPart;
+    use std::vec;
+    use std::vec::Vec;
+
+    fn uplink_of(spacing_khz: Option<u16>, slots: &[Option<u8>]) -> Facts {
+        let place = Place { nr: true, uplink: true, ..Place::default() };
+        let entry = |&slots| TimeAllocation { slots, slot_based: true, start: 0, symbols: 14 };
+        let entries = slots.iter().map(entry).collect();
+        let part = spacing_khz.map(|spacing_khz| {
+            Known::BandwidthPart(BandwidthPart { spacing_khz, start_prb: 0, bandwidth_prb: 51 })
+        });
+        let known = part.into_iter().chain([Known::PuschTimeAllocations(entries)]);
+        let facts = known.map(|known| Fact { place, known }).collect();
+        Facts { message: "rrcReconfiguration", event: None, facts }
+    }
+
+    fn given(read: fn(&Facts, &mut Give<'_>), facts: &Facts) -> Vec<(Vec<u16>, f64)> {
+        let mut found = Vec::new();
+        read(facts, &mut |item, value| found.push((item.levels().to_vec(), value)));
+        found
+    }
+
+    /// TS 38.331 §6.3.2, PUSCH-TimeDomainResourceAllocation: 1 at 15 and 30 kHz, 2 at 60 kHz, 3 at 120 kHz.
+    #[test]
+    fn slots_left_out_stand_for_what_the_spacing_makes_them() {
+        for (spacing, slots) in [(15, 1.0), (30, 1.0), (60, 2.0), (120, 3.0)] {
+            let facts = uplink_of(Some(spacing), &[Some(4), None]);
+            assert_eq!(given(k2, &facts), [(vec![0, 0], 4.0), (vec![0, 1], slots)]);
+            assert_eq!(given(k2_at::<1>, &facts), [(vec![0, 1], slots)]);
+            assert_eq!(given(k2_least, &facts), [(vec![0], slots)]);
+        }
+    }
+
+    #[test]
+    fn slots_left_out_without_a_spacing_are_not_known_and_neither_is_the_least() {
+        let facts = uplink_of(None, &[Some(4), None]);
+        assert_eq!(given(k2, &facts), [(vec![0, 0], 4.0)]);
+        assert_eq!(given(k2_least, &facts), []);
+    }
 }
