@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 use sounding_diag::record::{Record, RrcPdu};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_nas::{Direction, NasMessage, System};
+use sounding_rrc::Value;
 use sounding_rrc::facts::facts;
 
 use crate::privacy::{self, Privacy};
@@ -17,28 +18,17 @@ pub struct Messages {
 impl Messages {
     /// What the message of a record says; `None` if it carries none, or only a part of one.
     ///
-    /// What may not be shown comes down to the message's name: of which kind it is tells nothing about its user.
+    /// Of a message that may identify somebody those parts are left out that are not known to identify nobody.
     pub fn read(&mut self, record: &LogRecord<'_>, privacy: Privacy) -> Option<Json> {
-        let mut read = self.read_whole(record)?;
-        if privacy == Privacy::Redact && privacy::identifies(record) {
-            let read = read.as_object_mut()?;
-            read.retain(|name, _| NAMES.contains(&name.as_str()));
-        }
-        Some(read)
-    }
-
-    fn read_whole(&mut self, record: &LogRecord<'_>) -> Option<Json> {
+        let hide = || privacy == Privacy::Redact && privacy::identifies(record);
         if let Some((system, direction)) = nas(record.code) {
             let Ok(Record::Other(node)) = Record::parse(record) else { return None };
-            return Some(read_nas(system, direction, node.message()?));
+            return Some(read_nas(system, direction, node.message()?, hide()));
         }
         let message = self.rrc.handle_record(record).ok()??;
-        Some(read_rrc(message.pdu, message.bytes))
+        Some(read_rrc(message.pdu, message.bytes, hide()))
     }
 }
-
-/// What of a decoded message is shown in any case.
-const NAMES: &[&str] = &["message", "event"];
 
 /// Whose NAS message a record of that code holds, and which way it went.
 const fn nas(code: LogCode) -> Option<(System, Direction)> {
@@ -51,26 +41,35 @@ const fn nas(code: LogCode) -> Option<(System, Direction)> {
     })
 }
 
-fn read_nas(system: System, direction: Direction, message: &[u8]) -> Json {
+fn read_nas(system: System, direction: Direction, message: &[u8], hide: bool) -> Json {
     let decoded = match NasMessage::decode(system, direction, message) {
         Ok(decoded) => decoded,
+        // The decoder's words may hold what it could not read.
+        Err(_) if hide => return json!({ "unread": "no message of this system" }),
         Err(error) => return json!({ "unread": error.to_string() }),
     };
-    let content: Json = serde_json::from_str(&decoded.whole()).unwrap_or_default();
+    let content = if hide { decoded.redacted() } else { decoded.whole() };
+    let content: Json = serde_json::from_str(&content).unwrap_or_default();
     json!({ "message": decoded.name(), "content": content })
 }
 
-fn read_rrc(pdu: RrcPdu, message: &[u8]) -> Json {
+fn read_rrc(pdu: RrcPdu, message: &[u8], hide: bool) -> Json {
     let decoded = match sounding_rrc::decode(pdu, message) {
         Ok(decoded) => decoded,
         Err(error) => return json!({ "unread": error.to_string() }),
     };
-    let content = serde_json::to_value(&decoded.value).unwrap_or_default();
-    let facts = facts(pdu.into(), &decoded.value);
+    let mut facts = facts(pdu.into(), &decoded.value);
+    // What does not decode to its end is not what it is taken for.
+    let content = match hide {
+        true if decoded.unread > 0 => Value::Name("redacted"),
+        true => decoded.value.redacted(),
+        false => decoded.value,
+    };
+    facts.facts.retain(|fact| !(hide && fact.known.identifies()));
     json!({
         "message": facts.message,
         "event": facts.event,
         "facts": facts.facts,
-        "content": content,
+        "content": serde_json::to_value(&content).unwrap_or_default(),
     })
 }

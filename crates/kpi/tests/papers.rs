@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use sounding_diag::LogCode;
 use sounding_kpi::Subscription;
 use sounding_kpi::registry::{self, Source};
 
@@ -212,7 +213,7 @@ fn every_message_of_gandalfs_tables_is_where_its_kpis_are_read() {
 fn a_subscription_of_what_gandalf_reads_asks_for_its_messages_and_no_others() {
     let names = [GANDALF_NR, GANDALF_LTE].into_iter().flatten().flat_map(|(.., kpis)| *kpis);
     let subscription = Subscription::new(names.copied()).expect("all are registered");
-    let codes: BTreeSet<_> = subscription.codes().map(|code| code.number()).collect();
+    let codes: BTreeSet<_> = subscription.codes().map(LogCode::number).collect();
     let expected = CODES.iter().map(|(_, code)| *code).chain([0xB139]);
     assert_eq!(codes, expected.collect());
     let told = subscription.kpis().iter().filter(|kpi| matches!(kpi.source, Source::Fact { .. }));

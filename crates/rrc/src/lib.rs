@@ -27,6 +27,7 @@ mod error;
 pub mod facts;
 mod messages;
 mod pdu;
+mod redact;
 mod schema;
 mod value;
 
@@ -35,4 +36,4 @@ pub use decode::{Decoded, MAX_DEPTH, MAX_VALUES};
 pub use error::{DecodeError, Fault};
 pub use messages::{Message, Messages};
 pub use pdu::{Pdu, decode};
-pub use value::{Redacted, Value, is_private};
+pub use value::Value;
