@@ -9,7 +9,7 @@ use miette::{IntoDiagnostic, Result, miette};
 use serde_json::json;
 use sounding_diag::capture::Reader;
 use sounding_diag::packet::Packet;
-use sounding_kpi::registry::{self, Conversion, NamedKpi, Source};
+use sounding_kpi::registry::{self, Conversion, NamedKpi};
 use sounding_kpi::{Counts, Reading, Subscription};
 use sounding_modem::{Polled, Readings, Source};
 use sounding_units::HostInstant;
@@ -259,7 +259,7 @@ fn described(kpi: &NamedKpi) -> serde_json::Value {
         "record": kpi.code.name(),
         "path": kpi.path(),
         "versions": versions,
-        "by_choice": matches!(kpi.source, Source::Field { conversion: Conversion::Choice(_), .. }),
-        "of_message": matches!(kpi.source, Source::Fact { .. }),
+        "by_choice": matches!(kpi.source, registry::Source::Field { conversion: Conversion::Choice(_), .. }),
+        "of_message": matches!(kpi.source, registry::Source::Fact { .. }),
     })
 }
