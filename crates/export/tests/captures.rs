@@ -76,7 +76,6 @@ fn messages_are_those_of_an_independent_reader() {
         (MI, "twilio_nb_open_3.mi2log"),
         (MI, "20201116_123302_Xiaomi-Mi10_46000.mi2log"),
         (MI, "cmcc.mi2log"),
-        ("Exilarch__mobileinsight-core", "auth_fr_sample.mi2log"),
         ("lgs96__mobileinsight_core", "diag_log_20211220_003916.mi2log"),
         ("ZeroChaos-__rayhunter-traces", "1749222138-goodsim.qmdl"),
     ] {
@@ -277,21 +276,21 @@ fn wireshark_reads_what_is_written() {
 
 #[test]
 fn wireshark_reads_messages_of_umts() {
-    let file = "auth_fr_sample.mi2log";
-    let Some(bytes) = capture("Exilarch__mobileinsight-core", file) else { return };
+    let captures =
+        [("kaiyuhou__mobileinsight-core", "monitor-example.mi2log"), (MI, "cmcc.mi2log")];
     let mut messages = Messages::pcapng(Vec::new()).unwrap();
     let (mut rrc, mut nas) = (0, 0);
-    for_each(&bytes, |_, record| match Message::of(record).map(|message| message.channel) {
-        Some(Channel::UmtsRrc(_)) => {
-            rrc += 1;
+    for (folder, file) in captures {
+        let Some(bytes) = capture(folder, file) else { return };
+        for_each(&bytes, |_, record| {
+            match Message::of(record).map(|message| message.channel) {
+                Some(Channel::UmtsRrc(_)) => rrc += 1,
+                Some(Channel::UmtsNas) => nas += 1,
+                _ => return,
+            }
             messages.handle_record(record).unwrap();
-        }
-        Some(Channel::UmtsNas) => {
-            nas += 1;
-            messages.handle_record(record).unwrap();
-        }
-        _ => {}
-    });
+        });
+    }
     assert!(rrc > 10 && nas > 0, "{rrc} of RRC, {nas} of NAS");
     assert_eq!(messages.left_out(), 0);
     let Some(packets) = dissected(messages.into_inner()) else { return };
