@@ -60,11 +60,6 @@ fn their_name(channel: Channel) -> &'static str {
         Channel::NasProtected => "LTE-NAS_EPS",
         Channel::NasNr => "nas-5gs",
         Channel::UmtsNas => "NAS",
-        Channel::UmtsRrc("dl_dcch") => "RRC_DL_DCCH",
-        Channel::UmtsRrc("ul_dcch") => "RRC_UL_DCCH",
-        Channel::UmtsRrc("dl_ccch") => "RRC_DL_CCCH",
-        Channel::UmtsRrc("ul_ccch") => "RRC_UL_CCCH",
-        Channel::UmtsRrc("bcch_bch") => "RRC_DL_BCCH_BCH",
         Channel::UmtsRrc(other) => other,
     }
 }

@@ -247,9 +247,9 @@ fn leaves<'j>(value: &'j Json, each: &mut impl FnMut(&'j Json)) {
     }
 }
 
-/// A string of bits or bytes: no name of the specifications is made of such digits alone and so long.
+/// A string of bits or bytes. The specifications have names such as `eea2` and `dB10`, and none so long.
 fn is_string_of_digits(text: &str) -> bool {
-    text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    text.len() >= 6 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[test]
