@@ -3,7 +3,7 @@
 //! LTE's RRC and NAS and UMTS's RRC go as GSMTAP over UDP. GSMTAP has no type for NR and none for NAS of UMTS, so these
 //! go as exported PDUs, which name their dissector: a second interface of a pcapng, and left out of a pcap, which has room
 //! for one kind of packet only. MAC is not written: its records hold headers and control elements without the blocks
-//! they belong to.
+//! they belong to, but for the first ten bytes of a random access's third message.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
