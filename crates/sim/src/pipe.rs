@@ -85,3 +85,21 @@ pub struct Lost<P> {
     /// When it was dropped.
     pub dropped: HostInstant,
 }
+
+impl<P> Carried<P> {
+    /// The same packet to whoever put it in as something else, and maybe earlier.
+    pub(crate) fn map<Q>(self, to: impl FnOnce(P, HostInstant) -> (Q, HostInstant)) -> Carried<Q> {
+        let Self { payload, size, entered, joined, left, exits } = self;
+        let (payload, entered) = to(payload, entered);
+        Carried { payload, size, entered, joined, left, exits }
+    }
+}
+
+impl<P> Lost<P> {
+    /// As [`Carried::map`].
+    pub(crate) fn map<Q>(self, to: impl FnOnce(P, HostInstant) -> (Q, HostInstant)) -> Lost<Q> {
+        let Self { payload, size, entered, dropped } = self;
+        let (payload, entered) = to(payload, entered);
+        Lost { payload, size, entered, dropped }
+    }
+}
