@@ -21,7 +21,7 @@ pub struct Histogram {
 impl Histogram {
     /// Counts a value.
     pub fn record(&mut self, value: Duration) {
-        let index = bucket(u64::try_from(value.as_micros()).unwrap_or(u64::MAX));
+        let index = bucket(value.as_secs().saturating_mul(1_000_000).saturating_add(value.subsec_micros().into()));
         if index >= self.buckets.len() {
             self.buckets.resize(index + 1, 0);
         }

@@ -8,7 +8,10 @@ use crate::{Device, Network, Order, Output, Path, PathConfig, Pipe, Port};
 /// A network of links that know nothing of each other: one uplink and one downlink for each device.
 #[derive(Debug)]
 pub struct Links<Q> {
-    devices: Vec<Duplex<Q>>,
+    /// The uplink of the first device, its downlink, the uplink of the second, and so on.
+    pipes: Vec<Slot<Q>>,
+    /// Those before have no output.
+    ready: usize,
 }
 
 /// The two directions of a device.
@@ -20,27 +23,35 @@ pub struct Duplex<Q> {
     pub down: Q,
 }
 
+#[derive(Debug)]
+struct Slot<Q> {
+    pipe: Q,
+    /// The pipe's wakeup as it was when the pipe was last touched, so that pipes in which nothing happens cost nothing.
+    wakeup: Option<HostInstant>,
+}
+
 impl<Q> Links<Q> {
     /// Devices are counted in this order.
     pub fn new(devices: Vec<Duplex<Q>>) -> Self {
-        Self { devices }
+        let both = devices.into_iter().flat_map(|duplex| [duplex.up, duplex.down]);
+        let pipes: Vec<_> = both.map(|pipe| Slot { pipe, wakeup: None }).collect();
+        Self { ready: pipes.len(), pipes }
     }
 
     /// One direction of one device; `None` if there is no such device.
     pub fn pipe(&self, port: Port) -> Option<&Q> {
-        let duplex = self.devices.get(usize::from(port.device.0))?;
-        Some(match port.direction {
-            Direction::Uplink => &duplex.up,
-            Direction::Downlink => &duplex.down,
-        })
+        self.pipes.get(index(port)).map(|slot| &slot.pipe)
     }
+}
 
-    fn each(&mut self) -> impl Iterator<Item = (Port, &mut Q)> {
-        (0..).zip(&mut self.devices).flat_map(|(device, duplex)| {
-            let device = Device(device);
-            [(Port::up(device), &mut duplex.up), (Port::down(device), &mut duplex.down)]
-        })
-    }
+fn index(port: Port) -> usize {
+    2 * usize::from(port.device.0) + usize::from(port.direction == Direction::Downlink)
+}
+
+fn port(index: usize) -> Port {
+    // As many as there are devices, which are counted in 16 bits.
+    let device = Device((index / 2) as u16);
+    if index.is_multiple_of(2) { Port::up(device) } else { Port::down(device) }
 }
 
 impl<P> Links<Path<P>> {
@@ -55,24 +66,35 @@ impl<P> Links<Path<P>> {
 
 impl<P, Q: Pipe<P>> Network<P> for Links<Q> {
     fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: P) {
-        let duplex = &mut self.devices[usize::from(port.device.0)];
-        let pipe = match port.direction {
-            Direction::Uplink => &mut duplex.up,
-            Direction::Downlink => &mut duplex.down,
-        };
-        pipe.handle_packet(now, size, payload);
+        let index = index(port);
+        let slot = &mut self.pipes[index];
+        slot.pipe.handle_packet(now, size, payload);
+        slot.wakeup = slot.pipe.wakeup();
+        self.ready = self.ready.min(index);
     }
 
     fn handle_time(&mut self, now: HostInstant) {
-        self.each().for_each(|(_, pipe)| pipe.handle_time(now));
+        for (index, slot) in self.pipes.iter_mut().enumerate() {
+            // One that was never touched may still wait for the end of its trace, and nobody waits for that here.
+            if slot.wakeup.is_some_and(|at| at <= now) {
+                slot.pipe.handle_time(now);
+                slot.wakeup = slot.pipe.wakeup();
+                self.ready = self.ready.min(index);
+            }
+        }
     }
 
     fn poll_output(&mut self) -> Option<(Port, Output<P>)> {
-        self.each().find_map(|(port, pipe)| Some((port, pipe.poll_output()?)))
+        while let Some(slot) = self.pipes.get_mut(self.ready) {
+            if let Some(output) = slot.pipe.poll_output() {
+                return Some((port(self.ready), output));
+            }
+            self.ready += 1;
+        }
+        None
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        let wakeups = |duplex: &Duplex<Q>| [duplex.up.wakeup(), duplex.down.wakeup()];
-        self.devices.iter().flat_map(wakeups).flatten().min()
+        self.pipes.iter().filter_map(|slot| slot.wakeup).min()
     }
 }
