@@ -139,6 +139,9 @@ impl Controller for Cubic {
         if let Some(rtt) = ack.rtt {
             self.ahead = Some(self.ahead.map_or(rtt, |least| least.min(rtt)));
         }
+        if ack.recovery != Recovery::Timeout {
+            self.before_timeout = None;
+        }
         let since = ack.now - self.last_ack;
         self.last_ack = ack.now;
         if ack.ce > Bytes::ZERO && ack.sent.delivered >= self.answered && ack.recovery == Recovery::None {
@@ -157,7 +160,8 @@ impl Controller for Cubic {
     }
 
     fn handle_timeout(&mut self, _now: HostInstant) {
-        self.before_timeout = Some(self.window);
+        // The first of several timeouts in a row is the one that would be undone.
+        self.before_timeout.get_or_insert(self.window);
         self.slow_start = None;
         self.window.cut();
         // What follows is as after no loss at all: the plateau is where slow start ends (RFC 9438 §4.8).

@@ -55,6 +55,9 @@ impl Reno {
 
 impl Controller for Reno {
     fn handle_ack(&mut self, ack: &Ack) {
+        if ack.recovery != Recovery::Timeout {
+            self.before_timeout = None;
+        }
         if ack.ce > Bytes::ZERO && ack.sent.delivered >= self.answered && ack.recovery == Recovery::None {
             self.answered = ack.delivered;
             self.cut();
@@ -70,7 +73,8 @@ impl Controller for Reno {
     }
 
     fn handle_timeout(&mut self, _now: HostInstant) {
-        self.before_timeout = Some((self.cwnd, self.ssthresh));
+        // The first of several timeouts in a row is the one that would be undone.
+        self.before_timeout.get_or_insert((self.cwnd, self.ssthresh));
         self.cut();
         self.cwnd = self.mss;
     }

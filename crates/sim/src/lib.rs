@@ -31,5 +31,5 @@ pub use network::{Device, Diag, Network, Port};
 pub use path::{Order, Path, PathConfig};
 pub use pipe::{Backlog, Carried, Lost, Output, Pipe};
 pub use queue::{DropFrom, QueueLimit};
-pub use wired::Wired;
+pub use wired::{Through, Wired};
 pub use world::World;

@@ -86,20 +86,28 @@ pub struct Lost<P> {
     pub dropped: HostInstant,
 }
 
+impl<P> Output<P> {
+    /// The same packet as something else.
+    pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Output<Q> {
+        match self {
+            Self::Carried(out) => Output::Carried(out.map(to)),
+            Self::Lost(out) => Output::Lost(out.map(to)),
+        }
+    }
+}
+
 impl<P> Carried<P> {
-    /// The same packet to whoever put it in as something else, and maybe earlier.
-    pub(crate) fn map<Q>(self, to: impl FnOnce(P, HostInstant) -> (Q, HostInstant)) -> Carried<Q> {
+    /// The same packet as something else.
+    pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Carried<Q> {
         let Self { payload, size, entered, joined, left, exits } = self;
-        let (payload, entered) = to(payload, entered);
-        Carried { payload, size, entered, joined, left, exits }
+        Carried { payload: to(payload), size, entered, joined, left, exits }
     }
 }
 
 impl<P> Lost<P> {
-    /// As [`Carried::map`].
-    pub(crate) fn map<Q>(self, to: impl FnOnce(P, HostInstant) -> (Q, HostInstant)) -> Lost<Q> {
+    /// The same packet as something else.
+    pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Lost<Q> {
         let Self { payload, size, entered, dropped } = self;
-        let (payload, entered) = to(payload, entered);
-        Lost { payload, size, entered, dropped }
+        Lost { payload: to(payload), size, entered, dropped }
     }
 }

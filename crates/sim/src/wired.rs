@@ -3,7 +3,7 @@ use alloc::collections::VecDeque;
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant};
 
-use crate::{Diag, Network, Order, Output, Path, PathConfig, Pipe, Port};
+use crate::{Carried, Diag, Lost, Network, Order, Output, Path, PathConfig, Pipe, Port};
 
 /// A network with a wired segment at its far end, which all devices share: after the radio on the way up, before it on
 /// the way down. Where the segment is the narrower of the two, the bottleneck is there.
@@ -12,19 +12,19 @@ use crate::{Diag, Network, Order, Output, Path, PathConfig, Pipe, Port};
 #[derive(Debug)]
 pub struct Wired<N, P> {
     network: N,
-    up: Path<Through<P>>,
-    down: Path<Through<P>>,
+    up: Path<(Port, Through<P>)>,
+    down: Path<(Port, Through<P>)>,
     outputs: VecDeque<(Port, Output<P>)>,
 }
 
+/// A packet on its way through both stages: what the inner network carries.
 #[derive(Debug)]
-struct Through<P> {
+pub struct Through<P> {
     payload: P,
-    port: Port,
     entered: HostInstant,
 }
 
-impl<N: Network<P>, P> Wired<N, P> {
+impl<N: Network<Through<P>>, P> Wired<N, P> {
     /// Puts a segment behind `network`.
     pub fn new(network: N, up: &PathConfig, down: &PathConfig, origin: HostInstant) -> Self {
         Self {
@@ -40,46 +40,53 @@ impl<N: Network<P>, P> Wired<N, P> {
         &self.network
     }
 
+    /// Moves everything on that has come to the end of its stage.
     fn carry(&mut self) {
+        while let Some(output) = self.down.poll_output() {
+            match output {
+                Output::Carried(out) => {
+                    let (port, through) = out.payload;
+                    self.network.handle_packet(out.exits, port, out.size, through);
+                }
+                lost => self.outputs.push_back(ended(lost)),
+            }
+        }
         while let Some((port, output)) = self.network.poll_output() {
             match output {
                 Output::Carried(out) if port.direction == Direction::Uplink => {
-                    let through = Through { payload: out.payload, port, entered: out.entered };
-                    self.up.handle_packet(out.exits, out.size, through);
+                    self.up.handle_packet(out.exits, out.size, (port, out.payload));
                 }
-                output => self.outputs.push_back((port, output)),
+                output => self.outputs.push_back(ended(output.map(|through| (port, through)))),
             }
         }
         while let Some(output) = self.up.poll_output() {
             self.outputs.push_back(ended(output));
         }
-        while let Some(output) = self.down.poll_output() {
-            match output {
-                Output::Carried(out) => {
-                    let Through { payload, port, .. } = out.payload;
-                    self.network.handle_packet(out.exits, port, out.size, payload);
-                }
-                lost => self.outputs.push_back(ended(lost)),
-            }
+    }
+}
+
+/// A packet that has come to its end, as it was when it entered.
+fn ended<P>(output: Output<(Port, Through<P>)>) -> (Port, Output<P>) {
+    match output {
+        Output::Carried(out) => {
+            let (port, Through { entered, .. }) = out.payload;
+            let out = out.map(|(_, through)| through.payload);
+            (port, Output::Carried(Carried { entered, ..out }))
+        }
+        Output::Lost(out) => {
+            let (port, Through { entered, .. }) = out.payload;
+            let out = out.map(|(_, through)| through.payload);
+            (port, Output::Lost(Lost { entered, ..out }))
         }
     }
 }
 
-fn ended<P>(output: Output<Through<P>>) -> (Port, Output<P>) {
-    let end = |through: Through<P>, _| (through.payload, through.entered);
-    match output {
-        Output::Carried(out) => (out.payload.port, Output::Carried(out.map(end))),
-        Output::Lost(out) => (out.payload.port, Output::Lost(out.map(end))),
-    }
-}
-
-impl<N: Network<P>, P> Network<P> for Wired<N, P> {
+impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
     fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: P) {
+        let through = Through { payload, entered: now };
         match port.direction {
-            Direction::Uplink => self.network.handle_packet(now, port, size, payload),
-            Direction::Downlink => {
-                self.down.handle_packet(now, size, Through { payload, port, entered: now });
-            }
+            Direction::Uplink => self.network.handle_packet(now, port, size, through),
+            Direction::Downlink => self.down.handle_packet(now, size, (port, through)),
         }
         self.carry();
     }

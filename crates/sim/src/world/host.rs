@@ -176,7 +176,7 @@ impl Host {
             }
             Kind::Datagram => {
                 self.report.handle_arrival(out, out.size - UDP_HEADERS);
-                let packet = out.map(|_, entered| ((), entered));
+                let packet = out.map(|_| ());
                 observer.handle_event(now, &Event::Arrived { flow: self.id, packet });
             }
         }
@@ -201,7 +201,7 @@ impl Host {
         if let Some(said) = arrival.acknowledgement {
             acknowledge(said, outbox);
         }
-        let packet = out.map(|_, entered| ((), entered));
+        let packet = out.map(|_| ());
         observer.handle_event(now, &Event::Arrived { flow: self.id, packet });
     }
 
@@ -213,7 +213,7 @@ impl Host {
     ) {
         if matches!(out.payload.kind, Kind::Data(_) | Kind::Datagram { .. }) {
             self.report.dropped += 1;
-            let packet = out.map(|_, entered| ((), entered));
+            let packet = out.map(|_| ());
             observer.handle_event(now, &Event::Dropped { flow: self.id, packet });
         }
     }

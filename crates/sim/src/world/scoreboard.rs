@@ -55,6 +55,7 @@ enum State {
 struct Context {
     now: HostInstant,
     least_rtt: Option<Duration>,
+    echo: HostInstant,
     /// The highest segment delivered before.
     highest: u64,
 }
@@ -135,7 +136,7 @@ impl Scoreboard {
         least_rtt: Option<Duration>,
         mut delivered: impl FnMut(Delivered),
     ) {
-        let context = Context { now, least_rtt, highest: self.highest };
+        let context = Context { now, least_rtt, echo: ack.echo, highest: self.highest };
         let next = ack.next.min(self.next());
         while self.base < next {
             self.deliver(context, self.base, &mut delivered);
@@ -191,8 +192,9 @@ impl Scoreboard {
         self.reordered |= !repaired && number < context.highest;
         self.highest = self.highest.max(number);
         let rtt = context.now - sent.at;
-        // Step 2: so soon after it was sent again, it is the first transmission that arrived.
-        let is_first = repaired && context.least_rtt.is_some_and(|least| rtt < least);
+        // Step 2: by its time stamp, or so soon after it was sent again, it is an earlier transmission that arrived.
+        let too_soon = context.least_rtt.is_some_and(|least| rtt < least);
+        let is_first = repaired && (too_soon || context.echo < sent.at);
         if !is_first && self.newest.is_none_or(|newest| (sent.at, number) > newest) {
             self.newest = Some((sent.at, number));
             self.newest_rtt = rtt;
