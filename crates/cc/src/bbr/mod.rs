@@ -26,6 +26,8 @@ const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
 const PROBE_RTT_LASTS: Duration = Duration::from_millis(200);
 /// In segments (§4.2.3.3: BBRMinPipeCwnd).
 const LEAST_CWND: u64 = 4;
+/// In segments. No path comes near; it bounds what follows from absurd samples.
+const MOST_CWND: u64 = 1 << 20;
 /// 2 ÷ ln 2 and its inverse, in thousandths (§4.3.2.1, §4.3.3).
 const HIGH_GAIN: u32 = 2885;
 const DRAIN_GAIN: u32 = 347;
@@ -109,7 +111,8 @@ impl Bbr {
     /// A flow in Startup.
     pub fn new(start: &Start) -> Self {
         let initial_cwnd = start.initial_cwnd();
-        let nominal = initial_cwnd.per(start.rtt.unwrap_or(NOMINAL_RTT));
+        let rtt = start.rtt.filter(|rtt| !rtt.is_zero());
+        let nominal = initial_cwnd.per(rtt.unwrap_or(NOMINAL_RTT));
         Self {
             mss: start.mss,
             initial_cwnd,
@@ -117,7 +120,7 @@ impl Bbr {
             mode: Mode::Startup,
             round: Round::default(),
             bandwidth: Windowed::max(BANDWIDTH_ROUNDS, 0, Rate::ZERO),
-            rtt_min: start.rtt,
+            rtt_min: rtt,
             rtt_min_at: start.now,
             full: FullPipe::default(),
             aggregation: Aggregation::new(start.now),
@@ -185,7 +188,8 @@ impl Bbr {
     /// phase that probes, as Linux has it.
     fn with_quanta(&self, flight: Bytes) -> Bytes {
         let mss = self.mss.count().max(1);
-        let segments = (flight.count() + 3 * burst(self.pacing, self.mss).count()).div_ceil(mss);
+        let quanta = Bytes::new(3 * burst(self.pacing, self.mss).count());
+        let segments = (flight + quanta).count().div_ceil(mss).min(MOST_CWND);
         let probing = matches!(self.mode, Mode::ProbeBw { phase: 0, .. });
         Bytes::new((segments.next_multiple_of(2) + if probing { 2 } else { 0 }) * mss)
     }
@@ -292,7 +296,8 @@ impl Bbr {
     fn set_pacing(&mut self, gain: u32) {
         let rate = self.bandwidth().scaled(gain, 1000).scaled(PACING_MARGIN, 1000);
         if self.full.is_full() || rate > self.pacing {
-            self.pacing = rate;
+            // A segment a second at least: at zero the flow would never learn that the path is back.
+            self.pacing = rate.max(self.mss.per(Duration::from_secs(1)));
         }
     }
 

@@ -63,7 +63,8 @@ impl Ear {
     pub(super) fn handle_time(&mut self, now: HostInstant) {
         while self.publish_at <= now {
             let mut estimate = self.sounder.estimate(self.publish_at);
-            estimate.age += self.listening.latency;
+            // Where nothing is known the age is the longest there is.
+            estimate.age = estimate.age.saturating_add(self.listening.latency);
             self.underway.push_back((self.publish_at + self.listening.latency, estimate));
             self.publish_at = self.publish_at + self.listening.every.max(Duration::from_micros(1));
         }

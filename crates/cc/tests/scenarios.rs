@@ -1,0 +1,307 @@
+//! What each controller does with the same story, as tables: a change of its behaviour is a readable diff here.
+//!
+//! The path is fluid: it delivers a segment a millisecond, has 40 ms without a queue, and acknowledges every second
+//! segment. Nothing here depends on a simulator.
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+use std::time::Duration;
+
+use sounding_cc::part::{DeliveryRate, Pacer};
+use sounding_cc::{Ack, Controller, Departure, Loss, Oracle, Recovery, Start};
+use sounding_kpi::Direction;
+use sounding_link::{Bound, Cause, LinkEstimate, State};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+const MSS: Bytes = Bytes::new(1448);
+const BASE_MS: u64 = 40;
+
+/// What happens, from when on.
+#[derive(Clone, Copy)]
+enum Change {
+    /// Segments the path delivers in ten milliseconds.
+    Path(u64),
+    /// Room in its queue, in segments.
+    Room(usize),
+    /// What a modem says of it, in Mbit/s of IP; it says nothing before.
+    Told(u64),
+    /// The modem falls silent.
+    Silence,
+    /// The retransmission timer fires once.
+    Timeout,
+    /// And should not have.
+    Spurious,
+    /// One packet of those in flight is lost.
+    Loss,
+    /// Nothing.
+    Nothing,
+}
+
+/// A story: what is said of each scene, its length in ms, and what changes at its start.
+type Scene = (&'static str, u64, Change);
+
+struct Path {
+    controller: Box<dyn Controller>,
+    now_ms: u64,
+    per_ten_ms: u64,
+    room: usize,
+    told: Option<u64>,
+    rate: DeliveryRate,
+    pacer: Pacer,
+    queue: VecDeque<Departure>,
+    returning: VecDeque<(u64, Departure)>,
+    in_flight: u64,
+    service: u64,
+    recovering_until: Option<Bytes>,
+    timed_out: bool,
+    blocked: bool,
+}
+
+impl Path {
+    fn new(make: impl FnOnce(&Start) -> Box<dyn Controller>) -> Self {
+        let start = Start::tcp(HostInstant::default(), Some(Duration::from_millis(BASE_MS)), 3);
+        Self {
+            controller: make(&start),
+            now_ms: 0,
+            per_ten_ms: 10,
+            room: 1000,
+            told: None,
+            rate: DeliveryRate::default(),
+            pacer: Pacer::default(),
+            queue: VecDeque::new(),
+            returning: VecDeque::new(),
+            in_flight: 0,
+            service: 0,
+            recovering_until: None,
+            timed_out: false,
+            blocked: false,
+        }
+    }
+
+    fn now(&self) -> HostInstant {
+        HostInstant::from_nanos(self.now_ms * 1_000_000)
+    }
+
+    fn bytes(segments: u64) -> Bytes {
+        Bytes::new(segments * MSS.count())
+    }
+
+    fn change(&mut self, change: Change) {
+        match change {
+            Change::Path(per_ten_ms) => self.per_ten_ms = per_ten_ms,
+            Change::Room(room) => self.room = room,
+            Change::Told(mbit) => self.told = Some(mbit),
+            Change::Silence => self.told = None,
+            Change::Timeout => {
+                self.timed_out = true;
+                self.recovering_until = Some(self.rate.delivered() + Self::bytes(self.in_flight));
+                self.controller.handle_timeout(self.now());
+            }
+            Change::Spurious => {
+                (self.timed_out, self.recovering_until) = (false, None);
+                self.controller.handle_spurious_timeout(self.now());
+            }
+            Change::Loss => {
+                if let Some(sent) = self.queue.pop_front() {
+                    self.lose(sent);
+                }
+            }
+            Change::Nothing => {}
+        }
+    }
+
+    fn lose(&mut self, sent: Departure) {
+        self.in_flight -= 1;
+        self.rate.handle_lost(MSS);
+        let begins_recovery = self.recovering_until.is_none();
+        let in_flight = Self::bytes(self.in_flight);
+        if begins_recovery {
+            self.recovering_until = Some(self.rate.delivered() + in_flight);
+        }
+        let loss = Loss { now: self.now(), size: MSS, in_flight, sent, begins_recovery };
+        self.controller.handle_loss(&loss);
+    }
+
+    fn tick(&mut self) {
+        self.now_ms += 1;
+        let now = self.now();
+        if let Some(mbit) = self.told.filter(|_| self.now_ms.is_multiple_of(10)) {
+            let estimate = LinkEstimate {
+                direction: Direction::Uplink,
+                rate: Rate::from_bits_per_sec(mbit * 1_000_000),
+                bound: Bound::Capacity,
+                age: Duration::from_millis(10),
+                valid_for: Duration::from_millis(300),
+                backlog: None,
+                state: State::Active,
+                cause: Cause::Grants,
+            };
+            self.controller.handle_estimate(now, &estimate, 1);
+        }
+        if self.controller.wakeup().is_some_and(|at| at <= now) {
+            self.controller.handle_time(now);
+        }
+        self.service += self.per_ten_ms;
+        while self.service >= 10 {
+            let Some(sent) = self.queue.pop_front() else {
+                self.service = 0;
+                break;
+            };
+            self.service -= 10;
+            self.returning.push_back((self.now_ms + BASE_MS - 1, sent));
+        }
+        let due = self.returning.iter().filter(|(at, _)| *at <= self.now_ms).count();
+        // Every second segment is acknowledged, or what has waited a millisecond.
+        for _ in 0..due.div_ceil(2) {
+            self.acknowledge(now);
+        }
+        self.send(now);
+    }
+
+    fn acknowledge(&mut self, now: HostInstant) {
+        let prior_in_flight = Self::bytes(self.in_flight);
+        let mut acked = Bytes::ZERO;
+        for _ in 0..2 {
+            if let Some((_, sent)) = self.returning.pop_front_if(|(at, _)| *at <= self.now_ms) {
+                self.rate.handle_delivered(now, MSS, &sent);
+                acked += MSS;
+                self.in_flight -= 1;
+            }
+        }
+        let least = Some(Duration::from_millis(BASE_MS));
+        let Some((sent, rate)) = self.rate.finish(now, least) else { return };
+        if self.recovering_until.is_some_and(|until| self.rate.delivered() >= until) {
+            (self.recovering_until, self.timed_out) = (None, false);
+        }
+        let recovery = match (self.recovering_until, self.timed_out) {
+            (None, _) => Recovery::None,
+            (Some(_), false) => Recovery::Fast,
+            (Some(_), true) => Recovery::Timeout,
+        };
+        self.controller.handle_ack(&Ack {
+            now,
+            acked,
+            rtt: Some(now - sent.at),
+            rate,
+            delivered: self.rate.delivered(),
+            lost: self.rate.lost(),
+            prior_in_flight,
+            in_flight: Self::bytes(self.in_flight),
+            cwnd_limited: self.blocked,
+            recovery,
+            sent,
+            ..Ack::default()
+        });
+    }
+
+    fn send(&mut self, now: HostInstant) {
+        loop {
+            self.blocked = Self::bytes(self.in_flight + 1) > self.controller.cwnd();
+            if self.blocked && self.in_flight > 0 {
+                return;
+            }
+            if let Some(rate) = self.controller.pacing_rate() {
+                if self.pacer.next(now) > now {
+                    return;
+                }
+                self.pacer.handle_sent(now, MSS, rate, MSS);
+            }
+            self.in_flight += 1;
+            let sent = self.rate.handle_sent(now, MSS, Self::bytes(self.in_flight));
+            self.controller.handle_sent(&sent, MSS);
+            if self.queue.len() < self.room {
+                self.queue.push_back(sent);
+            } else {
+                self.lose(sent);
+            }
+        }
+    }
+}
+
+fn table(make: impl FnOnce(&Start) -> Box<dyn Controller>, scenes: &[Scene]) -> String {
+    let mut path = Path::new(make);
+    let mut table = String::from("   ms  cwnd  Mbit/s  queue  state\n");
+    for &(scene, span, change) in scenes {
+        path.change(change);
+        for slice in 0..4 {
+            (0..span / 4).for_each(|_| path.tick());
+            let pacing = path.controller.pacing_rate();
+            let pacing = pacing.map_or("-".into(), |rate| format!("{:.2}", rate.mbit_per_sec()));
+            let row = format!(
+                "{:>5}  {:>4}  {:>6}  {:>5}  {:<22}{}",
+                path.now_ms,
+                path.controller.cwnd().count() / MSS.count(),
+                pacing,
+                path.queue.len(),
+                path.controller.state(),
+                if slice == 0 { scene } else { "" },
+            );
+            writeln!(table, "{}", row.trim_end()).expect("a string takes it");
+        }
+    }
+    table
+}
+
+fn named(name: &str) -> fn(&Start) -> Box<dyn Controller> {
+    sounding_cc::by_name(name).expect("a controller")
+}
+
+const LOSSES: [Scene; 5] = [
+    ("connects, room for 40", 800, Change::Room(40)),
+    ("goes on", 2000, Change::Nothing),
+    ("one packet lost", 400, Change::Loss),
+    ("a timeout", 400, Change::Timeout),
+    ("that was a mistake", 400, Change::Spurious),
+];
+
+#[test]
+fn reno() {
+    insta::assert_snapshot!(table(named("reno"), &LOSSES), @"");
+}
+
+#[test]
+fn cubic() {
+    insta::assert_snapshot!(table(named("cubic"), &LOSSES), @"");
+}
+
+#[test]
+fn bbr() {
+    let scenes: [Scene; 7] = [
+        ("connects", 800, Change::Nothing),
+        ("the path slows to a half", 800, Change::Path(5)),
+        ("and doubles twice", 2000, Change::Path(20)),
+        ("until the minimum is old", 7000, Change::Nothing),
+        ("one packet lost", 200, Change::Loss),
+        ("a timeout", 200, Change::Timeout),
+        ("that was a mistake", 200, Change::Spurious),
+    ];
+    insta::assert_snapshot!(table(named("bbr"), &scenes), @"");
+}
+
+#[test]
+fn biscay() {
+    let scenes: [Scene; 6] = [
+        ("connects, knows nothing", 400, Change::Nothing),
+        ("is told 12 Mbit/s", 400, Change::Told(12)),
+        ("is told 6", 400, Change::Told(6)),
+        ("and the path falls", 800, Change::Path(5)),
+        ("hears nothing more", 400, Change::Silence),
+        ("a timeout", 400, Change::Timeout),
+    ];
+    insta::assert_snapshot!(table(named("biscay"), &scenes), @"");
+}
+
+#[test]
+fn oracle() {
+    // Knows that the path delivers a segment each millisecond for 400 ms, and then one in two.
+    let capacity = |until: HostInstant| {
+        let ms = until.as_nanos() / 1_000_000;
+        Path::bytes(ms.min(400) + ms.saturating_sub(400) / 2)
+    };
+    let make = move |start: &Start| -> Box<dyn Controller> {
+        Box::new(Oracle::new(start, Duration::from_millis(1), capacity))
+    };
+    let scenes: [Scene; 2] =
+        [("connects", 400, Change::Nothing), ("the path slows to a half", 400, Change::Path(5))];
+    insta::assert_snapshot!(table(make, &scenes), @"");
+}
