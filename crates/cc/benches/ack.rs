@@ -46,11 +46,13 @@ fn handle_ack(bencher: Bencher<'_, '_>, name: &str) {
     let make = sounding_cc::by_name(name).expect("a controller");
     let acks = acks();
     let start = Start::tcp(HostInstant::default(), Some(Duration::from_millis(WINDOW)), 1);
-    bencher.counter(ItemsCount::new(ACKS)).with_inputs(|| make(&start)).bench_values(|mut controller| {
-        for ack in &acks {
-            controller.handle_ack(ack);
-            divan::black_box((controller.cwnd(), controller.pacing_rate()));
-        }
-        controller
-    });
+    bencher.counter(ItemsCount::new(ACKS)).with_inputs(|| make(&start)).bench_values(
+        |mut controller| {
+            for ack in &acks {
+                controller.handle_ack(ack);
+                divan::black_box((controller.cwnd(), controller.pacing_rate()));
+            }
+            controller
+        },
+    );
 }

@@ -58,7 +58,10 @@ impl Controller for Reno {
         if ack.recovery != Recovery::Timeout {
             self.before_timeout = None;
         }
-        if ack.ce > Bytes::ZERO && ack.sent.delivered >= self.answered && ack.recovery == Recovery::None {
+        if ack.ce > Bytes::ZERO
+            && ack.sent.delivered >= self.answered
+            && ack.recovery == Recovery::None
+        {
             self.answered = ack.delivered;
             self.cut();
         } else if ack.recovery != Recovery::Fast && ack.cwnd_limited {

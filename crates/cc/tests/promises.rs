@@ -26,7 +26,14 @@ fn number(plausible: u64) -> impl Strategy<Value = u64> {
 }
 
 fn departure() -> impl Strategy<Value = Departure> {
-    (number(1 << 34), number(1 << 24), number(1 << 34), number(1 << 20), number(1 << 22), any::<bool>())
+    (
+        number(1 << 34),
+        number(1 << 24),
+        number(1 << 34),
+        number(1 << 20),
+        number(1 << 22),
+        any::<bool>(),
+    )
         .prop_map(|(at, delivered, delivered_at, lost, in_flight, app_limited)| Departure {
             at: HostInstant::from_nanos(at),
             delivered: Bytes::new(delivered),
@@ -39,8 +46,7 @@ fn departure() -> impl Strategy<Value = Departure> {
 }
 
 fn ack() -> impl Strategy<Value = Ack> {
-    let recovery =
-        prop_oneof![3 => Just(Recovery::None), 1 => Just(Recovery::Fast), 1 => Just(Recovery::Timeout)];
+    let recovery = prop_oneof![3 => Just(Recovery::None), 1 => Just(Recovery::Fast), 1 => Just(Recovery::Timeout)];
     (
         (number(1 << 14), number(1 << 12), number(1 << 24), number(1 << 20), number(1 << 22)),
         (proptest::option::of(number(1 << 30)), proptest::option::of(number(1 << 30))),

@@ -153,7 +153,8 @@ impl Path {
         }
         let due = self.returning.iter().take_while(|(at, _)| *at <= self.ticks).count();
         // Every second segment is acknowledged, or what has waited two milliseconds.
-        let late = self.returning.front().is_some_and(|(at, _)| at + 2 * TICKS_PER_MS <= self.ticks);
+        let late =
+            self.returning.front().is_some_and(|(at, _)| at + 2 * TICKS_PER_MS <= self.ticks);
         if due >= 2 || late {
             self.acknowledge(now);
         }
@@ -303,9 +304,9 @@ fn cubic() {
     3210    11       -      9  slow start
     3215    15       -      4  slow start
     3220    21       -      0  slow start
-    3320    59       -     19  concave               that was a mistake
-    3420    60       -     20  concave
-    3520    60       -     20  concave
+    3320    59       -     19  reno-friendly         that was a mistake
+    3420    60       -     20  reno-friendly
+    3520    61       -     21  reno-friendly
     3620    61       -     21  reno-friendly
     ");
 }

@@ -21,7 +21,9 @@ static RECORDED: LazyLock<Schedule> = LazyLock::new(|| {
     let shared = sounding_testdata::shared("traces/mahimahi/traces/TMobile-LTE-driving.down");
     let trace = match shared {
         Some(path) => mahimahi::parse(&std::fs::read(path).expect("the trace can be read")),
-        None => Ok(Trace::from_millis((1..60_000).filter(|ms| ms % 10 < 8).collect()).expect("a trace")),
+        None => {
+            Ok(Trace::from_millis((1..60_000).filter(|ms| ms % 10 < 8).collect()).expect("a trace"))
+        }
     };
     trace.expect("a trace").into()
 });

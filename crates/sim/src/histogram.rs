@@ -21,7 +21,9 @@ pub struct Histogram {
 impl Histogram {
     /// Counts a value.
     pub fn record(&mut self, value: Duration) {
-        let index = bucket(value.as_secs().saturating_mul(1_000_000).saturating_add(value.subsec_micros().into()));
+        let index = bucket(
+            value.as_secs().saturating_mul(1_000_000).saturating_add(value.subsec_micros().into()),
+        );
         if index >= self.buckets.len() {
             self.buckets.resize(index + 1, 0);
         }
@@ -110,7 +112,8 @@ mod tests {
         let (mut first, mut second, mut whole) = Default::default();
         for value in 1..=1000 {
             let value = Duration::from_micros(value * 7);
-            let half: &mut Histogram = if value.as_micros() % 2 == 0 { &mut first } else { &mut second };
+            let half: &mut Histogram =
+                if value.as_micros() % 2 == 0 { &mut first } else { &mut second };
             half.record(value);
             Histogram::record(&mut whole, value);
         }

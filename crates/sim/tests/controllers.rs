@@ -99,7 +99,8 @@ fn cubic_reaches_its_plateau_after_k() {
     let (mut teeth, mut lowered) = (0, 0);
     for pair in cuts.windows(2) {
         let [(before, after), (_, next)] = pair else { continue };
-        let mut tooth = samples.iter().filter(|sample| sample.at >= after.at && sample.at < next.at);
+        let mut tooth =
+            samples.iter().filter(|sample| sample.at >= after.at && sample.at < next.at);
         let Some(plateau) = tooth.find(|sample| sample.state == "convex") else { continue };
         teeth += 1;
         assert!(plateau.cwnd >= 1000.0);
@@ -122,7 +123,8 @@ fn two_cubics_share_in_halves() {
     world.measure_afresh();
     world.run_until(at_secs(300));
     let rates = flows.map(|flow| world.report(flow).goodput().mbit_per_sec());
-    let jain = (rates[0] + rates[1]).powi(2) / (2.0 * rates.iter().map(|rate| rate * rate).sum::<f64>());
+    let jain =
+        (rates[0] + rates[1]).powi(2) / (2.0 * rates.iter().map(|rate| rate * rate).sum::<f64>());
     assert!(jain >= 0.95, "{rates:?}");
 }
 
@@ -179,7 +181,8 @@ fn bbr_drains_to_four_segments_every_ten_seconds() {
 #[test]
 fn the_oracle_uses_every_opportunity_of_a_trace_and_never_queues() {
     // Bursts and pauses: 1 to 4 opportunities in some milliseconds, none for 50.
-    let opportunities = (1..400_u32).filter(|ms| ms % 100 < 50).flat_map(|ms| vec![ms; (ms % 4) as usize + 1]);
+    let opportunities =
+        (1..400_u32).filter(|ms| ms % 100 < 50).flat_map(|ms| vec![ms; (ms % 4) as usize + 1]);
     let trace = sounding_trace::Trace::from_millis(opportunities.collect()).unwrap();
     let schedule = Schedule::from(trace);
     let capacity = schedule.clone();

@@ -7,7 +7,9 @@ mod common;
 
 use common::{BDP, PACKET, TestWorld, UP, at_secs, links, mbit, millis, named, world};
 use sounding_sim::world::{Acks, Event, Flow, Traffic};
-use sounding_sim::{Device, Duplex, Links, Order, Path, PathConfig, Port, QueueLimit, Wired, World};
+use sounding_sim::{
+    Device, Duplex, Links, Order, Path, PathConfig, Port, QueueLimit, Wired, World,
+};
 use sounding_trace::{Schedule, Steps};
 use sounding_units::{Bytes, HostInstant, Rate};
 
@@ -79,7 +81,11 @@ fn every_byte_of_a_finite_flow_arrives_over_a_link_that_drops() {
         assert!(report.dropped > 0, "{name}");
         assert_eq!(report.delivered, size, "{name}");
         assert_eq!(report.completion.count(), 1, "{name}");
-        assert!(report.completion.most().unwrap() < millis(20_000), "{name}: {:?}", report.completion);
+        assert!(
+            report.completion.most().unwrap() < millis(20_000),
+            "{name}: {:?}",
+            report.completion
+        );
     }
 }
 
@@ -100,7 +106,8 @@ fn what_was_dropped_is_what_was_found_lost_and_sent_again() {
 #[test]
 fn a_flow_of_one_segment_takes_two_round_trips() {
     let mut world = world(mbit(12), BDP);
-    let flow = world.add_flow(Flow::bulk(UP, named("cubic")).sends(Traffic::Finite(Bytes::new(1000))));
+    let flow =
+        world.add_flow(Flow::bulk(UP, named("cubic")).sends(Traffic::Finite(Bytes::new(1000))));
     world.run_until(at_secs(1));
     let took = world.report(flow).completion.most().unwrap();
     // Handshake, one way, and the link's own time for a SYN and a thousand bytes and headers.

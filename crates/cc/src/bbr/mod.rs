@@ -289,7 +289,8 @@ impl Bbr {
 
     /// The last window that neither recovery nor ProbeRTT made smaller (§4.2.3.4).
     fn save_cwnd(&mut self) {
-        let modulated = self.conservation.is_recovering() || matches!(self.mode, Mode::ProbeRtt { .. });
+        let modulated =
+            self.conservation.is_recovering() || matches!(self.mode, Mode::ProbeRtt { .. });
         self.prior_cwnd = if modulated { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 

@@ -15,7 +15,9 @@ pub(super) enum Conservation {
     None,
     Entering,
     /// One packet out for each that was delivered, until one is delivered that left after so much was.
-    Conserving { ends_at: Bytes },
+    Conserving {
+        ends_at: Bytes,
+    },
     Repairing,
 }
 

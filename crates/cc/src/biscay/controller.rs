@@ -3,7 +3,9 @@ use core::time::Duration;
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::{Agreement, Biscay, Bound, Cause, Command, Estimate, Knobs, Path, Snapshot, State, Timeout};
+use super::{
+    Agreement, Biscay, Bound, Cause, Command, Estimate, Knobs, Path, Snapshot, State, Timeout,
+};
 use crate::bbr::Bbr;
 use crate::part::Windowed;
 use crate::{Ack, Controller, Departure, Loss, Start};
@@ -37,9 +39,7 @@ impl BiscayController {
             agreement: Agreement::default(),
             feed: Snapshot { estimate: None, agreeing: 0, heartbeat_at: start.now },
             flows: 1,
-            rtt_min: start
-                .rtt
-                .map(|rtt| Windowed::min(RTT_MIN_LASTS, start.now.as_nanos(), rtt)),
+            rtt_min: start.rtt.map(|rtt| Windowed::min(RTT_MIN_LASTS, start.now.as_nanos(), rtt)),
             timeout: Timeout::None,
         };
         controller.restart(start.now);

@@ -43,7 +43,10 @@ impl DeliveryRate {
     pub fn handle_delivered(&mut self, now: HostInstant, size: Bytes, sent: &Departure) {
         self.delivered += size;
         self.delivered_at = now;
-        if self.newest.is_none_or(|newest| (sent.at, sent.delivered) >= (newest.at, newest.delivered)) {
+        if self
+            .newest
+            .is_none_or(|newest| (sent.at, sent.delivered) >= (newest.at, newest.delivered))
+        {
             self.newest = Some(*sent);
             self.first_sent_at = sent.at;
         }
@@ -63,7 +66,11 @@ impl DeliveryRate {
     ///
     /// An interval shorter than the least RTT says nothing: the acknowledgements were held up and came at once
     /// (§3.3).
-    pub fn finish(&mut self, now: HostInstant, least_rtt: Option<Duration>) -> Option<(Departure, Option<Rate>)> {
+    pub fn finish(
+        &mut self,
+        now: HostInstant,
+        least_rtt: Option<Duration>,
+    ) -> Option<(Departure, Option<Rate>)> {
         if self.limited_until.is_some_and(|until| self.delivered > until) {
             self.limited_until = None;
         }
@@ -71,7 +78,8 @@ impl DeliveryRate {
         let sending = newest.at - newest.first_sent_at;
         let acknowledging = now - newest.delivered_at;
         let interval = sending.max(acknowledging);
-        let long_enough = interval > Duration::ZERO && least_rtt.is_none_or(|least| interval >= least);
+        let long_enough =
+            interval > Duration::ZERO && least_rtt.is_none_or(|least| interval >= least);
         let rate = long_enough.then(|| (self.delivered - newest.delivered).per(interval));
         Some((newest, rate))
     }
@@ -101,8 +109,9 @@ mod tests {
     #[test]
     fn packets_a_millisecond_apart_are_a_thousand_a_second() {
         let mut rate = DeliveryRate::default();
-        let sent: Vec<Departure> =
-            (0..20).map(|ms| rate.handle_sent(millis(ms), MSS, Bytes::new(1000 * (ms + 1)))).collect();
+        let sent: Vec<Departure> = (0..20)
+            .map(|ms| rate.handle_sent(millis(ms), MSS, Bytes::new(1000 * (ms + 1))))
+            .collect();
         let mut last = None;
         for (ms, sent) in (10..).zip(&sent[..10]) {
             rate.handle_delivered(millis(ms), MSS, sent);
@@ -116,8 +125,9 @@ mod tests {
     #[test]
     fn acknowledgements_that_come_at_once_do_not_look_fast() {
         let mut rate = DeliveryRate::default();
-        let sent: Vec<Departure> =
-            (0..10).map(|ms| rate.handle_sent(millis(ms), MSS, Bytes::new(1000 * (ms + 1)))).collect();
+        let sent: Vec<Departure> = (0..10)
+            .map(|ms| rate.handle_sent(millis(ms), MSS, Bytes::new(1000 * (ms + 1))))
+            .collect();
         rate.handle_delivered(millis(40), MSS, &sent[0]);
         rate.finish(millis(40), None);
         for sent in &sent[1..] {

@@ -52,9 +52,9 @@ impl RttEstimator {
 
     /// How long to wait for an acknowledgement.
     pub fn timeout(&self) -> Duration {
-        let base = self.smoothed.map_or(FIRST_RTO, |smoothed| {
-            smoothed + (self.variation * 4).max(LEAST_VARIATION)
-        });
+        let base = self
+            .smoothed
+            .map_or(FIRST_RTO, |smoothed| smoothed + (self.variation * 4).max(LEAST_VARIATION));
         base.saturating_mul(1 << self.backoff.min(16)).min(MOST_RTO)
     }
 }

@@ -57,9 +57,16 @@ enum State {
     #[default]
     Changing,
     Waiting(Transport),
-    Connecting { tcp: Tcp, sent_at: HostInstant, tries: u32 },
+    Connecting {
+        tcp: Tcp,
+        sent_at: HostInstant,
+        tries: u32,
+    },
     Connected(Box<Connection>),
-    Datagrams { rate: Rate, sent: u64 },
+    Datagrams {
+        rate: Rate,
+        sent: u64,
+    },
 }
 
 #[derive(Debug)]
@@ -294,7 +301,11 @@ impl Host {
         let State::Connected(connection) = &mut self.state else { return };
         while let Some(data) = connection.sender.poll_data(now) {
             self.report.sent += 1;
-            outbox.push_back((Way::Forth, HEADERS + Bytes::new(data.size.into()), Kind::Data(data)));
+            outbox.push_back((
+                Way::Forth,
+                HEADERS + Bytes::new(data.size.into()),
+                Kind::Data(data),
+            ));
         }
     }
 
@@ -329,13 +340,16 @@ impl Reader {
     }
 
     /// Takes bytes; how long a response or a finite flow took, if these were the last of it.
-    fn handle_bytes(&mut self, now: HostInstant, new: Bytes, began: HostInstant) -> Option<Duration> {
+    fn handle_bytes(
+        &mut self,
+        now: HostInstant,
+        new: Bytes,
+        began: HostInstant,
+    ) -> Option<Duration> {
         let before = self.received;
         self.received += new;
         match self.traffic {
-            Traffic::Finite(size) => {
-                (before < size && self.received >= size).then(|| now - began)
-            }
+            Traffic::Finite(size) => (before < size && self.received >= size).then(|| now - began),
             Traffic::Responses { size, think } => {
                 let request = self.request?;
                 let wanted = size.count().saturating_mul(request.number + 1);

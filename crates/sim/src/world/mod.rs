@@ -157,7 +157,8 @@ impl<N: Network<Segment>> World<N> {
             match output {
                 Output::Carried(out) => {
                     let flow = out.payload.flow;
-                    self.digest.fold(out.exits.as_nanos(), u64::from(flow.0) << 32 | out.size.count());
+                    self.digest
+                        .fold(out.exits.as_nanos(), u64::from(flow.0) << 32 | out.size.count());
                     let host = &mut self.flows[flow.0 as usize];
                     host.handle_segment(self.now, &out, &mut self.outbox, observer);
                     self.send(flow);
@@ -177,11 +178,20 @@ impl<N: Network<Segment>> World<N> {
         self.ears[ear].handle_time(now);
         while let Some(estimate) = self.ears[ear].poll_estimate(now) {
             let port = self.ears[ear].port();
-            let sharing = self.flows.iter().filter(|host| host.port() == port && host.is_active(now, ACTIVE_FOR));
+            let sharing = self
+                .flows
+                .iter()
+                .filter(|host| host.port() == port && host.is_active(now, ACTIVE_FOR));
             let sharing = u32::try_from(sharing.count()).unwrap_or(u32::MAX);
             for flow in 0..self.flows.len() {
                 if self.flows[flow].port() == port {
-                    self.flows[flow].handle_estimate(now, &estimate, sharing, &mut self.outbox, observer);
+                    self.flows[flow].handle_estimate(
+                        now,
+                        &estimate,
+                        sharing,
+                        &mut self.outbox,
+                        observer,
+                    );
                     self.settle(self.flows[flow].id(), observer);
                 }
             }

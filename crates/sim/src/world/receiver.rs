@@ -67,7 +67,8 @@ impl Receiver {
             self.insert(data.number)
         };
         self.waiting += 1;
-        let at_once = !in_order || self.acks == Acks::EveryPacket || self.waiting >= 2 || self.quick > 0;
+        let at_once =
+            !in_order || self.acks == Acks::EveryPacket || self.waiting >= 2 || self.quick > 0;
         self.quick = self.quick.saturating_sub(1);
         let acknowledgement = at_once.then(|| self.acknowledge(data, now));
         if !at_once {
@@ -120,7 +121,12 @@ impl Receiver {
     fn acknowledge(&mut self, data: Data, received_at: HostInstant) -> Acknowledgement {
         self.waiting = 0;
         self.acknowledge_at = None;
-        Acknowledgement { next: self.next, blocks: self.blocks(data.number), echo: data.sent_at, received_at }
+        Acknowledgement {
+            next: self.next,
+            blocks: self.blocks(data.number),
+            echo: data.sent_at,
+            received_at,
+        }
     }
 
     fn blocks(&self, last: u64) -> [Block; BLOCKS] {

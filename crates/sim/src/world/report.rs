@@ -76,7 +76,11 @@ impl Report {
 
     /// Throughput over what the link could have carried in that time; zero of a link that carries nothing.
     pub fn utilisation(&self, capacity: Bytes) -> f64 {
-        if capacity == Bytes::ZERO { 0.0 } else { self.carried.count() as f64 / capacity.count() as f64 }
+        if capacity == Bytes::ZERO {
+            0.0
+        } else {
+            self.carried.count() as f64 / capacity.count() as f64
+        }
     }
 
     /// Packets dropped over packets that came out or were dropped.

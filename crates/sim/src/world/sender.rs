@@ -141,7 +141,12 @@ impl Sender {
         self.source.handle_request(number);
     }
 
-    pub(super) fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
+    pub(super) fn handle_estimate(
+        &mut self,
+        now: HostInstant,
+        estimate: &LinkEstimate,
+        flows: u32,
+    ) {
         self.controller.handle_estimate(now, estimate, flows);
     }
 

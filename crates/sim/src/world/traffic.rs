@@ -59,7 +59,11 @@ impl Source {
                 (written / self.mss * self.mss).saturating_sub(sent)
             }
             Traffic::OnOff { on, .. } => {
-                if self.into_period(now) < on { u64::MAX } else { 0 }
+                if self.into_period(now) < on {
+                    u64::MAX
+                } else {
+                    0
+                }
             }
             Traffic::Responses { .. } => self.asked.saturating_sub(sent),
         }
@@ -109,7 +113,8 @@ mod tests {
 
     #[test]
     fn an_application_that_pauses_comes_back() {
-        let traffic = Traffic::OnOff { on: Duration::from_millis(30), off: Duration::from_millis(70) };
+        let traffic =
+            Traffic::OnOff { on: Duration::from_millis(30), off: Duration::from_millis(70) };
         let source = source(traffic);
         assert!(source.available(millis(1029), 5000) > 0);
         assert_eq!(source.available(millis(1030), 5000), 0);

@@ -40,7 +40,11 @@ pub(crate) fn named(name: &str) -> fn(&Start) -> Box<dyn Controller> {
 }
 
 /// A bottleneck on the way up that holds `buffer` bytes, 20 ms each way, and a gigabit on the way back.
-pub(crate) fn links<P>(bottleneck: impl Into<Schedule>, buffer: u64, origin: HostInstant) -> Links<Path<P>> {
+pub(crate) fn links<P>(
+    bottleneck: impl Into<Schedule>,
+    buffer: u64,
+    origin: HostInstant,
+) -> Links<Path<P>> {
     let mut up = PathConfig::new(bottleneck);
     up.delay = millis(20);
     up.queue = QueueLimit::bytes(Bytes::new(buffer));
@@ -83,7 +87,12 @@ pub(crate) fn windows(world: &mut TestWorld, flow: FlowId, until: HostInstant) -
 }
 
 /// Runs one bulk flow for a while before it is measured, and then for `secs`.
-pub(crate) fn settled(controller: &str, bottleneck: Rate, buffer: u64, secs: u64) -> (TestWorld, FlowId) {
+pub(crate) fn settled(
+    controller: &str,
+    bottleneck: Rate,
+    buffer: u64,
+    secs: u64,
+) -> (TestWorld, FlowId) {
     let mut world = world(bottleneck, buffer);
     let flow = world.add_flow(Flow::bulk(UP, named(controller)));
     world.run_until(at_secs(30));
