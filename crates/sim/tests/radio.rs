@@ -33,7 +33,7 @@ impl Radio {
             .map(|ms| schedule.capacity(millis(ms), millis(ms + 1)).count())
             .collect();
         let share = sounding_link::Config::new(UP.direction).ip_share_permille;
-        let capture = sounding_modem::uplink_capture(&per_ms, EPOCH, share.into());
+        let capture = sounding_modem::uplink_capture(&per_ms, EPOCH, share);
         let (mut chunks, mut deframer) = (VecDeque::new(), Deframer::new());
         let (mut input, mut begin) = (capture.as_slice(), 0);
         while let Some(frame) = deframer.poll_frame(&mut input) {

@@ -32,10 +32,13 @@ pub enum Transport {
     Datagrams(Rate),
 }
 
+/// Makes a controller for one flow.
+pub type MakeController = Box<dyn FnOnce(&Start) -> Box<dyn Controller> + Send>;
+
 /// A byte stream.
 pub struct Tcp {
     /// Makes its controller once the handshake is done.
-    pub controller: Box<dyn FnOnce(&Start) -> Box<dyn Controller>>,
+    pub controller: MakeController,
     /// What there is to send.
     pub traffic: Traffic,
     /// When the receiver acknowledges.
@@ -48,7 +51,7 @@ impl Flow {
     /// A flow that sends all it can from the beginning of the world.
     pub fn bulk(
         port: Port,
-        controller: impl FnOnce(&Start) -> Box<dyn Controller> + 'static,
+        controller: impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static,
     ) -> Self {
         let tcp = Tcp {
             controller: Box::new(controller),

@@ -218,7 +218,7 @@ impl Host {
         out: &Lost<Segment>,
         observer: &mut O,
     ) {
-        if matches!(out.payload.kind, Kind::Data(_) | Kind::Datagram { .. }) {
+        if matches!(out.payload.kind, Kind::Data(_) | Kind::Datagram) {
             self.report.dropped += 1;
             let packet = out.map(|_| ());
             observer.handle_event(now, &Event::Dropped { flow: self.id, packet });

@@ -24,7 +24,7 @@ use sounding_units::HostInstant;
 
 pub use ear::Listening;
 pub use event::{Event, Observer};
-pub use flow::{Flow, FlowId, Tcp, Transport};
+pub use flow::{Flow, FlowId, MakeController, Tcp, Transport};
 pub use receiver::Acks;
 pub use report::Report;
 pub use segment::Segment;

@@ -59,7 +59,7 @@ impl Source {
                 (written / self.mss * self.mss).saturating_sub(sent)
             }
             Traffic::OnOff { on, .. } => {
-                if self.into_period(now) < on {
+                if self.since_on(now) < on {
                     u64::MAX
                 } else {
                     0
@@ -78,13 +78,13 @@ impl Source {
                 Some(self.began + wanted.time_at(rate)?)
             }
             Traffic::OnOff { on, off } => {
-                let into = self.into_period(now);
+                let into = self.since_on(now);
                 (into >= on).then(|| now + ((on + off) - into))
             }
         }
     }
 
-    fn into_period(&self, now: HostInstant) -> Duration {
+    fn since_on(&self, now: HostInstant) -> Duration {
         let Traffic::OnOff { on, off } = self.traffic else { return Duration::ZERO };
         let period = (on + off).as_nanos().max(1);
         let into = (now - self.began).as_nanos() % period;
