@@ -113,7 +113,7 @@ mod tests {
         for value in 1..=1000 {
             let value = Duration::from_micros(value * 7);
             let half: &mut Histogram =
-                if value.as_micros() % 2 == 0 { &mut first } else { &mut second };
+                if value.as_micros().is_multiple_of(2) { &mut first } else { &mut second };
             half.record(value);
             Histogram::record(&mut whole, value);
         }
