@@ -141,16 +141,12 @@ impl Host {
         self.report.spurious_timeouts = now.spurious - before.spurious;
     }
 
-    /// Whether it takes a share of its link.
-    pub(super) fn is_active(&self, now: HostInstant, at_least: Duration) -> bool {
+    /// Whether it takes a share of its link: it sent something not longer ago than `span`.
+    pub(super) fn is_active(&self, now: HostInstant, span: Duration) -> bool {
         match &self.state {
             State::Changing | State::Waiting(_) => false,
             State::Connecting { .. } | State::Datagrams { .. } => true,
-            State::Connected(connection) => {
-                let sender = &connection.sender;
-                let rtts = sender.smoothed_rtt().unwrap_or_default() * 4;
-                sender.in_flight() > Bytes::ZERO || now - sender.last_sent() <= at_least.max(rtts)
-            }
+            State::Connected(connection) => now - connection.sender.last_sent() <= span,
         }
     }
 

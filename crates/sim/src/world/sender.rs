@@ -121,16 +121,8 @@ impl Sender {
         self.controller.as_ref()
     }
 
-    pub(super) fn in_flight(&self) -> Bytes {
-        self.board.in_flight()
-    }
-
     pub(super) fn counts(&self) -> Counts {
         self.counts
-    }
-
-    pub(super) fn smoothed_rtt(&self) -> Option<Duration> {
-        self.rtt.smoothed()
     }
 
     pub(super) fn last_sent(&self) -> HostInstant {
