@@ -11,6 +11,10 @@ use crate::Output;
 /// and one device on the next.
 pub trait Network<P> {
     /// A packet of `size` bytes of IP enters at `now`: at the device on its way up, at the far end on its way down.
+    ///
+    /// # Panics
+    ///
+    /// May panic if the network has no such device.
     fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: P);
 
     /// Time has reached `now`.
