@@ -33,7 +33,8 @@ agreement: setup
 	cargo test --quiet --locked --release --package sounding-diag --test captures -- --ignored --nocapture agreement
 
 bench: setup
-	cargo bench --locked --package sounding-diag --package sounding-kpi --package sounding-phy
+	cargo bench --locked --package sounding-diag --package sounding-kpi --package sounding-phy --package sounding-cc \
+		--package sounding-sim
 
 # The board's protocol under a model checker: a minute of compiling, a second of checking.
 loom: setup

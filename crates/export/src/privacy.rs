@@ -1,7 +1,7 @@
 //! What of a capture tells who its user is or where: hidden unless somebody asks for it.
 //!
 //! The list is of what is safe, not of what is not: a record that nobody has looked at is hidden. Hidden are IMSI, IMEI,
-//! GUTI and TMSI, all of NAS, RRC but for a few kinds of message without room for any of it, the global identities of
+//! GUTI and TMSI, NAS, RRC but for a few kinds of message without room for any of it, the global identities of
 //! cells, ciphering keys, user data, positions, events and the modem's debug messages. Physical cell ids, carrier numbers
 //! and RNTIs stay: they repeat from place to place, and no KPI can do without them.
 

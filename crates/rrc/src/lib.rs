@@ -1,5 +1,6 @@
 //! RRC of LTE (TS 36.331, with NB-IoT) and NR (TS 38.331): messages as the modem hands them over, decoded.
 //!
+//! * [`Messages`] finds the messages in records, and puts together those that come in segments;
 //! * [`decode`] makes a tree of [`Value`]s from a message of a [`Pdu`]; it serialises to JSON, whole or redacted;
 //! * [`encode`] makes a message of such a tree, for a modelled network;
 //! * [`facts`](facts::facts) finds in it what counts for a rate or a delay.
@@ -26,7 +27,9 @@ mod decode;
 mod encode;
 mod error;
 pub mod facts;
+mod messages;
 mod pdu;
+mod redact;
 mod schema;
 mod value;
 
@@ -34,5 +37,6 @@ pub use bits::BitStr;
 pub use decode::{Decoded, MAX_DEPTH, MAX_VALUES};
 pub use encode::EncodeError;
 pub use error::{DecodeError, Fault};
+pub use messages::{Message, Messages};
 pub use pdu::{Pdu, decode, encode};
-pub use value::{Redacted, Value, is_private};
+pub use value::Value;
