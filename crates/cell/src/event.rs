@@ -1,6 +1,7 @@
 //! What happens in a network, one stream of it: what a modem logs, a sniffer hears and a judge may know.
 
 use arrayvec::ArrayVec;
+pub use sounding_kpi::Direction;
 use sounding_units::HostInstant;
 
 use crate::bearer::{Passage, Pdu, Status};
@@ -13,15 +14,6 @@ pub struct DeviceId(pub u16);
 /// Index of a carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CarrierId(pub u8);
-
-/// Which way, seen from the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// Device to network.
-    Uplink,
-    /// Network to device.
-    Downlink,
-}
 
 /// A slot of a carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

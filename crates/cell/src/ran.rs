@@ -187,14 +187,11 @@ impl<P> Ran<P> {
 
     /// Time has reached `now`: every slot that began by then is worked through.
     pub fn handle_time(&mut self, now: HostInstant) {
-        if now <= self.now {
-            return;
-        }
         while let Some((carrier, at)) = self.next_slot().filter(|(_, at)| *at <= now) {
             self.now = at;
             self.slot(carrier);
         }
-        self.now = now;
+        self.now = self.now.max(now);
     }
 
     /// What waits at a device to be sent for the first time, in bytes with the headers that they will have.

@@ -2,7 +2,7 @@
 //!
 //! A [`Link`] is one bottleneck, a [`Path`] is a link and a delay in the order of `mm-delay D mm-link UP DOWN`, and
 //! [`Pipe`] is what both an emulator and a simulator need to know of either. A [`Network`] is both directions of all
-//! devices: [`Links`] makes one of pipes, [`Wired`] puts a wired segment behind any. A [`World`] lets flows send over
+//! devices: [`Links`] makes one of pipes, [`Radio`] is a modelled radio access network, [`Wired`] puts a wired segment behind any. A [`World`] lets flows send over
 //! one, hundreds of times as fast as time passes.
 
 #![no_std]
@@ -21,6 +21,7 @@ mod opportunity;
 mod path;
 mod pipe;
 mod queue;
+mod radio;
 mod wired;
 pub mod world;
 
@@ -31,5 +32,6 @@ pub use network::{Device, Diag, Network, Port};
 pub use path::{Order, Path, PathConfig};
 pub use pipe::{Backlog, Carried, Lost, Output, Pipe};
 pub use queue::{DropFrom, QueueLimit};
+pub use radio::Radio;
 pub use wired::{Through, Wired};
 pub use world::World;

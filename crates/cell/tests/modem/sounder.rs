@@ -98,7 +98,7 @@ fn kpis_sum_up_to_what_was_granted() {
             }
             let mut wanted = Sums::default();
             for (at, direction) in
-                [(0, sounding_cell::Direction::Downlink), (1, sounding_cell::Direction::Uplink)]
+                [(0, Direction::Downlink), (1, Direction::Uplink)]
             {
                 for sent in run.sent(direction) {
                     let size = u64::from(sent.size);
