@@ -33,7 +33,7 @@ agreement: setup
 	cargo test --quiet --locked --release --package sounding-diag --test captures -- --ignored --nocapture agreement
 
 bench: setup
-	cargo bench --locked --package sounding-diag --package sounding-kpi
+	cargo bench --locked --package sounding-diag --package sounding-kpi --package sounding-phy
 
 # The board's protocol under a model checker: a minute of compiling, a second of checking.
 loom: setup

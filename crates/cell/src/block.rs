@@ -6,30 +6,31 @@ use arrayvec::ArrayVec;
 
 use crate::bearer::{Pdu, Status};
 use crate::event::BufferReport;
+use crate::radio;
 
 /// What a transport block carries, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Block {
+pub(crate) struct Block {
     /// Bytes of the block, without its CRC.
-    pub size: u32,
+    pub(crate) size: u32,
     /// I_MCS of its first transmission.
-    pub mcs: u8,
+    pub(crate) mcs: u8,
     /// Resource blocks.
-    pub prb: u16,
+    pub(crate) prb: u16,
     /// The first of them.
-    pub first_prb: u16,
+    pub(crate) first_prb: u16,
     /// Layers it is mapped to.
-    pub layers: u8,
+    pub(crate) layers: u8,
     /// Which of the sub-bands it covers, a bit each.
     pub(crate) bands: u32,
     /// RLC PDUs in it.
-    pub pdus: ArrayVec<Pdu, 2>,
+    pub(crate) pdus: ArrayVec<Pdu, 2>,
     /// The status of the other direction's bearer.
-    pub status: Option<Box<Status>>,
+    pub(crate) status: Option<Box<Status>>,
     /// Buffer status report.
-    pub report: Option<BufferReport>,
+    pub(crate) report: Option<BufferReport>,
     /// Bytes that carry nothing.
-    pub padding: u32,
+    pub(crate) padding: u32,
 }
 
 /// Redundancy versions in the order in which they are sent (TS 36.321 §5.4.2.2, TS 38.214 §5.1.2.1).
@@ -49,8 +50,8 @@ pub(crate) struct Process {
     pub(crate) block: Block,
     /// Transmissions so far.
     pub(crate) sent: u8,
-    /// Sum of the linear SINRs of the transmissions so far.
-    pub(crate) energy: f32,
+    /// What the receiver has gathered of it.
+    pub(crate) air: Option<radio::Block>,
     /// New data indicator: toggles with each new block.
     pub(crate) ndi: bool,
 }
@@ -70,7 +71,7 @@ impl Process {
         self.state = State::Sent;
         self.block = block;
         self.sent = 0;
-        self.energy = 0.0;
+        self.air = None;
         self.ndi = !self.ndi;
     }
 

@@ -3,7 +3,9 @@
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use sounding_units::HostInstant;
+use sounding_phy::lte::BsrTable;
+use sounding_phy::nr::BsrFormat;
+use sounding_units::{Bytes, HostInstant};
 
 use crate::config::{Rat, UplinkConfig};
 use crate::event::{BufferReport, ReportCause};
@@ -86,12 +88,11 @@ pub(crate) const REPORT_SIZE: u64 = 2;
 
 /// The index that a report of `waiting` bytes has.
 fn report_index(rat: Rat, waiting: u64) -> u8 {
-    // PENDING phy
-    let top = match rat {
-        Rat::Lte => 63,
-        Rat::Nr => 31,
-    };
-    (0..top).find(|&i| report_value(rat, i) >= waiting).unwrap_or(top)
+    let waiting = Bytes::new(waiting);
+    match rat {
+        Rat::Lte => BsrTable::Normal.index(waiting),
+        Rat::Nr => BsrFormat::Short.index(waiting),
+    }
 }
 
 /// What the network takes a report for: the upper end of its range; of the open one as much as it can grant.
@@ -99,10 +100,10 @@ fn report_value(rat: Rat, index: u8) -> u64 {
     /// More than any carrier can be granted within a report's period.
     const OPEN_ENDED: u64 = 600_000;
     let upper = match rat {
-        Rat::Lte => sounding_phy::lte::bsr_upper(index),
-        Rat::Nr => sounding_phy::nr::bsr_upper_short(index),
+        Rat::Lte => BsrTable::Normal.upper(index),
+        Rat::Nr => BsrFormat::Short.upper(index),
     };
-    upper.map_or(OPEN_ENDED, |bytes| bytes.count())
+    upper.map_or(OPEN_ENDED, Bytes::count)
 }
 
 /// The network's side: what it believes waits in a device.

@@ -5,13 +5,15 @@ use core::time::Duration;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use sounding_units::HostInstant;
+use sounding_phy::lte;
+use sounding_phy::nr::{BandwidthPart, RbgConfiguration};
+use sounding_units::{HostInstant, Prb};
 
 use crate::coding::Sizes;
-use crate::config::{CarrierConfig, Rat};
+use crate::config::{CarrierConfig, InvalidConfig, Rat};
 use crate::event::{CarrierId, Direction, SlotId};
 use crate::frame::{Frame, PatternError};
-use crate::radio::SUB_BANDS;
+use crate::leg::SUB_BANDS;
 use crate::rnti::FIRST_CONTROL;
 
 /// How far ahead of a slot something can be due in it; offsets are below 32 slots (TS 38.214 §6.1.2.1).
@@ -28,6 +30,8 @@ pub(crate) struct Carrier {
     /// Device and leg of everyone who can be on this carrier.
     pub(crate) attached: Vec<(u16, u8)>,
     pub(crate) rng: ChaCha8Rng,
+    /// Share of the downlink's resource blocks that were used lately.
+    load: f32,
     /// Resource blocks of each sub-band.
     pub(crate) bands: [u16; SUB_BANDS],
     /// What is due in the slots to come, by slot number modulo [`AHEAD`].
@@ -85,7 +89,8 @@ impl Carrier {
         config: CarrierConfig,
         origin: HostInstant,
         rng: ChaCha8Rng,
-    ) -> Result<Self, PatternError> {
+    ) -> Result<Self, InvalidConfig> {
+        config.check()?;
         let frame = frame(&config)?;
         let mut bands = [config.prb / SUB_BANDS as u16; SUB_BANDS];
         for band in bands.iter_mut().take(usize::from(config.prb) % SUB_BANDS) {
@@ -100,6 +105,7 @@ impl Carrier {
             config,
             attached: Vec::new(),
             rng,
+            load: 0.0,
             bands,
             due: (0..AHEAD).map(|_| Due::default()).collect(),
             next_control,
@@ -136,16 +142,23 @@ impl Carrier {
     /// Resource blocks that are assigned together (TS 36.213 Table 7.1.6.1-1, TS 38.214 Table 5.1.2.2.1-1,
     /// configuration 1).
     pub(crate) fn rbg(&self) -> u16 {
-        match (self.config.rat, self.config.prb) {
-            (Rat::Lte, ..=10) => 1,
-            (Rat::Lte, ..=26) => 2,
-            (Rat::Lte, ..=63) => 3,
-            (Rat::Lte, _) => 4,
-            (Rat::Nr, ..=36) => 2,
-            (Rat::Nr, ..=72) => 4,
-            (Rat::Nr, ..=144) => 8,
-            (Rat::Nr, _) => 16,
+        let size = Prb::new(self.config.prb);
+        match self.config.rat {
+            Rat::Lte => lte::rbg_size(size),
+            Rat::Nr => BandwidthPart { start: 0, size }.rbg_size(RbgConfiguration::One),
         }
+    }
+
+    /// Share of the downlink's resource blocks that were used in the last tenth of a second or so. Range 0..=1.
+    pub(crate) fn load(&self) -> f32 {
+        self.load
+    }
+
+    /// So many resource blocks of a slot were used.
+    pub(crate) fn handle_use(&mut self, prb: u16) {
+        const SLOTS: f32 = 100.0;
+        let used = f32::from(prb) / f32::from(self.config.prb);
+        self.load += (used - self.load) / SLOTS;
     }
 
     /// Whether another user of control traffic has come by `now`; it counts as served.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use sounding_phy::lte;
+use sounding_phy::{lte, nr};
 use sounding_units::Prb;
 
 use crate::config::{CarrierConfig, Rat};
@@ -22,7 +22,7 @@ impl Sizes {
             Direction::Downlink => config.layers.max(1),
             Direction::Uplink => 1,
         };
-        let mcs = top_mcs(config, direction) + 1;
+        let mcs = config.coding(direction).mcs_count() as u8;
         let mut bytes = Vec::new();
         for layer in 1..=layers {
             for index in 0..mcs {
@@ -34,15 +34,9 @@ impl Sizes {
         Self { prb: config.prb, mcs, bytes }
     }
 
-    /// The highest I_MCS that new data is sent with.
-    pub(crate) const fn top_mcs(&self) -> u8 {
-        self.mcs - 1
-    }
-
     fn row(&self, layers: u8, mcs: u8) -> &[u32] {
         let width = usize::from(self.prb) + 1;
-        let row =
-            usize::from(layers - 1) * usize::from(self.mcs) + usize::from(mcs.min(self.mcs - 1));
+        let row = usize::from(layers - 1) * usize::from(self.mcs) + usize::from(mcs);
         &self.bytes[row * width..][..width]
     }
 
@@ -51,18 +45,16 @@ impl Sizes {
         self.row(layers, mcs)[usize::from(prb.min(self.prb))]
     }
 
+    /// Bytes that a resource block of a large block carries.
+    pub(crate) fn rate(&self, layers: u8, mcs: u8) -> f32 {
+        self.size(layers, mcs, self.prb) as f32 / f32::from(self.prb)
+    }
+
     /// The fewest resource blocks, `most` at most, that hold `bytes`.
     pub(crate) fn prb_for(&self, layers: u8, mcs: u8, bytes: u64, most: u16) -> u16 {
         let row = &self.row(layers, mcs)[..=usize::from(most.min(self.prb))];
         let enough = row.partition_point(|&size| u64::from(size) < bytes);
         (enough as u16).clamp(1, most.max(1))
-    }
-}
-
-fn top_mcs(config: &CarrierConfig, direction: Direction) -> u8 {
-    match (config.rat, config.qam256 && direction == Direction::Downlink) {
-        (Rat::Lte, false) | (Rat::Nr, false) => 28,
-        (Rat::Lte, true) | (Rat::Nr, true) => 27,
     }
 }
 
@@ -80,12 +72,23 @@ fn size(config: &CarrierConfig, direction: Direction, layers: u8, mcs: u8, prb: 
                 .unwrap_or(0);
             codeword * u32::from(layers)
         }
-        Rat::Nr => nr_bits(config, direction, layers, mcs, prb),
+        Rat::Nr => nr_bits(config, layers, mcs, prb),
     };
     bits / 8
 }
 
-/// PENDING phy
-fn nr_bits(_c: &CarrierConfig, _d: Direction, layers: u8, mcs: u8, prb: u16) -> u32 {
-    u32::from(prb) * 132 * (u32::from(mcs) + 2) / 5 * u32::from(layers) / 8 * 8
+/// Symbols of a slot that carry data: all but the two of a control region (chosen; a live network's grants have 12
+/// and 13).
+const SYMBOLS: u8 = 12;
+
+/// One symbol of reference signals at the front and one more (TS 38.211 §7.4.1.1.2), with no data between them.
+const DMRS: nr::Dmrs = nr::Dmrs { kind: nr::DmrsType::One, symbols: 2, cdm_groups: 2 };
+
+fn nr_bits(config: &CarrierConfig, layers: u8, mcs: u8, prb: u16) -> u32 {
+    let table = if config.qam256 { nr::McsTable::Qam256 } else { nr::McsTable::Qam64 };
+    let elements =
+        nr::resource_elements(Prb::new(prb), SYMBOLS, DMRS.elements(), nr::Overhead::Xoh0);
+    nr::mcs(table, mcs)
+        .and_then(|scheme| nr::tbs_bits(elements, scheme, layers, nr::TbScaling::One))
+        .unwrap_or(0)
 }

@@ -7,8 +7,14 @@ use core::time::Duration;
 use serde::Deserialize;
 use sounding_units::Bytes;
 
+use crate::event::Direction;
+use crate::frame::PatternError;
+use crate::leg::SUB_BANDS;
 use crate::quantity;
-use crate::radio::ChannelConfig;
+use crate::radio::{
+    self, AdaptConfig, Coding, Duplex, ModelConfig, ReportConfig, SiteConfig, TrajectoryConfig,
+};
+use crate::traffic::Traffic;
 
 /// LTE or NR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -45,8 +51,10 @@ pub struct CarrierConfig {
     pub pci: u16,
     /// Whether devices may send on it; secondary carriers are often downlink only.
     pub uplink: bool,
-    /// Position of its site in metres.
-    pub site: [f64; 2],
+    /// Middle of its downlink in MHz.
+    pub frequency_mhz: f64,
+    /// Where it is sent from.
+    pub site: SiteConfig,
     /// How users share it.
     pub policy: Policy,
     /// Users of control traffic that come in a second: each takes four resource blocks of one subframe
@@ -67,10 +75,104 @@ impl Default for CarrierConfig {
             arfcn: 1_300,
             pci: 1,
             uplink: true,
-            site: [0.0, 0.0],
+            frequency_mhz: 1_842.5,
+            site: SiteConfig::default(),
             policy: Policy::default(),
             control_users_per_sec: 0.0,
         }
+    }
+}
+
+impl CarrierConfig {
+    /// The tables that its blocks are coded by.
+    pub fn coding(&self, direction: Direction) -> Coding {
+        match (self.rat, direction, self.qam256) {
+            (Rat::Lte, Direction::Uplink, _) => Coding::LteUplink,
+            (Rat::Lte, Direction::Downlink, false) => Coding::Lte64Qam,
+            (Rat::Lte, Direction::Downlink, true) => Coding::Lte256Qam,
+            (Rat::Nr, _, false) => Coding::Nr64Qam,
+            (Rat::Nr, _, true) => Coding::Nr256Qam,
+        }
+    }
+
+    pub(crate) fn radio(&self) -> radio::CarrierConfig {
+        radio::CarrierConfig {
+            frequency_mhz: self.frequency_mhz,
+            prb: self.prb,
+            subcarrier_khz: 15 << self.numerology.min(3),
+            sub_bands: SUB_BANDS as u8,
+            duplex: if self.tdd.is_some() { Duplex::Tdd } else { Duplex::Fdd },
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), InvalidConfig> {
+        let unless = |holds, what, must| {
+            let error = InvalidConfig::Value(radio::InvalidConfig { what, must });
+            if holds { Ok(()) } else { Err(error) }
+        };
+        let (prb, layers, numerology) = match self.rat {
+            Rat::Lte => (6..=100, 2, 0),
+            Rat::Nr => (11..=273, 4, 3),
+        };
+        unless(prb.contains(&self.prb), "carrier.prb", "is 6 to 100 in LTE, 11 to 273 in NR")?;
+        unless(
+            (1..=layers).contains(&self.layers),
+            "carrier.layers",
+            "is 1 or 2 in LTE, 1 to 4 in NR",
+        )?;
+        unless(self.pdcch > 0, "carrier.pdcch", "is at least 1")?;
+        unless(self.numerology <= numerology, "carrier.numerology", "is 0 in LTE, 0 to 3 in NR")?;
+        unless(
+            self.rat == Rat::Nr || self.tdd.is_none(),
+            "carrier.tdd",
+            "is for NR; LTE is modelled in FDD",
+        )?;
+        unless(
+            (0.0..=10_000.0).contains(&self.control_users_per_sec),
+            "carrier.control_users_per_sec",
+            "is between 0 and 10000",
+        )
+    }
+}
+
+/// A network that cannot be built, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvalidConfig {
+    /// A setting outside its range.
+    Value(radio::InvalidConfig),
+    /// A TDD pattern.
+    Pattern(PatternError),
+    /// A device names a carrier that there is not.
+    NoCarrier(usize),
+    /// A device has no cell, or a cell no carrier.
+    NoCell,
+    /// More carriers or devices than can be numbered.
+    TooMany,
+}
+
+impl core::fmt::Display for InvalidConfig {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Value(value) => value.fmt(f),
+            Self::Pattern(pattern) => write!(f, "carrier.tdd: {pattern}"),
+            Self::NoCarrier(number) => write!(f, "device.cells: there is no carrier {number}"),
+            Self::NoCell => f.write_str("device.cells: needs a cell, and each cell a carrier"),
+            Self::TooMany => f.write_str("more than 255 carriers or 15000 devices"),
+        }
+    }
+}
+
+impl core::error::Error for InvalidConfig {}
+
+impl From<radio::InvalidConfig> for InvalidConfig {
+    fn from(value: radio::InvalidConfig) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl From<PatternError> for InvalidConfig {
+    fn from(pattern: PatternError) -> Self {
+        Self::Pattern(pattern)
     }
 }
 
@@ -196,20 +298,41 @@ impl Default for UplinkConfig {
     }
 }
 
+/// What a device sends with. The network's commands bring the device to the SNR it wants, while its power suffices
+/// (closed loop, TS 36.213 §5.1.1.1, TS 38.213 §7.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PowerConfig {
+    /// Most power of the device, dBm: 23 is class 3 (TS 36.101 §6.2.2).
+    pub most_dbm: f32,
+    /// SNR that the network wants at its antennas, dB. Default 20: what the highest MCS need. Chosen.
+    pub target_snr_db: f32,
+    /// What the base station's noise figure and other cells' devices add to thermal noise, dB.
+    pub noise_rise_db: f32,
+}
+
+impl Default for PowerConfig {
+    fn default() -> Self {
+        Self { most_dbm: 23.0, target_snr_db: 20.0, noise_rise_db: 8.0 }
+    }
+}
+
 /// HARQ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HarqConfig {
     /// Processes of a carrier and direction: 8 in LTE, up to 16 in NR.
     pub processes: u8,
     /// Transmissions of a block, the first included.
     pub transmissions: u8,
+    /// What each further transmission gains over chase combining, dB.
+    pub redundancy_gain_db: f32,
 }
 
 impl Default for HarqConfig {
     fn default() -> Self {
         // lte_timing_facts: commercial networks give up after 4 to 5; PBE-CC §3 saw three repetitions at most.
-        Self { processes: 8, transmissions: 4 }
+        Self { processes: 8, transmissions: 4, redundancy_gain_db: 0.0 }
     }
 }
 
@@ -242,14 +365,99 @@ impl Default for AggregationConfig {
     }
 }
 
+/// When a device goes to another cell.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HandoverConfig {
+    /// Event A3: a neighbour is this much better, in dB (TS 36.331 §5.5.4.4).
+    pub a3_offset_db: f32,
+    /// And has been for so long.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub time_to_trigger: Duration,
+    /// From the measurement report to the command.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub preparation: Duration,
+    /// Interruption of the user plane, at least and at most: 27.5 to 60 ms in LTE (TS 36.133 §5.1.2.1).
+    #[serde(deserialize_with = "quantity::durations")]
+    pub interruption: [Duration; 2],
+    /// Whether the old cell hands on what it could not deliver.
+    pub forward: bool,
+    /// Times since the beginning at which the device goes to its next cell whatever it measures.
+    #[serde(deserialize_with = "quantity::list")]
+    pub at: Vec<Duration>,
+}
+
+impl Default for HandoverConfig {
+    fn default() -> Self {
+        Self {
+            a3_offset_db: 3.0,
+            time_to_trigger: Duration::from_millis(320),
+            preparation: Duration::from_millis(50),
+            interruption: [Duration::from_millis(30), Duration::from_millis(60)],
+            forward: true,
+            at: Vec::new(),
+        }
+    }
+}
+
+/// When a device sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SleepConfig {
+    /// drx-InactivityTimer; without end, the device never sleeps while connected.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub inactivity: Duration,
+    /// longDRX-Cycle.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub cycle: Duration,
+    /// onDurationTimer.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub on: Duration,
+    /// The network releases the connection after so long without data: 10 to 30 s.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub release: Duration,
+    /// From data to the first grant of a new connection: random access and RRC setup. 60 to 100 ms.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub setup: Duration,
+    /// Cycle in which an idle device listens for paging.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub paging: Duration,
+}
+
+impl Default for SleepConfig {
+    fn default() -> Self {
+        Self {
+            inactivity: Duration::from_millis(200),
+            cycle: Duration::from_millis(320),
+            on: Duration::from_millis(10),
+            release: Duration::from_secs(10),
+            setup: Duration::from_millis(80),
+            paging: Duration::from_millis(1_280),
+        }
+    }
+}
+
 /// A device.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeviceConfig {
-    /// Its carriers, the primary first; the others are its secondary carriers.
-    pub carriers: Vec<usize>,
-    /// Its radio on each of them.
-    pub channel: ChannelConfig,
+    /// The cells that it can be on, the first at the beginning. Each is a list of carriers: its primary, then those
+    /// that may be aggregated with it.
+    pub cells: Vec<Vec<usize>>,
+    /// Where it goes.
+    pub trajectory: TrajectoryConfig,
+    /// Its radio.
+    pub radio: radio::DeviceConfig,
+    /// What lies between it and its sites.
+    pub channel: ModelConfig,
+    /// How it reports its channels.
+    pub report: ReportConfig,
+    /// How the network adapts its downlink.
+    pub adapt_downlink: AdaptConfig,
+    /// And its uplink.
+    pub adapt_uplink: AdaptConfig,
+    /// What it sends with.
+    pub power: PowerConfig,
     /// Downlink bearer.
     pub downlink: RlcConfig,
     /// Uplink bearer.
@@ -260,6 +468,12 @@ pub struct DeviceConfig {
     pub harq: HarqConfig,
     /// When secondary carriers are used.
     pub aggregation: AggregationConfig,
+    /// When it goes to another cell.
+    pub handover: HandoverConfig,
+    /// When it sleeps.
+    pub sleep: SleepConfig,
+    /// What comes for it from elsewhere, without being asked.
+    pub traffic: Option<Traffic>,
     /// Whether its traffic may wait for that of others, where a policy asks.
     pub background: bool,
 }
@@ -267,13 +481,22 @@ pub struct DeviceConfig {
 impl Default for DeviceConfig {
     fn default() -> Self {
         Self {
-            carriers: Vec::from([0]),
-            channel: ChannelConfig::default(),
+            cells: Vec::from([Vec::from([0])]),
+            trajectory: TrajectoryConfig::default(),
+            radio: radio::DeviceConfig::default(),
+            channel: ModelConfig::default(),
+            report: ReportConfig::default(),
+            adapt_downlink: AdaptConfig::DOWNLINK,
+            adapt_uplink: AdaptConfig::UPLINK,
+            power: PowerConfig::default(),
             downlink: RlcConfig::default(),
             uplink: RlcConfig::default(),
             scheduling: UplinkConfig::default(),
             harq: HarqConfig::default(),
             aggregation: AggregationConfig::default(),
+            handover: HandoverConfig::default(),
+            sleep: SleepConfig::default(),
+            traffic: None,
             background: false,
         }
     }

@@ -2,61 +2,44 @@
 
 use alloc::vec::Vec;
 
+use rand_chacha::ChaCha8Rng;
 use sounding_units::HostInstant;
 
 use crate::bearer::Bearer;
-use crate::block::Processes;
 use crate::buffer_status::{Asking, Belief};
-use crate::config::{DeviceConfig, HarqConfig};
-use crate::event::CarrierId;
-use crate::policy::Share;
-use crate::radio::{Adapter, Channel, Mobility, Reporter};
+use crate::config::DeviceConfig;
+use crate::leg::Leg;
+use crate::mobility::{Attention, Handover};
+use crate::radio::Trajectory;
+use crate::traffic::Source;
 
 /// A device and all that the network keeps of it.
 #[derive(Debug)]
 pub(crate) struct Device<P> {
     pub(crate) config: DeviceConfig,
-    pub(crate) downlink: Bearer<P>,
-    pub(crate) uplink: Bearer<P>,
+    pub(crate) downlink: Bearer<Option<P>>,
+    pub(crate) uplink: Bearer<Option<P>>,
     pub(crate) asking: Asking,
     pub(crate) belief: Belief,
     pub(crate) legs: Vec<Leg>,
-    pub(crate) mobility: Mobility,
+    /// Where it is.
+    pub(crate) place: Trajectory,
+    /// The cell it is on, and its primary leg there.
+    pub(crate) serving: usize,
+    pub(crate) primary: usize,
+    pub(crate) handover: Handover,
+    /// Handovers of the script that are done.
+    pub(crate) scripted: usize,
+    pub(crate) attention: Attention,
+    pub(crate) source: Option<Source>,
+    pub(crate) rng: ChaCha8Rng,
     pub(crate) aggregation: Aggregation,
     /// Whether its blocks, reports and signalling become events.
     pub(crate) watched: bool,
     /// Cut off by a handover until then.
     pub(crate) away_until: HostInstant,
-    /// When the signal is told next.
-    pub(crate) next_signal: HostInstant,
-}
-
-/// A device on one carrier.
-#[derive(Debug)]
-pub(crate) struct Leg {
-    pub(crate) carrier: CarrierId,
-    pub(crate) channel: Channel,
-    pub(crate) reporter: Reporter,
-    pub(crate) down: Way,
-    pub(crate) up: Way,
-    /// From when on the carrier is used; `None` while it is not.
-    pub(crate) usable: Option<HostInstant>,
-    /// The last time that it carried data.
-    pub(crate) used: HostInstant,
-}
-
-/// One direction of a leg.
-#[derive(Debug)]
-pub(crate) struct Way {
-    pub(crate) processes: Processes,
-    pub(crate) adapter: Adapter,
-    pub(crate) share: Share,
-}
-
-impl Way {
-    pub(crate) fn new(harq: HarqConfig, adapter: Adapter) -> Self {
-        Self { processes: Processes::new(harq.processes), adapter, share: Share::default() }
-    }
+    /// When neighbours are measured and the signal is told next.
+    pub(crate) next_measured: HostInstant,
 }
 
 /// When secondary carriers are wanted.

@@ -1,15 +1,16 @@
 //! One slot of the downlink: who is sent what.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-use arrayvec::ArrayVec;
 use sounding_units::HostInstant;
 
 use crate::block::Block;
 use crate::carrier::{Answer, Carrier};
 use crate::device::Device;
 use crate::event::{Dci, DeviceId, Direction, Event, SlotId, Transmission};
-use crate::radio::SUB_BANDS;
+use crate::leg::{Attempt, SUB_BANDS};
+use crate::radio::Choice;
 use crate::ran::{Ran, processing};
 use crate::rnti::rnti;
 
@@ -24,7 +25,6 @@ const MOST: usize = 16;
 pub(crate) struct Candidate {
     device: u16,
     leg: u8,
-    layers: u8,
     /// Bytes it still needs, as far as resource blocks have been found for it.
     left: f32,
     need: u64,
@@ -85,7 +85,8 @@ impl<P> Ran<P> {
             let way = &mut state.legs[usize::from(leg)].down;
             let sent = way.processes.get(harq).sent;
             if sent == 1 {
-                way.adapter.handle_feedback(arrived);
+                let Block { mcs, layers, .. } = way.processes.get(harq).block;
+                way.handle_feedback(Choice { mcs, layers }, arrived);
             }
             if arrived || sent >= most {
                 way.processes.finish(harq);
@@ -105,11 +106,16 @@ impl<P> Ran<P> {
         let mut room = Room::of(&self.carriers[index], dcis);
         self.send_control(index, slot, &mut room);
         self.repeat_downlink(index, slot, &mut room);
-        let mut chosen = self.candidates(index, slot);
-        share_out(&mut chosen, &mut room, self.carriers[index].rbg());
-        for candidate in chosen.iter().filter(|candidate| candidate.prb > 0) {
-            self.send_new(index, slot, candidate);
+        let mut candidates = core::mem::take(&mut self.candidates);
+        self.gather(index, slot, &mut candidates);
+        share_out(&mut candidates, &mut room, self.carriers[index].rbg());
+        for candidate in candidates.drain(..).filter(|candidate| candidate.prb > 0) {
+            self.send_new(index, slot, &candidate);
         }
+        self.candidates = candidates;
+        let free: u16 = room.bands.iter().sum();
+        let carrier = &mut self.carriers[index];
+        carrier.handle_use(carrier.config.prb - free);
     }
 
     /// The many users that are only told parameters (PBE-CC §4.2.1).
@@ -161,53 +167,53 @@ impl<P> Ran<P> {
         }
     }
 
-    fn candidates(&self, index: usize, slot: SlotId) -> ArrayVec<Candidate, 64> {
-        let carrier = &self.carriers[index];
-        let mut found = ArrayVec::new();
+    /// Users with something to be sent on a carrier, and what they could be sent.
+    fn gather(&mut self, index: usize, slot: SlotId, found: &mut Vec<Candidate>) {
+        let Self { carriers, devices, .. } = self;
+        let carrier = &carriers[index];
         for &(device, leg) in &carrier.attached {
-            let state = &self.devices[usize::from(device)];
-            let need = state.downlink_demand(slot.at);
+            let state = &mut devices[usize::from(device)];
+            let mut need = state.downlink_demand(slot.at);
+            if need == 0 || !state.listens(slot.at) {
+                continue;
+            }
             let place = &state.legs[usize::from(leg)];
-            if need == 0 || !state.may_use(place, slot.at) || found.is_full() {
+            if !state.may_use(place, slot.at) || place.down.processes.idle().is_none() {
                 continue;
             }
-            if place.down.processes.idle().is_none() {
-                continue;
+            if !place.primary {
+                // Secondary carriers carry what the primary cannot in this slot.
+                let primary = &state.legs[state.primary];
+                let prb = carriers[usize::from(primary.carrier.0)].config.prb;
+                need = need.saturating_sub((primary.down.last_rate() * f32::from(prb)) as u64);
+                if need == 0 {
+                    continue;
+                }
             }
-            let mut rate = [0.0; SUB_BANDS];
-            let mut preference = [0.0; SUB_BANDS];
-            for band in 0..SUB_BANDS {
-                rate[band] = place.down.adapter.rate(band);
-                preference[band] = place.down.share.preference(
-                    carrier.config.policy,
-                    slot.slot,
-                    rate[band],
-                    state.config.background,
-                );
-            }
+            let background = state.config.background;
+            let way = &mut state.legs[usize::from(leg)].down;
+            let rates = way.rates(slot.at, &carrier.down);
+            let rank = way.share.rank(carrier.config.policy, slot.slot, background);
             let need = need + BLOCK_HEADER;
             found.push(Candidate {
                 device,
                 leg,
-                layers: place.down.adapter.layers(),
                 left: need as f32,
                 need,
                 prb: 0,
                 first_prb: u16::MAX,
                 bands: 0,
-                rate,
-                preference,
+                rate: rates.bytes,
+                preference: rates.bytes.map(|rate| rank.at(rate)),
             });
         }
-        found
     }
 
     fn send_new(&mut self, index: usize, slot: SlotId, candidate: &Candidate) {
         let carrier = &self.carriers[index];
         let state = &mut self.devices[usize::from(candidate.device)];
         let way = &mut state.legs[usize::from(candidate.leg)].down;
-        let mcs = way.adapter.mcs(candidate.bands);
-        let layers = candidate.layers;
+        let Some(Choice { mcs, layers }) = way.choose(slot.at, candidate.bands) else { return };
         let prb = carrier.down.prb_for(layers, mcs, candidate.need, candidate.prb);
         let size = carrier.down.size(layers, mcs, prb);
         let Some(harq) = way.processes.idle().filter(|_| u64::from(size) > BLOCK_HEADER) else {
@@ -236,6 +242,7 @@ impl<P> Ran<P> {
             block.pdus.push(pdu);
         }
         block.padding = left as u32;
+        state.attention.handle_data(slot.at);
         let place = &mut state.legs[usize::from(candidate.leg)];
         place.used = slot.at;
         place.down.processes.begin(harq, block);
@@ -247,8 +254,8 @@ impl<P> Ran<P> {
         let carrier = &mut self.carriers[index];
         let state: &mut Device<P> = &mut self.devices[usize::from(device)];
         let place = &mut state.legs[usize::from(leg)];
-        let sinr_db = place.channel.downlink_sinr_db(&place.down, harq);
-        let (rv, number, arrived) = place.down.try_block(harq, sinr_db, &mut carrier.rng);
+        let Attempt { rv, number, arrived, sinr_db } =
+            place.down.transmit(harq, place.channel.sinr_db(), &mut carrier.rng);
         let process = place.down.processes.get(harq);
         let data = Dci {
             sent_in: slot,

@@ -117,7 +117,7 @@ impl Frame {
         if !downlink || !kinds.contains(&SlotKind::Uplink) {
             return Err(PatternError::OneWay);
         }
-        if (10 << numerology.min(6)) % kinds.len() != 0 {
+        if !(10_usize << numerology.min(6)).is_multiple_of(kinds.len()) {
             return Err(PatternError::Length(kinds.len()));
         }
         let offsets = match pattern {
@@ -268,7 +268,8 @@ mod tests {
     /// Gandalf Tables 4 to 6: slot, and the slots until the block comes again.
     #[test]
     fn blocks_come_again_after_the_slots_that_gandalf_measured() {
-        let measured: [(&str, &[(u64, u64)], &[(u64, u64)]); 2] = [
+        type Repeats = &'static [(u64, u64)];
+        let measured: [(&str, Repeats, Repeats); 2] = [
             (
                 "DDDSUDDSUU",
                 &[(0, 10), (1, 14), (2, 13), (3, 12), (5, 10), (6, 14), (7, 13)],

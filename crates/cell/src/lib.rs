@@ -20,6 +20,8 @@ mod device;
 mod downlink;
 pub mod event;
 mod frame;
+mod leg;
+mod mobility;
 pub mod modem;
 mod policy;
 mod quantity;
@@ -29,6 +31,7 @@ mod rnti;
 mod slot;
 pub mod sniffer;
 mod span;
+pub mod traffic;
 mod uplink;
 
 pub use bearer::{Passage, Pdu, Status};

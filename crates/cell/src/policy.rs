@@ -11,6 +11,20 @@ pub(crate) struct Share {
     served: u64,
 }
 
+/// How a user is to be preferred, by the rate that it has in a sub-band.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rank {
+    base: f32,
+    per_rate: f32,
+}
+
+impl Rank {
+    /// The higher, the sooner; at `rate` bytes a resource block.
+    pub(crate) fn at(self, rate: f32) -> f32 {
+        self.base + self.per_rate * rate
+    }
+}
+
 impl Default for Share {
     fn default() -> Self {
         // A user that was never served goes first, but not infinitely so.
@@ -36,17 +50,19 @@ impl Share {
         self.average * factor
     }
 
-    /// How much this user is to be preferred in `slot`, at `rate` bytes a resource block.
-    pub(crate) fn preference(&self, policy: Policy, slot: u64, rate: f32, background: bool) -> f32 {
+    /// How this user is to be preferred in `slot`.
+    pub(crate) fn rank(&self, policy: Policy, slot: u64, background: bool) -> Rank {
+        let fair = |slots| 1.0 / self.decay(slots, slot).max(1e-3);
         match policy {
-            Policy::ProportionalFair { slots } => rate / self.decay(slots, slot).max(1e-3),
-            Policy::RoundRobin => slot.saturating_sub(self.served) as f32,
-            Policy::MaxRate => rate,
+            Policy::ProportionalFair { slots } => Rank { base: 0.0, per_rate: fair(slots) },
+            Policy::RoundRobin => {
+                Rank { base: slot.saturating_sub(self.served) as f32, per_rate: 0.0 }
+            }
+            Policy::MaxRate => Rank { base: 0.0, per_rate: 1.0 },
             Policy::Priority { slots } => {
                 // No ratio of rates reaches it: a foreground user always comes first.
                 const CLASS: f32 = 1e9;
-                let fair = (rate / self.decay(slots, slot).max(1e-3)).min(CLASS / 2.0);
-                if background { fair } else { fair + CLASS }
+                Rank { base: if background { 0.0 } else { CLASS }, per_rate: fair(slots) }
             }
         }
     }
@@ -74,7 +90,7 @@ mod tests {
                 let best = (0..3)
                     .max_by(|&a, &b| {
                         let preference =
-                            |user: usize| users[user].preference(policy, slot, 50.0, false);
+                            |user: usize| users[user].rank(policy, slot, false).at(50.0);
                         preference(a).total_cmp(&preference(b))
                     })
                     .unwrap();
@@ -92,7 +108,7 @@ mod tests {
         for slot in 0..1_000 {
             foreground.serve(policy, slot, 9_000);
         }
-        let rarely = foreground.preference(policy, 1_000, 0.5, false);
-        assert!(rarely > Share::default().preference(policy, 1_000, 90.0, true));
+        let rarely = foreground.rank(policy, 1_000, false).at(0.5);
+        assert!(rarely > Share::default().rank(policy, 1_000, true).at(90.0));
     }
 }

@@ -1,19 +1,39 @@
 //! Times and sizes in scenarios: `"5ms"`, `"1.5s"`, `"inf"`; `1500`, `"100kB"`, `"2MB"`.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::de::{Deserialize, Deserializer, Error};
 use sounding_units::Bytes;
 
 pub(crate) fn duration<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
-    let text = String::deserialize(input)?;
-    if text == "inf" {
-        return Ok(Duration::MAX);
+    Span::deserialize(input).map(|span| span.0)
+}
+
+pub(crate) fn durations<'de, D: Deserializer<'de>>(input: D) -> Result<[Duration; 2], D::Error> {
+    <[Span; 2]>::deserialize(input).map(|spans| spans.map(|span| span.0))
+}
+
+pub(crate) fn list<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Duration>, D::Error> {
+    Vec::<Span>::deserialize(input).map(|spans| spans.into_iter().map(|span| span.0).collect())
+}
+
+/// A span of time as it is written.
+struct Span(Duration);
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(input)?;
+        if text == "inf" {
+            return Ok(Self(Duration::MAX));
+        }
+        scaled(&text, &[("us", 1e3), ("ms", 1e6), ("s", 1e9)])
+            .map(|nanos| Self(Duration::from_nanos(nanos)))
+            .ok_or_else(|| {
+                D::Error::custom(format_args!("{text:?} is no time; write 5ms, 1.5s or inf"))
+            })
     }
-    scaled(&text, &[("us", 1e3), ("ms", 1e6), ("s", 1e9)]).map(Duration::from_nanos).ok_or_else(
-        || D::Error::custom(format_args!("{text:?} is no time; write 5ms, 1.5s or inf")),
-    )
 }
 
 pub(crate) fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<Bytes, D::Error> {

@@ -11,11 +11,14 @@ use sounding_units::{Bytes, HostInstant};
 use crate::bearer::{Bearer, Fate, Passage};
 use crate::buffer_status::{Asking, Belief};
 use crate::carrier::Carrier;
-use crate::config::{CarrierConfig, DeviceConfig};
-use crate::device::{Aggregation, Device, Leg, Way};
+use crate::config::{CarrierConfig, DeviceConfig, InvalidConfig};
+use crate::device::{Aggregation, Device};
+use crate::downlink::Candidate;
 use crate::event::{CarrierId, DeviceId, Direction, Event};
-use crate::frame::PatternError;
-use crate::radio::{Adapter, Channel, Mobility, Reporter};
+use crate::leg::Leg;
+use crate::mobility::{Attention, Handover};
+use crate::radio::Trajectory;
+use crate::traffic::Source;
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +57,10 @@ pub struct Ran<P> {
     pub(crate) events: Option<Vec<Event>>,
     /// Every user's DCIs become events.
     pub(crate) sniffed: bool,
+    /// Room for a slot's candidates, kept from slot to slot.
+    pub(crate) candidates: Vec<Candidate>,
     outputs: VecDeque<Output<P>>,
-    origin: HostInstant,
+    pub(crate) origin: HostInstant,
     now: HostInstant,
     seed: u64,
 }
@@ -66,7 +71,10 @@ impl<P> Ran<P> {
         carriers: &[CarrierConfig],
         origin: HostInstant,
         seed: u64,
-    ) -> Result<Self, PatternError> {
+    ) -> Result<Self, InvalidConfig> {
+        if carriers.len() > usize::from(u8::MAX) {
+            return Err(InvalidConfig::TooMany);
+        }
         let carriers = carriers
             .iter()
             .enumerate()
@@ -80,6 +88,7 @@ impl<P> Ran<P> {
             devices: Vec::new(),
             events: None,
             sniffed: false,
+            candidates: Vec::new(),
             outputs: VecDeque::new(),
             origin,
             now: origin,
@@ -100,44 +109,55 @@ impl<P> Ran<P> {
     }
 
     /// Adds a device, connected on the first of its carriers.
-    pub fn add_device(&mut self, config: DeviceConfig) -> DeviceId {
+    pub fn add_device(&mut self, config: DeviceConfig) -> Result<DeviceId, InvalidConfig> {
         let id = DeviceId(self.devices.len() as u16);
-        let mobility =
-            Mobility::new(&config.channel, stream(self.seed, MOBILITY + u64::from(id.0)));
-        let legs = config.carriers.iter().enumerate().map(|(place, &carrier)| {
-            let number = (u64::from(id.0) << 8) + carrier as u64;
-            let base = &self.carriers[carrier].config;
-            Leg {
-                carrier: CarrierId(carrier as u8),
-                channel: Channel::new(&config.channel, base, stream(self.seed, CHANNELS + number)),
-                reporter: Reporter::new(&config.channel, base),
-                down: Way::new(
-                    config.harq,
-                    Adapter::new(&config.channel, base, Direction::Downlink),
-                ),
-                up: Way::new(config.harq, Adapter::new(&config.channel, base, Direction::Uplink)),
-                usable: (place == 0).then_some(self.now),
-                used: self.now,
+        let number = u64::from(id.0);
+        let mut legs = Vec::new();
+        for (cell, carriers) in config.cells.iter().enumerate() {
+            for (place, &carrier) in carriers.iter().enumerate() {
+                let rng = stream(self.seed, CHANNELS + (number << 16) + legs.len() as u64);
+                let base = self.carriers.get(carrier).ok_or(InvalidConfig::NoCarrier(carrier))?;
+                let mut leg = Leg::new(&config, base, (cell, place == 0), rng)?;
+                leg.usable = (cell == 0 && place == 0).then_some(self.now);
+                leg.used = self.now;
+                legs.push(leg);
             }
-        });
-        let legs: Vec<Leg> = legs.collect();
-        for (leg, &carrier) in config.carriers.iter().enumerate() {
-            self.carriers[carrier].attached.push((id.0, leg as u8));
         }
+        if legs.is_empty() || config.cells.iter().any(Vec::is_empty) {
+            return Err(InvalidConfig::NoCell);
+        }
+        if self.devices.len() >= MOST_DEVICES || legs.len() > usize::from(u8::MAX) {
+            return Err(InvalidConfig::TooMany);
+        }
+        let place = Trajectory::new(&config.trajectory, stream(self.seed, PLACES + number))?;
+        for (leg, state) in legs.iter().enumerate() {
+            let carrier = &mut self.carriers[usize::from(state.carrier.0)];
+            carrier.attached.push((id.0, leg as u8));
+        }
+        let source = config
+            .traffic
+            .map(|traffic| Source::new(traffic, self.now, stream(self.seed, TRAFFIC + number)));
         self.devices.push(Device {
             downlink: Bearer::new(config.downlink),
             uplink: Bearer::new(config.uplink),
             asking: Asking::new(),
             belief: Belief::default(),
             legs,
-            mobility,
+            place,
+            serving: 0,
+            primary: 0,
+            handover: Handover::default(),
+            scripted: 0,
+            attention: Attention::new(self.now),
+            source,
+            rng: stream(self.seed, DEVICES + number),
             aggregation: Aggregation::default(),
             watched: false,
-            away_until: self.origin,
-            next_signal: self.now,
+            away_until: self.now,
+            next_measured: self.now,
             config,
         });
-        id
+        Ok(id)
     }
 
     /// A packet of `size` bytes of IP enters at a device: in the downlink at the base station, in the uplink at the
@@ -151,14 +171,15 @@ impl<P> Ran<P> {
         payload: P,
     ) {
         self.handle_time(now);
+        self.wake(now, device.0, direction);
         let entry = &mut self.devices[usize::from(device.0)];
         match direction {
-            Direction::Downlink => entry.downlink.handle_packet(now, size, payload),
+            Direction::Downlink => entry.downlink.handle_packet(now, size, Some(payload)),
             Direction::Uplink => {
                 if entry.uplink.demand() == 0 {
                     entry.asking.handle_data();
                 }
-                entry.uplink.handle_packet(now, size, payload);
+                entry.uplink.handle_packet(now, size, Some(payload));
             }
         }
         self.collect(device.0);
@@ -174,6 +195,15 @@ impl<P> Ran<P> {
             self.slot(carrier);
         }
         self.now = now;
+    }
+
+    /// What waits at a device to be sent for the first time, in bytes with the headers that they will have.
+    pub fn backlog(&self, device: DeviceId, direction: Direction) -> Bytes {
+        let state = &self.devices[usize::from(device.0)];
+        Bytes::new(match direction {
+            Direction::Downlink => state.downlink.backlog(),
+            Direction::Uplink => state.uplink.backlog(),
+        })
     }
 
     /// The next packet that left.
@@ -216,6 +246,8 @@ impl<P> Ran<P> {
                         (payload, size, entered, Outcome::Lost(at))
                     }
                 };
+                // What nobody sent nobody waits for.
+                let Some(payload) = payload else { continue };
                 let device = DeviceId(device);
                 if let (true, Outcome::Delivered(passage), Some(events)) =
                     (watched, outcome, &mut self.events)
@@ -244,10 +276,15 @@ pub(crate) fn processing(carrier: &CarrierConfig) -> Duration {
     }
 }
 
+/// RNTIs above are those of users that are never seen again.
+const MOST_DEVICES: usize = 15_000;
+
 /// Streams of random numbers: one for each thing that draws, so that one more draw here changes nothing there.
 const CARRIERS: u64 = 1 << 40;
-const MOBILITY: u64 = 2 << 40;
+const PLACES: u64 = 2 << 40;
 const CHANNELS: u64 = 3 << 40;
+const TRAFFIC: u64 = 4 << 40;
+const DEVICES: u64 = 5 << 40;
 
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

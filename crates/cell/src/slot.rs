@@ -1,22 +1,24 @@
 //! What happens in a slot, in this order: measurements, feedback, grants and assignments, transmissions, requests,
 //! timers.
 
-use core::time::Duration;
-
 use sounding_units::HostInstant;
 
 use crate::bearer::Status;
-use crate::device::{Device, Leg};
-use crate::event::{CarrierId, ChannelReport, DeviceId, Direction, Event, Rrc, Signal, SlotId};
+use crate::device::Device;
+use crate::event::{ChannelReport, DeviceId, Direction, Event, Rrc, Signal, SlotId};
+use crate::leg::Leg;
+use crate::mobility::MEASURED_EVERY;
 use crate::ran::Ran;
-
-/// How often a watched device tells its signal; modems write 0xB193 about so often.
-const SIGNAL_EVERY: Duration = Duration::from_millis(40);
 
 impl<P> Device<P> {
     /// Whether a leg can carry data at `now`.
     pub(crate) fn may_use(&self, leg: &Leg, now: HostInstant) -> bool {
         self.away_until <= now && leg.usable.is_some_and(|from| from <= now)
+    }
+
+    /// Whether it hears what it is assigned or granted.
+    pub(crate) fn listens(&self, now: HostInstant) -> bool {
+        self.attention.is_awake(now, &self.config.sleep)
     }
 }
 
@@ -45,32 +47,13 @@ impl<P> Ran<P> {
         for &(device, leg) in &carriers[index].attached {
             let state = &mut devices[usize::from(device)];
             let Some(place) = state.legs.get_mut(usize::from(leg)) else { continue };
-            if place.usable.is_none_or(|from| from > slot.at) || !place.channel.is_due(slot.at) {
+            if place.usable.is_none_or(|from| from > slot.at) || place.due() > slot.at {
                 continue;
             }
-            let (position, speed) = state.mobility.at(slot.at);
-            place.channel.advance(slot.at, position, speed);
-            if let Some(report) = place.reporter.poll(slot.at, &place.channel) {
-                place.down.adapter.handle_report(&report);
-                place.up.adapter.handle_sounding(slot.at, &place.channel);
-                if let (true, Some(events)) = (state.watched, events.as_mut()) {
-                    let report = ChannelReport { slot, cqi: report.wideband, rank: report.rank };
-                    events.push(Event::Channel(DeviceId(device), report));
-                }
-            }
-            if state.watched && leg == 0 && state.next_signal <= slot.at {
-                state.next_signal = slot.at + SIGNAL_EVERY;
-                if let Some(events) = events {
-                    let channel = &place.channel;
-                    let signal = Signal {
-                        at: slot.at,
-                        carrier: CarrierId(index as u8),
-                        rsrp_dbm: channel.rsrp_dbm(),
-                        rsrq_db: channel.rsrq_db(),
-                        sinr_db: channel.wideband_sinr_db(),
-                    };
-                    events.push(Event::Signal(DeviceId(device), signal));
-                }
+            let Some(report) = place.advance(slot.at, state.place.at(slot.at)) else { continue };
+            if let (true, Some(events)) = (state.watched, events.as_mut()) {
+                let report = ChannelReport { slot, cqi: report.wideband, rank: report.rank };
+                events.push(Event::Channel(DeviceId(device), report));
             }
         }
     }
@@ -79,17 +62,21 @@ impl<P> Ran<P> {
     fn keep_time(&mut self, index: usize, slot: SlotId) {
         for at in 0..self.carriers[index].attached.len() {
             let (device, leg) = self.carriers[index].attached[at];
-            if leg != 0 {
-                continue;
-            }
             let state = &mut self.devices[usize::from(device)];
-            if !state.is_busy()
-                && state.aggregation.crowded_since.is_none()
-                && state.legs.len() == 1
-            {
+            if usize::from(leg) != state.primary {
                 continue;
             }
             let now = slot.at;
+            if state.next_measured <= now {
+                state.next_measured = now + MEASURED_EVERY;
+                self.tell_signal(device, now);
+                self.roam(device, now);
+            }
+            self.feed(device, now);
+            let state = &mut self.devices[usize::from(device)];
+            if !state.is_busy() && state.legs.len() == 1 {
+                continue;
+            }
             let waiting = state.uplink_demand(now);
             state.asking.handle_time(now, waiting);
             let due = |timer: Option<HostInstant>| timer.is_some_and(|timer| timer <= now);
@@ -109,17 +96,46 @@ impl<P> Ran<P> {
         }
     }
 
+    /// What comes for a background user.
+    fn feed(&mut self, device: u16, now: HostInstant) {
+        loop {
+            let state = &mut self.devices[usize::from(device)];
+            let Some(source) = &mut state.source else { return };
+            let Some(size) = source.poll(now, state.downlink.backlog()) else { return };
+            state.downlink.handle_packet(now, size, None);
+            self.wake(now, device, Direction::Downlink);
+            self.collect(device);
+        }
+    }
+
+    fn tell_signal(&mut self, device: u16, at: HostInstant) {
+        let state = &self.devices[usize::from(device)];
+        let leg = &state.legs[state.primary];
+        let load = self.carriers[usize::from(leg.carrier.0)].load();
+        if let (true, Some(events)) = (state.watched, &mut self.events) {
+            let signal = Signal {
+                at,
+                carrier: leg.carrier,
+                rsrp_dbm: leg.channel.rsrp_dbm(),
+                rsrq_db: leg.channel.rsrq_db(load),
+                sinr_db: leg.channel.wideband_sinr_db(),
+            };
+            events.push(Event::Signal(DeviceId(device), signal));
+        }
+    }
+
     /// Adds and drops secondary carriers.
     fn aggregate(&mut self, device: u16, now: HostInstant) {
         let state = &mut self.devices[usize::from(device)];
-        let config = state.config.aggregation;
+        let (config, serving) = (state.config.aggregation, state.serving);
         let waits = state.downlink.backlog() > config.queue.count();
         let since = state.aggregation.crowded_since;
         state.aggregation.crowded_since = waits.then(|| since.unwrap_or(now));
         let mut change = None;
         if let Some(since) = state.aggregation.crowded_since
             && now - since >= config.after
-            && let Some(leg) = state.legs.iter_mut().find(|leg| leg.usable.is_none())
+            && let Some(leg) =
+                state.legs.iter_mut().find(|leg| leg.cell == serving && leg.usable.is_none())
         {
             let usable = now + config.activation;
             leg.usable = Some(usable);
@@ -128,7 +144,8 @@ impl<P> Ran<P> {
             state.aggregation.crowded_since = Some(usable);
             change = Some(Rrc::Activated { carrier: leg.carrier, usable });
         } else if !waits
-            && let Some(leg) = state.legs[1..].iter_mut().rev().find(|leg| leg.usable.is_some())
+            && let Some(leg) =
+                state.legs.iter_mut().rev().find(|leg| !leg.primary && leg.usable.is_some())
             && now - leg.used >= config.deactivation
         {
             leg.usable = None;
@@ -136,8 +153,8 @@ impl<P> Ran<P> {
             leg.up.processes.reset();
             change = Some(Rrc::Deactivated { carrier: leg.carrier });
         }
-        if let (Some(change), true, Some(events)) = (change, state.watched, &mut self.events) {
-            events.push(Event::Rrc { device: DeviceId(device), at: now, change });
+        if let Some(change) = change {
+            self.tell(device, now, change);
         }
     }
 

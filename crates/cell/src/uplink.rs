@@ -5,11 +5,13 @@ use core::time::Duration;
 
 use rand::RngExt;
 
-use crate::block::Block;
+use crate::block::{Block, State};
 use crate::buffer_status::REPORT_SIZE;
 use crate::carrier::Grant;
 use crate::downlink::{BLOCK_HEADER, Room};
 use crate::event::{Dci, DeviceId, Direction, Event, SlotId, Transmission};
+use crate::leg::Attempt;
+use crate::radio::Choice;
 use crate::ran::{Ran, processing};
 use crate::rnti::rnti;
 
@@ -45,7 +47,9 @@ impl<P> Ran<P> {
             let block = &way.processes.get(harq).block;
             let Some((bands, first_prb)) = room.take(block.prb) else { continue };
             let (mcs, prb, size) = (block.mcs, block.prb, block.size);
-            self.devices[usize::from(device)].legs[usize::from(leg)].up.processes.repeat(harq);
+            let way = &mut self.devices[usize::from(device)].legs[usize::from(leg)].up;
+            way.processes.repeat(harq);
+            way.last = Some(data_slot);
             let again = true;
             let grant = Grant { device, leg, harq, again, mcs, prb, first_prb, bands, size };
             self.grant(index, slot, data_slot, grant);
@@ -54,19 +58,22 @@ impl<P> Ran<P> {
 
     fn grant_new(&mut self, index: usize, slot: SlotId, data_slot: u64, room: &mut Room) {
         while room.dcis > 0 {
-            let Some((device, leg)) = self.neediest(index, slot) else { return };
+            let Some((device, leg)) = self.neediest(index, slot, data_slot) else { return };
             let carrier = &self.carriers[index];
             let state = &mut self.devices[usize::from(device)];
             let place = &mut state.legs[usize::from(leg)];
             let free: u16 = room.bands.iter().sum();
-            let most = place.channel.uplink_prb().min(free);
-            let Some(harq) = place.up.processes.idle().filter(|_| most > 0) else { return };
+            let Some(harq) = place.up.processes.idle().filter(|_| free > 0) else { return };
+            place.up.last = Some(data_slot);
             let need = state.belief.ready(slot.at) + BLOCK_HEADER + REPORT_SIZE;
-            let mcs = place.up.adapter.mcs(u32::MAX);
-            let prb = dft_size(carrier.up.prb_for(1, mcs, need, most));
+            let Some((prb, mcs)) = place.plan_uplink(slot.at, &carrier.up, need, free) else {
+                continue;
+            };
+            let prb = dft_size(prb);
             let size = carrier.up.size(1, mcs, prb);
             let Some((bands, first_prb)) = room.take(prb) else { return };
             state.belief.handle_grant(u64::from(size));
+            state.attention.handle_data(slot.at);
             place.up.share.serve(carrier.config.policy, slot.slot, size);
             place.up.processes.reserve(harq);
             place.used = slot.at;
@@ -77,7 +84,7 @@ impl<P> Ran<P> {
     }
 
     /// The user to be granted next.
-    fn neediest(&mut self, index: usize, slot: SlotId) -> Option<(u16, u8)> {
+    fn neediest(&mut self, index: usize, slot: SlotId, data_slot: u64) -> Option<(u16, u8)> {
         let carrier = &self.carriers[index];
         let mut best: Option<(f32, (u16, u8))> = None;
         for &(device, leg) in &carrier.attached {
@@ -85,16 +92,21 @@ impl<P> Ran<P> {
             if state.belief.ready(slot.at) == 0 {
                 continue;
             }
+            let background = state.config.background;
             let place = &state.legs[usize::from(leg)];
+            if place.up.last == Some(data_slot) {
+                continue;
+            }
             if !state.may_use(place, slot.at) || place.up.processes.idle().is_none() {
                 continue;
             }
-            let preference = place.up.share.preference(
-                carrier.config.policy,
-                slot.slot,
-                place.up.adapter.rate(0),
-                state.config.background,
-            );
+            let place = &mut state.legs[usize::from(leg)];
+            let rank = place.up.share.rank(carrier.config.policy, slot.slot, background);
+            let rate = place.up.rates(slot.at, &carrier.up).bytes[0];
+            if rate <= 0.0 {
+                continue;
+            }
+            let preference = rank.at(rate);
             if best.is_none_or(|(found, _)| preference > found) {
                 best = Some((preference, (device, leg)));
             }
@@ -130,9 +142,9 @@ impl<P> Ran<P> {
     pub(crate) fn send_uplink(&mut self, index: usize, slot: SlotId) {
         let mut grants = core::mem::take(&mut self.carriers[index].due(slot.slot).grants);
         for grant in grants.drain(..) {
-            if self.devices[usize::from(grant.device)].away_until > slot.at {
-                let state = &mut self.devices[usize::from(grant.device)];
-                state.legs[usize::from(grant.leg)].up.processes.finish(grant.harq);
+            // A handover came between the grant and its slot.
+            let way = &self.devices[usize::from(grant.device)].legs[usize::from(grant.leg)].up;
+            if way.processes.get(grant.harq).state != State::Sent {
                 continue;
             }
             if !grant.again {
@@ -182,10 +194,11 @@ impl<P> Ran<P> {
         let state = &mut self.devices[usize::from(grant.device)];
         let most = state.config.harq.transmissions;
         let place = &mut state.legs[usize::from(grant.leg)];
-        let (sinr_db, power_dbm) = place.channel.uplink_sinr_db(grant.bands, grant.prb);
-        let (rv, number, arrived) = place.up.try_block(grant.harq, sinr_db, &mut carrier.rng);
+        let (sinr, power_dbm) = (place.uplink_sinr_db(grant.prb), place.power_dbm(grant.prb));
+        let Attempt { rv, number, arrived, sinr_db } =
+            place.up.transmit(grant.harq, &sinr, &mut carrier.rng);
         if number == 0 {
-            place.up.adapter.handle_feedback(arrived);
+            place.up.handle_feedback(Choice { mcs: grant.mcs, layers: 1 }, arrived);
             state.belief.handle_use(u64::from(grant.size));
         }
         if let (true, Some(events)) = (state.watched, &mut self.events) {
@@ -242,14 +255,19 @@ impl<P> Ran<P> {
     pub(crate) fn request(&mut self, index: usize, slot: SlotId) {
         let Self { carriers, devices, events, .. } = self;
         let carrier = &carriers[index];
-        for &(device, leg) in carrier.attached.iter().filter(|(_, leg)| *leg == 0) {
+        for &(device, leg) in &carrier.attached {
             let state = &mut devices[usize::from(device)];
+            if usize::from(leg) != state.primary {
+                continue;
+            }
             if state.downlink.owes_status(slot.at) {
                 state.asking.handle_data();
             }
             if !state.asking.requests() || state.away_until > slot.at {
                 continue;
             }
+            // A device that asks listens for the answer.
+            state.attention.handle_data(slot.at);
             if state.legs[usize::from(leg)].up.processes.is_busy() || !state.belief.is_empty() {
                 continue;
             }

@@ -11,7 +11,8 @@ fn heard(carrier: CarrierConfig) -> Vec<sounding_cell::event::Dci> {
     let origin = HostInstant::from_nanos(1_000_000_000);
     let carrier = CarrierConfig { control_users_per_sec: 200.0, ..carrier };
     let mut ran: Ran<()> = Ran::new(&[carrier], origin, 4).expect("a sound pattern");
-    let devices: Vec<_> = (0..3).map(|_| ran.add_device(DeviceConfig::default())).collect();
+    let devices: Vec<_> =
+        (0..3).map(|_| ran.add_device(DeviceConfig::default()).expect("a device")).collect();
     ran.sniff();
     for ms in 0..2_000 {
         let now = origin + Duration::from_millis(ms);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sounding_cell::config::{CarrierConfig, DeviceConfig, Rat};
+use sounding_cell::radio::{ModelConfig, ScriptConfig};
 use sounding_cell::{DeviceId, Direction, Event, Outcome, Output, Ran};
 use sounding_units::{Bytes, HostInstant};
 
@@ -19,9 +20,15 @@ fn nr(pattern: &str) -> CarrierConfig {
     CarrierConfig { rat: Rat::Nr, numerology: 1, prb: 106, tdd, ..CarrierConfig::default() }
 }
 
+/// A good channel that does not change.
+fn device() -> DeviceConfig {
+    let channel = ModelConfig::Script(ScriptConfig::constant(22.0));
+    DeviceConfig { channel, ..DeviceConfig::default() }
+}
+
 fn one_device(carrier: CarrierConfig, seed: u64) -> Ran<u64> {
-    let mut ran = Ran::new(&[carrier], ORIGIN, seed).unwrap();
-    ran.add_device(DeviceConfig::default());
+    let mut ran = Ran::new(&[carrier], ORIGIN, seed).expect("a network");
+    ran.add_device(device()).expect("a device");
     ran
 }
 

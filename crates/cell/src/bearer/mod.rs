@@ -160,42 +160,36 @@ impl<P> Bearer<P> {
         !self.waiting.is_empty() || !self.flight.is_empty() || self.status_due
     }
 
-    /// How long the oldest packet that was not begun has waited.
-    pub(crate) fn head_of_line(&self) -> Option<HostInstant> {
-        self.waiting.front().map(|packet| packet.entered)
-    }
-
-    /// Packets and their bytes of IP that are inside: queued or not handed on yet.
-    pub(crate) fn inside(&self) -> (u64, u64) {
-        let queued = self.waiting.iter().map(|packet| packet.size.count());
-        let flying = self.flight.iter().map(|packet| packet.size.count());
-        let packets = self.waiting.len() + self.flight.len();
-        (packets as u64, queued.chain(flying).sum())
-    }
-
     pub(crate) fn poll_fate(&mut self) -> Option<Fate<P>> {
         self.fates.pop_front()
     }
 
     /// The connection moves to another cell: RLC and PDCP are re-established (TS 36.323 §5.2, TS 38.323 §5.1.2). What
-    /// was sent and not confirmed is sent again, or is lost where the network does not forward it.
+    /// was not confirmed is sent again by the new cell, or is lost with the queue where the old one does not forward
+    /// it.
     pub(crate) fn reestablish(&mut self, now: HostInstant, forward: bool) {
         self.reordering = None;
         self.status_due = false;
-        let edge = self.received.edge();
         let holes: ArrayVec<Span, 64> = {
             let top = Span { from: self.received.top(), to: self.sender.sent() };
             let holes = self.received.holes(u64::MAX);
             holes.chain(core::iter::once(top)).filter(|hole| !hole.is_empty()).take(64).collect()
         };
-        self.sender.reset(edge);
+        self.sender.reset();
         if forward {
             for hole in holes {
                 self.sender.send_again(hole);
             }
         } else {
+            self.sender.forget_begun();
             self.received.skip_to(self.sender.sent());
             self.hand_on(now);
+            self.waiting_bytes = 0;
+            let lost = self.waiting.drain(..).map(|packet| {
+                let Waiting { payload, size, entered } = packet;
+                Fate::Lost { payload, size, entered, at: now }
+            });
+            self.fates.extend(lost);
         }
     }
 

@@ -21,9 +21,11 @@ pub(super) struct Sender {
     next_sn: u32,
     /// PDUs by sequence number, oldest first; the first one's number is `next_sn` less their count.
     recent: VecDeque<Span>,
-    acked: u64,
-    /// A poll that no status has answered, and the span of the PDU that carried it.
-    poll: Option<(HostInstant, Span)>,
+    /// A poll that no status has answered, and how much had been sent then: POLL_SN is the newest of all, not that of
+    /// the PDU that polls (TS 36.322 §5.2.2.1).
+    poll: Option<(HostInstant, u64)>,
+    /// The newest PDU of new data.
+    newest: Span,
     since_poll: (u32, u64),
     /// Where the oldest hole began when a status last named it, and how often it did.
     stuck: (u64, u32),
@@ -49,12 +51,16 @@ impl Sender {
         }
     }
 
-    pub(super) fn reset(&mut self, acked: u64) {
+    pub(super) fn reset(&mut self) {
         self.again.clear();
-        self.acked = acked;
         self.poll = None;
         self.since_poll = (0, 0);
         self.stuck = (0, 0);
+    }
+
+    /// What was begun and not sent will not be sent.
+    pub(super) fn forget_begun(&mut self) {
+        self.sent = self.begun;
     }
 
     /// The number of the newest PDU that carried the first byte of `span`.
@@ -121,6 +127,7 @@ impl<P> Bearer<P> {
             return None;
         }
         self.sender.sent = cut.to;
+        self.sender.newest = cut;
         // Only the last few packets can have been without a last byte before.
         for packet in self.flight.iter_mut().rev() {
             if packet.end <= from {
@@ -179,7 +186,7 @@ impl<P> Bearer<P> {
         let due = *pdus >= self.config.poll_pdu || *bytes >= self.config.poll_byte.count();
         if due || last {
             self.sender.since_poll = (0, 0);
-            self.sender.poll = Some((now, span));
+            self.sender.poll = Some((now, self.sender.sent));
         }
         due || last
     }
@@ -187,8 +194,8 @@ impl<P> Bearer<P> {
     /// The receiver said what it has and what it misses.
     pub(crate) fn handle_status(&mut self, now: HostInstant, status: &Status) {
         let sender = &mut self.sender;
-        sender.acked = sender.acked.max(status.edge);
-        if sender.poll.is_some_and(|(_, span)| status.edge >= span.to || !status.nacks.is_empty()) {
+        let refused = status.nacks.last().map_or(0, |nack| nack.to);
+        if sender.poll.is_some_and(|(_, upto)| status.edge.max(refused) >= upto) {
             sender.poll = None;
         }
         let Some(oldest) = status.nacks.first() else { return };
@@ -209,15 +216,15 @@ impl<P> Bearer<P> {
 
     /// The sender's timers have reached `now`.
     pub(super) fn handle_poll_timer(&mut self, now: HostInstant) {
-        let Some((since, span)) = self.sender.poll else { return };
+        let Some((since, _)) = self.sender.poll else { return };
         if now - since < self.config.t_poll_retransmit {
             return;
         }
         self.sender.poll = None;
-        if self.sender.acked < self.sender.sent {
-            // The last PDU goes again and asks again (TS 36.322 §5.2.2.3).
-            let from = span.from.max(self.received.edge()).min(span.to.saturating_sub(1));
-            self.sender.send_again(Span { from, to: span.to });
+        // The newest PDU goes again and asks again (TS 36.322 §5.2.2.3).
+        let newest = self.sender.newest;
+        if self.received.edge() < newest.to {
+            self.sender.send_again(newest);
         }
     }
 

@@ -130,7 +130,7 @@ impl Modem {
         carriers: &[CarrierConfig],
         origin: HostInstant,
     ) -> Result<Self, PatternError> {
-        let cells = Cells::new(&device.carriers, carriers, origin)?;
+        let cells = Cells::new(&device.cells, carriers, origin)?;
         let log = Log::new(config.mask, config.clock, origin);
         let acknowledged = [device.downlink.mode, device.uplink.mode];
         Ok(Self {

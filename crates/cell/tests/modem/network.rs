@@ -5,6 +5,7 @@ use std::time::Duration;
 use sounding_cell::config::{CarrierConfig, DeviceConfig, HarqConfig, Rat};
 use sounding_cell::event::Transmission;
 use sounding_cell::modem::{Modem, ModemConfig, Record};
+use sounding_cell::radio::{ModelConfig, ScriptConfig};
 use sounding_cell::{DeviceId, Direction, Event, Outcome, Ran};
 use sounding_diag::packet::Packet;
 use sounding_diag::record;
@@ -66,15 +67,33 @@ pub(crate) fn run(
     config: ModemConfig,
     seed: u64,
 ) -> Run {
+    run_with(HarqConfig::default(), carriers, flows, span, config, seed)
+}
+
+/// A device whose blocks are sent once: RLC has to repeat what is lost.
+pub(crate) fn lossy(carrier: CarrierConfig, span: Duration, seed: u64) -> Run {
+    let harq = HarqConfig { transmissions: 1, ..HarqConfig::default() };
+    let flows = Flows::saturated(true, true);
+    run_with(harq, &[carrier], flows, span, ModemConfig::default(), seed)
+}
+
+fn run_with(
+    harq: HarqConfig,
+    carriers: &[CarrierConfig],
+    flows: Flows,
+    span: Duration,
+    config: ModemConfig,
+    seed: u64,
+) -> Run {
     let device = DeviceConfig {
-        carriers: (0..carriers.len()).collect(),
-        // So that RLC has something to repeat.
-        harq: HarqConfig { transmissions: 2, ..HarqConfig::default() },
+        cells: vec![(0..carriers.len()).collect()],
+        channel: ModelConfig::Script(ScriptConfig::constant(16.0)),
+        harq,
         ..DeviceConfig::default()
     };
     let mut ran: Ran<()> = Ran::new(carriers, ORIGIN, seed).expect("sound patterns");
     let mut modem = Modem::new(config, DEVICE, &device, carriers, ORIGIN).expect("sound patterns");
-    ran.add_device(device);
+    ran.add_device(device).expect("a device");
     ran.watch(DEVICE);
     let mut result = Run { events: Vec::new(), records: Vec::new(), goodput: [0; 2] };
     let mut next = [ORIGIN; 2];

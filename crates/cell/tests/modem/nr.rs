@@ -8,12 +8,16 @@ use sounding_cell::event::{SlotId, Transmission};
 use sounding_cell::modem::{Modem, ModemConfig};
 use sounding_cell::{CarrierId, DeviceId, Direction, Event};
 
-use crate::network::{Flows, ORIGIN, Run, items, nr, numbers, read, run, same};
+use crate::network::{Flows, ORIGIN, Run, items, lossy, nr, numbers, read, run, same};
 
-fn runs() -> [Run; 2] {
+fn runs() -> [Run; 3] {
     let go =
         |flows, seed| run(&[nr()], flows, Duration::from_secs(11), ModemConfig::default(), seed);
-    [go(Flows::LIGHT, 1), go(Flows::saturated(true, true), 2)]
+    [
+        go(Flows::LIGHT, 1),
+        go(Flows::saturated(true, true), 2),
+        lossy(nr(), Duration::from_secs(11), 3),
+    ]
 }
 
 fn time(sent: &Transmission) -> [i64; 2] {
