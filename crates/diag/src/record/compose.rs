@@ -133,9 +133,7 @@ pub fn compose(
         write(layout.parts, form, out)?;
         let body = &mut out[start..];
         if !layout.versions.is_empty() {
-            let version = version.to_le_bytes();
-            let size = code.version_size().min(body.len());
-            body[..size].copy_from_slice(&version[..size]);
+            put(code.version_bits(), "version", version.into(), body)?;
         }
         match body.len() {
             ..=crate::packet::MAX_BODY => Ok(()),
