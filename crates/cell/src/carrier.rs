@@ -12,7 +12,7 @@ use sounding_units::{HostInstant, Prb};
 use crate::coding::Sizes;
 use crate::config::{CarrierConfig, InvalidConfig, Rat};
 use crate::event::{CarrierId, Direction, SlotId};
-use crate::frame::{Frame, PatternError};
+use crate::frame::Frame;
 use crate::leg::SUB_BANDS;
 use crate::rnti::FIRST_CONTROL;
 
@@ -75,7 +75,7 @@ pub(crate) struct Grant {
 }
 
 /// How the time of a carrier is cut.
-pub(crate) fn frame(config: &CarrierConfig) -> Result<Frame, PatternError> {
+pub(crate) fn frame(config: &CarrierConfig) -> Result<Frame, InvalidConfig> {
     Ok(match (config.rat, &config.tdd) {
         (Rat::Lte, _) => Frame::lte_fdd(),
         (Rat::Nr, None) => Frame::nr_fdd(config.numerology),

@@ -316,7 +316,7 @@ fn share_out(candidates: &mut [Candidate], room: &mut Room, rbg: u16) {
             }
             // Headers and the coding's steps take a little more than the rate says.
             let wants = libm::ceilf(best.left * 1.05 / best.rate[band]) as u16;
-            let groups = wants.max(1).div_ceil(rbg);
+            let groups = wants.clamp(1, room.bands[band]).div_ceil(rbg);
             let take = (groups * rbg).min(room.bands[band]);
             best.prb += take;
             best.bands |= 1 << band;

@@ -111,7 +111,8 @@ impl<P> Ran<P> {
     fn tell_signal(&mut self, device: u16, at: HostInstant) {
         let state = &self.devices[usize::from(device)];
         let leg = &state.legs[state.primary];
-        let load = self.carriers[usize::from(leg.carrier.0)].load();
+        // An empty cell still sends its reference signals, two resource elements of twelve.
+        let load = self.carriers[usize::from(leg.carrier.0)].load().max(1.0 / 6.0);
         if let (true, Some(events)) = (state.watched, &mut self.events) {
             let signal = Signal {
                 at,

@@ -8,9 +8,9 @@ use sounding_phy::nr;
 use sounding_units::HostInstant;
 
 use crate::carrier::frame;
-use crate::config::{CarrierConfig, Rat};
+use crate::config::{CarrierConfig, InvalidConfig, Rat};
 use crate::event::{CarrierId, Direction};
-use crate::frame::{Frame, PatternError};
+use crate::frame::Frame;
 
 /// A cell.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Cells {
         groups: &[Vec<usize>],
         carriers: &[CarrierConfig],
         origin: HostInstant,
-    ) -> Result<Self, PatternError> {
+    ) -> Result<Self, InvalidConfig> {
         let cell = |&at: &usize| {
             let config = carriers.get(at)?.clone();
             let cell = |frame| Cell { carrier: CarrierId(at as u8), config, frame };

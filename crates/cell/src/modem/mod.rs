@@ -33,11 +33,11 @@ use self::nr::Nr;
 use self::rlc::Window;
 use self::rrc::Signalling;
 use crate::bearer::Status;
-use crate::config::{CarrierConfig, DeviceConfig, Mode, Rat};
+use crate::config::{CarrierConfig, DeviceConfig, InvalidConfig, Mode, Rat};
 use crate::event::{
     CarrierId, ChannelReport, Dci, DeviceId, Direction, Event, Rrc, Signal, SlotId, Transmission,
 };
-use crate::frame::PatternError;
+
 use crate::rnti::rnti;
 
 /// Which records a modem writes.
@@ -129,7 +129,7 @@ impl Modem {
         device: &DeviceConfig,
         carriers: &[CarrierConfig],
         origin: HostInstant,
-    ) -> Result<Self, PatternError> {
+    ) -> Result<Self, InvalidConfig> {
         let cells = Cells::new(&device.cells, carriers, origin)?;
         let log = Log::new(config.mask, config.clock, origin);
         let acknowledged = [device.downlink.mode, device.uplink.mode];

@@ -8,7 +8,7 @@ use sounding_cell::event::{Dci, ReportCause, Transmission};
 use sounding_cell::modem::ModemConfig;
 use sounding_cell::{Direction, Event};
 
-use crate::network::{Flows, Run, items, lossy, lte, numbers, run, same};
+use crate::network::{Flows, Run, items, lte, numbers, run, same};
 
 const SPAN: Duration = Duration::from_secs(12);
 
@@ -21,7 +21,6 @@ fn runs() -> Vec<Run> {
         go(&[lte()], Flows::LIGHT, 1),
         go(&[lte()], Flows::saturated(true, true), 2),
         go(&[lte(), secondary], Flows::saturated(true, false), 3),
-        lossy(lte(), SPAN, 4),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sounding_cell::config::{CarrierConfig, DeviceConfig, HarqConfig, Rat};
 use sounding_cell::event::Transmission;
 use sounding_cell::modem::{Modem, ModemConfig, Record};
-use sounding_cell::radio::{ModelConfig, ScriptConfig};
+use sounding_cell::radio::{FadingConfig, ModelConfig, ScriptConfig};
 use sounding_cell::{DeviceId, Direction, Event, Outcome, Ran};
 use sounding_diag::packet::Packet;
 use sounding_diag::record;
@@ -67,28 +67,15 @@ pub(crate) fn run(
     config: ModemConfig,
     seed: u64,
 ) -> Run {
-    run_with(HarqConfig::default(), carriers, flows, span, config, seed)
-}
-
-/// A device whose blocks are sent once: RLC has to repeat what is lost.
-pub(crate) fn lossy(carrier: CarrierConfig, span: Duration, seed: u64) -> Run {
-    let harq = HarqConfig { transmissions: 1, ..HarqConfig::default() };
-    let flows = Flows::saturated(true, true);
-    run_with(harq, &[carrier], flows, span, ModemConfig::default(), seed)
-}
-
-fn run_with(
-    harq: HarqConfig,
-    carriers: &[CarrierConfig],
-    flows: Flows,
-    span: Duration,
-    config: ModemConfig,
-    seed: u64,
-) -> Run {
     let device = DeviceConfig {
         cells: vec![(0..carriers.len()).collect()],
-        channel: ModelConfig::Script(ScriptConfig::constant(16.0)),
-        harq,
+        // A good channel that fades deep now and then, so that blocks are lost for good.
+        channel: ModelConfig::Script(ScriptConfig {
+            fading: FadingConfig { surroundings_mps: 10.0, ..FadingConfig::default() },
+            ..ScriptConfig::constant(20.0)
+        }),
+        // So that RLC has something to repeat.
+        harq: HarqConfig { transmissions: 2, ..HarqConfig::default() },
         ..DeviceConfig::default()
     };
     let mut ran: Ran<()> = Ran::new(carriers, ORIGIN, seed).expect("sound patterns");

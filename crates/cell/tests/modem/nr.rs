@@ -8,16 +8,12 @@ use sounding_cell::event::{SlotId, Transmission};
 use sounding_cell::modem::{Modem, ModemConfig};
 use sounding_cell::{CarrierId, DeviceId, Direction, Event};
 
-use crate::network::{Flows, ORIGIN, Run, items, lossy, nr, numbers, read, run, same};
+use crate::network::{Flows, ORIGIN, Run, items, nr, numbers, read, run, same};
 
-fn runs() -> [Run; 3] {
+fn runs() -> [Run; 2] {
     let go =
         |flows, seed| run(&[nr()], flows, Duration::from_secs(11), ModemConfig::default(), seed);
-    [
-        go(Flows::LIGHT, 1),
-        go(Flows::saturated(true, true), 2),
-        lossy(nr(), Duration::from_secs(11), 3),
-    ]
+    [go(Flows::LIGHT, 1), go(Flows::saturated(true, true), 2)]
 }
 
 fn time(sent: &Transmission) -> [i64; 2] {
@@ -291,10 +287,15 @@ fn control_messages_channel_levels_and_status_are_as_they_were() {
         });
         let signals: Vec<_> = signals.collect();
         assert_eq!(cells.len(), signals.len());
+        // Half a step of the record, and half a step of the decibels that were rounded to it.
+        const HALF_STEP: f32 = 1.0 / 256.0 + 0.5e-4;
         for (cell, signal) in cells.iter().zip(signals) {
             let level = |name| cell.real(name).expect("it has one") as f32;
-            assert!((level("rsrp_dbm") - signal.rsrp_dbm).abs() <= 1.0 / 256.0, "{cell:?}");
-            assert!((level("rsrq_db") - signal.rsrq_db).abs() <= 1.0 / 256.0, "{cell:?}");
+            assert!(
+                (level("rsrp_dbm") - signal.rsrp_dbm).abs() <= HALF_STEP,
+                "{signal:?} {cell:?}"
+            );
+            assert!((level("rsrq_db") - signal.rsrq_db).abs() <= HALF_STEP, "{signal:?} {cell:?}");
         }
 
         for (code, about) in [(0xB84E, Direction::Uplink), (0xB869, Direction::Downlink)] {

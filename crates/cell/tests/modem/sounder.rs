@@ -103,8 +103,8 @@ fn kpis_sum_up_to_what_was_granted() {
                 for sent in run.sent(direction) {
                     let size = u64::from(sent.size);
                     wanted.phy[at] += size;
-                    // Two layers of LTE are two blocks, on the same resource blocks.
-                    let blocks = if is_nr { 1 } else { u64::from(sent.layers.min(2)) };
+                    // Two layers of LTE are two blocks, each on all resource blocks.
+                    let blocks = if is_nr { 1 } else { u64::from(sent.layers) };
                     wanted.prb[at] += u64::from(sent.prb) * blocks;
                     let new = if at == 0 { sent.arrived } else { sent.number == 0 };
                     wanted.new[at] += if new { size } else { 0 };
