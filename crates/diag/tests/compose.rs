@@ -105,7 +105,7 @@ impl<'a> Parts<'a> {
                         let &[id, version, _, _] = self.take(4) else { unreachable!("four bytes") };
                         let mut found = known.iter();
                         let sub = found
-                            .find(|sub| sub.id == id && sub.versions.contains(&version))
+                            .find(|sub| sub.id == id && sub.describes(version))
                             .expect("synthetic records have known sub-packets");
                         subs.push(self.form(sub.parts, Form::sub_packet(id, version)));
                     }

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use sounding_diag::radio::{Modulation, Slot, Tti};
 use sounding_phy::lte::{self, McsTable};
+use sounding_phy::nr;
 use sounding_units::HostInstant;
 
 use crate::carrier::frame;
@@ -19,16 +20,20 @@ pub(super) struct Cell {
     pub(super) frame: Frame,
 }
 
-/// The cells that may serve a device, the primary first.
+/// The carriers that may serve a device.
 #[derive(Clone, Debug)]
 pub(super) struct Cells {
     all: Vec<Cell>,
+    /// A primary carrier and those that may be aggregated with it.
+    groups: Vec<Vec<CarrierId>>,
+    /// The group that serves now.
+    current: usize,
     origin: HostInstant,
 }
 
 impl Cells {
     pub(super) fn new(
-        served: &[usize],
+        groups: &[Vec<usize>],
         carriers: &[CarrierConfig],
         origin: HostInstant,
     ) -> Result<Self, InvalidConfig> {
@@ -37,11 +42,22 @@ impl Cells {
             let cell = |frame| Cell { carrier: CarrierId(at as u8), config, frame };
             Some(frame(&carriers[at]).map(cell))
         };
-        Ok(Self { all: served.iter().filter_map(cell).collect::<Result<_, _>>()?, origin })
+        let mut used: Vec<usize> = groups.concat();
+        used.sort_unstable();
+        used.dedup();
+        let all = used.iter().filter_map(cell).collect::<Result<_, _>>()?;
+        let id = |&at: &usize| CarrierId(at as u8);
+        let groups = groups.iter().map(|group| group.iter().map(id).collect()).collect();
+        Ok(Self { all, groups, current: 0, origin })
     }
 
     pub(super) fn primary(&self) -> Option<&Cell> {
-        self.all.first()
+        self.get(*self.serving().first()?)
+    }
+
+    /// The carriers that serve or may be added, the primary first.
+    fn serving(&self) -> &[CarrierId] {
+        self.groups.get(self.current).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn get(&self, carrier: CarrierId) -> Option<&Cell> {
@@ -50,15 +66,15 @@ impl Cells {
 
     /// The number of a serving cell among those of its RAT, as records and RRC count: 0 is the first.
     pub(super) fn index(&self, carrier: CarrierId) -> u8 {
-        let rat = self.get(carrier).map(|cell| cell.config.rat);
-        let mut same = self.all.iter().filter(|cell| Some(cell.config.rat) == rat);
-        same.position(|cell| cell.carrier == carrier).unwrap_or(0) as u8
+        let rat = |carrier| self.get(carrier).map(|cell| cell.config.rat);
+        let mut same = self.serving().iter().filter(|&&other| rat(other) == rat(carrier));
+        same.position(|&other| other == carrier).unwrap_or(0) as u8
     }
 
     /// The device has moved on to another primary cell.
     pub(super) fn move_to(&mut self, carrier: CarrierId) {
-        if let Some(at) = self.all.iter().position(|cell| cell.carrier == carrier) {
-            self.all.swap(0, at);
+        if let Some(at) = self.groups.iter().position(|group| group.first() == Some(&carrier)) {
+            self.current = at;
         }
     }
 
@@ -105,10 +121,15 @@ impl Cell {
 
     /// What a resource element of a new block carries.
     pub(super) fn modulation(&self, direction: Direction, mcs: u8) -> Option<Modulation> {
-        let qam256 = self.config.qam256 && direction == Direction::Downlink;
         if self.config.rat == Rat::Nr {
-            return Some(nr_modulation(qam256, mcs));
+            // One table for both directions.
+            let table = match self.config.qam256 {
+                true => nr::McsTable::Qam256,
+                false => nr::McsTable::Qam64,
+            };
+            return Modulation::from_bits(u64::from(nr::mcs(table, mcs)?.modulation.order()));
         }
+        let qam256 = self.config.qam256 && direction == Direction::Downlink;
         let table = match (direction, qam256) {
             (Direction::Uplink, _) => McsTable::Uplink,
             (Direction::Downlink, false) => McsTable::Downlink,
@@ -126,15 +147,5 @@ impl Cell {
             Direction::Downlink => McsTable::Downlink,
         };
         lte::mcs(table, mcs).map_or(0, |(_, index)| index.row())
-    }
-}
-
-/// TS 38.214 Tables 5.1.3.1-1 and 5.1.3.1-2.
-const fn nr_modulation(qam256: bool, mcs: u8) -> Modulation {
-    match (qam256, mcs) {
-        (false, ..10) | (true, ..5) => Modulation::Qpsk,
-        (false, ..17) | (true, ..11) => Modulation::Qam16,
-        (false, _) | (true, ..20) => Modulation::Qam64,
-        (true, _) => Modulation::Qam256,
     }
 }

@@ -130,7 +130,7 @@ impl Modem {
         carriers: &[CarrierConfig],
         origin: HostInstant,
     ) -> Result<Self, InvalidConfig> {
-        let cells = Cells::new(&device.cells.concat(), carriers, origin)?;
+        let cells = Cells::new(&device.cells, carriers, origin)?;
         let log = Log::new(config.mask, config.clock, origin);
         let acknowledged = [device.downlink.mode, device.uplink.mode];
         Ok(Self {

@@ -47,7 +47,7 @@ fn life(rat: Rat) -> Vec<(u16, Facts)> {
     };
     let carriers =
         [carrier(11, 1_300), carrier(12, 66_786), carrier(13, 6_300), carrier(14, 67_000)];
-    let device = DeviceConfig { cells: vec![vec![0, 1, 2, 3]], ..DeviceConfig::default() };
+    let device = DeviceConfig { cells: vec![vec![0, 1, 2], vec![3]], ..DeviceConfig::default() };
     let id = DeviceId(3);
     let mut modem =
         Modem::new(ModemConfig::default(), id, &device, &carriers, ORIGIN).expect("sound patterns");

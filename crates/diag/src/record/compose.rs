@@ -133,9 +133,7 @@ pub fn compose(
         write(layout.parts, form, out)?;
         let body = &mut out[start..];
         if !layout.versions.is_empty() {
-            let version = version.to_le_bytes();
-            let size = code.version_size().min(body.len());
-            body[..size].copy_from_slice(&version[..size]);
+            put(code.version_bits(), "version", version.into(), body)?;
         }
         match body.len() {
             ..=crate::packet::MAX_BODY => Ok(()),
@@ -207,7 +205,7 @@ fn write_sub_packet(
     out: &mut Vec<u8>,
 ) -> Result<(), EmitError> {
     let (id, version) = form.kind.ok_or(EmitError::Absent { field: "sub_packet" })?;
-    let found = known.iter().find(|sub| sub.id == id && sub.versions.contains(&version));
+    let found = known.iter().find(|sub| sub.id == id && sub.describes(version));
     let sub = found.ok_or(EmitError::Range { field: "sub_packet", value: u64::from(id) })?;
     let start = out.len();
     out.extend([id, version, 0, 0]);
