@@ -97,9 +97,7 @@ fn kpis_sum_up_to_what_was_granted() {
                 });
             }
             let mut wanted = Sums::default();
-            for (at, direction) in
-                [(0, Direction::Downlink), (1, Direction::Uplink)]
-            {
+            for (at, direction) in [(0, Direction::Downlink), (1, Direction::Uplink)] {
                 for sent in run.sent(direction) {
                     let size = u64::from(sent.size);
                     wanted.phy[at] += size;
