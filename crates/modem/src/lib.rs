@@ -3,6 +3,7 @@
 
 mod answer;
 mod clock;
+mod drains;
 mod host;
 mod live;
 mod modelled;

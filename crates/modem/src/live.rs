@@ -1,12 +1,13 @@
 use std::io;
 use std::time::Duration;
 
-use sounding_diag::LogCode;
 use sounding_diag::capture::Reader;
 use sounding_diag::packet::Packet;
 use sounding_diag::session::{Event, Session, Wanted};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_units::HostInstant;
 
+use crate::drains::Drains;
 use crate::{Framing, Read, Transport, monotonic_now};
 
 /// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
@@ -18,13 +19,9 @@ use crate::{Framing, Read, Transport, monotonic_now};
 pub struct Live {
     transport: Option<Box<dyn Transport>>,
     session: Option<Session>,
-    /// When the next drain is due.
-    drain_due: HostInstant,
+    drains: Drains,
     request: Vec<u8>,
 }
-
-/// BISCAY §4: faster than the most frequent record, which comes every 10 ms.
-const DRAIN_EVERY: Duration = Duration::from_millis(1);
 
 impl Live {
     /// A port whose modem is to be given a log mask, or left as it is if nothing is `wanted`.
@@ -33,7 +30,7 @@ impl Live {
         Self {
             transport: Some(transport),
             session,
-            drain_due: HostInstant::default(),
+            drains: Drains::default(),
             request: Vec::new(),
         }
     }
@@ -57,7 +54,7 @@ impl Live {
     /// [`reopen`](Self::reopen).
     pub fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
         let Some(transport) = &mut self.transport else { return Ok(Read::Closed) };
-        let until_drain = || self.drain_due - monotonic_now();
+        let until_drain = || self.drains.due() - monotonic_now();
         let patience = if transport.can_drain() { patience.min(until_drain()) } else { patience };
         let read = transport.read(buffer, patience)?;
         if read == Read::Closed {
@@ -82,27 +79,23 @@ impl Live {
         mut bytes: &[u8],
         mut each: impl FnMut(&Packet<'_>),
     ) {
-        let mut handle = |session: &mut Option<Session>, packet: &Packet<'_>| {
-            if let Some(session) = session {
-                match packet {
-                    Packet::Log(record) => session.handle_log(now, record.code, record.body.len()),
-                    Packet::Other { command, body, .. } => {
-                        session.handle_other(now, *command, body);
-                    }
-                }
+        let mut handle = |live: &mut Self, packet: &Packet<'_>| {
+            match packet {
+                Packet::Log(record) => live.handle_log(now, record),
+                Packet::Other { command, body, .. } => live.handle_other(now, *command, body),
             }
             each(packet);
         };
         match self.framing() {
             Framing::Packet => {
                 if let Ok(located) = reader.handle_payload(bytes) {
-                    handle(&mut self.session, &located.packet);
+                    handle(self, &located.packet);
                 }
             }
             Framing::Hdlc => {
                 while let Some(found) = reader.poll_packet(&mut bytes) {
                     if let Ok(located) = found {
-                        handle(&mut self.session, &located.packet);
+                        handle(self, &located.packet);
                     }
                 }
             }
@@ -110,9 +103,12 @@ impl Live {
     }
 
     /// A log record was in the bytes read.
-    pub fn handle_log(&mut self, now: HostInstant, code: LogCode, len: usize) {
+    pub fn handle_log(&mut self, now: HostInstant, record: &LogRecord<'_>) {
+        if self.drains() {
+            self.drains.handle_record(record.at);
+        }
         if let Some(session) = &mut self.session {
-            session.handle_log(now, code, len);
+            session.handle_log(now, record.code, record.body.len());
         }
     }
 
@@ -132,10 +128,7 @@ impl Live {
                 let _ = transport.send(&self.request);
             }
         }
-        if transport.can_drain() && now >= self.drain_due {
-            // From tick to tick, so that the wait for one record is the wait for the next; a tick that was missed is.
-            let next = self.drain_due + DRAIN_EVERY;
-            self.drain_due = if next > now { next } else { now + DRAIN_EVERY };
+        if transport.can_drain() && self.drains.handle_time(now) {
             let _ = transport.drain();
         }
     }

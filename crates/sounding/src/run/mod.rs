@@ -241,7 +241,7 @@ impl Daemon {
             let (framing, posts) = (live.framing(), &mut self.posts);
             let watch = |_: &Sounder, seen: Seen<'_>| match seen {
                 Seen::Record(record) => {
-                    live.handle_log(now, record.code, record.body.len());
+                    live.handle_log(now, record);
                     if let Some(posts) = posts.as_mut() {
                         posts.handle(now, record);
                     }

@@ -1,0 +1,280 @@
+//! When the modem is told to send what it has buffered: every millisecond, behind the moment at which records are made.
+//!
+//! A drain that falls anywhere in the millisecond finds a record half a millisecond old on average. Modems make records
+//! at one stage of their work on a subframe: of a phone's PUSCH reports 87 % lie within 0.3 ms of each millisecond of its
+//! clock, of its buffer reports 99 % within 0.1 ms. What is not known is where that falls by the host's clock. Each record
+//! tells a little of it: the drain that brought it came after it was made, and the drain before came too soon.
+//!
+//! ```text
+//! modem      ───────────────r──────────────────────────r─────────────
+//! drains     ──────────D1───────────────D2─────────────────────D3────
+//!                       └ too soon for r └ brought r: r lies between
+//! ```
+//!
+//! Drains move until that is known to a few hundredths of a millisecond, and then stay behind the bulk of the records. A
+//! modem whose records have no such moment is drained every millisecond all the same.
+
+use std::time::Duration;
+
+use sounding_units::{HostInstant, ModemInstant};
+
+/// BISCAY §4: faster than the most frequent record, which comes every 10 ms.
+pub(crate) const PERIOD: Duration = Duration::from_millis(1);
+
+const PERIOD_NS: i64 = PERIOD.as_nanos() as i64;
+
+/// Parts of a millisecond in which records are counted.
+const BINS: usize = 40;
+const BIN_NS: i64 = PERIOD_NS / BINS as i64;
+
+/// What a record counts after one more. Chosen: the last two seconds of a report every 10 ms decide.
+const FADING: f32 = 1.0 - 1.0 / 200.0;
+
+/// The moment is looked for again after so many records.
+const LOOK_EVERY: u32 = 16;
+
+/// So far behind the records a drain is safe from those that are a little late. Chosen; pinned by the tests below.
+const MARGIN_NS: i64 = 30_000;
+
+/// Known to this the offset is good enough: a drain that looks for more may miss a record.
+const KNOWN_NS: i64 = 50_000;
+
+/// What two quartz clocks may drift apart in a millisecond: ten in a million.
+const DRIFT_NS: i64 = 10;
+
+/// A drain moves by so much at a time, so that none is long in coming.
+const MOST_SHIFT_NS: i64 = 50_000;
+
+/// The times of drains.
+#[derive(Clone, Debug)]
+pub(crate) struct Drains {
+    due: HostInstant,
+    /// The last two that were sent.
+    sent: [Option<HostInstant>; 2],
+    offset: Option<Offset>,
+    /// Records by the part of the modem's millisecond in which they were made.
+    made: [f32; BINS],
+    counted: u32,
+    /// The end of the part behind which a drain finds records youngest.
+    best: Option<i64>,
+}
+
+/// Host nanoseconds at modem time zero lie between these.
+#[derive(Clone, Copy, Debug)]
+struct Offset {
+    least: i64,
+    most: i64,
+}
+
+impl Default for Drains {
+    fn default() -> Self {
+        Self {
+            due: HostInstant::default(),
+            sent: [None; 2],
+            offset: None,
+            made: [0.0; BINS],
+            counted: 0,
+            best: None,
+        }
+    }
+}
+
+impl Drains {
+    /// When the next is due.
+    pub(crate) fn due(&self) -> HostInstant {
+        self.due
+    }
+
+    /// Time passes; whether to drain now.
+    pub(crate) fn handle_time(&mut self, now: HostInstant) -> bool {
+        if now < self.due {
+            return false;
+        }
+        // From tick to tick, so that the wait for one record is the wait for the next; a tick that was missed is.
+        let mut next = self.due + PERIOD;
+        if next <= now {
+            next = now + PERIOD;
+        }
+        let shift = self.shift(next);
+        self.due = HostInstant::from_nanos(next.as_nanos().saturating_add_signed(shift));
+        self.sent = [self.sent[1], Some(now)];
+        if let Some(offset) = &mut self.offset {
+            offset.least -= DRIFT_NS;
+            offset.most += DRIFT_NS;
+        }
+        true
+    }
+
+    /// A record that the modem stamped `at` came out of the last drain.
+    pub(crate) fn handle_record(&mut self, at: ModemInstant) {
+        let [Some(before), Some(last)] = self.sent else { return };
+        let stamp = nanos(at.as_nanos());
+        let seen = Offset {
+            least: nanos(before.as_nanos()) - stamp,
+            most: nanos(last.as_nanos()) - stamp,
+        };
+        match &mut self.offset {
+            Some(offset) if (seen.most - offset.most).abs() < 10 * PERIOD_NS => offset.narrow(seen),
+            // The first, or the modem's clock was set.
+            offset => *offset = Some(seen),
+        }
+        self.count(stamp);
+    }
+
+    fn count(&mut self, stamp: i64) {
+        self.made.iter_mut().for_each(|weight| *weight *= FADING);
+        self.made[(stamp.rem_euclid(PERIOD_NS) / BIN_NS) as usize] += 1.0;
+        self.counted += 1;
+        if self.counted.is_multiple_of(LOOK_EVERY) {
+            let wait = |end: usize| -> f32 {
+                let of = |(bin, weight): (usize, &f32)| weight * ((end + BINS - bin) % BINS) as f32;
+                self.made.iter().enumerate().map(of).sum()
+            };
+            let best = (0..BINS).min_by(|&a, &b| wait(a).total_cmp(&wait(b)));
+            self.best = best.map(|bin| (bin as i64 + 1) * BIN_NS);
+        }
+    }
+
+    /// How far the drain at `next` is to move towards the moment behind the records.
+    fn shift(&self, next: HostInstant) -> i64 {
+        let (Some(offset), Some(best)) = (self.offset, self.best) else { return 0 };
+        let known = offset.most - offset.least <= KNOWN_NS;
+        let host = if known { offset.most } else { i64::midpoint(offset.least, offset.most) };
+        let phase = nanos(next.as_nanos()) - host;
+        let behind = (best + MARGIN_NS - phase).rem_euclid(PERIOD_NS);
+        let shift = if behind > PERIOD_NS / 2 { behind - PERIOD_NS } else { behind };
+        shift.clamp(-MOST_SHIFT_NS, MOST_SHIFT_NS)
+    }
+}
+
+impl Offset {
+    /// What one record says. Where it contradicts what was known, a drain was late on its way or the clocks have
+    /// drifted: the bounds give way by a part, so that one late drain does not count for much.
+    fn narrow(&mut self, seen: Self) {
+        if seen.most < self.least {
+            self.most = self.least;
+            self.least -= (self.least - seen.most) / 4;
+        } else {
+            self.most = self.most.min(seen.most);
+        }
+        if seen.least > self.most {
+            self.least = self.most;
+            self.most += (seen.least - self.most) / 2;
+        } else {
+            self.least = self.least.max(seen.least);
+        }
+    }
+}
+
+/// Nanoseconds of either clock, which hold for centuries in 63 bits.
+fn nanos(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// What came of drains of a modem for half a minute.
+    struct Outcome {
+        /// How long records waited for a drain in the last 20 seconds, in order.
+        waits: Vec<Duration>,
+        longest_gap: Duration,
+    }
+
+    /// A modem that makes a record every 10 ms, `phase` into the millisecond, and hears a drain a while after it was
+    /// sent. Its clock runs ten in a million fast.
+    fn drain(seed: u64, phase: impl Fn(&mut ChaCha8Rng) -> Duration) -> Outcome {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let epoch = ModemInstant::from_nanos(1_460_000_000_000_000_000);
+        let start = HostInstant::from_nanos(u64::from(random.next_u32()));
+        let begin = start + Duration::from_nanos(u64::from(random.next_u32() % 1_000_000));
+        let mut drains = Drains::default();
+        let mut waiting: Vec<(HostInstant, ModemInstant)> = Vec::new();
+        let (mut waits, mut longest_gap) = (Vec::new(), Duration::ZERO);
+        let (mut now, mut made) = (start, 0u32);
+        let mut next = Duration::ZERO;
+        while now - start < Duration::from_secs(30) {
+            if drains.handle_time(now) {
+                // Mostly on its way for 30 us, now and then for a tenth of a millisecond and more.
+                let slow = if random.next_u32() % 50 == 0 { 100 } else { 10 };
+                let heard = now + Duration::from_micros(30 + u64::from(random.next_u32() % slow));
+                while begin + next <= heard {
+                    let stamp = epoch + next.mul_f64(1.000_01);
+                    waiting.push((begin + next, stamp));
+                    made += 1;
+                    next = Duration::from_millis(10) * made + phase(&mut random);
+                }
+                for (at, stamp) in waiting.drain(..) {
+                    drains.handle_record(stamp);
+                    if now - start > Duration::from_secs(10) {
+                        waits.push(heard - at);
+                    }
+                }
+            }
+            longest_gap = longest_gap.max(drains.due() - now);
+            // A thread wakes a little late.
+            now = drains.due() + Duration::from_micros(5 + u64::from(random.next_u32() % 20));
+        }
+        waits.sort();
+        Outcome { waits, longest_gap }
+    }
+
+    fn median(waits: &[Duration]) -> Duration {
+        waits[waits.len() / 2]
+    }
+
+    #[test]
+    fn records_made_at_one_moment_are_fetched_right_behind_it() {
+        for seed in 0..20 {
+            let Outcome { waits, longest_gap } = drain(seed, |_| Duration::ZERO);
+            assert!(median(&waits) < Duration::from_micros(150), "{seed}: {:?}", median(&waits));
+            let late = waits.iter().filter(|wait| **wait > PERIOD / 2).count();
+            assert!(late * 50 < waits.len(), "{seed}: {late} of {} missed a drain", waits.len());
+            assert!(longest_gap < PERIOD + Duration::from_micros(100), "{longest_gap:?}");
+        }
+    }
+
+    #[test]
+    fn records_within_a_part_of_the_millisecond_are_fetched_behind_that_part() {
+        for seed in 0..20 {
+            let spread = |random: &mut ChaCha8Rng| {
+                Duration::from_micros(600 + u64::from(random.next_u32() % 300))
+            };
+            let waits = drain(seed, spread).waits;
+            // Half of the part, the margin and the way there.
+            assert!(median(&waits) < Duration::from_micros(300), "{seed}: {:?}", median(&waits));
+        }
+    }
+
+    #[test]
+    fn records_made_at_any_moment_wait_no_longer_than_without_looking() {
+        for seed in 0..20 {
+            let anywhere =
+                |random: &mut ChaCha8Rng| Duration::from_micros(u64::from(random.next_u32() % 1000));
+            let Outcome { waits, longest_gap } = drain(seed, anywhere);
+            let mean = waits.iter().sum::<Duration>() / waits.len() as u32;
+            assert!(mean < PERIOD.mul_f64(0.6), "{seed}: {mean:?}");
+            assert!(longest_gap < PERIOD + Duration::from_micros(100), "{longest_gap:?}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_is_learnt_anew() {
+        let mut drains = Drains::default();
+        let mut now = HostInstant::from_nanos(1_000_000_000);
+        let stamps = [5_000_000_000u64, 1_460_000_000_000_000_000];
+        for stamp in stamps {
+            for ms in 0..50 {
+                assert!(drains.handle_time(now));
+                drains.handle_record(ModemInstant::from_nanos(stamp + ms * 1_000_000));
+                now = drains.due();
+            }
+            let offset = drains.offset.expect("known");
+            assert!(offset.most + nanos(stamp) < 2 * PERIOD_NS + 1_000_000_000 + 60 * PERIOD_NS);
+            assert!(offset.most - offset.least <= PERIOD_NS + 100_000);
+        }
+    }
+}
