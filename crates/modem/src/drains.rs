@@ -252,8 +252,9 @@ mod tests {
     #[test]
     fn records_made_at_any_moment_wait_no_longer_than_without_looking() {
         for seed in 0..20 {
-            let anywhere =
-                |random: &mut ChaCha8Rng| Duration::from_micros(u64::from(random.next_u32() % 1000));
+            let anywhere = |random: &mut ChaCha8Rng| {
+                Duration::from_micros(u64::from(random.next_u32() % 1000))
+            };
             let Outcome { waits, longest_gap } = drain(seed, anywhere);
             let mean = waits.iter().sum::<Duration>() / waits.len() as u32;
             assert!(mean < PERIOD.mul_f64(0.6), "{seed}: {mean:?}");

@@ -27,12 +27,7 @@ impl Live {
     /// A port whose modem is to be given a log mask, or left as it is if nothing is `wanted`.
     pub fn new(transport: Box<dyn Transport>, wanted: Option<Wanted>) -> Self {
         let session = wanted.filter(|_| transport.takes_requests()).map(Session::new);
-        Self {
-            transport: Some(transport),
-            session,
-            drains: Drains::default(),
-            request: Vec::new(),
-        }
+        Self { transport: Some(transport), session, drains: Drains::default(), request: Vec::new() }
     }
 
     /// Whether the port is open.
