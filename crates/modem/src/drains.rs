@@ -42,7 +42,8 @@ const KNOWN_NS: i64 = 50_000;
 /// What two quartz clocks may drift apart in a millisecond: ten in a million.
 const DRIFT_NS: i64 = 10;
 
-/// A drain moves by so much at a time, so that none is long in coming.
+/// A drain moves by so much at a time, so that none is long in coming; and so far at most one record moves what is known
+/// of the clocks, because a machine that stood still makes records look as if they had been made any time later.
 const MOST_SHIFT_NS: i64 = 50_000;
 
 /// The times of drains.
@@ -153,13 +154,13 @@ impl Offset {
     fn narrow(&mut self, seen: Self) {
         if seen.most < self.least {
             self.most = self.least;
-            self.least -= (self.least - seen.most) / 4;
+            self.least -= ((self.least - seen.most) / 4).min(MOST_SHIFT_NS);
         } else {
             self.most = self.most.min(seen.most);
         }
         if seen.least > self.most {
             self.least = self.most;
-            self.most += (seen.least - self.most) / 2;
+            self.most += ((seen.least - self.most) / 2).min(MOST_SHIFT_NS);
         } else {
             self.least = self.least.max(seen.least);
         }
@@ -198,8 +199,13 @@ mod tests {
         let mut next = Duration::ZERO;
         while now - start < Duration::from_secs(30) {
             if drains.handle_time(now) {
-                // Mostly on its way for 30 us, now and then for a tenth of a millisecond and more.
-                let slow = if random.next_u32() % 50 == 0 { 100 } else { 10 };
+                // Mostly on its way for 30 us, now and then for a tenth of a millisecond; once in a while the machine
+                // stands still.
+                let slow = match random.next_u32() % 1000 {
+                    0 => 5000,
+                    1..20 => 100,
+                    _ => 10,
+                };
                 let heard = now + Duration::from_micros(30 + u64::from(random.next_u32() % slow));
                 while begin + next <= heard {
                     let stamp = epoch + next.mul_f64(1.000_01);

@@ -7,6 +7,7 @@ mod drains;
 mod host;
 mod live;
 mod modelled;
+mod pace;
 mod pacing;
 mod priority;
 mod probe;

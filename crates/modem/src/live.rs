@@ -8,6 +8,7 @@ use sounding_diag::{LogCode, LogRecord};
 use sounding_units::HostInstant;
 
 use crate::drains::Drains;
+use crate::pace::Pace;
 use crate::{Framing, Read, Transport, monotonic_now};
 
 /// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
@@ -20,6 +21,7 @@ pub struct Live {
     transport: Option<Box<dyn Transport>>,
     session: Option<Session>,
     drains: Drains,
+    pace: Pace,
     request: Vec<u8>,
 }
 
@@ -27,7 +29,13 @@ impl Live {
     /// A port whose modem is to be given a log mask, or left as it is if nothing is `wanted`.
     pub fn new(transport: Box<dyn Transport>, wanted: Option<Wanted>) -> Self {
         let session = wanted.filter(|_| transport.takes_requests()).map(Session::new);
-        Self { transport: Some(transport), session, drains: Drains::default(), request: Vec::new() }
+        Self {
+            transport: Some(transport),
+            session,
+            drains: Drains::default(),
+            pace: Pace::default(),
+            request: Vec::new(),
+        }
     }
 
     /// Whether the port is open.
@@ -49,11 +57,18 @@ impl Live {
     /// [`reopen`](Self::reopen).
     pub fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
         let Some(transport) = &mut self.transport else { return Ok(Read::Closed) };
-        let until_drain = || self.drains.due() - monotonic_now();
-        let patience = if transport.can_drain() { patience.min(until_drain()) } else { patience };
-        let read = transport.read(buffer, patience)?;
-        if read == Read::Closed {
-            self.transport = None;
+        let now = monotonic_now();
+        let drain = transport.can_drain().then(|| self.drains.due());
+        let patience = drain.map_or(patience, |drain| patience.min(drain - now));
+        let rest = self.pace.rest(now, drain).min(patience);
+        if !rest.is_zero() {
+            std::thread::sleep(rest);
+        }
+        let read = transport.read(buffer, patience - rest)?;
+        match read {
+            Read::Bytes(count) => self.pace.handle_read(monotonic_now(), count),
+            Read::Idle => {}
+            Read::Closed => self.transport = None,
         }
         Ok(read)
     }
