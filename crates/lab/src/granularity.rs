@@ -61,6 +61,8 @@ pub struct Row {
     pub records_each: usize,
     /// Time between deliveries.
     pub interval_ms: Spread,
+    /// From the moment a record is made until the process that reads the modem has it.
+    pub received_ms: Spread,
     /// From the moment a record is made until a reader in another process sees its KPI on the board.
     pub age_ms: Spread,
     /// How late a thread of the same priority woke meanwhile that asked for a millisecond of sleep: what the machine
@@ -186,6 +188,7 @@ fn measure(way: Way, plan: &Plan) -> Result<Row, GranularityError> {
         way,
         deliveries: gaps.len(),
         records_each: records.get(records.len() / 2).copied().unwrap_or(0),
+        received_ms: spread(sightings.received(&made))?,
         age_ms: spread(ages)?,
         machine_late_ms: spread(late)?,
         interval_ms: spread(gaps.clone())?,
@@ -209,7 +212,7 @@ fn watch_board(
             let _ = poll(&mut [PollFd::new(reader.as_fd(), PollFlags::POLLIN)], patience);
             reader.rearm();
             if let Ok(Some(sample)) = reader.read(slot) {
-                sightings.see(monotonic_now(), sample.modem_at);
+                sightings.see(monotonic_now(), sample.modem_at, sample.received_at);
             }
         }
         sightings
@@ -262,21 +265,22 @@ impl fmt::Display for Granularity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| the modem's buffer | deliveries | records each | interval ms: median | p99 | max | age ms: median | p99 | max | \
+            "| the modem's buffer | deliveries | records each | interval ms: median | p99 | max | received ms: median | age ms: median | p99 | max | \
              machine late ms: p99 | max |"
         )?;
-        writeln!(f, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")?;
+        writeln!(f, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")?;
         for row in &self.rows {
             let (gap, age, late) = (&row.interval_ms, &row.age_ms, &row.machine_late_ms);
             writeln!(
                 f,
-                "| {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
+                "| {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
                 row.way,
                 row.deliveries,
                 row.records_each,
                 gap.median,
                 gap.p99,
                 gap.max,
+                row.received_ms.median,
                 age.median,
                 age.p99,
                 age.max,

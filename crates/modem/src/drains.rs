@@ -11,8 +11,9 @@
 //!                       └ too soon for r └ brought r: r lies between
 //! ```
 //!
-//! Drains move until that is known to a few hundredths of a millisecond, and then stay behind the bulk of the records. A
-//! modem whose records have no such moment is drained every millisecond all the same.
+//! Drains move until that is known to a few hundredths of a millisecond, and then stay so close behind the bulk of the
+//! records that one in a hundred is missed and waits for the next drain: both clocks drift, and neither the modem nor this
+//! machine is always on time. A modem whose records have no such moment is drained every millisecond all the same.
 
 use std::time::Duration;
 
@@ -33,17 +34,18 @@ const FADING: f32 = 1.0 - 1.0 / 200.0;
 /// The moment is looked for again after so many records.
 const LOOK_EVERY: u32 = 16;
 
-/// So far behind the records a drain is safe from those that are a little late. Chosen; pinned by the tests below.
-const MARGIN_NS: i64 = 30_000;
-
-/// Known to this the offset is good enough: a drain that looks for more may miss a record.
+/// Known to this, the offset is followed from record to record.
 const KNOWN_NS: i64 = 50_000;
 
-/// What two quartz clocks may drift apart in a millisecond: ten in a million.
-const DRIFT_NS: i64 = 10;
+/// A record that a drain missed moves the next ones back by so much, one that came moves them ahead by a hundredth of it:
+/// they rest where one in a hundred is missed. Chosen; pinned by the tests below.
+const MISSED_NS: i64 = 20_000;
+const CAME_NS: i64 = MISSED_NS / 100;
 
-/// A drain moves by so much at a time, so that none is long in coming; and so far at most one record moves what is known
-/// of the clocks, because a machine that stood still makes records look as if they had been made any time later.
+/// So many misses in a row say that the clocks are not as they were.
+const LOST: u32 = 8;
+
+/// A drain moves by so much at a time, so that none is long in coming.
 const MOST_SHIFT_NS: i64 = 50_000;
 
 /// The times of drains.
@@ -52,7 +54,7 @@ pub(crate) struct Drains {
     due: HostInstant,
     /// The last two that were sent.
     sent: [Option<HostInstant>; 2],
-    offset: Option<Offset>,
+    offset: Offset,
     /// Records by the part of the modem's millisecond in which they were made.
     made: [f32; BINS],
     counted: u32,
@@ -60,9 +62,26 @@ pub(crate) struct Drains {
     best: Option<i64>,
 }
 
-/// Host nanoseconds at modem time zero lie between these.
+/// Host nanoseconds at modem time zero, as a drain sees them: with the way to the modem.
+///
+/// ```text
+/// Unknown ──record──▶ Between ──narrow──▶ Followed
+///                        ▲──missed often──────┘
+/// ```
 #[derive(Clone, Copy, Debug)]
-struct Offset {
+enum Offset {
+    Unknown,
+    Between(Bounds),
+    /// Most drains at this or later bring the record.
+    Followed {
+        offset: i64,
+        misses: u32,
+    },
+}
+
+/// A drain at `least` came too soon for a record, one at `most` brought it.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
     least: i64,
     most: i64,
 }
@@ -72,7 +91,7 @@ impl Default for Drains {
         Self {
             due: HostInstant::default(),
             sent: [None; 2],
-            offset: None,
+            offset: Offset::Unknown,
             made: [0.0; BINS],
             counted: 0,
             best: None,
@@ -99,10 +118,6 @@ impl Drains {
         let shift = self.shift(next);
         self.due = HostInstant::from_nanos(next.as_nanos().saturating_add_signed(shift));
         self.sent = [self.sent[1], Some(now)];
-        if let Some(offset) = &mut self.offset {
-            offset.least -= DRIFT_NS;
-            offset.most += DRIFT_NS;
-        }
         true
     }
 
@@ -110,15 +125,10 @@ impl Drains {
     pub(crate) fn handle_record(&mut self, at: ModemInstant) {
         let [Some(before), Some(last)] = self.sent else { return };
         let stamp = nanos(at.as_nanos());
-        let seen = Offset {
+        self.offset = self.offset.seen(Bounds {
             least: nanos(before.as_nanos()) - stamp,
             most: nanos(last.as_nanos()) - stamp,
-        };
-        match &mut self.offset {
-            Some(offset) if (seen.most - offset.most).abs() < 10 * PERIOD_NS => offset.narrow(seen),
-            // The first, or the modem's clock was set.
-            offset => *offset = Some(seen),
-        }
+        });
         self.count(stamp);
     }
 
@@ -138,32 +148,46 @@ impl Drains {
 
     /// How far the drain at `next` is to move towards the moment behind the records.
     fn shift(&self, next: HostInstant) -> i64 {
-        let (Some(offset), Some(best)) = (self.offset, self.best) else { return 0 };
-        let known = offset.most - offset.least <= KNOWN_NS;
-        let host = if known { offset.most } else { i64::midpoint(offset.least, offset.most) };
-        let phase = nanos(next.as_nanos()) - host;
-        let behind = (best + MARGIN_NS - phase).rem_euclid(PERIOD_NS);
+        let Some(best) = self.best else { return 0 };
+        let offset = match self.offset {
+            Offset::Unknown => return 0,
+            Offset::Between(Bounds { least, most }) => i64::midpoint(least, most),
+            Offset::Followed { offset, .. } => offset,
+        };
+        let phase = nanos(next.as_nanos()) - offset;
+        let behind = (best - phase).rem_euclid(PERIOD_NS);
         let shift = if behind > PERIOD_NS / 2 { behind - PERIOD_NS } else { behind };
         shift.clamp(-MOST_SHIFT_NS, MOST_SHIFT_NS)
     }
 }
 
 impl Offset {
-    /// What one record says. Where it contradicts what was known, a drain was late on its way or the clocks have
-    /// drifted: the bounds give way by a part, so that one late drain does not count for much.
-    fn narrow(&mut self, seen: Self) {
-        if seen.most < self.least {
-            self.most = self.least;
-            self.least -= ((self.least - seen.most) / 4).min(MOST_SHIFT_NS);
+    /// What one record says.
+    fn seen(self, seen: Bounds) -> Self {
+        let bounds = match self {
+            Self::Between(known) => known.narrowed(seen),
+            Self::Followed { offset, misses } if misses < LOST => {
+                let missed = seen.least > offset;
+                return Self::Followed {
+                    offset: if missed { offset + MISSED_NS } else { offset - CAME_NS },
+                    misses: if missed || seen.most < offset - PERIOD_NS { misses + 1 } else { 0 },
+                };
+            }
+            Self::Unknown | Self::Followed { .. } => seen,
+        };
+        if bounds.most - bounds.least <= KNOWN_NS {
+            Self::Followed { offset: bounds.most, misses: 0 }
         } else {
-            self.most = self.most.min(seen.most);
+            Self::Between(bounds)
         }
-        if seen.least > self.most {
-            self.least = self.most;
-            self.most += ((seen.least - self.most) / 2).min(MOST_SHIFT_NS);
-        } else {
-            self.least = self.least.max(seen.least);
-        }
+    }
+}
+
+impl Bounds {
+    /// What both say; where they contradict each other, the later: a drain was late, or the modem's clock was set.
+    fn narrowed(self, seen: Self) -> Self {
+        let both = Self { least: self.least.max(seen.least), most: self.most.min(seen.most) };
+        if both.least < both.most { both } else { seen }
     }
 }
 
@@ -236,7 +260,7 @@ mod tests {
     fn records_made_at_one_moment_are_fetched_right_behind_it() {
         for seed in 0..20 {
             let Outcome { waits, longest_gap } = drain(seed, |_| Duration::ZERO);
-            assert!(median(&waits) < Duration::from_micros(150), "{seed}: {:?}", median(&waits));
+            assert!(median(&waits) < Duration::from_micros(100), "{seed}: {:?}", median(&waits));
             let late = waits.iter().filter(|wait| **wait > PERIOD / 2).count();
             assert!(late * 50 < waits.len(), "{seed}: {late} of {} missed a drain", waits.len());
             assert!(longest_gap < PERIOD + Duration::from_micros(100), "{longest_gap:?}");
@@ -274,14 +298,19 @@ mod tests {
         let mut now = HostInstant::from_nanos(1_000_000_000);
         let stamps = [5_000_000_000u64, 1_460_000_000_000_000_000];
         for stamp in stamps {
+            let begin = now;
             for ms in 0..50 {
                 assert!(drains.handle_time(now));
                 drains.handle_record(ModemInstant::from_nanos(stamp + ms * 1_000_000));
                 now = drains.due();
             }
-            let offset = drains.offset.expect("known");
-            assert!(offset.most + nanos(stamp) < 2 * PERIOD_NS + 1_000_000_000 + 60 * PERIOD_NS);
-            assert!(offset.most - offset.least <= PERIOD_NS + 100_000);
+            let offset = match drains.offset {
+                Offset::Unknown => panic!("records came"),
+                Offset::Between(Bounds { most, .. }) => most,
+                Offset::Followed { offset, .. } => offset,
+            };
+            let error = offset + nanos(stamp) - nanos(begin.as_nanos());
+            assert!(error.abs() < 2 * PERIOD_NS, "{error} ns after {stamp}");
         }
     }
 }
