@@ -10,6 +10,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -41,9 +42,35 @@ pub enum Way {
     Batches,
 }
 
+impl Way {
+    /// All of them, with their names.
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::Drained, "drained"),
+        (Self::AtOnce, "at-once"),
+        (Self::HighWater, "high-water"),
+        (Self::Batches, "batches"),
+    ];
+}
+
+impl FromStr for Way {
+    type Err = UnknownWay;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWay> {
+        let found = Self::ALL.into_iter().find(|(_, name)| *name == text);
+        found.map(|(way, _)| way).ok_or_else(|| UnknownWay(text.into()))
+    }
+}
+
+/// A word that is no way.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?}: records leave the modem drained, at-once, high-water or batches")]
+pub struct UnknownWay(String);
+
 /// What is measured.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// Which ways.
+    pub ways: Vec<Way>,
     /// How long, each way.
     pub duration: Duration,
     /// The program that reads the modem: `sounding`.
@@ -114,7 +141,7 @@ const WARM_UP: Duration = Duration::from_secs(2);
 /// Measures each way.
 pub fn run(plan: &Plan, progress: impl Fn(&Row)) -> Result<Granularity, GranularityError> {
     let mut rows = Vec::new();
-    for way in [Way::Drained, Way::AtOnce, Way::HighWater, Way::Batches] {
+    for &way in &plan.ways {
         let row = measure(way, plan)?;
         progress(&row);
         rows.push(row);

@@ -164,6 +164,15 @@ struct BpfCostArgs {
 /// Time between deliveries of a KPI that a simulated modem makes every 10 ms, and its age when a reader sees it
 #[derive(clap::Args)]
 struct GranularityArgs {
+    /// How records leave the modem
+    #[arg(
+        long,
+        value_name = "WAY,…",
+        value_delimiter = ',',
+        default_values = granularity::Way::ALL.map(|(_, name)| name)
+    )]
+    ways: Vec<granularity::Way>,
+
     /// How long to measure each way
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     duration: Duration,
@@ -327,7 +336,7 @@ fn granularity(args: GranularityArgs) -> miette::Result<ExitCode> {
     let begun = provenance::Begun::now();
     let progress = |row: &granularity::Row| eprintln!("{}: {} deliveries", row.way, row.deliveries);
     let program = std::env::current_exe().into_diagnostic()?;
-    let plan = granularity::Plan { duration: args.duration, program };
+    let plan = granularity::Plan { ways: args.ways, duration: args.duration, program };
     let result = granularity::run(&plan, progress).into_diagnostic()?;
     let text = result.to_string();
     args.output.write(&text, &format!("{text}\n{}", begun.end()), &result)?;
