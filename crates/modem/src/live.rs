@@ -38,6 +38,11 @@ impl Live {
         }
     }
 
+    /// For a reader to whom it is the same how old records are, and who would rather be woken seldom.
+    pub fn in_no_hurry(self) -> Self {
+        Self { drains: Drains::seldom(), pace: Pace::seldom(), ..self }
+    }
+
     /// Whether the port is open.
     pub fn is_open(&self) -> bool {
         self.transport.is_some()

@@ -1,7 +1,8 @@
 //! How often a port is looked at.
 //!
 //! A record that comes alone is read at once. Where records come all the time, a wake-up for each costs more than reading
-//! them: then the port is looked at once a millisecond, which is as often as a buffer is drained.
+//! them: then the port is looked at once a millisecond, which is as often as a buffer is drained. A reader to whom it is the
+//! same how old records are looks at a busy port every five.
 
 use std::time::Duration;
 
@@ -10,39 +11,58 @@ use sounding_units::HostInstant;
 use crate::drains::PERIOD;
 
 /// Reads that follow each other at once make a busy port.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pace {
+    /// From one look at a busy port to the next.
+    every: Duration,
     last: HostInstant,
-    /// Reads in a row with no more than [`AT_ONCE`] between them.
+    /// Reads in a row with little between them.
     streak: u32,
     /// Bytes of the last.
     count: usize,
 }
 
-/// Longer than this without bytes, and a port is not busy. Chosen; twice the time between looks.
-const AT_ONCE: Duration = Duration::from_millis(2);
+/// Chosen: 4096 bytes, which a tty holds for its reader, are 6 ms of 5 Mbit/s.
+const SELDOM: Duration = Duration::from_millis(5);
 
 /// So many reads in a row are no single burst. Chosen.
 const BUSY: u32 = 8;
 
-/// A tty holds 4096 bytes for its reader: where half of them were there, the next read is not put off.
-const FULL: usize = 2048;
+/// A read that brought as much as a tty holds at most is followed by another at once.
+const FULL: usize = 4095;
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { every: PERIOD, last: HostInstant::default(), streak: 0, count: 0 }
+    }
+}
 
 impl Pace {
+    /// The pace of a reader to whom it is the same how old records are.
+    pub(crate) fn seldom() -> Self {
+        Self { every: SELDOM, ..Self::default() }
+    }
+
+    /// Longer than this without bytes, and a port is not busy: twice the time between looks.
+    fn at_once(&self) -> Duration {
+        self.every * 2
+    }
+
     /// Bytes were read.
     pub(crate) fn handle_read(&mut self, now: HostInstant, count: usize) {
-        self.streak = if now - self.last <= AT_ONCE { self.streak.saturating_add(1) } else { 0 };
+        self.streak =
+            if now - self.last <= self.at_once() { self.streak.saturating_add(1) } else { 0 };
         self.last = now;
         self.count = count;
     }
 
-    /// How long not to look: to a millisecond after the last bytes, or to the next drain, when the answer to the one
+    /// How long not to look: to a while after the last bytes, or to the next drain, when the answer to the one
     /// before it is there.
     pub(crate) fn rest(&self, now: HostInstant, drain: Option<HostInstant>) -> Duration {
-        let busy = self.streak >= BUSY && now - self.last <= AT_ONCE;
+        let busy = self.streak >= BUSY && now - self.last <= self.at_once();
         match drain {
             Some(drain) if busy => drain - now,
-            None if busy && self.count < FULL => self.last + PERIOD - now,
+            None if busy && self.count < FULL => self.last + self.every - now,
             _ => Duration::ZERO,
         }
     }
@@ -76,6 +96,13 @@ mod tests {
         assert_eq!(pace.rest(at(9_510), Some(at(10_000))), Duration::from_micros(490));
         // It has fallen silent.
         assert_eq!(pace.rest(at(12_000), None), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_reader_in_no_hurry_looks_less_often() {
+        let mut pace = Pace::seldom();
+        (0..20).for_each(|n| pace.handle_read(at(5_000 * n), 300));
+        assert_eq!(pace.rest(at(96_000), None), Duration::from_millis(4));
     }
 
     #[test]

@@ -99,7 +99,8 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     });
     let progress = progress();
     let mut recorder = Recorder {
-        live: Live::new(transport, wanted),
+        // What is in the file has the modem's own time.
+        live: Live::new(transport, wanted).in_no_hurry(),
         reader: Reader::new(),
         file,
         path: &args.file,
