@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Drains move until that is known to a few hundredths of a millisecond, and then stay so close behind the bulk of the
-//! records that one in three hundred is missed and waits for the next drain: both clocks drift, and neither the modem nor this
+//! records that less than one in a hundred is missed and waits for the next drain: both clocks drift, and neither the modem nor this
 //! machine is always on time. A modem whose records have no such moment is drained every millisecond all the same.
 
 use std::time::Duration;
@@ -41,10 +41,18 @@ const LOOK_EVERY: u32 = 16;
 /// Known to this, the offset is followed from record to record.
 const KNOWN_NS: i64 = 50_000;
 
-/// A record that a drain missed moves the next ones back by so much, one that came moves them ahead by a part of it:
-/// they rest where one in three hundred is missed. Chosen; pinned by the tests below.
+/// A record that a drain missed moves the next ones back by so much. Chosen; pinned by the tests below.
 const MISSED_NS: i64 = 20_000;
-const CAME_NS: i64 = MISSED_NS / 300;
+
+/// A record that came moves them ahead: the more the longer none was missed, twice as much after every so many. They rest
+/// where one in 130 is missed, and find back within seconds from where a machine that stood still has sent them.
+const CAME_NS: i64 = 55;
+const TWICE_AFTER: u32 = 50;
+const MOST_CAME_NS: i64 = 2_000;
+
+/// A record that was missed by more was held up in a modem or on a machine that stood still, and says nothing of the
+/// clocks: no drain a little later would have brought it.
+const HELD_UP_NS: i64 = 100_000;
 
 /// So many misses in a row say that the clocks are not as they were.
 const LOST: u32 = 8;
@@ -80,7 +88,10 @@ enum Offset {
     /// Most drains at this or later bring the record.
     Followed {
         offset: i64,
-        misses: u32,
+        /// Records that came in a row.
+        came: u32,
+        /// Records in a row that contradict it.
+        strange: u32,
     },
 }
 
@@ -121,11 +132,11 @@ impl Drains {
         if now < self.due {
             return false;
         }
-        // From tick to tick, so that the wait for one record is the wait for the next; a tick that was missed is.
-        let mut next = self.due + self.every;
-        if next <= now {
-            next = now + self.every;
-        }
+        // From tick to tick, so that the wait for one record is the wait for the next; a tick that was missed is
+        // not made up for.
+        let every = self.every.as_nanos() as u64;
+        let missed = (now - self.due).as_nanos() as u64 / every;
+        let next = HostInstant::from_nanos(self.due.as_nanos() + (missed + 1) * every);
         let shift = if self.every == PERIOD { self.shift(next) } else { 0 };
         self.due = HostInstant::from_nanos(next.as_nanos().saturating_add_signed(shift));
         self.sent = [self.sent[1], Some(now)];
@@ -177,17 +188,22 @@ impl Offset {
     fn seen(self, seen: Bounds) -> Self {
         let bounds = match self {
             Self::Between(known) => known.narrowed(seen),
-            Self::Followed { offset, misses } if misses < LOST => {
-                let missed = seen.least > offset;
-                return Self::Followed {
-                    offset: if missed { offset + MISSED_NS } else { offset - CAME_NS },
-                    misses: if missed || seen.most < offset - PERIOD_NS { misses + 1 } else { 0 },
+            Self::Followed { offset, came, strange } if strange < LOST => {
+                let by = seen.least - offset;
+                let is_strange = by > 0 || seen.most < offset - PERIOD_NS;
+                let ahead = (CAME_NS << (came / TWICE_AFTER).min(16)).min(MOST_CAME_NS);
+                let (step, came) = match by {
+                    ..=0 => (-ahead, came.saturating_add(1)),
+                    ..=HELD_UP_NS => (MISSED_NS, 0),
+                    _ => (0, came),
                 };
+                let strange = if is_strange { strange + 1 } else { 0 };
+                return Self::Followed { offset: offset + step, came, strange };
             }
             Self::Unknown | Self::Followed { .. } => seen,
         };
         if bounds.most - bounds.least <= KNOWN_NS {
-            Self::Followed { offset: bounds.most, misses: 0 }
+            Self::Followed { offset: bounds.most, came: 0, strange: 0 }
         } else {
             Self::Between(bounds)
         }
@@ -231,22 +247,18 @@ mod tests {
         let mut waiting: Vec<(HostInstant, ModemInstant)> = Vec::new();
         let (mut waits, mut longest_gap) = (Vec::new(), Duration::ZERO);
         let (mut now, mut made) = (start, 0u32);
-        let mut next = Duration::ZERO;
+        let (mut next, mut held_up) = (Duration::ZERO, Duration::ZERO);
         while now - start < Duration::from_secs(30) {
             if drains.handle_time(now) {
-                // Mostly on its way for 30 us, now and then for a tenth of a millisecond; once in a while the machine
-                // stands still.
-                let slow = match random.next_u32() % 1000 {
-                    0 => 5000,
-                    1..20 => 100,
-                    _ => 10,
-                };
+                // Mostly on its way for 30 us, now and then for a tenth of a millisecond.
+                let slow = if random.next_u32() % 50 == 0 { 100 } else { 10 };
                 let heard = now + Duration::from_micros(30 + u64::from(random.next_u32() % slow));
-                while begin + next <= heard {
+                while begin + next + held_up <= heard {
                     let stamp = epoch + next.mul_f64(1.000_01);
-                    waiting.push((begin + next, stamp));
+                    waiting.push((begin + next + held_up, stamp));
                     made += 1;
                     next = Duration::from_millis(10) * made + phase(&mut random);
+                    held_up = still(&mut random);
                 }
                 for (at, stamp) in waiting.drain(..) {
                     drains.handle_record(stamp);
@@ -257,10 +269,19 @@ mod tests {
             }
             longest_gap = longest_gap.max(drains.due() - now);
             // A thread wakes a little late.
-            now = drains.due() + Duration::from_micros(5 + u64::from(random.next_u32() % 20));
+            let late = Duration::from_micros(5 + u64::from(random.next_u32() % 20));
+            now = drains.due() + late + still(&mut random);
         }
         waits.sort();
         Outcome { waits, longest_gap }
+    }
+
+    /// Once in a hundred times a machine stands still for up to three milliseconds.
+    fn still(random: &mut ChaCha8Rng) -> Duration {
+        match random.next_u32() % 100 {
+            0 => Duration::from_micros((random.next_u32() % 3000).into()),
+            _ => Duration::ZERO,
+        }
     }
 
     fn median(waits: &[Duration]) -> Duration {
@@ -273,7 +294,8 @@ mod tests {
             let Outcome { waits, longest_gap } = drain(seed, |_| Duration::ZERO);
             assert!(median(&waits) < Duration::from_micros(150), "{seed}: {:?}", median(&waits));
             let late = waits.iter().filter(|wait| **wait > PERIOD / 2).count();
-            assert!(late * 50 < waits.len(), "{seed}: {late} of {} missed a drain", waits.len());
+            // One in a hundred drains was held up itself.
+            assert!(late * 25 < waits.len(), "{seed}: {late} of {} missed a drain", waits.len());
             assert!(longest_gap < PERIOD + Duration::from_micros(100), "{longest_gap:?}");
         }
     }
