@@ -3,10 +3,13 @@
 
 mod answer;
 mod clock;
+mod drains;
 mod host;
 mod live;
 mod modelled;
+mod pace;
 mod pacing;
+mod priority;
 mod probe;
 mod pty;
 mod readings;
@@ -19,11 +22,12 @@ pub use host::monotonic_now;
 pub use live::Live;
 pub use modelled::uplink_capture;
 pub use pacing::Pacing;
+pub use priority::prefer_this_thread;
 pub use probe::{Probe, probe};
 pub use pty::Pty;
 pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
-pub use sim::{Behaviour, Mischief, Place, Script, Simulation, Tally};
+pub use sim::{Behaviour, Made, Mischief, Place, Script, Simulation, Tally};
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, Source, SourceError,
     Stream, Tcp, Transport,

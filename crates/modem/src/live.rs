@@ -1,12 +1,14 @@
 use std::io;
 use std::time::Duration;
 
-use sounding_diag::LogCode;
 use sounding_diag::capture::Reader;
 use sounding_diag::packet::Packet;
 use sounding_diag::session::{Event, Session, Wanted};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_units::HostInstant;
 
+use crate::drains::Drains;
+use crate::pace::Pace;
 use crate::{Framing, Read, Transport, monotonic_now};
 
 /// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
@@ -18,13 +20,10 @@ use crate::{Framing, Read, Transport, monotonic_now};
 pub struct Live {
     transport: Option<Box<dyn Transport>>,
     session: Option<Session>,
-    /// When the next drain is due.
-    drain_due: HostInstant,
+    drains: Drains,
+    pace: Pace,
     request: Vec<u8>,
 }
-
-/// BISCAY §4: faster than the most frequent record, which comes every 10 ms.
-const DRAIN_EVERY: Duration = Duration::from_millis(1);
 
 impl Live {
     /// A port whose modem is to be given a log mask, or left as it is if nothing is `wanted`.
@@ -33,9 +32,15 @@ impl Live {
         Self {
             transport: Some(transport),
             session,
-            drain_due: HostInstant::default(),
+            drains: Drains::default(),
+            pace: Pace::default(),
             request: Vec::new(),
         }
+    }
+
+    /// For a reader to whom it is the same how old records are, and who would rather be woken seldom.
+    pub fn in_no_hurry(self) -> Self {
+        Self { drains: Drains::seldom(), pace: Pace::seldom(), ..self }
     }
 
     /// Whether the port is open.
@@ -57,11 +62,18 @@ impl Live {
     /// [`reopen`](Self::reopen).
     pub fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
         let Some(transport) = &mut self.transport else { return Ok(Read::Closed) };
-        let until_drain = || self.drain_due - monotonic_now();
-        let patience = if transport.can_drain() { patience.min(until_drain()) } else { patience };
-        let read = transport.read(buffer, patience)?;
-        if read == Read::Closed {
-            self.transport = None;
+        let now = monotonic_now();
+        let drain = transport.can_drain().then(|| self.drains.due());
+        let patience = drain.map_or(patience, |drain| patience.min(drain - now));
+        let rest = self.pace.rest(now, drain).min(patience);
+        if !rest.is_zero() {
+            std::thread::sleep(rest);
+        }
+        let read = transport.read(buffer, patience - rest)?;
+        match read {
+            Read::Bytes(count) => self.pace.handle_read(monotonic_now(), count),
+            Read::Idle => {}
+            Read::Closed => self.transport = None,
         }
         Ok(read)
     }
@@ -82,27 +94,23 @@ impl Live {
         mut bytes: &[u8],
         mut each: impl FnMut(&Packet<'_>),
     ) {
-        let mut handle = |session: &mut Option<Session>, packet: &Packet<'_>| {
-            if let Some(session) = session {
-                match packet {
-                    Packet::Log(record) => session.handle_log(now, record.code, record.body.len()),
-                    Packet::Other { command, body, .. } => {
-                        session.handle_other(now, *command, body);
-                    }
-                }
+        let mut handle = |live: &mut Self, packet: &Packet<'_>| {
+            match packet {
+                Packet::Log(record) => live.handle_log(now, record),
+                Packet::Other { command, body, .. } => live.handle_other(now, *command, body),
             }
             each(packet);
         };
         match self.framing() {
             Framing::Packet => {
                 if let Ok(located) = reader.handle_payload(bytes) {
-                    handle(&mut self.session, &located.packet);
+                    handle(self, &located.packet);
                 }
             }
             Framing::Hdlc => {
                 while let Some(found) = reader.poll_packet(&mut bytes) {
                     if let Ok(located) = found {
-                        handle(&mut self.session, &located.packet);
+                        handle(self, &located.packet);
                     }
                 }
             }
@@ -110,9 +118,12 @@ impl Live {
     }
 
     /// A log record was in the bytes read.
-    pub fn handle_log(&mut self, now: HostInstant, code: LogCode, len: usize) {
+    pub fn handle_log(&mut self, now: HostInstant, record: &LogRecord<'_>) {
+        if self.drains() {
+            self.drains.handle_record(record.at);
+        }
         if let Some(session) = &mut self.session {
-            session.handle_log(now, code, len);
+            session.handle_log(now, record.code, record.body.len());
         }
     }
 
@@ -132,10 +143,7 @@ impl Live {
                 let _ = transport.send(&self.request);
             }
         }
-        if transport.can_drain() && now >= self.drain_due {
-            // From tick to tick, so that the wait for one record is the wait for the next; a tick that was missed is.
-            let next = self.drain_due + DRAIN_EVERY;
-            self.drain_due = if next > now { next } else { now + DRAIN_EVERY };
+        if transport.can_drain() && self.drains.handle_time(now) {
             let _ = transport.drain();
         }
     }

@@ -6,9 +6,9 @@ use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::{Place, Publisher};
 use sounding_kpi::{Subscription, registry};
-use sounding_modem::{Polled, Readings, Source, monotonic_now};
+use sounding_modem::{Polled, Readings, Source, monotonic_now, prefer_this_thread};
 
-use crate::signals;
+use crate::{signals, words};
 
 /// What a congestion control asks for (BISCAY §3.2.2, Gandalf Table 8), where no names are given.
 pub(crate) const USUAL: &[&str] = &[
@@ -80,6 +80,9 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
         readings.source(),
         publisher.place().memory().display()
     );
+    if let Err(refused) = prefer_this_thread() {
+        eprintln!("sounding: {}", words::no_priority(&refused));
+    }
     let outcome = serve(&mut readings, &mut publisher, &stop);
     readings.finish();
     let counts = readings.counts();

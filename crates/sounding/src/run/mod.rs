@@ -19,7 +19,9 @@ use sounding_diag::LogRecord;
 use sounding_diag::session::Wanted;
 use sounding_kpi::Subscription;
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
-use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport, monotonic_now};
+use sounding_modem::{
+    Framing, Live, OpenError, READ_SIZE, Read, Source, Transport, monotonic_now, prefer_this_thread,
+};
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
@@ -115,7 +117,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     for route in &config.routes {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
-    prefer_this_thread();
+    let refused = prefer_this_thread().err();
 
     let mut daemon = Daemon {
         sounder: Sounder::new(config.link),
@@ -129,6 +131,10 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         events,
     };
     daemon.events.ready(&config.name, &daemon.source);
+    if let Some(refused) = refused {
+        // A heartbeat that waits behind a build sends all flows to BBR.
+        daemon.events.no_priority(&refused);
+    }
     let mut live = Live::new(port, wanted);
     let outcome = daemon.serve(&mut live, &stop).and_then(|()| daemon.put_back(&mut live));
     let Daemon { sounder, biscay, events, .. } = daemon;
@@ -147,16 +153,6 @@ fn open(source: &Source) -> Result<Box<dyn Transport>> {
     }
     .into_diagnostic()
     .wrap_err("the modem's Diag port does not open")
-}
-
-/// Asks for a real-time priority below every other real-time thread's: a heartbeat that waits behind a build sends
-/// all flows to BBR. Without the right to it the daemon works, and says BBR more often on a busy machine.
-fn prefer_this_thread() {
-    let lowest = libc::sched_param { sched_priority: 1 };
-    // SAFETY: sched_setscheduler reads the parameter and changes this thread only.
-    if unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &raw const lowest) } != 0 {
-        tracing::debug!("no real-time priority: {}", std::io::Error::last_os_error());
-    }
 }
 
 struct Daemon {
@@ -241,7 +237,7 @@ impl Daemon {
             let (framing, posts) = (live.framing(), &mut self.posts);
             let watch = |_: &Sounder, seen: Seen<'_>| match seen {
                 Seen::Record(record) => {
-                    live.handle_log(now, record.code, record.body.len());
+                    live.handle_log(now, record);
                     if let Some(posts) = posts.as_mut() {
                         posts.handle(now, record);
                     }
