@@ -1,0 +1,58 @@
+//! The seeds of the fuzz target, run through it; and how the seeds are made.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+mod targets;
+
+use std::path::PathBuf;
+
+fn corpus() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/trace"))
+}
+
+/// What the seeds are, and whether they are links.
+const SEEDS: &[(&str, u8, &[u8], bool)] = &[
+    ("opportunities", 0, b"0\n0\n3\n3\n5000\n", true),
+    ("opportunities-of-windows", 0, b"1\r\n2\r\n", true),
+    ("opportunities-of-a-week", 0, b"1\n604800000", true),
+    ("opportunities-too-late", 0, b"604800001\n", false),
+    ("opportunities-back", 0, b"7\n6\n", false),
+    ("opportunities-of-no-time", 0, b"0\n0\n", false),
+    ("steps", 1, b"0s 20Mbit, 5s 5 Mbit,7500ms 0bit, 1min 1.5Gbit/s", true),
+    ("steps-of-one-rate", 1, b"800kbit", true),
+    ("steps-closer-than-a-microsecond", 1, b"0us 1bit, 0.5us 2bit", true),
+    (
+        "steps-as-far-and-fast-as-there-are",
+        1,
+        b"0s 18446744073709551615bit, 18446744073.7095516s 0bit",
+        true,
+    ),
+    ("steps-back", 1, b"0s 1Mbit, 2s 1Mbit, 1s 1Mbit", false),
+    ("steps-without-units", 1, b"0 20", false),
+    ("steps-of-points", 1, b"... 1bit", false),
+];
+
+#[test]
+fn seeds_are_links_or_are_refused() {
+    for &(name, .., is_link) in SEEDS {
+        let seed = std::fs::read(corpus().join(name)).unwrap();
+        assert_eq!(targets::trace(&seed).is_some(), is_link, "{name}");
+    }
+}
+
+#[test]
+fn every_seed_does_no_harm() {
+    for file in std::fs::read_dir(corpus()).unwrap() {
+        targets::trace(&std::fs::read(file.unwrap().path()).unwrap());
+    }
+}
+
+/// `cargo test -p sounding-trace --test corpus -- --ignored`
+#[test]
+#[ignore = "writes the seeds anew"]
+fn regenerate() {
+    std::fs::create_dir_all(corpus()).unwrap();
+    for &(name, kind, text, _) in SEEDS {
+        std::fs::write(corpus().join(name), [&[kind], text].concat()).unwrap();
+    }
+}
