@@ -3,8 +3,8 @@
 
 mod answer;
 mod clock;
-mod host;
 mod live;
+mod memory;
 mod modelled;
 mod pacing;
 mod probe;
@@ -15,7 +15,6 @@ mod sim;
 mod transport;
 
 pub use clock::ClockMap;
-pub use host::monotonic_now;
 pub use live::Live;
 pub use modelled::uplink_capture;
 pub use pacing::Pacing;
@@ -24,7 +23,8 @@ pub use pty::Pty;
 pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
 pub use sim::{Behaviour, Mischief, Place, Script, Simulation, Tally};
+pub use sounding_host::monotonic_now;
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, Source, SourceError,
-    Stream, Tcp, Transport,
+    Stream, Tcp, Transport, Unframed,
 };

@@ -5,9 +5,11 @@ use sounding_diag::LogCode;
 use sounding_diag::capture::Reader;
 use sounding_diag::packet::Packet;
 use sounding_diag::session::{Event, Session, Wanted};
+use sounding_host::monotonic_now;
 use sounding_units::HostInstant;
 
-use crate::{Framing, Read, Transport, monotonic_now};
+use crate::memory::Memory;
+use crate::{Framing, Read, Source, Transport};
 
 /// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
 ///
@@ -18,6 +20,7 @@ use crate::{Framing, Read, Transport, monotonic_now};
 pub struct Live {
     transport: Option<Box<dyn Transport>>,
     session: Option<Session>,
+    memory: Option<Memory>,
     /// When the next drain is due.
     drain_due: HostInstant,
     request: Vec<u8>,
@@ -33,9 +36,23 @@ impl Live {
         Self {
             transport: Some(transport),
             session,
+            memory: None,
             drain_due: HostInstant::default(),
             request: Vec::new(),
         }
+    }
+
+    /// Puts back, too, what an earlier session over this source had found and could not put back, because it was killed;
+    /// and keeps what the next one has to know if this one is.
+    #[must_use]
+    pub fn remembering(mut self, source: &Source) -> Self {
+        if let Some(session) = &mut self.session {
+            self.memory = Memory::open(source);
+            if let Some(memory) = &self.memory {
+                session.recall(memory.note().clone());
+            }
+        }
+        self
     }
 
     /// Whether the port is open.
@@ -129,6 +146,9 @@ impl Live {
         if let Some(session) = &mut self.session {
             self.request.clear();
             if session.poll_request(now, &mut self.request) {
+                if let Some(memory) = &mut self.memory {
+                    memory.keep(session.note());
+                }
                 let _ = transport.send(&self.request);
             }
         }
@@ -160,5 +180,13 @@ impl Live {
     /// Codes that the budget has switched off.
     pub fn switched_off(&self) -> &[LogCode] {
         self.session.as_ref().map_or(&[], |session| session.switched_off())
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        if let (Some(session), Some(memory)) = (&self.session, &mut self.memory) {
+            memory.keep(session.note());
+        }
     }
 }

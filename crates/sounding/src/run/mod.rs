@@ -17,9 +17,10 @@ use sounding_board::Publisher;
 use sounding_bpf::{Biscay, Feed};
 use sounding_diag::LogRecord;
 use sounding_diag::session::Wanted;
+use sounding_host::{Priority, monotonic_now};
 use sounding_kpi::Subscription;
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
-use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport, monotonic_now};
+use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
@@ -129,8 +130,10 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         events,
     };
     daemon.events.ready(&config.name, &daemon.source);
-    let mut live = Live::new(port, wanted);
-    let outcome = daemon.serve(&mut live, &stop).and_then(|()| daemon.put_back(&mut live));
+    let mut live = Live::new(port, wanted).remembering(&daemon.source);
+    let served = daemon.serve(&mut live, &stop);
+    // Masks go back also where the port fails.
+    let outcome = served.and(daemon.put_back(&mut live));
     let Daemon { sounder, biscay, events, .. } = daemon;
     // The program first, then what points to it by name; last words wait for their reader, so they come last.
     drop(biscay);
@@ -140,7 +143,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
 }
 
 fn open(source: &Source) -> Result<Box<dyn Transport>> {
-    match source {
+    match source.place() {
         // A capture would be over before the first flow began.
         Source::Path(path) if path.is_file() => Err(OpenError::NotSerial { path: path.clone() }),
         _ => source.open(),
@@ -152,10 +155,8 @@ fn open(source: &Source) -> Result<Box<dyn Transport>> {
 /// Asks for a real-time priority below every other real-time thread's: a heartbeat that waits behind a build sends
 /// all flows to BBR. Without the right to it the daemon works, and says BBR more often on a busy machine.
 fn prefer_this_thread() {
-    let lowest = libc::sched_param { sched_priority: 1 };
-    // SAFETY: sched_setscheduler reads the parameter and changes this thread only.
-    if unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &raw const lowest) } != 0 {
-        tracing::debug!("no real-time priority: {}", std::io::Error::last_os_error());
+    if let Err(error) = Priority::RoundRobin(1).take() {
+        tracing::debug!("no real-time priority: {error}");
     }
 }
 
