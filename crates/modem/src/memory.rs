@@ -20,9 +20,12 @@ pub(crate) struct Memory {
 const MOST: u64 = 1 << 17;
 
 impl Memory {
-    /// Opens the memory of a source; `None` where there is no place for one, or another session with the same modem has
-    /// it: the masks are that one's business then.
+    /// Opens the memory of a source; `None` where there is no place for one, for a stream that takes no requests, or
+    /// where another session with the same modem has it: the masks are that one's business then.
     pub(crate) fn open(source: &Source) -> Option<Self> {
+        if *source.place() == Source::Stdin {
+            return None;
+        }
         let folder = sounding_host::runtime_folder()?;
         std::fs::create_dir_all(&folder).ok()?;
         Self::at(&folder.join(file_name(source))).ok()

@@ -9,6 +9,7 @@ mod targets;
 
 use std::path::PathBuf;
 
+use sounding_diag::capture::emit_unframed;
 use sounding_diag::command::{Answer, EQUIPMENTS, LogMask};
 use sounding_diag::hdlc;
 use sounding_diag::packet::Packet;
@@ -19,7 +20,7 @@ fn corpus() -> PathBuf {
 
 #[test]
 fn seeds_of_every_kind_do_no_harm() {
-    let mut kinds = [0; 6];
+    let mut kinds = [0; targets::KINDS as usize];
     for file in std::fs::read_dir(corpus()).unwrap() {
         let seed = std::fs::read(file.unwrap().path()).unwrap();
         kinds[usize::from(seed[0])] += 1;
@@ -65,6 +66,7 @@ fn regenerate() {
         packets.push(payload);
     }
     packets.retain(|payload| payload.len() < 200);
+    let mut unframed = vec![2];
     let (mut framed, mut bare, mut stream, mut wrapped) =
         (vec![0], vec![1], Vec::new(), Vec::new());
     for payload in &packets {
@@ -72,6 +74,10 @@ fn regenerate() {
         hdlc::encode(payload, &mut frame);
         framed.push(frame.len() as u8);
         framed.extend(&frame);
+        let mut plain = Vec::new();
+        emit_unframed(payload, &mut plain).unwrap();
+        unframed.push(plain.len() as u8);
+        unframed.extend(plain);
         bare.push(payload.len() as u8);
         bare.extend(payload);
         wrapped.extend((frame.len() as u32).to_le_bytes());
@@ -82,6 +88,8 @@ fn regenerate() {
     let halves = |half: &[u8]| [half, half].concat();
     write("live-frames", &[&[0], &halves(&framed)[..]].concat());
     write("live-packets", &[&[0], &halves(&bare)[..]].concat());
+    write("live-unframed", &[&[0], &halves(&unframed)[..]].concat());
+    write("readings-unframed", &[&[1], &unframed[..]].concat());
     write("readings-frames", &[&[1], &framed[..]].concat());
     write("readings-packets", &[&[1], &bare[..]].concat());
     write("probe-frames", &[&[2], &framed[..]].concat());
@@ -99,7 +107,9 @@ fn regenerate() {
         &[1, 2, 3, 0x7E],
     ];
     write("vendor-second-chip", &[&[4], &second.concat()[..]].concat());
-    write("named-tcp", b"\x05tcp:[::1]:43555");
-    write("named-router", b"\x05vendor-router:diag");
-    write("named-path", b"\x05/dev/ttyUSB0");
+    write("note", b"\x054 20 ff0001 005a01\n11 20 - 005a01\nend\n");
+    write("named-unframed", b"\x06non-hdlc:/dev/ttyUSB0");
+    write("named-tcp", b"\x06tcp:[::1]:43555");
+    write("named-router", b"\x06vendor-router:diag");
+    write("named-path", b"\x06/dev/ttyUSB0");
 }

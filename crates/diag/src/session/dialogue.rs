@@ -107,8 +107,14 @@ impl Session {
         self.steps.extend([Step::ReadEventMask, Step::MessageRanges]);
     }
 
-    /// Sets the mask of an equipment if the modem has another.
+    /// Sets the mask of an equipment if the modem has another than is wanted; at the end, if it has ours.
     pub(super) fn set_mask(&mut self, equipment: u8) {
+        if self.state == State::Restoring {
+            if self.masks.put_back(equipment) {
+                self.steps.push_back(Step::SetLogMask(equipment));
+            }
+            return;
+        }
         if self.masks.decide(equipment, &self.on) {
             // Before what is still to be asked: records first, then curiosity.
             let at = self.steps.iter().position(|step| !matches!(step, Step::SetLogMask(_)));

@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
+use alloc::vec::Vec;
 
 use super::note::{Note, Noted};
 use super::step::Mask;
@@ -99,14 +100,23 @@ impl Masks {
         self.ours.get(&equipment)
     }
 
-    /// From now on the masks to be set are those that were found; those of which equipments.
-    pub(super) fn put_back(&mut self) -> impl Iterator<Item = u8> {
-        for (equipment, mask) in &mut self.ours {
-            // A modem that did not tell its mask is left without ours.
-            let empty = || Mask { items: mask.items, bits: vec![0; mask.bits.len()] };
-            *mask = self.found.get(equipment).cloned().unwrap_or_else(empty);
-        }
-        self.ours.keys().copied()
+    /// Equipments whose masks this session has set.
+    pub(super) fn set(&self) -> Vec<u8> {
+        self.ours.keys().copied().collect()
+    }
+
+    /// Equipments that may still have the mask of an earlier session.
+    pub(super) fn unread(&self) -> Vec<u8> {
+        self.left.keys().copied().collect()
+    }
+
+    /// From now on the mask to be set is the one that was found; whether there is anything to set.
+    pub(super) fn put_back(&mut self, equipment: u8) -> bool {
+        let Some(mask) = self.ours.get_mut(&equipment) else { return false };
+        // A modem that did not tell its mask is left without ours.
+        let empty = || Mask { items: mask.items, bits: vec![0; mask.bits.len()] };
+        *mask = self.found.get(&equipment).cloned().unwrap_or_else(empty);
+        true
     }
 
     /// Whether the modem has a mask that is not as it was found.

@@ -192,8 +192,12 @@ impl Session {
         self.steps.clear();
         self.pending = None;
         self.note_at_end = self.masks.note();
-        self.steps.extend(self.masks.put_back().map(Step::SetLogMask));
+        // Somebody is there, and may have been asked too little to know what an earlier session has left behind.
+        if matches!(self.state, State::Asking | State::Logging) {
+            self.steps.extend(self.masks.unread().into_iter().map(Step::ReadLogMask));
+        }
         self.state = State::Restoring;
+        self.masks.set().into_iter().for_each(|equipment| self.set_mask(equipment));
         self.advance(now);
     }
 
@@ -280,7 +284,7 @@ impl Session {
             }
             State::Restoring => {
                 self.state = State::Over;
-                if self.masks.is_set() && !self.is_left {
+                if self.masks.is_set() && !self.is_left && self.masks.unread().is_empty() {
                     self.events.push_back(Event::Restored);
                 }
             }

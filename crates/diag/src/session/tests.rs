@@ -375,6 +375,28 @@ fn a_second_kill_loses_nothing_of_what_the_first_had_found() {
 }
 
 #[test]
+fn a_session_that_ends_before_it_knows_what_was_left_behind_asks_for_it_and_puts_it_back() {
+    let mut modem = Modem::new();
+    modem.masks.insert(0xB, vec![0x11; ITEMS as usize / 8]);
+    let before = modem.masks.clone();
+    let mut note = killed(&mut modem, 0);
+    for asked in 1..20 {
+        let mut session = Session::new(wanted(&[MAC]));
+        session.recall(note);
+        talk(&mut session, &mut modem, 100, asked);
+        session.handle_end(at(200));
+        let events = talk(&mut session, &mut modem, 200, 100);
+        assert!(session.is_over());
+        let is_back = modem.masks == before;
+        assert_eq!(events.contains(&Event::Restored), is_back, "after {asked} requests");
+        // Only who has not even heard the first answer leaves it to the next.
+        assert!(is_back || asked < 2, "after {asked} requests: {events:?}");
+        assert_eq!(session.note().is_empty(), is_back);
+        note = if is_back { killed(&mut modem, 300) } else { session.note() };
+    }
+}
+
+#[test]
 fn nothing_is_put_back_on_a_port_where_nobody_answers() {
     let note = killed(&mut Modem::new(), 0);
     let mut modem = Modem { mute: true, ..Modem::new() };

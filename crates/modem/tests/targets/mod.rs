@@ -11,26 +11,30 @@ use nix::sys::socket::{
 };
 use sounding_diag::capture::Reader;
 use sounding_diag::command::Request;
-use sounding_diag::session::Wanted;
+use sounding_diag::session::{Note, Wanted};
 use sounding_kpi::{Subscription, registry};
 use sounding_modem::{
     Framing, Live, Pacing, Polled, READ_SIZE, Read, Readings, Router, Script, Source, Transport,
-    probe,
+    Unframed, probe,
 };
 use sounding_units::HostInstant;
 
 /// A kind in one byte, and what a modem, a bridge, a router, a file or a person gives.
 pub(crate) fn modem(data: &[u8]) {
     let Some((&kind, rest)) = data.split_first() else { return };
-    match kind % 6 {
+    match kind % KINDS {
         0 => live(rest),
         1 => readings(rest),
         2 => probed(rest),
         3 => paced(rest),
         4 => vendor(rest),
+        5 => noted(rest),
         _ => named(rest),
     }
 }
+
+/// How many kinds of input there are.
+pub(crate) const KINDS: u8 = 7;
 
 /// A port that gives what it was told to, one read after the other, and then closes.
 #[derive(Debug)]
@@ -41,9 +45,16 @@ struct Scripted {
 
 impl Scripted {
     /// A framing in one byte, then reads: a length and so many bytes, of which none is a read that brings nothing.
-    fn new(data: &[u8]) -> Self {
-        let (framing, mut rest) = data.split_first().unwrap_or((&0, &[]));
-        let framing = if framing % 2 == 0 { Framing::Hdlc } else { Framing::Packet };
+    fn port(data: &[u8]) -> Box<dyn Transport> {
+        let (framing, reads) = data.split_first().unwrap_or((&0, &[]));
+        match framing % 3 {
+            0 => Box::new(Self::new(Framing::Hdlc, reads)),
+            1 => Box::new(Self::new(Framing::Packet, reads)),
+            _ => Box::new(Unframed::new(Box::new(Self::new(Framing::Hdlc, reads)))),
+        }
+    }
+
+    fn new(framing: Framing, mut rest: &[u8]) -> Self {
         let mut reads = VecDeque::new();
         while let Some((&len, tail)) = rest.split_first() {
             let (read, tail) = tail.split_at(usize::from(len).min(tail.len()));
@@ -71,6 +82,11 @@ impl Transport for Scripted {
         Ok(())
     }
 
+    fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        assert!(bytes.starts_with(&[0x7E, 1]) && bytes.ends_with(&[0x7E]), "{bytes:02X?}");
+        Ok(())
+    }
+
     fn framing(&self) -> Framing {
         self.framing
     }
@@ -81,13 +97,13 @@ fn live(data: &[u8]) {
     let (first, second) = data.split_at(data.len() / 2);
     let codes = sounding_diag::record::CODES.to_vec();
     let wanted = Wanted { codes, budget_bytes_per_sec: Some(1000) };
-    let mut live = Live::new(Box::new(Scripted::new(first)), Some(wanted));
+    let mut live = Live::new(Scripted::port(first), Some(wanted));
     let mut reader = Reader::new();
     let mut buffer = vec![0; READ_SIZE];
     let mut now = HostInstant::from_nanos(1);
-    for transport in [None, Some(Scripted::new(second))] {
+    for transport in [None, Some(Scripted::port(second))] {
         if let Some(transport) = transport {
-            live.reopen(Box::new(transport));
+            live.reopen(transport);
         }
         while live.is_open() {
             live.tick(now);
@@ -106,7 +122,7 @@ fn live(data: &[u8]) {
 fn readings(data: &[u8]) {
     let source = Source::Stdin;
     let subscription = Subscription::of(registry::all());
-    let mut readings = Readings::over(source, Box::new(Scripted::new(data)), subscription);
+    let mut readings = Readings::over(source, Scripted::port(data), subscription);
     let mut slots = 0;
     while readings.poll(Duration::ZERO, |_, reading| slots |= reading.slot).expect("it reads")
         != Polled::Closed
@@ -118,8 +134,7 @@ fn readings(data: &[u8]) {
 }
 
 fn probed(data: &[u8]) {
-    let mut port = Scripted::new(data);
-    probe(&mut port, Duration::from_secs(1)).expect("it reads");
+    probe(Scripted::port(data).as_mut(), Duration::from_secs(1)).expect("it reads");
 }
 
 /// A capture that is replayed, whole or as a script: every byte of it has its turn, in order.
@@ -166,6 +181,14 @@ fn vendor(data: &[u8]) {
         }
         assert!(given <= data.len());
     });
+}
+
+/// What a session that was killed has left behind, or somebody in its place: it is refused, or written the same again.
+fn noted(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    if let Ok(note) = text.parse::<Note>() {
+        assert_eq!(note.to_string().parse(), Ok(note));
+    }
 }
 
 /// What a person calls a source: it is refused, or called the same again.
