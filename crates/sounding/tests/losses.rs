@@ -4,6 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
 use std::fs::File;
+use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -12,8 +15,8 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use sounding_diag::capture::{Capture, Located};
 use sounding_diag::packet::Packet;
+use sounding_host::Priority;
 use sounding_lab::radio::RadioLink;
-use sounding_modem::Pty;
 use sounding_testdata::{may_emulate, steadily};
 
 /// What may be lost.
@@ -29,7 +32,8 @@ const POINTS: u64 = 30;
 struct Rig {
     folder: tempfile::TempDir,
     stream: Vec<u8>,
-    pty: Option<Pty>,
+    /// A bridge: of all ports the one on which nothing but the recorder stands between what is sent and the file.
+    modem: Option<TcpStream>,
     recorder: Child,
     /// When each stretch had been sent, and how much that was in all.
     sent: Vec<(Instant, usize)>,
@@ -38,15 +42,20 @@ struct Rig {
 impl Rig {
     fn new(stream: &[u8]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let tty = folder.path().join("modem");
-        let pty = Pty::create(Some(&tty)).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let source = format!("tcp:{}", listener.local_addr().unwrap());
         let (file, said) = (folder.path().join("out.qmdl"), folder.path().join("said"));
-        let recorder = record(&tty, &file, &said, &["--no-mask"]);
-        let rig =
-            Self { folder, stream: stream.to_vec(), pty: Some(pty), recorder, sent: Vec::new() };
-        wait_for("the recorder", || {
-            rig.file().exists() && rig.pty.as_ref().is_some_and(Pty::has_reader)
-        });
+        let recorder = record(Path::new(&source), &file, &said, &["--no-mask"]);
+        let (modem, _) = listener.accept().unwrap();
+        modem.set_nodelay(true).unwrap();
+        let rig = Self {
+            folder,
+            stream: stream.to_vec(),
+            modem: Some(modem),
+            recorder,
+            sent: Vec::new(),
+        };
+        wait_for("the recorder", || rig.file().exists());
         rig
     }
 
@@ -57,27 +66,27 @@ impl Rig {
     /// Sends stretches that end anywhere for so long, 40 bytes a millisecond.
     fn send_for(&mut self, span: Duration) {
         let begin = Instant::now();
-        let pty = self.pty.as_mut().unwrap();
+        let modem = self.modem.as_mut().unwrap();
         while begin.elapsed() < span {
             let from = self.sent.last().map_or(0, |(_, end)| *end);
             let to = (from + 37 + self.sent.len() % 7).min(self.stream.len());
-            let taken = pty.write(&self.stream[from..to], PATIENCE).unwrap();
-            assert_eq!(taken, to - from, "somebody reads");
+            modem.write_all(&self.stream[from..to]).unwrap();
             self.sent.push((Instant::now(), to));
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// The file has what had been sent up to `LOSS` before `end`, byte for byte, and nothing else.
-    fn lost_no_more_than_the_last_moment(&self, end: Instant) {
+    /// The file is what had been sent, byte for byte, up to some moment; how much that is.
+    fn kept(&self) -> usize {
         let file = std::fs::read(self.file()).unwrap();
         assert!(self.stream.starts_with(&file), "{} bytes are not what was sent", file.len());
-        let owed = self.sent.iter().take_while(|(at, _)| *at + LOSS <= end).last();
-        let owed = owed.map_or(0, |(_, sent)| *sent);
-        assert!(file.len() >= owed, "{} bytes of the {owed} sent by then", file.len());
-        // And what is whole in it is read.
-        let whole = logs(&self.stream[..file.len()]);
-        assert_eq!(logs(&file).len(), whole.len());
+        file.len()
+    }
+
+    /// How much had been sent by then.
+    fn sent_by(&self, moment: Instant) -> usize {
+        let sent = self.sent.iter().take_while(|(at, _)| *at <= moment).last();
+        sent.map_or(0, |(_, sent)| *sent)
     }
 }
 
@@ -93,6 +102,14 @@ fn record(source: &Path, file: &Path, said: &Path, flags: &[&str]) -> Child {
     command.arg("record").arg(source).arg(file).args(flags);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(File::create(said).unwrap());
+    // Before others, where that is permitted: what a busy machine keeps from it is not what it loses.
+    // SAFETY: a system call, which concerns the child alone.
+    unsafe {
+        command.pre_exec(|| {
+            let _ = Priority::RoundRobin(1).take();
+            Ok(())
+        });
+    }
     command.spawn().unwrap()
 }
 
@@ -139,27 +156,25 @@ fn a_recorder_killed_at_any_moment_has_lost_the_last_one_at_most() {
             rig.send_for(moment);
             let killed = Instant::now();
             end(&mut rig.recorder, libc::SIGKILL);
-            rig.lost_no_more_than_the_last_moment(killed);
+            let (kept, owed) = (rig.kept(), rig.sent_by(killed - LOSS));
+            assert!(kept >= owed, "{kept} bytes of the {owed} sent {LOSS:?} before");
         });
     }
 }
 
 #[test]
-fn a_modem_gone_at_any_moment_takes_the_last_one_with_it_at_most() {
+fn a_modem_gone_at_any_moment_leaves_everything_that_it_had_sent() {
     let stream = stream();
     for moment in moments() {
-        steadily(|| {
-            let mut rig = Rig::new(&stream);
-            rig.send_for(moment);
-            let gone = Instant::now();
-            rig.pty = None;
-            let said = rig.folder.path().join("said");
-            wait_for("the end of the port", || {
-                std::fs::read_to_string(&said).unwrap().contains("waiting for it")
-            });
-            assert!(end(&mut rig.recorder, libc::SIGINT).success());
-            rig.lost_no_more_than_the_last_moment(gone);
+        let mut rig = Rig::new(&stream);
+        rig.send_for(moment);
+        rig.modem = None;
+        let said = rig.folder.path().join("said");
+        wait_for("the end of the port", || {
+            std::fs::read_to_string(&said).unwrap().contains("waiting for it")
         });
+        assert!(end(&mut rig.recorder, libc::SIGINT).success());
+        assert_eq!(rig.kept(), rig.sent_by(Instant::now()));
     }
 }
 
