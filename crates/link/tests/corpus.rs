@@ -10,6 +10,7 @@ mod targets;
 use std::path::PathBuf;
 
 use sounding_diag::LogRecord;
+use sounding_diag::capture::Format;
 use sounding_diag::packet::Packet;
 use sounding_units::ModemInstant;
 
@@ -26,11 +27,25 @@ fn seeds_give_the_same_estimates_however_they_are_cut() {
     }
 }
 
+/// Records whose time stamps are all ones.
+fn end_of_time() -> Vec<u8> {
+    let mut stream = vec![0, 100];
+    for (code, body) in synthetic::bodies(0) {
+        let at = ModemInstant::from_diag(u64::MAX);
+        let log = LogRecord { at, stamp: u64::MAX, ..synthetic::record(code, &body) };
+        if code.number() == 0xB139 && stream.len() < 3000 {
+            Format::Hdlc.emit(&Packet::Log(log), &mut stream).unwrap();
+        }
+    }
+    stream
+}
+
 /// `cargo test -p sounding-link --test corpus -- --ignored`
 #[test]
 #[ignore = "writes the seeds anew"]
 fn regenerate() {
     std::fs::create_dir_all(corpus()).unwrap();
+    std::fs::write(corpus().join("end-of-time"), end_of_time()).unwrap();
     for (number, format) in (0u8..).zip(targets::FORMATS) {
         for knobs in 0..4 {
             let mut stream = vec![knobs | number << 2, 100];

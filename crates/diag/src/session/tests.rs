@@ -3,7 +3,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use std::string::ToString;
 
-use crate::command::{EQUIPMENTS, LogMask, MessageRange, Refusal, Request};
+use crate::command::{EQUIPMENTS, LogMask, Refusal, Request};
 
 const PUSCH: LogCode = LogCode::new(0xB139);
 const MAC: LogCode = LogCode::new(0xB064);

@@ -23,7 +23,7 @@ pub(crate) fn link(data: &[u8]) -> Option<u64> {
     Some(whole.0.kpis)
 }
 
-/// What was met, and the estimate after each of the records.
+/// What was met, and the estimate at the end of each bin.
 fn estimates(
     config: Config,
     kind: Kind,
@@ -36,9 +36,11 @@ fn estimates(
     let mut watch = |sounder: &Sounder, seen: Seen<'_>| {
         if let Seen::Record(record) = seen {
             let now = HostInstant::from_nanos(record.at.as_nanos());
-            found.push(sounder.estimate(now));
             let mut ended = 0;
             bins.handle_record(record.at, |_, _| ended += 1);
+            if ended > 0 {
+                found.push(sounder.estimate(now));
+            }
             // A minute of bins, and no row of them where a clock jumps.
             assert!(ended <= 601, "{ended} bins");
         }

@@ -121,7 +121,7 @@ fn live(data: &[u8]) {
 /// KPIs of a modem that says anything at all.
 fn readings(data: &[u8]) {
     let source = Source::Stdin;
-    let subscription = Subscription::of(registry::all());
+    let subscription = Subscription::of(registry::all().step_by(16));
     let mut readings = Readings::over(source, Scripted::port(data), subscription);
     let mut slots = 0;
     while readings.poll(Duration::ZERO, |_, reading| slots |= reading.slot).expect("it reads")
