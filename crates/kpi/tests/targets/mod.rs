@@ -45,7 +45,7 @@ pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
                 assert!(is_equal(found, &alone), "{}: {found:?}, alone {alone:?}", kpi.name);
                 match whole {
                     Ok(whole) => {
-                        assert!(is_equal(found, &whole), "{}: {found:?}, {whole:?}", kpi.name)
+                        assert!(is_equal(found, &whole), "{}: {found:?}, {whole:?}", kpi.name);
                     }
                     // What is behind the KPI does not fit; the KPI does.
                     Err(error) => assert!(matches!(error, RecordError::Corrupt { .. }), "{error}"),
