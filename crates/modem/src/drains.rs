@@ -194,7 +194,7 @@ impl Offset {
                 let ahead = (CAME_NS << (came / TWICE_AFTER).min(16)).min(MOST_CAME_NS);
                 let (step, came) = match by {
                     ..=0 => (-ahead, came.saturating_add(1)),
-                    ..=HELD_UP_NS => (MISSED_NS, 0),
+                    1..=HELD_UP_NS => (MISSED_NS, 0),
                     _ => (0, came),
                 };
                 let strange = if is_strange { strange + 1 } else { 0 };

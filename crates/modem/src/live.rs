@@ -5,11 +5,13 @@ use sounding_diag::capture::Reader;
 use sounding_diag::packet::Packet;
 use sounding_diag::session::{Event, Session, Wanted};
 use sounding_diag::{LogCode, LogRecord};
+use sounding_host::monotonic_now;
 use sounding_units::HostInstant;
 
 use crate::drains::Drains;
+use crate::memory::Memory;
 use crate::pace::Pace;
-use crate::{Framing, Read, Transport, monotonic_now};
+use crate::{Framing, Read, Source, Transport};
 
 /// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
 ///
@@ -20,6 +22,7 @@ use crate::{Framing, Read, Transport, monotonic_now};
 pub struct Live {
     transport: Option<Box<dyn Transport>>,
     session: Option<Session>,
+    memory: Option<Memory>,
     drains: Drains,
     pace: Pace,
     request: Vec<u8>,
@@ -32,6 +35,7 @@ impl Live {
         Self {
             transport: Some(transport),
             session,
+            memory: None,
             drains: Drains::default(),
             pace: Pace::default(),
             request: Vec::new(),
@@ -39,8 +43,24 @@ impl Live {
     }
 
     /// For a reader to whom it is the same how old records are, and who would rather be woken seldom.
-    pub fn in_no_hurry(self) -> Self {
-        Self { drains: Drains::seldom(), pace: Pace::seldom(), ..self }
+    #[must_use]
+    pub fn in_no_hurry(mut self) -> Self {
+        self.drains = Drains::seldom();
+        self.pace = Pace::seldom();
+        self
+    }
+
+    /// Puts back, too, what an earlier session over this source had found and could not put back, because it was killed;
+    /// and keeps what the next one has to know if this one is.
+    #[must_use]
+    pub fn remembering(mut self, source: &Source) -> Self {
+        if let Some(session) = &mut self.session {
+            self.memory = Memory::open(source);
+            if let Some(memory) = &self.memory {
+                session.recall(memory.note().clone());
+            }
+        }
+        self
     }
 
     /// Whether the port is open.
@@ -140,6 +160,9 @@ impl Live {
         if let Some(session) = &mut self.session {
             self.request.clear();
             if session.poll_request(now, &mut self.request) {
+                if let Some(memory) = &mut self.memory {
+                    memory.keep(session.note());
+                }
                 let _ = transport.send(&self.request);
             }
         }
@@ -168,5 +191,13 @@ impl Live {
     /// Codes that the budget has switched off.
     pub fn switched_off(&self) -> &[LogCode] {
         self.session.as_ref().map_or(&[], |session| session.switched_off())
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        if let (Some(session), Some(memory)) = (&self.session, &mut self.memory) {
+            memory.keep(session.note());
+        }
     }
 }

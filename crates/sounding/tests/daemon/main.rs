@@ -9,7 +9,7 @@ mod session;
 use std::time::Duration;
 
 use rig::Rig;
-use sounding_modem::monotonic_now;
+use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
 
 #[test]
