@@ -93,8 +93,7 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, sink: &mut impl FnMut(Kpi)
         let blocks = subframe.blocks().filter(|block| is_ours(block.rnti)).count();
         for block in subframe.blocks().filter(|block| is_ours(block.rnti)) {
             // A block of its own goes over several antennas as one (TS 36.211 §6.3.3.3). Two share the layers: one each of
-            // two, one and two of three, two each of four
-            // (TS 36.211 Table 6.3.3.2-1).
+            // two, one and two of three, two each of four (Table 6.3.3.2-1).
             let layers = match (blocks, subframe.layers, block.index) {
                 (2, 3, 0) => 1,
                 (2, 3, _) => 2,

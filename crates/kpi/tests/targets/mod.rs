@@ -2,7 +2,7 @@
 
 use sounding_diag::record::RecordError;
 use sounding_diag::{LogCode, LogRecord};
-use sounding_kpi::registry::{self, NamedKpi};
+use sounding_kpi::registry::{self, NamedKpi, Source};
 use sounding_kpi::{Subscription, extract};
 use sounding_units::ModemInstant;
 
@@ -21,7 +21,9 @@ pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
 
     // The bits go round, so that every KPI is chosen by one of them. Those of other records change nothing, of which a
     // few are enough.
+    // What messages tell is found by decoding them, which has a target of its own.
     let kpis = registry::all()
+        .filter(|kpi| matches!(kpi.source, Source::Field { .. }))
         .enumerate()
         .filter(|(at, kpi)| (kpi.code == code || at % 32 == 0) && chosen >> (at % 64) & 1 != 0);
     let kpis: Vec<&NamedKpi> = kpis.map(|(_, kpi)| kpi).collect();
