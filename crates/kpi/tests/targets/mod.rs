@@ -21,9 +21,7 @@ pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
 
     // The bits go round, so that every KPI is chosen by one of them. Those of other records change nothing, of which a
     // few are enough.
-    // What messages tell is found by decoding them, which has a target of its own.
-    let kpis = registry::all()
-        .filter(|kpi| matches!(kpi.source, Source::Field { .. }))
+    let kpis = fields()
         .enumerate()
         .filter(|(at, kpi)| (kpi.code == code || at % 32 == 0) && chosen >> (at % 64) & 1 != 0);
     let kpis: Vec<&NamedKpi> = kpis.map(|(_, kpi)| kpi).collect();
@@ -66,6 +64,11 @@ pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
         (outcome, failed) => panic!("{outcome:?}, one by one {failed:?}"),
     }
     Some(values)
+}
+
+/// The KPIs that are fields: what messages tell is found by decoding them, which has a target of its own.
+pub(crate) fn fields() -> impl Iterator<Item = &'static NamedKpi> {
+    registry::all().filter(|kpi| matches!(kpi.source, Source::Field { .. }))
 }
 
 /// The same items and the same bits, also where they are no number.
