@@ -42,14 +42,6 @@ impl Live {
         }
     }
 
-    /// For a reader to whom it is the same how old records are, and who would rather be woken seldom.
-    #[must_use]
-    pub fn in_no_hurry(mut self) -> Self {
-        self.drains = Drains::seldom();
-        self.pace = Pace::seldom();
-        self
-    }
-
     /// Puts back, too, what an earlier session over this source had found and could not put back, because it was killed;
     /// and keeps what the next one has to know if this one is.
     #[must_use]
@@ -60,6 +52,13 @@ impl Live {
                 session.recall(memory.note().clone());
             }
         }
+        self
+    }
+
+    /// For a reader to whom it is the same how old records are, and who would rather be woken seldom.
+    #[must_use]
+    pub fn in_no_hurry(mut self) -> Self {
+        (self.drains, self.pace) = (Drains::seldom(), Pace::seldom());
         self
     }
 
@@ -85,7 +84,11 @@ impl Live {
         let now = monotonic_now();
         let drain = transport.can_drain().then(|| self.drains.due());
         let patience = drain.map_or(patience, |drain| patience.min(drain - now));
-        let rest = self.pace.rest(now, drain).min(patience);
+        // A port that gives one packet a read has others waiting, however little the last brought.
+        let rest = match transport.framing() {
+            Framing::Hdlc => self.pace.rest(now, drain).min(patience),
+            Framing::Packet => Duration::ZERO,
+        };
         if !rest.is_zero() {
             std::thread::sleep(rest);
         }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::{Place, Publisher};
-use sounding_host::monotonic_now;
+use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::{Subscription, registry};
-use sounding_modem::{Polled, Readings, Source, prefer_this_thread};
+use sounding_modem::{Polled, Readings, Source};
 
 use crate::{signals, words};
 

@@ -12,8 +12,8 @@ use miette::{Diagnostic, IntoDiagnostic, Result};
 use sounding_diag::capture::Reader;
 use sounding_diag::session::Wanted;
 use sounding_diag::{LogCode, hdlc};
-use sounding_host::monotonic_now;
-use sounding_modem::{Framing, Live, READ_SIZE, Read, Source, prefer_this_thread};
+use sounding_host::{monotonic_now, prefer_this_thread};
+use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
 use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 

@@ -17,12 +17,10 @@ use sounding_board::Publisher;
 use sounding_bpf::{Biscay, Feed};
 use sounding_diag::LogRecord;
 use sounding_diag::session::Wanted;
-use sounding_host::monotonic_now;
+use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::Subscription;
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
-use sounding_modem::{
-    Framing, Live, OpenError, READ_SIZE, Read, Source, Transport, prefer_this_thread,
-};
+use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
