@@ -1,6 +1,6 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test test-python build setup check agreement bench loom install clean
+.PHONY: demo test test-python build setup check agreement bench fuzz loom install clean
 
 # Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -35,6 +35,12 @@ agreement: setup
 bench: setup
 	cargo bench --locked --package sounding-diag --package sounding-kpi --package sounding-phy --package sounding-cc \
 		--package sounding-sim
+
+# Everything that reads what a modem, a file or a program gives, under a fuzzer: a minute of each target, unless told
+# otherwise. TARGETS='hdlc rrc' names some. Needs a nightly compiler.
+SECONDS := 60
+fuzz: setup
+	scripts/fuzz $(SECONDS) $(TARGETS)
 
 # The board's protocol under a model checker: a minute of compiling, a second of checking.
 loom: setup

@@ -4,10 +4,10 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ {diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ link ◀ cc ◀ cell ◀ sim ◀ {board, modem, bpf, emu} ◀ {lab, libod} ◀ sounding`
+/// `units ◀ {host, diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ link ◀ cc ◀ cell ◀ sim ◀ {board, modem, bpf, emu} ◀ {lab, libod} ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
-    &["sounding-diag", "sounding-phy", "sounding-trace"],
+    &["sounding-host", "sounding-diag", "sounding-phy", "sounding-trace"],
     &["sounding-nas", "sounding-rrc"],
     &["sounding-kpi", "sounding-export"],
     &["sounding-link"],

@@ -68,6 +68,9 @@ pub enum OpenError {
 /// Longer than this without a heartbeat is a writer that is gone or hangs: it promises several a second.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Wake-ups that are taken back at once: more than a socket holds (net.core.wmem_max is 208 KiB by default).
+const MOST_WAKES: usize = 1 << 20;
+
 impl Reader {
     /// Maps a board and asks to be woken when it changes.
     pub fn open(place: &Place) -> Result<Self, OpenError> {
@@ -124,7 +127,8 @@ impl Reader {
     /// before reading, not after.
     pub fn rearm(&mut self) {
         let mut bytes = [0; 512];
-        loop {
+        // A writer that writes more than a socket holds is none of ours, and would keep its reader here for ever.
+        for _ in 0..MOST_WAKES / bytes.len() {
             match self.socket.read(&mut bytes) {
                 Ok(0) => {
                     self.hung_up = true;

@@ -7,7 +7,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use sounding_bpf::{Biscay, Bound, Config, Estimate, preflight};
-use sounding_units::{HostInstant, Rate};
+use sounding_host::monotonic_now;
+use sounding_units::Rate;
 
 /// Six of these make the silence at which flows turn to BBR.
 const HEARTBEAT: Duration = Duration::from_millis(10);
@@ -35,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     while on_close.recv_timeout(HEARTBEAT) == Err(mpsc::RecvTimeoutError::Timeout) {
         if let Some(rate) = rate {
-            let now = monotonic()?;
+            let now = monotonic_now();
             let bound = Bound::Capacity;
             biscay.feed().publish(&Estimate { rate, sampled_at: now, bound, other_flows: 0 });
             biscay.feed().heartbeat(now);
@@ -55,9 +56,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
-}
-
-fn monotonic() -> nix::Result<HostInstant> {
-    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)?;
-    Ok(HostInstant::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64))
 }

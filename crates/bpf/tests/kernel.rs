@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
 use sounding_bpf::{Biscay, Config, Knobs, LoadError, Phase, Reason, RunStats};
+use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
 use sounding_units::Rate;
 use support::*;
@@ -197,9 +198,9 @@ fn pacing_works_without_fq_where_the_default_is_reno() {
             (flow.phase == Phase::Biscay).then_some(())
         });
         std::thread::sleep(Duration::from_millis(300));
-        let (began, before) = (monotonic(), bulk.arrived());
+        let (began, before) = (monotonic_now(), bulk.arrived());
         std::thread::sleep(Duration::from_millis(1_000));
-        let (ended, after) = (monotonic(), bulk.arrived());
+        let (ended, after) = (monotonic_now(), bulk.arrived());
         let rate = sounding_units::Bytes::new(after - before).per(ended - began);
         // An upper bound: a busy machine only makes it slower.
         assert!(rate < Rate::from_bits_per_sec(44_000_000), "{rate}");
@@ -300,7 +301,7 @@ fn knobs_reach_the_kernel() {
 fn the_first_estimate_is_reported_as_a_transition() {
     steadily(|| {
         let Some(biscay) = load() else { return };
-        let began = monotonic();
+        let began = monotonic_now();
         let _daemon = Daemon::publish(biscay.feed(), 40);
         let bulk = in_netns(|| {
             let (near, far) = connected();
@@ -315,7 +316,7 @@ fn the_first_estimate_is_reported_as_a_transition() {
         assert_eq!(seen.local_port, bulk.sender.local_addr().unwrap().port());
         assert_eq!(seen.remote_port, bulk.sender.peer_addr().unwrap().port());
         assert_eq!(seen.share, Rate::from_bits_per_sec(40_000_000));
-        assert!((began..=monotonic()).contains(&seen.at));
+        assert!((began..=monotonic_now()).contains(&seen.at));
     });
 }
 

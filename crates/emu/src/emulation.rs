@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
+use sounding_host::monotonic_now;
 use sounding_sim::{DropFrom, Order, Path as LinkPath, Pipe, QueueLimit};
 use sounding_units::HostInstant;
 
@@ -18,7 +19,7 @@ use crate::log::{Header, LinkLog};
 use crate::wait::StopSignal;
 use crate::{
     Config, Counts, Direction, KernelDrops, Netns, Report, Scheduling, Slot, StartError, StopError,
-    Way, counters, monotonic_now, realtime,
+    Way, counters, realtime,
 };
 
 /// A running emulation. Dropping it ends it, as [`stop`](Self::stop) does, but without a report.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::unistd::{read, write};
+use sounding_host::{monotonic_now, thread_cpu};
 use sounding_sim::{Carried, LinkEvent, Lost, Output, Pipe};
 use sounding_units::{Bytes, HostInstant};
 
@@ -16,10 +17,7 @@ use crate::counts::LiveCounts;
 use crate::pool::Pool;
 use crate::report::Lateness;
 use crate::wait::{self, Plan, Punctuality, Ready, StopSignal};
-use crate::{
-    Direction, DirectionReport, Flow, KernelDrops, Outcome, PacketRecord, Realtime, Slot,
-    monotonic_now, realtime,
-};
+use crate::{Direction, DirectionReport, Flow, KernelDrops, Outcome, PacketRecord, Realtime, Slot};
 
 /// Packets read from one device before departures are looked after again. A burst of this many takes about 100 us,
 /// which bounds how late it can make a departure.
@@ -85,7 +83,7 @@ impl Engine {
             report.queued_bytes = inside.bytes;
             report
         });
-        let cpu = realtime::thread_cpu();
+        let cpu = thread_cpu();
         Finished { ended, ways, cpu, sleeps, result }
     }
 }
@@ -157,9 +155,9 @@ impl Mover {
             match punctuality.plan(now, deadline) {
                 Plan::Poll => polled_since = Some(now),
                 Plan::Sleep(until) => {
-                    let before = punctuality.wants_cost().then(realtime::thread_cpu);
+                    let before = punctuality.wants_cost().then(thread_cpu);
                     ready = wait::wait([&self.devices[0], &self.devices[1]], stop, now, until)?;
-                    let cost = before.map(|before| realtime::thread_cpu() - before);
+                    let cost = before.map(|before| thread_cpu() - before);
                     let wake = until.filter(|_| ready == Ready::default());
                     punctuality.handle_sleep(wake, monotonic_now(), cost);
                 }

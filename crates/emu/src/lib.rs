@@ -6,7 +6,6 @@
 //!
 //! Nothing outside the two namespaces is touched: no route, address or setting of the host.
 
-mod clock;
 mod collector;
 mod config;
 mod counters;
@@ -23,7 +22,6 @@ mod record;
 mod report;
 mod wait;
 
-pub use clock::monotonic_now;
 pub use config::{Config, Custom, Direction, Logs, Realtime, Way};
 pub use counts::Counts;
 pub use emulation::Emulation;
@@ -32,3 +30,4 @@ pub use netns::{EnterError, Netns};
 pub use pool::Slot;
 pub use record::{Flow, Outcome, PacketRecord};
 pub use report::{DirectionReport, KernelDrops, Lateness, Report, Scheduling};
+pub use sounding_host::monotonic_now;

@@ -1,4 +1,4 @@
-use std::io;
+use sounding_host::lock_into_memory;
 
 use crate::Flow;
 
@@ -64,20 +64,14 @@ impl Pool {
         }
         // Written, not only reserved: a page that is touched first while packets flow costs them its page fault.
         let chunk = vec![0xA5; CHUNK * self.slot_size].into_boxed_slice();
-        if self.lock {
-            lock_into_memory(&chunk);
+        if self.lock
+            && let Err(error) = lock_into_memory(&chunk)
+        {
+            tracing::warn!(%error, "packet buffers are not locked into memory");
         }
         self.chunks.push(chunk);
         self.free.reserve(self.chunks.len() * CHUNK);
         self.free.extend((first as u32..(first + CHUNK) as u32).rev());
-    }
-}
-
-fn lock_into_memory(chunk: &[u8]) {
-    // SAFETY: the range is this slice. Failure (a limit on locked memory) costs only the guarantee.
-    let result = unsafe { libc::mlock(chunk.as_ptr().cast(), chunk.len()) };
-    if result != 0 {
-        tracing::warn!(error = %io::Error::last_os_error(), "packet buffers are not locked into memory");
     }
 }
 

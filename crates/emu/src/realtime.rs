@@ -1,8 +1,5 @@
-use std::io;
-use std::time::Duration;
-
 use nix::sys::prctl;
-use nix::time::{ClockId, clock_gettime};
+use sounding_host::Priority;
 
 use crate::{Realtime, Scheduling};
 
@@ -15,15 +12,7 @@ pub(crate) fn prepare_this_thread(realtime: Realtime) -> Scheduling {
     let Some(priority) = realtime.priority else {
         return Scheduling::Normal { why: "not asked for".into() };
     };
-    // SAFETY: an all-zero sched_param is a valid one.
-    let mut parameter: libc::sched_param = unsafe { std::mem::zeroed() };
-    parameter.sched_priority = priority.into();
-    // SAFETY: 0 is the calling thread, and the parameter outlives the call.
-    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameter) };
-    if result == 0 {
-        return Scheduling::Fifo { priority };
-    }
-    let error = io::Error::last_os_error();
+    let Err(error) = Priority::Fifo(priority).take() else { return Scheduling::Fifo { priority } };
     let why = match error.raw_os_error() {
         Some(libc::EPERM) => format!(
             "{error}: SCHED_FIFO needs CAP_SYS_NICE (run as root) and, under CONFIG_RT_GROUP_SCHED, a share in cpu.rt_runtime_us"
@@ -31,9 +20,4 @@ pub(crate) fn prepare_this_thread(realtime: Realtime) -> Scheduling {
         _ => error.to_string(),
     };
     Scheduling::Normal { why }
-}
-
-/// CPU time of the calling thread so far.
-pub(crate) fn thread_cpu() -> Duration {
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }

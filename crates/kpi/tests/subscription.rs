@@ -1,5 +1,6 @@
 //! What a subscription reads is what decoding the whole record and looking the value up by name gives.
 
+mod decoded;
 #[path = "../../diag/tests/synthetic/mod.rs"]
 #[allow(dead_code, reason = "each user of this file has its own needs")]
 mod synthetic;
@@ -9,84 +10,19 @@ mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sounding_diag::LogCode;
 use sounding_diag::capture::Capture;
-use sounding_diag::layout::Value;
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordError};
-use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::registry::{self, NamedKpi, Source};
 use sounding_kpi::{Subscription, Unread};
-use tree::{Builder, Item, Leaf, Node};
 
-/// The values at a path of a decoded record, each with the numbers of its items.
-fn look_up(item: &Item, segments: &[&str], at: &[u16], found: &mut Vec<(Vec<u16>, Leaf)>) {
-    let Some((&segment, rest)) = segments.split_first() else { return };
-    if segment == "rlc" {
-        return look_up(item, rest, at, found);
-    }
-    let (segment, condition) = segment.split_once('@').unwrap_or((segment, ""));
-    if let Some((beside, choices)) = condition.split_once('=') {
-        let chosen = item.0.iter().find_map(|(name, node)| match node {
-            Node::Leaf(Leaf::Choice(_, choice)) if *name == beside => *choice,
-            _ => None,
-        });
-        if !chosen.is_some_and(|chosen| choices.split('|').any(|choice| choice == chosen)) {
-            return;
-        }
-    }
-    let optional = segment.ends_with('?');
-    let names: Vec<_> = segment.trim_end_matches('?').split('/').collect();
-    let nodes = item.0.iter().filter(|(name, _)| names.contains(name));
-    let mut met = false;
-    for (_, node) in nodes {
-        match node {
-            Node::Leaf(leaf) if rest.is_empty() => found.push((at.to_vec(), leaf.clone())),
-            Node::List(items) if !rest.is_empty() => {
-                met = true;
-                for (number, item) in items.iter().enumerate() {
-                    look_up(item, rest, &[at, &[number as u16]].concat(), found);
-                }
-            }
-            _ => {}
-        }
-    }
-    if optional && !met {
-        look_up(item, rest, at, found);
-    }
-}
+use decoded::{decoded, subscribed};
+use tree::Builder;
 
 /// The KPIs that are fields; those that messages tell have tests of their own.
 fn fields() -> impl Iterator<Item = &'static NamedKpi> {
     registry::all().filter(|kpi| matches!(kpi.source, Source::Field { .. }))
-}
-
-fn converted(kpi: &NamedKpi, leaf: &Leaf) -> Option<f64> {
-    let Source::Field { conversion, .. } = kpi.source else { return None };
-    conversion.value(match leaf {
-        // The tree keeps the bits; whether they are signed, the range knows.
-        Leaf::Number(number) if kpi.least < 0.0 => Value::Int(*number),
-        Leaf::Number(number) => Value::Uint(number.cast_unsigned()),
-        Leaf::Choice(number, name) => Value::Name(number.cast_unsigned(), *name),
-        Leaf::Real(real) => Value::Scaled(*real),
-        Leaf::Bytes(bytes) => Value::Bytes(bytes),
-    })
-}
-
-fn decoded(kpi: &NamedKpi, log: &LogRecord<'_>) -> Result<Vec<(Vec<u16>, f64)>, RecordError> {
-    let mut builder = Builder::new();
-    record::decode(log, &mut builder)?;
-    let mut found = Vec::new();
-    let segments: Vec<_> = kpi.path().split('.').collect();
-    look_up(&builder.finish(), &segments, &[], &mut found);
-    let values = found.into_iter().filter_map(|(at, leaf)| Some((at, converted(kpi, &leaf)?)));
-    Ok(values.collect())
-}
-
-fn subscribed(kpi: &'static NamedKpi, log: &LogRecord<'_>) -> Result<Vec<(Vec<u16>, f64)>, Unread> {
-    let mut values = Vec::new();
-    Subscription::of([kpi])
-        .handle(log, |reading| values.push((reading.item.levels().to_vec(), reading.value)))?;
-    Ok(values)
 }
 
 #[test]

@@ -100,6 +100,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-fn code(error: &io::Error) -> i32 {
+/// The errno in an error of the system.
+pub(crate) fn code(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EIO)
 }

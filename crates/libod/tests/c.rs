@@ -14,8 +14,8 @@ use sounding_diag::layout::Item;
 use sounding_diag::radio::{Decibels, Modulation, Tti};
 use sounding_diag::record::{PuschTx, PuschTxReport};
 use sounding_diag::{LogRecord, hdlc};
+use sounding_host::monotonic_now;
 use sounding_kpi::{Reading, Subscription};
-use sounding_modem::monotonic_now;
 use sounding_units::{Bytes, ModemInstant, Prb};
 
 fn here(path: &str) -> PathBuf {

@@ -37,9 +37,14 @@ impl Bins {
             (*start, *due) = (at, at + self.bin);
         }
         while *due <= at {
+            let next = *due + self.bin;
+            // Time stamps of nothing but ones are at the end of time, where no bin ends any more.
+            if next == *due {
+                return;
+            }
             self.elapsed += self.bin;
             ended(self.elapsed, *due);
-            *due = *due + self.bin;
+            *due = next;
         }
     }
 }
@@ -71,6 +76,15 @@ mod tests {
         let set = 1_000_000_000;
         assert_eq!(ends(&[1000, set, set + 100]), [(100, set + 100)]);
         assert_eq!(ends(&[set, 1000, 1100]), [(100, 1100)]);
+    }
+
+    #[test]
+    fn the_end_of_time_is_no_row_of_bins_without_end() {
+        let mut bins = Bins::new(Duration::from_millis(100));
+        for nanos in [u64::MAX - 150_000_000, u64::MAX, u64::MAX] {
+            bins.handle_record(ModemInstant::from_nanos(nanos), |_, _| {});
+        }
+        assert_eq!(bins.elapsed, Duration::from_millis(100));
     }
 
     #[test]

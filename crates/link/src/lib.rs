@@ -10,12 +10,14 @@ extern crate alloc;
 extern crate std;
 
 mod bins;
+mod config;
 mod estimate;
 mod estimator;
 mod sounder;
 mod window;
 
 pub use bins::Bins;
+pub use config::{Config, Method};
 pub use estimate::{Bound, Cause, LinkEstimate, State};
-pub use estimator::{Config, Estimator, Method};
+pub use estimator::Estimator;
 pub use sounder::{Arrival, Counts, Seen, Sounder};

@@ -4,12 +4,11 @@
 mod answer;
 mod clock;
 mod drains;
-mod host;
 mod live;
+mod memory;
 mod modelled;
 mod pace;
 mod pacing;
-mod priority;
 mod probe;
 mod pty;
 mod readings;
@@ -18,17 +17,16 @@ mod sim;
 mod transport;
 
 pub use clock::ClockMap;
-pub use host::monotonic_now;
 pub use live::Live;
 pub use modelled::uplink_capture;
 pub use pacing::Pacing;
-pub use priority::prefer_this_thread;
 pub use probe::{Probe, probe};
 pub use pty::Pty;
 pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
 pub use sim::{Behaviour, Made, Mischief, Place, Script, Simulation, Tally};
+pub use sounding_host::{monotonic_now, prefer_this_thread};
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, Source, SourceError,
-    Stream, Tcp, Transport,
+    Stream, Tcp, Transport, Unframed,
 };

@@ -5,11 +5,13 @@ use sounding_diag::capture::Reader;
 use sounding_diag::packet::Packet;
 use sounding_diag::session::{Event, Session, Wanted};
 use sounding_diag::{LogCode, LogRecord};
+use sounding_host::monotonic_now;
 use sounding_units::HostInstant;
 
 use crate::drains::Drains;
+use crate::memory::Memory;
 use crate::pace::Pace;
-use crate::{Framing, Read, Transport, monotonic_now};
+use crate::{Framing, Read, Source, Transport};
 
 /// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
 ///
@@ -20,6 +22,7 @@ use crate::{Framing, Read, Transport, monotonic_now};
 pub struct Live {
     transport: Option<Box<dyn Transport>>,
     session: Option<Session>,
+    memory: Option<Memory>,
     drains: Drains,
     pace: Pace,
     request: Vec<u8>,
@@ -32,15 +35,31 @@ impl Live {
         Self {
             transport: Some(transport),
             session,
+            memory: None,
             drains: Drains::default(),
             pace: Pace::default(),
             request: Vec::new(),
         }
     }
 
+    /// Puts back, too, what an earlier session over this source had found and could not put back, because it was killed;
+    /// and keeps what the next one has to know if this one is.
+    #[must_use]
+    pub fn remembering(mut self, source: &Source) -> Self {
+        if let Some(session) = &mut self.session {
+            self.memory = Memory::open(source);
+            if let Some(memory) = &self.memory {
+                session.recall(memory.note().clone());
+            }
+        }
+        self
+    }
+
     /// For a reader to whom it is the same how old records are, and who would rather be woken seldom.
-    pub fn in_no_hurry(self) -> Self {
-        Self { drains: Drains::seldom(), pace: Pace::seldom(), ..self }
+    #[must_use]
+    pub fn in_no_hurry(mut self) -> Self {
+        (self.drains, self.pace) = (Drains::seldom(), Pace::seldom());
+        self
     }
 
     /// Whether the port is open.
@@ -65,7 +84,11 @@ impl Live {
         let now = monotonic_now();
         let drain = transport.can_drain().then(|| self.drains.due());
         let patience = drain.map_or(patience, |drain| patience.min(drain - now));
-        let rest = self.pace.rest(now, drain).min(patience);
+        // A port that gives one packet a read has others waiting, however little the last brought.
+        let rest = match transport.framing() {
+            Framing::Hdlc => self.pace.rest(now, drain).min(patience),
+            Framing::Packet => Duration::ZERO,
+        };
         if !rest.is_zero() {
             std::thread::sleep(rest);
         }
@@ -140,6 +163,9 @@ impl Live {
         if let Some(session) = &mut self.session {
             self.request.clear();
             if session.poll_request(now, &mut self.request) {
+                if let Some(memory) = &mut self.memory {
+                    memory.keep(session.note());
+                }
                 let _ = transport.send(&self.request);
             }
         }
@@ -168,5 +194,13 @@ impl Live {
     /// Codes that the budget has switched off.
     pub fn switched_off(&self) -> &[LogCode] {
         self.session.as_ref().map_or(&[], |session| session.switched_off())
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        if let (Some(session), Some(memory)) = (&self.session, &mut self.memory) {
+            memory.keep(session.note());
+        }
     }
 }

@@ -6,7 +6,9 @@ use sounding_diag::command::{Answer, Request};
 use sounding_diag::packet::Packet;
 use sounding_diag::session::Identity;
 
-use crate::{Framing, READ_SIZE, Read, Transport, monotonic_now};
+use sounding_host::monotonic_now;
+
+use crate::{Framing, READ_SIZE, Read, Transport};
 
 /// What somebody on a port said to a version request.
 #[derive(Clone, Debug, PartialEq, Eq)]

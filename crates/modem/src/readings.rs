@@ -4,10 +4,11 @@ use std::time::Duration;
 use sounding_diag::capture::{self, Located, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::session::{Event, Wanted};
+use sounding_host::monotonic_now;
 use sounding_kpi::{Counts, Reading, Subscription};
 use sounding_units::HostInstant;
 
-use crate::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport, monotonic_now};
+use crate::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
 
 /// The KPIs of a subscription, as a modem or a capture gives them.
 ///
@@ -47,8 +48,8 @@ impl Readings {
     pub fn over(source: Source, transport: Box<dyn Transport>, subscription: Subscription) -> Self {
         let wanted = Wanted { codes: subscription.codes().collect(), ..Wanted::default() };
         Self {
+            live: Live::new(transport, Some(wanted)).remembering(&source),
             source,
-            live: Live::new(transport, Some(wanted)),
             reader: Reader::new(),
             subscription,
             buffer: vec![0; READ_SIZE],

@@ -2,10 +2,11 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use sounding_host::monotonic_now;
 use sounding_units::HostInstant;
 
 use crate::answer::Answerer;
-use crate::{Pacing, Pty, monotonic_now};
+use crate::{Pacing, Pty};
 
 /// A capture served on a pty at its own pace, with the modem's short answers to a host's requests.
 #[derive(Debug)]

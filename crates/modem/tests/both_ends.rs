@@ -7,7 +7,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sounding_diag::capture::{Capture, Counts, Located, Reader};
+use sounding_diag::layout::{Sink, Value};
 use sounding_diag::packet::Packet;
+use sounding_diag::record;
 use sounding_diag::session::{Event, Wanted};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_modem::{
@@ -15,6 +17,7 @@ use sounding_modem::{
     monotonic_now,
 };
 use sounding_testdata::{shared, shared_files};
+use sounding_units::ModemInstant;
 
 /// A record as both ways give it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,6 +189,107 @@ fn one_corrupt_frame_in_a_hundred_is_counted_and_nothing_else_is_lost() {
         assert_eq!(counts.frames.bad + counts.bad_packets, tally.broken, "{}", path.display());
         assert!(tally.broken > 0 || session.records.len() < 1000, "{}", path.display());
     }
+}
+
+/// The frames of a capture up to the first log record that was made `span` after the first one.
+fn beginning(capture: &[u8], span: Duration) -> &[u8] {
+    let mut reader = Reader::new();
+    let (mut rest, mut first, mut end) = (capture, None, 0);
+    while let Some(found) = reader.poll_packet(&mut rest) {
+        if let Ok(Located { packet: Packet::Log(record), .. }) = found
+            && record.at - *first.get_or_insert(record.at) >= span
+        {
+            break;
+        }
+        end = capture.len() - rest.len();
+    }
+    &capture[..end]
+}
+
+/// Every field of every record that is described, as text.
+fn decoded(records: &[Kept]) -> Vec<String> {
+    let all = records.iter().map(|kept| {
+        let at = ModemInstant::from_diag(kept.stamp);
+        let Kept { code, stamp, radio, body } = kept;
+        let log = LogRecord { code: *code, at, stamp: *stamp, radio: *radio, body };
+        let mut fields = Fields(format!("{code} {stamp} {radio:?}"));
+        let outcome = record::decode(&log, &mut fields);
+        format!("{} {outcome:?}", fields.0)
+    });
+    all.collect()
+}
+
+struct Fields(String);
+
+impl Sink for Fields {
+    fn field(&mut self, name: &'static str, value: Value<'_>) {
+        self.0 += &format!(" {name}={value}");
+    }
+    fn begin_list(&mut self, name: &'static str) {
+        self.0 += &format!(" {name}[");
+    }
+    fn begin_item(&mut self) {
+        self.0 += "{";
+    }
+    fn end_item(&mut self) {
+        self.0 += "}";
+    }
+    fn end_list(&mut self) {
+        self.0 += "]";
+    }
+}
+
+#[test]
+fn at_its_own_pace_a_capture_decodes_as_the_file_does_and_what_is_corrupt_is_counted() {
+    const SPAN: Duration = Duration::from_secs(4);
+    let Some(path) = shared(ONE) else { return };
+    let capture = std::fs::read(path).expect("readable");
+    let slice = beginning(&capture, SPAN);
+    let expected = of_file(slice);
+    assert!(expected.len() > 300, "{} records", expected.len());
+    let mischief = Mischief { corrupt: 0.01, seed: 4, ..Mischief::default() };
+    let behaviour = Behaviour { mischief, all_on: true, ..Behaviour::default() };
+    let modem = Modem::start(slice, behaviour, Place::Pty(None));
+    let begin = monotonic_now();
+    let session = read(&modem.source, &codes(&expected), expected.len());
+    let took = monotonic_now() - begin;
+    let tally = modem.stop();
+    assert_eq!(decoded(&session.records), decoded(&expected));
+    assert!(session.records == expected);
+    assert!(took > SPAN * 3 / 4, "{took:?}: that was not its own pace");
+    assert_eq!((tally.lost, tally.masked), (0, 0));
+    assert!(tally.broken > 0);
+    assert_eq!(session.counts.frames.bad + session.counts.bad_packets, tally.broken);
+}
+
+#[test]
+fn a_port_without_hdlc_carries_the_same_records() {
+    let Some(path) = shared(ONE) else { return };
+    let unframed = || Behaviour { unframed: true, ..fast() };
+    for place in [Place::Pty(None), Place::Tcp(0), Place::VendorRouter(own_name("unframed"))] {
+        let (session, tally) = whole(&path, unframed(), place);
+        assert_eq!(session.counts.frames.bad + session.counts.bad_packets, 0);
+        assert!(tally.answered > 0, "requests went the other way");
+        assert_eq!((tally.lost, tally.refused), (0, 0));
+    }
+}
+
+#[test]
+fn garbage_on_a_port_without_hdlc_is_counted_and_costs_no_more_than_its_neighbours() {
+    let Some(path) = shared(ONE) else { return };
+    let capture = std::fs::read(path).expect("readable");
+    let all = of_file(&capture);
+    let mischief = Mischief { garbage: 0.01, seed: 6, ..Mischief::default() };
+    let behaviour = Behaviour { unframed: true, mischief, ..fast() };
+    let modem = Modem::start(&capture, behaviour, Place::Pty(None));
+    let last = all.last().expect("records");
+    let session = read_until(&modem.source, &codes(&all), |records| records.last() == Some(last));
+    let tally = modem.stop();
+    let damaged = session.counts.frames.bad + session.counts.bad_packets;
+    assert!(tally.broken > 10 && damaged > 10, "{tally:?}, {damaged} damaged");
+    // Nothing checks these bytes, so that garbage may look like the beginning of something longer.
+    let lost = (all.len() - session.records.len()) as u64;
+    assert!(lost <= tally.broken, "{lost} lost, {tally:?}");
 }
 
 #[test]

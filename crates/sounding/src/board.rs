@@ -5,8 +5,9 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::{Place, Publisher};
+use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::{Subscription, registry};
-use sounding_modem::{Polled, Readings, Source, monotonic_now, prefer_this_thread};
+use sounding_modem::{Polled, Readings, Source};
 
 use crate::{signals, words};
 
@@ -43,7 +44,8 @@ Examples:
   sounding board /dev/ttyUSB0 --name phone --kpi lte.pusch.tbs,lte.cell.rsrp
   sounding board router --kpi all")]
 pub(crate) struct Board {
-    /// A modem: device, tcp:HOST:PORT, router[:NAME]; for a capture, the pty that `sounding modem replay` serves
+    /// A modem: device, tcp:HOST:PORT, router[:NAME], with non-hdlc: before it where the HDLC framing is off; for a capture,
+    /// the pty that `sounding modem replay` serves
     source: Source,
     /// Name that readers open it by
     #[arg(long, default_value = "modem")]
@@ -57,7 +59,7 @@ pub(crate) struct Board {
 const BEAT: Duration = Duration::from_millis(5);
 
 pub(crate) fn run(args: Board) -> Result<ExitCode> {
-    match &args.source {
+    match args.source.place() {
         Source::Path(path) if path.is_file() => {
             return Err(miette!(
                 help =

@@ -33,7 +33,8 @@ Examples:
 pub(crate) struct Kpi {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Capture file, - for standard input, or a modem: device, tcp:HOST:PORT, router[:NAME]
+    /// Capture file, - for standard input, or a modem: device, tcp:HOST:PORT, router[:NAME]; non-hdlc:SOURCE where the
+    /// modem has the HDLC framing switched off
     #[arg(required = true)]
     source: Option<Source>,
     /// Names of KPIs
@@ -99,7 +100,7 @@ pub(crate) fn run(args: Kpi) -> Result<ExitCode> {
 }
 
 fn is_recorded(source: &Source) -> bool {
-    match source {
+    match source.place() {
         Source::Path(path) => path.is_file() || path.is_dir(),
         Source::Stdin => true,
         _ => false,
@@ -111,7 +112,7 @@ fn recorded(
     mut subscription: Subscription,
     printer: &mut Printer<impl Write>,
 ) -> Result<Counts> {
-    let capture = match source {
+    let capture = match source.place() {
         Source::Path(path) => input::capture(path)?,
         _ => input::capture(Path::new("-"))?,
     };

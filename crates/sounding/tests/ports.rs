@@ -21,6 +21,9 @@ fn program() -> Command {
     Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
 }
 
+/// Before a source whose HDLC framing is off.
+const UNFRAMED: &str = "non-hdlc:";
+
 /// A folder with a capture in it, and a modem that serves it.
 struct Rig {
     folder: tempfile::TempDir,
@@ -48,8 +51,12 @@ impl Rig {
         let mut line = String::new();
         BufReader::new(modem.stdout.take().unwrap()).read_line(&mut line).unwrap();
         rig.source = line.trim().to_owned();
-        if !rig.source.contains(':') {
-            rig.source = rig.path(&rig.source).display().to_string();
+        let (framing, place) = match rig.source.strip_prefix(UNFRAMED) {
+            Some(place) => (UNFRAMED, place.to_owned()),
+            None => ("", rig.source.clone()),
+        };
+        if !place.contains(':') {
+            rig.source = format!("{framing}{}", rig.path(&place).display());
         }
         rig.modem = Some(modem);
         rig
@@ -146,6 +153,18 @@ fn a_router_is_recorded_as_a_stream() {
     let output = record_whole(&rig, &[]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(logs_of(&rig.path("out.qmdl")).0 == rig.expected());
+}
+
+#[test]
+fn a_port_without_hdlc_is_recorded_as_one_that_has_it() {
+    let rig = Rig::new(&["--link", "modem", "--speed", "20", "--non-hdlc"]);
+    assert!(rig.source.starts_with(UNFRAMED), "{}", rig.source);
+    let output = record_whole(&rig, &[]);
+    let said = text(&output.stderr);
+    assert!(output.status.success() && said.contains("log mask is as it was"), "{said}");
+    let (records, bad) = logs_of(&rig.path("out.qmdl"));
+    assert!(records == rig.expected());
+    assert_eq!(bad, 0);
 }
 
 #[test]
@@ -267,6 +286,14 @@ fn the_doctor_finds_a_modem_by_its_answer() {
     assert_eq!(check["ok"], true, "{check}");
     assert_eq!(check["build"], "sounding-simulated-modem");
     assert_eq!(check["compiled"], "Jan 01 2026 00:00:00");
+}
+
+#[test]
+fn the_doctor_finds_a_modem_without_hdlc_and_says_how_to_name_it() {
+    let rig = Rig::new(&["--link", "ttyUSB7", "--non-hdlc"]);
+    let check = diagnosis(&rig);
+    assert_eq!(check["ok"], true, "{check}");
+    assert!(check["detail"].as_str().unwrap().contains(&rig.source), "{check}");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use sounding_host::Priority;
+
 use super::say;
 
 /// How often a test may be begun.
@@ -111,14 +113,13 @@ impl Watcher {
 /// The lowest priority of real time, which the daemon has too, and one processor only. Where this is not permitted
 /// the watcher is like any other, and sees more.
 fn be_of_real_time_on(processor: usize) {
-    let lowest = libc::sched_param { sched_priority: 1 };
-    // SAFETY: plain data, for which zero is a value; both calls read it and change this thread only.
+    // SAFETY: plain data, for which zero is a value; the call reads it and changes this thread only.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(processor, &mut set);
         libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
-        libc::sched_setscheduler(0, libc::SCHED_RR, &raw const lowest);
     }
+    let _ = Priority::RoundRobin(1).take();
 }
 
 #[cfg(test)]
@@ -149,10 +150,7 @@ mod tests {
         // A thread of higher priority on processor 0 is what a stall looks like to those below it.
         let taken = std::thread::spawn(|| {
             be_of_real_time_on(0);
-            let higher = libc::sched_param { sched_priority: 2 };
-            // SAFETY: as above.
-            let ok =
-                unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const higher) } == 0;
+            let ok = Priority::Fifo(2).take().is_ok();
             let before = Instant::now();
             while before.elapsed() < Duration::from_millis(60) {
                 std::hint::spin_loop();

@@ -7,7 +7,7 @@ use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
 
-use sounding_units::{ParseRateError, Rate};
+use sounding_units::{ParseRateError, Rate, scaled_decimal};
 
 /// The most steps a text may describe. Chosen: a step every millisecond for a quarter of an hour.
 pub const MAX_STEPS: usize = 1_000_000;
@@ -128,7 +128,12 @@ impl fmt::Display for Steps {
         for (index, step) in self.steps.iter().enumerate() {
             let comma = if index == 0 { "" } else { ", " };
             // Microseconds are the finest unit a text knows.
-            write!(f, "{comma}{}us {}bit", step.at.as_micros(), step.rate.bits_per_sec())?;
+            let (micros, nanos) = (step.at.as_micros(), step.at.as_nanos() % 1000);
+            write!(f, "{comma}{micros}")?;
+            if nanos > 0 {
+                write!(f, ".{nanos:03}")?;
+            }
+            write!(f, "us {}bit", step.rate.bits_per_sec())?;
         }
         Ok(())
     }
@@ -180,15 +185,13 @@ fn parse_time(text: &str) -> Option<Duration> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(split);
     let scale = match unit {
-        "us" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        "min" => 60.0,
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "min" => 60_000_000_000,
         _ => return None,
     };
-    // A double holds microseconds of a year; rounding keeps `0.3s` from becoming 299 999 999 ns.
-    let nanos = number.parse::<f64>().ok()? * scale * 1e9 + 0.5;
-    (nanos < u64::MAX as f64).then_some(Duration::from_nanos(nanos as u64))
+    scaled_decimal(number, scale).map(Duration::from_nanos)
 }
 
 impl From<Rate> for Steps {

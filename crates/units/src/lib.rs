@@ -11,10 +11,12 @@ extern crate std;
 
 mod bytes;
 mod clock;
+mod decimal;
 mod prb;
 mod rate;
 
 pub use bytes::Bytes;
 pub use clock::{HostInstant, ModemInstant};
+pub use decimal::scaled_decimal;
 pub use prb::Prb;
 pub use rate::{ParseRateError, Rate};

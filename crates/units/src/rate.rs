@@ -3,7 +3,7 @@ use core::ops::{Add, Mul};
 use core::str::FromStr;
 use core::time::Duration;
 
-use crate::Bytes;
+use crate::{Bytes, scaled_decimal};
 
 /// A data rate, kept in bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,7 +80,7 @@ impl fmt::Display for Rate {
 /// Why a text is not a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseRateError {
-    /// The part before the unit is not a non-negative decimal number.
+    /// The part before the unit is not a non-negative decimal number, or is more than fits.
     Number,
     /// The part after the number is none of `bit`, `kbit`, `Mbit`, `Gbit`.
     Unit,
@@ -89,7 +89,9 @@ pub enum ParseRateError {
 impl fmt::Display for ParseRateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Number => "a rate starts with a number that is not negative, as in 20Mbit",
+            Self::Number => {
+                "a rate starts with a number that is not negative and below 2^64 bit, as in 20Mbit"
+            }
             Self::Unit => "a rate ends in bit, kbit, Mbit or Gbit, as in 20Mbit",
         })
     }
@@ -106,15 +108,17 @@ impl FromStr for Rate {
         let split =
             text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or(ParseRateError::Unit)?;
         let (number, unit) = text.split_at(split);
-        let number: f64 = number.parse().map_err(|_| ParseRateError::Number)?;
+        if number.is_empty() {
+            return Err(ParseRateError::Number);
+        }
         let unit = unit.trim();
         let unit = unit.strip_suffix("/s").unwrap_or(unit);
-        let scale = [("bit", 1.0), ("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9)]
+        let scale = [("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", 1_000_000_000)]
             .iter()
             .find(|(name, _)| unit.eq_ignore_ascii_case(name))
             .ok_or(ParseRateError::Unit)?
             .1;
-        Ok(Rate((number * scale) as u64))
+        scaled_decimal(number, scale).map(Rate).ok_or(ParseRateError::Number)
     }
 }
 
@@ -139,6 +143,7 @@ mod tests {
     fn texts_without_units_or_with_signs_are_refused() {
         assert_eq!("20".parse::<Rate>(), Err(ParseRateError::Unit));
         assert_eq!("-1Mbit".parse::<Rate>(), Err(ParseRateError::Number));
+        assert_eq!("99999999999Gbit".parse::<Rate>(), Err(ParseRateError::Number));
         assert_eq!("20MB".parse::<Rate>(), Err(ParseRateError::Unit));
         assert_eq!("1.2.3Mbit".parse::<Rate>(), Err(ParseRateError::Number));
     }

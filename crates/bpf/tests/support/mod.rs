@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
 use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Knobs, preflight};
-use sounding_units::{HostInstant, Rate};
+use sounding_host::monotonic_now;
+use sounding_units::Rate;
 
 /// A name that no other test of this machine has, or `None`, said aloud, where BISCAY cannot be loaded.
 pub(crate) fn name() -> Option<String> {
@@ -42,15 +43,10 @@ pub(crate) fn load_with(knobs: Knobs) -> Option<Biscay> {
     Some(Biscay::load(&config).unwrap_or_else(|error| panic!("{error}")))
 }
 
-pub(crate) fn monotonic() -> HostInstant {
-    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap();
-    HostInstant::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
-}
-
 pub(crate) fn capacity(mbit: u64) -> Estimate {
     Estimate {
         rate: Rate::from_bits_per_sec(mbit * 1_000_000),
-        sampled_at: monotonic(),
+        sampled_at: monotonic_now(),
         bound: Bound::Capacity,
         other_flows: 0,
     }
@@ -69,7 +65,7 @@ impl Daemon {
         let thread = thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 feed.publish(&capacity(mbit));
-                feed.heartbeat(monotonic());
+                feed.heartbeat(monotonic_now());
                 thread::sleep(Duration::from_millis(5));
             }
         });

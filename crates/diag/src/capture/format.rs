@@ -62,6 +62,17 @@ pub enum EmitError {
     },
 }
 
+/// Appends a payload as a port has it whose HDLC framing is switched off; on an error nothing is appended.
+pub fn emit_unframed(payload: &[u8], out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
+    let len = payload.len();
+    let announced = u16::try_from(len).map_err(|_| BodyTooLong { len })?;
+    out.extend_from_slice(&[0x7E, 1]);
+    out.extend_from_slice(&announced.to_le_bytes());
+    out.extend_from_slice(payload);
+    out.push(0x7E);
+    Ok(())
+}
+
 impl Format {
     /// Appends a packet as a capture of this format has it to `out`; on an error nothing is appended.
     pub fn emit(self, packet: &Packet<'_>, out: &mut Vec<u8>) -> Result<(), EmitError> {
@@ -74,12 +85,7 @@ impl Format {
             (Self::NonHdlc, _) => {
                 let mut payload = Vec::new();
                 packet.emit(&mut payload)?;
-                let len = payload.len();
-                let announced = u16::try_from(len).map_err(|_| BodyTooLong { len })?;
-                out.extend_from_slice(&[0x7E, 1]);
-                out.extend_from_slice(&announced.to_le_bytes());
-                out.append(&mut payload);
-                out.push(0x7E);
+                emit_unframed(&payload, out)?;
             }
             (Self::Hdf, Packet::Log(_)) => packet.emit(out)?,
             (Self::Dlf, Packet::Log(record)) => record.emit_bare(out)?,

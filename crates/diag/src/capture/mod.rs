@@ -11,7 +11,7 @@ mod format;
 mod header;
 mod recognise;
 
-pub use format::{EmitError, Format, Kind};
+pub use format::{EmitError, Format, Kind, emit_unframed};
 pub use recognise::{CaptureError, Looks, PROBE, recognise};
 
 use sounding_units::ModemInstant;

@@ -41,7 +41,8 @@ impl LogMask<'_> {
     }
 }
 
-pub(super) const fn mask_len(items: u32) -> usize {
+/// Bytes that the bits of so many items take.
+pub(crate) const fn mask_len(items: u32) -> usize {
     items.div_ceil(8) as usize
 }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 mod mask;
 
-use mask::mask_len;
+pub(crate) use mask::mask_len;
 pub use mask::{LogMask, MessageRange};
 
 const VERSION: u8 = 0x00;

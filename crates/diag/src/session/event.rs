@@ -43,6 +43,8 @@ pub enum Event {
         /// How much of it is no log record: messages and events that somebody else switched on.
         others_per_sec: u64,
     },
+    /// The modem still has log masks of a session that was killed; what that one had found goes back at the end.
+    Recalled,
     /// The log mask is as it was found.
     Restored,
 }

@@ -13,38 +13,36 @@
 //! ```
 //!
 //! Masks are the modem's, not the session's: they outlive it. What was found is kept, the log mask is replaced by the
-//! least that is wanted, and the end puts the found one back. Events and messages are asked for and never changed.
+//! least that is wanted, and the end puts the found one back. A session that is killed puts nothing back; what it had
+//! found is in its [note](Session::note), which the next one [recalls](Session::recall). Events and messages are asked for
+//! and never changed.
 //! A port on which nobody answers, as a bridge that only reads, is used as it is.
 
 mod budget;
+mod dialogue;
 mod event;
+mod masks;
+mod note;
 mod step;
 
-use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::String;
-use alloc::vec;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_units::HostInstant;
 
 pub use event::{Event, Identity, Reason};
+pub use note::{NotANote, Note};
 pub use step::Step;
 
 use crate::LogCode;
-use crate::command::{Answer, LogMask, MessageRange, message_ranges};
+use crate::command::Answer;
 use budget::Budget;
-use step::Mask;
+use masks::Masks;
 
 /// An answer takes a millisecond or two on USB. Chosen; three times this is what a silent port costs.
 const PATIENCE: Duration = Duration::from_millis(200);
 const TRIES: u32 = 3;
-
-/// Where a modem does not say how many codes an equipment has, it has all that 12 bits number.
-const ALL_ITEMS: u32 = 1 << 12;
-
-/// Ranges of messages that are asked for at most; modems have about thirty.
-const MOST_RANGES: usize = 64;
 
 /// What is wanted of a modem.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,11 +84,13 @@ pub struct Session {
     on: Vec<LogCode>,
     /// Codes that the budget has switched off.
     off: Vec<LogCode>,
-    items: BTreeMap<u8, u32>,
-    /// Log masks as they were before this session.
-    found: BTreeMap<u8, Mask>,
-    /// Log masks that this session has set.
-    ours: BTreeMap<u8, Mask>,
+    masks: Masks,
+    /// It was told that masks of an earlier session were there.
+    has_recalled: bool,
+    /// A mask could not be put back.
+    is_left: bool,
+    /// What was to be put back when the end began.
+    note_at_end: Note,
     events_on: u32,
     messages_on: u32,
     budget: Budget,
@@ -115,15 +115,31 @@ impl Session {
             events: VecDeque::new(),
             identity: Identity::default(),
             off: Vec::new(),
-            items: BTreeMap::new(),
-            found: BTreeMap::new(),
-            ours: BTreeMap::new(),
+            masks: Masks::default(),
+            has_recalled: false,
+            is_left: false,
+            note_at_end: Note::default(),
             events_on: 0,
             messages_on: 0,
             budget: Budget::default(),
         };
         session.greet();
         session
+    }
+
+    /// An earlier session was killed before it could put masks back, and left this note: where the modem still has the
+    /// masks of that session, what it had found is what this one puts back. To be called before anything else.
+    pub fn recall(&mut self, note: Note) {
+        self.masks.recall(note);
+    }
+
+    /// What has to outlive this session if it is killed: to be kept before a request is sent, and once more at the end.
+    pub fn note(&self) -> Note {
+        match self.state {
+            State::Over if !self.is_left => self.masks.left(),
+            State::Restoring | State::Over => self.note_at_end.clone(),
+            _ => self.masks.note(),
+        }
     }
 
     /// The port closed and is there again: everything is asked and set anew. A modem that kept the masks of this
@@ -175,13 +191,13 @@ impl Session {
         }
         self.steps.clear();
         self.pending = None;
-        self.steps.extend(self.ours.keys().map(|&equipment| Step::SetLogMask(equipment)));
-        for (equipment, mask) in &mut self.ours {
-            // A modem that did not tell its mask is left without ours.
-            let empty = || Mask { items: mask.items, bits: vec![0; mask.bits.len()] };
-            *mask = self.found.get(equipment).cloned().unwrap_or_else(empty);
+        self.note_at_end = self.masks.note();
+        // Somebody is there, and may have been asked too little to know what an earlier session has left behind.
+        if matches!(self.state, State::Asking | State::Logging) {
+            self.steps.extend(self.masks.unread().into_iter().map(Step::ReadLogMask));
         }
         self.state = State::Restoring;
+        self.masks.set().into_iter().for_each(|equipment| self.set_mask(equipment));
         self.advance(now);
     }
 
@@ -227,7 +243,7 @@ impl Session {
                     pending.tries += 1;
                     let step = pending.step;
                     let mask = match step {
-                        Step::SetLogMask(equipment) => self.ours.get(&equipment),
+                        Step::SetLogMask(equipment) => self.masks.to_set(equipment),
                         _ => None,
                     };
                     step.emit(mask, out);
@@ -248,19 +264,6 @@ impl Session {
         self.without(step);
     }
 
-    /// Goes on without the answer to a step.
-    fn without(&mut self, step: Step) {
-        match step {
-            Step::LogRanges => {
-                let equipments = self.wanted.codes.iter().map(|code| code.equipment());
-                self.items = equipments.map(|equipment| (equipment, ALL_ITEMS)).collect();
-                self.ask_for_masks();
-            }
-            Step::ReadLogMask(equipment) => self.set_mask(equipment),
-            _ => {}
-        }
-    }
-
     /// The queue may be empty now, which ends a state.
     fn advance(&mut self, now: HostInstant) {
         if !self.steps.is_empty() || self.pending.is_some() {
@@ -270,10 +273,8 @@ impl Session {
             State::Asking => {
                 self.state = State::Logging;
                 self.budget.restart(now);
-                let (here, missing) = self.on.iter().partition::<Vec<_>, _>(|code| {
-                    let items = self.items.get(&code.equipment()).copied().unwrap_or_default();
-                    u32::from(code.item()) < items
-                });
+                let (here, missing) =
+                    self.on.iter().partition::<Vec<_>, _>(|code| self.masks.has(**code));
                 self.events.push_back(Event::Ready {
                     codes: here.len(),
                     missing,
@@ -283,114 +284,11 @@ impl Session {
             }
             State::Restoring => {
                 self.state = State::Over;
-                if !self.ours.is_empty() {
+                if self.masks.is_set() && !self.is_left && self.masks.unread().is_empty() {
                     self.events.push_back(Event::Restored);
                 }
             }
             State::Greeting | State::Logging | State::Mute | State::Over => {}
-        }
-    }
-
-    /// Takes the answer to a step; whether it was one.
-    fn take(&mut self, step: Step, answer: &Answer<'_>) -> bool {
-        match (step, answer) {
-            (Step::Version, Answer::Version { compiled_on, compiled_at }) => {
-                let day = String::from_utf8_lossy(*compiled_on);
-                let time = String::from_utf8_lossy(*compiled_at);
-                self.identity.compiled = Some(alloc::format!("{} {}", day.trim(), time.trim()));
-                self.ask();
-            }
-            (Step::BuildId, Answer::BuildId(text)) => {
-                self.identity.build = Some(String::from_utf8_lossy(text).trim().into());
-            }
-            (Step::Protocol, Answer::Protocol(version)) => {
-                self.identity.protocol = Some(*version);
-                self.introduce();
-            }
-            (Step::LogRanges, Answer::LogRanges(ranges)) => {
-                let known = (0..).zip(ranges).filter(|(_, items)| **items > 0);
-                self.items =
-                    known.map(|(equipment, items)| (equipment, (*items).min(ALL_ITEMS))).collect();
-                self.ask_for_masks();
-            }
-            (Step::ReadLogMask(equipment), Answer::LogMaskOf(mask))
-                if mask.equipment == equipment =>
-            {
-                let mask = Mask::of(mask);
-                if self.ours.get(&equipment) != Some(&mask) {
-                    self.ours.remove(&equipment);
-                    self.found.insert(equipment, mask);
-                }
-                self.set_mask(equipment);
-            }
-            (Step::SetLogMask(equipment), Answer::LogMask(mask)) if mask.equipment == equipment => {
-            }
-            (Step::ReadEventMask, Answer::EventMask(bits)) => {
-                self.events_on = bits.iter().map(|byte| byte.count_ones()).sum();
-            }
-            (Step::MessageRanges, Answer::MessageRanges(ranges)) => {
-                let ranges = message_ranges(ranges).take(MOST_RANGES);
-                self.steps.extend(ranges.map(Step::ReadMessageMask));
-            }
-            (Step::ReadMessageMask(asked), Answer::MessageMaskOf(range, masks))
-                if range_begins(asked, *range) =>
-            {
-                let on = masks.chunks_exact(4).filter(|mask| *mask != [0; 4]).count();
-                self.messages_on += on as u32;
-            }
-            (_, Answer::LogRefused { status, .. }) if is_log_config(step) => {
-                self.refuse(step, Reason::Status(*status));
-            }
-            (_, Answer::Refused { refusal, command }) => {
-                let own = step.request(None).command();
-                if command.is_some_and(|command| command != own) {
-                    return false;
-                }
-                self.refuse(step, Reason::Error(*refusal));
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    fn refuse(&mut self, step: Step, why: Reason) {
-        // Who refuses is there.
-        if self.state == State::Greeting {
-            self.ask();
-        }
-        self.events.push_back(Event::Refused { step, why });
-        if step == Step::Protocol {
-            self.introduce();
-        }
-        self.without(step);
-    }
-
-    fn introduce(&mut self) {
-        self.events.push_back(Event::Answers(self.identity.clone()));
-    }
-
-    fn ask(&mut self) {
-        self.state = State::Asking;
-        self.steps.extend([Step::BuildId, Step::Protocol, Step::LogRanges]);
-    }
-
-    fn ask_for_masks(&mut self) {
-        self.steps.extend(self.items.keys().map(|&equipment| Step::ReadLogMask(equipment)));
-        self.steps.extend([Step::ReadEventMask, Step::MessageRanges]);
-    }
-
-    /// Decides on the mask of an equipment, and sets it if the modem has another.
-    fn set_mask(&mut self, equipment: u8) {
-        let Some(&items) = self.items.get(&equipment) else { return };
-        let bits = LogMask::bits_of(equipment, items, &self.on);
-        let mask = Mask { items, bits };
-        let there = self.ours.get(&equipment).or(self.found.get(&equipment));
-        let unwanted = there.is_none() && mask.is_empty();
-        if there != Some(&mask) && !unwanted {
-            self.ours.insert(equipment, mask);
-            // Before what is still to be asked: records first, then curiosity.
-            let at = self.steps.iter().position(|step| !matches!(step, Step::SetLogMask(_)));
-            self.steps.insert(at.unwrap_or(self.steps.len()), Step::SetLogMask(equipment));
         }
     }
 
@@ -402,8 +300,7 @@ impl Session {
         }
         let Some(flood) = self.budget.poll(now, limit) else { return };
         let off = flood.relieve(&mut self.on, limit);
-        let equipments: alloc::collections::BTreeSet<u8> =
-            off.iter().map(|code| code.equipment()).collect();
+        let equipments: BTreeSet<u8> = off.iter().map(|code| code.equipment()).collect();
         equipments.into_iter().for_each(|equipment| self.set_mask(equipment));
         self.off.extend(&off);
         self.budget.restart(now);
@@ -414,15 +311,6 @@ impl Session {
             others_per_sec: flood.others_per_sec,
         });
     }
-}
-
-/// Modems answer for the range that they have, which may end elsewhere.
-fn range_begins(asked: MessageRange, answered: MessageRange) -> bool {
-    asked.first == answered.first
-}
-
-fn is_log_config(step: Step) -> bool {
-    matches!(step, Step::LogRanges | Step::ReadLogMask(_) | Step::SetLogMask(_))
 }
 
 #[cfg(test)]

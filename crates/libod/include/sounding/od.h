@@ -77,8 +77,9 @@ struct od_kpi {
  * Opens a source and returns its handle:
  *
  *     NAME, board:NAME     a board, which needs no rights; its KPIs are those it was started with
- *     device:SOURCE        a modem: a tty, /dev/wwan*, /dev/diag, tcp:HOST:PORT or router, for this process alone
- *     capture:FILE         a recorded stream of Diag frames
+ *     device:SOURCE        a modem: a tty, /dev/wwan*, /dev/diag, tcp:HOST:PORT or router, for this process alone;
+ *                          non-hdlc: before it says that the modem has the HDLC framing switched off
+ *     capture:FILE         a recorded stream, of any kind that `sounding decode` reads, not packed
  *
  * EFAULT null; EINVAL not a source; ENOENT no such board, device or file; EACCES no right to it; EBUSY held by another
  * program; EPIPE a board whose writer is gone; EMFILE too many handles; EIO anything else.

@@ -1,8 +1,8 @@
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 
 use sounding_board::{Reader, Writer};
+use sounding_host::monotonic_now;
 use sounding_kpi::registry;
-use sounding_modem::monotonic_now;
 
 use super::{gone, no_such_kpi, nothing_subscribed, nothing_yet};
 use crate::error::Failure;

@@ -1,22 +1,27 @@
 use std::collections::VecDeque;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::path::Path;
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
-use sounding_diag::capture::{Reader, recognise};
+use sounding_diag::capture::{Located, PROBE, Reader, recognise};
 use sounding_diag::packet::Packet;
 use sounding_kpi::Subscription;
 use sounding_kpi::registry::{self, NamedKpi};
 
 use super::{begun, no_such_kpi, nothing_subscribed, nothing_yet};
-use crate::error::Failure;
+use crate::error::{Failure, code};
 use crate::sample::Sample;
 
-/// A recorded stream: every value, in order.
+/// A recorded stream: every value, in order. Read in chunks and never whole, however large it is.
 pub(crate) struct Capture {
-    bytes: Vec<u8>,
+    file: File,
+    /// What was read of the file, and how much of that is used up.
+    chunk: Vec<u8>,
     at: usize,
+    /// The file has no more.
+    is_over: bool,
     reader: Reader,
     kpis: Vec<&'static NamedKpi>,
     /// Once reading has begun.
@@ -29,19 +34,26 @@ pub(crate) struct Capture {
     event: EventFd,
 }
 
+/// Bytes read at once.
+const CHUNK: u64 = 1 << 16;
+
 impl Capture {
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let at = |errno, why: String| Failure::new(errno, format!("{}: {why}", path.display()));
-        let bytes = fs::read(path)
-            .map_err(|error| at(error.raw_os_error().unwrap_or(libc::EIO), error.to_string()))?;
-        recognise(&bytes).map_err(|why| at(libc::EINVAL, why.to_string()))?;
+        let unreadable = |error: io::Error| at(code(&error), error.to_string());
+        let mut file = File::open(path).map_err(unreadable)?;
+        let mut chunk = Vec::new();
+        file.by_ref().take(PROBE as u64).read_to_end(&mut chunk).map_err(unreadable)?;
+        let kind = recognise(&chunk).map_err(|why| at(libc::EINVAL, why.to_string()))?;
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let event = EventFd::from_value_and_flags(1, flags)
             .map_err(|errno| Failure::new(errno as i32, errno))?;
         Ok(Self {
-            bytes,
+            file,
+            chunk,
             at: 0,
-            reader: Reader::new(),
+            is_over: false,
+            reader: Reader::of(kind),
             kpis: Vec::new(),
             subscription: None,
             last: Vec::new(),
@@ -68,8 +80,11 @@ impl Capture {
         let mut filled = 0;
         for to in samples {
             while self.waiting.is_empty() {
-                if !self.advance() {
-                    return Ok(filled);
+                match self.advance() {
+                    Ok(true) => {}
+                    // What was read before is given first; the error is there the next time too.
+                    Err(error) if filled == 0 => return Err(error),
+                    Ok(false) | Err(_) => return Ok(filled),
                 }
             }
             let Some(sample) = self.waiting.pop_front() else { break };
@@ -104,15 +119,20 @@ impl Capture {
         Ok(())
     }
 
-    /// Reads on to the next packet; false at the end.
-    fn advance(&mut self) -> bool {
-        let Some(subscription) = &mut self.subscription else { return false };
-        let mut rest = self.bytes.get(self.at..).unwrap_or_default();
-        let packet = self.reader.poll_packet(&mut rest);
-        self.at = self.bytes.len() - rest.len();
-        let Some(packet) = packet else { return false };
-        let Ok(located) = packet else { return true };
-        let Packet::Log(log) = located.packet else { return true };
+    /// Reads on, to the next packet at most; false at the end.
+    fn advance(&mut self) -> Result<bool, Failure> {
+        if self.at == self.chunk.len() && !self.is_over {
+            self.fill()?;
+        }
+        let Some(subscription) = &mut self.subscription else { return Ok(false) };
+        let mut rest = self.chunk.get(self.at..).unwrap_or_default();
+        let packet = match self.is_over {
+            false => self.reader.poll_packet(&mut rest),
+            true => self.reader.poll_end(),
+        };
+        self.at = self.chunk.len() - rest.len();
+        let Some(packet) = packet else { return Ok(!self.is_over) };
+        let Ok(Located { packet: Packet::Log(log), .. }) = packet else { return Ok(true) };
         let (last, waiting) = (&mut self.last, &mut self.waiting);
         // What cannot be read is passed over, as damage is.
         let _ = subscription.handle(&log, |reading| {
@@ -128,6 +148,15 @@ impl Capture {
             };
             waiting.push_back(*last);
         });
-        true
+        Ok(true)
+    }
+
+    /// Reads the next chunk of the file.
+    fn fill(&mut self) -> Result<(), Failure> {
+        self.at = 0;
+        self.chunk.clear();
+        let count = self.file.by_ref().take(CHUNK).read_to_end(&mut self.chunk)?;
+        self.is_over = count == 0;
+        Ok(())
     }
 }

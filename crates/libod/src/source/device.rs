@@ -5,10 +5,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use sounding_host::monotonic_now;
 use sounding_kpi::Subscription;
 use sounding_kpi::board::{Board, Writer, words_for};
 use sounding_kpi::registry::{self, NamedKpi};
-use sounding_modem::{Polled, Readings, Source, Transport, monotonic_now};
+use sounding_modem::{Polled, Readings, Source, Transport};
 
 use super::board::{Subscribed, newest};
 use super::{begun, gone, no_such_kpi, nothing_subscribed, nothing_yet};

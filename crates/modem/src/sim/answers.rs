@@ -9,6 +9,8 @@ pub(crate) struct Answers {
     build: Vec<u8>,
     items: [u32; EQUIPMENTS],
     masks: Vec<Vec<u8>>,
+    /// Whether events and messages are on: all of them, or none. Nothing here switches them.
+    others_on: bool,
 }
 
 /// Equipments that every modem has: CDMA, WCDMA, GSM, UMTS, LTE with NR, and others' records.
@@ -17,11 +19,11 @@ const EQUIPMENT: [usize; 6] = [1, 4, 5, 7, 0xB, 0xD];
 /// Twelve bits number the codes of an equipment.
 const ITEMS: u32 = 1 << 12;
 
-/// Subsystems that have messages, first and last; none of them is on.
+/// Subsystems that have messages, first and last.
 const MESSAGES: [u8; 8] = [0, 0, 130, 0, 0xF4, 1, 0x00, 2];
 
-/// Events that there are; none of them is on.
-const EVENTS: [u8; 512] = [0; 512];
+/// Bytes of the mask of the events that there are.
+const EVENTS: usize = 512;
 
 impl Answers {
     /// A modem that has just started: nothing is on.
@@ -29,7 +31,7 @@ impl Answers {
         let mut items = [0; EQUIPMENTS];
         EQUIPMENT.iter().for_each(|&equipment| items[equipment] = ITEMS);
         let masks = items.iter().map(|&items| vec![0; items as usize / 8]).collect();
-        Self { build: build.as_bytes().to_vec(), items, masks }
+        Self { build: build.as_bytes().to_vec(), items, masks, others_on: false }
     }
 
     /// Has room for a code of any equipment.
@@ -39,9 +41,10 @@ impl Answers {
         self.masks[equipment].resize(ITEMS as usize / 8, 0);
     }
 
-    /// Switches everything on.
+    /// Switches everything on: log records, events and messages.
     pub(crate) fn switch_all_on(&mut self) {
         self.masks.iter_mut().for_each(|mask| mask.fill(0xFF));
+        self.others_on = true;
     }
 
     /// Whether a log code is on.
@@ -54,14 +57,15 @@ impl Answers {
         LogMask { equipment, items: self.items[at], bits: &self.masks[at] }
     }
 
-    /// Does what a request asks, and appends the payload of the answer.
-    pub(crate) fn answer(&mut self, request: &[u8], out: &mut Vec<u8>) {
+    /// Does what a request asks, and appends the payload of the answer; whether it knows the request.
+    pub(crate) fn answer(&mut self, request: &[u8], out: &mut Vec<u8>) -> bool {
         let Some(parsed) = Request::parse(request) else {
             // As modems do: the error, and what it was about.
             Answer::Refused { refusal: Refusal::Command, command: None }.emit(out);
             out.extend_from_slice(request);
-            return;
+            return false;
         };
+        let others = if self.others_on { 0xFF } else { 0 };
         let knows =
             |equipment: u8| self.items.get(usize::from(equipment)).is_some_and(|items| *items > 0);
         // Status 1 of a log request: there is no such equipment.
@@ -94,13 +98,17 @@ impl Answers {
             Request::MessageMaskOf(asked) => {
                 let known = message_ranges(&MESSAGES).find(|range| range.first == asked.first);
                 let range = known.unwrap_or(MessageRange { first: 0, last: 0 });
-                let masks = vec![0; 4 * range.count()];
+                let masks = vec![others; 4 * range.count()];
                 Answer::MessageMaskOf(range, &masks).emit(out);
-                return;
+                return true;
             }
-            Request::EventMask => Answer::EventMask(&EVENTS),
+            Request::EventMask => {
+                Answer::EventMask(&[others; EVENTS]).emit(out);
+                return true;
+            }
         }
         .emit(out);
+        true
     }
 }
 

@@ -21,13 +21,14 @@ pub use port::Place;
 use port::{Heard, SimPort};
 pub use script::Script;
 
-use crate::monotonic_now;
+use sounding_host::monotonic_now;
 
 /// A modem and the port that it is found at.
 #[derive(Debug)]
 pub struct Simulation {
     modem: SimModem,
     place: Place,
+    unframed: bool,
     port: Option<SimPort>,
     /// A port that went away comes back then.
     back: HostInstant,
@@ -49,15 +50,17 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 impl Simulation {
     /// A modem that has just been plugged in.
     pub fn new(script: Script, behaviour: Behaviour, place: Place) -> io::Result<Self> {
-        let port = Some(SimPort::open(&place)?);
+        let unframed = behaviour.unframed;
+        let port = Some(SimPort::open(&place, unframed)?);
         let waits = behaviour.speed > 1.0;
         let modem = SimModem::new(script, behaviour);
-        Ok(Self { modem, place, port, back: HostInstant::default(), waits, diary: None })
+        Ok(Self { modem, place, unframed, port, back: HostInstant::default(), waits, diary: None })
     }
 
     /// What to give a reader as its source.
     pub fn source(&self) -> String {
-        self.port.as_ref().map_or(String::new(), |port| port.source(&self.place))
+        let source = self.port.as_ref().map_or(String::new(), |port| port.source(&self.place));
+        if self.unframed { format!("non-hdlc:{source}") } else { source }
     }
 
     /// What has become of the records so far.
@@ -107,7 +110,7 @@ impl Simulation {
                 self.modem.handle_time(now, false);
                 return Ok(true);
             }
-            None => self.port.insert(SimPort::open(&self.place)?),
+            None => self.port.insert(SimPort::open(&self.place, self.unframed)?),
         };
         let attended = port.is_attended()?;
         for heard in port.hear()? {

@@ -16,8 +16,10 @@ pub struct Behaviour {
     pub high_water: usize,
     /// Records wait no longer than this, drained or not.
     pub release: Duration,
-    /// Every log code is on from the start, as in a modem that somebody else has configured.
+    /// Every log code, event and message is on from the start, as in a modem that somebody else has configured.
     pub all_on: bool,
+    /// The HDLC framing is switched off.
+    pub unframed: bool,
     /// What goes wrong.
     pub mischief: Mischief,
 }
@@ -29,6 +31,7 @@ impl Default for Behaviour {
             high_water: 0,
             release: Duration::from_secs(1),
             all_on: false,
+            unframed: false,
             mischief: Mischief::default(),
         }
     }
@@ -65,8 +68,10 @@ pub struct Tally {
     pub lost: u64,
     /// Frames that were broken, or were nothing.
     pub broken: u64,
-    /// Requests answered.
+    /// Requests answered, those refused included.
     pub answered: u64,
+    /// Requests refused, because a modem that does no more than a reader of log records needs does not know them.
+    pub refused: u64,
     /// Times that the modem was told to drain.
     pub drained: u64,
 }
@@ -143,8 +148,9 @@ impl SimModem {
 
     pub(super) fn handle_request(&mut self, request: &[u8]) {
         let mut answer = Vec::new();
-        self.answers.answer(request, &mut answer);
+        let is_known = self.answers.answer(request, &mut answer);
         self.tally.answered += 1;
+        self.tally.refused += u64::from(!is_known);
         self.out.push_back(Output::Packet(answer));
     }
 

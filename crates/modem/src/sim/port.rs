@@ -10,7 +10,8 @@ use nix::sys::socket::{
     AddressFamily, Backlog, MsgFlags, SockFlag, SockType, UnixAddr, accept4, bind, listen, recv,
     send, socket,
 };
-use sounding_diag::hdlc::{self, Deframer};
+use sounding_diag::capture::{Format, Kind, Reader, emit_unframed};
+use sounding_diag::hdlc;
 
 use crate::Pty;
 use crate::transport::{DRAIN, USERSPACE_DATA, wait};
@@ -32,7 +33,9 @@ pub enum Place {
 #[derive(Debug)]
 pub(super) struct SimPort {
     end: End,
-    deframer: Deframer,
+    /// How packets are framed on a port that carries bytes.
+    format: Format,
+    requests: Reader,
     queue: VecDeque<Vec<u8>>,
     queued: usize,
 }
@@ -55,7 +58,8 @@ pub(super) enum Heard {
 }
 
 impl SimPort {
-    pub(super) fn open(place: &Place) -> io::Result<Self> {
+    pub(super) fn open(place: &Place, unframed: bool) -> io::Result<Self> {
+        let format = if unframed { Format::NonHdlc } else { Format::Hdlc };
         let end = match place {
             Place::Pty(link) => End::Pty(Pty::create(link.as_deref())?),
             Place::Router(name) => packets(name, false)?,
@@ -66,7 +70,8 @@ impl SimPort {
                 End::Tcp { listener, client: None }
             }
         };
-        Ok(Self { end, deframer: Deframer::new(), queue: VecDeque::new(), queued: 0 })
+        let requests = Reader::of(Kind::of(format));
+        Ok(Self { end, format, requests, queue: VecDeque::new(), queued: 0 })
     }
 
     /// What to give a reader as its source.
@@ -117,7 +122,7 @@ impl SimPort {
             }
         }
         // What was meant for the last reader is not for the next.
-        self.deframer = Deframer::new();
+        self.requests = Reader::of(Kind::of(self.format));
         self.queue.clear();
         self.queued = 0;
         Ok(true)
@@ -167,8 +172,11 @@ impl SimPort {
             End::Packets { vendor: true, .. } => bytes.strip_prefix(&USERSPACE_DATA).unwrap_or(&[]),
             End::Pty(_) | End::Tcp { .. } => bytes,
         };
-        while let Some(frame) = self.deframer.poll_frame(&mut frames) {
-            heard.extend(frame.map(|frame| Heard::Request(frame.payload.to_vec())));
+        while let Some(found) = self.requests.poll_packet(&mut frames) {
+            let mut request = Vec::new();
+            if found.is_ok_and(|located| located.packet.emit(&mut request).is_ok()) {
+                heard.push(Heard::Request(request));
+            }
         }
     }
 
@@ -201,7 +209,11 @@ impl SimPort {
             return self.queue(payload.to_vec());
         }
         let mut frame = Vec::new();
-        hdlc::encode(payload, &mut frame);
+        match self.format {
+            // What is too long for its length has no place on such a port.
+            Format::NonHdlc => drop(emit_unframed(payload, &mut frame)),
+            _ => hdlc::encode(payload, &mut frame),
+        }
         self.queue_bytes(frame);
     }
 

@@ -4,8 +4,6 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
-use sounding_diag::hdlc;
-
 use super::source::open_device;
 use super::{OpenError, Read, Transport, outcome, wait};
 
@@ -30,10 +28,8 @@ impl Transport for CharDevice {
         outcome(self.file.read(buffer))
     }
 
-    fn send(&mut self, payload: &[u8]) -> io::Result<()> {
-        let mut frame = Vec::new();
-        hdlc::encode(payload, &mut frame);
-        self.file.write_all(&frame)
+    fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
     }
 }
 

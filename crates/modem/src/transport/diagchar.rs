@@ -142,10 +142,8 @@ impl Transport for DiagChar {
         outcome(nix::unistd::read(&self.frames, buffer).map_err(io::Error::from))
     }
 
-    fn send(&mut self, payload: &[u8]) -> io::Result<()> {
-        let mut wrapped = Vec::new();
-        userspace::wrap(payload, &mut wrapped);
-        (&*self.device).write_all(&wrapped)
+    fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        (&*self.device).write_all(&userspace::wrap(bytes))
     }
 
     fn can_drain(&self) -> bool {

@@ -7,6 +7,7 @@ mod serial;
 mod source;
 mod stream;
 mod tcp;
+mod unframed;
 mod userspace;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
+use sounding_diag::hdlc;
 
 pub use device::CharDevice;
 pub use diagchar::DiagChar;
@@ -26,6 +28,7 @@ pub use serial::Port;
 pub use source::{OpenError, Source, SourceError};
 pub use stream::Stream;
 pub use tcp::Tcp;
+pub use unframed::Unframed;
 
 /// What stands before Diag bytes on their way through `/dev/diag`.
 pub(crate) const USERSPACE_DATA: [u8; 4] = userspace::DATA.to_le_bytes();
@@ -46,7 +49,7 @@ pub enum Read {
 pub enum Framing {
     /// Some of a stream of HDLC frames.
     Hdlc,
-    /// One whole packet without a frame.
+    /// One whole packet without a frame; one without a byte is a stretch that was none.
     Packet,
 }
 
@@ -60,7 +63,16 @@ pub trait Transport: fmt::Debug + Send {
 
     /// Sends the payload of one request, framed as the other end expects it. Never waits: requests are tiny, and a
     /// port that has no room for one is an error.
-    fn send(&mut self, payload: &[u8]) -> io::Result<()>;
+    fn send(&mut self, payload: &[u8]) -> io::Result<()> {
+        let mut frame = Vec::new();
+        hdlc::encode(payload, &mut frame);
+        self.send_bytes(&frame)
+    }
+
+    /// Sends bytes as they are, where the port carries bytes both ways.
+    fn send_bytes(&mut self, _: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// What reads bring.
     fn framing(&self) -> Framing {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, send, socket,
 };
+use sounding_diag::hdlc;
 
 use super::{Framing, OpenError, Read, Transport, outcome, userspace, wait};
 
@@ -110,14 +111,20 @@ impl Transport for Router {
     }
 
     fn send(&mut self, payload: &[u8]) -> io::Result<()> {
-        let mut wrapped = Vec::new();
-        let message = if self.vendor {
-            userspace::wrap(payload, &mut wrapped);
-            &wrapped
-        } else {
-            payload
-        };
-        send(self.socket.as_raw_fd(), message, MsgFlags::MSG_NOSIGNAL)?;
+        if self.vendor {
+            let mut frame = Vec::new();
+            hdlc::encode(payload, &mut frame);
+            return self.send_bytes(&frame);
+        }
+        send(self.socket.as_raw_fd(), payload, MsgFlags::MSG_NOSIGNAL)?;
+        Ok(())
+    }
+
+    fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if !self.vendor {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        send(self.socket.as_raw_fd(), &userspace::wrap(bytes), MsgFlags::MSG_NOSIGNAL)?;
         Ok(())
     }
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use nix::sys::termios::{self, SetArg};
-use sounding_diag::hdlc;
 
 use super::{OpenError, Read, Transport, outcome, wait};
 
@@ -56,10 +55,8 @@ impl Transport for Port {
         outcome(self.file.read(buffer))
     }
 
-    fn send(&mut self, payload: &[u8]) -> io::Result<()> {
-        let mut frame = Vec::new();
-        hdlc::encode(payload, &mut frame);
-        self.file.write_all(&frame)
+    fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
     }
 }
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::{CharDevice, DiagChar, Port, Router, Stream, Tcp, Transport};
+use super::{CharDevice, DiagChar, Port, Router, Stream, Tcp, Transport, Unframed};
 
 /// Where Diag bytes come from, as people name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Source {
     Router(Option<String>),
     /// The socket of a phone vendor's diag-router, `vendor-router` or `vendor-router:NAME`.
     VendorRouter(Option<String>),
+    /// One of the above on which the HDLC framing is switched off, `non-hdlc:SOURCE`.
+    Unframed(Box<Source>),
 }
 
 /// Why a text names no source.
@@ -30,12 +32,18 @@ pub enum Source {
 pub enum SourceError {
     /// There is nothing.
     #[error(
-        "a source is a device, a capture file, tcp:HOST:PORT, router[:NAME], or - for standard input"
+        "a source is a device, a capture file, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for standard input; \
+         non-hdlc: before it says that the HDLC framing is off"
     )]
     Empty,
     /// A port number is missing or none.
     #[error("{0}: a TCP source is tcp:HOST:PORT, as in tcp:127.0.0.1:43555")]
     Tcp(String),
+    /// A router has no frames to switch off, and what has none has none twice.
+    #[error(
+        "{0}: non-hdlc: goes before a device, a file, tcp:HOST:PORT, vendor-router[:NAME] or -"
+    )]
+    Unframed(String),
     /// A name that no socket can have.
     #[error("{0}: a socket's name has 1 to 107 bytes")]
     Name(String),
@@ -58,6 +66,10 @@ impl FromStr for Source {
             None if text == "vendor-router" => Ok(Self::VendorRouter(None)),
             Some(("router", rest)) => name(Some(rest)).map(Self::Router),
             Some(("vendor-router", rest)) => name(Some(rest)).map(Self::VendorRouter),
+            Some(("non-hdlc", rest)) => match rest.parse()? {
+                Self::Router(_) | Self::Unframed(_) => Err(SourceError::Unframed(text.into())),
+                source => Ok(Self::Unframed(Box::new(source))),
+            },
             Some(("tcp", address)) => {
                 let port = address.rsplit_once(':').filter(|(host, _)| !host.is_empty());
                 let port = port.and_then(|(_, port)| port.parse::<u16>().ok());
@@ -81,6 +93,8 @@ impl fmt::Display for Source {
             Self::Router(Some(name)) => write!(f, "router:{name}"),
             Self::VendorRouter(None) => f.write_str("vendor-router"),
             Self::VendorRouter(Some(name)) => write!(f, "vendor-router:{name}"),
+            Self::Unframed(source) if **source == Self::Stdin => f.write_str("non-hdlc:-"),
+            Self::Unframed(source) => write!(f, "non-hdlc:{source}"),
         }
     }
 }
@@ -96,16 +110,25 @@ impl Source {
             Self::Tcp(address) => Box::new(Tcp::connect(address)?),
             Self::Router(name) => Box::new(Router::connect(name.as_deref())?),
             Self::VendorRouter(name) => Box::new(Router::connect_vendor(name.as_deref())?),
+            Self::Unframed(source) => Box::new(Unframed::new(source.open()?)),
         })
+    }
+
+    /// The same without a word on its framing: a capture says by its bytes what it has.
+    pub fn place(&self) -> &Self {
+        match self {
+            Self::Unframed(source) => source,
+            source => source,
+        }
     }
 
     /// Whether it is worth waiting for once it has closed: a device may be plugged in again, a file is over.
     pub fn may_return(&self) -> bool {
-        match self {
+        match self.place() {
             Self::Stdin => false,
             // A device that is gone is no file either.
             Self::Path(path) => !path.is_file(),
-            Self::Tcp(_) | Self::Router(_) | Self::VendorRouter(_) => true,
+            Self::Tcp(_) | Self::Router(_) | Self::VendorRouter(_) | Self::Unframed(_) => true,
         }
     }
 }
@@ -248,6 +271,8 @@ mod tests {
             ("router", Source::Router(None)),
             ("router:diag", Source::Router(Some("diag".into()))),
             ("vendor-router", Source::VendorRouter(None)),
+            ("non-hdlc:/dev/ttyUSB0", Source::Unframed(Box::new(path("/dev/ttyUSB0")))),
+            ("non-hdlc:-", Source::Unframed(Box::new(Source::Stdin))),
         ] {
             assert_eq!(text.parse(), Ok(source.clone()), "{text}");
             if source != Source::Stdin {
@@ -262,6 +287,10 @@ mod tests {
         for text in ["tcp:host", "tcp::1", "tcp:host:0", "tcp:host:65536", "tcp:host:http"] {
             assert_eq!(text.parse::<Source>(), Err(SourceError::Tcp(text.into())), "{text}");
         }
+        for text in ["non-hdlc:router", "non-hdlc:non-hdlc:-"] {
+            assert_eq!(text.parse::<Source>(), Err(SourceError::Unframed(text.into())), "{text}");
+        }
+        assert_eq!("non-hdlc:".parse::<Source>(), Err(SourceError::Empty));
         assert!(matches!("router:".parse::<Source>(), Err(SourceError::Name(_))));
         let long = format!("router:{}", "x".repeat(108));
         assert!(matches!(long.parse::<Source>(), Err(SourceError::Name(_))));

@@ -31,10 +31,6 @@ impl Transport for Stream {
         outcome(self.file.read(buffer))
     }
 
-    fn send(&mut self, _: &[u8]) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
     fn takes_requests(&self) -> bool {
         false
     }

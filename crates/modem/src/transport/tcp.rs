@@ -3,8 +3,6 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use sounding_diag::hdlc;
-
 use super::{OpenError, Read, Transport, outcome, wait};
 
 /// A bridge that passes HDLC frames both ways, as QCSuper's on port 43555 of a phone.
@@ -43,9 +41,7 @@ impl Transport for Tcp {
         outcome(self.stream.read(buffer))
     }
 
-    fn send(&mut self, payload: &[u8]) -> io::Result<()> {
-        let mut frame = Vec::new();
-        hdlc::encode(payload, &mut frame);
-        self.stream.write_all(&frame)
+    fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write_all(bytes)
     }
 }

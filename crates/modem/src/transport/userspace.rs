@@ -4,15 +4,12 @@
 //! what came from a second chip stands a negative number that names the chip. A write is `u32 kind` and HDLC. All
 //! little-endian. Source: docs/diag.md, transport.
 
-use sounding_diag::hdlc;
-
 /// The kind of Diag bytes; others announce masks, packets of other clients, or the end.
 pub(super) const DATA: u32 = 0x20;
 
-/// Appends what is to be written to send one request.
-pub(super) fn wrap(payload: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(&DATA.to_le_bytes());
-    hdlc::encode(payload, out);
+/// What is to be written to send bytes.
+pub(super) fn wrap(bytes: &[u8]) -> Vec<u8> {
+    [&DATA.to_le_bytes(), bytes].concat()
 }
 
 /// The pieces of HDLC in what one read gave. What is of another kind has none; what does not fit its lengths ends
@@ -74,8 +71,6 @@ mod tests {
 
     #[test]
     fn a_request_is_its_kind_and_its_frame() {
-        let mut out = Vec::new();
-        wrap(&[0], &mut out);
-        assert_eq!(out, b"\x20\0\0\0\x00\x78\xF0\x7E");
+        assert_eq!(wrap(b"\x00\x78\xF0\x7E"), b"\x20\0\0\0\x00\x78\xF0\x7E");
     }
 }

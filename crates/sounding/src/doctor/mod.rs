@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode};
 use clap::Args;
 use miette::Result;
 use serde::Serialize;
+use sounding_host::Priority;
 
 use ports::Port;
 
@@ -125,16 +126,10 @@ fn tool(name: &'static str, package: &str) -> Check {
 }
 
 fn real_time() -> Check {
-    let allowed = std::thread::spawn(|| {
-        let lowest = libc::sched_param { sched_priority: 1 };
-        // SAFETY: the call reads the parameter and changes this short-lived thread only.
-        let refused =
-            unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &raw const lowest) } != 0;
-        if refused {
-            Err(std::io::Error::last_os_error().to_string())
-        } else {
-            Ok("SCHED_FIFO".into())
-        }
+    // In a thread that takes the priority with it when it ends.
+    let allowed = std::thread::spawn(|| match Priority::RoundRobin(1).take() {
+        Ok(()) => Ok("SCHED_FIFO".into()),
+        Err(error) => Err(error.to_string()),
     });
     let found = allowed.join().unwrap_or_else(|_| Err("the test broke off".into()));
     check(

@@ -124,6 +124,12 @@ fn ask(source: &Source) -> Check {
             cure: String::new(),
             port: Some(port),
         },
+        Ok(Probe::Silent) if answers_unframed(source) => {
+            let source = format!("non-hdlc:{name}");
+            let detail = format!("a modem answers without HDLC framing: name it {source}");
+            let port = Port { source, ..port };
+            Check { area: "modem", name, ok: true, detail, cure: String::new(), port: Some(port) }
+        }
         Ok(Probe::Silent) => {
             let cure = "try the other ports of the modem, and switch its Diag port on: on Android as root \
                         `setprop sys.usb.config diag,adb`, on Quectel modems `AT+QCFG=\"usbcfg\"`";
@@ -135,6 +141,15 @@ fn ask(source: &Source) -> Check {
             Check { port: Some(port), ..no(&name, error.to_string(), cure.into()) }
         }
     }
+}
+
+/// Whether somebody is there who has the framing switched off.
+fn answers_unframed(source: &Source) -> bool {
+    let unframed = format!("non-hdlc:{source}").parse::<Source>().ok();
+    let port = unframed.and_then(|source| source.open().ok());
+    port.is_some_and(|mut port| {
+        matches!(probe(port.as_mut(), PATIENCE), Ok(Probe::Answers(_) | Probe::Talks))
+    })
 }
 
 /// How to make a program let go of a port.

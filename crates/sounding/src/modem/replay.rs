@@ -3,7 +3,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use sounding_modem::{Pacing, Pty, Replay, monotonic_now};
+use sounding_host::monotonic_now;
+use sounding_modem::{Pacing, Pty, Replay};
 
 use super::progress;
 use crate::{input, signals};

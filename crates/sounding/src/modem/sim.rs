@@ -52,9 +52,12 @@ pub(crate) struct SimArgs {
     /// Records wait in the modem no longer than this
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
     release: Duration,
-    /// Everything is on from the start, as in a modem that somebody else has configured
+    /// Log records, events and messages are all on from the start, as in a modem that somebody else has configured
     #[arg(long)]
     all_on: bool,
+    /// The HDLC framing is switched off
+    #[arg(long)]
+    non_hdlc: bool,
     /// A broken copy comes before so many of the frames
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     corrupt: Percent,
@@ -171,6 +174,7 @@ fn behaviour(args: &SimArgs) -> Behaviour {
         high_water: args.buffer,
         release: args.release,
         all_on: args.all_on,
+        unframed: args.non_hdlc,
         mischief: Mischief {
             corrupt: args.corrupt.0,
             truncate: args.truncate.0,

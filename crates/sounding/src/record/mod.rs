@@ -12,7 +12,8 @@ use miette::{Diagnostic, IntoDiagnostic, Result};
 use sounding_diag::capture::Reader;
 use sounding_diag::session::Wanted;
 use sounding_diag::{LogCode, hdlc};
-use sounding_modem::{Framing, Live, READ_SIZE, Read, Source, monotonic_now, prefer_this_thread};
+use sounding_host::{monotonic_now, prefer_this_thread};
+use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
 use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
@@ -27,15 +28,19 @@ The file is the byte stream of the port (.qmdl), which every verb reads. Everyth
 moment: killing the recorder or pulling the modem's plug loses nothing that was read. A modem that is unplugged is waited
 for. A full disk ends the recording, and the file ends with a whole frame.
 
+A port without HDLC is recorded with it, as routers are: every reader of captures takes the file.
+
 The modem is given a log mask of the records that `sounding decode` reads, and the mask found is put back at the end.
 
 Examples:
   sudo sounding record /dev/ttyUSB0 drive.qmdl
   sudo sounding record /dev/wwan0qcdm0 uplink.qmdl --code 0xB139,0xB064 --for 5min
+  sudo sounding record non-hdlc:/dev/ttyUSB0 drive.qmdl
   sounding record tcp:192.168.1.5:43555 drive.qmdl --no-mask
   sounding link drive.qmdl")]
 pub(crate) struct Record {
-    /// Where the modem's Diag is: a device, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for standard input
+    /// Where the modem's Diag is: a device, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for standard input;
+    /// with non-hdlc: before it where the modem has the HDLC framing switched off
     source: String,
     /// File to write, which must not exist
     file: PathBuf,
@@ -100,7 +105,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     let progress = progress();
     let mut recorder = Recorder {
         // What is in the file has the modem's own time.
-        live: Live::new(transport, wanted).in_no_hurry(),
+        live: Live::new(transport, wanted).remembering(&source).in_no_hurry(),
         reader: Reader::new(),
         file,
         path: &args.file,

@@ -40,7 +40,8 @@ const BUDGET: Rate = Rate::from_bits_per_sec(4_000_000);
 #[derive(Args, Debug, Default)]
 pub(crate) struct Flags {
     /// Where the modem's Diag is: a device such as /dev/ttyUSB0, /dev/wwan0qcdm0 or /dev/diag, tcp:HOST:PORT,
-    /// router[:NAME], vendor-router[:NAME], or - for a stream on standard input
+    /// router[:NAME], vendor-router[:NAME], or - for a stream on standard input; with non-hdlc: before it where the modem
+    /// has the HDLC framing switched off
     #[arg(long, short, value_name = "SOURCE")]
     device: Option<String>,
     /// Leave the modem's log mask as it is, and read what comes

@@ -17,11 +17,10 @@ use sounding_board::Publisher;
 use sounding_bpf::{Biscay, Feed};
 use sounding_diag::LogRecord;
 use sounding_diag::session::Wanted;
+use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::Subscription;
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
-use sounding_modem::{
-    Framing, Live, OpenError, READ_SIZE, Read, Source, Transport, monotonic_now, prefer_this_thread,
-};
+use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
@@ -135,8 +134,10 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         // A heartbeat that waits behind a build sends all flows to BBR.
         daemon.events.no_priority(&refused);
     }
-    let mut live = Live::new(port, wanted);
-    let outcome = daemon.serve(&mut live, &stop).and_then(|()| daemon.put_back(&mut live));
+    let mut live = Live::new(port, wanted).remembering(&daemon.source);
+    let served = daemon.serve(&mut live, &stop);
+    // Masks go back also where the port fails.
+    let outcome = served.and(daemon.put_back(&mut live));
     let Daemon { sounder, biscay, events, .. } = daemon;
     // The program first, then what points to it by name; last words wait for their reader, so they come last.
     drop(biscay);
@@ -146,7 +147,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
 }
 
 fn open(source: &Source) -> Result<Box<dyn Transport>> {
-    match source {
+    match source.place() {
         // A capture would be over before the first flow began.
         Source::Path(path) if path.is_file() => Err(OpenError::NotSerial { path: path.clone() }),
         _ => source.open(),

@@ -35,6 +35,7 @@ pub(crate) fn json(event: &Event) -> Json {
             "codes_switched_off": names(off),
             "others_bytes_per_sec": others_per_sec,
         }),
+        Event::Recalled => json!({ "event": "recalled" }),
         Event::Restored => json!({ "event": "restored" }),
     }
 }
@@ -79,6 +80,10 @@ pub(crate) fn sentence(event: &Event) -> Option<String> {
                     names(off).join(", ")
                 )
             }
+        }
+        Event::Recalled => {
+            "the modem still has the log mask of a program that was killed: what that one had found goes back at the end"
+                .into()
         }
         Event::Restored => "the modem's log mask is as it was".into(),
     })

@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::Value as Json;
+use sounding_host::monotonic_now;
 use sounding_lab::radio::RadioLink;
-use sounding_modem::{Pacing, Pty, Replay, monotonic_now};
+use sounding_modem::{Pacing, Pty, Replay};
 
 use crate::rig::skipped;
 

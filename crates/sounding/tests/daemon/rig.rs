@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use sounding_emu::{Config, Direction, Emulation, Outcome};
+use sounding_host::monotonic_now;
 use sounding_lab::daemon::Daemon;
 use sounding_lab::flow::{RunningTcp, TcpFlow};
 use sounding_lab::radio::RadioLink;
-use sounding_modem::{Pacing, Pty, Replay, monotonic_now};
+use sounding_modem::{Pacing, Pty, Replay};
 use sounding_sim::PathConfig;
 use sounding_trace::Steps;
 use sounding_units::{HostInstant, Rate};

@@ -1,34 +1,52 @@
 //! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
 
-use sounding_trace::dci::{Counts, Direction, Format, Heard, Reader};
+use core::time::Duration;
 
-pub(crate) const FORMATS: [Format; 4] = [
-    Format::DciLog(Direction::Downlink),
-    Format::DciLog(Direction::Uplink),
-    Format::Falcon,
-    Format::NrScope,
-];
+use sounding_trace::{Schedule, Steps, mahimahi};
 
-/// The format in one byte, and a file: what is read of it is read again when it has been written.
-pub(crate) fn dci(data: &[u8]) -> Counts {
-    let Some((&format, file)) = data.split_first() else { return Counts::default() };
-    let format = FORMATS[usize::from(format) % FORMATS.len()];
-    let mut reader = Reader::new(format, 3, file);
-    let mut heard = Vec::new();
-    for line in &mut reader {
-        match line {
-            Ok(line) => heard.push(line),
-            Err(bad) => assert!(bad.to_string().starts_with("line ")),
+/// A kind in one byte, and a file of packet-delivery opportunities or a text of steps: it is refused, or what it says
+/// is written and read back, and makes a link that can be asked for what it carries.
+pub(crate) fn trace(data: &[u8]) -> Option<Schedule> {
+    let (&kind, bytes) = data.split_first()?;
+    let schedule = match kind % 2 {
+        0 => opportunities(bytes)?,
+        _ => steps(bytes)?,
+    };
+    let hour = Duration::from_secs(3600);
+    let moments: Vec<_> = schedule.opportunities().take(100).collect();
+    assert!(moments.is_sorted());
+    let (first, second) =
+        (schedule.capacity(Duration::ZERO, hour), schedule.capacity(hour, hour * 2));
+    let both = schedule.capacity(Duration::ZERO, hour * 2);
+    let sum = first + second;
+    // Each of two parts is rounded down to bytes, once for each step.
+    assert!(sum <= both && both.count() - sum.count() <= bytes.len() as u64, "{sum} of {both}");
+    Some(schedule)
+}
+
+fn opportunities(bytes: &[u8]) -> Option<Schedule> {
+    let trace = match mahimahi::parse(bytes) {
+        Ok(trace) => trace,
+        Err(error) => {
+            assert!(error.to_string().len() < 300, "{error}");
+            return None;
         }
-    }
-    let mut text = String::from(format.header());
-    text.push('\n');
-    // FALCON cannot say that a message has no block, or blocks of different coding.
-    let written: Vec<Heard> =
-        heard.iter().filter(|line| format.write(line, &mut text)).copied().collect();
-    let again: Vec<Heard> =
-        Reader::new(format, 3, text.as_bytes()).map(|line| line.expect("it was written")).collect();
-    assert_eq!(again, written);
-    assert_eq!(written.len(), heard.len());
-    reader.counts()
+    };
+    let mut written = String::new();
+    mahimahi::write(&trace, &mut written).expect("a string takes everything");
+    assert_eq!(mahimahi::parse(written.as_bytes()).as_ref(), Ok(&trace));
+    Some(trace.into())
+}
+
+fn steps(bytes: &[u8]) -> Option<Schedule> {
+    let text = str::from_utf8(bytes).ok()?;
+    let steps: Steps = match text.parse() {
+        Ok(steps) => steps,
+        Err(error) => {
+            assert!(error.to_string().len() < 600, "{error}");
+            return None;
+        }
+    };
+    assert_eq!(steps.to_string().parse().as_ref(), Ok(&steps), "{steps}");
+    Some(steps.into())
 }

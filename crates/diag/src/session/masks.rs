@@ -1,0 +1,132 @@
+//! The log masks of a modem: how they were found, and how a session has set them.
+
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::note::{Note, Noted};
+use super::step::Mask;
+use crate::LogCode;
+use crate::command::{EQUIPMENTS, LogMask};
+
+/// Where a modem does not say how many codes an equipment has, it has all that 12 bits number.
+const ALL_ITEMS: u32 = 1 << 12;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Masks {
+    /// How many codes each equipment has.
+    items: BTreeMap<u8, u32>,
+    /// As they were before this session.
+    found: BTreeMap<u8, Mask>,
+    /// As this session has set them; at its end, as it puts them back.
+    ours: BTreeMap<u8, Mask>,
+    /// What an earlier session may have left behind, until the modem says what it sends.
+    left: BTreeMap<u8, Noted>,
+}
+
+impl Masks {
+    /// The modem says how many codes each equipment has.
+    pub(super) fn handle_ranges(&mut self, ranges: &[u32; EQUIPMENTS]) {
+        let known = (0..).zip(ranges).filter(|(_, items)| **items > 0);
+        self.items = known.map(|(equipment, items)| (equipment, (*items).min(ALL_ITEMS))).collect();
+    }
+
+    /// The modem does not say it: there is room for the codes that are wanted.
+    pub(super) fn handle_no_ranges(&mut self, wanted: &[LogCode]) {
+        self.items = wanted.iter().map(|code| (code.equipment(), ALL_ITEMS)).collect();
+    }
+
+    /// The modem says what it sends: what was found, unless this session has set it. Whether an earlier session has,
+    /// which was killed: then what that one had found is what was found.
+    pub(super) fn handle_read(&mut self, mask: &LogMask<'_>) -> bool {
+        let (equipment, mask) = (mask.equipment, Mask::of(mask));
+        let left = self.left.remove(&equipment).filter(|left| left.is(&mask));
+        if let Some(left) = left {
+            let empty = || vec![0; mask.bits.len()];
+            let bits = left.found.unwrap_or_else(empty);
+            self.found.insert(equipment, Mask { items: mask.items, bits });
+            self.ours.insert(equipment, mask);
+            return true;
+        }
+        if self.ours.get(&equipment) != Some(&mask) {
+            self.ours.remove(&equipment);
+            self.found.insert(equipment, mask);
+        }
+        false
+    }
+
+    /// An earlier session was killed, and may have left these masks behind.
+    pub(super) fn recall(&mut self, note: Note) {
+        self.left = note.masks.into_iter().map(|left| (left.equipment, left)).collect();
+    }
+
+    /// What somebody has to know who is to put the masks back if this session cannot.
+    pub(super) fn note(&self) -> Note {
+        let ours = self.ours.iter().map(|(&equipment, ours)| {
+            let found = self.found.get(&equipment).filter(|found| found.items == ours.items);
+            let found = found.map(|found| found.bits.clone());
+            Noted { equipment, items: ours.items, found, ours: ours.bits.clone() }
+        });
+        let left = self.left.values().filter(|left| !self.ours.contains_key(&left.equipment));
+        Note { masks: ours.chain(left.cloned()).collect() }
+    }
+
+    /// What an earlier session may still have left behind, because the modem has not said what it sends.
+    pub(super) fn left(&self) -> Note {
+        Note { masks: self.left.values().cloned().collect() }
+    }
+
+    /// Equipments there are.
+    pub(super) fn equipments(&self) -> impl Iterator<Item = u8> {
+        self.items.keys().copied()
+    }
+
+    /// Decides on the mask of an equipment; whether it has to be set, because the modem has another.
+    pub(super) fn decide(&mut self, equipment: u8, on: &[LogCode]) -> bool {
+        let Some(&items) = self.items.get(&equipment) else { return false };
+        let bits = LogMask::bits_of(equipment, items, on);
+        let mask = Mask { items, bits };
+        let there = self.ours.get(&equipment).or(self.found.get(&equipment));
+        let unwanted = there.is_none() && mask.is_empty();
+        let differs = there != Some(&mask) && !unwanted;
+        if differs {
+            self.ours.insert(equipment, mask);
+        }
+        differs
+    }
+
+    /// The mask that is to be set.
+    pub(super) fn to_set(&self, equipment: u8) -> Option<&Mask> {
+        self.ours.get(&equipment)
+    }
+
+    /// Equipments whose masks this session has set.
+    pub(super) fn set(&self) -> Vec<u8> {
+        self.ours.keys().copied().collect()
+    }
+
+    /// Equipments that may still have the mask of an earlier session.
+    pub(super) fn unread(&self) -> Vec<u8> {
+        self.left.keys().copied().collect()
+    }
+
+    /// From now on the mask to be set is the one that was found; whether there is anything to set.
+    pub(super) fn put_back(&mut self, equipment: u8) -> bool {
+        let Some(mask) = self.ours.get_mut(&equipment) else { return false };
+        // A modem that did not tell its mask is left without ours.
+        let empty = || Mask { items: mask.items, bits: vec![0; mask.bits.len()] };
+        *mask = self.found.get(&equipment).cloned().unwrap_or_else(empty);
+        true
+    }
+
+    /// Whether the modem has a mask that is not as it was found.
+    pub(super) fn is_set(&self) -> bool {
+        !self.ours.is_empty()
+    }
+
+    /// Whether the modem has room for a code.
+    pub(super) fn has(&self, code: LogCode) -> bool {
+        let items = self.items.get(&code.equipment()).copied().unwrap_or_default();
+        u32::from(code.item()) < items
+    }
+}

@@ -1,0 +1,108 @@
+//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+
+use bytes::Bytes;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use sounding_diag::{LogCode, LogRecord};
+use sounding_export::privacy::{self, Privacy};
+use sounding_export::table::{Schemas, Tables};
+use sounding_export::{json, messages, pcap};
+use sounding_units::ModemInstant;
+
+/// What a line of a hidden record may have.
+const SHOWN: &[&str] =
+    &["offset", "code", "name", "stamp", "unix_ns", "radio", "decoded", "redacted", "len_bytes"];
+
+/// Records, each a code, a length in two bytes and a body: whatever they hold, they are written in every format, what
+/// is written is read back, and nothing of what is hidden is in it. How many records that were.
+pub(crate) fn export(data: &[u8]) -> usize {
+    let records = records(data);
+    for privacy in [Privacy::Redact, Privacy::Expose] {
+        lines(&records, privacy);
+        tables(&records, privacy);
+    }
+    pcaps(&records);
+    records.len()
+}
+
+fn records(mut data: &[u8]) -> Vec<LogRecord<'_>> {
+    let mut records = Vec::new();
+    while let Some((&[c0, c1, l0, l1], rest)) = data.split_first_chunk() {
+        let len = usize::from(u16::from_le_bytes([l0, l1]));
+        let (body, rest) = rest.split_at(len.min(rest.len()));
+        let stamp = u64::from(c0) << 40 | u64::from(l0) << 16;
+        let at = ModemInstant::from_diag(stamp);
+        let radio = (c1 & 1 == 0).then_some(u32::from(l1));
+        let code = LogCode::new(u16::from_le_bytes([c0, c1]));
+        records.push(LogRecord { code, at, stamp, radio, body });
+        data = rest;
+    }
+    records
+}
+
+fn lines(records: &[LogRecord<'_>], privacy: Privacy) {
+    let mut messages = messages::Messages::default();
+    for (offset, record) in (0..).zip(records) {
+        let line = json::line(offset, record, privacy, &mut messages);
+        let again: serde_json::Value = serde_json::from_str(&line.to_string()).expect("it is JSON");
+        assert_eq!(line["len_bytes"], again["len_bytes"]);
+        let line = line.as_object().expect("a line is an object");
+        if privacy == Privacy::Redact && privacy::identifies(record) {
+            // What of a message is shown is held to the captures (`crates/sounding/tests/privacy.rs`).
+            assert!(line.keys().all(|name| SHOWN.contains(&name.as_str())), "{line:?}");
+        } else {
+            assert!(line.contains_key("fields") != line.contains_key("raw"), "{line:?}");
+        }
+    }
+}
+
+fn tables(records: &[LogRecord<'_>], privacy: Privacy) {
+    let mut schemas = Schemas::default();
+    for (offset, record) in (0..).zip(records) {
+        schemas.handle_record(offset, record, privacy);
+    }
+    let mut tables = Tables::new(schemas, privacy, |_| Ok(Vec::new())).expect("memory has room");
+    for (offset, record) in (0..).zip(records) {
+        tables.handle_record(offset, record).expect("the columns are those of the same records");
+    }
+    for (code, table) in tables.finish().expect("memory has room") {
+        let least = records.iter().filter(|record| record.code == code).count();
+        let hides = records.iter().any(|record| record.code == code && privacy::identifies(record));
+        let reader = SerializedFileReader::new(Bytes::from(table)).expect("a table is Parquet");
+        let about = reader.metadata().file_metadata();
+        assert!(about.num_rows() >= least as i64, "{code}");
+        let mut names = about.schema_descr().columns().iter().map(|column| column.name());
+        assert_eq!(names.any(|name| name == "redacted"), hides && privacy == Privacy::Redact);
+        for row in reader.get_row_iter(None).expect("a table has rows") {
+            row.expect("a row is read");
+        }
+    }
+}
+
+fn pcaps(records: &[LogRecord<'_>]) {
+    let mut pcap = pcap::Messages::pcap(Vec::new()).expect("memory has room");
+    let mut pcapng = pcap::Messages::pcapng(Vec::new()).expect("memory has room");
+    for record in records {
+        pcap.handle_record(record).expect("memory has room");
+        pcapng.handle_record(record).expect("memory has room");
+    }
+    assert!(pcap.written() <= pcapng.written());
+    assert_eq!(pcap.written() + pcap.left_out(), pcapng.written() + pcapng.left_out());
+
+    let (written, bytes) = (pcap.written(), pcap.into_inner());
+    let mut reader = pcap_file::pcap::PcapReader::new(&bytes[..]).expect("it is a pcap");
+    let mut read = 0;
+    while let Some(packet) = reader.next_packet() {
+        packet.expect("a packet is read");
+        read += 1;
+    }
+    assert_eq!(read, written);
+
+    let (written, bytes) = (pcapng.written(), pcapng.into_inner());
+    let mut reader = pcap_file::pcapng::PcapNgReader::new(&bytes[..]).expect("it is a pcapng");
+    let mut read = 0;
+    while let Some(block) = reader.next_block() {
+        let block = block.expect("a block is read");
+        read += u64::from(block.into_enhanced_packet().is_some());
+    }
+    assert_eq!(read, written);
+}

@@ -1,0 +1,82 @@
+use std::io;
+
+use nix::sys::prctl;
+
+/// A priority of real time, 1 to 99: such a thread runs before every thread that has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// Until it waits, also beside others of its priority.
+    Fifo(u8),
+    /// In turns with others of its priority.
+    RoundRobin(u8),
+}
+
+impl Priority {
+    /// Gives it to the calling thread, and to the threads that this one starts from now on. Without the right to it,
+    /// which is CAP_SYS_NICE, and under CONFIG_RT_GROUP_SCHED a share in cpu.rt_runtime_us, it is EPERM.
+    pub fn take(self) -> io::Result<()> {
+        let (policy, priority) = match self {
+            Self::Fifo(priority) => (libc::SCHED_FIFO, priority),
+            Self::RoundRobin(priority) => (libc::SCHED_RR, priority),
+        };
+        // SAFETY: an all-zero sched_param is a valid one.
+        let mut parameter: libc::sched_param = unsafe { std::mem::zeroed() };
+        parameter.sched_priority = priority.into();
+        // SAFETY: 0 is the calling thread, and the call only reads the parameter.
+        match unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+/// Asks for a real-time priority for the calling thread, below every other real-time thread's: what reads a modem waits
+/// most of the time, and behind a build it would wait for the rest too. Threads it makes later inherit it.
+///
+/// Where that is refused the thread at least is woken when it asked to be, and not up to 50 us later to save power, which
+/// is the kernel's default for threads that are not of real time.
+pub fn prefer_this_thread() -> io::Result<()> {
+    let refused = match Priority::RoundRobin(1).take() {
+        Ok(()) => return Ok(()),
+        Err(refused) => refused,
+    };
+    prctl::set_timerslack(1)?;
+    Err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a thread of its own, which takes the priority with it when it ends.
+    fn taken(priority: Priority) -> (io::Result<()>, i32) {
+        let thread = std::thread::spawn(move || {
+            let outcome = priority.take();
+            // SAFETY: 0 is the calling thread.
+            (outcome, unsafe { libc::sched_getscheduler(0) })
+        });
+        thread.join().expect("it ends")
+    }
+
+    #[test]
+    fn a_priority_is_taken_or_refused_and_said() {
+        for (priority, policy) in
+            [(Priority::Fifo(1), libc::SCHED_FIFO), (Priority::RoundRobin(1), libc::SCHED_RR)]
+        {
+            match taken(priority) {
+                (Ok(()), found) => assert_eq!(found, policy),
+                (Err(error), found) => {
+                    assert_eq!(error.raw_os_error(), Some(libc::EPERM), "{error}");
+                    assert_eq!(found, libc::SCHED_OTHER);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_no_priority_zero_of_real_time() {
+        let (refused, policy) = taken(Priority::Fifo(0));
+        assert_eq!(refused.map_err(|error| error.raw_os_error()), Err(Some(libc::EINVAL)));
+        assert_eq!(policy, libc::SCHED_OTHER);
+    }
+}

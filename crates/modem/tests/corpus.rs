@@ -1,0 +1,115 @@
+//! The seeds of the fuzz target, run through it; and how the seeds are made.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+#[path = "../../diag/tests/synthetic/mod.rs"]
+#[allow(dead_code, reason = "each user of this file has its own needs")]
+mod synthetic;
+mod targets;
+
+use std::path::PathBuf;
+
+use sounding_diag::capture::emit_unframed;
+use sounding_diag::command::{Answer, EQUIPMENTS, LogMask};
+use sounding_diag::hdlc;
+use sounding_diag::packet::Packet;
+
+fn corpus() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/modem"))
+}
+
+#[test]
+fn seeds_of_every_kind_do_no_harm() {
+    let mut kinds = [0; targets::KINDS as usize];
+    for file in std::fs::read_dir(corpus()).unwrap() {
+        let seed = std::fs::read(file.unwrap().path()).unwrap();
+        kinds[usize::from(seed[0])] += 1;
+        targets::modem(&seed);
+    }
+    assert!(kinds.iter().all(|seeds| *seeds > 0), "{kinds:?}");
+}
+
+/// What a modem says to a session in turn.
+fn answers() -> Vec<Vec<u8>> {
+    let bits = [0xA5; 8];
+    let mask = LogMask { equipment: 0xB, items: 64, bits: &bits };
+    let mut ranges = [0; EQUIPMENTS];
+    ranges[0xB] = 64;
+    let answers = [
+        Answer::Version { compiled_on: b"Apr  2 2015", compiled_at: b"21:45:40" },
+        Answer::BuildId(b"MPSS"),
+        Answer::Protocol(1),
+        Answer::LogRanges(ranges),
+        Answer::LogMaskOf(mask),
+        Answer::LogMask(mask),
+        Answer::EventMask(&[3]),
+        Answer::MessageRanges(&[0, 0, 1, 0]),
+    ];
+    let payload = |answer: Answer<'_>| {
+        let mut payload = Vec::new();
+        answer.emit(&mut payload);
+        payload
+    };
+    answers.map(payload).into()
+}
+
+/// `cargo test -p sounding-modem --test corpus -- --ignored`
+#[test]
+#[ignore = "writes the seeds anew"]
+fn regenerate() {
+    std::fs::create_dir_all(corpus()).unwrap();
+    let write = |name: &str, seed: &[u8]| std::fs::write(corpus().join(name), seed).unwrap();
+    let mut packets = answers();
+    for (code, body) in synthetic::bodies(0).into_iter().step_by(40) {
+        let mut payload = Vec::new();
+        Packet::Log(synthetic::record(code, &body)).emit(&mut payload).unwrap();
+        packets.push(payload);
+    }
+    packets.retain(|payload| payload.len() < 200);
+    let mut unframed = vec![2];
+    let (mut framed, mut bare, mut stream, mut wrapped) =
+        (vec![0], vec![1], Vec::new(), Vec::new());
+    for payload in &packets {
+        let mut frame = Vec::new();
+        hdlc::encode(payload, &mut frame);
+        framed.push(frame.len() as u8);
+        framed.extend(&frame);
+        let mut plain = Vec::new();
+        emit_unframed(payload, &mut plain).unwrap();
+        unframed.push(plain.len() as u8);
+        unframed.extend(plain);
+        bare.push(payload.len() as u8);
+        bare.extend(payload);
+        wrapped.extend((frame.len() as u32).to_le_bytes());
+        wrapped.extend(&frame);
+        stream.extend(frame);
+    }
+    // A session has two halves: before its port closes, and after.
+    let halves = |half: &[u8]| [half, half].concat();
+    write("live-frames", &[&[0], &halves(&framed)[..]].concat());
+    write("live-packets", &[&[0], &halves(&bare)[..]].concat());
+    write("live-unframed", &[&[0], &halves(&unframed)[..]].concat());
+    write("readings-unframed", &[&[1], &unframed[..]].concat());
+    write("readings-frames", &[&[1], &framed[..]].concat());
+    write("readings-packets", &[&[1], &bare[..]].concat());
+    write("probe-frames", &[&[2], &framed[..]].concat());
+    write("probe-refused", &[2, 1, 2, 0x13, 0]);
+    write("paced", &[&[3], &stream[..]].concat());
+    let count = packets.len() as u32;
+    let head = [&0x20u32.to_le_bytes()[..], &count.to_le_bytes()].concat();
+    write("vendor", &[&[4], &head[..], &wrapped].concat());
+    // From a second chip: its number stands before the length.
+    let second = [
+        &0x20u32.to_le_bytes()[..],
+        &1u32.to_le_bytes(),
+        &[0xFF; 4],
+        &4u32.to_le_bytes(),
+        &[1, 2, 3, 0x7E],
+    ];
+    write("vendor-second-chip", &[&[4], &second.concat()[..]].concat());
+    write("note", b"\x054 20 ff0001 005a01\n11 20 - 005a01\nend\n");
+    write("named-unframed", b"\x06non-hdlc:/dev/ttyUSB0");
+    write("named-tcp", b"\x06tcp:[::1]:43555");
+    write("named-router", b"\x06vendor-router:diag");
+    write("named-path", b"\x06/dev/ttyUSB0");
+}

@@ -1,0 +1,202 @@
+//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use nix::sys::socket::{
+    AddressFamily, Backlog, MsgFlags, SockFlag, SockType, UnixAddr, accept, bind, listen, send,
+    socket,
+};
+use sounding_diag::capture::Reader;
+use sounding_diag::command::Request;
+use sounding_diag::session::{Note, Wanted};
+use sounding_kpi::{Subscription, registry};
+use sounding_modem::{
+    Framing, Live, Pacing, Polled, READ_SIZE, Read, Readings, Router, Script, Source, Transport,
+    Unframed, probe,
+};
+use sounding_units::HostInstant;
+
+/// A kind in one byte, and what a modem, a bridge, a router, a file or a person gives.
+pub(crate) fn modem(data: &[u8]) {
+    let Some((&kind, rest)) = data.split_first() else { return };
+    match kind % KINDS {
+        0 => live(rest),
+        1 => readings(rest),
+        2 => probed(rest),
+        3 => paced(rest),
+        4 => vendor(rest),
+        5 => noted(rest),
+        _ => named(rest),
+    }
+}
+
+/// How many kinds of input there are.
+pub(crate) const KINDS: u8 = 7;
+
+/// A port that gives what it was told to, one read after the other, and then closes.
+#[derive(Debug)]
+struct Scripted {
+    framing: Framing,
+    reads: VecDeque<Vec<u8>>,
+}
+
+impl Scripted {
+    /// A framing in one byte, then reads: a length and so many bytes, of which none is a read that brings nothing.
+    fn port(data: &[u8]) -> Box<dyn Transport> {
+        let (framing, reads) = data.split_first().unwrap_or((&0, &[]));
+        match framing % 3 {
+            0 => Box::new(Self::new(Framing::Hdlc, reads)),
+            1 => Box::new(Self::new(Framing::Packet, reads)),
+            _ => Box::new(Unframed::new(Box::new(Self::new(Framing::Hdlc, reads)))),
+        }
+    }
+
+    fn new(framing: Framing, mut rest: &[u8]) -> Self {
+        let mut reads = VecDeque::new();
+        while let Some((&len, tail)) = rest.split_first() {
+            let (read, tail) = tail.split_at(usize::from(len).min(tail.len()));
+            reads.push_back(read.to_vec());
+            rest = tail;
+        }
+        Self { framing, reads }
+    }
+}
+
+impl Transport for Scripted {
+    fn read(&mut self, buffer: &mut [u8], _: Duration) -> io::Result<Read> {
+        Ok(match self.reads.pop_front() {
+            None => Read::Closed,
+            Some(read) if read.is_empty() => Read::Idle,
+            Some(read) => {
+                buffer[..read.len()].copy_from_slice(&read);
+                Read::Bytes(read.len())
+            }
+        })
+    }
+
+    fn send(&mut self, payload: &[u8]) -> io::Result<()> {
+        assert!(Request::parse(payload).is_some(), "{payload:02X?}");
+        Ok(())
+    }
+
+    fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        assert!(bytes.starts_with(&[0x7E, 1]) && bytes.ends_with(&[0x7E]), "{bytes:02X?}");
+        Ok(())
+    }
+
+    fn framing(&self) -> Framing {
+        self.framing
+    }
+}
+
+/// A session whose modem says anything at all, and whose port closes and comes back.
+fn live(data: &[u8]) {
+    let (first, second) = data.split_at(data.len() / 2);
+    let codes = sounding_diag::record::CODES.to_vec();
+    let wanted = Wanted { codes, budget_bytes_per_sec: Some(1000) };
+    let mut live = Live::new(Scripted::port(first), Some(wanted));
+    let mut reader = Reader::new();
+    let mut buffer = vec![0; READ_SIZE];
+    let mut now = HostInstant::from_nanos(1);
+    for transport in [None, Some(Scripted::port(second))] {
+        if let Some(transport) = transport {
+            live.reopen(transport);
+        }
+        while live.is_open() {
+            live.tick(now);
+            if let Read::Bytes(count) = live.read(&mut buffer, Duration::ZERO).expect("it reads") {
+                live.handle_bytes(now, &mut reader, &buffer[..count], |_| {});
+            }
+            while live.poll_event().is_some() {}
+            now = now + Duration::from_millis(90);
+        }
+    }
+    live.handle_end(now);
+    assert!(live.is_over(), "the port is closed");
+}
+
+/// KPIs of a modem that says anything at all.
+fn readings(data: &[u8]) {
+    let source = Source::Stdin;
+    let subscription = Subscription::of(registry::all().step_by(16));
+    let mut readings = Readings::over(source, Scripted::port(data), subscription);
+    let mut slots = 0;
+    while readings.poll(Duration::ZERO, |_, reading| slots |= reading.slot).expect("it reads")
+        != Polled::Closed
+    {
+        while readings.poll_event().is_some() {}
+    }
+    readings.finish();
+    assert!(slots < readings.subscription().kpis().len().next_power_of_two());
+}
+
+fn probed(data: &[u8]) {
+    probe(Scripted::port(data).as_mut(), Duration::from_secs(1)).expect("it reads");
+}
+
+/// A capture that is replayed, whole or as a script: every byte of it has its turn, in order.
+fn paced(data: &[u8]) {
+    let pacing = Pacing::of(data);
+    let script = Script::of(data);
+    assert!(script.len() as u64 <= pacing.records());
+    assert!(script.duration() <= pacing.duration() || script.is_empty());
+    let half = pacing.duration() / 2;
+    assert!(pacing.until(half).duration() <= half);
+}
+
+thread_local! {
+    static ROUTER: (OwnedFd, String) = router();
+}
+
+fn router() -> (OwnedFd, String) {
+    let name = format!("sounding-target-{}-{:?}", std::process::id(), std::thread::current().id());
+    let kind = SockType::SeqPacket;
+    let server = socket(AddressFamily::Unix, kind, SockFlag::SOCK_CLOEXEC, None).expect("a socket");
+    let address = UnixAddr::new_abstract(name.as_bytes()).expect("a name");
+    bind(server.as_raw_fd(), &address).expect("the name is free");
+    listen(&server, Backlog::new(4).expect("four")).expect("listens");
+    (server, name)
+}
+
+/// What a phone vendor's diag-router wraps in whatever way.
+fn vendor(data: &[u8]) {
+    ROUTER.with(|(server, name)| {
+        let mut router = Router::connect_vendor(Some(name)).expect("it listens");
+        let client = accept(server.as_raw_fd()).expect("a client");
+        // SAFETY: accept has just made it, and nobody else has it.
+        let client = unsafe { OwnedFd::from_raw_fd(client) };
+        send(client.as_raw_fd(), data, MsgFlags::MSG_NOSIGNAL).expect("room");
+        drop(client);
+        let mut buffer = vec![0; READ_SIZE];
+        let mut given = 0;
+        while let read @ (Read::Bytes(_) | Read::Idle) =
+            router.read(&mut buffer, Duration::ZERO).expect("it reads")
+        {
+            if let Read::Bytes(count) = read {
+                given += count;
+            }
+        }
+        assert!(given <= data.len());
+    });
+}
+
+/// What a session that was killed has left behind, or somebody in its place: it is refused, or written the same again.
+fn noted(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    if let Ok(note) = text.parse::<Note>() {
+        assert_eq!(note.to_string().parse(), Ok(note));
+    }
+}
+
+/// What a person calls a source: it is refused, or called the same again.
+fn named(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    match text.parse::<Source>() {
+        Ok(Source::Stdin) => {}
+        Ok(source) => assert_eq!(source.to_string().parse(), Ok(source)),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}

@@ -1,0 +1,239 @@
+//! What another program has set in a modem is set again once one of the verbs that read it has ended, however it ends.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use sounding_diag::capture::{Located, Reader};
+use sounding_diag::command::{Answer, LogMask, MessageRange, Request, message_ranges};
+use sounding_diag::packet::Packet;
+use sounding_lab::radio::RadioLink;
+use sounding_modem::{
+    Behaviour, Place, READ_SIZE, Read, Script, Simulation, Source, Tally, Transport,
+};
+
+/// Nothing here takes a second on an idle machine; a loaded one gets this.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A simulated modem that another program has configured, and a folder for what a verb leaves behind.
+struct Rig {
+    folder: tempfile::TempDir,
+    stop: Arc<AtomicBool>,
+    modem: Option<JoinHandle<Tally>>,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let capture = RadioLink::generated(11, Duration::from_secs(120)).unwrap().capture;
+        let behaviour = Behaviour { all_on: true, ..Behaviour::default() };
+        let place = Place::Pty(Some(folder.path().join("modem")));
+        let mut modem = Simulation::new(Script::of(&capture), behaviour, place).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let until = Arc::clone(&stop);
+        let modem = std::thread::spawn(move || modem.run(&until, |_| {}).unwrap());
+        let rig = Self { folder, stop, modem: Some(modem) };
+        let mut tool = rig.tool();
+        // No code that the verbs ask for is among these but by chance.
+        for (equipment, bits) in [(4, 0xA5), (7, 0x00), (0xB, 0x81)] {
+            let bits = vec![bits; 512];
+            tool.ask(Request::LogMask(LogMask { equipment, items: 4096, bits: &bits }));
+        }
+        rig
+    }
+
+    fn device(&self) -> PathBuf {
+        self.folder.path().join("modem")
+    }
+
+    fn tool(&self) -> Tool {
+        let source: Source = self.device().to_str().unwrap().parse().unwrap();
+        Tool { port: source.open().unwrap(), reader: Reader::new() }
+    }
+
+    /// A verb that reads the modem, its output in `out`.
+    fn verb(&self, arguments: &[&str]) -> Child {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
+        let out = std::fs::File::create(self.folder.path().join("out")).unwrap();
+        command.args(arguments).current_dir(self.folder.path());
+        command.env("SOUNDING_RUN_DIR", self.folder.path().join("run"));
+        command.env("SOUNDING_BOARD_DIR", self.folder.path().join("boards"));
+        let said = out.try_clone().unwrap();
+        command.stdin(Stdio::null()).stdout(out).stderr(said).spawn().unwrap()
+    }
+
+    fn said(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.folder.path().join("out")).unwrap())
+            .into_owned()
+    }
+
+    /// Lets a verb read until the modem does what it was asked, and ends it by a signal.
+    fn run(&self, arguments: &[&str], is_reading: fn(&Rig) -> bool, signal: i32) {
+        let _ = std::fs::remove_file(self.folder.path().join("drive.qmdl"));
+        let mut child = self.verb(arguments);
+        let begin = Instant::now();
+        while !is_reading(self) {
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none() && begin.elapsed() < PATIENCE, "{ended:?}: {}", self.said());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // SAFETY: the child has not been waited for, so the id is its own.
+        assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
+        child.wait().unwrap();
+    }
+
+    /// Everything that the modem can be told to send.
+    fn masks(&self) -> Masks {
+        let mut tool = self.tool();
+        let Some(Answer::LogRanges(ranges)) = parse(&tool.ask(Request::LogRanges)) else {
+            panic!("no ranges")
+        };
+        let equipments = (0..).zip(ranges).filter(|(_, items)| *items > 0);
+        let logs = equipments.map(|(equipment, _)| tool.ask(Request::LogMaskOf(equipment)));
+        let logs = logs.collect();
+        let ranges = tool.ask(Request::MessageRanges);
+        let Some(Answer::MessageRanges(ranges)) = parse(&ranges) else { panic!("no ranges") };
+        let messages = message_ranges(ranges);
+        let messages =
+            messages.map(|range: MessageRange| tool.ask(Request::MessageMaskOf(range))).collect();
+        Masks { logs, messages, events: tool.ask(Request::EventMask) }
+    }
+
+    /// What the modem was asked.
+    fn end(mut self) -> Tally {
+        self.stop.store(true, Ordering::Relaxed);
+        self.modem.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Masks as the modem answers them.
+#[derive(Debug, PartialEq, Eq)]
+struct Masks {
+    logs: Vec<Vec<u8>>,
+    messages: Vec<Vec<u8>>,
+    events: Vec<u8>,
+}
+
+fn parse(answer: &[u8]) -> Option<Answer<'_>> {
+    Answer::parse(answer[0], &answer[1..])
+}
+
+/// The other program.
+struct Tool {
+    port: Box<dyn Transport>,
+    reader: Reader,
+}
+
+impl Tool {
+    /// The payload of the answer, found among the records that come meanwhile.
+    fn ask(&mut self, request: Request<'_>) -> Vec<u8> {
+        let mut payload = Vec::new();
+        request.emit(&mut payload);
+        self.port.send(&payload).unwrap();
+        let mut buffer = vec![0; READ_SIZE];
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            let Read::Bytes(count) = self.port.read(&mut buffer, PATIENCE).unwrap() else {
+                continue;
+            };
+            let (mut rest, mut answer) = (&buffer[..count], None);
+            while let Some(found) = self.reader.poll_packet(&mut rest) {
+                if let Ok(Located { packet: Packet::Other { command, body, .. }, .. }) = found
+                    && command == request.command()
+                {
+                    answer = Some([&[command], body].concat());
+                }
+            }
+            if let Some(answer) = answer {
+                return answer;
+            }
+        }
+        panic!("no answer to {request:?}");
+    }
+}
+
+/// However `arguments` end, what was found is there again; and no request was sent that the modem does not know, which
+/// those that set events and messages are.
+fn leaves_everything_as_it_was(arguments: &[&str], is_reading: fn(&Rig) -> bool) {
+    let rig = Rig::new();
+    let before = rig.masks();
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        rig.run(arguments, is_reading, signal);
+        assert!(rig.masks() == before, "after signal {signal}: {}", rig.said());
+    }
+    rig.run(arguments, is_reading, libc::SIGKILL);
+    let left = rig.masks();
+    assert!(left.logs != before.logs, "the dead put nothing back");
+    assert!((&left.messages, &left.events) == (&before.messages, &before.events));
+    // Once more, and by another verb: what is found now is not what was found first.
+    rig.run(&RECORD, is_recording, libc::SIGKILL);
+    rig.run(arguments, is_reading, libc::SIGINT);
+    assert!(rig.masks() == before, "the next start puts it back: {}", rig.said());
+    let tally = rig.end();
+    assert_eq!(tally.refused, 0, "{tally:?}");
+}
+
+const RECORD: [&str; 3] = ["record", "modem", "drive.qmdl"];
+
+fn is_recording(rig: &Rig) -> bool {
+    let file = std::fs::metadata(rig.folder.path().join("drive.qmdl"));
+    rig.said().contains("the modem logs") && file.is_ok_and(|file| file.len() > 30_000)
+}
+
+#[test]
+fn a_recording_leaves_masks_as_it_found_them() {
+    leaves_everything_as_it_was(&RECORD, is_recording);
+}
+
+#[test]
+fn the_next_recording_says_whose_masks_it_has_found() {
+    let rig = Rig::new();
+    rig.run(&RECORD, is_recording, libc::SIGKILL);
+    assert!(!rig.said().contains("killed"), "{}", rig.said());
+    rig.run(&RECORD, is_recording, libc::SIGINT);
+    let said = rig.said();
+    assert!(said.contains("a program that was killed") && said.contains("as it was"), "{said}");
+}
+
+#[test]
+fn a_look_at_kpis_leaves_masks_as_it_found_them() {
+    leaves_everything_as_it_was(&["kpi", "modem", "--kpi", "lte.pusch.tbs"], |rig| {
+        rig.said().lines().count() > 100
+    });
+}
+
+#[test]
+fn a_board_leaves_masks_as_it_found_them() {
+    leaves_everything_as_it_was(&["board", "modem", "--name", "masks"], |rig| {
+        let place = sounding_board::Place::new(&rig.folder.path().join("boards"), "masks").unwrap();
+        let Ok(reader) = sounding_board::Reader::open(&place) else { return false };
+        let slot = reader.find("lte.pusch.tbs").unwrap();
+        reader.read(slot).is_ok_and(|sample| sample.is_some_and(|sample| sample.sequence > 20))
+    });
+}
+
+#[test]
+fn the_daemon_leaves_masks_as_it_found_them() {
+    let name = format!("{}_masks", std::process::id() % 1_000_000);
+    let missing = sounding_bpf::preflight(&name).into_iter().find(|check| !check.ok);
+    if let Some(check) = missing {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
+        return;
+    }
+    let arguments = ["run", "--device", "modem", "--name", &name, "--json"];
+    leaves_everything_as_it_was(&arguments, |rig| {
+        rig.said().matches(r#""active""#).count() > 10 && rig.said().contains(r#""logging""#)
+    });
+}
