@@ -33,7 +33,8 @@ agreement: setup
 	cargo test --quiet --locked --release --package sounding-diag --test captures -- --ignored --nocapture agreement
 
 bench: setup
-	cargo bench --locked --package sounding-diag --package sounding-kpi
+	cargo bench --locked --package sounding-diag --package sounding-kpi --package sounding-phy --package sounding-cc \
+		--package sounding-sim
 
 # Everything that reads what a modem, a file or a program gives, under a fuzzer: a minute of each target, unless told
 # otherwise. TARGETS='hdlc rrc' names some. Needs a nightly compiler.

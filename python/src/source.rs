@@ -211,7 +211,7 @@ impl LivePort {
     fn handle_packet(&mut self, packet: &Packet<'_>) {
         let now = monotonic_now();
         match packet {
-            Packet::Log(log) => self.live.handle_log(now, log.code, log.body.len()),
+            Packet::Log(log) => self.live.handle_log(now, log),
             Packet::Other { command, body, .. } => self.live.handle_other(now, *command, body),
         }
         // Nobody is told what came of the session: what counts here are the records.

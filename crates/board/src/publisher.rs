@@ -4,6 +4,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -19,8 +20,8 @@ use crate::memory::Memory;
 
 /// The writer of a board.
 ///
-/// Whatever loop it lives in calls [`heartbeat`](Self::heartbeat) a few times a second, which also lets those in who
-/// want to be woken. When it is dropped its files go away; readers that have them keep the last values and are told
+/// Whatever loop it lives in calls [`heartbeat`](Self::heartbeat) a few times a second or as often as it comes round,
+/// which also lets those in who want to be woken. When it is dropped its files go away; readers that have them keep the last values and are told
 /// that the writer has ended.
 #[derive(Debug)]
 pub struct Publisher {
@@ -29,6 +30,8 @@ pub struct Publisher {
     writer: Writer,
     listener: UnixListener,
     readers: Vec<UnixStream>,
+    /// When it last said that it lives.
+    beaten: Option<HostInstant>,
     // The last to go: it is what keeps others out.
     _lock: Flock<File>,
 }
@@ -54,6 +57,9 @@ pub enum PublishError {
     #[error(transparent)]
     Layout(#[from] NotABoard),
 }
+
+/// A heartbeat looks for new readers, which is a system call: more of them than this would cost more than the reading.
+const BEAT: Duration = Duration::from_millis(5);
 
 /// More readers than this are not woken: each costs a system call for every post.
 const MOST_READERS: usize = 64;
@@ -89,7 +95,7 @@ impl Publisher {
         // Readers need not be of this user.
         fs::set_permissions(&path, Permissions::from_mode(0o666)).map_err(at(path.clone()))?;
         listener.set_nonblocking(true).map_err(at(path))?;
-        Ok(Self { place, memory, writer, listener, readers: Vec::new(), _lock: lock })
+        Ok(Self { place, memory, writer, listener, readers: Vec::new(), beaten: None, _lock: lock })
     }
 
     /// Where it is.
@@ -113,6 +119,10 @@ impl Publisher {
 
     /// Says that the writer lives, and lets readers in that want to be woken.
     pub fn heartbeat(&mut self, now: HostInstant) {
+        if self.beaten.is_some_and(|beaten| now - beaten < BEAT) {
+            return;
+        }
+        self.beaten = Some(now);
         if let Ok(board) = Board::open(self.memory.words()) {
             self.writer.heartbeat(board, now);
         }

@@ -4,6 +4,7 @@
 //! The same law runs in the kernel as `law.h` of `sounding-bpf`; a property test there holds the two together.
 
 mod agreement;
+mod controller;
 mod law;
 mod round;
 #[cfg(test)]
@@ -14,6 +15,7 @@ use core::time::Duration;
 use sounding_units::{HostInstant, Rate};
 
 pub use agreement::Agreement;
+pub use controller::BiscayController;
 pub use law::Biscay;
 
 /// What the law can be tuned by.

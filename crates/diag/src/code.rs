@@ -1,5 +1,6 @@
 use core::fmt;
 
+use crate::layout::{Bits, bits, u8, u32};
 use crate::names::NAMES;
 
 /// The code of a Diag log record: which thing it logs.
@@ -39,10 +40,19 @@ impl LogCode {
         }
     }
 
+    /// Which bits of those bytes it is: all of them, but where a record has a count beside it.
+    pub const fn version_bits(self) -> Bits {
+        match self.0 {
+            0x4005 => bits(0, 7, 6),
+            0xB800..=0xB9FF => u32(0),
+            _ => u8(0),
+        }
+    }
+
     /// The version at the beginning of a body of this code; `None` if the body is shorter than that.
     pub fn version_of(self, body: &[u8]) -> Option<u32> {
         let bytes = body.get(..self.version_size())?;
-        Some(bytes.iter().rev().fold(0, |version, &byte| version << 8 | u32::from(byte)))
+        Some(self.version_bits().read(bytes) as u32)
     }
 
     /// The item within its equipment, 0..=4095: its bit in the log mask of command 0x73.
@@ -94,5 +104,6 @@ mod tests {
         assert_eq!(LogCode::new(0xB139).version_of(&body), Some(11));
         assert_eq!(LogCode::new(0xB883).version_of(&body), Some(0x0002_000B));
         assert_eq!(LogCode::new(0xB883).version_of(&body[..3]), None);
+        assert_eq!(LogCode::new(0x4005).version_of(&[0x82]), Some(2));
     }
 }

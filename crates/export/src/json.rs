@@ -11,7 +11,7 @@ use crate::privacy::{self, Privacy};
 /// The line of a record that was found at `offset` of its capture.
 ///
 /// A record that nobody can read keeps its bytes, for whoever comes to describe it; a hidden one keeps only what it is,
-/// when it was, how long it is, and the name of its message.
+/// when it was, how long it is, and of its message what identifies nobody.
 pub fn line(
     offset: u64,
     record: &LogRecord<'_>,

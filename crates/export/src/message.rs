@@ -3,6 +3,7 @@
 //! Only what is needed to hand a message on; its contents are nobody's concern here.
 
 use sounding_diag::LogRecord;
+use sounding_diag::layout::{Node, Sink, Value};
 use sounding_diag::radio::Tti;
 use sounding_diag::record::{LteRrc, NrRrc, Record, RrcPdu, Segment};
 
@@ -15,6 +16,12 @@ pub enum Channel {
     NasPlain,
     /// LTE's NAS as it goes over the air.
     NasProtected,
+    /// NR's NAS, with or without protection: it says itself.
+    NasNr,
+    /// RRC of UMTS, by the logical channel as its record names it.
+    UmtsRrc(&'static str),
+    /// NAS of UMTS and GSM.
+    UmtsNas,
 }
 
 /// A message, and where it was heard.
@@ -48,8 +55,20 @@ impl<'a> Message<'a> {
                 pdu, nr_arfcn, segment: Some(Segment::Whole), message, ..
             }) => Some(rrc(pdu?, nr_arfcn, None, message)),
             Record::Other(node) => {
-                let (channel, uplink) = nas(record.code.number())?;
-                Some(Self { channel, uplink, carrier: 0, tti: None, bytes: node.message()? })
+                let (channel, uplink, carrier) = match record.code.number() {
+                    UMTS_RRC => {
+                        let head = Head::of(&node);
+                        // A block of system information alone is not the message of a channel.
+                        let channel = head.channel.filter(|name| UMTS_CHANNELS.contains(name))?;
+                        (Channel::UmtsRrc(channel), channel.starts_with("ul"), head.uarfcn)
+                    }
+                    UMTS_NAS => (Channel::UmtsNas, Head::of(&node).direction == Some("up"), 0),
+                    code => {
+                        let (channel, uplink) = nas(code)?;
+                        (channel, uplink, 0)
+                    }
+                };
+                Some(Self { channel, uplink, carrier, tti: None, bytes: node.message()? })
             }
             _ => None,
         }
@@ -70,13 +89,53 @@ fn rrc(pdu: RrcPdu, carrier: u32, tti: Option<Tti>, bytes: &[u8]) -> Message<'_>
     Message { channel: Channel::Rrc(pdu), uplink, carrier, tti, bytes }
 }
 
-/// LTE's NAS, and whether the device sent it.
+/// UMTS's channels that have messages, and no blocks alone.
+const UMTS_CHANNELS: &[&str] =
+    &["ul_ccch", "ul_dcch", "dl_ccch", "dl_dcch", "bcch_bch", "bcch_fach", "pcch", "mcch", "msch"];
+
+const UMTS_RRC: u16 = 0x412F;
+const UMTS_NAS: u16 = 0x713A;
+
+/// What stands before a message of UMTS.
+#[derive(Default)]
+struct Head {
+    channel: Option<&'static str>,
+    direction: Option<&'static str>,
+    uarfcn: u32,
+}
+
+impl Head {
+    fn of(node: &Node<'_>) -> Self {
+        let mut head = Self::default();
+        node.visit(&mut head);
+        head
+    }
+}
+
+impl Sink for Head {
+    fn field(&mut self, name: &'static str, value: Value<'_>) {
+        match (name, value) {
+            ("channel", Value::Name(_, named)) => self.channel = named,
+            ("direction", Value::Name(_, named)) => self.direction = named,
+            ("uarfcn", Value::Uint(number)) => self.uarfcn = number as u32,
+            _ => {}
+        }
+    }
+    fn begin_list(&mut self, _: &'static str) {}
+    fn begin_item(&mut self) {}
+    fn end_item(&mut self) {}
+    fn end_list(&mut self) {}
+}
+
+/// NAS of LTE and NR, and whether the device sent it.
 const fn nas(code: u16) -> Option<(Channel, bool)> {
     match code {
         0xB0E0 | 0xB0EA => Some((Channel::NasProtected, false)),
         0xB0E1 | 0xB0EB => Some((Channel::NasProtected, true)),
         0xB0E2 | 0xB0EC => Some((Channel::NasPlain, false)),
         0xB0E3 | 0xB0ED => Some((Channel::NasPlain, true)),
+        0xB800 | 0xB808 | 0xB80A => Some((Channel::NasNr, false)),
+        0xB801 | 0xB809 | 0xB80B => Some((Channel::NasNr, true)),
         _ => None,
     }
 }

@@ -1,85 +1,75 @@
 //! RRC and NAS messages in records, as people read them.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value as Json, json};
-use sounding_diag::record::{LteRrc, MessageSegments, NrRrc, Record, RrcPdu, Segment};
+use sounding_diag::record::{Record, RrcPdu};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_nas::{Direction, NasMessage, System};
+use sounding_rrc::Value;
 use sounding_rrc::facts::facts;
 
 use crate::privacy::{self, Privacy};
 
-/// Streams of segments that are held at once: more than a modem has, so that a broken capture costs no more.
-const MOST_STREAMS: usize = 64;
-
 /// Decodes the messages of one capture, in the order of its records.
 #[derive(Debug, Default)]
 pub struct Messages {
-    segments: BTreeMap<(LogCode, Option<u32>), MessageSegments>,
+    rrc: sounding_rrc::Messages,
 }
 
 impl Messages {
     /// What the message of a record says; `None` if it carries none, or only a part of one.
     ///
-    /// What may not be shown comes down to the message's name: of which kind it is tells nothing about its user.
+    /// Of a message that may identify somebody those parts are left out that are not known to identify nobody.
     pub fn read(&mut self, record: &LogRecord<'_>, privacy: Privacy) -> Option<Json> {
-        let mut read = self.read_whole(record)?;
-        if privacy == Privacy::Redact && privacy::identifies(record) {
-            let read = read.as_object_mut()?;
-            read.retain(|name, _| NAMES.contains(&name.as_str()));
+        let hide = || privacy == Privacy::Redact && privacy::identifies(record);
+        if let Some((system, direction)) = nas(record.code) {
+            let Ok(Record::Other(node)) = Record::parse(record) else { return None };
+            return Some(read_nas(system, direction, node.message()?, hide()));
         }
-        Some(read)
-    }
-
-    fn read_whole(&mut self, record: &LogRecord<'_>) -> Option<Json> {
-        let (pdu, segment, message) = match Record::parse(record) {
-            Ok(Record::LteRrc(LteRrc { pdu, segment, message, .. })) => (pdu?, segment?, message),
-            Ok(Record::NrRrc(NrRrc { pdu, segment, message, .. })) => (pdu?, segment?, message),
-            Ok(Record::Other(node)) => return read_nas(record.code, node.message()?),
-            _ => return None,
-        };
-        if segment == Segment::Whole {
-            return Some(read_rrc(pdu, message));
-        }
-        if self.segments.len() >= MOST_STREAMS {
-            self.segments.clear();
-        }
-        let parts = self.segments.entry((record.code, record.radio)).or_default();
-        parts.handle_segment(segment, message).map(|whole| read_rrc(pdu, whole))
+        let message = self.rrc.handle_record(record).ok()??;
+        Some(read_rrc(message.pdu, message.bytes, hide()))
     }
 }
 
-/// What of a decoded message is shown in any case.
-const NAMES: &[&str] = &["message", "event"];
-
-fn read_nas(code: LogCode, message: &[u8]) -> Option<Json> {
-    let (system, direction) = match code.number() {
+/// Whose NAS message a record of that code holds, and which way it went.
+const fn nas(code: LogCode) -> Option<(System, Direction)> {
+    Some(match code.number() {
         0xB0E0 | 0xB0E2 | 0xB0EA | 0xB0EC => (System::Eps, Direction::Downlink),
         0xB0E1 | 0xB0E3 | 0xB0EB | 0xB0ED => (System::Eps, Direction::Uplink),
         0xB800 | 0xB808 | 0xB80A => (System::FiveGs, Direction::Downlink),
         0xB801 | 0xB809 | 0xB80B => (System::FiveGs, Direction::Uplink),
         _ => return None,
-    };
-    let decoded = match NasMessage::decode(system, direction, message) {
-        Ok(decoded) => decoded,
-        Err(error) => return Some(json!({ "unread": error.to_string() })),
-    };
-    let content: Json = serde_json::from_str(&decoded.whole()).unwrap_or_default();
-    Some(json!({ "message": decoded.name(), "content": content }))
+    })
 }
 
-fn read_rrc(pdu: RrcPdu, message: &[u8]) -> Json {
+fn read_nas(system: System, direction: Direction, message: &[u8], hide: bool) -> Json {
+    let decoded = match NasMessage::decode(system, direction, message) {
+        Ok(decoded) => decoded,
+        // The decoder's words may hold what it could not read.
+        Err(_) if hide => return json!({ "unread": "no message of this system" }),
+        Err(error) => return json!({ "unread": error.to_string() }),
+    };
+    let content = if hide { decoded.redacted() } else { decoded.whole() };
+    let content: Json = serde_json::from_str(&content).unwrap_or_default();
+    json!({ "message": decoded.name(), "content": content })
+}
+
+fn read_rrc(pdu: RrcPdu, message: &[u8], hide: bool) -> Json {
     let decoded = match sounding_rrc::decode(pdu, message) {
         Ok(decoded) => decoded,
         Err(error) => return json!({ "unread": error.to_string() }),
     };
-    let content = serde_json::to_value(&decoded.value).unwrap_or_default();
-    let facts = facts(pdu.into(), &decoded.value);
+    let mut facts = facts(pdu.into(), &decoded.value);
+    // What does not decode to its end is not what it is taken for.
+    let content = match hide {
+        true if decoded.unread > 0 => Value::Name("redacted"),
+        true => decoded.value.redacted(),
+        false => decoded.value,
+    };
+    facts.facts.retain(|fact| !(hide && fact.known.identifies()));
     json!({
         "message": facts.message,
         "event": facts.event,
         "facts": facts.facts,
-        "content": content,
+        "content": serde_json::to_value(&content).unwrap_or_default(),
     })
 }

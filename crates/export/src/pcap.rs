@@ -1,8 +1,9 @@
 //! RRC and NAS messages as pcap or pcapng, for Wireshark.
 //!
-//! LTE's go as GSMTAP over UDP. GSMTAP has no type for NR, so NR's messages go as exported PDUs, which name their
-//! dissector: a second interface of a pcapng, and left out of a pcap, which has room for one kind of packet only. MAC is
-//! not written: its records hold headers and control elements without the blocks they belong to.
+//! LTE's RRC and NAS and UMTS's RRC go as GSMTAP over UDP. GSMTAP has no type for NR and none for NAS of UMTS, so these
+//! go as exported PDUs, which name their dissector: a second interface of a pcapng, and left out of a pcap, which has room
+//! for one kind of packet only. MAC is not written: its records hold headers and control elements without the blocks
+//! they belong to, but for the first ten bytes of a random access's third message.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -132,7 +133,25 @@ enum Kind {
 fn kind(channel: Channel) -> Option<Kind> {
     const LTE_RRC: u8 = 13;
     const NAS: u8 = 18;
+    const UMTS_RRC: u8 = 12;
+    let umts = |number| Some(Kind::Gsmtap(UMTS_RRC, number));
     let pdu = match channel {
+        Channel::NasNr => return Some(Kind::Named("nas-5gs")),
+        Channel::UmtsNas => return Some(Kind::Named("gsm_a_dtap")),
+        Channel::UmtsRrc(channel) => {
+            return match channel {
+                "dl_dcch" => umts(0),
+                "ul_dcch" => umts(1),
+                "dl_ccch" => umts(2),
+                "ul_ccch" => umts(3),
+                "pcch" => umts(4),
+                "bcch_fach" => umts(7),
+                "bcch_bch" => umts(8),
+                "mcch" => umts(9),
+                "msch" => umts(10),
+                _ => None,
+            };
+        }
         Channel::NasPlain => return Some(Kind::Gsmtap(NAS, 0)),
         Channel::NasProtected => return Some(Kind::Gsmtap(NAS, 1)),
         Channel::Rrc(pdu) => pdu,

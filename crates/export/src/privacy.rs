@@ -1,7 +1,7 @@
 //! What of a capture tells who its user is or where: hidden unless somebody asks for it.
 //!
 //! The list is of what is safe, not of what is not: a record that nobody has looked at is hidden. Hidden are IMSI, IMEI,
-//! GUTI and TMSI, all of NAS, RRC but for a few kinds of message without room for any of it, the global identities of
+//! GUTI and TMSI, NAS, RRC but for a few kinds of message without room for any of it, the global identities of
 //! cells, ciphering keys, user data, positions, events and the modem's debug messages. Physical cell ids, carrier numbers
 //! and RNTIs stay: they repeat from place to place, and no KPI can do without them.
 
@@ -32,8 +32,27 @@ pub enum Privacy {
 /// docs/diag.md; what MAC's random access attempts, RLC's and PDCP's data and PDCP's configuration carry is left out of
 /// the ranges.
 const PLAIN: &[RangeInclusive<u16>] = &[
-    // WCDMA block error rate.
+    // 1xEV-DO: why a connection ended, counters of searching.
+    0x1071..=0x1071,
+    0x118A..=0x118A,
+    // WCDMA: cells by scrambling code and level, block error rate, state of RRC.
+    0x4005..=0x4005,
     0x4116..=0x4116,
+    0x4125..=0x4125,
+    // GSM: cells by carrier, colour code and level, parameters of reselection, but not the serving cell's identity; the
+    // same of a device with two subscriptions.
+    0x5065..=0x5066,
+    0x506A..=0x506A,
+    0x506C..=0x506C,
+    0x5071..=0x5071,
+    0x507A..=0x507B,
+    0x5130..=0x5130,
+    0x51FC..=0x51FC,
+    0x5A65..=0x5A66,
+    0x5A6C..=0x5A6C,
+    0x5A71..=0x5A71,
+    0x5A7A..=0x5A7B,
+    0x5B30..=0x5B30,
     // LTE MAC: configuration, random access trigger; transport blocks but for one element (see `identifies`),
     // buffer status, statistics.
     0xB060..=0xB061,
@@ -49,11 +68,13 @@ const PLAIN: &[RangeInclusive<u16>] = &[
     // LTE RRC: master information block.
     0xB0C1..=0xB0C1,
     // LTE layer 1: from gain control to dedicated configuration, PRACH; message 1 of random access, but not 2 to 4;
-    // grants, power, measurements, but not paging, whose cycle follows from the IMSI, nor the serving cell's identity.
+    // grants, power, measurements, searches, but not paging, whose cycle follows from the IMSI, nor the serving cell's
+    // identity.
     0xB110..=0xB167,
     0xB16B..=0xB17B,
     0xB17D..=0xB196,
     0xB198..=0xB19F,
+    0xB1A1..=0xB1A2,
     0xB1B0..=0xB1B2,
     0xB1C6..=0xB1C6,
     0xB1C9..=0xB1C9,

@@ -9,4 +9,4 @@ mod priority;
 pub use clock::{monotonic_now, thread_cpu};
 pub use folder::runtime_folder;
 pub use memory::lock_into_memory;
-pub use priority::Priority;
+pub use priority::{Priority, prefer_this_thread};

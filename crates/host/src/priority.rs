@@ -1,5 +1,7 @@
 use std::io;
 
+use nix::sys::prctl;
+
 /// A priority of real time, 1 to 99: such a thread runs before every thread that has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
@@ -26,6 +28,20 @@ impl Priority {
             _ => Err(io::Error::last_os_error()),
         }
     }
+}
+
+/// Asks for a real-time priority for the calling thread, below every other real-time thread's: what reads a modem waits
+/// most of the time, and behind a build it would wait for the rest too. Threads it makes later inherit it.
+///
+/// Where that is refused the thread at least is woken when it asked to be, and not up to 50 us later to save power, which
+/// is the kernel's default for threads that are not of real time.
+pub fn prefer_this_thread() -> io::Result<()> {
+    let refused = match Priority::RoundRobin(1).take() {
+        Ok(()) => return Ok(()),
+        Err(refused) => refused,
+    };
+    prctl::set_timerslack(1)?;
+    Err(refused)
 }
 
 #[cfg(test)]

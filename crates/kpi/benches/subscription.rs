@@ -7,18 +7,16 @@
 #[path = "../../diag/tests/synthetic/mod.rs"]
 #[allow(dead_code, reason = "each user of this file has its own needs")]
 mod synthetic;
+mod ways;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use sounding_diag::capture::Reader;
 use sounding_diag::hdlc::encode;
-use sounding_diag::layout::{Sink, Value};
-use sounding_diag::packet::Packet;
-use sounding_diag::{LogCode, LogRecord, record};
-use sounding_kpi::registry::{self, NamedKpi};
+use sounding_diag::{LogCode, LogRecord};
+use sounding_kpi::registry::{self, NamedKpi, Source};
 use sounding_kpi::{Reading, Subscription};
 
 fn main() {
@@ -41,11 +39,8 @@ static INPUT: LazyLock<Input> = LazyLock::new(|| {
         Some(file) => std::fs::read(file).expect("a shared file is readable"),
         None => synthetic_stream(),
     };
-    let mut seen: BTreeMap<LogCode, u64> = BTreeMap::new();
-    each_log(&bytes, |log| *seen.entry(log.code).or_default() += 1);
-    let mut kpis: Vec<_> =
-        seen.keys().filter_map(|code| registry::all().find(|kpi| kpi.code == *code)).collect();
-    kpis.sort_by_key(|kpi| std::cmp::Reverse(seen[&kpi.code]));
+    let seen = ways::codes(&bytes);
+    let kpis = ways::one_of_each(&seen);
     let logs = seen.values().sum();
     let name = largest.map_or("synthetic records".into(), |file| file.display().to_string());
     println!("{} bytes, {logs} log records of {} codes: {name}", bytes.len(), seen.len());
@@ -67,22 +62,11 @@ fn synthetic_stream() -> Vec<u8> {
     stream
 }
 
-fn each_log(mut input: &[u8], mut read: impl FnMut(&LogRecord<'_>)) {
-    let mut reader = Reader::new();
-    while let Some(found) = reader.poll_packet(&mut input) {
-        if let Ok(located) = found
-            && let Packet::Log(log) = located.packet
-        {
-            read(&log);
-        }
-    }
-}
-
 /// A byte is touched if another value of it gives other readings.
 fn say_what_is_touched(bytes: &[u8]) {
     const EXAMPLES: u32 = 20;
     let mut per_code: BTreeMap<LogCode, (u32, usize, usize, &str)> = BTreeMap::new();
-    each_log(bytes, |log| {
+    ways::each_log(bytes, |log| {
         let Some(kpi) = INPUT.kpis.iter().find(|kpi| kpi.code == log.code) else { return };
         let (records, touched, len, _) = per_code.entry(log.code).or_insert((0, 0, 0, kpi.name));
         if *records == EXAMPLES {
@@ -127,49 +111,24 @@ fn counted(bencher: Bencher<'_, '_>, read: impl Fn(&[u8]) -> f64 + Sync) {
 #[divan::bench(args = [1, 2, 4, 8, 64])]
 fn one_kpi_of_each_record(bencher: Bencher<'_, '_>, records: usize) {
     let subscription = Subscription::of(INPUT.kpis.iter().copied().take(records));
-    counted(bencher, |bytes| read(bytes, subscription.clone()));
+    counted(bencher, |bytes| ways::kpis(bytes, subscription.clone()));
 }
 
-/// Every KPI that has a name.
+/// Every KPI that is a field.
 #[divan::bench]
-fn every_kpi(bencher: Bencher<'_, '_>) {
-    counted(bencher, |bytes| read(bytes, Subscription::of(registry::all())));
+fn every_field_kpi(bencher: Bencher<'_, '_>) {
+    counted(bencher, |bytes| ways::kpis(bytes, Subscription::of(ways::fields())));
 }
 
-fn read(bytes: &[u8], mut subscription: Subscription) -> f64 {
-    let mut sum = 0.0;
-    each_log(bytes, |log| {
-        let _ = subscription.handle(log, |reading| sum += reading.value);
-    });
-    sum
+/// Every KPI that messages tell: messages are decoded whole, and records without any are not looked at.
+#[divan::bench]
+fn every_kpi_of_messages(bencher: Bencher<'_, '_>) {
+    let told = || registry::all().filter(|kpi| matches!(kpi.source, Source::Fact { .. }));
+    counted(bencher, |bytes| ways::kpis(bytes, Subscription::of(told())));
 }
 
 /// Every field of every described record.
 #[divan::bench]
 fn every_field(bencher: Bencher<'_, '_>) {
-    counted(bencher, |bytes| {
-        let mut fields = Sum(0.0);
-        each_log(bytes, |log| {
-            let _ = record::decode(log, &mut fields);
-        });
-        fields.0
-    });
-}
-
-struct Sum(f64);
-
-impl Sink for Sum {
-    fn field(&mut self, _: &'static str, value: Value<'_>) {
-        self.0 += match value {
-            Value::Uint(number) | Value::Hex(number, _) | Value::Name(number, _) => number as f64,
-            Value::Int(number) => number as f64,
-            Value::Flag(set) => f64::from(u8::from(set)),
-            Value::Scaled(number) => number,
-            Value::Bytes(bytes) => bytes.len() as f64,
-        };
-    }
-    fn begin_list(&mut self, _: &'static str) {}
-    fn begin_item(&mut self) {}
-    fn end_item(&mut self) {}
-    fn end_list(&mut self) {}
+    counted(bencher, ways::every_field);
 }

@@ -21,4 +21,4 @@ mod subscription;
 pub use codes::codes;
 pub use extract::extract;
 pub use sample::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
-pub use subscription::{Counts, Reading, Subscription, UnknownKpi};
+pub use subscription::{Counts, Reading, Subscription, UnknownKpi, Unread};

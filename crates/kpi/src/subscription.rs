@@ -5,14 +5,17 @@ use alloc::vec::Vec;
 use sounding_diag::layout::{Item, Layout, Probe};
 use sounding_diag::record::{RecordError, Version, layouts};
 use sounding_diag::{LogCode, LogRecord};
+use sounding_rrc::DecodeError;
+use sounding_rrc::facts::facts;
 use sounding_units::ModemInstant;
 
-use crate::registry::{self, NamedKpi};
+use crate::registry::{self, Conversion, Give, NamedKpi, Source};
 
 /// KPIs to be taken out of records, their places resolved.
 ///
 /// The smallest unit is one KPI (BISCAY §3.2.3): what else a record holds is neither decoded nor looked at. All that
-/// allocates is the subscribing.
+/// allocates is the subscribing, and a message: what it tells is found by decoding all of it, once for all KPIs, and
+/// only if one of them is told by messages.
 #[derive(Clone, Debug)]
 pub struct Subscription {
     kpis: Vec<&'static NamedKpi>,
@@ -49,6 +52,24 @@ pub struct Counts {
     pub lacking: u64,
 }
 
+/// Why a record is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unread {
+    /// It is of a version that nobody has described, or does not fit its description.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The message in it is none.
+    #[error("log {code}: {message}: {error}")]
+    Message {
+        /// What it logs.
+        code: LogCode,
+        /// What kind of message it should be.
+        message: &'static str,
+        /// What is wrong with it.
+        error: DecodeError,
+    },
+}
+
 /// There is no KPI of that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no KPI is called {name:?}: `sounding kpi list` names them all")]
@@ -65,14 +86,24 @@ struct Subscribed {
     probes: Vec<Vec<Located>>,
     /// The version of the last record and its layout: a modem does not change its mind.
     last: Option<(u32, usize)>,
-    slots: usize,
+    /// How many of the subscribed KPIs are fields.
+    fields: usize,
+    told: Vec<Told>,
+    messages: sounding_rrc::Messages,
 }
 
 #[derive(Clone, Debug)]
 struct Located {
     slot: usize,
-    kpi: &'static NamedKpi,
+    conversion: Conversion,
     probe: Probe,
+}
+
+/// A KPI that messages tell.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    slot: usize,
+    read: fn(&sounding_rrc::facts::Facts, &mut Give<'_>),
 }
 
 impl Subscription {
@@ -105,15 +136,29 @@ impl Subscription {
             Err(index) => {
                 let layouts = layouts(kpi.code).unwrap_or_default();
                 let probes = layouts.iter().map(|_| Vec::new()).collect();
-                let record = Subscribed { code: kpi.code, layouts, probes, last: None, slots: 0 };
+                let record = Subscribed {
+                    code: kpi.code,
+                    layouts,
+                    probes,
+                    last: None,
+                    fields: 0,
+                    told: Vec::new(),
+                    messages: sounding_rrc::Messages::default(),
+                };
                 self.records.insert(index, record);
                 index
             }
         };
         let record = &mut self.records[index];
-        record.slots += 1;
-        for (layout, probes) in record.layouts.iter().zip(&mut record.probes) {
-            probes.extend(layout.probe(kpi.path).map(|probe| Located { slot, kpi, probe }));
+        match kpi.source {
+            Source::Field { path, conversion } => {
+                record.fields += 1;
+                for (layout, probes) in record.layouts.iter().zip(&mut record.probes) {
+                    let probe = layout.probe(path);
+                    probes.extend(probe.map(|probe| Located { slot, conversion, probe }));
+                }
+            }
+            Source::Fact { read, .. } => record.told.push(Told { slot, read }),
         }
     }
 
@@ -140,7 +185,7 @@ impl Subscription {
         &mut self,
         log: &LogRecord<'_>,
         mut sink: impl FnMut(Reading),
-    ) -> Result<bool, RecordError> {
+    ) -> Result<bool, Unread> {
         let Ok(index) = self.records.binary_search_by_key(&log.code, |record| record.code) else {
             return Ok(false);
         };
@@ -155,10 +200,12 @@ impl Subscription {
             Ok(Seen::UnknownSubPackets) => self.counts.unsupported += 1,
             Err(error) => {
                 match error {
-                    RecordError::Corrupt { .. } => self.counts.corrupt += 1,
-                    RecordError::Undescribed { .. } | RecordError::Unsupported { .. } => {
-                        self.counts.unsupported += 1;
+                    Unread::Message { .. } | Unread::Record(RecordError::Corrupt { .. }) => {
+                        self.counts.corrupt += 1;
                     }
+                    Unread::Record(
+                        RecordError::Undescribed { .. } | RecordError::Unsupported { .. },
+                    ) => self.counts.unsupported += 1,
                 }
                 return Err(error);
             }
@@ -178,16 +225,18 @@ enum Seen {
 
 impl Subscribed {
     #[inline]
-    fn read(
-        &mut self,
-        log: &LogRecord<'_>,
-        mut sink: impl FnMut(Reading),
-    ) -> Result<Seen, RecordError> {
+    fn read(&mut self, log: &LogRecord<'_>, mut sink: impl FnMut(Reading)) -> Result<Seen, Unread> {
+        if !self.told.is_empty() {
+            self.listen(log, &mut sink)?;
+        }
+        if self.fields == 0 {
+            return Ok(Seen::All);
+        }
         let (code, body, at) = (log.code, log.body, log.at);
         let Some(version) = code.version_of(body) else {
             let (need, have) = (code.version_size(), body.len());
             let version = Version::Packet(0);
-            return Err(RecordError::Corrupt { code, version, need, at: 0, have });
+            return Err(RecordError::Corrupt { code, version, need, at: 0, have }.into());
         };
         let index = match self.last {
             Some((last, index)) if last == version => index,
@@ -200,9 +249,9 @@ impl Subscribed {
         self.last = Some((version, index));
         let probes = &self.probes[index];
         let mut unknown = 0;
-        for Located { slot, kpi, probe } in probes {
+        for Located { slot, conversion, probe } in probes {
             let met = probe.read(body, |item, field| {
-                if let Some(value) = kpi.conversion.value(field) {
+                if let Some(value) = conversion.value(field) {
                     sink(Reading { slot: *slot, value, item, at });
                 }
             });
@@ -216,10 +265,26 @@ impl Subscribed {
             })?;
             unknown = unknown.max(met.unknown);
         }
-        Ok(match (unknown, probes.len() == self.slots) {
+        Ok(match (unknown, probes.len() == self.fields) {
             (1.., _) => Seen::UnknownSubPackets,
             (0, false) => Seen::Lacking,
             (0, true) => Seen::All,
         })
+    }
+
+    /// Reads what the message of a record tells, if the record has or completes one.
+    #[cold]
+    fn listen(&mut self, log: &LogRecord<'_>, sink: &mut dyn FnMut(Reading)) -> Result<(), Unread> {
+        let Some(message) = self.messages.handle_record(log)? else { return Ok(()) };
+        let decoded = sounding_rrc::decode(message.pdu, message.bytes).map_err(|error| {
+            Unread::Message { code: log.code, message: message.pdu.name(), error }
+        })?;
+        let facts = facts(message.pdu.into(), &decoded.value);
+        for told in &self.told {
+            (told.read)(&facts, &mut |item, value| {
+                sink(Reading { slot: told.slot, value, item, at: log.at });
+            });
+        }
+        Ok(())
     }
 }

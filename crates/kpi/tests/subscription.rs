@@ -14,19 +14,19 @@ use sounding_diag::LogCode;
 use sounding_diag::capture::Capture;
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordError};
-use sounding_kpi::Subscription;
 use sounding_kpi::registry;
+use sounding_kpi::{Subscription, Unread};
 
-use decoded::{decoded, subscribed};
+use decoded::{decoded, fields, subscribed};
 use tree::Builder;
 
 #[test]
 fn every_kpi_of_every_version_is_what_decoding_the_record_gives() {
-    let mut met: BTreeMap<&str, usize> = registry::all().map(|kpi| (kpi.name, 0)).collect();
+    let mut met: BTreeMap<&str, usize> = fields().map(|kpi| (kpi.name, 0)).collect();
     for seed in 0..40 {
         for (code, body) in synthetic::bodies(seed) {
             let log = synthetic::record(code, &body);
-            for kpi in registry::all().filter(|kpi| kpi.code == code) {
+            for kpi in fields().filter(|kpi| kpi.code == code) {
                 let expected = decoded(kpi, &log).expect("synthetic bodies are whole");
                 let found = subscribed(kpi, &log).expect("synthetic bodies are whole");
                 assert_eq!(found, expected, "{} v{} seed {seed}", kpi.name, body[0]);
@@ -41,7 +41,7 @@ fn every_kpi_of_every_version_is_what_decoding_the_record_gives() {
 #[test]
 fn a_record_cut_short_gives_what_its_path_still_has_or_an_error_and_nothing() {
     for (code, body) in synthetic::bodies(1) {
-        for kpi in registry::all().filter(|kpi| kpi.code == code) {
+        for kpi in fields().filter(|kpi| kpi.code == code) {
             let whole = subscribed(kpi, &synthetic::record(code, &body)).expect("whole");
             for cut in (0..body.len()).step_by(1 + body.len() / 50) {
                 let log = synthetic::record(code, &body[..cut]);
@@ -52,7 +52,7 @@ fn a_record_cut_short_gives_what_its_path_still_has_or_an_error_and_nothing() {
                 });
                 match read {
                     Ok(_) => assert_eq!(values, whole, "{} cut at {cut}", kpi.name),
-                    Err(RecordError::Corrupt { .. }) => {
+                    Err(Unread::Record(RecordError::Corrupt { .. })) => {
                         assert!(values.is_empty(), "{} cut at {cut}", kpi.name);
                         assert_eq!(subscription.counts().corrupt, 1);
                         let decoded = record::decode(&log, &mut Builder::new());
@@ -71,7 +71,7 @@ fn a_version_that_nobody_has_described_is_counted() {
     let mut subscription = Subscription::of([kpi]);
     let log = synthetic::record(kpi.code, &[255, 0, 0, 0, 0, 0, 0, 0]);
     let refused = subscription.handle(&log, |reading| panic!("{reading:?}"));
-    assert!(matches!(refused, Err(RecordError::Unsupported { .. })));
+    assert!(matches!(refused, Err(Unread::Record(RecordError::Unsupported { .. }))));
     assert_eq!(subscription.counts().unsupported, 1);
 }
 
@@ -129,7 +129,7 @@ fn readings_of_real_captures_agree_with_decoding_and_lie_in_their_ranges() {
             if *taken > 60 {
                 continue;
             }
-            for kpi in registry::all().filter(|kpi| kpi.code == log.code) {
+            for kpi in fields().filter(|kpi| kpi.code == log.code) {
                 let Ok(expected) = decoded(kpi, &log) else { continue };
                 assert_eq!(subscribed(kpi, &log), Ok(expected.clone()), "{}", kpi.name);
                 for (_, value) in expected {

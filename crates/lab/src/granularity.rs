@@ -1,22 +1,32 @@
-//! Time between deliveries of one KPI that the modem makes every 10 ms (BISCAY §5.1, Figure 4a): with the modem's buffer
-//! drained every millisecond, left to its high-water mark, and sent in batches as the tools of today receive them.
+//! Time between deliveries of one KPI that the modem makes every 10 ms (BISCAY §5.1, Figure 4a), and how old it is when
+//! a reader sees it: with the modem's buffer drained every millisecond, without a buffer, with one left to its
+//! high-water mark, and sent in batches as the tools of today receive them.
+//!
+//! The modem is simulated, in this process; `sounding board` reads it in a second one, and this one reads the board.
+
+mod sightings;
 
 use std::fmt;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
-use sounding_diag::capture::Reader;
-use sounding_diag::packet::Packet;
-use sounding_diag::record::PuschTxReport;
-use sounding_diag::session::Wanted;
+use sounding_board::{NameError, OpenError, Place as BoardPlace, Reader};
 use sounding_modem::{
-    Behaviour, Live, OpenError, Place, READ_SIZE, Read, Script, Simulation, Source, SourceError,
-    monotonic_now, uplink_capture,
+    Behaviour, Place, Script, Simulation, monotonic_now, prefer_this_thread, uplink_capture,
 };
-use sounding_units::{HostInstant, ModemInstant};
+use sounding_units::ModemInstant;
 use thiserror::Error;
+
+use crate::follower::{Follower, FollowerError};
+use sightings::Sightings;
+pub use sightings::Spread;
 
 /// How records leave the modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -24,10 +34,47 @@ use thiserror::Error;
 pub enum Way {
     /// Its buffer is drained every millisecond.
     Drained,
+    /// It has no buffer.
+    AtOnce,
     /// Its buffer is sent when it is full: 70 messages, as Gandalf §4.2.1 found in LTE.
     HighWater,
     /// Its buffer is sent once a second, as BISCAY §5.1 found with MobileInsight.
     Batches,
+}
+
+impl Way {
+    /// All of them, with their names.
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::Drained, "drained"),
+        (Self::AtOnce, "at-once"),
+        (Self::HighWater, "high-water"),
+        (Self::Batches, "batches"),
+    ];
+}
+
+impl FromStr for Way {
+    type Err = UnknownWay;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWay> {
+        let found = Self::ALL.into_iter().find(|(_, name)| *name == text);
+        found.map(|(way, _)| way).ok_or_else(|| UnknownWay(text.into()))
+    }
+}
+
+/// A word that is no way.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?}: records leave the modem drained, at-once, high-water or batches")]
+pub struct UnknownWay(String);
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Which ways.
+    pub ways: Vec<Way>,
+    /// How long, each way.
+    pub duration: Duration,
+    /// The program that reads the modem: `sounding`.
+    pub program: PathBuf,
 }
 
 /// What came of one way.
@@ -39,12 +86,15 @@ pub struct Row {
     pub deliveries: usize,
     /// Records in one of them, median.
     pub records_each: usize,
-    /// Time between deliveries, median, in milliseconds.
-    pub median_ms: f64,
-    /// The same, 99th percentile.
-    pub p99_ms: f64,
-    /// The same, longest.
-    pub max_ms: f64,
+    /// Time between deliveries.
+    pub interval_ms: Spread,
+    /// From the moment a record is made until the process that reads the modem has it.
+    pub received_ms: Spread,
+    /// From the moment a record is made until a reader in another process sees its KPI on the board.
+    pub age_ms: Spread,
+    /// How late a thread of the same priority woke meanwhile that asked for a millisecond of sleep: what the machine
+    /// itself does to anybody who waits.
+    pub machine_late_ms: Spread,
 }
 
 /// Every way.
@@ -52,6 +102,8 @@ pub struct Row {
 pub struct Granularity {
     /// One row each.
     pub rows: Vec<Row>,
+    /// Whether the threads that measure had a real-time priority; `sounding board` asks for one of its own.
+    pub real_time: bool,
 }
 
 /// Why there is no result.
@@ -59,30 +111,43 @@ pub struct Granularity {
 pub enum GranularityError {
     /// The modem has no port.
     #[error("the simulated modem: {0}")]
-    Modem(#[source] std::io::Error),
-    /// Its port has no name.
+    Modem(#[source] io::Error),
+    /// There is no folder for the board.
+    #[error("a folder for the board: {0}")]
+    Folder(#[source] io::Error),
+    /// Nobody reads the modem.
     #[error(transparent)]
-    Source(#[from] SourceError),
-    /// Its port does not open.
+    Follower(#[from] FollowerError),
+    /// The board has no place.
     #[error(transparent)]
-    Open(#[from] OpenError),
-    /// Its port broke.
-    #[error("reading the simulated modem: {0}")]
-    Read(#[source] std::io::Error),
+    Place(#[from] NameError),
+    /// The board does not open.
+    #[error(transparent)]
+    Board(#[from] OpenError),
+    /// The board lacks the KPI.
+    #[error("the board has no {KPI}")]
+    Lacking,
     /// Too little came to say anything.
     #[error("{0} deliveries are too few: measure for longer")]
     Few(usize),
 }
 
-/// Measures each way for `duration`.
-pub fn run(duration: Duration, progress: impl Fn(&Row)) -> Result<Granularity, GranularityError> {
+/// One value in each transmission of a report.
+const KPI: &str = "lte.pusch.tbs";
+
+/// Ports open and drains find their time before anything counts.
+const WARM_UP: Duration = Duration::from_secs(2);
+
+/// Measures each way.
+pub fn run(plan: &Plan, progress: impl Fn(&Row)) -> Result<Granularity, GranularityError> {
     let mut rows = Vec::new();
-    for way in [Way::Drained, Way::HighWater, Way::Batches] {
-        let row = measure(way, duration)?;
+    for &way in &plan.ways {
+        let row = measure(way, plan)?;
         progress(&row);
         rows.push(row);
     }
-    Ok(Granularity { rows })
+    let real_time = std::thread::spawn(|| prefer_this_thread().is_ok()).join();
+    Ok(Granularity { rows, real_time: real_time.unwrap_or(false) })
 }
 
 /// A report every 10 ms, of a steady uplink.
@@ -92,12 +157,13 @@ fn capture(duration: Duration) -> Vec<u8> {
     uplink_capture(&vec![2000; duration.as_millis() as usize], begin, 970)
 }
 
-fn measure(way: Way, duration: Duration) -> Result<Row, GranularityError> {
+fn modem(way: Way, duration: Duration) -> Result<Simulation, GranularityError> {
     let script = Script::of(&capture(duration));
     let full = Behaviour { high_water: usize::MAX, ..Behaviour::default() };
     let name = format!("sounding-granularity-{}", std::process::id());
     let (place, behaviour) = match way {
         Way::Drained => (Place::VendorRouter(name), full),
+        Way::AtOnce => (Place::Pty(None), Behaviour::default()),
         Way::HighWater => {
             let report = capture(Duration::from_millis(10)).len();
             let release = Duration::from_secs(3600);
@@ -105,79 +171,117 @@ fn measure(way: Way, duration: Duration) -> Result<Row, GranularityError> {
         }
         Way::Batches => (Place::Tcp(0), full),
     };
-    let mut modem = Simulation::new(script, behaviour, place).map_err(GranularityError::Modem)?;
-    let source: Source = modem.source().parse()?;
+    Simulation::new(script, behaviour, place).map_err(GranularityError::Modem)
+}
+
+fn measure(way: Way, plan: &Plan) -> Result<Row, GranularityError> {
+    // What is made last may never be released.
+    let mut modem = modem(way, WARM_UP + plan.duration + Duration::from_secs(5))?;
+    let source = modem.source();
+    let made = modem.diary();
+    let folder = tempfile::tempdir().map_err(GranularityError::Folder)?;
     let stop = Arc::new(AtomicBool::new(false));
-    let until = Arc::clone(&stop);
-    let thread = std::thread::spawn(move || modem.run(&until, |_| {}));
-    let deliveries = deliveries(&source, duration);
+    let threads = [
+        {
+            let stop = Arc::clone(&stop);
+            std::thread::spawn(move || {
+                // A modem is a processor of its own.
+                let _ = prefer_this_thread();
+                drop(modem.run(&stop, |_| {}));
+                Vec::new()
+            })
+        },
+        {
+            let stop = Arc::clone(&stop);
+            std::thread::spawn(move || watch(&stop))
+        },
+    ];
+    let arguments = ["board", &source, "--name", "granularity", "--kpi", KPI];
+    let watched = Follower::start(&plan.program, arguments, folder.path())
+        .map_err(GranularityError::from)
+        .and_then(|mut follower| {
+            let place = BoardPlace::new(folder.path(), "granularity")?;
+            watch_board(&mut follower, &place, WARM_UP + plan.duration)
+        });
     stop.store(true, Ordering::Relaxed);
-    let _ = thread.join();
-    row(way, &deliveries?)
-}
-
-/// Reads this close together are one delivery. Chosen; a fifth of the time between records.
-const ONE_BATCH: Duration = Duration::from_millis(2);
-
-/// When records came, and how many.
-fn deliveries(
-    source: &Source,
-    duration: Duration,
-) -> Result<Vec<(HostInstant, usize)>, GranularityError> {
-    let wanted = Wanted { codes: vec![PuschTxReport::CODE], budget_bytes_per_sec: None };
-    let mut live = Live::new(source.open()?, Some(wanted));
-    let mut reader = Reader::new();
-    let mut buffer = vec![0; READ_SIZE];
-    let mut deliveries = Vec::new();
-    let end = monotonic_now() + duration;
-    while monotonic_now() < end {
-        live.tick(monotonic_now());
-        let patience = Duration::from_millis(5);
-        let read = live.read(&mut buffer, patience).map_err(GranularityError::Read)?;
-        if let Read::Bytes(count) = read {
-            let now = monotonic_now();
-            let mut records = 0;
-            live.handle_bytes(now, &mut reader, &buffer[..count], |packet| {
-                records += usize::from(matches!(packet, Packet::Log(_)));
-            });
-            match deliveries.last_mut() {
-                _ if records == 0 => {}
-                // A batch comes in as many reads as it takes; it is one delivery.
-                Some((at, group)) if now - *at < ONE_BATCH => {
-                    *group += records;
-                    *at = now;
-                }
-                _ => deliveries.push((now, records)),
-            }
-        }
-    }
-    Ok(deliveries)
-}
-
-fn row(way: Way, deliveries: &[(HostInstant, usize)]) -> Result<Row, GranularityError> {
-    let mut gaps: Vec<f64> =
-        deliveries.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_secs_f64() * 1e3).collect();
-    let mut records: Vec<usize> = deliveries.iter().map(|(_, records)| *records).collect();
-    if gaps.len() < 3 {
-        return Err(GranularityError::Few(deliveries.len()));
-    }
-    gaps.sort_by(f64::total_cmp);
-    records.sort_unstable();
-    let at = |permille: usize| gaps[(gaps.len() - 1) * permille / 1000];
+    let late: Vec<Duration> =
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect();
+    let mut sightings = watched?;
+    sightings.skip(WARM_UP);
+    let made: Vec<_> = made.try_iter().collect();
+    let (gaps, records, ages) = (sightings.gaps(), sightings.records(&made), sightings.ages(&made));
+    let spread = |times: Vec<Duration>| Spread::of(times).ok_or(GranularityError::Few(gaps.len()));
     Ok(Row {
         way,
         deliveries: gaps.len(),
-        records_each: records[records.len() / 2],
-        median_ms: at(500),
-        p99_ms: at(990),
-        max_ms: at(1000),
+        records_each: records.get(records.len() / 2).copied().unwrap_or(0),
+        received_ms: spread(sightings.received(&made))?,
+        age_ms: spread(ages)?,
+        machine_late_ms: spread(late)?,
+        interval_ms: spread(gaps.clone())?,
     })
+}
+
+/// Reads the board for so long, in a thread of its own priority.
+fn watch_board(
+    follower: &mut Follower,
+    place: &BoardPlace,
+    duration: Duration,
+) -> Result<Sightings, GranularityError> {
+    let mut reader = open(follower, place)?;
+    let slot = reader.find(KPI).ok_or(GranularityError::Lacking)?;
+    let thread = std::thread::spawn(move || {
+        let _ = prefer_this_thread();
+        let mut sightings = Sightings::default();
+        let end = monotonic_now() + duration;
+        while monotonic_now() < end {
+            let patience = PollTimeout::from(100u8);
+            let _ = poll(&mut [PollFd::new(reader.as_fd(), PollFlags::POLLIN)], patience);
+            reader.rearm();
+            if let Ok(Some(sample)) = reader.read(slot) {
+                sightings.see(monotonic_now(), sample.modem_at, sample.received_at);
+            }
+        }
+        sightings
+    });
+    let sightings = thread.join().unwrap_or_default();
+    follower.check()?;
+    Ok(sightings)
+}
+
+/// Waits for the board to be there.
+fn open(follower: &mut Follower, place: &BoardPlace) -> Result<Reader, GranularityError> {
+    let begin = monotonic_now();
+    loop {
+        follower.check()?;
+        match Reader::open(place) {
+            Ok(reader) => return Ok(reader),
+            Err(error) if monotonic_now() - begin > Duration::from_secs(10) => {
+                return Err(error.into());
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
+/// How late this machine wakes a thread that sleeps for a millisecond.
+fn watch(stop: &AtomicBool) -> Vec<Duration> {
+    const SLEEP: Duration = Duration::from_millis(1);
+    let _ = prefer_this_thread();
+    let mut late = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let before = monotonic_now();
+        std::thread::sleep(SLEEP);
+        late.push(monotonic_now() - (before + SLEEP));
+    }
+    late
 }
 
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Drained => "drained every 1 ms",
+            Self::AtOnce => "none: sent at once",
             Self::HighWater => "sent when full",
             Self::Batches => "sent once a second",
         })
@@ -188,39 +292,30 @@ impl fmt::Display for Granularity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| the modem's buffer | deliveries | records each | median ms | p99 ms | max ms |"
+            "| the modem's buffer | deliveries | records each | interval ms: median | p99 | max | received ms: median | age ms: median | p99 | max | \
+             machine late ms: p99 | max |"
         )?;
-        writeln!(f, "|---|---|---|---|---|---|")?;
+        writeln!(f, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")?;
         for row in &self.rows {
+            let (gap, age, late) = (&row.interval_ms, &row.age_ms, &row.machine_late_ms);
             writeln!(
                 f,
-                "| {} | {} | {} | {:.2} | {:.2} | {:.2} |",
-                row.way, row.deliveries, row.records_each, row.median_ms, row.p99_ms, row.max_ms
+                "| {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
+                row.way,
+                row.deliveries,
+                row.records_each,
+                gap.median,
+                gap.p99,
+                gap.max,
+                row.received_ms.median,
+                age.median,
+                age.p99,
+                age.max,
+                late.p99,
+                late.max
             )?;
         }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gaps_and_groups_are_those_of_the_deliveries() {
-        let at = |ms: u64| HostInstant::from_nanos(ms * 1_000_000);
-        let found = row(Way::Drained, &[(at(0), 1), (at(10), 1), (at(20), 2), (at(50), 1)]);
-        let row = found.expect("enough");
-        assert_eq!((row.deliveries, row.records_each), (3, 1));
-        assert_eq!((row.median_ms, row.max_ms), (10.0, 30.0));
-        assert!(matches!(super::row(Way::Drained, &[(at(0), 1)]), Err(GranularityError::Few(1))));
-    }
-
-    #[test]
-    fn a_drained_modem_delivers_single_records_and_one_that_is_not_delivers_groups() {
-        let drained = measure(Way::Drained, Duration::from_secs(1)).expect("measured");
-        assert_eq!(drained.records_each, 1, "{drained:?}");
-        let full = measure(Way::HighWater, Duration::from_secs(4)).expect("measured");
-        assert!(full.records_each > 30, "{full:?}");
+        let priority = if self.real_time { "had" } else { "had no" };
+        writeln!(f, "\nThe threads that measure {priority} real-time priority.")
     }
 }

@@ -3,9 +3,11 @@
 
 mod answer;
 mod clock;
+mod drains;
 mod live;
 mod memory;
 mod modelled;
+mod pace;
 mod pacing;
 mod probe;
 mod pty;
@@ -22,8 +24,8 @@ pub use probe::{Probe, probe};
 pub use pty::Pty;
 pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
-pub use sim::{Behaviour, Mischief, Place, Script, Simulation, Tally};
-pub use sounding_host::monotonic_now;
+pub use sim::{Behaviour, Made, Mischief, Place, Script, Simulation, Tally};
+pub use sounding_host::{monotonic_now, prefer_this_thread};
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, Source, SourceError,
     Stream, Tcp, Transport, Unframed,

@@ -1,14 +1,16 @@
 use std::io;
 use std::time::Duration;
 
-use sounding_diag::LogCode;
 use sounding_diag::capture::Reader;
 use sounding_diag::packet::Packet;
 use sounding_diag::session::{Event, Session, Wanted};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_host::monotonic_now;
 use sounding_units::HostInstant;
 
+use crate::drains::Drains;
 use crate::memory::Memory;
+use crate::pace::Pace;
 use crate::{Framing, Read, Source, Transport};
 
 /// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
@@ -21,13 +23,10 @@ pub struct Live {
     transport: Option<Box<dyn Transport>>,
     session: Option<Session>,
     memory: Option<Memory>,
-    /// When the next drain is due.
-    drain_due: HostInstant,
+    drains: Drains,
+    pace: Pace,
     request: Vec<u8>,
 }
-
-/// BISCAY §4: faster than the most frequent record, which comes every 10 ms.
-const DRAIN_EVERY: Duration = Duration::from_millis(1);
 
 impl Live {
     /// A port whose modem is to be given a log mask, or left as it is if nothing is `wanted`.
@@ -37,7 +36,8 @@ impl Live {
             transport: Some(transport),
             session,
             memory: None,
-            drain_due: HostInstant::default(),
+            drains: Drains::default(),
+            pace: Pace::default(),
             request: Vec::new(),
         }
     }
@@ -52,6 +52,13 @@ impl Live {
                 session.recall(memory.note().clone());
             }
         }
+        self
+    }
+
+    /// For a reader to whom it is the same how old records are, and who would rather be woken seldom.
+    #[must_use]
+    pub fn in_no_hurry(mut self) -> Self {
+        (self.drains, self.pace) = (Drains::seldom(), Pace::seldom());
         self
     }
 
@@ -74,11 +81,22 @@ impl Live {
     /// [`reopen`](Self::reopen).
     pub fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
         let Some(transport) = &mut self.transport else { return Ok(Read::Closed) };
-        let until_drain = || self.drain_due - monotonic_now();
-        let patience = if transport.can_drain() { patience.min(until_drain()) } else { patience };
-        let read = transport.read(buffer, patience)?;
-        if read == Read::Closed {
-            self.transport = None;
+        let now = monotonic_now();
+        let drain = transport.can_drain().then(|| self.drains.due());
+        let patience = drain.map_or(patience, |drain| patience.min(drain - now));
+        // A port that gives one packet a read has others waiting, however little the last brought.
+        let rest = match transport.framing() {
+            Framing::Hdlc => self.pace.rest(now, drain).min(patience),
+            Framing::Packet => Duration::ZERO,
+        };
+        if !rest.is_zero() {
+            std::thread::sleep(rest);
+        }
+        let read = transport.read(buffer, patience - rest)?;
+        match read {
+            Read::Bytes(count) => self.pace.handle_read(monotonic_now(), count),
+            Read::Idle => {}
+            Read::Closed => self.transport = None,
         }
         Ok(read)
     }
@@ -99,27 +117,23 @@ impl Live {
         mut bytes: &[u8],
         mut each: impl FnMut(&Packet<'_>),
     ) {
-        let mut handle = |session: &mut Option<Session>, packet: &Packet<'_>| {
-            if let Some(session) = session {
-                match packet {
-                    Packet::Log(record) => session.handle_log(now, record.code, record.body.len()),
-                    Packet::Other { command, body, .. } => {
-                        session.handle_other(now, *command, body);
-                    }
-                }
+        let mut handle = |live: &mut Self, packet: &Packet<'_>| {
+            match packet {
+                Packet::Log(record) => live.handle_log(now, record),
+                Packet::Other { command, body, .. } => live.handle_other(now, *command, body),
             }
             each(packet);
         };
         match self.framing() {
             Framing::Packet => {
                 if let Ok(located) = reader.handle_payload(bytes) {
-                    handle(&mut self.session, &located.packet);
+                    handle(self, &located.packet);
                 }
             }
             Framing::Hdlc => {
                 while let Some(found) = reader.poll_packet(&mut bytes) {
                     if let Ok(located) = found {
-                        handle(&mut self.session, &located.packet);
+                        handle(self, &located.packet);
                     }
                 }
             }
@@ -127,9 +141,12 @@ impl Live {
     }
 
     /// A log record was in the bytes read.
-    pub fn handle_log(&mut self, now: HostInstant, code: LogCode, len: usize) {
+    pub fn handle_log(&mut self, now: HostInstant, record: &LogRecord<'_>) {
+        if self.drains() {
+            self.drains.handle_record(record.at);
+        }
         if let Some(session) = &mut self.session {
-            session.handle_log(now, code, len);
+            session.handle_log(now, record.code, record.body.len());
         }
     }
 
@@ -152,10 +169,7 @@ impl Live {
                 let _ = transport.send(&self.request);
             }
         }
-        if transport.can_drain() && now >= self.drain_due {
-            // From tick to tick, so that the wait for one record is the wait for the next; a tick that was missed is.
-            let next = self.drain_due + DRAIN_EVERY;
-            self.drain_due = if next > now { next } else { now + DRAIN_EVERY };
+        if transport.can_drain() && self.drains.handle_time(now) {
             let _ = transport.drain();
         }
     }

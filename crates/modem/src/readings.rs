@@ -96,7 +96,7 @@ impl Readings {
         let framing = live.framing();
         let mut handle = |located: Located<'_>| match located.packet {
             Packet::Log(log) => {
-                live.handle_log(now, log.code, log.body.len());
+                live.handle_log(now, &log);
                 // What cannot be read is counted.
                 let _ = subscription.handle(&log, |reading| sink(now, reading));
             }

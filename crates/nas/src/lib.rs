@@ -129,7 +129,7 @@ fn shown(tree: &Value) -> Value {
     let mut kept = Value::Object(Default::default());
     for (name, value) in fields.iter() {
         let value = match name.as_str() {
-            name if PUBLIC.contains(&name) => value.clone(),
+            name if PUBLIC.contains(&name) => named_or_counted(value),
             name if CONTAINERS.contains(&name) => shown(value),
             _ => Value::from("redacted"),
         };
@@ -138,6 +138,29 @@ fn shown(tree: &Value) -> Value {
         }
     }
     kept
+}
+
+/// Names and numbers within a field; bytes that the decoder makes nothing of stand in it as hex, and are left out.
+fn named_or_counted(value: &Value) -> Value {
+    match value {
+        Value::String(text) if is_bytes(text) => Value::from("redacted"),
+        Value::Array(items) => Value::Array(items.iter().map(named_or_counted).collect()),
+        Value::Object(fields) => {
+            let mut kept = Value::Object(Default::default());
+            if let Some(kept) = kept.as_object_mut() {
+                for (name, value) in fields.iter() {
+                    kept.insert(name.clone(), named_or_counted(value));
+                }
+            }
+            kept
+        }
+        other => other.clone(),
+    }
+}
+
+/// No name of a field's value is so long without any other letter.
+fn is_bytes(text: &str) -> bool {
+    text.len() >= 6 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -168,6 +191,19 @@ mod tests {
             NasMessage::decode(System::Eps, Direction::Downlink, &[0x07, 0x44, 0x0F]).unwrap();
         assert_eq!(message.name(), Some("attach-reject"));
         assert_eq!(message.whole(), message.redacted());
+    }
+
+    #[test]
+    fn bytes_within_a_public_field_are_left_out() {
+        let mut qos = Value::Object(Default::default());
+        let mut fields = Value::Object(Default::default());
+        let members = fields.as_object_mut().unwrap();
+        members.insert("qci".into(), Value::from("nine"));
+        members.insert("bit-rates".into(), Value::from("ffffffff"));
+        qos.as_object_mut().unwrap().insert("eps-qos".into(), fields);
+        let text = shown(&qos).to_string();
+        assert!(text.contains("nine") && text.contains("redacted"), "{text}");
+        assert!(!text.contains("ffffffff"), "{text}");
     }
 
     #[test]

@@ -1,4 +1,11 @@
-//! 3GPP tables and formulae. Each table names its section; the numbers live as CSV in `tables/`.
+//! 3GPP tables and procedures. Each table names its section; the numbers live as CSV in `tables/`.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`lte`], [`nr`], [`hspa`] | what the specifications of each say: sizes, schemes, reports, timing |
+//! | [`frame`] | frame, subframe and slot numbers |
+//! | [`channel`] | path loss, shadowing and noise |
+//! | [`abstraction`] | from SINR to block errors and CQI without simulating symbols |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -6,5 +13,14 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod abstraction;
+mod allowed;
+pub mod channel;
+pub mod frame;
+pub mod hspa;
 pub mod lte;
+mod modulation;
 pub mod nr;
+
+pub use allowed::Allowed;
+pub use modulation::{Modulation, Scheme};

@@ -97,6 +97,16 @@ impl<'a> Reader<'a> {
 pub struct BitStr<'a>(Reader<'a>);
 
 impl<'a> BitStr<'a> {
+    /// All bits of these bytes.
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Self(Reader::new(bytes))
+    }
+
+    /// The first `count` bits of these bytes; `None` if there are fewer.
+    pub fn first(bytes: &'a [u8], count: usize) -> Option<Self> {
+        Reader::new(bytes).run(count).ok().map(Self)
+    }
+
     pub(crate) fn new(run: Reader<'a>) -> Self {
         Self(run)
     }

@@ -1,6 +1,9 @@
+use alloc::vec::Vec;
+
 use sounding_diag::record::RrcPdu;
 
 use crate::decode::{self, Decoded};
+use crate::encode::{self, EncodeError};
 use crate::error::DecodeError;
 use crate::schema::tables::{
     LTE_BCCH_BCH, LTE_BCCH_DL_SCH, LTE_CAPABILITY, LTE_DL_CCCH, LTE_DL_DCCH, LTE_MCCH, LTE_PCCH,
@@ -9,6 +12,7 @@ use crate::schema::tables::{
     NR_CELL_GROUP_CONFIG, NR_DL_CCCH, NR_DL_DCCH, NR_MCCH, NR_PCCH, NR_RADIO_BEARER_CONFIG,
     NR_RECONFIGURATION, NR_RECONFIGURATION_COMPLETE, NR_UL_CCCH, NR_UL_CCCH1, NR_UL_DCCH,
 };
+use crate::value::Value;
 
 /// What can be decoded: what Diag records hold, and parts that are found elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,4 +119,10 @@ impl Pdu {
 /// Decodes one message.
 pub fn decode(pdu: impl Into<Pdu>, message: &[u8]) -> Result<Decoded<'_>, DecodeError> {
     decode::decode(pdu.into().place(), message)
+}
+
+/// Encodes one message; decoding it gives the value back. What the tables do not know cannot be encoded: additions
+/// that the decoder skipped or kept as bytes.
+pub fn encode(pdu: impl Into<Pdu>, value: &Value<'_>) -> Result<Vec<u8>, EncodeError> {
+    encode::encode(pdu.into().place(), value)
 }

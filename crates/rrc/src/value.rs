@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::BitStr;
 
@@ -122,130 +122,44 @@ impl<'a> Value<'a> {
         });
         found
     }
-
-    /// As text for people and JSON, without what identifies a subscriber or says where they are.
-    pub fn redacted(&self) -> Redacted<'_, 'a> {
-        Redacted { value: self, name: "" }
-    }
-}
-
-/// A value as it may be shown to others: identities, positions and the messages of the layer above are left out.
-#[derive(Clone, Copy, Debug)]
-pub struct Redacted<'v, 'a> {
-    value: &'v Value<'a>,
-    name: &'static str,
-}
-
-/// Whether a member or alternative of that name identifies a subscriber or device, says where it is, or carries a
-/// message of the layer above, which may.
-pub fn is_private(name: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "dedicatedInfoNAS",
-        "dedicatedNAS",
-        "dedicatedInfoCDMA2000",
-        "dedicatedInfoF1c",
-        "fullI-RNTI",
-        "imsi",
-        "locationCoordinate",
-        "locationInfo",
-        "locationTimestamp",
-        "m-TMSI",
-        "nas-Container",
-        "nas-SecurityParam",
-        "ng-5G-S-TMSI",
-        "coarseLocationInfo",
-        "commonLocationInfo",
-        "randomValue",
-        "registeredAMF",
-        "registeredMME",
-        "resumeID",
-        "resumeIdentity",
-        "s-TMSI",
-        "shortI-RNTI",
-        "sl-PagingIdentity",
-        "sl-SourceIdentity",
-        "truncated5G-S-TMSI",
-        "truncatedResumeID",
-        "ue-Identity",
-    ];
-    STARTS.iter().any(|start| name.starts_with(start))
-}
-
-const REDACTED: &str = "redacted";
-
-impl Serialize for Value<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serialize(self, serializer, |_, value| Shown::Whole(value))
-    }
-}
-
-impl Serialize for Redacted<'_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if is_private(self.name) {
-            return serializer.serialize_str(REDACTED);
-        }
-        serialize(self.value, serializer, |name, value| Shown::Redacted(Redacted { value, name }))
-    }
-}
-
-enum Shown<'v, 'a> {
-    Whole(&'v Value<'a>),
-    Redacted(Redacted<'v, 'a>),
-}
-
-impl Serialize for Shown<'_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Whole(value) => value.serialize(serializer),
-            Self::Redacted(value) => value.serialize(serializer),
-        }
-    }
 }
 
 /// Sequences and choices become maps, lists lists, strings of bits text of 0 and 1, strings of bytes hex.
-fn serialize<'v, 'a, S: Serializer>(
-    value: &'v Value<'a>,
-    serializer: S,
-    show: impl Fn(&'static str, &'v Value<'a>) -> Shown<'v, 'a>,
-) -> Result<S::Ok, S::Error> {
-    match value {
-        Value::Null => serializer.serialize_unit(),
-        Value::Boolean(set) => serializer.serialize_bool(*set),
-        Value::Integer(number) => serializer.serialize_i64(*number),
-        Value::Name(name) => serializer.serialize_str(name),
-        Value::Later(number) => {
-            let mut map = serializer.serialize_map(Some(1))?;
-            map.serialize_entry("later_addition", number)?;
-            map.end()
-        }
-        Value::Bits(bits) => serializer.collect_str(&format_args!("{bits:?}")),
-        Value::Octets(octets) => {
-            let mut hex = String::with_capacity(octets.len() / 4);
-            for byte in octets.bytes() {
-                // Writing to a string cannot fail.
-                let _ = write!(hex, "{byte:02x}");
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Boolean(set) => serializer.serialize_bool(*set),
+            Self::Integer(number) => serializer.serialize_i64(*number),
+            Self::Name(name) => serializer.serialize_str(name),
+            Self::Later(number) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("later_addition", number)?;
+                map.end()
             }
-            serializer.serialize_str(&hex)
-        }
-        Value::Contains(value) => show("", value).serialize(serializer),
-        Value::Sequence(members) => {
-            let mut map = serializer.serialize_map(Some(members.len()))?;
-            for (name, value) in members {
-                map.serialize_entry(name, &show(name, value))?;
+            Self::Bits(bits) => serializer.collect_str(&format_args!("{bits:?}")),
+            Self::Octets(octets) => {
+                let mut hex = String::with_capacity(octets.len() / 4);
+                for byte in octets.bytes() {
+                    // Writing to a string cannot fail.
+                    let _ = write!(hex, "{byte:02x}");
+                }
+                serializer.serialize_str(&hex)
             }
-            map.end()
-        }
-        Value::List(items) => {
-            let mut list = serializer.serialize_seq(Some(items.len()))?;
-            for item in items {
-                list.serialize_element(&show("", item))?;
+            Self::Contains(value) => value.serialize(serializer),
+            Self::Sequence(members) => {
+                let mut map = serializer.serialize_map(Some(members.len()))?;
+                for (name, value) in members {
+                    map.serialize_entry(name, value)?;
+                }
+                map.end()
             }
-            list.end()
-        }
-        Value::Choice(name, value) => {
-            let mut map = serializer.serialize_map(Some(1))?;
-            map.serialize_entry(name, &show(name, value))?;
-            map.end()
+            Self::List(items) => serializer.collect_seq(items),
+            Self::Choice(name, value) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry(name, value)?;
+                map.end()
+            }
         }
     }
 }

@@ -1,7 +1,9 @@
-//! The link in virtual time: delivery opportunities, queue, propagation delay.
+//! Links, networks and the hosts at their ends in virtual time. Nothing here reads a clock.
 //!
 //! A [`Link`] is one bottleneck, a [`Path`] is a link and a delay in the order of `mm-delay D mm-link UP DOWN`, and
-//! [`Pipe`] is what both an emulator and a simulator need to know of either. Nothing here reads a clock.
+//! [`Pipe`] is what both an emulator and a simulator need to know of either. A [`Network`] is both directions of all
+//! devices: [`Links`] makes one of pipes, [`Radio`] is a modelled radio access network, [`Wired`] puts a wired segment behind any. A [`World`] lets flows send over
+//! one, hundreds of times as fast as time passes.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -11,13 +13,25 @@ extern crate alloc;
 extern crate std;
 
 mod fluid;
+mod histogram;
 pub mod link;
+mod links;
+mod network;
 mod opportunity;
 mod path;
 mod pipe;
 mod queue;
+mod radio;
+mod wired;
+pub mod world;
 
+pub use histogram::Histogram;
 pub use link::{Link, LinkEvent};
+pub use links::{Duplex, Links};
+pub use network::{Device, Diag, Network, Port};
 pub use path::{Order, Path, PathConfig};
 pub use pipe::{Backlog, Carried, Lost, Output, Pipe};
 pub use queue::{DropFrom, QueueLimit};
+pub use radio::Radio;
+pub use wired::{Through, Wired};
+pub use world::World;

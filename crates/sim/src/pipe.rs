@@ -85,3 +85,29 @@ pub struct Lost<P> {
     /// When it was dropped.
     pub dropped: HostInstant,
 }
+
+impl<P> Output<P> {
+    /// The same packet as something else.
+    pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Output<Q> {
+        match self {
+            Self::Carried(out) => Output::Carried(out.map(to)),
+            Self::Lost(out) => Output::Lost(out.map(to)),
+        }
+    }
+}
+
+impl<P> Carried<P> {
+    /// The same packet as something else.
+    pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Carried<Q> {
+        let Self { payload, size, entered, joined, left, exits } = self;
+        Carried { payload: to(payload), size, entered, joined, left, exits }
+    }
+}
+
+impl<P> Lost<P> {
+    /// The same packet as something else.
+    pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Lost<Q> {
+        let Self { payload, size, entered, dropped } = self;
+        Lost { payload: to(payload), size, entered, dropped }
+    }
+}

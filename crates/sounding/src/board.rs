@@ -5,11 +5,11 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::{Place, Publisher};
-use sounding_host::monotonic_now;
+use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::{Subscription, registry};
 use sounding_modem::{Polled, Readings, Source};
 
-use crate::signals;
+use crate::{signals, words};
 
 /// What a congestion control asks for (BISCAY §3.2.2, Gandalf Table 8), where no names are given.
 pub(crate) const USUAL: &[&str] = &[
@@ -82,6 +82,9 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
         readings.source(),
         publisher.place().memory().display()
     );
+    if let Err(refused) = prefer_this_thread() {
+        eprintln!("sounding: {}", words::no_priority(&refused));
+    }
     let outcome = serve(&mut readings, &mut publisher, &stop);
     readings.finish();
     let counts = readings.counts();

@@ -1,5 +1,6 @@
 //! What is described at all: codes, versions, fields, and what vouches for them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Value as Json, json};
@@ -36,7 +37,41 @@ pub(crate) fn text(json: bool) -> String {
         let count = rows.iter().filter(|row| row.evidence == evidence).count();
         text += &format!("{count:>5} {:<9}  {what}\n", word(evidence));
     }
+    text + "\n" + &totals(&rows)
+}
+
+/// Message types, that is codes, of each system, by the best of what vouches for their versions.
+fn totals(rows: &[Row]) -> String {
+    let mut best = BTreeMap::<&str, BTreeMap<LogCode, Evidence>>::new();
+    for row in rows {
+        let of_code = best.entry(system(row.code)).or_default().entry(row.code);
+        let evidence = of_code.or_insert(row.evidence);
+        *evidence = row.evidence.min(*evidence);
+    }
+    let mut text = format!("{:<9} {:>13}  capture  vector  documents\n", "system", "message types");
+    for (system, codes) in best {
+        let count = |wanted| codes.values().filter(|evidence| **evidence == wanted).count();
+        text += &format!(
+            "{system:<9} {:>13}  {:>7}  {:>6}  {:>9}\n",
+            codes.len(),
+            count(Evidence::Capture),
+            count(Evidence::Vector),
+            count(Evidence::Synthetic)
+        );
+    }
     text
+}
+
+const fn system(code: LogCode) -> &'static str {
+    match (code.equipment(), code.item()) {
+        (0xB, 0x800..) => "NR",
+        (0xB, _) => "LTE",
+        (1, _) => "CDMA2000",
+        (4, _) => "WCDMA",
+        (5, _) => "GSM",
+        (7, _) => "UMTS NAS",
+        _ => "others",
+    }
 }
 
 fn rows() -> Vec<Row> {
@@ -63,6 +98,9 @@ fn rows_of(code: LogCode, layout: &'static Layout) -> Vec<Row> {
         for sub in layout.sub_layouts() {
             let of = |&version| Version::Sub { packet, id: sub.id, version };
             rows.extend(sub.versions.iter().map(of).map(|version| row(version, fields(sub.parts))));
+            if sub.versions.is_empty() {
+                rows.push(row(Version::Kind { packet, id: sub.id }, fields(sub.parts)));
+            }
         }
         if rows.len() == known {
             rows.push(row(Version::Packet(packet), fields(layout.parts)));

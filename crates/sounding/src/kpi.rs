@@ -258,8 +258,9 @@ fn described(kpi: &NamedKpi) -> serde_json::Value {
         "origin": kpi.origin,
         "code": kpi.code.to_string(),
         "record": kpi.code.name(),
-        "path": kpi.path,
+        "path": kpi.path(),
         "versions": versions,
-        "by_choice": matches!(kpi.conversion, Conversion::Choice(_)),
+        "by_choice": matches!(kpi.source, registry::Source::Field { conversion: Conversion::Choice(_), .. }),
+        "of_message": matches!(kpi.source, registry::Source::Fact { .. }),
     })
 }

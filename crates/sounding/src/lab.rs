@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
-use sounding_lab::{bpf_cost, ceiling, granularity, mahimahi, provenance, versus};
+use sounding_lab::{bpf_cost, ceiling, granularity, mahimahi, overhead, provenance, versus};
 use sounding_units::Rate;
 
 /// Experiments that compare this project with others and with itself.
@@ -49,6 +49,7 @@ enum Experiment {
     Biscay(BiscayArgs),
     BpfCost(BpfCostArgs),
     Granularity(GranularityArgs),
+    Overhead(OverheadArgs),
 }
 
 /// Kernel CUBIC and BBR through the emulator against the same through mahimahi, over the same traces
@@ -160,12 +161,44 @@ struct BpfCostArgs {
     output: Output,
 }
 
-/// Time between deliveries of a KPI that a simulated modem makes every 10 ms, with and without draining its buffer
+/// Time between deliveries of a KPI that a simulated modem makes every 10 ms, and its age when a reader sees it
 #[derive(clap::Args)]
 struct GranularityArgs {
+    /// How records leave the modem
+    #[arg(
+        long,
+        value_name = "WAY,…",
+        value_delimiter = ',',
+        default_values = granularity::Way::ALL.map(|(_, name)| name)
+    )]
+    ways: Vec<granularity::Way>,
+
     /// How long to measure each way
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     duration: Duration,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What a modem sends by log mask, and the CPU time of the process that reads it
+#[derive(clap::Args)]
+struct OverheadArgs {
+    /// Captures of mixed records; without any, the LTE captures of the shared data
+    #[arg(long, value_name = "FILE,…", value_delimiter = ',')]
+    captures: Vec<PathBuf>,
+
+    /// How fast diagnostic data comes while CPU time is measured
+    #[arg(long, value_name = "RATE", default_value = "5Mbit")]
+    rate: Rate,
+
+    /// How long to measure CPU time, each way
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Folder with captures
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
 
     #[command(flatten)]
     output: Output,
@@ -213,10 +246,11 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::Biscay(args) } => biscay(args),
         Verb::Run { experiment: Experiment::BpfCost(args) } => cost(args),
         Verb::Run { experiment: Experiment::Granularity(args) } => granularity(args),
+        Verb::Run { experiment: Experiment::Overhead(args) } => overhead(args),
     }
 }
 
-const EXPERIMENTS: [(&str, &str); 5] = [
+const EXPERIMENTS: [(&str, &str); 6] = [
     ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
     (
         "mahimahi",
@@ -224,7 +258,8 @@ const EXPERIMENTS: [(&str, &str); 5] = [
     ),
     ("emu-ceiling", "packet rate, punctuality and CPU time of the emulator; 1 min"),
     ("bpf-cost", "CPU time of BISCAY beside the kernel's own BBR and CUBIC; 3 min"),
-    ("granularity", "time between deliveries of a KPI, with and without draining; 1 min"),
+    ("granularity", "time between deliveries of a KPI and its age at a reader; 2 min"),
+    ("overhead", "what a modem sends by log mask, and CPU time of its reader; 4 min"),
 ];
 
 fn list(json: bool) -> miette::Result<ExitCode> {
@@ -300,7 +335,28 @@ fn cost(args: BpfCostArgs) -> miette::Result<ExitCode> {
 fn granularity(args: GranularityArgs) -> miette::Result<ExitCode> {
     let begun = provenance::Begun::now();
     let progress = |row: &granularity::Row| eprintln!("{}: {} deliveries", row.way, row.deliveries);
-    let result = granularity::run(args.duration, progress).into_diagnostic()?;
+    let program = std::env::current_exe().into_diagnostic()?;
+    let plan = granularity::Plan { ways: args.ways, duration: args.duration, program };
+    let result = granularity::run(&plan, progress).into_diagnostic()?;
+    let text = result.to_string();
+    args.output.write(&text, &format!("{text}\n{}", begun.end()), &result)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// LTE captures of mixed records, in the shared data.
+const MIXED: &str = "captures/lgs96__mobileinsight_core";
+
+fn overhead(args: OverheadArgs) -> miette::Result<ExitCode> {
+    let mut captures = args.captures;
+    if captures.is_empty() {
+        let folder = fs::read_dir(args.data.join(MIXED)).into_iter().flatten().flatten();
+        captures.extend(folder.map(|entry| entry.path()));
+        captures.sort();
+    }
+    let program = std::env::current_exe().into_diagnostic()?;
+    let plan = overhead::Plan { captures, rate: args.rate, duration: args.duration, program };
+    let begun = provenance::Begun::now();
+    let result = overhead::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
     let text = result.to_string();
     args.output.write(&text, &format!("{text}\n{}", begun.end()), &result)?;
     Ok(ExitCode::SUCCESS)

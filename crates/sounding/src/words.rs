@@ -1,5 +1,7 @@
 //! Words of the command line and of configuration files, and what they stand for.
 
+use std::io;
+
 use clap::ValueEnum;
 use serde::Deserialize;
 use sounding_kpi::Direction;
@@ -51,4 +53,11 @@ pub(crate) enum BoundWord {
     Auto,
     /// Take every estimate for all that the radio had
     Capacity,
+}
+
+/// Why a modem may be read late.
+pub(crate) fn no_priority(refused: &io::Error) -> String {
+    format!(
+        "no real-time priority ({refused}): on a busy machine the modem is read late; run as root, or give CAP_SYS_NICE"
+    )
 }

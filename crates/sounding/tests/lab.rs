@@ -4,6 +4,10 @@
 
 use std::process::Command;
 
+use serde_json::Value as Json;
+use sounding_testdata::steadily;
+use sounding_units::ModemInstant;
+
 fn lab(arguments: &[&str]) -> std::process::Output {
     Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
         .arg("lab")
@@ -30,4 +34,55 @@ fn a_comparison_without_the_reference_says_where_it_belongs() {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(error.contains("SOUNDING_DATA"), "{error}");
+}
+
+fn result(arguments: &[&str]) -> Json {
+    let output = lab(arguments);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_drained_modem_delivers_single_records_while_they_are_young_and_a_full_buffer_old_groups() {
+    steadily(|| {
+        let ways = ["--ways", "drained,high-water", "--duration", "4s", "--json"];
+        let result = result(&[&["run", "granularity"], &ways[..]].concat());
+        let [drained, full] = [&result["rows"][0], &result["rows"][1]];
+        assert_eq!(drained["records_each"], 1, "{drained}");
+        assert!(full["records_each"].as_u64().unwrap() > 30, "{full}");
+        let age = |row: &Json| row["age_ms"]["median"].as_f64().unwrap();
+        assert!(age(drained) * 10.0 < age(full), "{drained} {full}");
+        // A reader of the board sees nothing before the process that writes it has it.
+        assert!(drained["received_ms"]["median"].as_f64().unwrap() <= age(drained), "{drained}");
+    });
+}
+
+#[test]
+fn overhead_counts_what_each_mask_lets_through_and_what_reading_takes() {
+    let begin = ModemInstant::from_nanos(1_460_000_000_000_000_000);
+    let capture = sounding_modem::uplink_capture(&[2000; 5000], begin, 970);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("uplink.qmdl");
+    std::fs::write(&file, &capture).unwrap();
+    let file = file.display().to_string();
+    let result = result(&[
+        "run",
+        "overhead",
+        "--captures",
+        &file,
+        "--rate",
+        "1Mbit",
+        "--duration",
+        "1s",
+        "--json",
+    ]);
+    let kbit = |row: usize| result["masks"][row]["kbit_per_sec"].as_f64().unwrap();
+    let whole = capture.len() as f64 * 8.0 / 1e3 / 5.0;
+    assert!((kbit(0) / whole - 1.0).abs() < 0.05, "{whole}: {result}");
+    // The buffer status is not in Gandalf's table, and all three records are in BISCAY's.
+    assert!(kbit(1) < kbit(0) && kbit(2) == kbit(0), "{result}");
+    let cpu = result["cpu"].as_array().unwrap();
+    assert_eq!(cpu.len(), 4, "{result}");
+    assert!(cpu.iter().all(|row| row["cpu_percent"].as_f64().unwrap() > 0.0), "{result}");
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 use sounding_diag::capture::{Capture, Format};
-use sounding_testdata::shared;
+use sounding_testdata::{shared, shared_files};
 
 /// What an independent reader found in a capture.
 #[derive(Default)]
@@ -150,12 +150,21 @@ fn lines_hide(known: &Known, text: &str, file: &str) {
         assert!(!text.contains(&hex), "{file}: a line holds {hex}");
     }
     for number in &known.temporary {
-        for written in [format!("{number:08x}"), format!("{:08x}", number.swap_bytes())] {
+        let ways = [
+            format!("{number:08x}"),
+            format!("{:08x}", number.swap_bytes()),
+            format!("{number:032b}"),
+            format!(":{number},"),
+            format!(":{number}}}"),
+        ];
+        for written in ways {
             assert!(!text.contains(&written), "{file}: a line holds {written}");
         }
     }
     for digits in &known.digits {
         assert!(!text.contains(digits.as_str()), "{file}: a line holds an IMSI or IMEI");
+        let listed: Vec<_> = digits.chars().map(String::from).collect();
+        assert!(!text.contains(&listed.join(",")), "{file}: a line holds an IMSI or IMEI");
     }
 }
 
@@ -167,6 +176,174 @@ fn recognised(name: &str, bytes: &[u8]) -> bool {
         _ => return true,
     };
     bytes.is_empty() || Capture::new(bytes).is_ok_and(|capture| capture.kind().format == format)
+}
+
+/// Members of RRC and NAS messages that hold who somebody is, where, or whom they call, as our own decoder names them.
+const IDENTITIES: &[&str] = &[
+    "imsi",
+    "imei",
+    "imeisv",
+    "tmsi",
+    "guti",
+    "i-rnti",
+    "randomvalue",
+    "msin",
+    "msisdn",
+    "called",
+    "calling",
+    "cellidentity",
+    "coordinates",
+    "resumeid",
+    "address",
+    "suci",
+    "apn",
+    "text",
+];
+
+/// Collects the leaves under members of such names.
+fn identities(name: &str, value: &Json, inside: bool, found: &mut BTreeSet<String>) {
+    let inside = inside || {
+        let name = name.to_lowercase();
+        IDENTITIES.iter().any(|part| name.contains(part))
+    };
+    match value {
+        Json::Object(members) => {
+            members.iter().for_each(|(name, value)| identities(name, value, inside, found));
+        }
+        Json::Array(items) => {
+            // Digits one by one are one identity.
+            let digits: Option<Vec<_>> = items.iter().map(Json::as_u64).collect();
+            match digits {
+                Some(digits) if inside && digits.len() > 5 => {
+                    found.insert(digits.iter().map(|digit| format!("{digit},")).collect());
+                    found.insert(digits.iter().map(u64::to_string).collect());
+                }
+                _ => items.iter().for_each(|item| identities("", item, inside, found)),
+            }
+        }
+        // Shorter ones are kinds and lengths, or come by chance.
+        Json::String(text) if inside && text.len() >= 8 => drop(found.insert(text.clone())),
+        Json::Number(number) if inside && number.to_string().len() >= 8 => {
+            found.insert(number.to_string());
+        }
+        _ => {}
+    }
+}
+
+fn decode(capture: &Path, more: &[&str]) -> Vec<Json> {
+    let program = assert_cmd::cargo::cargo_bin!("sounding");
+    let output = Command::new(program).arg("decode").arg(capture).args(more).output().unwrap();
+    assert!(output.status.success(), "{}", capture.display());
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The leaves of what is shown.
+fn leaves<'j>(value: &'j Json, each: &mut impl FnMut(&'j Json)) {
+    match value {
+        Json::Object(members) => members.values().for_each(|value| leaves(value, each)),
+        Json::Array(items) => items.iter().for_each(|item| leaves(item, each)),
+        leaf => each(leaf),
+    }
+}
+
+/// A string of bits or bytes. The specifications have names such as `eea2` and `dB10`, and none so long.
+fn is_string_of_digits(text: &str) -> bool {
+    text.len() >= 6 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[test]
+fn no_capture_shows_in_a_message_what_its_own_decoding_calls_an_identity() {
+    let (mut hidden, mut shown, mut met) = (0, 0, 0);
+    for path in shared_files("captures") {
+        let bytes = std::fs::read(&path).unwrap();
+        if Capture::new(&bytes).is_err() {
+            continue;
+        }
+        let open = decode(&path, &["--no-redact"]);
+        let mut secrets = BTreeSet::new();
+        for line in &open {
+            identities("", &line["decoded"]["content"], false, &mut secrets);
+        }
+        // What everybody's message has is nobody's: a word of the specification, a field of nothing but zeros or ones.
+        secrets.retain(|secret| {
+            secret.bytes().any(|byte| byte.is_ascii_digit())
+                && !matches!(secret.bytes().collect::<BTreeSet<_>>().len(), 1)
+        });
+        met += secrets.len();
+        for line in decode(&path, &[]) {
+            let at = || format!("{} at {}", path.display(), line["offset"]);
+            let decoded = &line["decoded"];
+            if line["redacted"] == true && !decoded.is_null() {
+                hidden += 1;
+                leaves(decoded, &mut |leaf| {
+                    if let Some(text) = leaf.as_str() {
+                        assert!(!is_string_of_digits(text), "{}: {text}", at());
+                    }
+                    shown += usize::from(leaf != "redacted");
+                });
+            }
+            let text = decoded.to_string();
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+            let words: BTreeSet<&str> = words.filter(|word| word.len() >= 8).collect();
+            for secret in &secrets {
+                let is_there = match secret.contains(',')
+                    || !secret.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                {
+                    true => text.contains(secret.as_str()),
+                    false => words.contains(secret.as_str()),
+                };
+                assert!(!is_there, "{} shows {secret}: {text}", at());
+            }
+        }
+    }
+    if shared("captures").is_some() {
+        assert!(met > 1000 && hidden > 10_000 && shown > 100_000, "{met} {hidden} {shown}");
+    }
+}
+
+/// Every capture of which an independent reader says something, in the three kinds of file that differ in how messages
+/// get there.
+#[test]
+fn no_capture_gives_away_what_an_independent_reader_found_in_it() {
+    let mut known_of_all = 0;
+    for path in shared_files("captures") {
+        let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        let (folder, file) = (name(path.parent().unwrap()), name(&path));
+        let expected =
+            path.ancestors().nth(3).unwrap().join(format!("expected/{folder}_{file}.jsonl.zst"));
+        if !expected.exists() {
+            continue;
+        }
+        let known = Known::of(&expected);
+        known_of_all += known.messages.len() + known.temporary.len() + known.digits.len();
+        let out = tempfile::tempdir().unwrap();
+        let text = convert(&path, &out.path().join("a.jsonl"), &[]);
+        lines_hide(&known, &String::from_utf8(text).unwrap(), &file);
+        for name in ["a.qmdl", "a.pcapng"] {
+            let bytes = convert(&path, &out.path().join(name), &[]);
+            let bytes = if name == "a.qmdl" { unframed(&bytes) } else { bytes };
+            for message in &known.messages {
+                assert!(!holds(&bytes, message), "{file}: {name} holds {message:02x?}");
+            }
+            assert_eq!(held_number(&bytes, &known.temporary), None, "{file}: {name}");
+            for digits in &known.digits {
+                assert!(!holds(&bytes, digits.as_bytes()), "{file}: {name}");
+            }
+        }
+    }
+    assert!(known_of_all > 1000 || shared("expected").is_none(), "{known_of_all}");
+}
+
+/// The first of the numbers that lies in a message, as [`holds_number`] looks for one.
+fn held_number(bytes: &[u8], numbers: &BTreeSet<u32>) -> Option<u32> {
+    let swapped: BTreeSet<u32> = numbers.iter().map(|number| number.swap_bytes()).collect();
+    bytes.windows(5).find_map(|window| {
+        let word = window.iter().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
+        let shifted = (0..=8).map(|shift| (word >> shift) as u32);
+        let found = shifted.into_iter().find(|number| numbers.contains(number));
+        found.or(Some((word >> 8) as u32).filter(|number| swapped.contains(number)))
+    })
 }
 
 macro_rules! captures {

@@ -1,7 +1,8 @@
 //! Descriptions of a link over time, and the files they are kept in.
 //!
 //! A [`Trace`] is what mahimahi replays: moments at which one packet may leave. [`Steps`] is a rate that changes at
-//! given moments. A [`Schedule`] is either; [`Schedule::opportunities`] turns both into delivery opportunities.
+//! given moments. A [`Schedule`] is either; [`Schedule::opportunities`] turns both into delivery opportunities. [`dci`] is
+//! what sniffers hear of a cell, and its formats.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -10,6 +11,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod dci;
 pub mod mahimahi;
 mod opportunities;
 mod schedule;

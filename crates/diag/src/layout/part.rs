@@ -119,7 +119,7 @@ pub struct SubLayout {
     pub id: u8,
     /// What its samples or contents are called.
     pub name: &'static str,
-    /// The versions that share it.
+    /// The versions that share it; none, if its source reads all of them alike.
     pub versions: &'static [u8],
     /// Its parts, after the four bytes of id, version and length.
     pub parts: &'static [Part],
@@ -268,7 +268,12 @@ impl SubLayout {
     }
 
     pub(super) fn position(known: &[Self], id: u8, version: u8) -> Option<usize> {
-        known.iter().position(|sub| sub.id == id && sub.versions.contains(&version))
+        known.iter().position(|sub| sub.id == id && sub.describes(version))
+    }
+
+    /// Whether it describes this version of its kind.
+    pub fn describes(&self, version: u8) -> bool {
+        self.versions.is_empty() || self.versions.contains(&version)
     }
 }
 

@@ -114,8 +114,9 @@ impl Item {
         (0..Self::DEPTH).fold(0, |word, level| word << 16 | u64::from(numbered(level)))
     }
 
+    /// The item of that number in a list of this one.
     #[inline]
-    fn within(mut self, number: usize) -> Self {
+    pub fn within(mut self, number: usize) -> Self {
         if let Some(level) = self.at.get_mut(usize::from(self.depth)) {
             *level = number as u16;
             self.depth += 1;

@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use super::Version;
+use crate::LogCode;
 use crate::layout::Bits;
 
 /// Why a value cannot be written as a record.
@@ -36,6 +38,30 @@ pub enum EmitError {
         count: usize,
         /// How many it can count.
         most: usize,
+    },
+    /// The record has no such field or list, or one of another kind.
+    #[error("no field {field} of that kind in the record's layout")]
+    Unknown {
+        /// The name.
+        field: &'static str,
+    },
+    /// There is not what a field says there is.
+    #[error("{count} {list}, but {announced} announced")]
+    Mismatch {
+        /// The list.
+        list: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many there should be.
+        announced: usize,
+    },
+    /// Nobody has described this version of the record.
+    #[error("log {code} v{version}: version not described", version = Version::Packet(*version))]
+    Version {
+        /// What it logs.
+        code: LogCode,
+        /// The version.
+        version: u32,
     },
     /// The items take more bytes than a record can have.
     #[error("sub-packet of {len} bytes, a record holds {most}", most = MAX_SUB_PACKET)]

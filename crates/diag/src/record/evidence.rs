@@ -38,7 +38,10 @@ const fn sub(id: u8, version: u8) -> Version {
 
 /// What the shared captures hold; pinned by the test `captures::evidence`.
 const CAPTURES: &[(u16, &[Version])] = &[
+    (0x106E, &[v(0)]),
+    (0x1071, &[v(0)]),
     (0x4127, &[v(0)]),
+    (0x5230, &[v(0)]),
     (
         0xB060,
         &[
@@ -80,6 +83,7 @@ const CAPTURES: &[(u16, &[Version])] = &[
     (0xB0B5, &[sub(199, 1)]),
     (0xB0C1, &[v(1), v(2)]),
     (0xB0C2, &[v(2), v(3)]),
+    (0xB0CD, &[v(41)]),
     (0xB116, &[v(21)]),
     (0xB126, &[v(23), v(123), v(144)]),
     (0xB12A, &[v(161)]),
@@ -89,6 +93,7 @@ const CAPTURES: &[(u16, &[Version])] = &[
     (0xB13C, &[v(43), v(121)]),
     (0xB14D, &[v(43), v(102)]),
     (0xB14E, &[v(42), v(102)]),
+    (0xB167, &[v(5)]),
     (0xB16A, &[v(1)]),
     (0xB16B, &[v(5), v(34)]),
     (0xB16C, &[v(48)]),
@@ -96,6 +101,8 @@ const CAPTURES: &[(u16, &[Version])] = &[
     (0xB16F, &[v(4), v(24)]),
     (0xB173, &[v(16), v(36), v(48)]),
     (0xB179, &[v(3), v(4)]),
+    (0xB17A, &[sub(4, 3), sub(9, 2)]),
+    (0xB17D, &[sub(1, 1), sub(2, 1), sub(5, 3), sub(6, 3), sub(7, 1), sub(8, 1)]),
     (0xB17F, &[v(5)]),
     (0xB184, &[v(1)]),
     (0xB18A, &[v(1)]),
@@ -131,6 +138,13 @@ const CAPTURES: &[(u16, &[Version])] = &[
 
 /// What the shared vectors hold and no capture does; pinned by the same test.
 const VECTORS: &[(u16, &[Version])] = &[
+    (0x4005, &[v(2)]),
+    (0x4168, &[v(0)]),
+    (0x4169, &[v(0)]),
+    (0x5065, &[v(0)]),
+    (0x5066, &[v(0)]),
+    (0x506A, &[v(4)]),
+    (0x506C, &[v(0)]),
     (0x5071, &[v(0)]),
     (0x507A, &[v(0)]),
     (0x507B, &[v(0)]),

@@ -1,13 +1,14 @@
 //! Small records of ML1 and LL1: 0xB12A PCFICH decoding, 0xB144 random access transmission, 0xB16A contention resolution,
 //! 0xB184 carrier aggregation, 0xB18A radio link monitoring, 0xB198 discontinuous reception, 0xB1B2 offset calibration.
 //!
-//! 0xB12A and 0xB144 version 161, 0xB16A and 0xB184 version 1, 0xB18A version 1, 0xB198 versions 1 and 2, 0xB1B2 version
-//! 48. Source: docs/diag.md, records and layouts; 0xB18A and 0xB198 agree with captures field by field. 0xB12A, 0xB16A,
-//! 0xB184 and 0xB1B2 are in captures that nobody else reads, and give the cell that other records give there.
+//! 0xB12A and 0xB144 version 161, 0xB16A version 1, 0xB184 versions 1 and 50, 0xB18A version 1, 0xB198 versions 1 and 2,
+//! 0xB1B2 versions 48 and 49. Source: docs/diag.md, records and layouts; 0xB18A and 0xB198 agree with captures field by field. 0xB12A, 0xB16A,
+//! 0xB184 1 and 0xB1B2 48 are in captures that nobody else reads, and give the cell that other records give there.
 
 use super::common::CARRIER;
 use crate::layout::{
-    Block, Count, Field, Layout, Names, Part, bits, flag, hex, names, scaled, u8, u16, u32, uint,
+    Block, Count, Field, Layout, Names, Part, bits, flag, hex, names, scaled, u8, u16, u32, u64,
+    uint,
 };
 
 const fn block(size: u16, fields: &'static [&'static [Field]]) -> Part {
@@ -96,23 +97,88 @@ const AGGREGATION_EVENT: Names = &[
     (6, "connection_released"),
 ];
 
-/// The counters after the identity of the primary cell are not described for this version.
-pub(super) static AGGREGATION_LAYOUTS: &[Layout] = &[Layout {
-    versions: &[1],
-    parts: &[block(
-        16,
-        &[&[
-            uint("version", u8(0)),
-            names("event", bits(1, 3, 0), AGGREGATION_EVENT),
-            uint("scell_count", u8(2)),
-            uint("subframe", bits(3, 3, 0)),
-            uint("frame", bits(4, 9, 0)),
-            uint("earfcn", u32(8)),
-            uint("pci", bits(12, 8, 0)),
-            uint("band", u8(14)),
-        ]],
-    )],
-}];
+const AGGREGATION: &[Field] = &[
+    uint("version", u8(0)),
+    names("event", bits(1, 3, 0), AGGREGATION_EVENT),
+    uint("scell_count", u8(2)),
+    uint("subframe", bits(3, 3, 0)),
+    uint("frame", bits(4, 9, 0)),
+];
+
+const CELL: &[Field] = &[uint("earfcn", u32(0)), uint("pci", bits(4, 8, 0)), uint("band", u8(6))];
+
+/// How much of what was scheduled.
+const SCHEDULED: Block = Block {
+    size: 24,
+    fields: &[&[
+        uint("dl_subframes", u32(0)),
+        uint("ul_subframes", u32(4)),
+        uint("dl_tb_size", u64(8)),
+        uint("ul_tb_size", u64(16)),
+    ]],
+};
+
+/// On the primary cell alone, on secondary ones alone, on both, and on the primary cell at all.
+const SPAN: &[Part] = &[
+    Part::List { name: "kinds", count: Count::Fixed(4), parts: &[Part::Block(SCHEDULED)] },
+    block(8, &[&[uint("elapsed", u32(0))]]),
+];
+
+/// Since the connection began, while secondary cells were configured, and while they were active.
+const fn spans(name: &'static str, parts: &'static [Part]) -> Part {
+    list(name, Count::Fixed(3), parts)
+}
+
+const SCELL: &[Part] = &[
+    block(
+        12,
+        &[
+            CELL,
+            &[
+                uint("dl_bandwidth", u8(7)),
+                names("dl_state", bits(8, 1, 0), &[(1, "deactivated"), (2, "activated")]),
+                flag("ul_configured", 9, 0),
+                uint("ml1_id", u8(10)),
+                uint("ll1_id", u8(11)),
+            ],
+        ],
+    ),
+    spans("spans", &[Part::Block(SCHEDULED)]),
+];
+
+/// The counters of version 1 after the identity of the primary cell nobody has described.
+pub(super) static AGGREGATION_LAYOUTS: &[Layout] = &[
+    Layout {
+        versions: &[1],
+        parts: &[block(
+            16,
+            &[
+                AGGREGATION,
+                &[uint("earfcn", u32(8)), uint("pci", bits(12, 8, 0)), uint("band", u8(14))],
+            ],
+        )],
+    },
+    Layout {
+        versions: &[50],
+        parts: &[
+            block(
+                16,
+                &[
+                    AGGREGATION,
+                    &[
+                        flag("endc", 7, 7),
+                        uint("earfcn", u32(8)),
+                        uint("pci", bits(12, 8, 0)),
+                        uint("band", u8(14)),
+                        uint("dl_bandwidth", u8(15)),
+                    ],
+                ],
+            ),
+            spans("spans", SPAN),
+            list("scells", Count::Says(u8(2)), SCELL),
+        ],
+    },
+];
 
 pub(super) static LINK_MONITORING_LAYOUTS: &[Layout] = &[Layout {
     versions: &[1],
@@ -184,7 +250,7 @@ pub(super) static DRX_LAYOUTS: &[Layout] = &[
 ];
 
 pub(super) static DC_OFFSET_LAYOUTS: &[Layout] = &[Layout {
-    versions: &[48],
+    versions: &[48, 49],
     parts: &[block(
         8,
         &[&[

@@ -9,11 +9,16 @@
 //! | 0xB800, 0xB801, 0xB80A, 0xB80B | NR messages in plain, session and mobility, in and out | 1 |
 //! | 0xB808, 0xB809 | NR mobility messages as they go over the air | 1 |
 //! | 0xB80C | mobility state and temporary identity | 1, 3.0 |
+//! | 0xB814 | the NR message within a container, in plain | 1 |
+//! | 0xB815 | network slices | 1 |
 //!
 //! Source: docs/diag.md, records and layouts. LTE's plain messages, bearers and states agree with captures field by
-//! field, its protected ones decode as what they are said to be; of NR's a second decoder's vectors speak.
+//! field, its protected ones decode as what they are said to be; of NR's a second decoder's vectors speak, but for 0xB814 and
+//! 0xB815, which are in none.
 
-use crate::layout::{Block, Field, Layout, Names, Part, bytes, hex, names, u8, u16, u32, uint};
+use crate::layout::{
+    Block, Count, Field, Layout, Names, Part, bits, bytes, flag, hex, names, u8, u16, u32, uint,
+};
 
 /// The release of the specification: three numbers from `$at` on.
 macro_rules! release {
@@ -131,4 +136,33 @@ pub(super) static MM5G_STATE: &[Layout] = &[Layout {
             bytes("tac", 23, 3),
         ]],
     })],
+}];
+
+/// A slice is its kind of service and what tells it from others of that kind, TS 23.003 §28.4.2.
+pub(super) static SLICES: &[Layout] = &[Layout {
+    versions: &[1],
+    parts: &[
+        Part::Block(Block {
+            size: 10,
+            fields: &[&[
+                uint("version", u32(0)),
+                names("reason", bits(4, 0, 0), &[(1, "registration_accept")]),
+                plmn("plmn", 5),
+                names("kind", bits(8, 1, 0), &[(1, "allowed"), (3, "requested")]),
+                uint("slice_count", u8(9)),
+            ]],
+        }),
+        Part::List {
+            name: "slices",
+            count: Count::Says(u8(9)),
+            parts: &[Part::Block(Block {
+                size: 5,
+                fields: &[&[
+                    uint("service", u8(0)),
+                    bytes("differentiator", 1, 3),
+                    flag("mapped", 4, 0),
+                ]],
+            })],
+        },
+    ],
 }];

@@ -1,8 +1,8 @@
-//! 0xB195 and 0xB192, levels of neighbour cells in connected and in idle mode, and 0xB179, those of one frequency against
-//! the serving cell's.
+//! 0xB195 and 0xB192, levels of neighbour cells in connected and in idle mode, and 0xB179 and 0xB19E, those of the same
+//! and of another frequency against the serving cell's.
 //!
 //! 0xB195: packet version 1 with sub-packet 31 of versions 3, 4, 24; 0xB192: with sub-packets 26 of versions 1 and 2 and 27
-//! of versions 2 and 4; 0xB179: versions 3 and 4. Source: docs/diag.md, records and layouts; 0xB195 3 and 4 and both of
+//! of versions 2 and 4; 0xB179: versions 3 and 4; 0xB19E: version 2. Source: docs/diag.md, records and layouts; 0xB195 3 and 4 and both of
 //! 0xB179 agree with captures field by field, and the levels of single antennas are placed so that the combined one is
 //! the better of them in every record.
 
@@ -173,3 +173,26 @@ pub(super) static INTRA_FREQUENCY_LAYOUTS: &[Layout] = &[
         parts: &[serving!(28, u32(8), 12), neighbours(u8(24)), detected(u8(25))],
     },
 ];
+
+/// How detected cells are written here, nobody has said.
+pub(super) static INTER_FREQUENCY_LAYOUTS: &[Layout] = &[Layout {
+    versions: &[2],
+    parts: &[
+        Part::Block(Block {
+            size: 28,
+            fields: &[&[
+                uint("version", u8(0)),
+                uint("serving_earfcn", u32(4)),
+                uint("pci", u16(8)),
+                uint("tti", u16(10)),
+                rsrp("rsrp_dbm", u16(12)),
+                rsrq("rsrq_db", u16(16)),
+                uint("earfcn", u32(20)),
+                uint("neighbour_count", u8(24)),
+                uint("detected_count", u8(25)),
+                uint("measured_bandwidth", u16(26)),
+            ]],
+        }),
+        neighbours(u8(24)),
+    ],
+}];

@@ -1,9 +1,9 @@
 //! 0xB193, serving cell measurement: signal strength and quality of the cells that serve.
 //!
-//! Packet version 1 with sub-packet 25 of versions 4, 7, 18, 19, 22, 24, 35, 36, 40, 48, 50, 60. Source: docs/diag.md, records
+//! Packet version 1 with sub-packet 25 of versions 4, 7, 18, 19, 22, 24, 35, 36, 40, 48, 50, 60, 66. Source: docs/diag.md, records
 //! and layouts; 4, 18, 19 and 36 agree with captures field by field. In 48, 50 and 60 the words after the third RSRP
 //! are one further on than the notes say, as in 40: read so, the combined values are those of the best antenna in
-//! every vector and capture. Of 60 no SNR is known.
+//! every vector and capture; 66 is said to be 48 with eight bytes before each cell. Of 60 no SNR is known.
 
 use super::common::CELL;
 use super::sub::HEADER;
@@ -199,6 +199,17 @@ const CELL_V60: &[Part] = &[Part::Block(Block {
     size: 148,
     fields: &[&[hex("receiver_map", u32(0))], cell!(8, 12), SERVING_15, four_antennas!(24, 40)],
 })];
+const CELL_V66: &[Part] = &[Part::Block(Block {
+    size: 144,
+    fields: &[
+        &[hex("receiver_map", u32(0))],
+        cell!(8, 12),
+        SERVING_15,
+        four_antennas!(24, 40),
+        four_snrs!(100),
+        projected!(124),
+    ],
+})];
 
 const fn cells(parts: &'static [Part]) -> Part {
     Part::List { name: "cells", count: Count::Says(u16(4)), parts }
@@ -231,6 +242,7 @@ pub(super) static LAYOUTS: &[Layout] = &[Layout {
                 measured(&[40], &[HEADER_V35, cells(CELL_V40)]),
                 measured(&[48, 50], &[HEADER_V48, cells(CELL_V48)]),
                 measured(&[60], &[HEADER_8, cells(CELL_V60)]),
+                measured(&[66], &[HEADER_8, cells(CELL_V66)]),
             ],
         },
     ],
@@ -269,7 +281,7 @@ impl Keys {
     }
 }
 
-static KEYS: [Keys; 11] = [
+static KEYS: [Keys; 12] = [
     Keys::of(4, u16(0), V4),
     Keys::of(7, u32(0), V7),
     Keys::of(18, u32(0), V18),
@@ -281,6 +293,7 @@ static KEYS: [Keys; 11] = [
     Keys::of(40, u32(0), CELL_V40),
     Keys::of(48, u32(0), CELL_V48),
     Keys::of(60, u32(0), CELL_V60),
+    Keys::of(66, u32(0), CELL_V66),
 ];
 
 fn keys(version: u8) -> &'static Keys {

@@ -1,10 +1,14 @@
 //! WCDMA and GSM: signalling and the device's own state. The records have no version.
 //!
 //! 0x412F RRC messages, 0x713A NAS messages, 0x7130 packet mobility state, 0x7131 circuit mobility state, 0x7135
-//! registration, 0x512F GSM radio resource messages. Source: docs/diag.md, records and layouts; all agree with captures
-//! field by field but 0x512F, whose reference reads another record's layout.
+//! registration, 0x512F GSM radio resource messages, 0x5226 and 0x5230 those of GPRS; 0x5B2F and 0x7B3A are 0x512F and
+//! 0x713A of a device with two subscriptions. Source: docs/diag.md, records and layouts; all that are in captures agree
+//! with them field by field but 0x512F, whose reference reads another record's layout, and 0x5230, which nobody else
+//! reads: the kind of each message is that of its second octet.
 
-use crate::layout::{Block, Field, Layout, Names, Part, bits, bytes, names, u8, u16, u32, uint};
+use crate::layout::{
+    Bits, Block, Field, Layout, Names, Part, bits, bytes, names, u8, u16, u32, uint,
+};
 
 const fn unversioned(parts: &'static [Part]) -> Layout {
     Layout { versions: &[], parts }
@@ -49,7 +53,7 @@ const fn sib(at: u16) -> [Field; 1] {
     [uint("sib", u8(at))]
 }
 
-const MESSAGE: Part = Part::Opaque { name: "message", len: u16(2) };
+const MESSAGE: Part = message(u16(2));
 const BLOCK: Part = Part::Rest { name: "message" };
 
 /// The channel, which comes first, decides what comes after it, as the version does elsewhere.
@@ -72,16 +76,27 @@ pub(super) static RRC: &[Layout] = &[
     },
 ];
 
-pub(super) static NAS: &[Layout] = &[unversioned(&[
-    Part::Block(Block {
-        size: 5,
-        fields: &[&[
-            names("direction", u8(0), &[(0, "down"), (1, "up")]),
-            uint("len_bytes", u32(1)),
-        ]],
-    }),
-    Part::Opaque { name: "message", len: u32(1) },
-])];
+const SUBSCRIPTION: &[Field] = &[uint("subscription", u8(0))];
+
+/// Direction and length of a NAS message, from byte `$at` on.
+macro_rules! nas {
+    ($at:expr) => {
+        &[names("direction", u8($at), &[(0, "down"), (1, "up")]), uint("len_bytes", u32($at + 1))]
+    };
+}
+
+const fn message(len: Bits) -> Part {
+    Part::Opaque { name: "message", len }
+}
+
+const fn block(size: u16, fields: &'static [&'static [Field]]) -> Part {
+    Part::Block(Block { size, fields })
+}
+
+pub(super) static NAS: &[Layout] = &[unversioned(&[block(5, &[nas!(0)]), message(u32(1))])];
+
+pub(super) static DUAL_NAS: &[Layout] =
+    &[unversioned(&[block(6, &[SUBSCRIPTION, nas!(1)]), message(u32(2))])];
 
 pub(super) static GMM_STATE: &[Layout] = &[unversioned(&[Part::Block(Block {
     size: 3,
@@ -177,17 +192,38 @@ pub(super) static REGISTRATION: &[Layout] = &[unversioned(&[Part::Block(Block {
     ]],
 })])];
 
-pub(super) static GSM_RR: &[Layout] = &[unversioned(&[
-    Part::Block(Block {
-        size: 3,
-        fields: &[&[
-            names("direction", bits(0, 7, 7), &[(0, "up"), (1, "down")]),
-            names("channel", bits(0, 6, 0), GSM_CHANNELS),
+/// Channel, kind and length of a message of GSM, from byte `$at` on.
+macro_rules! gsm {
+    ($at:expr, $channels:expr) => {
+        &[
+            names("direction", bits($at, 7, 7), &[(0, "up"), (1, "down")]),
+            names("channel", bits($at, 6, 0), $channels),
+            uint("message_kind", u8($at + 1)),
+            uint("len_bytes", u8($at + 2)),
+        ]
+    };
+}
+
+pub(super) static GSM_RR: &[Layout] =
+    &[unversioned(&[block(3, &[gsm!(0, GSM_CHANNELS)]), message(u8(2))])];
+
+pub(super) static DUAL_GSM_RR: &[Layout] =
+    &[unversioned(&[block(4, &[SUBSCRIPTION, gsm!(1, GSM_CHANNELS)]), message(u8(3))])];
+
+pub(super) static GPRS_MAC: &[Layout] =
+    &[unversioned(&[block(3, &[gsm!(0, &[(3, "pacch")])]), message(u8(2))])];
+
+/// What follows the message is not of it: the record is longer than its length says.
+pub(super) static GPRS_NAS: &[Layout] = &[unversioned(&[
+    block(
+        4,
+        &[&[
+            names("direction", u8(0), &[(0, "up"), (1, "down")]),
             uint("message_kind", u8(1)),
-            uint("len_bytes", u8(2)),
+            uint("len_bytes", u16(2)),
         ]],
-    }),
-    Part::Opaque { name: "message", len: u8(2) },
+    ),
+    message(u16(2)),
 ])];
 
 const GSM_CHANNELS: Names =

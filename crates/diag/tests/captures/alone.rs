@@ -77,6 +77,87 @@ fn control_regions_have_a_length() {
     }
 }
 
+/// TS 36.321 §5.1.4: the window of an answer opens three subframes after the preamble, and to whom the answer is addressed
+/// is the preamble's subframe, counted from 1. Which preamble it was, MAC knows as well.
+#[test]
+fn a_preamble_is_that_of_mac_and_its_answer_comes_in_the_window() {
+    let mut sent = 0;
+    for capture in records(&[0xB062, 0xB167]) {
+        let attempts = capture.iter().filter(|(code, _)| *code == 0xB062);
+        let preambles: BTreeSet<i64> = attempts
+            .flat_map(|(_, record)| record.list("sub_packets"))
+            .map(|attempt| number(attempt, "preamble"))
+            .collect();
+        for (_, request) in capture.iter().filter(|(code, _)| *code == 0xB167) {
+            let at = |frame, subframe| number(request, frame) * 10 + number(request, subframe);
+            let start = at("window_start_frame", "window_start_subframe");
+            assert_eq!((start - at("frame", "subframe")).rem_euclid(10240), 3, "{request:?}");
+            let end = at("window_end_frame", "window_end_subframe");
+            assert!((2..=10).contains(&(end - start).rem_euclid(10240)), "{request:?}");
+            assert_eq!(number(request, "ra_rnti"), number(request, "subframe") + 1);
+            assert!(preambles.contains(&number(request, "preamble")), "{request:?}");
+            assert_eq!(number(request, "power_dbm"), number(request, "sent_power_dbm"));
+            sent += 1;
+        }
+    }
+    assert!(sent > 0 || crate::files().is_empty());
+}
+
+/// TS 36.304 §5.2.3.2: a cell is fit whose level and quality are above the least it asks for, and by how much is what
+/// remains; both in whole decibels, of the measurement that 0xB17F logs in the same moment.
+#[test]
+fn a_cell_is_selected_by_what_was_measured_and_what_it_asks_for() {
+    let mut selected = 0;
+    for capture in records(&[0xB17A, 0xB17F]) {
+        let mut measured = None;
+        for (code, record) in &capture {
+            if *code == 0xB17F {
+                measured = Some(record);
+                continue;
+            }
+            let [selection, serving] = record.list("sub_packets") else {
+                panic!("there are others: {record:?}")
+            };
+            let measured = measured.expect("the cell was measured before");
+            let level = |item: &Item, name| {
+                item.real(name).unwrap_or_else(|| panic!("there is no {name} in {item:?}"))
+            };
+            assert_eq!(number(selection, "pci"), number(measured, "pci"));
+            assert_eq!(number(selection, "earfcn"), number(measured, "earfcn"));
+            for (above, of, least) in [
+                ("srxlev_db", "rsrp_dbm", "q_rx_lev_min_dbm"),
+                ("squal_db", "rsrq_db", "q_qual_min_db"),
+            ] {
+                let wanted = (level(measured, of) - level(selection, least)).floor();
+                assert_eq!(level(selection, above), wanted, "{selection:?}");
+                assert_eq!(level(serving, above), wanted, "{serving:?}");
+            }
+            for of in ["rsrp_dbm", "rsrq_db", "rssi_dbm"] {
+                assert_eq!(level(serving, of), level(measured, of).floor(), "{serving:?}");
+            }
+            assert_eq!(level(selection, "p_max_dbm"), 23.0, "what its system information says");
+            selected += 1;
+        }
+    }
+    assert!(selected > 0 || crate::files().is_empty());
+}
+
+/// The message of a record is as long as the record says, not as long as the record: its second octet is then the kind of
+/// message that the record says it is (TS 24.007 §11.2.3.1).
+#[test]
+fn messages_of_gprs_are_of_the_kind_that_is_said() {
+    let mut messages = 0;
+    for (_, record) in records(&[0x5230]).iter().flatten() {
+        let message = record.bytes("message").expect("there is a message");
+        assert_eq!(message.len() as i64, number(record, "len_bytes"));
+        assert_eq!(i64::from(message[1]), number(record, "message_kind"), "{message:02x?}");
+        // Mobility and sessions of GPRS, TS 24.007 §11.2.3.1.1.
+        assert!(matches!(message[0] & 15, 8 | 10), "{message:02x?}");
+        messages += 1;
+    }
+    assert!(messages > 0 || crate::files().is_empty());
+}
+
 /// The cells of these records are those that the measurements of the same capture name.
 #[test]
 fn cells_are_those_of_the_measurements() {

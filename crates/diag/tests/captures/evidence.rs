@@ -74,6 +74,9 @@ fn described() -> Held {
                     let versions = sub.versions.iter();
                     let own = versions.map(|&version| Version::Sub { packet, id: sub.id, version });
                     described.extend(own.map(|version| (code, version)));
+                    if sub.versions.is_empty() {
+                        described.insert((code, Version::Kind { packet, id: sub.id }));
+                    }
                 }
             }
         }

@@ -2,12 +2,10 @@
 
 mod agree;
 mod alone;
-mod cell_vectors;
+mod combos;
 mod evidence;
 mod expected;
-mod nr;
 mod rules;
-mod signalling;
 #[path = "../tree/mod.rs"]
 mod tree;
 mod vectors;
@@ -189,7 +187,7 @@ captures! {
     mobility_sample: "mobile-insight__mobileinsight-core", "mobility_sample.mi2log", 8183, 8183;
     offline_log_example: "mobile-insight__mobileinsight-core", "offline_log_example.mi2log", 16485, 249;
     qmdl_example: "mobile-insight__mobileinsight-core", "qmdl_example.qmdl", 345, 296;
-    sprint: "mobile-insight__mobileinsight-core", "sprint.mi2log", 47107, 22613;
+    sprint: "mobile-insight__mobileinsight-core", "sprint.mi2log", 47107, 22629;
     test_log_dl_retx: "mobile-insight__mobileinsight-core", "test_log_dl_retx.mi2log", 14404, 14404;
     twilio_nb_open_3: "mobile-insight__mobileinsight-core", "twilio_nb_open_3.mi2log", 220, 197;
     lte_rrc_state_sample: "mobile-insight__mobileinsight-mobile", "LTE_RRC_state_sample.mi2log", 144, 144;

@@ -26,8 +26,7 @@ impl Numbers {
 pub(crate) fn body(code: LogCode, layout: &Layout, version: u32, numbers: &mut Numbers) -> Vec<u8> {
     let mut body = Vec::new();
     fill(layout.parts, numbers, &mut body);
-    let size = code.version_size();
-    body[..size].copy_from_slice(&version.to_le_bytes()[..size]);
+    assert!(code.version_bits().write(version.into(), &mut body), "the version fits");
     body
 }
 
@@ -143,7 +142,10 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                 let packets = choose(*count, numbers, &mut body[block..]);
                 for _ in 0..packets {
                     let sub = &known[numbers.below(known.len() as u64) as usize];
-                    let version = sub.versions[numbers.below(sub.versions.len() as u64) as usize];
+                    let version = match sub.versions {
+                        [] => numbers.next() as u8,
+                        known => known[numbers.below(known.len() as u64) as usize],
+                    };
                     let start = body.len();
                     body.extend([sub.id, version, 0, 0]);
                     fill(sub.parts, numbers, body);

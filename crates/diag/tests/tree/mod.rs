@@ -32,6 +32,7 @@ impl Item {
         })
     }
 
+    #[allow(dead_code, reason = "not every user of this file looks at levels")]
     pub(crate) fn real(&self, name: &str) -> Option<f64> {
         self.0.iter().find_map(|(found, node)| match node {
             Node::Leaf(Leaf::Real(real)) if *found == name => Some(*real),

@@ -1,17 +1,24 @@
 //! The KPIs by name: unit, range, origin, and where in which record each is.
 //!
-//! One file per layer, one table per record, one line per KPI. A path names the lists on the way to a field and the
+//! One file per layer, one table per record, one line per KPI. A KPI is a field of a record, or something that the
+//! message in a record tells ([`Source`]); whoever reads it need not know which.
+//!
+//! A path names the lists on the way to a field and the
 //! field itself, as [`Layout::probe`](sounding_diag::layout::Layout::probe) reads it, and holds for every version of
 //! the record that has the field: what moves between versions are bits, which the layout tables know.
 
+mod allocation;
 mod choices;
+mod fact;
 mod lte_cell;
 mod lte_control;
 mod lte_mac;
 mod lte_pdcp;
 mod lte_phy;
 mod lte_rlc;
+mod lte_rrc;
 mod nr;
+mod nr_rrc;
 mod table;
 
 use core::fmt;
@@ -19,6 +26,9 @@ use core::fmt;
 use sounding_diag::LogCode;
 use sounding_diag::layout::{Layout, Value};
 use sounding_diag::record;
+use sounding_rrc::facts::Facts;
+
+pub(crate) use fact::Give;
 
 /// One KPI.
 #[derive(Debug)]
@@ -38,9 +48,26 @@ pub struct NamedKpi {
     /// The record that has it.
     pub code: LogCode,
     /// Where in the record.
-    pub path: &'static str,
-    /// From the field to the value.
-    pub conversion: Conversion,
+    pub source: Source,
+}
+
+/// Where in its record a KPI is.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// It is a field.
+    Field {
+        /// Which.
+        path: &'static str,
+        /// From the field to the value.
+        conversion: Conversion,
+    },
+    /// The message in the record tells it.
+    Fact {
+        /// The message, or the member of it, as the specification calls them.
+        member: &'static str,
+        /// Hands over every value that the message tells.
+        read: fn(&Facts, &mut Give<'_>),
+    },
 }
 
 /// What a KPI is counted in.
@@ -114,10 +141,21 @@ impl Conversion {
 }
 
 impl NamedKpi {
-    /// The layouts of its record that have it.
+    /// The layouts of its record that have it; a message can be in every one.
     pub fn layouts(&self) -> impl Iterator<Item = &'static Layout> {
         let layouts = record::layouts(self.code).unwrap_or_default();
-        layouts.iter().filter(|layout| layout.probe(self.path).is_some())
+        layouts.iter().filter(|layout| match self.source {
+            Source::Field { path, .. } => layout.probe(path).is_some(),
+            Source::Fact { .. } => true,
+        })
+    }
+
+    /// Where in the record, in words: the path of a field, or what the specification calls the member of a message.
+    pub fn path(&self) -> &'static str {
+        match self.source {
+            Source::Field { path, .. } => path,
+            Source::Fact { member, .. } => member,
+        }
     }
 }
 
@@ -151,6 +189,8 @@ const TABLES: &[&[NamedKpi]] = &[
     lte_control::PUCCH,
     lte_control::PERIODIC_CSF,
     lte_control::APERIODIC_CSF,
+    lte_control::CONTROL_INFORMATION,
+    lte_control::TRANSMITTER,
     lte_control::PUSCH_POWER,
     lte_control::PUCCH_POWER,
     lte_mac::UPLINK,
@@ -164,10 +204,15 @@ const TABLES: &[&[NamedKpi]] = &[
     lte_pdcp::DOWNLINK,
     lte_pdcp::UPLINK,
     lte_cell::SERVING,
+    lte_rrc::CONNECTION,
+    lte_rrc::TIMERS,
+    lte_rrc::CELLS,
+    lte_rrc::MEASUREMENTS,
     nr::SCHEDULE,
     nr::DCI,
     nr::PDSCH,
     nr::PDSCH_STATISTICS,
+    nr::UPLINK_STATISTICS,
     nr::UPLINK,
     nr::BSR,
     nr::DOWNLINK_STATUS,
@@ -179,6 +224,11 @@ const TABLES: &[&[NamedKpi]] = &[
     nr::HANDOVER,
     nr::MIB,
     nr::SERVING,
+    nr_rrc::CONNECTION,
+    nr_rrc::TIMERS,
+    nr_rrc::ALLOCATIONS,
+    nr_rrc::CELLS,
+    nr_rrc::MEASUREMENTS,
 ];
 
 /// Every KPI there is, those of one record together.
@@ -205,7 +255,7 @@ mod tests {
     #[test]
     fn every_path_leads_to_a_field_of_some_version() {
         for kpi in all() {
-            assert!(kpi.layouts().next().is_some(), "{}: {} {}", kpi.name, kpi.code, kpi.path);
+            assert!(kpi.layouts().next().is_some(), "{}: {} {}", kpi.name, kpi.code, kpi.path());
         }
     }
 
@@ -217,8 +267,9 @@ mod tests {
     #[test]
     fn every_integer_of_a_field_is_exact() {
         for kpi in all() {
+            let Source::Field { path, .. } = kpi.source else { continue };
             for layout in kpi.layouts() {
-                for field in layout.probe(kpi.path).expect("it was found").fields() {
+                for field in layout.probe(path).expect("it was found").fields() {
                     // Nine petabytes are enough.
                     let is_exact = field.bits.width() <= 53 || kpi.unit == Unit::Bytes;
                     assert!(is_exact, "{}", kpi.name);

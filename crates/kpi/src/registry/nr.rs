@@ -42,6 +42,14 @@ DCI = 0xB885 {
         "TS 38.212 §7.3.1.2" "new data indicator of a downlink assignment";
     "nr.dci.dl.harq_timing" Index 0..=7 "slots?.messages?.downlink.harq_timing"
         "TS 38.213 §9.2.3; Gandalf B.3.1" "which of the configured K1 the answer has";
+    "nr.dci.dl.time_allocation" Index 0..=15 "slots?.messages?.downlink.time_allocation"
+        "TS 38.212 §7.3.1.2; Gandalf B.3.1" "which entry of the list of time-domain allocations, and with it K0";
+    "nr.dci.dl.rv" Index 0..=3 "slots?.messages?.downlink.rv"
+        "TS 38.212 §7.3.1.2; Gandalf B.4" "redundancy version of a downlink assignment";
+    "nr.dci.dl.layers" Count 0..=255 "slots?.messages?.downlink.layers"
+        "TS 38.211 §7.3.1.3; BISCAY §3.2.2" "spatial layers of a downlink assignment";
+    "nr.dci.ul.time_allocation" Index 0..=7 "slots?.messages?.uplink.time_allocation"
+        "TS 38.212 §7.3.1.1; Gandalf B.3.1" "which entry of the list of time-domain allocations, and with it K2";
     "nr.dci.ul.mcs" Index 0..=31 "slots?.messages?.uplink.mcs"
         "TS 38.212 §7.3.1.1; BISCAY §3.2.2" "modulation and coding scheme that a control message grants";
     "nr.dci.ul.rv" Index 0..=3 "slots?.messages?.uplink.rv"
@@ -92,6 +100,18 @@ PDSCH_STATISTICS = 0xB888 {
         "TS 38.321 §5.3.2" "downlink blocks that came again";
 }
 
+/// Uplink sums over an interval.
+UPLINK_STATISTICS = 0xB881 {
+    "nr.mac.ul.new_bytes" Bytes 0..=9007199254740991 "carriers.new_bytes"
+        "TS 38.321 §5.4.2; BISCAY §3.2.2" "bytes sent for the first time on a carrier, in the interval of the record";
+    "nr.mac.ul.retx_bytes" Bytes 0..=9007199254740991 "carriers.retx_bytes"
+        "TS 38.321 §5.4.2" "bytes sent again";
+    "nr.mac.ul.new_blocks" Count 0..=4294967295 "carriers.new_blocks"
+        "TS 38.321 §5.4.2" "uplink blocks sent for the first time";
+    "nr.mac.ul.retx_blocks" Count 0..=4294967295 "carriers.retx_blocks"
+        "TS 38.321 §5.4.2" "uplink blocks sent again";
+}
+
 /// Uplink transport blocks.
 UPLINK = 0xB872 {
     "nr.mac.ul.grant" Bytes 0..=4294967295 "ttis.blocks.grant_bytes"
@@ -120,6 +140,18 @@ BSR = 0xB873 {
         "TS 38.321 Table 6.1.3.1-2" "backlog of group 0 in a long buffer status report";
     "nr.mac.bsr_group_1" Bytes 0..=81338368 "ttis.mac.bsr_index_group_1" [through long_bsr]
         "TS 38.321 Table 6.1.3.1-2" "backlog of group 1 in a long buffer status report";
+    "nr.mac.bsr_group_2" Bytes 0..=81338368 "ttis.mac.bsr_index_group_2" [through long_bsr]
+        "TS 38.321 Table 6.1.3.1-2" "backlog of group 2 in a long buffer status report";
+    "nr.mac.bsr_group_3" Bytes 0..=81338368 "ttis.mac.bsr_index_group_3" [through long_bsr]
+        "TS 38.321 Table 6.1.3.1-2" "backlog of group 3 in a long buffer status report";
+    "nr.mac.bsr_group_4" Bytes 0..=81338368 "ttis.mac.bsr_index_group_4" [through long_bsr]
+        "TS 38.321 Table 6.1.3.1-2" "backlog of group 4 in a long buffer status report";
+    "nr.mac.bsr_group_5" Bytes 0..=81338368 "ttis.mac.bsr_index_group_5" [through long_bsr]
+        "TS 38.321 Table 6.1.3.1-2" "backlog of group 5 in a long buffer status report";
+    "nr.mac.bsr_group_6" Bytes 0..=81338368 "ttis.mac.bsr_index_group_6" [through long_bsr]
+        "TS 38.321 Table 6.1.3.1-2" "backlog of group 6 in a long buffer status report";
+    "nr.mac.bsr_group_7" Bytes 0..=81338368 "ttis.mac.bsr_index_group_7" [through long_bsr]
+        "TS 38.321 Table 6.1.3.1-2" "backlog of group 7 in a long buffer status report";
     "nr.mac.bsr_reason" Index 0..=31 "ttis.bsr_reason"
         "TS 38.321 §5.4.5" "why the report was due, as the modem numbers it";
     "nr.mac.bsr_frame" Index 0..=1023 "ttis.frame"
@@ -148,6 +180,12 @@ UPLINK_STATUS = 0xB869 {
 DOWNLINK_DATA = 0xB857 {
     "nr.l2.dl.tbs" Bytes 0..=4294967295 "blocks.tb_bytes"
         "TS 38.321 §6.1.2; Gandalf Table 7" "transport block that arrived";
+    "nr.l2.dl.rlc_sn" Index 0..=262143 "blocks.subheaders.long.rlc_sn"
+        "TS 38.322 §6.2.3.3; Gandalf B.3.2" "sequence number of a downlink PDU of 256 bytes or more: a second time is a retransmission";
+    "nr.l2.dl.rlc_sn_short" Index 0..=262143 "blocks.subheaders.short.rlc_sn"
+        "TS 38.322 §6.2.3.3; Gandalf B.3.2" "sequence number of a shorter one";
+    "nr.l2.dl.channel" Index 0..=63 "blocks.subheaders.channel"
+        "TS 38.321 §6.2.1" "its logical channel";
     "nr.l2.dl.carrier" Index 0..=65535 "blocks.carrier"
         "TS 38.300 §5.4" "downlink carrier, 0 for the primary";
 }
@@ -156,6 +194,12 @@ DOWNLINK_DATA = 0xB857 {
 UPLINK_DATA = 0xB870 {
     "nr.l2.ul.rlc_sn" Index 0..=262143 "ttis.blocks.channels.rlc_start_sn"
         "TS 38.322 §6.2.3.3; Gandalf B.3.2" "first sequence number of a logical channel in a block";
+    "nr.l2.ul.rlc_pdus" Count 0..=15 "ttis.blocks.channels.pdu_count"
+        "TS 38.322 §6.2.1; Gandalf B.3.2" "PDUs of the channel in the block";
+    "nr.l2.ul.rlc_last_sn" Index 0..=262143 "ttis.blocks.channels.last_rlc_sn"
+        "TS 38.322 §6.2.3.3; Gandalf B.3.2" "last sequence number of the channel in the block: a second time is a retransmission";
+    "nr.l2.ul.channel" Index 0..=7 "ttis.blocks.channels.channel"
+        "TS 38.321 §6.2.1" "the logical channel";
     "nr.l2.ul.tx_next_ack" Index 0..=262143 "channels.tx_next_ack"
         "TS 38.322 §7.1" "uplink PDU of a channel that is to be acknowledged next";
 }

@@ -17,8 +17,10 @@ macro_rules! kpis {
                 what: $what,
                 origin: $origin,
                 code: sounding_diag::LogCode::new($code),
-                path: $path,
-                conversion: $crate::registry::table::conversion!($($($conversion)+)?),
+                source: $crate::registry::Source::Field {
+                    path: $path,
+                    conversion: $crate::registry::table::conversion!($($($conversion)+)?),
+                },
             },
         )*];
     )* };

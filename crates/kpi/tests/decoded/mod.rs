@@ -3,8 +3,8 @@
 use sounding_diag::LogRecord;
 use sounding_diag::layout::Value;
 use sounding_diag::record::{self, RecordError};
-use sounding_kpi::Subscription;
-use sounding_kpi::registry::NamedKpi;
+use sounding_kpi::registry::{self, NamedKpi, Source};
+use sounding_kpi::{Subscription, Unread};
 
 use crate::tree::{Builder, Item, Leaf, Node};
 
@@ -48,8 +48,14 @@ fn look_up(item: &Item, segments: &[&str], at: &[u16], found: &mut Vec<(Vec<u16>
     }
 }
 
+/// The KPIs that are fields; those that messages tell have tests of their own.
+pub(crate) fn fields() -> impl Iterator<Item = &'static NamedKpi> {
+    registry::all().filter(|kpi| matches!(kpi.source, Source::Field { .. }))
+}
+
 fn converted(kpi: &NamedKpi, leaf: &Leaf) -> Option<f64> {
-    kpi.conversion.value(match leaf {
+    let Source::Field { conversion, .. } = kpi.source else { return None };
+    conversion.value(match leaf {
         // The tree keeps the bits; whether they are signed, the range knows.
         Leaf::Number(number) if kpi.least < 0.0 => Value::Int(*number),
         Leaf::Number(number) => Value::Uint(number.cast_unsigned()),
@@ -64,17 +70,14 @@ pub(crate) fn decoded(kpi: &NamedKpi, log: &LogRecord<'_>) -> Result<Vec<At>, Re
     let mut builder = Builder::new();
     record::decode(log, &mut builder)?;
     let mut found = Vec::new();
-    let segments: Vec<_> = kpi.path.split('.').collect();
+    let segments: Vec<_> = kpi.path().split('.').collect();
     look_up(&builder.finish(), &segments, &[], &mut found);
     let values = found.into_iter().filter_map(|(at, leaf)| Some((at, converted(kpi, &leaf)?)));
     Ok(values.collect())
 }
 
 /// What a subscription of one KPI gives.
-pub(crate) fn subscribed(
-    kpi: &'static NamedKpi,
-    log: &LogRecord<'_>,
-) -> Result<Vec<At>, RecordError> {
+pub(crate) fn subscribed(kpi: &'static NamedKpi, log: &LogRecord<'_>) -> Result<Vec<At>, Unread> {
     let mut values = Vec::new();
     Subscription::of([kpi])
         .handle(log, |reading| values.push((reading.item.levels().to_vec(), reading.value)))?;

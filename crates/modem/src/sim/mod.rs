@@ -8,13 +8,14 @@ mod script;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use sounding_units::HostInstant;
 
 pub(crate) use answers::Answers;
 pub use mischief::Mischief;
-pub use modem::{Behaviour, Tally};
+pub use modem::{Behaviour, Made, Tally};
 use modem::{Output, SimModem};
 pub use port::Place;
 use port::{Heard, SimPort};
@@ -34,6 +35,7 @@ pub struct Simulation {
     /// At its own pace a modem loses what its reader does not take. Faster than that the loss would be the hurry's
     /// doing, not the modem's, so it waits instead.
     waits: bool,
+    diary: Option<Sender<Made>>,
 }
 
 /// What a modem keeps for a reader that does not read. Chosen: a second of everything at 8 Mbit/s.
@@ -52,7 +54,7 @@ impl Simulation {
         let port = Some(SimPort::open(&place, unframed)?);
         let waits = behaviour.speed > 1.0;
         let modem = SimModem::new(script, behaviour);
-        Ok(Self { modem, place, unframed, port, back: HostInstant::default(), waits })
+        Ok(Self { modem, place, unframed, port, back: HostInstant::default(), waits, diary: None })
     }
 
     /// What to give a reader as its source.
@@ -66,6 +68,13 @@ impl Simulation {
         self.modem.tally()
     }
 
+    /// Every record from now on as it is made, for whoever measures how long records are on their way.
+    pub fn diary(&mut self) -> Receiver<Made> {
+        let (diary, made) = mpsc::channel();
+        self.diary = Some(diary);
+        made
+    }
+
     /// Serves the port until `stop`, or until everything was sent and the reader has left. `progress` is told how far
     /// the capture has come.
     pub fn run(
@@ -76,6 +85,10 @@ impl Simulation {
         while !stop.load(Ordering::Relaxed) {
             let now = monotonic_now();
             let attended = self.serve(now)?;
+            for made in self.modem.made() {
+                // Who has stopped listening is told no more.
+                let _ = self.diary.as_ref().map(|diary| diary.send(made));
+            }
             progress(self.modem.elapsed(now));
             if self.modem.is_over() && !attended {
                 break;

@@ -48,6 +48,15 @@ pub(super) enum Output {
     Reboot,
 }
 
+/// A record that a modem made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// What the modem's clock showed, which is the record's time stamp.
+    pub stamp: ModemInstant,
+    /// When that was, by the host's clock.
+    pub at: HostInstant,
+}
+
 /// What became of a modem's records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -82,6 +91,7 @@ pub(super) struct SimModem {
     waiting_bytes: usize,
     waiting_since: HostInstant,
     out: VecDeque<Output>,
+    made: Vec<Made>,
     rebooted: bool,
     tally: Tally,
 }
@@ -101,6 +111,7 @@ impl SimModem {
             waiting_bytes: 0,
             waiting_since: HostInstant::default(),
             out: VecDeque::new(),
+            made: Vec::new(),
             rebooted: false,
             tally: Tally::default(),
         };
@@ -190,7 +201,10 @@ impl SimModem {
             }
             let right = self.script.stamp(record);
             let stamp = self.chance.stamp(self.script.first(), right, record.due);
-            let payload = self.script.payload(record, stamp.map(ModemInstant::to_diag));
+            let wrong = stamp.map(ModemInstant::to_diag);
+            let payload = self.script.payload(record, wrong);
+            let stamp = wrong.map_or(right, ModemInstant::from_diag);
+            self.made.push(Made { stamp, at: now });
             if self.waiting.is_empty() {
                 self.waiting_since = now;
             }
@@ -213,6 +227,11 @@ impl SimModem {
                 }
             }
         }
+    }
+
+    /// The records made since this was last asked.
+    pub(super) fn made(&mut self) -> impl Iterator<Item = Made> {
+        self.made.drain(..)
     }
 
     /// What leaves the modem next. A stalled modem keeps what it has.

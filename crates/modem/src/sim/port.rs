@@ -47,6 +47,9 @@ enum End {
     Tcp { listener: TcpListener, client: Option<TcpStream> },
 }
 
+/// Bytes of one message of a vendor's router: half of what the driver of `/dev/diag` gives in one read.
+const MOST_TOGETHER: usize = 8192;
+
 /// What a host sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
@@ -217,10 +220,24 @@ impl SimPort {
     /// Bytes as they are, on a port that carries bytes; a packet of its own on one that carries packets.
     pub(super) fn queue_bytes(&mut self, bytes: Vec<u8>) {
         if matches!(self.end, End::Packets { vendor: true, .. }) {
-            let len = (bytes.len() as u32).to_le_bytes();
-            return self.queue([&USERSPACE_DATA, &1u32.to_le_bytes(), &len, &bytes[..]].concat());
+            return self.queue_piece(&bytes);
         }
         self.queue(bytes);
+    }
+
+    /// A vendor's router passes on together what it has got together, as the driver of `/dev/diag` does.
+    fn queue_piece(&mut self, piece: &[u8]) {
+        let len = (piece.len() as u32).to_le_bytes();
+        match self.queue.back_mut() {
+            Some(last) if last.len() + piece.len() < MOST_TOGETHER => {
+                let count = u32::from_le_bytes([last[4], last[5], last[6], last[7]]) + 1;
+                last[4..8].copy_from_slice(&count.to_le_bytes());
+                last.extend_from_slice(&len);
+                last.extend_from_slice(piece);
+                self.queued += len.len() + piece.len();
+            }
+            _ => self.queue([&USERSPACE_DATA, &1u32.to_le_bytes(), &len, piece].concat()),
+        }
     }
 
     fn queue(&mut self, bytes: Vec<u8>) {

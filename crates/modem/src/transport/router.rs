@@ -24,6 +24,9 @@ pub struct Router {
 /// What asks a vendor's router to drain: the ioctl's number and the peripheral, 0 for the modem.
 pub(crate) const DRAIN: [u8; 8] = [36, 0, 0, 0, 0, 0, 0, 0];
 
+/// What a message of a vendor's router holds at most: what a read of its `/dev/diag` could.
+const LONGEST_MESSAGE: usize = 1 << 16;
+
 impl Router {
     /// Bytes that the name of an abstract socket has room for.
     pub const LONGEST_NAME: usize = 107;
@@ -84,15 +87,25 @@ impl Transport for Router {
             return outcome(recv(fd, buffer, MsgFlags::empty()).map_err(io::Error::from));
         }
         self.wrapped.resize(buffer.len(), 0);
-        let read = recv(fd, &mut self.wrapped, MsgFlags::empty()).map_err(io::Error::from);
-        let count = match outcome(read)? {
-            Read::Bytes(count) => count,
-            other => return Ok(other),
-        };
         let mut len = 0;
-        for piece in userspace::pieces(&self.wrapped[..count]) {
-            buffer[len..len + piece.len()].copy_from_slice(piece);
-            len += piece.len();
+        // As many messages as there are and are sure to fit: a wait for each costs more than reading it.
+        loop {
+            let read =
+                recv(fd, &mut self.wrapped[len..], MsgFlags::empty()).map_err(io::Error::from);
+            match outcome(read)? {
+                Read::Bytes(count) => {
+                    for piece in userspace::pieces(&self.wrapped[len..len + count]) {
+                        buffer[len..len + piece.len()].copy_from_slice(piece);
+                        len += piece.len();
+                    }
+                }
+                // What has come first; the end comes again.
+                Read::Idle | Read::Closed if len > 0 => break,
+                other => return Ok(other),
+            }
+            if buffer.len() - len < LONGEST_MESSAGE {
+                break;
+            }
         }
         Ok(if len == 0 { Read::Idle } else { Read::Bytes(len) })
     }

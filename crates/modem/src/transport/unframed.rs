@@ -80,4 +80,12 @@ impl Transport for Unframed {
     fn takes_requests(&self) -> bool {
         self.port.takes_requests()
     }
+
+    fn can_drain(&self) -> bool {
+        self.port.can_drain()
+    }
+
+    fn drain(&mut self) -> io::Result<()> {
+        self.port.drain()
+    }
 }

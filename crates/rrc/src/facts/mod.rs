@@ -98,6 +98,32 @@ pub enum Known {
     Measurement(Measurement),
 }
 
+impl Known {
+    /// Whether it may tell somebody's whereabouts: numbers of the radio repeat from place to place, a cell's global
+    /// identity does not.
+    pub const fn identifies(&self) -> bool {
+        match self {
+            Self::SystemInformation(_) => true,
+            Self::PeriodicBsrTimer(_)
+            | Self::RetxBsrTimer(_)
+            | Self::SchedulingRequest(_)
+            | Self::Drx(_)
+            | Self::PdschTimeAllocations(_)
+            | Self::PuschTimeAllocations(_)
+            | Self::McsTable(_)
+            | Self::LteTdd(_)
+            | Self::NrTdd(_)
+            | Self::Carrier(_)
+            | Self::BandwidthPart(_)
+            | Self::Handover(_)
+            | Self::ScellAdded(_)
+            | Self::ScellReleased(_)
+            | Self::MasterInformation(_)
+            | Self::Measurement(_) => false,
+        }
+    }
+}
+
 /// What a decoded message says.
 pub fn facts(pdu: Pdu, value: &Value<'_>) -> Facts {
     let message = connection::message(pdu, value);

@@ -90,6 +90,12 @@ pub(crate) fn fields(first: u16, count: u16) -> &'static [Field] {
     FIELDS.get(first..first + usize::from(count)).unwrap_or_default()
 }
 
+/// Every member and alternative there is.
+#[cfg(test)]
+pub(crate) fn all_fields() -> &'static [Field] {
+    FIELDS
+}
+
 /// The name of value `number` of an enumeration whose names start at `first`.
 pub(crate) fn enumerated(first: u16, number: u16) -> &'static str {
     let name = ENUMS.get(usize::from(first) + usize::from(number));

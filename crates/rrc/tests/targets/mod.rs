@@ -1,8 +1,9 @@
 //! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
 
-use sounding_rrc::{Decoded, Pdu, decode};
+use sounding_rrc::{Decoded, Pdu, decode, encode};
 
-/// The kind of message in one byte, and a message: it decodes or does not, and what decodes can be written.
+/// The kind of message in one byte, and a message: it decodes or does not; what decodes can be written, and what can be
+/// encoded again decodes as it was.
 pub(crate) fn rrc(data: &[u8]) -> Option<Decoded<'_>> {
     let (&kind, message) = data.split_first()?;
     let pdu = Pdu::ALL[usize::from(kind) % Pdu::ALL.len()];
@@ -11,5 +12,9 @@ pub(crate) fn rrc(data: &[u8]) -> Option<Decoded<'_>> {
     let whole = serde_json::to_string(&decoded.value).expect("a value can be written");
     let shown = serde_json::to_string(&decoded.value.redacted()).expect("a value can be written");
     assert!(whole == shown || shown.contains("redacted"));
+    // What is of a later release cannot.
+    if let Ok(again) = encode(pdu, &decoded.value) {
+        assert_eq!(decode(pdu, &again).map(|again| again.value).as_ref(), Ok(&decoded.value));
+    }
     Some(decoded)
 }

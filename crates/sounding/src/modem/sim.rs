@@ -26,7 +26,7 @@ Examples:
   sounding modem sim --corrupt 1% --garbage 0.5% --stall 10s:300ms
   sounding modem sim --link /tmp/modem --reboot 5s --clock-unset 2s
   sounding modem sim --vendor-router mine --buffer 64000         buffers until it is drained
-  sounding record vendor-router:mine drive.qmdl                  drains it every millisecond"
+  sounding board vendor-router:mine                              drains it every millisecond"
 )]
 pub(crate) struct SimArgs {
     /// Capture whose log records it makes (.mi2log, .qmdl), or - for standard input; without one an uplink is generated

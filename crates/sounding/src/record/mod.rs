@@ -12,13 +12,13 @@ use miette::{Diagnostic, IntoDiagnostic, Result};
 use sounding_diag::capture::Reader;
 use sounding_diag::session::Wanted;
 use sounding_diag::{LogCode, hdlc};
-use sounding_host::monotonic_now;
+use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
 use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
 use crate::run::told;
-use crate::{decode, signals};
+use crate::{decode, signals, words};
 use file::Recording;
 
 /// Writes what a modem sends to a file, until Ctrl-C
@@ -104,7 +104,8 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     });
     let progress = progress();
     let mut recorder = Recorder {
-        live: Live::new(transport, wanted).remembering(&source),
+        // What is in the file has the modem's own time.
+        live: Live::new(transport, wanted).remembering(&source).in_no_hurry(),
         reader: Reader::new(),
         file,
         path: &args.file,
@@ -112,6 +113,12 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         progress,
         shown: HostInstant::default(),
     };
+    // What will not come back is no modem, and in no hurry.
+    if source.may_return()
+        && let Err(refused) = prefer_this_thread()
+    {
+        recorder.say(&words::no_priority(&refused));
+    }
     let until = args.duration.map(|span| monotonic_now() + span);
     let recorded = recorder.record(&source, until, &stop);
     // Masks go back also where the disk is full.

@@ -11,6 +11,7 @@ use sounding_units::HostInstant;
 
 use super::outbox::Outbox;
 use super::told;
+use crate::words;
 
 /// What the daemon says: JSON lines for programs on standard output, or sentences for people on standard error.
 ///
@@ -47,6 +48,12 @@ impl Events {
     pub(crate) fn ready(&mut self, name: &str, device: &Source) {
         self.say(&json!({ "event": "ready", "name": name, "device": device.to_string() }), || {
             Some(format!("{name} is in the kernel, reading {device}; Ctrl-C ends it"))
+        });
+    }
+
+    pub(crate) fn no_priority(&mut self, refused: &io::Error) {
+        self.say(&json!({ "event": "no_priority", "reason": refused.to_string() }), || {
+            Some(words::no_priority(refused))
         });
     }
 

@@ -17,7 +17,7 @@ use sounding_board::Publisher;
 use sounding_bpf::{Biscay, Feed};
 use sounding_diag::LogRecord;
 use sounding_diag::session::Wanted;
-use sounding_host::{Priority, monotonic_now};
+use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::Subscription;
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
 use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
@@ -116,7 +116,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     for route in &config.routes {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
-    prefer_this_thread();
+    let refused = prefer_this_thread().err();
 
     let mut daemon = Daemon {
         sounder: Sounder::new(config.link),
@@ -130,6 +130,10 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         events,
     };
     daemon.events.ready(&config.name, &daemon.source);
+    if let Some(refused) = refused {
+        // A heartbeat that waits behind a build sends all flows to BBR.
+        daemon.events.no_priority(&refused);
+    }
     let mut live = Live::new(port, wanted).remembering(&daemon.source);
     let served = daemon.serve(&mut live, &stop);
     // Masks go back also where the port fails.
@@ -150,14 +154,6 @@ fn open(source: &Source) -> Result<Box<dyn Transport>> {
     }
     .into_diagnostic()
     .wrap_err("the modem's Diag port does not open")
-}
-
-/// Asks for a real-time priority below every other real-time thread's: a heartbeat that waits behind a build sends
-/// all flows to BBR. Without the right to it the daemon works, and says BBR more often on a busy machine.
-fn prefer_this_thread() {
-    if let Err(error) = Priority::RoundRobin(1).take() {
-        tracing::debug!("no real-time priority: {error}");
-    }
 }
 
 struct Daemon {
@@ -242,7 +238,7 @@ impl Daemon {
             let (framing, posts) = (live.framing(), &mut self.posts);
             let watch = |_: &Sounder, seen: Seen<'_>| match seen {
                 Seen::Record(record) => {
-                    live.handle_log(now, record.code, record.body.len());
+                    live.handle_log(now, record);
                     if let Some(posts) = posts.as_mut() {
                         posts.handle(now, record);
                     }

@@ -27,7 +27,7 @@ const fn combos(count: crate::layout::Bits, parts: &'static [Part]) -> Part {
 }
 
 /// Bandwidth classes (TS 38.101-1 Table 5.3A.5-1, TS 36.101 Table 5.6A-1): 0 where the band is not used that way.
-const CLASS: Names = &[
+pub(in super::super) const CLASS: Names = &[
     (0, "none"),
     (1, "a"),
     (2, "b"),

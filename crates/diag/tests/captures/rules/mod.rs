@@ -34,6 +34,7 @@
 
 mod bearers;
 mod cells;
+mod evdo;
 mod events;
 mod mac;
 mod mac_config;
@@ -78,6 +79,8 @@ pub(crate) fn check(
         (0xB0E2 | 0xB0E3 | 0xB0EC | 0xB0ED, _) => signalling::lte_nas(&mut theirs),
         (0xB0E5, _) => signalling::bearer(),
         (0xB0EE, _) => signalling::emm_state(),
+        (0x106E, _) => evdo::attempt(),
+        (0x1071, _) => evdo::release(),
         (0x412F, channel) => signalling::wcdma_rrc(channel, &mut theirs),
         (0x512F, _) => signalling::gsm_rr(log, &ours)?,
         (0x7130, _) => signalling::gmm_state(),

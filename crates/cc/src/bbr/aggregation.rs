@@ -1,0 +1,64 @@
+use core::time::Duration;
+
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::Ack;
+
+/// Rounds each half of the window lasts, so that it remembers five to ten (Linux `bbr_extra_acked_win_rtts`).
+const HALF_ROUNDS: u32 = 5;
+/// The most the window makes room for, as time at the bandwidth (Linux `bbr_extra_acked_max_us`).
+const MOST: Duration = Duration::from_millis(100);
+/// What is counted of one clump before the next begins, whatever it was (Linux `bbr_ack_epoch_acked_reset_thresh`, in
+/// segments there).
+const LONGEST: u64 = 1 << 30;
+
+/// How much more than the bandwidth acknowledgements deliver at once: links that save them up or grant in clumps.
+///
+/// Linux has this and the draft does not. Without room for what comes late, a window of twice the BDP runs dry on such
+/// links.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aggregation {
+    /// When the clump in hand began, and what it delivered.
+    since: HostInstant,
+    acked: Bytes,
+    /// The most of this half of the window, and of the one before.
+    most: [Bytes; 2],
+    rounds: u32,
+}
+
+impl Aggregation {
+    pub(super) fn new(now: HostInstant) -> Self {
+        Self { since: now, acked: Bytes::ZERO, most: [Bytes::ZERO; 2], rounds: 0 }
+    }
+
+    pub(super) fn handle_ack(
+        &mut self,
+        ack: &Ack,
+        round_began: bool,
+        bandwidth: Rate,
+        cwnd: Bytes,
+        full_pipe: bool,
+    ) {
+        if round_began {
+            self.rounds += 1;
+            if self.rounds >= HALF_ROUNDS {
+                self.rounds = 0;
+                self.most = [Bytes::ZERO, self.most[0]];
+            }
+        }
+        let mut expected = bandwidth * (ack.now - self.since);
+        if self.acked <= expected || self.acked.count() >= LONGEST {
+            (self.since, self.acked, expected) = (ack.now, Bytes::ZERO, Bytes::ZERO);
+        }
+        self.acked += ack.acked;
+        if full_pipe {
+            let extra = (self.acked - expected).min(cwnd);
+            self.most[0] = self.most[0].max(extra);
+        }
+    }
+
+    /// What to have in flight on top.
+    pub(super) fn allowance(&self, bandwidth: Rate) -> Bytes {
+        self.most[0].max(self.most[1]).min(bandwidth * MOST)
+    }
+}

@@ -1,0 +1,182 @@
+use core::time::Duration;
+
+use sounding_link::LinkEstimate;
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::{
+    Agreement, Biscay, Bound, Cause, Command, Estimate, Knobs, Path, Snapshot, State, Timeout,
+};
+use crate::bbr::Bbr;
+use crate::part::Windowed;
+use crate::{Ack, Controller, Departure, Loss, Start};
+
+/// The kernel's own minimum RTT, which the law goes by, is one of five minutes (Linux `tcp_min_rtt_wlen`).
+const RTT_MIN_LASTS: u64 = 300_000_000_000;
+
+/// The law behind the trait, with BBR as its shadow: the same composition as `biscay.bpf.c`.
+#[derive(Clone, Debug)]
+pub struct BiscayController {
+    law: Biscay,
+    shadow: Bbr,
+    mss: Bytes,
+    agreement: Agreement,
+    feed: Snapshot,
+    flows: u32,
+    rtt_min: Option<Windowed<Duration>>,
+    timeout: Timeout,
+    command: Command,
+}
+
+impl BiscayController {
+    /// A flow in Startup, without any estimate.
+    pub fn new(knobs: Knobs, start: &Start) -> Self {
+        let shadow = Bbr::new(start);
+        let mut controller = Self {
+            law: Biscay::new(knobs, start.now, 0),
+            command: Command { cwnd: 0, pacing: Rate::ZERO, cut: None, longer: None },
+            shadow,
+            mss: start.mss,
+            agreement: Agreement::default(),
+            feed: Snapshot { estimate: None, agreeing: 0, heartbeat_at: start.now },
+            flows: 1,
+            rtt_min: start.rtt.map(|rtt| Windowed::min(RTT_MIN_LASTS, start.now.as_nanos(), rtt)),
+            timeout: Timeout::None,
+        };
+        controller.restart(start.now);
+        controller
+    }
+
+    /// The law as it stands.
+    pub fn law(&self) -> &Biscay {
+        &self.law
+    }
+
+    fn segments(&self, bytes: Bytes) -> u32 {
+        // The law counts segments in 32 bits that wrap, as the kernel does.
+        (bytes.count() / self.mss.count().max(1)) as u32
+    }
+
+    fn path(&self) -> Path {
+        Path {
+            rtt_min: self.rtt_min.map(|filter| filter.best()),
+            mss: u32::try_from(self.mss.count()).unwrap_or(u32::MAX),
+            e2e: self.shadow.bandwidth(),
+            flows: self.flows,
+            shadow_cwnd: self.segments(self.shadow.cwnd()),
+            shadow_pacing: self.shadow.pacing_rate().unwrap_or_default(),
+        }
+    }
+
+    fn restart(&mut self, now: HostInstant) {
+        let timeout = core::mem::take(&mut self.timeout);
+        let command = self.law.handle_restart(now, &self.feed, &self.path(), timeout);
+        self.obey(now, command);
+    }
+
+    fn obey(&mut self, now: HostInstant, command: Command) {
+        if matches!(self.law.state(), State::Biscay { .. }) {
+            // Under our window BBR never gets to four segments in flight, and our queue is empty: the minimum is fresh.
+            self.shadow.confirm_rtt_min(now);
+        }
+        if let Some(longer) = command.longer {
+            self.shadow.raise_rtt_min(longer);
+        }
+        if let Some(cut) = command.cut {
+            self.shadow.cap_bandwidth(cut);
+            self.shadow.doubt_rtt_min(now);
+        }
+        self.command = command;
+    }
+}
+
+impl Controller for BiscayController {
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        self.shadow.handle_sent(sent, size);
+        if sent.in_flight <= size {
+            // After a pause what the last acknowledgement said may be old.
+            self.restart(sent.at);
+        }
+    }
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        self.shadow.handle_ack(ack);
+        if let Some(rtt) = ack.rtt {
+            let now = ack.now.as_nanos();
+            match &mut self.rtt_min {
+                Some(filter) => filter.update(now, rtt),
+                None => self.rtt_min = Some(Windowed::min(RTT_MIN_LASTS, now, rtt)),
+            }
+        }
+        let acked = super::Ack {
+            rtt: ack.rtt,
+            delivered: self.segments(ack.delivered),
+            prior_delivered: self.segments(ack.sent.delivered),
+            acked: self.segments(ack.acked),
+            lost: self.segments(ack.newly_lost),
+            inflight: self.segments(ack.prior_in_flight),
+            app_limited: ack.sent.app_limited,
+        };
+        let timeout = core::mem::take(&mut self.timeout);
+        let command = self.law.handle_ack(ack.now, &self.feed, &self.path(), timeout, &acked);
+        self.obey(ack.now, command);
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.shadow.handle_loss(loss);
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.shadow.handle_timeout(now);
+        self.timeout = Timeout::Fired;
+        self.restart(now);
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.shadow.handle_spurious_timeout(now);
+        self.timeout = Timeout::Undone;
+        self.restart(now);
+    }
+
+    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
+        self.flows = flows;
+        self.feed.heartbeat_at = now;
+        if !estimate.is_usable() {
+            self.agreement.reset();
+            (self.feed.estimate, self.feed.agreeing) = (None, 0);
+            return;
+        }
+        let estimate = Estimate {
+            rate: estimate.rate,
+            sampled_at: now.saturating_before(estimate.age),
+            bound: match estimate.bound {
+                sounding_link::Bound::Capacity => Bound::Capacity,
+                sounding_link::Bound::Served => Bound::Served,
+            },
+            // Whoever published counted them all.
+            other_flows: 0,
+        };
+        self.feed.agreeing = self.agreement.handle_estimate(&estimate);
+        self.feed.estimate = Some(estimate);
+    }
+
+    fn cwnd(&self) -> Bytes {
+        Bytes::new(u64::from(self.command.cwnd) * self.mss.count())
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(self.command.pacing)
+    }
+
+    fn state(&self) -> &'static str {
+        match self.law.state() {
+            State::Startup => "startup",
+            State::Biscay { ramp: Some(_), .. } => "biscay, restarting",
+            State::Biscay { .. } => "biscay",
+            State::Fallback(Cause::Absent) => "fallback: absent",
+            State::Fallback(Cause::Stale) => "fallback: stale",
+            State::Fallback(Cause::Silent) => "fallback: silent",
+            State::Fallback(Cause::Absurd) => "fallback: absurd",
+            State::Fallback(Cause::Narrow { .. }) => "fallback: narrow",
+        }
+    }
+}

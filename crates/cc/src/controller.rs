@@ -1,0 +1,171 @@
+use core::fmt::Debug;
+use core::time::Duration;
+
+use sounding_link::LinkEstimate;
+use sounding_units::{Bytes, HostInstant, Rate};
+
+/// One flow's congestion control: what happened goes in, a window and a pacing rate come out.
+///
+/// The transport calls the `handle_*` methods in order of time and reads [`cwnd`](Self::cwnd) and
+/// [`pacing_rate`](Self::pacing_rate) after each. Upon an acknowledgement it first reports every packet that it shows
+/// to be lost, then the acknowledgement. All bytes are payload, and so are the rates, except that of a
+/// [`LinkEstimate`]. Nothing is allocated after construction.
+pub trait Controller: Debug + Send {
+    /// A packet of `size` left.
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        let _ = (sent, size);
+    }
+
+    /// An acknowledgement arrived that delivers something new.
+    fn handle_ack(&mut self, ack: &Ack);
+
+    /// One packet is taken for lost.
+    fn handle_loss(&mut self, loss: &Loss);
+
+    /// The retransmission timer fired: all that was in flight is taken for lost.
+    fn handle_timeout(&mut self, now: HostInstant);
+
+    /// The timeout was a mistake: the packets were only late (RFC 3522, RFC 5682).
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        let _ = now;
+    }
+
+    /// What the modem says of the link was published; `flows` active flows share it, this one included.
+    ///
+    /// A publisher that lives calls this every few milliseconds, with an estimate that is not usable where it knows
+    /// none.
+    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
+        let _ = (now, estimate, flows);
+    }
+
+    /// Time has reached what [`wakeup`](Self::wakeup) asked for.
+    fn handle_time(&mut self, now: HostInstant) {
+        let _ = now;
+    }
+
+    /// When [`handle_time`](Self::handle_time) is wanted if nothing happens before.
+    fn wakeup(&self) -> Option<HostInstant> {
+        None
+    }
+
+    /// The most that may be in flight; where nothing is, one packet may leave whatever its size.
+    fn cwnd(&self) -> Bytes;
+
+    /// How fast packets may leave; `None` as fast as the window allows.
+    fn pacing_rate(&self) -> Option<Rate>;
+
+    /// The state of its machine in a word or two, for tables and logs.
+    fn state(&self) -> &'static str;
+}
+
+/// What is known of a flow when its controller is made: after the handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// When.
+    pub now: HostInstant,
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// What IP and the transport add to each.
+    pub headers: Bytes,
+    /// The handshake's RTT, if it measured one.
+    pub rtt: Option<Duration>,
+    /// For controllers that draw lots.
+    pub seed: u64,
+}
+
+impl Start {
+    /// A flow over TCP with timestamps in IPv4 packets of 1500 bytes.
+    pub fn tcp(now: HostInstant, rtt: Option<Duration>, seed: u64) -> Self {
+        Self { now, mss: Bytes::new(1448), headers: Bytes::new(52), rtt, seed }
+    }
+
+    /// Ten segments (RFC 6928 §2).
+    pub fn initial_cwnd(&self) -> Bytes {
+        self.segments(10)
+    }
+
+    /// So many full segments.
+    pub(crate) fn segments(&self, count: u64) -> Bytes {
+        Bytes::new(self.mss.count() * count)
+    }
+}
+
+/// The flow as it was when a packet left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Departure {
+    /// When it left.
+    pub at: HostInstant,
+    /// What had been delivered by then, since the flow began.
+    pub delivered: Bytes,
+    /// When the newest of that was.
+    pub delivered_at: HostInstant,
+    /// When the packet left whose delivery that was: the beginning of the interval over which sending is measured.
+    pub first_sent_at: HostInstant,
+    /// What had been lost by then.
+    pub lost: Bytes,
+    /// What was in flight, this packet included.
+    pub in_flight: Bytes,
+    /// The application, not the window, decided how much was sent.
+    pub app_limited: bool,
+}
+
+/// An acknowledgement and what follows from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: HostInstant,
+    /// What it delivers that nothing before did, cumulatively or selectively.
+    pub acked: Bytes,
+    /// What it shows to be lost.
+    pub newly_lost: Bytes,
+    /// RTT of the newest packet it delivers; `None` where that was sent more than once and nothing tells which arrived.
+    pub rtt: Option<Duration>,
+    /// The same packet's way to the receiver, on two clocks whose difference is unknown: only its changes mean
+    /// anything. `None` if the transport does not say.
+    pub one_way: Option<Duration>,
+    /// How fast the path delivered over about the last round; `None` if no interval was long enough to say.
+    pub rate: Option<Rate>,
+    /// Delivered since the flow began, this included.
+    pub delivered: Bytes,
+    /// Lost since the flow began, this included.
+    pub lost: Bytes,
+    /// In flight before it.
+    pub prior_in_flight: Bytes,
+    /// In flight after it.
+    pub in_flight: Bytes,
+    /// What of `acked` carried a congestion mark (RFC 3168).
+    pub ce: Bytes,
+    /// The window is what kept the sender from sending more.
+    pub cwnd_limited: bool,
+    /// Whether earlier losses are still being repaired, this acknowledgement taken in.
+    pub recovery: Recovery,
+    /// The newest packet it delivers.
+    pub sent: Departure,
+}
+
+/// Whether losses are being repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recovery {
+    /// All that was in flight when the last loss was found has been delivered.
+    #[default]
+    None,
+    /// Packets were found lost by what came after them.
+    Fast,
+    /// The retransmission timer fired.
+    Timeout,
+}
+
+/// A packet that is taken for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// When that was found.
+    pub now: HostInstant,
+    /// Its payload.
+    pub size: Bytes,
+    /// In flight without it.
+    pub in_flight: Bytes,
+    /// The packet.
+    pub sent: Departure,
+    /// It is the first since the last recovery ended: what a window is cut for once.
+    pub begins_recovery: bool,
+}

@@ -1,0 +1,199 @@
+//! CUBIC: a window that grows as the cube of the time since the last loss (RFC 9438), after HyStart++ (RFC 9406).
+
+use core::time::Duration;
+
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::part::SlowStart;
+use crate::{Ack, Controller, Loss, Recovery, Start};
+
+/// Segments per second cubed (RFC 9438 §5.1).
+const C: f64 = 0.4;
+/// What is left after a loss (RFC 9438 §4.6).
+const BETA: f64 = 0.7;
+/// Segments a round with which an AIMD of the same decrease is as fast as Reno (RFC 9438 §4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// In segments (RFC 9438 §4.6).
+const LEAST_SSTHRESH: f64 = 2.0;
+
+/// One flow under CUBIC. Windows are in segments, as in the RFC.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    mss: Bytes,
+    window: Window,
+    /// `None` once the first slow start ended.
+    slow_start: Option<SlowStart>,
+    /// How far ahead the curve is followed. RFC 9438 §4.2 says the smoothed RTT, Linux takes the least: behind a queue of
+    /// seconds the former's window grows by what the curve will be seconds later, which no deployed CUBIC does. Pinned by
+    /// `cubic_over_recorded_links_is_the_kernels_to_3_percent_and_10`.
+    ahead: Option<Duration>,
+    last_ack: HostInstant,
+    /// Marks on packets that left before so much was delivered were answered already (RFC 3168 §6.1.2).
+    answered: Bytes,
+    before_timeout: Option<Window>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    cwnd: f64,
+    ssthresh: f64,
+    /// The window before the last cut, or less if the one before that was larger: fast convergence (RFC 9438 §4.7).
+    w_max: f64,
+    /// The window before the last cut.
+    prior: f64,
+    epoch: Option<Epoch>,
+}
+
+/// Congestion avoidance since the last loss.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// How long the window was in use: time in which the application had nothing to send does not count (§5.8).
+    elapsed: Duration,
+    /// Where the curve has its plateau, in seconds.
+    k: f64,
+    plateau: f64,
+    /// Reno's window by now.
+    reno: f64,
+}
+
+impl Cubic {
+    /// A flow that begins with RFC 6928's window.
+    pub fn new(start: &Start) -> Self {
+        let cwnd = start.initial_cwnd().count() as f64 / start.mss.count().max(1) as f64;
+        Self {
+            mss: start.mss,
+            window: Window { cwnd, ssthresh: f64::INFINITY, w_max: 0.0, prior: 0.0, epoch: None },
+            slow_start: Some(SlowStart::default()),
+            ahead: start.rtt,
+            last_ack: start.now,
+            answered: Bytes::ZERO,
+            before_timeout: None,
+        }
+    }
+
+    fn segments(&self, bytes: Bytes) -> f64 {
+        bytes.count() as f64 / self.mss.count().max(1) as f64
+    }
+
+    fn grow(&mut self, ack: &Ack, since: Duration) {
+        let acked = self.segments(ack.acked);
+        if self.window.cwnd < self.window.ssthresh {
+            let Some(slow_start) = &mut self.slow_start else {
+                self.window.cwnd += acked;
+                return;
+            };
+            if let Some(more) = slow_start.handle_ack(ack) {
+                self.window.cwnd += self.segments(more);
+                return;
+            }
+            self.window.ssthresh = self.window.cwnd;
+        }
+        self.slow_start = None;
+        self.window.avoid(acked, since, self.ahead.unwrap_or_default());
+    }
+}
+
+impl Window {
+    /// Congestion avoidance (RFC 9438 §4.2 to §4.5).
+    fn avoid(&mut self, acked: f64, since: Duration, ahead: Duration) {
+        let cwnd = self.cwnd;
+        let (w_max, prior) = (self.w_max, self.prior);
+        let epoch = self.epoch.get_or_insert_with(|| Epoch {
+            elapsed: Duration::ZERO,
+            k: libm::cbrt((w_max - cwnd).max(0.0) / C),
+            plateau: w_max.max(cwnd),
+            reno: cwnd,
+        });
+        epoch.elapsed += since;
+        let alpha = if epoch.reno >= prior { 1.0 } else { ALPHA };
+        epoch.reno += alpha * acked / cwnd;
+        if epoch.at(epoch.elapsed) < epoch.reno {
+            self.cwnd = cwnd.max(epoch.reno);
+        } else {
+            let target = epoch.at(epoch.elapsed + ahead).clamp(cwnd, 1.5 * cwnd);
+            self.cwnd += (target - cwnd) / cwnd * acked;
+        }
+    }
+
+    fn cut(&mut self) {
+        let converging = self.cwnd < self.w_max;
+        self.w_max = if converging { self.cwnd * (1.0 + BETA) / 2.0 } else { self.cwnd };
+        self.prior = self.cwnd;
+        self.ssthresh = (self.cwnd * BETA).max(LEAST_SSTHRESH);
+        self.cwnd = self.ssthresh;
+        self.epoch = None;
+    }
+}
+
+impl Epoch {
+    /// W_cubic (RFC 9438 Figure 1).
+    fn at(&self, elapsed: Duration) -> f64 {
+        let from_plateau = elapsed.as_secs_f64() - self.k;
+        C * from_plateau * from_plateau * from_plateau + self.plateau
+    }
+}
+
+impl Controller for Cubic {
+    fn handle_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.ahead = Some(self.ahead.map_or(rtt, |least| least.min(rtt)));
+        }
+        if ack.recovery != Recovery::Timeout {
+            self.before_timeout = None;
+        }
+        let since = ack.now - self.last_ack;
+        self.last_ack = ack.now;
+        if ack.ce > Bytes::ZERO
+            && ack.sent.delivered >= self.answered
+            && ack.recovery == Recovery::None
+        {
+            self.answered = ack.delivered;
+            self.window.cut();
+        } else if ack.recovery != Recovery::Fast && ack.cwnd_limited {
+            self.grow(ack, since);
+        }
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        if loss.begins_recovery {
+            self.slow_start = None;
+            self.window.cut();
+        }
+    }
+
+    fn handle_timeout(&mut self, _now: HostInstant) {
+        // The first of several timeouts in a row is the one that would be undone.
+        self.before_timeout.get_or_insert(self.window);
+        self.slow_start = None;
+        self.window.cut();
+        // What follows is as after no loss at all: the plateau is where slow start ends (RFC 9438 §4.8).
+        self.window.w_max = 0.0;
+        self.window.cwnd = 1.0;
+    }
+
+    fn handle_spurious_timeout(&mut self, _now: HostInstant) {
+        if let Some(before) = self.before_timeout.take() {
+            // The curve begins anew, as Linux has it: RFC 9438 §4.9 would go on with the old one, whose growth by then
+            // may be a long way into its convex part.
+            self.window = Window { w_max: 0.0, epoch: None, ..before };
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        Bytes::new((self.window.cwnd * self.mss.count() as f64) as u64)
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn state(&self) -> &'static str {
+        match self.window.epoch {
+            _ if self.window.cwnd < self.window.ssthresh => "slow start",
+            Some(epoch) if epoch.at(epoch.elapsed) < epoch.reno => "reno-friendly",
+            Some(epoch) if epoch.elapsed.as_secs_f64() < epoch.k => "concave",
+            Some(_) => "convex",
+            None => "cut",
+        }
+    }
+}

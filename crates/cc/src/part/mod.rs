@@ -1,0 +1,15 @@
+//! What controllers and transports are made of.
+
+mod delivery;
+mod filter;
+mod pacing;
+mod round;
+mod rtt;
+mod slow_start;
+
+pub use delivery::DeliveryRate;
+pub use filter::Windowed;
+pub use pacing::{Pacer, burst};
+pub use round::Round;
+pub use rtt::RttEstimator;
+pub use slow_start::SlowStart;

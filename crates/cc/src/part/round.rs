@@ -1,0 +1,33 @@
+use sounding_units::Bytes;
+
+use crate::Ack;
+
+/// Counts rounds by packets: a round is over when something is delivered that left after it began (BBR draft
+/// §4.1.1.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    ends_at: Bytes,
+    count: u64,
+}
+
+impl Round {
+    /// Folds an acknowledgement in; whether it begins a round.
+    pub fn handle_ack(&mut self, ack: &Ack) -> bool {
+        let over = ack.sent.delivered >= self.ends_at;
+        if over {
+            self.restart(ack.delivered);
+            self.count += 1;
+        }
+        over
+    }
+
+    /// Lets the round end with the first packet that leaves from here on, where `delivered` was delivered so far.
+    pub fn restart(&mut self, delivered: Bytes) {
+        self.ends_at = delivered;
+    }
+
+    /// Rounds so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}

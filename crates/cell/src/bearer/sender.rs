@@ -1,0 +1,236 @@
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use sounding_units::HostInstant;
+
+use super::{Bearer, Fate, Flight, Passage, Pdu, Status};
+use crate::config::Mode;
+use crate::span::Span;
+
+/// Recent PDUs whose sequence numbers a status can still name.
+const REMEMBERED: usize = 512;
+
+/// The sending half's own state.
+#[derive(Debug, Default)]
+pub(super) struct Sender {
+    /// The stream up to here was sent for the first time.
+    sent: u64,
+    /// The stream up to here belongs to packets that were begun.
+    begun: u64,
+    again: VecDeque<Span>,
+    next_sn: u32,
+    /// PDUs by sequence number, oldest first; the first one's number is `next_sn` less their count.
+    recent: VecDeque<Span>,
+    /// A poll that no status has answered, and how much had been sent then: POLL_SN is the newest of all, not that of
+    /// the PDU that polls (TS 36.322 §5.2.2.1).
+    poll: Option<(HostInstant, u64)>,
+    /// The newest PDU of new data.
+    newest: Span,
+    since_poll: (u32, u64),
+    /// Where the oldest hole began when a status last named it, and how often it did.
+    stuck: (u64, u32),
+}
+
+impl Sender {
+    pub(super) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    pub(super) fn begun_unsent(&self) -> u64 {
+        self.begun - self.sent
+    }
+
+    pub(super) fn again_bytes(&self) -> u64 {
+        self.again.iter().map(|span| span.len()).sum()
+    }
+
+    pub(super) fn send_again(&mut self, span: Span) {
+        let overlaps = |other: &Span| other.from < span.to && span.from < other.to;
+        if !span.is_empty() && !self.again.iter().any(overlaps) {
+            self.again.push_back(span);
+        }
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.again.clear();
+        self.poll = None;
+        self.since_poll = (0, 0);
+        self.stuck = (0, 0);
+    }
+
+    /// What was begun and not sent will not be sent.
+    pub(super) fn forget_begun(&mut self) {
+        self.sent = self.begun;
+    }
+
+    /// The number of the newest PDU that carried the first byte of `span`.
+    pub(super) fn sn_of(&self, span: Span) -> Option<u32> {
+        let at =
+            self.recent.iter().rposition(|sent| sent.from <= span.from && span.from < sent.to)?;
+        Some(self.next_sn - (self.recent.len() - at) as u32)
+    }
+}
+
+impl<P> Bearer<P> {
+    /// Cuts the next PDU, `room` bytes of stream at most; `None` if nothing is to be sent.
+    pub(crate) fn cut(&mut self, room: u64, now: HostInstant) -> Option<Pdu> {
+        if room == 0 {
+            return None;
+        }
+        let (span, again) = match self.cut_again(room) {
+            Some(span) => (span, true),
+            None => (self.cut_new(room, now)?, false),
+        };
+        let poll = self.asks_for_status(span, now);
+        let sender = &mut self.sender;
+        if sender.recent.len() == REMEMBERED {
+            sender.recent.pop_front();
+        }
+        sender.recent.push_back(span);
+        let sn = sender.next_sn;
+        sender.next_sn += 1;
+        let first = self.flight.partition_point(|packet| packet.end <= span.from);
+        let last = self.flight.partition_point(|packet| packet.end <= span.to);
+        Some(Pdu { sn, span, again, poll, ends: last.saturating_sub(first) as u16 })
+    }
+
+    fn cut_again(&mut self, room: u64) -> Option<Span> {
+        let edge = self.received.edge();
+        let again = &mut self.sender.again;
+        // What arrived meanwhile, by HARQ or by another copy, need not be sent a third time.
+        while again.front().is_some_and(|span| span.to <= edge) {
+            again.pop_front();
+        }
+        let span = again.front_mut()?;
+        span.from = span.from.max(edge);
+        let cut = Span { from: span.from, to: span.to.min(span.from + room) };
+        span.from = cut.to;
+        if span.is_empty() {
+            again.pop_front();
+        }
+        let first = self.flight.partition_point(|packet| packet.end <= cut.from);
+        for packet in self.flight.range_mut(first..) {
+            packet.passage.rlc = true;
+            if packet.end >= cut.to {
+                break;
+            }
+        }
+        Some(cut)
+    }
+
+    fn cut_new(&mut self, room: u64, now: HostInstant) -> Option<Span> {
+        let from = self.sender.sent;
+        let to = from + room;
+        while self.sender.begun < to && self.begin_packet(now) {}
+        let cut = Span { from, to: to.min(self.sender.begun) };
+        if cut.is_empty() {
+            return None;
+        }
+        self.sender.sent = cut.to;
+        self.sender.newest = cut;
+        // Only the last few packets can have been without a last byte before.
+        for packet in self.flight.iter_mut().rev() {
+            if packet.end <= from {
+                break;
+            }
+            if packet.end <= cut.to {
+                packet.passage.sent = now;
+            }
+        }
+        Some(cut)
+    }
+
+    /// Takes the next packet out of the queue; `false` if there is none.
+    fn begin_packet(&mut self, now: HostInstant) -> bool {
+        while let Some(packet) = self.waiting.pop_front() {
+            let cost = self.cost(packet.size);
+            self.waiting_bytes -= cost;
+            if now - packet.entered > self.config.discard {
+                let super::Waiting { payload, size, entered } = packet;
+                self.fates.push_back(Fate::Lost { payload, size, entered, at: now });
+                continue;
+            }
+            self.sender.begun += cost;
+            self.flight.push_back(Flight {
+                payload: packet.payload,
+                size: packet.size,
+                end: self.sender.begun,
+                cost,
+                missing: cost,
+                passage: Passage {
+                    entered: packet.entered,
+                    began: now,
+                    sent: now,
+                    arrived: now,
+                    delivered: now,
+                    harq: 0,
+                    rlc: false,
+                },
+            });
+            return true;
+        }
+        false
+    }
+
+    /// Whether the PDU just cut polls (TS 36.322 §5.2.2.1): every so many PDUs or bytes, and the last of all.
+    fn asks_for_status(&mut self, span: Span, now: HostInstant) -> bool {
+        if self.config.mode == Mode::Unacknowledged {
+            return false;
+        }
+        let last = self.waiting.is_empty()
+            && self.sender.begun == self.sender.sent
+            && self.sender.again.is_empty();
+        let (pdus, bytes) = &mut self.sender.since_poll;
+        *pdus += 1;
+        *bytes += span.len();
+        let due = *pdus >= self.config.poll_pdu || *bytes >= self.config.poll_byte.count();
+        if due || last {
+            self.sender.since_poll = (0, 0);
+            self.sender.poll = Some((now, self.sender.sent));
+        }
+        due || last
+    }
+
+    /// The receiver said what it has and what it misses.
+    pub(crate) fn handle_status(&mut self, now: HostInstant, status: &Status) {
+        let sender = &mut self.sender;
+        let refused = status.nacks.last().map_or(0, |nack| nack.to);
+        if sender.poll.is_some_and(|(_, upto)| status.edge.max(refused) >= upto) {
+            sender.poll = None;
+        }
+        let Some(oldest) = status.nacks.first() else { return };
+        sender.stuck = match sender.stuck {
+            (from, times) if from == oldest.from => (from, times + 1),
+            _ => (oldest.from, 1),
+        };
+        if sender.stuck.1 > self.config.max_retx {
+            // The radio link has failed for this PDU: connections are re-established without it.
+            self.received.skip_to(oldest.to);
+            self.hand_on(now);
+            return;
+        }
+        for &nack in &status.nacks {
+            self.sender.send_again(nack);
+        }
+    }
+
+    /// The sender's timers have reached `now`.
+    pub(super) fn handle_poll_timer(&mut self, now: HostInstant) {
+        let Some((since, _)) = self.sender.poll else { return };
+        if now - since < self.config.t_poll_retransmit {
+            return;
+        }
+        self.sender.poll = None;
+        // The newest PDU goes again and asks again (TS 36.322 §5.2.2.3).
+        let newest = self.sender.newest;
+        if self.received.edge() < newest.to {
+            self.sender.send_again(newest);
+        }
+    }
+
+    /// When the sender's timer will be due.
+    pub(super) fn poll_timer(&self) -> Option<HostInstant> {
+        let wait: Duration = self.config.t_poll_retransmit;
+        self.sender.poll.map(|(since, _)| since + wait)
+    }
+}

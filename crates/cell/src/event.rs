@@ -1,0 +1,267 @@
+//! What happens in a network, one stream of it: what a modem logs, a sniffer hears and a judge may know.
+
+use arrayvec::ArrayVec;
+pub use sounding_kpi::Direction;
+use sounding_units::HostInstant;
+
+use crate::bearer::{Passage, Pdu, Status};
+use crate::block::Process;
+
+/// Index of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceId(pub u16);
+
+/// Index of a carrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CarrierId(pub u8);
+
+/// A slot of a carrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotId {
+    /// The carrier.
+    pub carrier: CarrierId,
+    /// Slots since the network began; a frame of 10 ms has 10 << numerology of them.
+    pub slot: u64,
+    /// When it begins.
+    pub at: HostInstant,
+}
+
+/// A grant or an assignment on the PDCCH, for whomever.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dci {
+    /// Where it was sent.
+    pub sent_in: SlotId,
+    /// The slot of its PDSCH or PUSCH.
+    pub data_slot: u64,
+    /// RNTI.
+    pub rnti: u16,
+    /// Uplink or downlink.
+    pub direction: Direction,
+    /// HARQ process.
+    pub harq: u8,
+    /// I_MCS.
+    pub mcs: u8,
+    /// Redundancy version.
+    pub rv: u8,
+    /// New data indicator.
+    pub ndi: bool,
+    /// Whether it is for a block that was sent before.
+    pub again: bool,
+    /// Resource blocks.
+    pub prb: u16,
+    /// The first of them.
+    pub first_prb: u16,
+    /// Layers.
+    pub layers: u8,
+    /// Bytes of the block.
+    pub size: u32,
+}
+
+/// A transport block of a watched device, one transmission of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transmission {
+    /// Where.
+    pub slot: SlotId,
+    /// Uplink or downlink.
+    pub direction: Direction,
+    /// HARQ process.
+    pub harq: u8,
+    /// Number of this transmission, 0 for the first.
+    pub number: u8,
+    /// Redundancy version.
+    pub rv: u8,
+    /// New data indicator.
+    pub ndi: bool,
+    /// I_MCS of the first transmission.
+    pub mcs: u8,
+    /// Resource blocks.
+    pub prb: u16,
+    /// The first of them.
+    pub first_prb: u16,
+    /// Layers.
+    pub layers: u8,
+    /// Bytes of the block, without its CRC.
+    pub size: u32,
+    /// Bytes of it that carry nothing.
+    pub padding: u32,
+    /// Whether its CRC passed at the receiver.
+    pub arrived: bool,
+    /// SINR it was received with, in dB.
+    pub sinr_db: f32,
+    /// Transmit power of an uplink in dBm.
+    pub power_dbm: f32,
+    /// RLC PDUs in it.
+    pub pdus: ArrayVec<Pdu, 2>,
+    /// Buffer status report in it.
+    pub report: Option<BufferReport>,
+}
+
+impl Transmission {
+    pub(crate) fn of(
+        dci: &Dci,
+        process: &Process,
+        number: u8,
+        arrived: bool,
+        sinr_db: f32,
+        power_dbm: f32,
+    ) -> Self {
+        let block = &process.block;
+        Self {
+            slot: dci.sent_in,
+            direction: dci.direction,
+            harq: dci.harq,
+            number,
+            rv: dci.rv,
+            ndi: dci.ndi,
+            mcs: dci.mcs,
+            prb: dci.prb,
+            first_prb: dci.first_prb,
+            layers: dci.layers,
+            size: dci.size,
+            padding: block.padding,
+            arrived,
+            sinr_db,
+            power_dbm,
+            pdus: block.pdus.clone(),
+            report: block.report,
+        }
+    }
+}
+
+/// Why a buffer status report was sent (TS 36.321 §5.4.5, TS 38.321 §5.4.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportCause {
+    /// Data came to an empty buffer, or retxBSR-Timer expired.
+    Regular,
+    /// periodicBSR-Timer expired.
+    Periodic,
+    /// There was room.
+    Padding,
+}
+
+/// A buffer status report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferReport {
+    /// Why.
+    pub cause: ReportCause,
+    /// Index into the table of the RAT: TS 36.321 Table 6.1.3.1-1 or TS 38.321 Table 6.1.3.1-1.
+    pub index: u8,
+    /// What really waited, in bytes.
+    pub waiting: u64,
+}
+
+/// What a device measured for the network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChannelReport {
+    /// Where.
+    pub slot: SlotId,
+    /// Wideband CQI, 0..=15.
+    pub cqi: u8,
+    /// Rank.
+    pub rank: u8,
+}
+
+/// What a device measured for itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Signal {
+    /// When.
+    pub at: HostInstant,
+    /// Which carrier.
+    pub carrier: CarrierId,
+    /// RSRP in dBm.
+    pub rsrp_dbm: f32,
+    /// RSRQ in dB.
+    pub rsrq_db: f32,
+    /// SINR in dB.
+    pub sinr_db: f32,
+}
+
+/// A change that RRC tells a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rrc {
+    /// The connection was set up.
+    Setup,
+    /// A secondary carrier is activated; it can be used from `usable` on.
+    Activated {
+        /// Which.
+        carrier: CarrierId,
+        /// From when on.
+        usable: HostInstant,
+    },
+    /// A secondary carrier is not used any more.
+    Deactivated {
+        /// Which.
+        carrier: CarrierId,
+    },
+    /// The device is told to go to another cell; it is back at `resumes`.
+    Handover {
+        /// The primary carrier it leaves.
+        from: CarrierId,
+        /// The primary carrier it goes to.
+        to: CarrierId,
+        /// End of the interruption.
+        resumes: HostInstant,
+    },
+    /// The connection was released.
+    Released,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// On a PDCCH; of all users if the network is sniffed, else of watched devices.
+    Dci(Dci),
+    /// A block of a watched device.
+    Transmission(DeviceId, Transmission),
+    /// HARQ feedback for a downlink block.
+    Feedback {
+        /// Whose.
+        device: DeviceId,
+        /// In which slot.
+        slot: SlotId,
+        /// For which process.
+        harq: u8,
+        /// Whether the block arrived.
+        ack: bool,
+    },
+    /// A scheduling request.
+    SchedulingRequest {
+        /// Whose.
+        device: DeviceId,
+        /// In which slot.
+        slot: SlotId,
+    },
+    /// CSI.
+    Channel(DeviceId, ChannelReport),
+    /// RLC status PDU for the bearer of `direction`.
+    Status {
+        /// Whose.
+        device: DeviceId,
+        /// When it was received.
+        at: HostInstant,
+        /// The direction of the data it is about.
+        direction: Direction,
+        /// What it says.
+        status: Status,
+    },
+    /// A measurement.
+    Signal(DeviceId, Signal),
+    /// RRC.
+    Rrc {
+        /// Whose.
+        device: DeviceId,
+        /// When.
+        at: HostInstant,
+        /// What.
+        change: Rrc,
+    },
+    /// A packet was handed on: the truth about its delay.
+    Passage {
+        /// Whose.
+        device: DeviceId,
+        /// Which way.
+        direction: Direction,
+        /// When it passed where.
+        passage: Passage,
+    },
+}

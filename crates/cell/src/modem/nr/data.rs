@@ -1,0 +1,113 @@
+//! Which RLC PDUs were in which block: 0xB857 and 0xB870.
+
+use alloc::vec::Vec;
+
+use sounding_diag::record::Form;
+use sounding_units::HostInstant;
+
+use super::super::Common;
+use super::super::batch::Batch;
+use super::super::cells::Cell;
+use super::{CHANNEL, MOST, written};
+use crate::bearer::Pdu;
+use crate::event::{Direction, Transmission};
+
+/// Blocks of an uplink record: its count has four bits.
+const UP_MOST: usize = 15;
+
+/// How records number acknowledged mode, data bearers, and sequence numbers of 18 bits.
+const ACKNOWLEDGED: u8 = 1;
+const DATA: u8 = 2;
+const WIDE: u8 = 1;
+
+/// Blocks with data, as they are collected.
+#[derive(Debug)]
+pub(super) struct Data {
+    down: Batch<Form>,
+    up: Batch<Form>,
+}
+
+impl Data {
+    pub(super) fn new(origin: HostInstant) -> Self {
+        Self { down: Batch::new(MOST, 40, origin), up: Batch::new(UP_MOST, 45, origin) }
+    }
+
+    pub(super) fn handle_beat(&mut self, now: HostInstant, common: &mut Common) {
+        written(self.down.due(now), |blocks| write_down(blocks, common));
+        written(self.up.due(now), |blocks| write_up(blocks, common));
+    }
+
+    /// A block that arrived, or was built.
+    pub(super) fn handle_block(&mut self, cell: &Cell, sent: &Transmission, common: &mut Common) {
+        let (Some(slot), false) = (cell.slot(sent.slot.slot), sent.pdus.is_empty()) else { return };
+        let form = Form::new().number("slot", slot.slot()).number("frame", slot.frame());
+        match sent.direction {
+            Direction::Downlink => {
+                let form = form
+                    .number("tb_bytes", sent.size)
+                    .number("carrier", common.cells.index(sent.slot.carrier))
+                    .number("subheaders_in_block", sent.pdus.len() as u16)
+                    .list("subheaders", sent.pdus.iter().map(subheader).collect());
+                written(self.down.push(form), |blocks| write_down(blocks, common));
+            }
+            Direction::Uplink => {
+                let channels = Vec::from([channel(&sent.pdus)]);
+                let block = Form::new().number("channels_built", 1).list("channels", channels);
+                let form = form.number("entry_count", 1).list("blocks", Vec::from([block]));
+                written(self.up.push(form), |blocks| write_up(blocks, common));
+            }
+        }
+    }
+}
+
+/// Numbers of RLC and PDCP count alike, as both begin with the bearer.
+fn sn(pdu: &Pdu) -> u32 {
+    pdu.sn % (1 << 18)
+}
+
+/// A MAC subheader with the RLC header behind it (TS 38.321 §6.1.2, TS 38.322 §6.2.2.4). How packets are cut is not
+/// modelled: it says that the PDU is whole.
+fn subheader(pdu: &Pdu) -> Form {
+    let long = Form::new()
+        .number("len_bytes", (pdu.span.len() + 3).min(u16::MAX.into()) as u16)
+        .number("rlc_flags", 1 << 5 | i64::from(pdu.poll) << 4)
+        .number("rlc_sn", sn(pdu))
+        .number("pdcp_sn", sn(pdu));
+    Form::new().number("channel", CHANNEL).number("long", 1).list("long", Vec::from([long]))
+}
+
+fn channel(pdus: &[Pdu]) -> Form {
+    let first = pdus.first().map_or(0, sn);
+    let last = pdus.last().map_or(0, sn);
+    Form::new()
+        .number("channel", CHANNEL)
+        .number("rlc_start_sn", first)
+        .number("rlc_sn_len_bits", WIDE)
+        .number("first_rlc_sn", first)
+        .number("first_pdcp_sn", first)
+        .number("last_rlc_sn", last)
+        .number("last_pdcp_sn", last)
+}
+
+fn write_down(blocks: &[Form], common: &mut Common) {
+    let next = common.down.next;
+    common.log.compose(0xB857, 6, || {
+        let channel = Form::new()
+            .number("channel", CHANNEL)
+            .number("rlc_mode", ACKNOWLEDGED)
+            .number("type", DATA)
+            .number("rlc_rx_next_highest", next % (1 << 18));
+        Form::new().list("channels", Vec::from([channel])).list("blocks", blocks.to_vec())
+    });
+}
+
+fn write_up(blocks: &[Form], common: &mut Common) {
+    let next = common.up.next;
+    common.log.compose(0xB870, 0x3_0003, || {
+        let channel = Form::new()
+            .number("channel", CHANNEL)
+            .number("rlc_sn_len_bits", WIDE)
+            .number("tx_next", next % (1 << 18));
+        Form::new().list("channels", Vec::from([channel])).list("ttis", blocks.to_vec())
+    });
+}

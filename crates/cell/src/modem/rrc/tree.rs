@@ -1,0 +1,42 @@
+//! Values of messages, in the words of the specifications.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use sounding_rrc::{BitStr, Value};
+
+pub(super) type Tree = Value<'static>;
+
+pub(super) fn sequence<const N: usize>(members: [(&'static str, Tree); N]) -> Tree {
+    Value::Sequence(Vec::from(members))
+}
+
+pub(super) fn choice(name: &'static str, value: Tree) -> Tree {
+    Value::Choice(name, Box::new(value))
+}
+
+pub(super) fn number(number: impl Into<i64>) -> Tree {
+    Value::Integer(number.into())
+}
+
+pub(super) fn list(item: Tree) -> Tree {
+    Value::List(Vec::from([item]))
+}
+
+pub(super) fn contains(value: Tree) -> Tree {
+    Value::Contains(Box::new(value))
+}
+
+/// Sixteen bits of an identity of which nothing depends.
+pub(super) fn identity() -> Tree {
+    Value::Bits(BitStr::of(&[0x01, 0x00]))
+}
+
+/// A message of a channel: its kind, its transaction, and what it says in `extensions`.
+pub(super) fn message(kind: &'static str, transaction: u8, extensions: Tree) -> Tree {
+    let body = sequence([
+        ("rrc-TransactionIdentifier", number(transaction)),
+        ("criticalExtensions", extensions),
+    ]);
+    sequence([("message", choice("c1", choice(kind, body)))])
+}

@@ -1,0 +1,114 @@
+//! Who is served first.
+
+use crate::config::Policy;
+
+/// What a scheduler remembers of a user on a carrier.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    /// Average of what it was served, bytes a slot, as of `slot`.
+    average: f32,
+    slot: u64,
+    served: u64,
+}
+
+/// How a user is to be preferred, by the rate that it has in a sub-band.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rank {
+    base: f32,
+    per_rate: f32,
+}
+
+impl Rank {
+    /// The higher, the sooner; at `rate` bytes a resource block.
+    pub(crate) fn at(self, rate: f32) -> f32 {
+        self.base + self.per_rate * rate
+    }
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        // A user that was never served goes first, but not infinitely so.
+        Self { average: 1.0, slot: 0, served: 0 }
+    }
+}
+
+impl Share {
+    fn decay(&self, slots: u32, slot: u64) -> f32 {
+        let keep = 1.0 - 1.0 / slots.max(1) as f32;
+        let idle = slot.saturating_sub(self.slot).min(u64::from(slots) * 20) as i32;
+        // An exponent of integers: exact on every machine.
+        let mut factor = 1.0_f32;
+        let mut base = keep;
+        let mut left = idle;
+        while left > 0 {
+            if left & 1 == 1 {
+                factor *= base;
+            }
+            base *= base;
+            left >>= 1;
+        }
+        self.average * factor
+    }
+
+    /// How this user is to be preferred in `slot`.
+    pub(crate) fn rank(&self, policy: Policy, slot: u64, background: bool) -> Rank {
+        let fair = |slots| 1.0 / self.decay(slots, slot).max(1e-3);
+        match policy {
+            Policy::ProportionalFair { slots } => Rank { base: 0.0, per_rate: fair(slots) },
+            Policy::RoundRobin => {
+                Rank { base: slot.saturating_sub(self.served) as f32, per_rate: 0.0 }
+            }
+            Policy::MaxRate => Rank { base: 0.0, per_rate: 1.0 },
+            Policy::Priority { slots } => {
+                // No ratio of rates reaches it: a foreground user always comes first.
+                const CLASS: f32 = 1e9;
+                Rank { base: if background { 0.0 } else { CLASS }, per_rate: fair(slots) }
+            }
+        }
+    }
+
+    /// The user was served `bytes` in `slot`.
+    pub(crate) fn serve(&mut self, policy: Policy, slot: u64, bytes: u32) {
+        if let Policy::ProportionalFair { slots } | Policy::Priority { slots } = policy {
+            self.average = self.decay(slots, slot) + bytes as f32 / slots.max(1) as f32;
+        }
+        self.slot = slot;
+        self.served = slot;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_of_equal_rate_take_turns() {
+        for policy in [Policy::ProportionalFair { slots: 100 }, Policy::RoundRobin] {
+            let mut users = [Share::default(); 3];
+            let mut served = [0; 3];
+            for slot in 1..3_001 {
+                let best = (0..3)
+                    .max_by(|&a, &b| {
+                        let preference =
+                            |user: usize| users[user].rank(policy, slot, false).at(50.0);
+                        preference(a).total_cmp(&preference(b))
+                    })
+                    .unwrap();
+                users[best].serve(policy, slot, 5_000);
+                served[best] += 1;
+            }
+            assert!(served.iter().all(|&count| (950..=1_050).contains(&count)), "{served:?}");
+        }
+    }
+
+    #[test]
+    fn a_foreground_user_of_any_rate_comes_before_a_background_user_of_any() {
+        let policy = Policy::Priority { slots: 100 };
+        let mut foreground = Share::default();
+        for slot in 0..1_000 {
+            foreground.serve(policy, slot, 9_000);
+        }
+        let rarely = foreground.rank(policy, 1_000, false).at(0.5);
+        assert!(rarely > Share::default().rank(policy, 1_000, true).at(90.0));
+    }
+}

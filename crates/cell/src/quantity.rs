@@ -1,0 +1,78 @@
+//! Times and sizes in scenarios: `"5ms"`, `"1.5s"`, `"inf"`; `1500`, `"100kB"`, `"2MB"`.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use serde::de::{Deserialize, Deserializer, Error};
+use sounding_units::Bytes;
+
+pub(crate) fn duration<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+    Span::deserialize(input).map(|span| span.0)
+}
+
+pub(crate) fn durations<'de, D: Deserializer<'de>>(input: D) -> Result<[Duration; 2], D::Error> {
+    <[Span; 2]>::deserialize(input).map(|spans| spans.map(|span| span.0))
+}
+
+pub(crate) fn list<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Duration>, D::Error> {
+    Vec::<Span>::deserialize(input).map(|spans| spans.into_iter().map(|span| span.0).collect())
+}
+
+/// A span of time as it is written.
+struct Span(Duration);
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(input)?;
+        if text == "inf" {
+            return Ok(Self(Duration::MAX));
+        }
+        scaled(&text, &[("us", 1e3), ("ms", 1e6), ("s", 1e9)])
+            .map(|nanos| Self(Duration::from_nanos(nanos)))
+            .ok_or_else(|| {
+                D::Error::custom(format_args!("{text:?} is no time; write 5ms, 1.5s or inf"))
+            })
+    }
+}
+
+pub(crate) fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<Bytes, D::Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Size {
+        Count(u64),
+        Text(String),
+    }
+    match Size::deserialize(input)? {
+        Size::Count(count) => Ok(Bytes::new(count)),
+        Size::Text(text) => {
+            scaled(&text, &[("kB", 1e3), ("MB", 1e6), ("B", 1.0)]).map(Bytes::new).ok_or_else(
+                || D::Error::custom(format_args!("{text:?} is no size; write 1500, 100kB or 2MB")),
+            )
+        }
+    }
+}
+
+/// A number with one of `units`, as a whole number of the smallest.
+fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
+    let digits = text.find(|c: char| c != '.' && !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(digits);
+    let (_, scale) = units.iter().find(|(name, _)| *name == unit.trim_start())?;
+    let value = number.parse::<f64>().ok()? * scale;
+    (value < u64::MAX as f64).then_some(value as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_have_units() {
+        const TIME: &[(&str, f64)] = &[("ms", 1e6), ("s", 1e9)];
+        assert_eq!(scaled("5ms", TIME), Some(5_000_000));
+        assert_eq!(scaled("1.5 s", TIME), Some(1_500_000_000));
+        for text in ["5", "ms", "-5ms", "5 min", "1e9s", "99999999999999s", "", "1.1.1s"] {
+            assert_eq!(scaled(text, TIME), None, "{text}");
+        }
+    }
+}

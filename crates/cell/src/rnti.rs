@@ -1,0 +1,9 @@
+//! Radio network temporary identities.
+
+/// The C-RNTI of a device (TS 36.321 §7.1: 0x003D to 0xFFF3).
+pub(crate) const fn rnti(device: u16) -> u16 {
+    0x0100 + device
+}
+
+/// The first RNTI of users that only exchange control traffic.
+pub(crate) const FIRST_CONTROL: u16 = 0x4000;

@@ -1,0 +1,175 @@
+//! What happens in a slot, in this order: measurements, feedback, grants and assignments, transmissions, requests,
+//! timers.
+
+use sounding_units::HostInstant;
+
+use crate::bearer::Status;
+use crate::device::Device;
+use crate::event::{ChannelReport, DeviceId, Direction, Event, Rrc, Signal, SlotId};
+use crate::leg::Leg;
+use crate::mobility::MEASURED_EVERY;
+use crate::ran::Ran;
+
+impl<P> Device<P> {
+    /// Whether a leg can carry data at `now`.
+    pub(crate) fn may_use(&self, leg: &Leg, now: HostInstant) -> bool {
+        self.away_until <= now && leg.usable.is_some_and(|from| from <= now)
+    }
+
+    /// Whether it hears what it is assigned or granted.
+    pub(crate) fn listens(&self, now: HostInstant) -> bool {
+        self.attention.is_awake(now, &self.config.sleep)
+    }
+}
+
+impl<P> Ran<P> {
+    /// Works through the next slot of a carrier.
+    pub(crate) fn slot(&mut self, index: usize) {
+        let slot = self.carriers[index].advance();
+        let kind = self.carriers[index].frame.kind(slot.slot);
+        self.measure(index, slot);
+        self.hear_feedback(index, slot);
+        if kind.has_downlink() {
+            let granted = self.grant_uplink(index, slot);
+            let dcis = self.carriers[index].config.pdcch.saturating_sub(granted);
+            self.send_downlink(index, slot, dcis);
+        }
+        if kind.has_uplink() {
+            self.send_uplink(index, slot);
+            self.request(index, slot);
+        }
+        self.keep_time(index, slot);
+    }
+
+    /// Channels move on; devices report what they measure.
+    fn measure(&mut self, index: usize, slot: SlotId) {
+        let Self { carriers, devices, events, .. } = self;
+        for &(device, leg) in &carriers[index].attached {
+            let state = &mut devices[usize::from(device)];
+            let Some(place) = state.legs.get_mut(usize::from(leg)) else { continue };
+            if place.usable.is_none_or(|from| from > slot.at) || place.due() > slot.at {
+                continue;
+            }
+            let Some(report) = place.advance(slot.at, state.place.at(slot.at)) else { continue };
+            if let (true, Some(events)) = (state.watched, events.as_mut()) {
+                let report = ChannelReport { slot, cqi: report.wideband, rank: report.rank };
+                events.push(Event::Channel(DeviceId(device), report));
+            }
+        }
+    }
+
+    /// Timers of the devices whose primary carrier this is.
+    fn keep_time(&mut self, index: usize, slot: SlotId) {
+        for at in 0..self.carriers[index].attached.len() {
+            let (device, leg) = self.carriers[index].attached[at];
+            let state = &mut self.devices[usize::from(device)];
+            if usize::from(leg) != state.primary {
+                continue;
+            }
+            let now = slot.at;
+            if state.next_measured <= now {
+                state.next_measured = now + MEASURED_EVERY;
+                self.tell_signal(device, now);
+                self.roam(device, now);
+            }
+            self.feed(device, now);
+            let state = &mut self.devices[usize::from(device)];
+            if !state.is_busy() && state.legs.len() == 1 {
+                continue;
+            }
+            let waiting = state.uplink_demand(now);
+            state.asking.handle_time(now, waiting);
+            let due = |timer: Option<HostInstant>| timer.is_some_and(|timer| timer <= now);
+            let (down, up) = (due(state.downlink.timer()), due(state.uplink.timer()));
+            if down {
+                state.downlink.handle_timers(now);
+            }
+            if up {
+                state.uplink.handle_timers(now);
+            }
+            if state.legs.len() > 1 {
+                self.aggregate(device, now);
+            }
+            if down || up {
+                self.collect(device);
+            }
+        }
+    }
+
+    /// What comes for a background user.
+    fn feed(&mut self, device: u16, now: HostInstant) {
+        loop {
+            let state = &mut self.devices[usize::from(device)];
+            let Some(source) = &mut state.source else { return };
+            let Some(size) = source.poll(now, state.downlink.backlog()) else { return };
+            state.downlink.handle_packet(now, size, None);
+            self.wake(now, device, Direction::Downlink);
+            self.collect(device);
+        }
+    }
+
+    fn tell_signal(&mut self, device: u16, at: HostInstant) {
+        let state = &self.devices[usize::from(device)];
+        let leg = &state.legs[state.primary];
+        // An empty cell still sends its reference signals, two resource elements of twelve.
+        let load = self.carriers[usize::from(leg.carrier.0)].load().max(1.0 / 6.0);
+        if let (true, Some(events)) = (state.watched, &mut self.events) {
+            let signal = Signal {
+                at,
+                carrier: leg.carrier,
+                rsrp_dbm: leg.channel.rsrp_dbm(),
+                rsrq_db: leg.channel.rsrq_db(load),
+                sinr_db: leg.channel.wideband_sinr_db(),
+            };
+            events.push(Event::Signal(DeviceId(device), signal));
+        }
+    }
+
+    /// Adds and drops secondary carriers.
+    fn aggregate(&mut self, device: u16, now: HostInstant) {
+        let state = &mut self.devices[usize::from(device)];
+        let (config, serving) = (state.config.aggregation, state.serving);
+        let waits = state.downlink.backlog() > config.queue.count();
+        let since = state.aggregation.crowded_since;
+        state.aggregation.crowded_since = waits.then(|| since.unwrap_or(now));
+        let mut change = None;
+        if let Some(since) = state.aggregation.crowded_since
+            && now - since >= config.after
+            && let Some(leg) =
+                state.legs.iter_mut().find(|leg| leg.cell == serving && leg.usable.is_none())
+        {
+            let usable = now + config.activation;
+            leg.usable = Some(usable);
+            leg.used = usable;
+            // The next one waits until this one has shown that it is not enough.
+            state.aggregation.crowded_since = Some(usable);
+            change = Some(Rrc::Activated { carrier: leg.carrier, usable });
+        } else if !waits
+            && let Some(leg) =
+                state.legs.iter_mut().rev().find(|leg| !leg.primary && leg.usable.is_some())
+            && now - leg.used >= config.deactivation
+        {
+            leg.usable = None;
+            leg.down.processes.reset();
+            leg.up.processes.reset();
+            change = Some(Rrc::Deactivated { carrier: leg.carrier });
+        }
+        if let Some(change) = change {
+            self.tell(device, now, change);
+        }
+    }
+
+    pub(crate) fn tell_status(
+        &mut self,
+        device: u16,
+        at: HostInstant,
+        direction: Direction,
+        status: &Status,
+    ) {
+        if let (true, Some(events)) = (self.devices[usize::from(device)].watched, &mut self.events)
+        {
+            let status = status.clone();
+            events.push(Event::Status { device: DeviceId(device), at, direction, status });
+        }
+    }
+}

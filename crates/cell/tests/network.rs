@@ -1,0 +1,187 @@
+//! Several carriers, cells and users.
+
+use std::time::Duration;
+
+use sounding_cell::config::{CarrierConfig, DeviceConfig, HandoverConfig, Policy};
+use sounding_cell::event::Rrc;
+use sounding_cell::radio::{ModelConfig, ScriptConfig};
+use sounding_cell::traffic::Traffic;
+use sounding_cell::{DeviceId, Direction, Event, Outcome, Output, Ran};
+use sounding_units::{Bytes, HostInstant};
+
+const ORIGIN: HostInstant = HostInstant::from_nanos(0);
+const DEVICE: DeviceId = DeviceId(0);
+
+/// A good channel that does not change.
+fn device() -> DeviceConfig {
+    let channel = ModelConfig::Script(ScriptConfig::constant(16.0));
+    DeviceConfig { channel, ..DeviceConfig::default() }
+}
+
+fn at(ms: u64) -> HostInstant {
+    HostInstant::from_nanos(ms * 1_000_000)
+}
+
+/// Packets of 1500 bytes at a rate from `from` to `to`, in ms.
+fn send(
+    ran: &mut Ran<u64>,
+    direction: Direction,
+    (from, to): (u64, u64),
+    mbit: f64,
+    outputs: &mut Vec<Output<u64>>,
+) {
+    let gap = Duration::from_secs_f64(12_000.0 / (mbit * 1e6));
+    let mut now = at(from);
+    while now < at(to) {
+        ran.handle_packet(now, DEVICE, direction, Bytes::new(1_500), 0);
+        outputs.extend(std::iter::from_fn(|| ran.poll_output()));
+        now = now + gap;
+    }
+    ran.handle_time(at(to));
+    outputs.extend(std::iter::from_fn(|| ran.poll_output()));
+}
+
+fn changes(ran: &mut Ran<u64>) -> Vec<(u64, Rrc)> {
+    let mut events = Vec::new();
+    ran.drain_events(&mut events);
+    events
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Rrc { at, change, .. } => Some((at.as_nanos() / 1_000_000, change)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_second_carrier_is_added_while_one_is_too_little_and_dropped_after() {
+    let carrier = CarrierConfig { prb: 50, layers: 1, ..CarrierConfig::default() };
+    let second = CarrierConfig { uplink: false, pci: 2, ..carrier.clone() };
+    let mut ran = Ran::new(&[carrier, second], ORIGIN, 1).unwrap();
+    ran.add_device(DeviceConfig { cells: vec![vec![0, 1]], ..device() }).unwrap();
+    ran.watch(DEVICE);
+    let mut outputs = Vec::new();
+    // PBE-CC Fig. 2: 40 Mbit/s for two seconds, then 6.
+    send(&mut ran, Direction::Downlink, (0, 2_000), 40.0, &mut outputs);
+    send(&mut ran, Direction::Downlink, (2_000, 4_000), 6.0, &mut outputs);
+    let changes = changes(&mut ran);
+    let (&(added, Rrc::Activated { usable, .. }), &(dropped, Rrc::Deactivated { .. })) =
+        (&changes[0], &changes[1])
+    else {
+        panic!("{changes:?}");
+    };
+    // "at 0.13 seconds".
+    assert!((100..=180).contains(&added), "{added}");
+    assert!((usable - at(added)) >= Duration::from_millis(24));
+    assert!((2_000..3_500).contains(&dropped), "{dropped}");
+    let late = |from: u64, to: u64| {
+        let delays =
+            outputs.iter().filter(|output| output.entered >= at(from) && output.entered < at(to));
+        delays
+            .filter_map(|output| match output.outcome {
+                Outcome::Delivered(passage) => Some(passage.delivered - output.entered),
+                Outcome::Lost(_) => None,
+            })
+            .max()
+            .unwrap()
+    };
+    assert!(late(0, 200) > Duration::from_millis(30), "the queue that one carrier leaves");
+    assert!(late(1_000, 2_000) < Duration::from_millis(30), "two carriers drain it");
+}
+
+#[test]
+fn a_handover_interrupts_for_its_time_and_loses_nothing_where_it_is_forwarded() {
+    for forward in [true, false] {
+        let carriers =
+            [CarrierConfig::default(), CarrierConfig { pci: 2, ..CarrierConfig::default() }];
+        let mut ran = Ran::new(&carriers, ORIGIN, 3).unwrap();
+        let moments = vec![Duration::from_secs(1), Duration::from_secs(2)];
+        ran.add_device(DeviceConfig {
+            cells: vec![vec![0], vec![1]],
+            handover: HandoverConfig { at: moments, forward, ..HandoverConfig::default() },
+            ..device()
+        })
+        .unwrap();
+        ran.watch(DEVICE);
+        let mut outputs = Vec::new();
+        send(&mut ran, Direction::Downlink, (0, 4_000), 10.0, &mut outputs);
+        ran.handle_time(at(5_000));
+        outputs.extend(std::iter::from_fn(|| ran.poll_output()));
+        let interruptions: Vec<Duration> = changes(&mut ran)
+            .iter()
+            .filter_map(|(when, change)| match change {
+                Rrc::Handover { resumes, .. } => Some(*resumes - at(*when)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(interruptions.len(), 2);
+        let usual = Duration::from_millis(29)..Duration::from_millis(62);
+        assert!(interruptions.iter().all(|span| usual.contains(span)), "{interruptions:?}");
+        let lost =
+            outputs.iter().filter(|output| matches!(output.outcome, Outcome::Lost(_))).count();
+        assert_eq!(outputs.len(), 3_334);
+        if forward {
+            assert_eq!(lost, 0);
+        } else {
+            // The queue of 50 ms that the old cell had begun to build, twice.
+            assert!((1..90).contains(&lost), "{lost}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_is_let_go_when_idle_and_set_up_again_for_data() {
+    let mut ran = Ran::new(&[CarrierConfig::default()], ORIGIN, 4).unwrap();
+    ran.add_device(device()).unwrap();
+    ran.watch(DEVICE);
+    let mut outputs = Vec::new();
+    send(&mut ran, Direction::Uplink, (0, 100), 5.0, &mut outputs);
+    ran.handle_time(at(20_000));
+    while ran.poll_output().is_some() {}
+    outputs.clear();
+    send(&mut ran, Direction::Uplink, (20_000, 20_003), 5.0, &mut outputs);
+    ran.handle_time(at(21_000));
+    outputs.extend(std::iter::from_fn(|| ran.poll_output()));
+    let Outcome::Delivered(first) = outputs[0].outcome else { panic!("{:?}", outputs[0]) };
+    let delay = first.delivered - outputs[0].entered;
+    // Setup, the grant that comes with it, its report, and the grant that answers that.
+    assert!((Duration::from_millis(80)..Duration::from_millis(130)).contains(&delay), "{delay:?}");
+    let changes = changes(&mut ran);
+    assert!(
+        matches!(changes[..], [(10_000..10_400, Rrc::Released), (20_080, Rrc::Setup)]),
+        "{changes:?}"
+    );
+}
+
+#[test]
+fn users_share_a_cell_by_its_policy() {
+    let served = |policy, background| {
+        let carrier = CarrierConfig { policy, ..CarrierConfig::default() };
+        let mut ran = Ran::new(&[carrier], ORIGIN, 5).unwrap();
+        ran.add_device(DeviceConfig { background, ..device() }).unwrap();
+        for _ in 0..3 {
+            let traffic = Some(Traffic::Full);
+            ran.add_device(DeviceConfig { traffic, ..device() }).unwrap();
+        }
+        let mut outputs = Vec::new();
+        send(&mut ran, Direction::Downlink, (0, 2_000), 100.0, &mut outputs);
+        let delivered =
+            outputs.iter().filter(|output| matches!(output.outcome, Outcome::Delivered(_))).count();
+        delivered as f64 * 12_000.0 / 2.0 / 1e6
+    };
+    let alone = {
+        let mut ran = Ran::new(&[CarrierConfig::default()], ORIGIN, 5).unwrap();
+        ran.add_device(device()).unwrap();
+        let mut outputs = Vec::new();
+        send(&mut ran, Direction::Downlink, (0, 2_000), 100.0, &mut outputs);
+        let delivered =
+            outputs.iter().filter(|output| matches!(output.outcome, Outcome::Delivered(_))).count();
+        delivered as f64 * 12_000.0 / 2.0 / 1e6
+    };
+    for policy in [Policy::ProportionalFair { slots: 100 }, Policy::RoundRobin] {
+        let share = served(policy, false) / alone;
+        assert!((0.21..0.29).contains(&share), "{policy:?}: {share}");
+    }
+    let behind = served(Policy::Priority { slots: 100 }, true);
+    assert!(behind < 0.01 * alone, "{behind}");
+}

@@ -1,0 +1,175 @@
+//! Diagnostic data a second, by log mask.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_diag::LogCode;
+use sounding_diag::capture::Reader;
+use sounding_diag::packet::Packet;
+use sounding_diag::session::Wanted;
+use sounding_modem::{
+    Behaviour, Live, Place, READ_SIZE, Read, Script, Simulation, Source, monotonic_now,
+};
+
+use super::OverheadError;
+
+/// What a modem is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mask {
+    /// What BISCAY's uplink estimate needs.
+    Biscay,
+    /// Gandalf's Table 8.
+    Gandalf,
+    /// Everything that the captures have.
+    Everything,
+}
+
+/// What came with one mask.
+#[derive(Clone, Debug, Serialize)]
+pub struct MaskRow {
+    /// What the modem was asked for.
+    pub mask: Mask,
+    /// How many kinds of records that is.
+    pub codes: usize,
+    /// Records that came.
+    pub records: u64,
+    /// Data on the port, by the modem's own time.
+    pub kbit_per_sec: f64,
+    /// Part of what everything takes.
+    pub share_percent: f64,
+}
+
+/// Gandalf Table 8, in its order: PDSCH status, PUSCH transmissions, DCI, RLC status and data both ways, MAC uplink
+/// blocks, transmissions by ML1, PDCCH decoding, and RRC for its two messages. The codes are those that
+/// docs/diag.md and the record tables name for these messages.
+const GANDALF: [u16; 11] =
+    [0xB173, 0xB139, 0xB16C, 0xB083, 0xB092, 0xB093, 0xB082, 0xB064, 0xB16D, 0xB130, 0xB0C0];
+
+/// Faster than the modem was: what comes is the same, and the modem waits for its reader where it must.
+const SPEED: f64 = 20.0;
+
+/// The end of a replay is there once nothing has come for so long.
+const SILENCE: Duration = Duration::from_millis(200);
+
+pub(super) fn run(
+    captures: &[Vec<u8>],
+    progress: impl Fn(&str),
+) -> Result<Vec<MaskRow>, OverheadError> {
+    let mut codes = Vec::new();
+    captures.iter().for_each(|capture| each_code(capture, |code| codes.push(code)));
+    codes.sort_unstable();
+    codes.dedup();
+    let span: Duration = captures.iter().map(|capture| Script::of(capture).duration()).sum();
+    let mut rows = Vec::new();
+    for (mask, codes) in [
+        (Mask::Everything, codes),
+        (Mask::Gandalf, GANDALF.map(LogCode::new).to_vec()),
+        (Mask::Biscay, sounding_kpi::codes(sounding_kpi::Direction::Uplink).to_vec()),
+    ] {
+        let (mut records, mut bytes) = (0, 0);
+        for capture in captures {
+            let came = replay(capture, &codes)?;
+            records += came.records;
+            bytes += came.bytes;
+        }
+        let kbit_per_sec = bytes as f64 * 8.0 / 1e3 / span.as_secs_f64();
+        let everything = rows.first().map_or(kbit_per_sec, |row: &MaskRow| row.kbit_per_sec);
+        let share_percent = 100.0 * kbit_per_sec / everything;
+        progress(&format!("{mask}: {kbit_per_sec:.0} kbit/s over {:.0} s", span.as_secs_f64()));
+        rows.push(MaskRow { mask, codes: codes.len(), records, kbit_per_sec, share_percent });
+    }
+    Ok(rows)
+}
+
+fn each_code(mut capture: &[u8], mut found: impl FnMut(LogCode)) {
+    let mut reader = Reader::new();
+    while let Some(packet) = reader.poll_packet(&mut capture) {
+        if let Ok(located) = packet
+            && let Packet::Log(log) = located.packet
+        {
+            found(log.code);
+        }
+    }
+}
+
+/// What came of one capture.
+#[derive(Clone, Copy, Debug, Default)]
+struct Came {
+    records: u64,
+    /// On the port: frames of log records, escaped and checked as they are.
+    bytes: u64,
+}
+
+/// Has a simulated modem make a capture's records again, asked for these codes, and reads it to its end.
+fn replay(capture: &[u8], codes: &[LogCode]) -> Result<Came, OverheadError> {
+    let behaviour = Behaviour { speed: SPEED, ..Behaviour::default() };
+    let mut modem = Simulation::new(Script::of(capture), behaviour, Place::Pty(None))
+        .map_err(OverheadError::Modem)?;
+    let source: Source = modem.source().parse()?;
+    let length = Script::of(capture).duration();
+    let (stop, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (until, said) = (Arc::clone(&stop), Arc::clone(&over));
+    let thread = std::thread::spawn(move || {
+        modem.run(&until, |elapsed| said.store(elapsed >= length, Ordering::Relaxed))
+    });
+    let wanted = Wanted { codes: codes.to_vec(), budget_bytes_per_sec: None };
+    let came = read(Live::new(source.open()?, Some(wanted)), &over);
+    stop.store(true, Ordering::Relaxed);
+    let _ = thread.join();
+    came
+}
+
+fn read(mut live: Live, over: &AtomicBool) -> Result<Came, OverheadError> {
+    let mut reader = Reader::new();
+    let mut buffer = vec![0; READ_SIZE];
+    let mut came = Came::default();
+    let mut frames_end = 0;
+    // A mask of which the capture has nothing never begins: that is known once the session is ready.
+    let begin = monotonic_now();
+    let mut heard = begin;
+    loop {
+        let now = monotonic_now();
+        live.tick(now);
+        let begun = over.load(Ordering::Relaxed) || came.records > 0;
+        let nothing = !begun && now - begin > Duration::from_secs(3);
+        if nothing || over.load(Ordering::Relaxed) && now - heard > SILENCE {
+            return Ok(came);
+        }
+        let patience = Duration::from_millis(5);
+        let read = live.read(&mut buffer, patience).map_err(OverheadError::Read)?;
+        let Read::Bytes(count) = read else { continue };
+        heard = monotonic_now();
+        let mut bytes = &buffer[..count];
+        while let Some(packet) = reader.poll_packet(&mut bytes) {
+            let mut is_log = false;
+            match packet.map(|located| located.packet) {
+                Ok(Packet::Log(log)) => {
+                    is_log = true;
+                    live.handle_log(heard, &log);
+                }
+                Ok(Packet::Other { command, body, .. }) => live.handle_other(heard, command, body),
+                Err(_) => {}
+            }
+            let end = reader.counts().frames.bytes;
+            let frame = end - std::mem::replace(&mut frames_end, end);
+            if is_log {
+                came.records += 1;
+                came.bytes += frame;
+            }
+        }
+    }
+}
+
+impl fmt::Display for Mask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Biscay => "BISCAY's uplink",
+            Self::Gandalf => "Gandalf Table 8",
+            Self::Everything => "everything",
+        })
+    }
+}

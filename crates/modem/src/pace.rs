@@ -1,0 +1,112 @@
+//! How often a port is looked at.
+//!
+//! A record that comes alone is read at once. Where records come all the time, a wake-up for each costs more than reading
+//! them: then the port is looked at once a millisecond, which is as often as a buffer is drained. A reader to whom it is the
+//! same how old records are looks at a busy port every five.
+
+use std::time::Duration;
+
+use sounding_units::HostInstant;
+
+use crate::drains::PERIOD;
+
+/// Reads that follow each other at once make a busy port.
+#[derive(Clone, Debug)]
+pub(crate) struct Pace {
+    /// From one look at a busy port to the next.
+    every: Duration,
+    last: HostInstant,
+    /// Reads in a row with little between them.
+    streak: u32,
+    /// Bytes of the last.
+    count: usize,
+}
+
+/// Chosen: 4096 bytes, which a tty holds for its reader, are 6 ms of 5 Mbit/s.
+const SELDOM: Duration = Duration::from_millis(5);
+
+/// So many reads in a row are no single burst. Chosen.
+const BUSY: u32 = 8;
+
+/// A read that brought as much as a tty holds at most is followed by another at once.
+const FULL: usize = 4095;
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { every: PERIOD, last: HostInstant::default(), streak: 0, count: 0 }
+    }
+}
+
+impl Pace {
+    /// The pace of a reader to whom it is the same how old records are.
+    pub(crate) fn seldom() -> Self {
+        Self { every: SELDOM, ..Self::default() }
+    }
+
+    /// Longer than this without bytes, and a port is not busy: twice the time between looks.
+    fn at_once(&self) -> Duration {
+        self.every * 2
+    }
+
+    /// Bytes were read.
+    pub(crate) fn handle_read(&mut self, now: HostInstant, count: usize) {
+        self.streak =
+            if now - self.last <= self.at_once() { self.streak.saturating_add(1) } else { 0 };
+        self.last = now;
+        self.count = count;
+    }
+
+    /// How long not to look: to a while after the last bytes, or to the next drain, when the answer to the one
+    /// before it is there.
+    pub(crate) fn rest(&self, now: HostInstant, drain: Option<HostInstant>) -> Duration {
+        let busy = self.streak >= BUSY && now - self.last <= self.at_once();
+        match drain {
+            Some(drain) if busy => drain - now,
+            None if busy && self.count < FULL => self.last + self.every - now,
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> HostInstant {
+        HostInstant::from_nanos(1_000_000_000 + us * 1_000)
+    }
+
+    fn reads(every_us: u64, count: usize) -> Pace {
+        let mut pace = Pace::default();
+        (0..20).for_each(|n| pace.handle_read(at(every_us * n), count));
+        pace
+    }
+
+    #[test]
+    fn a_record_that_comes_alone_is_waited_for() {
+        let pace = reads(10_000, 300);
+        assert_eq!(pace.rest(at(190_050), None), Duration::ZERO);
+        assert_eq!(pace.rest(at(190_050), Some(at(190_900))), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_busy_port_is_looked_at_once_a_millisecond() {
+        let pace = reads(500, 300);
+        assert_eq!(pace.rest(at(9_510), None), Duration::from_micros(990));
+        assert_eq!(pace.rest(at(9_510), Some(at(10_000))), Duration::from_micros(490));
+        // It has fallen silent.
+        assert_eq!(pace.rest(at(12_000), None), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_reader_in_no_hurry_looks_less_often() {
+        let mut pace = Pace::seldom();
+        (0..20).for_each(|n| pace.handle_read(at(5_000 * n), 300));
+        assert_eq!(pace.rest(at(96_000), None), Duration::from_millis(4));
+    }
+
+    #[test]
+    fn a_port_that_may_run_over_is_not_left_waiting() {
+        assert_eq!(reads(500, 4095).rest(at(9_510), None), Duration::ZERO);
+    }
+}

@@ -1,0 +1,113 @@
+//! The messages in records, put together where they come in segments.
+
+use alloc::collections::BTreeMap;
+
+use sounding_diag::record::{
+    LteRrc, MessageSegments, NrRrc, RecordError, RrcPdu, Segment, Version,
+};
+use sounding_diag::{LogCode, LogRecord};
+
+/// Streams of segments that are held at once: more than a modem has, so that a broken capture costs no more.
+const MOST_STREAMS: usize = 64;
+
+/// Finds the messages of one stream of records, in its order.
+#[derive(Clone, Debug, Default)]
+pub struct Messages {
+    segments: BTreeMap<(LogCode, Option<u32>), MessageSegments>,
+}
+
+/// A message, whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// What it is a message of.
+    pub pdu: RrcPdu,
+    /// As it is encoded.
+    pub bytes: &'a [u8],
+}
+
+impl Messages {
+    /// The message that a record holds or completes; `None` if it holds none, or a part with others to come.
+    ///
+    /// A kind of message that nobody has described is an error as an undescribed version is: what number stands for
+    /// which kind is what versions differ in.
+    pub fn handle_record<'a>(
+        &'a mut self,
+        log: &LogRecord<'a>,
+    ) -> Result<Option<Message<'a>>, RecordError> {
+        let (pdu, segment, bytes) = match log.code {
+            LteRrc::CODE => {
+                let LteRrc { pdu, segment, message, .. } = LteRrc::parse(log.body)?;
+                (pdu, segment, message)
+            }
+            NrRrc::CODE => {
+                let NrRrc { pdu, segment, message, .. } = NrRrc::parse(log.body)?;
+                (pdu, segment, message)
+            }
+            _ => return Ok(None),
+        };
+        let (Some(pdu), Some(segment)) = (pdu, segment) else {
+            let (code, len) = (log.code, log.body.len());
+            let version = Version::Packet(code.version_of(log.body).unwrap_or_default());
+            return Err(RecordError::Unsupported { code, version, len });
+        };
+        if segment == Segment::Whole {
+            return Ok(Some(Message { pdu, bytes }));
+        }
+        if self.segments.len() >= MOST_STREAMS {
+            self.segments.clear();
+        }
+        let parts = self.segments.entry((log.code, log.radio)).or_default();
+        Ok(parts.handle_segment(segment, bytes).map(|bytes| Message { pdu, bytes }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec;
+    use std::vec::Vec;
+
+    /// A record of version 30 of LTE's messages, the fields after the version as they are given.
+    fn record(pdu: u8, segment: u8, message: &[u8]) -> Vec<u8> {
+        let mut body = vec![0; 24];
+        (body[0], body[14], body[19], body[23]) = (30, pdu, message.len() as u8, segment);
+        body.extend_from_slice(message);
+        body
+    }
+
+    fn log(radio: u32, body: &[u8]) -> LogRecord<'_> {
+        LogRecord { code: LteRrc::CODE, at: Default::default(), stamp: 0, radio: Some(radio), body }
+    }
+
+    const DL_DCCH: u8 = 9;
+
+    #[test]
+    fn segments_of_two_radios_do_not_mix() {
+        let mut messages = Messages::default();
+        let (one, two) = (record(DL_DCCH, 1, b"ab"), record(DL_DCCH, 1, b"xy"));
+        let (end, other) = (record(DL_DCCH, 7, b"c"), record(DL_DCCH, 7, b"z"));
+        assert_eq!(messages.handle_record(&log(1, &one)), Ok(None));
+        assert_eq!(messages.handle_record(&log(2, &two)), Ok(None));
+        let message = |bytes| Ok(Some(Message { pdu: RrcPdu::LteDlDcch, bytes }));
+        assert_eq!(messages.handle_record(&log(1, &end)), message(&b"abc"[..]));
+        assert_eq!(messages.handle_record(&log(2, &other)), message(&b"xyz"[..]));
+    }
+
+    #[test]
+    fn a_kind_that_nobody_has_described_is_said() {
+        let mut messages = Messages::default();
+        let unknown = record(200, 0, b"a");
+        let read = messages.handle_record(&log(1, &unknown));
+        assert!(matches!(read, Err(RecordError::Unsupported { .. })), "{read:?}");
+    }
+
+    #[test]
+    fn more_streams_than_a_modem_has_are_not_kept() {
+        let mut messages = Messages::default();
+        let begin = record(DL_DCCH, 1, b"a");
+        for radio in 0..1000 {
+            assert_eq!(messages.handle_record(&log(radio, &begin)), Ok(None));
+            assert!(messages.segments.len() <= MOST_STREAMS);
+        }
+    }
+}

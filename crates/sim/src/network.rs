@@ -1,0 +1,79 @@
+use alloc::vec::Vec;
+
+use sounding_kpi::Direction;
+use sounding_units::{Bytes, HostInstant};
+
+use crate::Output;
+
+/// A network that devices reach through their radio: both directions of all of them.
+///
+/// Driven as a [`Pipe`](crate::Pipe) is. One object holds everything, because one direction may depend on the other
+/// and one device on the next.
+pub trait Network<P> {
+    /// A packet of `size` bytes of IP enters at `now`: at the device on its way up, at the far end on its way down.
+    ///
+    /// # Panics
+    ///
+    /// May panic if the network has no such device.
+    fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: P);
+
+    /// Time has reached `now`.
+    fn handle_time(&mut self, now: HostInstant);
+
+    /// The next packet that came out or was lost; each packet that entered comes out here exactly once.
+    fn poll_output(&mut self) -> Option<(Port, Output<P>)>;
+
+    /// When something will happen if nothing enters before.
+    fn wakeup(&self) -> Option<HostInstant>;
+
+    /// What a device's modem wrote to its Diag port since, if the network models modems. To be polled after
+    /// [`handle_time`](Self::handle_time) until it is empty.
+    fn poll_diag(&mut self) -> Option<Diag> {
+        None
+    }
+}
+
+/// Where a packet enters a network, and with that, where it leaves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Port {
+    /// Whose radio it passes.
+    pub device: Device,
+    /// Which way.
+    pub direction: Direction,
+}
+
+impl Port {
+    /// The uplink of a device.
+    pub const fn up(device: Device) -> Self {
+        Self { device, direction: Direction::Uplink }
+    }
+
+    /// The downlink of a device.
+    pub const fn down(device: Device) -> Self {
+        Self { device, direction: Direction::Downlink }
+    }
+
+    /// The way back.
+    #[must_use]
+    pub const fn reverse(self) -> Self {
+        match self.direction {
+            Direction::Uplink => Self::down(self.device),
+            Direction::Downlink => Self::up(self.device),
+        }
+    }
+}
+
+/// A device of a network, counted from zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Device(pub u16);
+
+/// Bytes as they are read from a modem's Diag port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diag {
+    /// Whose modem.
+    pub device: Device,
+    /// When the host could read them.
+    pub at: HostInstant,
+    /// In the framing of the port.
+    pub bytes: Vec<u8>,
+}

@@ -1,0 +1,180 @@
+use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::vec::Vec;
+use core::cmp::{Ordering, Reverse};
+use core::time::Duration;
+
+use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig};
+use sounding_cell::modem::{Modem, ModemConfig};
+use sounding_cell::{DeviceId, Event, Outcome, Ran};
+use sounding_units::{Bytes, HostInstant};
+
+use crate::{Carried, Device, Diag, Lost, Network, Output, Port};
+
+/// A modelled radio access network, and the modems of those devices whose hosts listen.
+///
+/// Its slots begin at time zero.
+#[derive(Debug)]
+pub struct Radio<P> {
+    ran: Ran<P>,
+    carriers: Vec<CarrierConfig>,
+    modems: Vec<Listened>,
+    events: Vec<Event>,
+    /// What has been decided but comes out later: a block's packets are known when it is sent, and are there once it is
+    /// decoded.
+    ahead: BinaryHeap<Reverse<Ahead<P>>>,
+    count: u64,
+    diag: VecDeque<Diag>,
+    now: HostInstant,
+}
+
+/// A modem, and how its host reads it.
+#[derive(Debug)]
+struct Listened {
+    device: Device,
+    modem: Modem,
+    drain: Duration,
+}
+
+#[derive(Debug)]
+struct Ahead<P> {
+    at: HostInstant,
+    count: u64,
+    port: Port,
+    output: Output<P>,
+}
+
+impl<P> Radio<P> {
+    /// A network of these carriers without devices. The same seed gives the same network, bit for bit.
+    pub fn new(carriers: Vec<CarrierConfig>, seed: u64) -> Result<Self, InvalidConfig> {
+        let origin = HostInstant::default();
+        Ok(Self {
+            ran: Ran::new(&carriers, origin, seed)?,
+            carriers,
+            modems: Vec::new(),
+            events: Vec::new(),
+            ahead: BinaryHeap::new(),
+            count: 0,
+            diag: VecDeque::new(),
+            now: origin,
+        })
+    }
+
+    /// Adds a device; the first is number zero.
+    pub fn add_device(&mut self, config: DeviceConfig) -> Result<Device, InvalidConfig> {
+        self.ran.add_device(config).map(|id| Device(id.0))
+    }
+
+    /// Adds a device whose host reads its modem: the port is drained every `drain`, 1 ms where the modem allows it
+    /// (BISCAY §4).
+    pub fn add_listened(
+        &mut self,
+        config: DeviceConfig,
+        modem: ModemConfig,
+        drain: Duration,
+    ) -> Result<Device, InvalidConfig> {
+        let device = self.add_device(config.clone())?;
+        let id = DeviceId(device.0);
+        let modem = Modem::new(modem, id, &config, &self.carriers, HostInstant::default())?;
+        self.ran.watch(id);
+        self.modems.push(Listened { device, modem, drain: drain.max(Duration::from_micros(1)) });
+        Ok(device)
+    }
+
+    /// The network itself: for what only a judge may know.
+    pub fn ran(&self) -> &Ran<P> {
+        &self.ran
+    }
+
+    /// Takes what came of the slots that have passed.
+    fn collect(&mut self) {
+        while let Some(output) = self.ran.poll_output() {
+            let device = Device(output.device.0);
+            let port = Port { device, direction: output.direction };
+            let (payload, size, entered) = (output.payload, output.size, output.entered);
+            let (at, output) = match output.outcome {
+                Outcome::Delivered(passage) => (
+                    passage.delivered,
+                    Output::Carried(Carried {
+                        payload,
+                        size,
+                        entered,
+                        joined: entered,
+                        left: passage.arrived,
+                        exits: passage.delivered,
+                    }),
+                ),
+                Outcome::Lost(dropped) => {
+                    (dropped, Output::Lost(Lost { payload, size, entered, dropped }))
+                }
+            };
+            self.ahead.push(Reverse(Ahead { at, count: self.count, port, output }));
+            self.count += 1;
+        }
+        if self.modems.is_empty() {
+            return;
+        }
+        self.ran.drain_events(&mut self.events);
+        for Listened { device, modem, drain } in &mut self.modems {
+            self.events.iter().for_each(|event| modem.handle_event(event));
+            modem.handle_time(self.now);
+            while let Some(record) = modem.poll_record() {
+                let tick = drain.as_nanos() as u64;
+                let at = HostInstant::from_nanos(record.made_at.as_nanos().next_multiple_of(tick));
+                self.diag.push_back(Diag { device: *device, at, bytes: record.bytes });
+            }
+        }
+        self.events.clear();
+    }
+}
+
+impl<P> Network<P> for Radio<P> {
+    fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: P) {
+        self.ran.handle_packet(now, DeviceId(port.device.0), port.direction, size, payload);
+        // Only a packet that finds no room has an outcome at once.
+        self.collect();
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.now = self.now.max(now);
+        self.ran.handle_time(now);
+        self.collect();
+    }
+
+    fn poll_output(&mut self) -> Option<(Port, Output<P>)> {
+        let Reverse(next) = self.ahead.peek()?;
+        if next.at > self.now {
+            return None;
+        }
+        self.ahead.pop().map(|Reverse(next)| (next.port, next.output))
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        let outputs = self.ahead.peek().map(|Reverse(next)| next.at);
+        let diag = self.diag.front().map(|diag| diag.at);
+        [self.ran.wakeup(), outputs, diag].into_iter().flatten().min()
+    }
+
+    fn poll_diag(&mut self) -> Option<Diag> {
+        self.diag.pop_front_if(|diag| diag.at <= self.now)
+    }
+}
+
+impl<P> PartialEq for Ahead<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<P> Eq for Ahead<P> {}
+
+impl<P> PartialOrd for Ahead<P> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<P> Ord for Ahead<P> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.at, self.count).cmp(&(other.at, other.count))
+    }
+}

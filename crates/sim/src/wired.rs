@@ -1,0 +1,114 @@
+use alloc::collections::VecDeque;
+
+use sounding_kpi::Direction;
+use sounding_units::{Bytes, HostInstant};
+
+use crate::{Carried, Diag, Lost, Network, Order, Output, Path, PathConfig, Pipe, Port};
+
+/// A network with a wired segment at its far end, which all devices share: after the radio on the way up, before it on
+/// the way down. Where the segment is the narrower of the two, the bottleneck is there.
+///
+/// A packet counts as having joined and left the queue of the stage that it passed last.
+#[derive(Debug)]
+pub struct Wired<N, P> {
+    network: N,
+    up: Path<(Port, Through<P>)>,
+    down: Path<(Port, Through<P>)>,
+    outputs: VecDeque<(Port, Output<P>)>,
+}
+
+/// A packet on its way through both stages: what the inner network carries.
+#[derive(Debug)]
+pub struct Through<P> {
+    payload: P,
+    entered: HostInstant,
+}
+
+impl<N: Network<Through<P>>, P> Wired<N, P> {
+    /// Puts a segment behind `network`.
+    pub fn new(network: N, up: &PathConfig, down: &PathConfig, origin: HostInstant) -> Self {
+        Self {
+            network,
+            up: Path::new(up, Order::LinkThenDelay, origin),
+            down: Path::new(down, Order::LinkThenDelay, origin),
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// What is before the segment.
+    pub fn network(&self) -> &N {
+        &self.network
+    }
+
+    /// Moves everything on that has come to the end of its stage.
+    fn carry(&mut self) {
+        while let Some(output) = self.down.poll_output() {
+            match output {
+                Output::Carried(out) => {
+                    let (port, through) = out.payload;
+                    self.network.handle_packet(out.exits, port, out.size, through);
+                }
+                lost => self.outputs.push_back(ended(lost)),
+            }
+        }
+        while let Some((port, output)) = self.network.poll_output() {
+            match output {
+                Output::Carried(out) if port.direction == Direction::Uplink => {
+                    self.up.handle_packet(out.exits, out.size, (port, out.payload));
+                }
+                output => self.outputs.push_back(ended(output.map(|through| (port, through)))),
+            }
+        }
+        while let Some(output) = self.up.poll_output() {
+            self.outputs.push_back(ended(output));
+        }
+    }
+}
+
+/// A packet that has come to its end, as it was when it entered.
+fn ended<P>(output: Output<(Port, Through<P>)>) -> (Port, Output<P>) {
+    match output {
+        Output::Carried(out) => {
+            let (port, Through { entered, .. }) = out.payload;
+            let out = out.map(|(_, through)| through.payload);
+            (port, Output::Carried(Carried { entered, ..out }))
+        }
+        Output::Lost(out) => {
+            let (port, Through { entered, .. }) = out.payload;
+            let out = out.map(|(_, through)| through.payload);
+            (port, Output::Lost(Lost { entered, ..out }))
+        }
+    }
+}
+
+impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
+    fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: P) {
+        let through = Through { payload, entered: now };
+        match port.direction {
+            Direction::Uplink => self.network.handle_packet(now, port, size, through),
+            Direction::Downlink => self.down.handle_packet(now, size, (port, through)),
+        }
+        self.carry();
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.down.handle_time(now);
+        self.carry();
+        self.network.handle_time(now);
+        self.carry();
+        self.up.handle_time(now);
+        self.carry();
+    }
+
+    fn poll_output(&mut self) -> Option<(Port, Output<P>)> {
+        self.outputs.pop_front()
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        [self.network.wakeup(), self.up.wakeup(), self.down.wakeup()].into_iter().flatten().min()
+    }
+
+    fn poll_diag(&mut self) -> Option<Diag> {
+        self.network.poll_diag()
+    }
+}

@@ -1,0 +1,111 @@
+use alloc::boxed::Box;
+use core::fmt;
+
+use sounding_cc::{Controller, Start};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::receiver::Acks;
+use super::traffic::Traffic;
+use crate::Port;
+
+/// A flow of a world, counted from zero in order of [`World::add_flow`](super::World::add_flow).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// One flow: where, when, what, and under whose control.
+#[derive(Debug)]
+pub struct Flow {
+    /// The way its data goes; acknowledgements go the other.
+    pub port: Port,
+    /// When it connects.
+    pub begins: HostInstant,
+    /// What it sends how.
+    pub transport: Transport,
+}
+
+/// What a flow sends how.
+#[derive(Debug)]
+pub enum Transport {
+    /// A byte stream that is acknowledged, repaired and controlled.
+    Tcp(Tcp),
+    /// Packets of 1500 bytes at this rate of IP, whatever becomes of them.
+    Datagrams(Rate),
+}
+
+/// Makes a controller for one flow.
+pub type MakeController = Box<dyn FnOnce(&Start) -> Box<dyn Controller> + Send>;
+
+/// A byte stream.
+pub struct Tcp {
+    /// Makes its controller once the handshake is done.
+    pub controller: MakeController,
+    /// What there is to send.
+    pub traffic: Traffic,
+    /// When the receiver acknowledges.
+    pub acks: Acks,
+    /// The most that may be unacknowledged, whatever the window says: the smaller of the buffers at both ends.
+    pub buffer: Option<Bytes>,
+}
+
+impl Flow {
+    /// A flow that sends all it can from the beginning of the world.
+    pub fn bulk(
+        port: Port,
+        controller: impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static,
+    ) -> Self {
+        let tcp = Tcp {
+            controller: Box::new(controller),
+            traffic: Traffic::Bulk,
+            acks: Acks::default(),
+            buffer: None,
+        };
+        Self { port, begins: HostInstant::default(), transport: Transport::Tcp(tcp) }
+    }
+
+    /// Datagrams from the beginning of the world.
+    pub fn datagrams(port: Port, rate: Rate) -> Self {
+        Self { port, begins: HostInstant::default(), transport: Transport::Datagrams(rate) }
+    }
+
+    /// The same, later.
+    #[must_use]
+    pub fn begins(self, at: HostInstant) -> Self {
+        Self { begins: at, ..self }
+    }
+
+    /// The same with something else to send; datagrams stay what they are.
+    #[must_use]
+    pub fn sends(self, traffic: Traffic) -> Self {
+        self.tcp(|tcp| tcp.traffic = traffic)
+    }
+
+    /// The same, acknowledged otherwise.
+    #[must_use]
+    pub fn acknowledged(self, acks: Acks) -> Self {
+        self.tcp(|tcp| tcp.acks = acks)
+    }
+
+    /// The same with a limit on what is unacknowledged.
+    #[must_use]
+    pub fn buffered(self, most: Bytes) -> Self {
+        self.tcp(|tcp| tcp.buffer = Some(most))
+    }
+
+    fn tcp(mut self, change: impl FnOnce(&mut Tcp)) -> Self {
+        if let Transport::Tcp(tcp) = &mut self.transport {
+            change(tcp);
+        }
+        self
+    }
+}
+
+impl fmt::Debug for Tcp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { traffic, acks, buffer, .. } = self;
+        f.debug_struct("Tcp")
+            .field("traffic", traffic)
+            .field("acks", acks)
+            .field("buffer", buffer)
+            .finish_non_exhaustive()
+    }
+}

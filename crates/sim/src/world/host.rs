@@ -1,0 +1,374 @@
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use sounding_cc::{Controller, Start};
+use sounding_link::LinkEstimate;
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::flow::{Flow, FlowId, Tcp, Transport};
+use super::receiver::Receiver;
+use super::report::Report;
+use super::segment::{Acknowledgement, Data, Kind, Segment};
+use super::sender::{Counts, Sender};
+use super::traffic::{Source, Traffic};
+use super::{Event, Observer};
+use crate::{Carried, Lost, Port};
+
+/// IP and TCP with timestamps, without data; a SYN has more options.
+const HEADERS: Bytes = Bytes::new(52);
+const SYN: Bytes = Bytes::new(60);
+const DATAGRAM: Bytes = Bytes::new(1500);
+const UDP_HEADERS: Bytes = Bytes::new(28);
+/// What asks for a response.
+const REQUEST: Bytes = Bytes::new(200);
+/// A handshake or a request that is not answered is repeated after this, and after twice as long again (RFC 6298
+/// §2.1).
+const REPEAT: Duration = Duration::from_secs(1);
+
+/// Packets a flow has to send, in order.
+pub(super) type Outbox = VecDeque<(Way, Bytes, Kind)>;
+
+/// Which way of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// With the data.
+    Forth,
+    /// With the acknowledgements.
+    Back,
+}
+
+/// Both ends of a flow.
+#[derive(Debug)]
+pub(super) struct Host {
+    id: FlowId,
+    port: Port,
+    began: HostInstant,
+    seed: u64,
+    state: State,
+    report: Report,
+    /// What the sender had counted when the measurement began.
+    before: Counts,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    /// Only while it changes to another.
+    #[default]
+    Changing,
+    Waiting(Transport),
+    Connecting {
+        tcp: Tcp,
+        sent_at: HostInstant,
+        tries: u32,
+    },
+    Connected(Box<Connection>),
+    Datagrams {
+        rate: Rate,
+        sent: u64,
+    },
+}
+
+#[derive(Debug)]
+struct Connection {
+    sender: Sender,
+    receiver: Receiver,
+    reader: Reader,
+}
+
+/// The application at the receiving end.
+#[derive(Debug)]
+struct Reader {
+    traffic: Traffic,
+    received: Bytes,
+    /// The request in hand: its number, when it was first made, and when it is to be made or repeated.
+    request: Option<Request>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    number: u64,
+    began: Option<HostInstant>,
+    at: HostInstant,
+    tries: u32,
+}
+
+impl Host {
+    pub(super) fn new(id: FlowId, flow: Flow, now: HostInstant, seed: u64) -> Self {
+        let Flow { port, begins, transport } = flow;
+        let began = begins.max(now);
+        Self {
+            id,
+            port,
+            began,
+            seed,
+            state: State::Waiting(transport),
+            report: Report::since(now),
+            before: Counts::default(),
+        }
+    }
+
+    pub(super) fn id(&self) -> FlowId {
+        self.id
+    }
+
+    pub(super) fn port(&self) -> Port {
+        self.port
+    }
+
+    pub(super) fn report(&self) -> &Report {
+        &self.report
+    }
+
+    pub(super) fn report_mut(&mut self) -> &mut Report {
+        self.count();
+        &mut self.report
+    }
+
+    pub(super) fn measure_afresh(&mut self, now: HostInstant) {
+        if let State::Connected(connection) = &self.state {
+            self.before = connection.sender.counts();
+        }
+        self.report = Report::since(now);
+    }
+
+    fn count(&mut self) {
+        let State::Connected(connection) = &self.state else { return };
+        let (now, before) = (connection.sender.counts(), self.before);
+        self.report.lost = now.lost - before.lost;
+        self.report.retransmitted = now.repairs - before.repairs;
+        self.report.timeouts = now.timeouts - before.timeouts;
+        self.report.spurious_timeouts = now.spurious - before.spurious;
+    }
+
+    /// Whether it takes a share of its link: it sent something not longer ago than `span`.
+    pub(super) fn is_active(&self, now: HostInstant, span: Duration) -> bool {
+        match &self.state {
+            State::Changing | State::Waiting(_) => false,
+            State::Connecting { .. } | State::Datagrams { .. } => true,
+            State::Connected(connection) => now - connection.sender.last_sent() <= span,
+        }
+    }
+
+    pub(super) fn handle_segment<O: Observer>(
+        &mut self,
+        now: HostInstant,
+        out: &Carried<Segment>,
+        outbox: &mut Outbox,
+        observer: &mut O,
+    ) {
+        match out.payload.kind {
+            Kind::Syn => outbox.push_back((Way::Back, SYN, Kind::SynAck)),
+            Kind::SynAck => self.connect(now, outbox),
+            Kind::Data(data) => self.handle_data(now, data, out, outbox, observer),
+            Kind::Ack(said) => {
+                let State::Connected(connection) = &mut self.state else { return };
+                if let Some(ack) = connection.sender.handle_ack(now, &said) {
+                    self.report.handle_ack(&ack);
+                    let controller = connection.sender.controller();
+                    let event = Event::Acked { flow: self.id, ack: &ack, controller };
+                    observer.handle_event(now, &event);
+                }
+                self.send(now, outbox);
+            }
+            Kind::Request(number) => {
+                if let State::Connected(connection) = &mut self.state {
+                    connection.sender.handle_request(number);
+                }
+                self.send(now, outbox);
+            }
+            Kind::Datagram => {
+                self.report.handle_arrival(out, out.size - UDP_HEADERS);
+                let packet = out.map(|_| ());
+                observer.handle_event(now, &Event::Arrived { flow: self.id, packet });
+            }
+        }
+    }
+
+    fn handle_data<O: Observer>(
+        &mut self,
+        now: HostInstant,
+        data: Data,
+        out: &Carried<Segment>,
+        outbox: &mut Outbox,
+        observer: &mut O,
+    ) {
+        let State::Connected(connection) = &mut self.state else { return };
+        let Connection { receiver, reader, .. } = connection.as_mut();
+        let arrival = receiver.handle_data(now, data);
+        let new = if arrival.is_new { Bytes::new(data.size.into()) } else { Bytes::ZERO };
+        self.report.handle_arrival(out, new);
+        if let Some(took) = reader.handle_bytes(now, new, self.began) {
+            self.report.completion.record(took);
+        }
+        if let Some(said) = arrival.acknowledgement {
+            acknowledge(said, outbox);
+        }
+        let packet = out.map(|_| ());
+        observer.handle_event(now, &Event::Arrived { flow: self.id, packet });
+    }
+
+    pub(super) fn handle_drop<O: Observer>(
+        &mut self,
+        now: HostInstant,
+        out: &Lost<Segment>,
+        observer: &mut O,
+    ) {
+        if matches!(out.payload.kind, Kind::Data(_) | Kind::Datagram) {
+            self.report.dropped += 1;
+            let packet = out.map(|_| ());
+            observer.handle_event(now, &Event::Dropped { flow: self.id, packet });
+        }
+    }
+
+    pub(super) fn handle_estimate<O: Observer>(
+        &mut self,
+        now: HostInstant,
+        estimate: &LinkEstimate,
+        flows: u32,
+        outbox: &mut Outbox,
+        observer: &mut O,
+    ) {
+        let State::Connected(connection) = &mut self.state else { return };
+        connection.sender.handle_estimate(now, estimate, flows.max(1));
+        observer.handle_event(now, &Event::Told { flow: self.id, estimate });
+        self.send(now, outbox);
+    }
+
+    pub(super) fn handle_time(&mut self, now: HostInstant, outbox: &mut Outbox) {
+        match &mut self.state {
+            State::Changing => {}
+            State::Waiting(_) => self.begin(now, outbox),
+            State::Connecting { sent_at, tries, .. } => {
+                (*sent_at, *tries) = (now, *tries + 1);
+                outbox.push_back((Way::Forth, SYN, Kind::Syn));
+            }
+            State::Connected(connection) => {
+                let Connection { sender, receiver, reader } = connection.as_mut();
+                sender.handle_time(now);
+                if let Some(said) = receiver.handle_time(now) {
+                    acknowledge(said, outbox);
+                }
+                if let Some(number) = reader.poll_request(now) {
+                    outbox.push_back((Way::Back, REQUEST, Kind::Request(number)));
+                }
+                self.send(now, outbox);
+            }
+            State::Datagrams { sent, .. } => {
+                *sent += 1;
+                self.report.sent += 1;
+                outbox.push_back((Way::Forth, DATAGRAM, Kind::Datagram));
+            }
+        }
+    }
+
+    fn begin(&mut self, now: HostInstant, outbox: &mut Outbox) {
+        self.state = match core::mem::take(&mut self.state) {
+            State::Waiting(Transport::Tcp(tcp)) => {
+                outbox.push_back((Way::Forth, SYN, Kind::Syn));
+                State::Connecting { tcp, sent_at: now, tries: 0 }
+            }
+            State::Waiting(Transport::Datagrams(rate)) => State::Datagrams { rate, sent: 0 },
+            state => state,
+        };
+    }
+
+    fn connect(&mut self, now: HostInstant, outbox: &mut Outbox) {
+        let state = core::mem::take(&mut self.state);
+        let State::Connecting { tcp, sent_at, tries } = state else {
+            // An answer to a SYN that was repeated needlessly.
+            self.state = state;
+            return;
+        };
+        // Which of several SYNs is answered is not known (RFC 6298 §3).
+        let rtt = (tries == 0).then(|| now - sent_at);
+        let start = Start::tcp(now, rtt, self.seed);
+        let controller: Box<dyn Controller> = (tcp.controller)(&start);
+        let source = Source::new(tcp.traffic, now, start.mss);
+        self.state = State::Connected(Box::new(Connection {
+            sender: Sender::new(&start, controller, source, tcp.buffer),
+            receiver: Receiver::new(tcp.acks),
+            reader: Reader::new(tcp.traffic, now),
+        }));
+        self.send(now, outbox);
+    }
+
+    fn send(&mut self, now: HostInstant, outbox: &mut Outbox) {
+        let State::Connected(connection) = &mut self.state else { return };
+        while let Some(data) = connection.sender.poll_data(now) {
+            self.report.sent += 1;
+            outbox.push_back((
+                Way::Forth,
+                HEADERS + Bytes::new(data.size.into()),
+                Kind::Data(data),
+            ));
+        }
+    }
+
+    pub(super) fn wakeup(&self, now: HostInstant) -> Option<HostInstant> {
+        match &self.state {
+            State::Changing => None,
+            State::Waiting(_) => Some(self.began),
+            State::Connecting { sent_at, tries, .. } => {
+                Some(*sent_at + REPEAT * (1 << (*tries).min(6)))
+            }
+            State::Connected(connection) => {
+                let Connection { sender, receiver, reader } = connection.as_ref();
+                [sender.wakeup(now), receiver.wakeup(), reader.wakeup()].into_iter().flatten().min()
+            }
+            State::Datagrams { rate, sent } => {
+                let due = Bytes::new((sent + 1) * DATAGRAM.count()).time_at(*rate)?;
+                Some(self.began + due)
+            }
+        }
+    }
+}
+
+fn acknowledge(said: Acknowledgement, outbox: &mut Outbox) {
+    outbox.push_back((Way::Back, said.size(), Kind::Ack(said)));
+}
+
+impl Reader {
+    fn new(traffic: Traffic, now: HostInstant) -> Self {
+        let asks = matches!(traffic, Traffic::Responses { .. });
+        let request = asks.then_some(Request { number: 0, began: None, at: now, tries: 0 });
+        Self { traffic, received: Bytes::ZERO, request }
+    }
+
+    /// Takes bytes; how long a response or a finite flow took, if these were the last of it.
+    fn handle_bytes(
+        &mut self,
+        now: HostInstant,
+        new: Bytes,
+        began: HostInstant,
+    ) -> Option<Duration> {
+        let before = self.received;
+        self.received += new;
+        match self.traffic {
+            Traffic::Finite(size) => (before < size && self.received >= size).then(|| now - began),
+            Traffic::Responses { size, think } => {
+                let request = self.request?;
+                let wanted = size.count().saturating_mul(request.number + 1);
+                if self.received.count() < wanted {
+                    return None;
+                }
+                let number = request.number + 1;
+                self.request = Some(Request { number, began: None, at: now + think, tries: 0 });
+                Some(now - request.began?)
+            }
+            _ => None,
+        }
+    }
+
+    fn poll_request(&mut self, now: HostInstant) -> Option<u64> {
+        let request = self.request.as_mut().filter(|request| request.at <= now)?;
+        request.began.get_or_insert(now);
+        request.at = now + REPEAT * (1 << request.tries.min(6));
+        request.tries += 1;
+        Some(request.number)
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        self.request.map(|request| request.at)
+    }
+}

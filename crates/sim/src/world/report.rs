@@ -1,0 +1,91 @@
+use core::time::Duration;
+
+use sounding_cc::Ack;
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::{Carried, Histogram};
+
+/// What is measured of a flow, in a space that does not grow with time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Since when.
+    pub since: HostInstant,
+    /// Until when.
+    pub until: HostInstant,
+    /// Data packets that entered the network.
+    pub sent: u64,
+    /// Data packets that came out of it.
+    pub arrived: u64,
+    /// Bytes of IP that these were.
+    pub carried: Bytes,
+    /// Payload that had not come before.
+    pub delivered: Bytes,
+    /// Data packets that the network dropped.
+    pub dropped: u64,
+    /// Packets that the sender took for lost.
+    pub lost: u64,
+    /// Packets that it sent again.
+    pub retransmitted: u64,
+    /// Times that its retransmission timer fired.
+    pub timeouts: u64,
+    /// Times that it should not have.
+    pub spurious_timeouts: u64,
+    /// From sender to receiver, each data packet.
+    pub one_way: Histogram,
+    /// Behind others in front of the bottleneck and through it, each data packet.
+    pub queueing: Histogram,
+    /// As the sender measured it, each acknowledgement.
+    pub rtt: Histogram,
+    /// From asking to the last byte: one for a finite flow, one for each response.
+    pub completion: Histogram,
+}
+
+impl Report {
+    pub(super) fn since(now: HostInstant) -> Self {
+        Self { since: now, until: now, ..Self::default() }
+    }
+
+    pub(super) fn handle_arrival<P>(&mut self, out: &Carried<P>, payload: Bytes) {
+        self.arrived += 1;
+        self.carried += out.size;
+        self.delivered += payload;
+        self.one_way.record(out.exits - out.entered);
+        self.queueing.record(out.left - out.joined);
+    }
+
+    pub(super) fn handle_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt.record(rtt);
+        }
+    }
+
+    /// How long it measured.
+    pub fn span(&self) -> Duration {
+        self.until - self.since
+    }
+
+    /// Bytes of IP that came out, over the time that was measured.
+    pub fn throughput(&self) -> Rate {
+        self.carried.per(self.span())
+    }
+
+    /// Payload that was new, over the time that was measured.
+    pub fn goodput(&self) -> Rate {
+        self.delivered.per(self.span())
+    }
+
+    /// Throughput over what the link could have carried in that time; zero of a link that carries nothing.
+    pub fn utilisation(&self, capacity: Bytes) -> f64 {
+        if capacity == Bytes::ZERO {
+            0.0
+        } else {
+            self.carried.count() as f64 / capacity.count() as f64
+        }
+    }
+
+    /// Packets dropped over packets that came out or were dropped.
+    pub fn loss(&self) -> f64 {
+        let through = self.arrived + self.dropped;
+        if through == 0 { 0.0 } else { self.dropped as f64 / through as f64 }
+    }
+}

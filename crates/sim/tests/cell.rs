@@ -1,0 +1,106 @@
+//! Flows over a modelled radio access network, whose grants answer what is sent.
+
+#![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use common::{UP, at_secs, mbit, millis, named};
+use sounding_cell::config::{CarrierConfig, DeviceConfig, Rat};
+use sounding_cell::modem::ModemConfig;
+use sounding_cell::radio::{FadingConfig, ModelConfig, ScriptConfig};
+use sounding_sim::world::{Event, Flow, FlowId, Listening, Report, Segment};
+use sounding_sim::{Device, PathConfig, Port, Radio, Through, Wired, World};
+use sounding_units::HostInstant;
+
+const DOWN: Port = Port::down(Device(0));
+
+fn lte() -> CarrierConfig {
+    CarrierConfig { prb: 50, ..CarrierConfig::default() }
+}
+
+fn nr() -> CarrierConfig {
+    let tdd = Some("DDDSU".into());
+    CarrierConfig { rat: Rat::Nr, numerology: 1, prb: 51, tdd, ..CarrierConfig::default() }
+}
+
+/// A device that stands, its surroundings moving as in a street.
+fn device() -> DeviceConfig {
+    let channel = ModelConfig::Script(ScriptConfig {
+        fading: FadingConfig::default(),
+        ..ScriptConfig::constant(15.0)
+    });
+    DeviceConfig { channel, ..DeviceConfig::default() }
+}
+
+type CellWorld = World<Wired<Radio<Through<Segment>>, Segment>>;
+
+/// One device whose modem is listened to, and 20 ms of wire each way behind its base station.
+fn world(carrier: CarrierConfig, seed: u64) -> CellWorld {
+    let mut radio = Radio::new(vec![carrier], seed).unwrap();
+    radio.add_listened(device(), ModemConfig::default(), millis(1)).unwrap();
+    let mut wire = PathConfig::new(mbit(1_000));
+    wire.delay = millis(20);
+    World::new(Wired::new(radio, &wire, &wire, HostInstant::default()), seed)
+}
+
+struct Run {
+    report: Report,
+    states: BTreeMap<&'static str, u32>,
+}
+
+fn race(carrier: CarrierConfig, port: Port, controller: &str) -> Run {
+    let mut world = world(carrier, 3);
+    world.listen(Listening { latency: millis(1), ..Listening::new(port) });
+    let flow: FlowId = world.add_flow(Flow::bulk(port, named(controller)));
+    let mut states = BTreeMap::new();
+    world.observe_until(at_secs(20), &mut |_: HostInstant, event: &Event<'_>| {
+        if let Event::Acked { controller, .. } = event {
+            *states.entry(controller.state()).or_default() += 1;
+        }
+    });
+    Run { report: world.report(flow).clone(), states }
+}
+
+fn p95(report: &Report) -> Duration {
+    report.one_way.quantile(0.95).unwrap()
+}
+
+#[test]
+fn loss_fills_the_modems_queue_bbr_a_part_of_it_and_grants_leave_it_nearly_empty() {
+    for carrier in [lte(), nr()] {
+        let [cubic, bbr, biscay] =
+            ["cubic", "bbr", "biscay"].map(|name| race(carrier.clone(), UP, name).report);
+        let [most, some, little] = [&cubic, &bbr, &biscay].map(p95);
+        assert!(most > 3 * some && some > 2 * little, "{most:?} {some:?} {little:?}");
+        assert!(cubic.throughput() >= biscay.throughput());
+        let kept = biscay.throughput().mbit_per_sec() / cubic.throughput().mbit_per_sec();
+        assert!(kept > 0.8, "{kept}");
+    }
+}
+
+/// A device asks for what its window lets in, is granted that, and sets its window by the grants (ccas notes §8.1, 4).
+#[test]
+fn biscay_takes_its_own_small_grants_of_a_downlink_for_all_there_is() {
+    let run = race(lte(), DOWN, "biscay");
+    let all = race(lte(), DOWN, "bbr").report.throughput().mbit_per_sec();
+    assert!(f64::from(run.states["biscay"]) > 0.9 * f64::from(run.states.values().sum::<u32>()));
+    let taken = run.report.throughput().mbit_per_sec() / all;
+    assert!(taken < 0.5, "{taken}");
+}
+
+#[test]
+fn a_network_and_its_flows_repeat_to_the_bit() {
+    let digest = |seed| {
+        let mut world = world(nr(), seed);
+        world.listen(Listening::new(UP));
+        world.add_flow(Flow::bulk(UP, named("biscay")));
+        world.run_until(at_secs(3));
+        world.digest()
+    };
+    let elsewhere = std::thread::spawn(move || digest(7)).join().unwrap();
+    assert_eq!(digest(7), elsewhere);
+    assert_ne!(digest(7), digest(8));
+}
