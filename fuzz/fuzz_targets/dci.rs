@@ -1,6 +1,6 @@
 #![no_main]
 
-#[path = "../../crates/trace/tests/targets/mod.rs"]
+#[path = "../../crates/trace/tests/dci_targets/mod.rs"]
 mod targets;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -92,13 +92,13 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, sink: &mut impl FnMut(Kpi)
         let at = dates.of(subframe.tti);
         let blocks = subframe.blocks().filter(|block| is_ours(block.rnti)).count();
         for block in subframe.blocks().filter(|block| is_ours(block.rnti)) {
-            // Two blocks share the layers: one each of two, one and two of three, two each of four
-            // (TS 36.211 Table 6.3.3.2-1).
+            // A block of its own goes over several antennas as one (TS 36.211 §6.3.3.3). Two share the layers: one each of
+            // two, one and two of three, two each of four (Table 6.3.3.2-1).
             let layers = match (blocks, subframe.layers, block.index) {
                 (2, 3, 0) => 1,
                 (2, 3, _) => 2,
                 (2, layers, _) => layers / 2,
-                (_, layers, _) => layers,
+                _ => 1,
             };
             sink(Kpi::Grant(Grant {
                 at,
@@ -106,7 +106,7 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, sink: &mut impl FnMut(Kpi)
                 carrier: subframe.cell,
                 harq: Some(block.harq),
                 layer: Layer::Phy,
-                size: block.size - CRC,
+                size: if stat.counts_crc() { block.size - CRC } else { block.size },
                 padding: None,
                 retransmission: block.rv != 0,
                 decoded: Some(block.received),
@@ -116,7 +116,7 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, sink: &mut impl FnMut(Kpi)
     }
 }
 
-/// PDSCH statistics count a block with its CRC; the tables do not (TS 36.212 §5.1.1).
+/// Of a transport block (TS 36.212 §5.1.1). Some PDSCH statistics count it with the block; the tables do not.
 const CRC: Bytes = Bytes::new(3);
 
 /// Which of the two MCS tables the network uses is nowhere in the record, but where they differ so do their
@@ -139,7 +139,9 @@ fn demapped(stamped: ModemInstant, demapper: &PdschDemapper<'_>, sink: &mut impl
     let newest = demapper.assignments().filter_map(|a| a.tti).last();
     let dates = Dates { stamped, newest };
     for assignment in demapper.assignments().filter(|a| is_ours(a.rnti)) {
-        for size in assignment.sizes.into_iter().filter(|size| *size > Bytes::ZERO) {
+        // With one layer there is one block, and what stands in the second one's place is left from before.
+        let blocks = assignment.sizes.into_iter().take(assignment.rank.into());
+        for size in blocks.filter(|size| *size > Bytes::ZERO) {
             sink(Kpi::Grant(Grant {
                 at: dates.of(assignment.tti),
                 direction: Direction::Downlink,

@@ -15,7 +15,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use sounding_diag::LogCode;
-use sounding_kpi::registry;
 
 fn corpus() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/kpi"))
@@ -31,7 +30,7 @@ fn every_record_with_a_kpi_is_a_seed_and_any_set_of_kpis_reads_it_as_decoding_do
         }
     }
     let missing: Vec<_> =
-        decoded::fields().map(|kpi| kpi.code).filter(|code| !codes.contains(code)).collect();
+        targets::fields().map(|kpi| kpi.code).filter(|code| !codes.contains(code)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
@@ -52,7 +51,7 @@ fn a_seed_cut_anywhere_is_read_the_same_by_any_set_of_kpis() {
 #[ignore = "writes the seeds anew"]
 fn regenerate() {
     std::fs::create_dir_all(corpus()).unwrap();
-    let codes: BTreeSet<_> = registry::all().map(|kpi| kpi.code).collect();
+    let codes: BTreeSet<_> = targets::fields().map(|kpi| kpi.code).collect();
     for (number, (code, body)) in synthetic::bodies(0).into_iter().enumerate() {
         if codes.contains(&code) {
             let head = [&u64::MAX.to_le_bytes()[..], &code.number().to_le_bytes()].concat();

@@ -192,10 +192,12 @@ impl Offset {
                 let by = seen.least - offset;
                 let is_strange = by > 0 || seen.most < offset - PERIOD_NS;
                 let ahead = (CAME_NS << (came / TWICE_AFTER).min(16)).min(MOST_CAME_NS);
-                let (step, came) = match by {
-                    ..=0 => (-ahead, came.saturating_add(1)),
-                    1..=HELD_UP_NS => (MISSED_NS, 0),
-                    _ => (0, came),
+                let (step, came) = if by <= 0 {
+                    (-ahead, came.saturating_add(1))
+                } else if by <= HELD_UP_NS {
+                    (MISSED_NS, 0)
+                } else {
+                    (0, came)
                 };
                 let strange = if is_strange { strange + 1 } else { 0 };
                 return Self::Followed { offset: offset + step, came, strange };

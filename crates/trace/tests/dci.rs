@@ -1,17 +1,17 @@
 //! Control messages of sniffers: the formats, real files, and files that are none.
 
-mod targets;
+mod dci_targets;
 
 use std::io::Read;
 use std::time::Duration;
 
+use dci_targets::FORMATS;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sounding_testdata::shared;
 use sounding_trace::dci::{
     BadLine, Block, Counts, Dci, Direction, Format, Heard, Moment, Problem, Reader,
 };
-use targets::FORMATS;
 
 prop_compose! {
     fn block()(mcs in 0u8..32, rv in 0u8..4, ndi: bool, bits in 16u32..400_000) -> Block {
@@ -91,7 +91,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(format in 0u8..4, mut file in vec(any::<u8>(), 0..400)) {
         file.insert(0, format);
-        targets::dci(&file);
+        dci_targets::dci(&file);
     }
 }
 

@@ -145,13 +145,13 @@ pub(super) static LAYOUTS: &[Layout] = &[
 ];
 
 static KEYS: [Keys; 7] = [
-    Keys::of(TB_V5),
-    Keys::of(TB_V5),
-    Keys::of(TB_V24),
-    Keys::of(TB_V34),
-    Keys::of(TB_V36),
-    Keys::of(TB_V37),
-    Keys::of(TB_V40),
+    Keys::of(TB_V5, true),
+    Keys::of(TB_V5, true),
+    Keys::of(TB_V24, true),
+    Keys::of(TB_V34, true),
+    Keys::of(TB_V36, true),
+    Keys::of(TB_V37, false),
+    Keys::of(TB_V40, false),
 ];
 
 /// Where the keys of version 36 are.
@@ -163,11 +163,13 @@ struct Keys {
     mcs: Bits,
     rbs: Bits,
     modulation: Option<Bits>,
+    counts_crc: bool,
 }
 
 impl Keys {
-    const fn of(parts: &[Part]) -> Self {
+    const fn of(parts: &[Part], counts_crc: bool) -> Self {
         Self {
+            counts_crc,
             tb_bytes: key(parts, "tb_bytes"),
             mcs: key(parts, "mcs"),
             rbs: key(parts, "rbs"),
@@ -295,6 +297,12 @@ impl<'a> PdschStat<'a> {
                 Ok(())
             })
         })
+    }
+
+    /// Whether the sizes of blocks count their CRC, as they do up to version 36: of later versions it is the size without
+    /// that the tables have.
+    pub fn counts_crc(&self) -> bool {
+        self.keys.counts_crc
     }
 
     /// The subframes with an assignment, oldest first.

@@ -12,9 +12,6 @@ use sounding_units::ModemInstant;
 const SHOWN: &[&str] =
     &["offset", "code", "name", "stamp", "unix_ns", "radio", "decoded", "redacted", "len_bytes"];
 
-/// What the message in it may have; what of that is shown, the crates that decode messages decide and test.
-const MESSAGE: &[&str] = &["message", "event", "facts", "content", "unread"];
-
 /// Records, each a code, a length in two bytes and a body: whatever they hold, they are written in every format, what
 /// is written is read back, and nothing of what is hidden is in it. How many records that were.
 pub(crate) fn export(data: &[u8]) -> usize {
@@ -50,10 +47,8 @@ fn lines(records: &[LogRecord<'_>], privacy: Privacy) {
         assert_eq!(line["len_bytes"], again["len_bytes"]);
         let line = line.as_object().expect("a line is an object");
         if privacy == Privacy::Redact && privacy::identifies(record) {
+            // What of a message is shown is held to the captures (`crates/sounding/tests/privacy.rs`).
             assert!(line.keys().all(|name| SHOWN.contains(&name.as_str())), "{line:?}");
-            let decoded = line.get("decoded").and_then(|decoded| decoded.as_object());
-            let mut names = decoded.into_iter().flatten().map(|(name, _)| name.as_str());
-            assert!(names.all(|name| MESSAGE.contains(&name)), "{line:?}");
         } else {
             assert!(line.contains_key("fields") != line.contains_key("raw"), "{line:?}");
         }

@@ -3,7 +3,7 @@
 use sounding_diag::LogRecord;
 use sounding_diag::layout::Value;
 use sounding_diag::record::{self, RecordError};
-use sounding_kpi::registry::{self, NamedKpi, Source};
+use sounding_kpi::registry::{NamedKpi, Source};
 use sounding_kpi::{Subscription, Unread};
 
 use crate::tree::{Builder, Item, Leaf, Node};
@@ -46,11 +46,6 @@ fn look_up(item: &Item, segments: &[&str], at: &[u16], found: &mut Vec<(Vec<u16>
     if optional && !met {
         look_up(item, rest, at, found);
     }
-}
-
-/// The KPIs that are fields; those that messages tell have tests of their own.
-pub(crate) fn fields() -> impl Iterator<Item = &'static NamedKpi> {
-    registry::all().filter(|kpi| matches!(kpi.source, Source::Field { .. }))
 }
 
 fn converted(kpi: &NamedKpi, leaf: &Leaf) -> Option<f64> {

@@ -1,13 +1,11 @@
-//! What the fuzz targets do with their input; the test `corpus` does the same with their seeds.
+//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
 
 use core::time::Duration;
 
-use sounding_trace::dci::{Counts, Direction, Format, Heard, Reader};
 use sounding_trace::{Schedule, Steps, mahimahi};
 
 /// A kind in one byte, and a file of packet-delivery opportunities or a text of steps: it is refused, or what it says
 /// is written and read back, and makes a link that can be asked for what it carries.
-#[allow(dead_code, reason = "each user of this file has its own targets")]
 pub(crate) fn trace(data: &[u8]) -> Option<Schedule> {
     let (&kind, bytes) = data.split_first()?;
     let schedule = match kind % 2 {
@@ -51,37 +49,4 @@ fn steps(bytes: &[u8]) -> Option<Schedule> {
     };
     assert_eq!(steps.to_string().parse().as_ref(), Ok(&steps), "{steps}");
     Some(steps.into())
-}
-
-#[allow(dead_code, reason = "each user of this file has its own targets")]
-pub(crate) const FORMATS: [Format; 4] = [
-    Format::DciLog(Direction::Downlink),
-    Format::DciLog(Direction::Uplink),
-    Format::Falcon,
-    Format::NrScope,
-];
-
-/// The format in one byte, and a file: what is read of it is read again when it has been written.
-#[allow(dead_code, reason = "each user of this file has its own targets")]
-pub(crate) fn dci(data: &[u8]) -> Counts {
-    let Some((&format, file)) = data.split_first() else { return Counts::default() };
-    let format = FORMATS[usize::from(format) % FORMATS.len()];
-    let mut reader = Reader::new(format, 3, file);
-    let mut heard = Vec::new();
-    for line in &mut reader {
-        match line {
-            Ok(line) => heard.push(line),
-            Err(bad) => assert!(bad.to_string().starts_with("line ")),
-        }
-    }
-    let mut text = String::from(format.header());
-    text.push('\n');
-    // FALCON cannot say that a message has no block, or blocks of different coding.
-    let written: Vec<Heard> =
-        heard.iter().filter(|line| format.write(line, &mut text)).copied().collect();
-    let again: Vec<Heard> =
-        Reader::new(format, 3, text.as_bytes()).map(|line| line.expect("it was written")).collect();
-    assert_eq!(again, written);
-    assert_eq!(written.len(), heard.len());
-    reader.counts()
 }
