@@ -12,9 +12,11 @@
 //!                       └ too soon for r └ brought r: r lies between
 //! ```
 //!
-//! Drains move until that is known to a few hundredths of a millisecond, and then stay so close behind the bulk of the
-//! records that less than one in a hundred is missed and waits for the next drain: both clocks drift, and neither the modem nor this
-//! machine is always on time. A modem whose records have no such moment is drained every millisecond all the same.
+//! Drains move until that is known to a few hundredths of a millisecond, and then stay close behind the bulk of the
+//! records: both clocks drift, and neither the modem nor this machine is always on time. What a drain misses would wait a
+//! whole millisecond for the next. Reports are periodic: where records of earlier radio frames were made in this subframe
+//! and none came, a second drain follows soon, so that the first can go out early enough to find most records young. A
+//! modem whose records have no such moment is drained every millisecond all the same.
 
 use std::time::Duration;
 
@@ -23,8 +25,9 @@ use sounding_units::{HostInstant, ModemInstant};
 /// BISCAY §4: faster than the most frequent record, which comes every 10 ms.
 pub(crate) const PERIOD: Duration = Duration::from_millis(1);
 
-/// Chosen: a modem's buffer of 70 messages (Gandalf §4.2.1) lasts longer.
-const SELDOM: Duration = Duration::from_millis(10);
+/// A modem sends what does not fit its buffer without being asked (70 messages: Gandalf §4.2.1). Chosen: a fifth of the
+/// 100 ms that a recording may lose.
+const SELDOM: Duration = Duration::from_millis(20);
 
 const PERIOD_NS: i64 = PERIOD.as_nanos() as i64;
 
@@ -44,11 +47,24 @@ const KNOWN_NS: i64 = 50_000;
 /// A record that a drain missed moves the next ones back by so much. Chosen; pinned by the tests below.
 const MISSED_NS: i64 = 20_000;
 
-/// A record that came moves them ahead: the more the longer none was missed, twice as much after every so many. They rest
-/// where one in 130 is missed, and find back within seconds from where a machine that stood still has sent them.
-const CAME_NS: i64 = 55;
-const TWICE_AFTER: u32 = 50;
-const MOST_CAME_NS: i64 = 2_000;
+/// A record that came moves them ahead: they rest where one in ten is missed, and is fetched by a second drain.
+const CAME_NS: i64 = 2_000;
+
+/// From a drain that missed a record to the second. Chosen: longer than an answer takes, and later than nearly every
+/// record; pinned by the tests below.
+const SECOND_AFTER: Duration = Duration::from_micros(150);
+
+/// Subframes of a radio frame, in which reports come back.
+const SUBFRAMES: usize = 10;
+
+/// What a radio frame counts after one more: the last two hundred milliseconds decide.
+const FRAME_FADING: f32 = 1.0 - 1.0 / 20.0;
+
+/// After so many milliseconds without a record none is due.
+const MOST_PASSED: i64 = 200;
+
+/// A record is due in a subframe that had one in so great a part of the last frames. Chosen.
+const DUE: f32 = 0.25;
 
 /// A record that was missed by more was held up in a modem or on a machine that stood still, and says nothing of the
 /// clocks: no drain a little later would have brought it.
@@ -65,14 +81,33 @@ const MOST_SHIFT_NS: i64 = 50_000;
 pub(crate) struct Drains {
     every: Duration,
     due: HostInstant,
+    /// A second one in this millisecond, unless the record comes before.
+    second: Option<Second>,
     /// The last two that were sent.
     sent: [Option<HostInstant>; 2],
     offset: Offset,
+    subframes: Subframes,
     /// Records by the part of the modem's millisecond in which they were made.
     made: [f32; BINS],
     counted: u32,
     /// The end of the part behind which a drain finds records youngest.
     best: Option<i64>,
+}
+
+/// A drain for a record that is due.
+#[derive(Clone, Copy, Debug)]
+struct Second {
+    at: HostInstant,
+    /// The modem's millisecond in which the record is made.
+    of: i64,
+}
+
+/// In which part of the last radio frames a record was made, by subframe of the modem's clock.
+#[derive(Clone, Copy, Debug, Default)]
+struct Subframes {
+    share: [f32; SUBFRAMES],
+    /// The last millisecond that counts.
+    counted: i64,
 }
 
 /// Host nanoseconds at modem time zero, as a drain sees them: with the way to the modem.
@@ -88,8 +123,6 @@ enum Offset {
     /// Most drains at this or later bring the record.
     Followed {
         offset: i64,
-        /// Records that came in a row.
-        came: u32,
         /// Records in a row that contradict it.
         strange: u32,
     },
@@ -107,8 +140,10 @@ impl Default for Drains {
         Self {
             every: PERIOD,
             due: HostInstant::default(),
+            second: None,
             sent: [None; 2],
             offset: Offset::Unknown,
+            subframes: Subframes::default(),
             made: [0.0; BINS],
             counted: 0,
             best: None,
@@ -124,13 +159,17 @@ impl Drains {
 
     /// When the next is due.
     pub(crate) fn due(&self) -> HostInstant {
-        self.due
+        self.second.map_or(self.due, |second| second.at.min(self.due))
     }
 
     /// Time passes; whether to drain now.
     pub(crate) fn handle_time(&mut self, now: HostInstant) -> bool {
         if now < self.due {
-            return false;
+            let is_due = self.second.take_if(|second| second.at <= now).is_some();
+            if is_due {
+                self.sent = [self.sent[1], Some(now)];
+            }
+            return is_due;
         }
         // From tick to tick, so that the wait for one record is the wait for the next; a tick that was missed is
         // not made up for.
@@ -140,13 +179,27 @@ impl Drains {
         let shift = if self.every == PERIOD { self.shift(next) } else { 0 };
         self.due = HostInstant::from_nanos(next.as_nanos().saturating_add_signed(shift));
         self.sent = [self.sent[1], Some(now)];
+        self.second = self.millisecond(now).filter(|&of| self.subframes.is_due(of)).map(|of| {
+            let at = now + SECOND_AFTER;
+            Second { at, of }
+        });
         true
+    }
+
+    /// The millisecond of the modem's clock whose records a drain at `now` is to bring.
+    fn millisecond(&self, now: HostInstant) -> Option<i64> {
+        let Offset::Followed { offset, .. } = self.offset else { return None };
+        let behind = nanos(now.as_nanos()) - offset - self.best?;
+        (self.every == PERIOD).then(|| (behind + PERIOD_NS / 2).div_euclid(PERIOD_NS))
     }
 
     /// A record that the modem stamped `at` came out of the last drain.
     pub(crate) fn handle_record(&mut self, at: ModemInstant) {
         let [Some(before), Some(last)] = self.sent else { return };
         let stamp = nanos(at.as_nanos());
+        let millisecond = stamp.div_euclid(PERIOD_NS);
+        self.subframes.handle_record(millisecond);
+        self.second.take_if(|second| second.of <= millisecond);
         self.offset = self.offset.seen(Bounds {
             least: nanos(before.as_nanos()) - stamp,
             most: nanos(last.as_nanos()) - stamp,
@@ -188,27 +241,53 @@ impl Offset {
     fn seen(self, seen: Bounds) -> Self {
         let bounds = match self {
             Self::Between(known) => known.narrowed(seen),
-            Self::Followed { offset, came, strange } if strange < LOST => {
+            Self::Followed { offset, strange } if strange < LOST => {
                 let by = seen.least - offset;
                 let is_strange = by > 0 || seen.most < offset - PERIOD_NS;
-                let ahead = (CAME_NS << (came / TWICE_AFTER).min(16)).min(MOST_CAME_NS);
-                let (step, came) = if by <= 0 {
-                    (-ahead, came.saturating_add(1))
-                } else if by <= HELD_UP_NS {
-                    (MISSED_NS, 0)
-                } else {
-                    (0, came)
+                let step = match by {
+                    ..=0 => -CAME_NS,
+                    1..=HELD_UP_NS => MISSED_NS,
+                    _ => 0,
                 };
                 let strange = if is_strange { strange + 1 } else { 0 };
-                return Self::Followed { offset: offset + step, came, strange };
+                return Self::Followed { offset: offset + step, strange };
             }
             Self::Unknown | Self::Followed { .. } => seen,
         };
         if bounds.most - bounds.least <= KNOWN_NS {
-            Self::Followed { offset: bounds.most, came: 0, strange: 0 }
+            Self::Followed { offset: bounds.most, strange: 0 }
         } else {
             Self::Between(bounds)
         }
+    }
+}
+
+impl Subframes {
+    fn handle_record(&mut self, millisecond: i64) {
+        let passed = millisecond - self.counted;
+        if passed == 0 {
+            return;
+        }
+        // Each that passed without a record counts against its subframe; a clock that was set begins anew.
+        if !(0..MOST_PASSED).contains(&passed) {
+            *self = Self::default();
+        } else {
+            for passed in self.counted + 1..=millisecond {
+                self.share[Self::place(passed)] *= FRAME_FADING;
+            }
+        }
+        self.counted = millisecond;
+        self.share[Self::place(millisecond)] += 1.0 - FRAME_FADING;
+    }
+
+    /// Whether a record is to be expected.
+    fn is_due(&self, millisecond: i64) -> bool {
+        let recent = millisecond - self.counted < MOST_PASSED;
+        recent && self.share[Self::place(millisecond)] > DUE
+    }
+
+    fn place(millisecond: i64) -> usize {
+        millisecond.rem_euclid(SUBFRAMES as i64) as usize
     }
 }
 
@@ -294,7 +373,10 @@ mod tests {
     fn records_made_at_one_moment_are_fetched_right_behind_it() {
         for seed in 0..20 {
             let Outcome { waits, longest_gap } = drain(seed, |_| Duration::ZERO);
-            assert!(median(&waits) < Duration::from_micros(150), "{seed}: {:?}", median(&waits));
+            assert!(median(&waits) < Duration::from_micros(50), "{seed}: {:?}", median(&waits));
+            // What the first drain missed the second brought.
+            let second = waits[waits.len() * 95 / 100];
+            assert!(second < SECOND_AFTER + Duration::from_micros(100), "{seed}: {second:?}");
             let late = waits.iter().filter(|wait| **wait > PERIOD / 2).count();
             // One in a hundred drains was held up itself.
             assert!(late * 25 < waits.len(), "{seed}: {late} of {} missed a drain", waits.len());

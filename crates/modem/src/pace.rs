@@ -2,8 +2,9 @@
 //!
 //! A record that comes alone is read at once. Where records come all the time, a wake-up for each costs more than reading
 //! them: then the port is looked at once a millisecond, which is as often as a buffer is drained. A reader to whom it is the
-//! same how old records are looks at a busy port every five.
+//! same how old records are looks at a busy port every twenty.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use sounding_units::HostInstant;
@@ -22,14 +23,15 @@ pub(crate) struct Pace {
     count: usize,
 }
 
-/// Chosen: 4096 bytes, which a tty holds for its reader, are 6 ms of 5 Mbit/s.
-const SELDOM: Duration = Duration::from_millis(5);
+/// Chosen: what a tty holds for its reader and before it, 64 KiB, is 100 ms of 5 Mbit/s, and a fifth of the 100 ms that a
+/// recording may lose.
+const SELDOM: Duration = Duration::from_millis(20);
 
 /// So many reads in a row are no single burst. Chosen.
 const BUSY: u32 = 8;
 
-/// A read that brought as much as a tty holds at most is followed by another at once.
-const FULL: usize = 4095;
+/// A read that brought as much as a tty gives at most is followed by another at once.
+const FULL: RangeInclusive<usize> = 4095..=4096;
 
 impl Default for Pace {
     fn default() -> Self {
@@ -62,7 +64,7 @@ impl Pace {
         let busy = self.streak >= BUSY && now - self.last <= self.at_once();
         match drain {
             Some(drain) if busy => drain - now,
-            None if busy && self.count < FULL => self.last + self.every - now,
+            None if busy && !FULL.contains(&self.count) => self.last + self.every - now,
             _ => Duration::ZERO,
         }
     }
@@ -101,8 +103,8 @@ mod tests {
     #[test]
     fn a_reader_in_no_hurry_looks_less_often() {
         let mut pace = Pace::seldom();
-        (0..20).for_each(|n| pace.handle_read(at(5_000 * n), 300));
-        assert_eq!(pace.rest(at(96_000), None), Duration::from_millis(4));
+        (0..20).for_each(|n| pace.handle_read(at(20_000 * n), 300));
+        assert_eq!(pace.rest(at(381_000), None), Duration::from_millis(19));
     }
 
     #[test]
