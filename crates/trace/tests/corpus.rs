@@ -10,6 +10,9 @@ fn corpus() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/trace"))
 }
 
+/// Spaces that an error shows by their numbers.
+const WIDE: [[u8; 3]; 44] = [*b"\xE3\x80\x80"; 44];
+
 /// What the seeds are, and whether they are links.
 const SEEDS: &[(&str, u8, &[u8], bool)] = &[
     ("opportunities", 0, b"0\n0\n3\n3\n5000\n", true),
@@ -18,6 +21,7 @@ const SEEDS: &[(&str, u8, &[u8], bool)] = &[
     ("opportunities-too-late", 0, b"604800001\n", false),
     ("opportunities-back", 0, b"7\n6\n", false),
     ("opportunities-of-no-time", 0, b"0\n0\n", false),
+    ("opportunities-that-are-escaped", 0, WIDE.as_flattened(), false),
     ("steps", 1, b"0s 20Mbit, 5s 5 Mbit,7500ms 0bit, 1min 1.5Gbit/s", true),
     ("steps-of-one-rate", 1, b"800kbit", true),
     ("steps-closer-than-a-microsecond", 1, b"0us 1bit, 0.5us 2bit", true),
