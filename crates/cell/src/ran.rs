@@ -62,6 +62,8 @@ pub struct Ran<P> {
     outputs: VecDeque<Output<P>>,
     pub(crate) origin: HostInstant,
     now: HostInstant,
+    /// From the beginning of a slot to its packets, on the fastest of the carriers.
+    soonest: Duration,
     seed: u64,
 }
 
@@ -82,8 +84,11 @@ impl<P> Ran<P> {
                 let id = CarrierId(at as u8);
                 Carrier::new(id, config.clone(), origin, stream(seed, CARRIERS + at as u64))
             })
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Vec<Carrier>, _>>()?;
+        let delays =
+            carriers.iter().map(|carrier| carrier.frame.slot() + processing(&carrier.config));
         Ok(Self {
+            soonest: delays.min().unwrap_or_default(),
             carriers,
             devices: Vec::new(),
             events: None,
@@ -218,6 +223,11 @@ impl<P> Ran<P> {
     /// When something will happen if nothing enters before.
     pub fn wakeup(&self) -> Option<HostInstant> {
         self.next_slot().map(|(_, at)| at)
+    }
+
+    /// A moment before which nothing is delivered of what is sent in slots that begin at `at` or later.
+    pub fn no_delivery_before(&self, at: HostInstant) -> HostInstant {
+        at + self.soonest
     }
 
     fn next_slot(&self) -> Option<(usize, HostInstant)> {

@@ -18,12 +18,13 @@ const BEFORE: u64 = 5;
 
 fn second<N: Network<Segment>>(bencher: Bencher<'_, '_>, mut scene: Scene<N>) {
     let mut secs = BEFORE;
-    let (before, _) = scene.run(secs);
+    let before = scene.run(secs);
     secs += 1;
-    let (packets, _) = scene.run(secs);
-    bencher.counter(ItemsCount::new(packets - before)).bench_local(|| {
+    let after = scene.run(secs);
+    let packets = after.packets - before.packets;
+    bencher.counter(ItemsCount::new(packets)).bench_local(|| {
         secs += 1;
-        scene.run(secs)
+        scene.run(secs).digest
     });
 }
 

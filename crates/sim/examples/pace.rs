@@ -7,7 +7,7 @@ mod scenes;
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
-use scenes::Scene;
+use scenes::{Scene, Totals};
 use sounding_sim::Network;
 use sounding_sim::world::Segment;
 
@@ -40,14 +40,14 @@ fn main() {
 /// Runs a scene, its making included, and prints what it took.
 fn time<N: Network<Segment>>(name: &str, secs: u64, make: impl FnOnce() -> Scene<N>) {
     let begin = cpu();
-    let (packets, carried) = make().run(secs);
+    let Totals { packets, carried, digest } = make().run(secs);
     let took = (cpu() - begin).as_secs_f64();
     let mbit = carried.count() as f64 * 8e-6 / secs as f64;
     let times = secs as f64 / took;
     let per_slot = took * 1e9 / (secs * SLOTS_PER_SEC) as f64;
     let per_packet = took * 1e9 / packets as f64;
     println!(
-        r#"{{"scene":"{name}","secs":{secs},"cpu_secs":{took:.6},"times_real_time":{times:.0},"ns_per_slot":{per_slot:.0},"packets":{packets},"ns_per_packet":{per_packet:.0},"mbit_per_sec":{mbit:.2}}}"#
+        r#"{{"scene":"{name}","secs":{secs},"cpu_secs":{took:.6},"times_real_time":{times:.0},"ns_per_slot":{per_slot:.0},"packets":{packets},"ns_per_packet":{per_packet:.0},"mbit_per_sec":{mbit:.2},"digest":"{digest:016x}"}}"#
     );
 }
 

@@ -25,6 +25,16 @@ pub(crate) struct Scene<N> {
     flows: Vec<FlowId>,
 }
 
+/// What a scene came to so far.
+pub(crate) struct Totals {
+    /// Data packets that were sent.
+    pub(crate) packets: u64,
+    /// Bytes of IP that arrived.
+    pub(crate) carried: Bytes,
+    /// What the world's digest is: nothing that only makes it faster changes that.
+    pub(crate) digest: u64,
+}
+
 impl<N: Network<Segment>> Scene<N> {
     fn new(network: N) -> Self {
         Self { world: World::new(network, 1), flows: Vec::new() }
@@ -34,13 +44,16 @@ impl<N: Network<Segment>> Scene<N> {
         self.flows.push(self.world.add_flow(flow));
     }
 
-    /// Lets time pass until so many seconds have; data packets that were sent, and bytes of IP that arrived.
-    pub(crate) fn run(&mut self, secs: u64) -> (u64, Bytes) {
+    /// Lets time pass until so many seconds have.
+    pub(crate) fn run(&mut self, secs: u64) -> Totals {
         self.world.run_until(HostInstant::from_nanos(secs * 1_000_000_000));
-        let reports = self.flows.iter().map(|&flow| self.world.report(flow));
-        reports.fold((0, Bytes::ZERO), |(sent, carried), report| {
-            (sent + report.sent, carried + report.carried)
-        })
+        let mut totals = Totals { packets: 0, carried: Bytes::ZERO, digest: self.world.digest() };
+        for &flow in &self.flows {
+            let report = self.world.report(flow);
+            totals.packets += report.sent;
+            totals.carried += report.carried;
+        }
+        totals
     }
 }
 
