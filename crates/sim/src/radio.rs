@@ -145,12 +145,12 @@ impl<P> Network<P> for Radio<P> {
     fn wakeup(&self) -> Option<HostInstant> {
         let outputs = self.ahead.front().map(|next| next.at);
         if self.modems.is_empty() {
-            let slots = self.ran.wakeup().map(|at| self.ran.no_delivery_before(at));
-            return [slots, outputs].into_iter().flatten().min();
+            return [self.ran.no_delivery_until(), outputs].into_iter().flatten().min();
         }
         // A modem has something to say of any slot.
         let diag = self.diag.front().map(|diag| diag.at);
-        [self.ran.wakeup(), outputs, diag].into_iter().flatten().min()
+        let modems = self.modems.iter().map(|listened| listened.modem.wakeup()).min();
+        [self.ran.wakeup(), modems, outputs, diag].into_iter().flatten().min()
     }
 
     fn no_output_before(&self, at: HostInstant) -> HostInstant {
