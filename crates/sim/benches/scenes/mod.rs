@@ -1,6 +1,8 @@
 //! What the simulator's speed is measured with: one flow to each device of a cell as `scripts/ns3/lte.cc` has it, a flow
 //! on a recorded link, and a crowd.
 
+#![allow(dead_code, reason = "each program needs some of it")]
+
 use std::time::Duration;
 
 use sounding_cc::{Controller, Start};
