@@ -103,9 +103,14 @@ impl<P> Radio<P> {
                     (dropped, Output::Lost(Lost { payload, size, entered, dropped }))
                 }
             };
-            // Carriers take nearly the same time to decode: it goes to the end, or a few places before.
-            let later = self.ahead.iter().rev().take_while(|ahead| ahead.at > at).count();
-            self.ahead.insert(self.ahead.len() - later, Ahead { at, port, output });
+            let ahead = Ahead { at, port, output };
+            if self.ahead.back().is_none_or(|last| last.at <= at) {
+                self.ahead.push_back(ahead);
+            } else {
+                // Carriers take nearly the same time to decode: it goes a few places before the end.
+                let later = self.ahead.iter().rev().take_while(|ahead| ahead.at > at).count();
+                self.ahead.insert(self.ahead.len() - later, ahead);
+            }
         }
         if self.modems.is_empty() {
             return;
