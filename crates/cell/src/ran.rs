@@ -137,7 +137,11 @@ impl<P> Ran<P> {
         }
         let place = Trajectory::new(&config.trajectory, stream(self.seed, PLACES + number))?;
         for (leg, state) in legs.iter().enumerate() {
-            self.carriers[usize::from(state.carrier.0)].attach(id.0, leg as u8);
+            let carrier = &mut self.carriers[usize::from(state.carrier.0)];
+            if self.now > self.origin {
+                carrier.skip_to(self.now);
+            }
+            carrier.attach(id.0, leg as u8);
         }
         let source = config
             .traffic

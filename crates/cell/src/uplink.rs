@@ -194,7 +194,7 @@ impl<P> Ran<P> {
         let state = &mut self.devices[usize::from(grant.device)];
         let most = state.config.harq.transmissions;
         let place = &mut state.legs[usize::from(grant.leg)];
-        let (sinr, power_dbm) = (place.uplink_sinr_db(grant.prb), place.power_dbm(grant.prb));
+        let sinr = place.uplink_sinr_db(grant.prb);
         let Attempt { rv, number, arrived, sinr_db } =
             place.up.transmit(grant.harq, &sinr, &mut carrier.rng);
         if number == 0 {
@@ -203,6 +203,7 @@ impl<P> Ran<P> {
         }
         if let (true, Some(events)) = (state.watched, &mut self.events) {
             let process = place.up.processes.get(grant.harq);
+            let power_dbm = place.power_dbm(grant.prb);
             let data = Dci {
                 sent_in: slot,
                 data_slot: slot.slot,
