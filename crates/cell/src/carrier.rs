@@ -15,6 +15,7 @@ use crate::event::{CarrierId, Direction, SlotId};
 use crate::frame::Frame;
 use crate::leg::SUB_BANDS;
 use crate::rnti::FIRST_CONTROL;
+use crate::rota::{NEVER, Rota};
 
 /// How far ahead of a slot something can be due in it; offsets are below 32 slots (TS 38.214 §6.1.2.1).
 const AHEAD: usize = 64;
@@ -29,6 +30,12 @@ pub(crate) struct Carrier {
     pub(crate) up: Sizes,
     /// Device and leg of everyone who can be on this carrier.
     pub(crate) attached: Vec<(u16, u8)>,
+    /// Those of them who have something to send, to ask for or to wait for, in order.
+    active: Vec<(u16, u8)>,
+    /// When the channels of `attached` are looked at.
+    pub(crate) measuring: Rota,
+    /// When their signals, their neighbours and their traffic are.
+    pub(crate) keeping: Rota,
     pub(crate) rng: ChaCha8Rng,
     /// Share of the downlink's resource blocks that were used lately.
     load: f32,
@@ -104,6 +111,9 @@ impl Carrier {
             up: Sizes::new(&config, Direction::Uplink),
             config,
             attached: Vec::new(),
+            active: Vec::new(),
+            measuring: Rota::default(),
+            keeping: Rota::default(),
             rng,
             load: 0.0,
             bands,
@@ -115,20 +125,82 @@ impl Carrier {
         })
     }
 
-    /// When the next slot begins.
+    /// A leg that is on this carrier from now on. It counts as active.
+    pub(crate) fn attach(&mut self, device: u16, leg: u8) {
+        self.attached.push((device, leg));
+        self.measuring.add();
+        self.keeping.add();
+        self.rouse((device, leg));
+    }
+
+    /// A leg has something to do.
+    pub(crate) fn rouse(&mut self, who: (u16, u8)) {
+        if let Err(place) = self.active.binary_search(&who) {
+            self.active.insert(place, who);
+        }
+    }
+
+    /// Legs with something to do.
+    pub(crate) fn active(&self) -> &[(u16, u8)] {
+        &self.active
+    }
+
+    /// The same, to be given back with [`set_active`](Self::set_active).
+    pub(crate) fn take_active(&mut self) -> Vec<(u16, u8)> {
+        core::mem::take(&mut self.active)
+    }
+
+    pub(crate) fn set_active(&mut self, active: Vec<(u16, u8)>) {
+        self.active = active;
+    }
+
+    /// When the next slot begins in which something happens if nothing enters before.
     pub(crate) fn next_at(&self) -> HostInstant {
-        self.begin(self.next)
+        self.begin(self.next_slot())
+    }
+
+    /// The next slot in which something happens. Nobody looks at those in between.
+    fn next_slot(&self) -> u64 {
+        if !self.active.is_empty() || self.config.control_users_per_sec > 0.0 {
+            return self.next;
+        }
+        let due = self.measuring.soonest().min(self.keeping.soonest());
+        if due == NEVER { u64::MAX } else { self.next.max(self.slot_from(due)) }
+    }
+
+    /// The first slot that begins at `at` or later.
+    fn slot_from(&self, at: HostInstant) -> u64 {
+        let nanos = at.saturating_since(self.origin).as_nanos() as u64;
+        nanos.div_ceil(self.frame.slot().as_nanos() as u64)
+    }
+
+    /// Nothing happened in the slots until `now`.
+    pub(crate) fn skip_to(&mut self, now: HostInstant) {
+        let next = self.slot_from(now + Duration::from_nanos(1));
+        self.skip(next.saturating_sub(self.next));
+    }
+
+    fn skip(&mut self, slots: u64) {
+        // After so many empty slots nothing is left of the load before.
+        const FORGOTTEN: u64 = 2_000;
+        for slot in (self.next..self.next + slots).rev().take(FORGOTTEN as usize) {
+            if self.frame.kind(slot).has_downlink() {
+                self.handle_use(0);
+            }
+        }
+        self.next += slots;
     }
 
     /// When a slot begins.
     pub(crate) fn begin(&self, slot: u64) -> HostInstant {
-        let nanos = self.frame.slot().as_nanos() as u64 * slot;
-        self.origin + Duration::from_nanos(nanos)
+        let nanos = (self.frame.slot().as_nanos() as u64).saturating_mul(slot);
+        HostInstant::from_nanos(self.origin.as_nanos().saturating_add(nanos))
     }
 
-    /// Goes on to the next slot.
+    /// Goes on to the next slot in which something happens.
     pub(crate) fn advance(&mut self) -> SlotId {
-        let slot = self.next;
+        let slot = self.next_slot();
+        self.skip(slot - self.next);
         self.next += 1;
         SlotId { carrier: self.id, slot, at: self.begin(slot) }
     }

@@ -36,6 +36,8 @@ pub(crate) struct Device<P> {
     pub(crate) aggregation: Aggregation,
     /// Whether its blocks, reports and signalling become events.
     pub(crate) watched: bool,
+    /// Whether it is among the active ones of its carriers.
+    pub(crate) active: bool,
     /// Cut off by a handover until then.
     pub(crate) away_until: HostInstant,
     /// When neighbours are measured and the signal is told next.
@@ -59,6 +61,15 @@ impl<P> Device<P> {
                 .legs
                 .iter()
                 .any(|leg| leg.down.processes.is_busy() || leg.up.processes.is_busy())
+    }
+
+    /// Whether anything may happen to it in the next slot. One on several carriers is looked at in each.
+    pub(crate) fn is_active(&self) -> bool {
+        self.legs.len() > 1
+            || self.is_busy()
+            || self.downlink.demand() > 0
+            || self.uplink.demand() > 0
+            || self.asking.requests()
     }
 
     /// Bytes that the downlink has to send, the status of the uplink's data included.

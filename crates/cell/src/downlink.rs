@@ -148,8 +148,8 @@ impl<P> Ran<P> {
     }
 
     fn repeat_downlink(&mut self, index: usize, slot: SlotId, room: &mut Room) {
-        for at in 0..self.carriers[index].attached.len() {
-            let (device, leg) = self.carriers[index].attached[at];
+        for at in 0..self.carriers[index].active().len() {
+            let (device, leg) = self.carriers[index].active()[at];
             let state = &self.devices[usize::from(device)];
             let processes = &state.legs[usize::from(leg)].down.processes;
             if state.away_until > slot.at {
@@ -171,7 +171,7 @@ impl<P> Ran<P> {
     fn gather(&mut self, index: usize, slot: SlotId, found: &mut Vec<Candidate>) {
         let Self { carriers, devices, .. } = self;
         let carrier = &carriers[index];
-        for &(device, leg) in &carrier.attached {
+        for &(device, leg) in carrier.active() {
             let state = &mut devices[usize::from(device)];
             let mut need = state.downlink_demand(slot.at);
             if need == 0 || !state.listens(slot.at) {

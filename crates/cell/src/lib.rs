@@ -28,6 +28,7 @@ mod quantity;
 pub mod radio;
 mod ran;
 mod rnti;
+mod rota;
 mod slot;
 pub mod sniffer;
 mod span;

@@ -18,6 +18,7 @@ use crate::event::{CarrierId, DeviceId, Direction, Event};
 use crate::leg::Leg;
 use crate::mobility::{Attention, Handover};
 use crate::radio::Trajectory;
+use crate::rota::NEVER;
 use crate::traffic::Source;
 
 /// What became of a packet.
@@ -62,6 +63,8 @@ pub struct Ran<P> {
     outputs: VecDeque<Output<P>>,
     pub(crate) origin: HostInstant,
     now: HostInstant,
+    /// From the beginning of a slot to its packets, on the fastest of the carriers.
+    soonest: Duration,
     seed: u64,
 }
 
@@ -82,8 +85,11 @@ impl<P> Ran<P> {
                 let id = CarrierId(at as u8);
                 Carrier::new(id, config.clone(), origin, stream(seed, CARRIERS + at as u64))
             })
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Vec<Carrier>, _>>()?;
+        let delays =
+            carriers.iter().map(|carrier| carrier.frame.slot() + processing(&carrier.config));
         Ok(Self {
+            soonest: delays.min().unwrap_or_default(),
             carriers,
             devices: Vec::new(),
             events: None,
@@ -132,7 +138,10 @@ impl<P> Ran<P> {
         let place = Trajectory::new(&config.trajectory, stream(self.seed, PLACES + number))?;
         for (leg, state) in legs.iter().enumerate() {
             let carrier = &mut self.carriers[usize::from(state.carrier.0)];
-            carrier.attached.push((id.0, leg as u8));
+            if self.now > self.origin {
+                carrier.skip_to(self.now);
+            }
+            carrier.attach(id.0, leg as u8);
         }
         let source = config
             .traffic
@@ -153,6 +162,7 @@ impl<P> Ran<P> {
             rng: stream(self.seed, DEVICES + number),
             aggregation: Aggregation::default(),
             watched: false,
+            active: true,
             away_until: self.now,
             next_measured: self.now,
             config,
@@ -171,6 +181,7 @@ impl<P> Ran<P> {
         payload: P,
     ) {
         self.handle_time(now);
+        self.rouse(device.0);
         self.wake(now, device.0, direction);
         let entry = &mut self.devices[usize::from(device.0)];
         match direction {
@@ -215,14 +226,38 @@ impl<P> Ran<P> {
         }
     }
 
-    /// When something will happen if nothing enters before.
+    /// When something will happen if nothing enters before; nothing does in the slots until then.
     pub fn wakeup(&self) -> Option<HostInstant> {
         self.next_slot().map(|(_, at)| at)
     }
 
+    /// A moment before which nothing is delivered if nothing enters before; `None` if nothing will be.
+    pub fn no_delivery_until(&self) -> Option<HostInstant> {
+        let busy = self.carriers.iter().filter(|carrier| !carrier.active().is_empty());
+        busy.map(|carrier| self.no_delivery_before(carrier.next_at())).min()
+    }
+
+    /// A moment before which nothing is delivered of what is sent in slots that begin at `at` or later.
+    pub fn no_delivery_before(&self, at: HostInstant) -> HostInstant {
+        at + self.soonest
+    }
+
     fn next_slot(&self) -> Option<(usize, HostInstant)> {
-        let slots = self.carriers.iter().enumerate();
-        slots.map(|(carrier, state)| (carrier, state.next_at())).min_by_key(|(_, at)| *at)
+        let slots = self.carriers.iter().map(Carrier::next_at).enumerate();
+        slots.filter(|(_, at)| *at < NEVER).min_by_key(|(_, at)| *at)
+    }
+
+    /// A device has something to do from now on.
+    pub(crate) fn rouse(&mut self, device: u16) {
+        let state = &mut self.devices[usize::from(device)];
+        if core::mem::replace(&mut state.active, true) {
+            return;
+        }
+        for (leg, place) in (0..).zip(&state.legs) {
+            let carrier = &mut self.carriers[usize::from(place.carrier.0)];
+            carrier.skip_to(self.now);
+            carrier.rouse((device, leg));
+        }
     }
 
     /// Takes the fates of a device's packets.

@@ -4,11 +4,14 @@
 use sounding_units::HostInstant;
 
 use crate::bearer::Status;
+use crate::carrier::Carrier;
 use crate::device::Device;
 use crate::event::{ChannelReport, DeviceId, Direction, Event, Rrc, Signal, SlotId};
 use crate::leg::Leg;
 use crate::mobility::MEASURED_EVERY;
 use crate::ran::Ran;
+use crate::rota::NEVER;
+use crate::traffic::Source;
 
 impl<P> Device<P> {
     /// Whether a leg can carry data at `now`.
@@ -44,56 +47,87 @@ impl<P> Ran<P> {
     /// Channels move on; devices report what they measure.
     fn measure(&mut self, index: usize, slot: SlotId) {
         let Self { carriers, devices, events, .. } = self;
-        for &(device, leg) in &carriers[index].attached {
+        let Carrier { attached, measuring, .. } = &mut carriers[index];
+        measuring.turn(slot.at, |at| {
+            let (device, leg) = attached[at];
             let state = &mut devices[usize::from(device)];
-            let Some(place) = state.legs.get_mut(usize::from(leg)) else { continue };
-            if place.usable.is_none_or(|from| from > slot.at) || place.due() > slot.at {
-                continue;
+            let alone = state.legs.len() == 1;
+            let place = &mut state.legs[usize::from(leg)];
+            let due = place.due();
+            if place.usable.is_none_or(|from| from > slot.at) || due > slot.at {
+                // It may be used from any slot on, where there are others.
+                return if alone { due } else { slot.at };
             }
-            let Some(report) = place.advance(slot.at, state.place.at(slot.at)) else { continue };
-            if let (true, Some(events)) = (state.watched, events.as_mut()) {
+            let report = place.advance(slot.at, state.place.at(slot.at));
+            if let (Some(report), true, Some(events)) = (report, state.watched, events.as_mut()) {
                 let report = ChannelReport { slot, cqi: report.wideband, rank: report.rank };
                 events.push(Event::Channel(DeviceId(device), report));
             }
-        }
+            if alone { place.due() } else { slot.at }
+        });
     }
 
     /// Timers of the devices whose primary carrier this is.
     fn keep_time(&mut self, index: usize, slot: SlotId) {
-        for at in 0..self.carriers[index].attached.len() {
+        let now = slot.at;
+        let mut keeping = core::mem::take(&mut self.carriers[index].keeping);
+        keeping.turn(now, |at| {
             let (device, leg) = self.carriers[index].attached[at];
-            let state = &mut self.devices[usize::from(device)];
-            if usize::from(leg) != state.primary {
-                continue;
-            }
-            let now = slot.at;
-            if state.next_measured <= now {
-                state.next_measured = now + MEASURED_EVERY;
-                self.tell_signal(device, now);
-                self.roam(device, now);
-            }
-            self.feed(device, now);
-            let state = &mut self.devices[usize::from(device)];
-            if !state.is_busy() && state.legs.len() == 1 {
-                continue;
-            }
-            let waiting = state.uplink_demand(now);
-            state.asking.handle_time(now, waiting);
-            let due = |timer: Option<HostInstant>| timer.is_some_and(|timer| timer <= now);
-            let (down, up) = (due(state.downlink.timer()), due(state.uplink.timer()));
-            if down {
-                state.downlink.handle_timers(now);
-            }
-            if up {
-                state.uplink.handle_timers(now);
-            }
-            if state.legs.len() > 1 {
-                self.aggregate(device, now);
-            }
-            if down || up {
-                self.collect(device);
-            }
+            self.keep(device, leg, now)
+        });
+        self.carriers[index].keeping = keeping;
+        let mut active = self.carriers[index].take_active();
+        active.retain(|&(device, leg)| self.tend(device, leg, now));
+        self.carriers[index].set_active(active);
+    }
+
+    /// Measures a device's neighbours and feeds its traffic; when to do so next.
+    fn keep(&mut self, device: u16, leg: u8, now: HostInstant) -> HostInstant {
+        let state = &mut self.devices[usize::from(device)];
+        if usize::from(leg) != state.primary {
+            return now;
         }
+        if state.next_measured <= now {
+            state.next_measured = now + MEASURED_EVERY;
+            self.tell_signal(device, now);
+            self.roam(device, now);
+        }
+        self.feed(device, now);
+        let state = &self.devices[usize::from(device)];
+        if state.legs.len() > 1 {
+            return now;
+        }
+        let fed = state.source.as_ref().map_or(NEVER, Source::wakeup);
+        state.next_measured.min(fed)
+    }
+
+    /// Timers of an active device; whether it still is one.
+    fn tend(&mut self, device: u16, leg: u8, now: HostInstant) -> bool {
+        let state = &mut self.devices[usize::from(device)];
+        if usize::from(leg) != state.primary {
+            return true;
+        }
+        if !state.is_busy() && state.legs.len() == 1 {
+            state.active = state.is_active();
+            return state.active;
+        }
+        let waiting = state.uplink_demand(now);
+        state.asking.handle_time(now, waiting);
+        let due = |timer: Option<HostInstant>| timer.is_some_and(|timer| timer <= now);
+        let (down, up) = (due(state.downlink.timer()), due(state.uplink.timer()));
+        if down {
+            state.downlink.handle_timers(now);
+        }
+        if up {
+            state.uplink.handle_timers(now);
+        }
+        if state.legs.len() > 1 {
+            self.aggregate(device, now);
+        }
+        if down || up {
+            self.collect(device);
+        }
+        true
     }
 
     /// What comes for a background user.
@@ -103,6 +137,7 @@ impl<P> Ran<P> {
             let Some(source) = &mut state.source else { return };
             let Some(size) = source.poll(now, state.downlink.backlog()) else { return };
             state.downlink.handle_packet(now, size, None);
+            self.rouse(device);
             self.wake(now, device, Direction::Downlink);
             self.collect(device);
         }

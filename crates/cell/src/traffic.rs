@@ -99,6 +99,17 @@ impl Source {
         }
     }
 
+    /// When to poll it next, if nothing more has come by the last time.
+    pub(crate) fn wakeup(&self) -> HostInstant {
+        match self.traffic {
+            // As soon as its backlog gets less.
+            Traffic::Full => HostInstant::default(),
+            Traffic::OnOff { .. } if self.on => self.next.min(self.until),
+            Traffic::OnOff { .. } => self.until,
+            Traffic::Objects { .. } => self.next,
+        }
+    }
+
     fn gap(&mut self, per_sec: f64) -> Duration {
         let uniform: f64 = self.rng.random();
         let seconds = -libm::log(1.0 - uniform) / per_sec.max(1e-6);

@@ -40,8 +40,8 @@ impl<P> Ran<P> {
     }
 
     fn repeat_uplink(&mut self, index: usize, slot: SlotId, data_slot: u64, room: &mut Room) {
-        for at in 0..self.carriers[index].attached.len() {
-            let (device, leg) = self.carriers[index].attached[at];
+        for at in 0..self.carriers[index].active().len() {
+            let (device, leg) = self.carriers[index].active()[at];
             let way = &self.devices[usize::from(device)].legs[usize::from(leg)].up;
             let Some(harq) = way.processes.again(slot.slot) else { continue };
             let block = &way.processes.get(harq).block;
@@ -87,7 +87,7 @@ impl<P> Ran<P> {
     fn neediest(&mut self, index: usize, slot: SlotId, data_slot: u64) -> Option<(u16, u8)> {
         let carrier = &self.carriers[index];
         let mut best: Option<(f32, (u16, u8))> = None;
-        for &(device, leg) in &carrier.attached {
+        for &(device, leg) in carrier.active() {
             let state = &mut self.devices[usize::from(device)];
             if state.belief.ready(slot.at) == 0 {
                 continue;
@@ -194,7 +194,7 @@ impl<P> Ran<P> {
         let state = &mut self.devices[usize::from(grant.device)];
         let most = state.config.harq.transmissions;
         let place = &mut state.legs[usize::from(grant.leg)];
-        let (sinr, power_dbm) = (place.uplink_sinr_db(grant.prb), place.power_dbm(grant.prb));
+        let sinr = place.uplink_sinr_db(grant.prb);
         let Attempt { rv, number, arrived, sinr_db } =
             place.up.transmit(grant.harq, &sinr, &mut carrier.rng);
         if number == 0 {
@@ -203,6 +203,7 @@ impl<P> Ran<P> {
         }
         if let (true, Some(events)) = (state.watched, &mut self.events) {
             let process = place.up.processes.get(grant.harq);
+            let power_dbm = place.power_dbm(grant.prb);
             let data = Dci {
                 sent_in: slot,
                 data_slot: slot.slot,
@@ -255,7 +256,7 @@ impl<P> Ran<P> {
     pub(crate) fn request(&mut self, index: usize, slot: SlotId) {
         let Self { carriers, devices, events, .. } = self;
         let carrier = &carriers[index];
-        for &(device, leg) in &carrier.attached {
+        for &(device, leg) in carrier.active() {
             let state = &mut devices[usize::from(device)];
             if usize::from(leg) != state.primary {
                 continue;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sounding_cell::config::{CarrierConfig, DeviceConfig, HandoverConfig, Policy};
 use sounding_cell::event::Rrc;
-use sounding_cell::radio::{ModelConfig, ScriptConfig};
+use sounding_cell::radio::{ModelConfig, Position, ScriptConfig, TrajectoryConfig};
 use sounding_cell::traffic::Traffic;
 use sounding_cell::{DeviceId, Direction, Event, Outcome, Output, Ran};
 use sounding_units::{Bytes, HostInstant};
@@ -184,4 +184,66 @@ fn users_share_a_cell_by_its_policy() {
     }
     let behind = served(Policy::Priority { slots: 100 }, true);
     assert!(behind < 0.01 * alone, "{behind}");
+}
+
+/// Two devices that walk, and packets to and from them with pauses in which nothing happens; time is told every `step`.
+fn pauses(step: Duration) -> (Vec<Event>, Vec<Output<u64>>) {
+    let mut ran = Ran::new(&[CarrierConfig::default()], ORIGIN, 6).expect("a network");
+    for x_m in [100.0, 200.0] {
+        let from = Position::new(x_m, 50.0);
+        let trajectory = TrajectoryConfig::Straight { from, heading_deg: 0.0, speed_mps: 1.4 };
+        ran.add_device(DeviceConfig { trajectory, ..DeviceConfig::default() }).expect("a device");
+    }
+    ran.watch(DEVICE);
+    let mut now = ORIGIN;
+    for number in 0..40 {
+        let next = at(number * 307);
+        while now + step < next {
+            now = now + step;
+            ran.handle_time(now);
+        }
+        let direction = if number % 3 == 0 { Direction::Uplink } else { Direction::Downlink };
+        let device = DeviceId((number % 2) as u16);
+        ran.handle_packet(next, device, direction, Bytes::new(20_000), number);
+        now = next;
+    }
+    ran.handle_time(at(20_000));
+    let mut events = Vec::new();
+    ran.drain_events(&mut events);
+    (events, std::iter::from_fn(|| ran.poll_output()).collect())
+}
+
+#[test]
+fn how_often_the_time_is_told_changes_nothing() {
+    let often = pauses(Duration::from_micros(300));
+    assert!(!often.0.is_empty() && often.1.len() == 40);
+    assert!(often == pauses(Duration::from_secs(60)));
+}
+
+#[test]
+fn slots_in_which_nothing_happens_are_passed_over() {
+    let mut ran: Ran<u64> = Ran::new(&[CarrierConfig::default()], ORIGIN, 7).unwrap();
+    assert_eq!(ran.wakeup(), None, "nobody is there");
+    ran.add_device(device()).unwrap();
+    ran.handle_time(at(1_005));
+    // The device reports its channel every 20 ms.
+    assert_eq!(ran.wakeup(), Some(at(1_020)));
+    assert_eq!(ran.no_delivery_until(), None);
+    ran.handle_packet(at(1_005), DEVICE, Direction::Downlink, Bytes::new(1_500), 0);
+    assert_eq!(ran.wakeup(), Some(at(1_006)));
+    assert_eq!(ran.no_delivery_until(), Some(at(1_006) + Duration::from_micros(2_500)));
+}
+
+#[test]
+fn a_device_that_comes_later_begins_then() {
+    let mut ran: Ran<u64> = Ran::new(&[CarrierConfig::default()], ORIGIN, 8).unwrap();
+    ran.handle_time(at(5_000));
+    ran.add_device(device()).unwrap();
+    assert_eq!(ran.wakeup(), Some(at(5_001)));
+    ran.handle_packet(at(5_000), DEVICE, Direction::Downlink, Bytes::new(1_500), 0);
+    ran.handle_time(at(6_000));
+    let Some(Output { outcome: Outcome::Delivered(passage), .. }) = ran.poll_output() else {
+        panic!("a packet of a good channel is delivered");
+    };
+    assert!(passage.began > at(5_000), "{passage:?}");
 }

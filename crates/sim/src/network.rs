@@ -23,8 +23,14 @@ pub trait Network<P> {
     /// The next packet that came out or was lost; each packet that entered comes out here exactly once.
     fn poll_output(&mut self) -> Option<(Port, Output<P>)>;
 
-    /// When something will happen if nothing enters before.
+    /// When something may come out if nothing enters before.
     fn wakeup(&self) -> Option<HostInstant>;
+
+    /// A moment before which a packet that enters at `at` does not come out: whoever puts one in may wait until then to
+    /// do so.
+    fn no_output_before(&self, at: HostInstant) -> HostInstant {
+        at
+    }
 
     /// What a device's modem wrote to its Diag port since, if the network models modems. To be polled after
     /// [`handle_time`](Self::handle_time) until it is empty.

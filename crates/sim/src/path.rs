@@ -130,6 +130,20 @@ impl<P> Path<P> {
         }
     }
 
+    /// What is through the delay by `now` comes out.
+    fn come_out(&mut self, now: HostInstant) {
+        while let Some(out) = self.arrived_by(now) {
+            self.outputs.push_back(Output::Carried(Carried {
+                payload: out.inside.payload,
+                size: out.size,
+                entered: out.inside.entered,
+                joined: out.joined,
+                left: out.left,
+                exits: out.until,
+            }));
+        }
+    }
+
     /// Takes what is through the delay by `now`, oldest first.
     fn arrived_by(&mut self, now: HostInstant) -> Option<Travelling<P>> {
         self.travelling.pop_front_if(|travelling| travelling.until <= now)
@@ -145,16 +159,15 @@ impl<P> Pipe<P> for Path<P> {
             Order::LinkThenDelay => {
                 self.link.handle_packet(now, size, inside);
                 self.leave_link();
+                self.come_out(now);
             }
-            Order::DelayThenLink => self.travelling.push_back(Travelling {
-                inside,
-                size,
-                joined: now,
-                left: now,
-                until: now + self.delay,
-            }),
+            Order::DelayThenLink => {
+                let until = now + self.delay;
+                let packet = Travelling { inside, size, joined: now, left: now, until };
+                self.travelling.push_back(packet);
+                self.handle_time(now);
+            }
         }
-        self.handle_time(now);
     }
 
     fn handle_time(&mut self, now: HostInstant) {
@@ -162,16 +175,7 @@ impl<P> Pipe<P> for Path<P> {
             Order::LinkThenDelay => {
                 self.link.handle_time(now);
                 self.leave_link();
-                while let Some(out) = self.arrived_by(now) {
-                    self.outputs.push_back(Output::Carried(Carried {
-                        payload: out.inside.payload,
-                        size: out.size,
-                        entered: out.inside.entered,
-                        joined: out.joined,
-                        left: out.left,
-                        exits: out.until,
-                    }));
-                }
+                self.come_out(now);
             }
             Order::DelayThenLink => {
                 // Each joins the link at the moment it was through the delay, however late this call is.

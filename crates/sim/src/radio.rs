@@ -1,6 +1,5 @@
-use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::cmp::{Ordering, Reverse};
 use core::time::Duration;
 
 use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig};
@@ -19,10 +18,9 @@ pub struct Radio<P> {
     carriers: Vec<CarrierConfig>,
     modems: Vec<Listened>,
     events: Vec<Event>,
-    /// What has been decided but comes out later: a block's packets are known when it is sent, and are there once it is
-    /// decoded.
-    ahead: BinaryHeap<Reverse<Ahead<P>>>,
-    count: u64,
+    /// What has been decided but comes out later, in that order: a block's packets are known when it is sent, and are
+    /// there once it is decoded.
+    ahead: VecDeque<Ahead<P>>,
     diag: VecDeque<Diag>,
     now: HostInstant,
 }
@@ -38,7 +36,6 @@ struct Listened {
 #[derive(Debug)]
 struct Ahead<P> {
     at: HostInstant,
-    count: u64,
     port: Port,
     output: Output<P>,
 }
@@ -52,8 +49,7 @@ impl<P> Radio<P> {
             carriers,
             modems: Vec::new(),
             events: Vec::new(),
-            ahead: BinaryHeap::new(),
-            count: 0,
+            ahead: VecDeque::new(),
             diag: VecDeque::new(),
             now: origin,
         })
@@ -107,8 +103,14 @@ impl<P> Radio<P> {
                     (dropped, Output::Lost(Lost { payload, size, entered, dropped }))
                 }
             };
-            self.ahead.push(Reverse(Ahead { at, count: self.count, port, output }));
-            self.count += 1;
+            let ahead = Ahead { at, port, output };
+            if self.ahead.back().is_none_or(|last| last.at <= at) {
+                self.ahead.push_back(ahead);
+            } else {
+                // Carriers take nearly the same time to decode: it goes a few places before the end.
+                let later = self.ahead.iter().rev().take_while(|ahead| ahead.at > at).count();
+                self.ahead.insert(self.ahead.len() - later, ahead);
+            }
         }
         if self.modems.is_empty() {
             return;
@@ -141,40 +143,26 @@ impl<P> Network<P> for Radio<P> {
     }
 
     fn poll_output(&mut self) -> Option<(Port, Output<P>)> {
-        let Reverse(next) = self.ahead.peek()?;
-        if next.at > self.now {
-            return None;
-        }
-        self.ahead.pop().map(|Reverse(next)| (next.port, next.output))
+        let next = self.ahead.pop_front_if(|next| next.at <= self.now)?;
+        Some((next.port, next.output))
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        let outputs = self.ahead.peek().map(|Reverse(next)| next.at);
+        let outputs = self.ahead.front().map(|next| next.at);
+        if self.modems.is_empty() {
+            return [self.ran.no_delivery_until(), outputs].into_iter().flatten().min();
+        }
+        // A modem has something to say of any slot.
         let diag = self.diag.front().map(|diag| diag.at);
-        [self.ran.wakeup(), outputs, diag].into_iter().flatten().min()
+        let modems = self.modems.iter().map(|listened| listened.modem.wakeup()).min();
+        [self.ran.wakeup(), modems, outputs, diag].into_iter().flatten().min()
+    }
+
+    fn no_output_before(&self, at: HostInstant) -> HostInstant {
+        self.ran.no_delivery_before(at)
     }
 
     fn poll_diag(&mut self) -> Option<Diag> {
         self.diag.pop_front_if(|diag| diag.at <= self.now)
-    }
-}
-
-impl<P> PartialEq for Ahead<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl<P> Eq for Ahead<P> {}
-
-impl<P> PartialOrd for Ahead<P> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<P> Ord for Ahead<P> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.at, self.count).cmp(&(other.at, other.count))
     }
 }

@@ -40,8 +40,8 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         &self.network
     }
 
-    /// Moves everything on that has come to the end of its stage.
-    fn carry(&mut self) {
+    /// What is through the segment enters the network, each packet at its own time.
+    fn enter(&mut self) {
         while let Some(output) = self.down.poll_output() {
             match output {
                 Output::Carried(out) => {
@@ -51,6 +51,10 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
                 lost => self.outputs.push_back(ended(lost)),
             }
         }
+    }
+
+    /// Moves on what the network has carried, and what is through the segment after it.
+    fn carry(&mut self) {
         while let Some((port, output)) = self.network.poll_output() {
             match output {
                 Output::Carried(out) if port.direction == Direction::Uplink => {
@@ -85,15 +89,23 @@ impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
     fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: P) {
         let through = Through { payload, entered: now };
         match port.direction {
-            Direction::Uplink => self.network.handle_packet(now, port, size, through),
-            Direction::Downlink => self.down.handle_packet(now, size, (port, through)),
+            Direction::Uplink => {
+                // Those that were through before are in the network before.
+                self.down.handle_time(now);
+                self.enter();
+                self.network.handle_packet(now, port, size, through);
+            }
+            Direction::Downlink => {
+                self.down.handle_packet(now, size, (port, through));
+                self.enter();
+            }
         }
         self.carry();
     }
 
     fn handle_time(&mut self, now: HostInstant) {
         self.down.handle_time(now);
-        self.carry();
+        self.enter();
         self.network.handle_time(now);
         self.carry();
         self.up.handle_time(now);
@@ -105,7 +117,12 @@ impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        [self.network.wakeup(), self.up.wakeup(), self.down.wakeup()].into_iter().flatten().min()
+        let entering = self.down.wakeup().map(|at| self.network.no_output_before(at));
+        [self.network.wakeup(), self.up.wakeup(), entering].into_iter().flatten().min()
+    }
+
+    fn no_output_before(&self, at: HostInstant) -> HostInstant {
+        self.network.no_output_before(at)
     }
 
     fn poll_diag(&mut self) -> Option<Diag> {

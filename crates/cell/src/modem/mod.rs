@@ -217,6 +217,11 @@ impl Modem {
         }
     }
 
+    /// When it has something to write next, if nothing happens in the network before.
+    pub fn wakeup(&self) -> HostInstant {
+        self.ahead.first_key_value().map_or(self.beat, |(&(at, _), _)| at.min(self.beat))
+    }
+
     fn take(&mut self, at: HostInstant, seen: Seen) {
         let common = &mut self.common;
         let carrier = match &seen {

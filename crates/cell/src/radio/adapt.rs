@@ -152,7 +152,8 @@ impl Adapter {
         let layers = layers.clamp(1, 4);
         let mut known = Known {
             layers,
-            whole_db: per_layer_db(super::report::capacity_mean_db(sinr_db), layers),
+            // Of no use beside its sub-bands.
+            whole_db: f32::NEG_INFINITY,
             sub_bands_db: [0.0; MAX_SUB_BANDS],
             count: sinr_db.len().min(MAX_SUB_BANDS),
         };

@@ -153,16 +153,20 @@ impl<N: Network<Segment>> World<N> {
 
     /// Hands on what came out of the network, and what is sent upon it, until nothing more comes out now.
     fn carry<O: Observer>(&mut self, observer: &mut O) {
+        // Packets of a flow come out together, and only its last timer counts.
+        let mut changed: Option<FlowId> = None;
         while let Some((_, output)) = self.network.poll_output() {
             match output {
                 Output::Carried(out) => {
                     let flow = out.payload.flow;
+                    if let Some(before) = changed.replace(flow).filter(|before| *before != flow) {
+                        self.schedule(before);
+                    }
                     self.digest
                         .fold(out.exits.as_nanos(), u64::from(flow.0) << 32 | out.size.count());
                     let host = &mut self.flows[flow.0 as usize];
                     host.handle_segment(self.now, &out, &mut self.outbox, observer);
                     self.send(flow);
-                    self.schedule(flow);
                 }
                 Output::Lost(out) => {
                     let flow = out.payload.flow;
@@ -170,6 +174,9 @@ impl<N: Network<Segment>> World<N> {
                     self.flows[flow.0 as usize].handle_drop(self.now, &out, observer);
                 }
             }
+        }
+        if let Some(flow) = changed {
+            self.schedule(flow);
         }
     }
 
