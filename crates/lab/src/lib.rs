@@ -3,6 +3,7 @@
 pub mod bpf_cost;
 pub mod ceiling;
 pub mod daemon;
+pub mod dataset;
 pub mod duel;
 pub mod flow;
 mod follower;
@@ -16,4 +17,5 @@ pub mod provenance;
 pub mod race;
 pub mod radio;
 pub mod report;
+pub mod simulate;
 pub mod versus;
