@@ -3,6 +3,7 @@
 pub mod bpf_cost;
 pub mod ceiling;
 pub mod daemon;
+pub mod dataset;
 pub mod duel;
 pub mod flow;
 mod follower;
@@ -11,8 +12,10 @@ pub mod mahimahi;
 pub mod metrics;
 pub mod oracle;
 pub mod overhead;
+pub mod plan;
 pub mod provenance;
 pub mod race;
 pub mod radio;
 pub mod report;
+pub mod simulate;
 pub mod versus;

@@ -18,6 +18,8 @@ pub struct Radio<P> {
     carriers: Vec<CarrierConfig>,
     modems: Vec<Listened>,
     events: Vec<Event>,
+    /// What happened, for whoever asked to be shown; `None` if nobody did.
+    shown: Option<Vec<Event>>,
     /// What has been decided but comes out later, in that order: a block's packets are known when it is sent, and are
     /// there once it is decoded.
     ahead: VecDeque<Ahead<P>>,
@@ -49,6 +51,7 @@ impl<P> Radio<P> {
             carriers,
             modems: Vec::new(),
             events: Vec::new(),
+            shown: None,
             ahead: VecDeque::new(),
             diag: VecDeque::new(),
             now: origin,
@@ -76,6 +79,24 @@ impl<P> Radio<P> {
         Ok(device)
     }
 
+    /// Keeps what happens for [`drain_events`](Self::drain_events), for a judge to see: the passage of every packet of
+    /// these devices, and if it is `sniffed`, what a cell's control channel tells of all its users.
+    pub fn show(&mut self, devices: impl IntoIterator<Item = Device>, sniffed: bool) {
+        devices.into_iter().for_each(|device| self.ran.watch(DeviceId(device.0)));
+        if sniffed {
+            self.ran.sniff();
+        }
+        self.shown.get_or_insert_default();
+    }
+
+    /// Moves what happened since the last call to the end of `into`; nothing unless it was to be
+    /// [shown](Self::show).
+    pub fn drain_events(&mut self, into: &mut Vec<Event>) {
+        if let Some(shown) = &mut self.shown {
+            into.append(shown);
+        }
+    }
+
     /// The network itself: for what only a judge may know.
     pub fn ran(&self) -> &Ran<P> {
         &self.ran
@@ -95,7 +116,8 @@ impl<P> Radio<P> {
                         size,
                         entered,
                         joined: entered,
-                        left: passage.arrived,
+                        // What HARQ and RLC repeat comes on top of the queue, not out of it.
+                        left: passage.sent,
                         exits: passage.delivered,
                     }),
                 ),
@@ -112,7 +134,7 @@ impl<P> Radio<P> {
                 self.ahead.insert(self.ahead.len() - later, ahead);
             }
         }
-        if self.modems.is_empty() {
+        if self.modems.is_empty() && self.shown.is_none() {
             return;
         }
         self.ran.drain_events(&mut self.events);
@@ -125,7 +147,10 @@ impl<P> Radio<P> {
                 self.diag.push_back(Diag { device: *device, at, bytes: record.bytes });
             }
         }
-        self.events.clear();
+        match &mut self.shown {
+            Some(shown) => shown.append(&mut self.events),
+            None => self.events.clear(),
+        }
     }
 }
 

@@ -9,10 +9,12 @@ use serde::Serialize;
 use sounding_lab::{bpf_cost, ceiling, granularity, mahimahi, overhead, provenance, versus};
 use sounding_units::Rate;
 
+use crate::dataset;
+
 /// Experiments that compare this project with others and with itself.
 ///
-/// They run real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo. Figures
-/// are only as good as the machine is quiet; each result says how busy it was.
+/// Those of `run` send real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo.
+/// Figures are only as good as the machine is quiet; each result says how busy it was. `dataset` needs neither.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -25,7 +27,8 @@ Examples:
   sounding lab list
   sudo sounding lab run mahimahi --reps 3 --markdown docs/emulator-vs-mahimahi.md
   sudo sounding lab run mahimahi --traces vz-short.down --duration 20s --reps 1
-  sudo sounding lab run emu-ceiling --json ceiling.json";
+  sudo sounding lab run emu-ceiling --json ceiling.json
+  sounding lab dataset traces --traces 20 --duration 30s";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -40,6 +43,7 @@ enum Verb {
         #[command(subcommand)]
         experiment: Experiment,
     },
+    Dataset(dataset::Args),
 }
 
 #[derive(Subcommand)]
@@ -241,6 +245,7 @@ fn write(path: &Path, text: &str) -> miette::Result<()> {
 pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     match args.verb {
         Verb::List { json } => list(json),
+        Verb::Dataset(args) => dataset::run(args),
         Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
         Verb::Run { experiment: Experiment::Biscay(args) } => biscay(args),
