@@ -3,9 +3,10 @@ use sounding_diag::capture::{self, Located, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::RecordError;
 use sounding_kpi::Kpi;
+use sounding_trace::dci::Heard;
 use sounding_units::HostInstant;
 
-use crate::{Config, Estimator, LinkEstimate};
+use crate::{CellView, Config, Estimator, LinkEstimate};
 
 /// The whole way from a modem's bytes to what its link carries: frames, records, KPIs, estimate.
 #[derive(Clone, Debug)]
@@ -148,6 +149,16 @@ impl Sounder {
     /// What the link carries, as far as the bytes so far say.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
         self.estimator.estimate(now)
+    }
+
+    /// What a sniffer heard of a cell that serves this device: see [`Estimator::handle_heard`].
+    pub fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
+        self.estimator.handle_heard(now, heard);
+    }
+
+    /// What is known of the cells that serve the device, with [`Method::Cell`](crate::Method::Cell).
+    pub fn cell(&self, now: HostInstant) -> Option<CellView> {
+        self.estimator.cell(now)
     }
 
     /// What has been met so far.

@@ -29,10 +29,10 @@ pub(crate) struct Link {
     /// One direction only
     #[arg(long, value_enum)]
     direction: Option<DirectionWord>,
-    /// How granted bytes are counted
+    /// What the rate is made of
     #[arg(long, value_enum, default_value_t = MethodWord::Grants)]
     method: MethodWord,
-    /// Span of time that grants are summed over
+    /// Span of time that a rate is an average of
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
     window: Duration,
     /// Time between rows
