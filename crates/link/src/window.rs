@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn sizes_and_padding_of_a_window_are_summed() {
         let mut window = Window::new(Duration::from_millis(100));
-        let ms = |ms| ModemInstant::from_nanos(ms * 1_000_000);
+        let ms = |ms: u64| ModemInstant::from_nanos(ms * 1_000_000);
         for at in [1000, 1050, 1100, 1150] {
             window.push(ms(at), Bytes::new(10), Bytes::new(1));
         }

@@ -209,7 +209,7 @@ impl Own {
         for slot in slots.window(end).filter(of_carrier) {
             prb += slot.prb;
             count += 1;
-            blocks += slot.first + slot.again;
+            blocks += slot.first;
         }
         let secs = slots.span.as_secs_f64();
         let window = bits_per_prb(slots.window(end).filter(of_carrier));

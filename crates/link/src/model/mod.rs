@@ -97,3 +97,6 @@ impl Model {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
