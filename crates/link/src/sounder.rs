@@ -1,3 +1,5 @@
+use alloc::collections::VecDeque;
+
 use sounding_diag::LogRecord;
 use sounding_diag::capture::{self, Located, Reader};
 use sounding_diag::packet::Packet;
@@ -15,6 +17,8 @@ pub struct Sounder {
     reader: Reader,
     estimator: Estimator,
     counts: Counts,
+    /// A sniffer's log that is not heard yet.
+    log: VecDeque<(HostInstant, Heard)>,
 }
 
 /// When bytes arrived at the host.
@@ -49,6 +53,7 @@ impl Sounder {
             reader: Reader::new(),
             estimator: Estimator::new(config),
             counts: Counts::default(),
+            log: VecDeque::new(),
         }
     }
 
@@ -56,6 +61,14 @@ impl Sounder {
     #[must_use]
     pub fn reading(mut self, kind: capture::Kind) -> Self {
         self.reader = Reader::of(kind);
+        self
+    }
+
+    /// A sounder that hears a sniffer's log meanwhile, in the order of its times: each line with the first record that
+    /// arrives at its time or later.
+    #[must_use]
+    pub fn hearing(mut self, log: impl IntoIterator<Item = (HostInstant, Heard)>) -> Self {
+        self.log = log.into_iter().collect();
         self
     }
 
@@ -132,6 +145,9 @@ impl Sounder {
             Arrival::AsStamped => HostInstant::from_nanos(record.at.as_nanos()),
         };
         self.estimator.handle_record(now, record.at);
+        while let Some((_, heard)) = self.log.pop_front_if(|(at, _)| *at <= now) {
+            self.estimator.handle_heard(now, &heard);
+        }
         let outcome = sounding_kpi::extract(record, |kpi| {
             self.counts.kpis += 1;
             self.estimator.handle_kpi(now, &kpi);

@@ -21,6 +21,7 @@ mod output;
 mod record;
 mod run;
 mod signals;
+mod sniffer;
 mod words;
 
 /// Measures the radio link from the modem's own records and sends exactly what it carries

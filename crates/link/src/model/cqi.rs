@@ -99,9 +99,11 @@ impl CqiTables {
     }
 
     fn learn(&mut self, at: ModemInstant, slot: &Slot) {
-        let Some(&Report { carrier, rank, cqi }) = self.report(slot.carrier.into(), at) else {
+        let carrier = usize::from(slot.carrier);
+        if !matches!(self.tables.get(carrier), Some(Some(_))) {
             return;
-        };
+        }
+        let Some(&Report { rank, cqi, .. }) = self.report(carrier, at) else { return };
         let (Some(seen), Some(Some(table))) = (slot.bits_per_prb(), self.tables.get_mut(carrier))
         else {
             return;

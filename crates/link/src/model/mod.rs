@@ -9,6 +9,8 @@ mod raw;
 mod slots;
 mod sniffed;
 
+use core::time::Duration;
+
 use sounding_kpi::Kpi;
 use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, ModemInstant, Rate};
@@ -47,6 +49,9 @@ pub(crate) struct Modelled {
 impl Model {
     /// The model of a method; those that count granted bytes have none.
     pub(crate) fn of(config: &Config) -> Option<Self> {
+        // A rate over no time is none.
+        let window = config.window.max(Duration::from_millis(1));
+        let config = &Config { window, ..*config };
         let kind = match config.method {
             Method::Grants | Method::Formula => return None,
             Method::Cqi => Kind::Cqi(CqiTables::new(config)),

@@ -75,7 +75,7 @@ impl Sniffed {
         let time = dci.moment.time;
         let newest = self.messages.back().map(|message| message.time);
         // A log that begins anew, or whose clock was set.
-        if newest.is_some_and(|newest| time + Duration::from_secs(1) < newest) {
+        if newest.is_some_and(|newest| time.saturating_add(Duration::from_secs(1)) < newest) {
             *self = Self::new(self.span);
         }
         self.width = dci.cell_prb.or(self.width);
@@ -83,14 +83,17 @@ impl Sniffed {
             *used = true;
         }
         let before = if self.slot.0 == time { self.slot.1 } else { 0 };
-        self.slot = (time, before + u32::from(dci.prb));
+        self.slot = (time, before.saturating_add(dci.prb.into()));
         self.widest = self.widest.max(self.slot.1);
         let bits = dci.blocks.iter().flatten().map(|block| block.bits).fold(0, u32::saturating_add);
         let place = self.messages.iter().rposition(|m| m.time <= time).map_or(0, |at| at + 1);
         self.messages.insert(place, Message { time, rnti: dci.rnti, prb: dci.prb, bits });
         let end = self.messages.back().map_or(time, |message| message.time);
         while self.messages.len() > CAPACITY
-            || self.messages.front().is_some_and(|message| message.time + self.span <= end)
+            || self
+                .messages
+                .front()
+                .is_some_and(|message| message.time.saturating_add(self.span) <= end)
         {
             self.messages.pop_front();
         }
@@ -98,7 +101,11 @@ impl Sniffed {
 
     /// Silence is heard too: nothing older than a span before it counts.
     pub(super) fn handle_silence(&mut self, time: Duration) {
-        while self.messages.front().is_some_and(|message| message.time + self.span <= time) {
+        while self
+            .messages
+            .front()
+            .is_some_and(|message| message.time.saturating_add(self.span) <= time)
+        {
             self.messages.pop_front();
         }
     }
