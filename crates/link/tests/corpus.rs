@@ -77,7 +77,8 @@ fn regenerate() {
         (0..4).map(move |knobs| (format!("{name}-{knobs}"), knobs | number << 2, format))
     });
     let methods = (0u8..).zip(Method::ALL).skip(2).map(|(number, method)| {
-        let knobs = 1 | targets::method_knobs(number) | targets::SNIFFED;
+        let sniffed = if method == Method::Cell { targets::SNIFFED } else { 0 };
+        let knobs = 1 | targets::method_knobs(number) | sniffed;
         (Cause::from(method).to_string(), knobs, Format::Hdlc)
     });
     for (name, first, format) in formats.chain(methods) {

@@ -52,7 +52,6 @@ pub(super) struct CqiTables {
     direction: Direction,
     ip_share: f64,
     tables: [Option<Table>; CARRIERS],
-    /// Rank that LTE's older records say in reports of their own.
     reports: Recent<Report>,
     /// Blocks up to here have been learnt from.
     learnt: ModemInstant,
