@@ -83,7 +83,7 @@ def link(
     source: Source,
     *,
     direction: Literal["uplink", "downlink"] = "downlink",
-    method: Literal["grants", "formula"] = "grants",
+    method: Literal["grants", "formula", "cqi", "cell", "prb", "mcs", "rsrp"] = "grants",
     window: float = 0.1,
     bin: float = 0.1,
 ) -> Table:
@@ -91,6 +91,6 @@ def link(
 
     Columns: `modem_time_ns`; `time_s` since the first record; `rate_bits_per_sec` as IP bytes; `bound`, whether that is
     all the radio had (`capacity`) or only what was asked for (`served`); `state` of the link; `cause`, the method behind
-    the rate; `age_s` of the newest record; `backlog_bytes` in the modem, NaN where it did not say.
+    the rate, `none` where it knows nothing; `age_s` of the newest record; `backlog_bytes` in the modem, NaN where it did not say.
     """
     return Table._of(_sounding.link(source, direction, method, window, bin))

@@ -27,7 +27,16 @@ struct Series {
 
 const BOUNDS: [Limit; 2] = [Limit::Served, Limit::Capacity];
 const STATES: [State; 4] = [State::Active, State::Idle, State::Silent, State::Stale];
-const CAUSES: [Cause; 3] = [Cause::None, Cause::Grants, Cause::Formula];
+const CAUSES: [Cause; 8] = [
+    Cause::None,
+    Cause::Grants,
+    Cause::Formula,
+    Cause::Cqi,
+    Cause::Cell,
+    Cause::Prb,
+    Cause::Mcs,
+    Cause::Rsrp,
+];
 
 /// The link estimates of a capture, as columns and the words for those that hold choices.
 #[pyfunction]
@@ -47,7 +56,15 @@ pub(crate) fn link<'py>(
     config.method = match method {
         "grants" => Method::Grants,
         "formula" => Method::Formula,
-        other => return Err(unknown("method", other, "grants or formula")),
+        "cqi" => Method::Cqi,
+        "cell" => Method::Cell,
+        "prb" => Method::Prb,
+        "mcs" => Method::Mcs,
+        "rsrp" => Method::Rsrp,
+        other => {
+            let known = "grants, formula, cqi, cell, prb, mcs or rsrp";
+            return Err(unknown("method", other, known));
+        }
     };
     config.window = span("window", window)?;
     let mut bins = Bins::new(span("bin", bin)?);

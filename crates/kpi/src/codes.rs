@@ -1,6 +1,7 @@
 use sounding_diag::LogCode;
 use sounding_diag::record::{
-    MacDownlink, MacUplink, PdschDemapper, PdschStat, PuschTxReport, UplinkBuffer,
+    AperiodicCsf, MacDownlink, MacUplink, NrCsf, NrSearcher, PdschDemapper, PdschStat, PeriodicCsf,
+    PuschTxReport, ServingCells, UplinkBuffer,
 };
 
 use crate::Direction;
@@ -17,6 +18,11 @@ pub const fn codes(direction: Direction) -> &'static [LogCode] {
     }
 }
 
+/// The log records that say how good a channel is: what estimates from CQI and from levels are made of besides.
+pub const fn channel_codes() -> &'static [LogCode] {
+    &[PeriodicCsf::CODE, AperiodicCsf::CODE, NrCsf::CODE, ServingCells::CODE, NrSearcher::CODE]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -25,13 +31,12 @@ mod tests {
 
     #[test]
     fn every_code_that_is_asked_for_is_one_that_is_read() {
-        for direction in [Direction::Uplink, Direction::Downlink] {
-            for &code in codes(direction) {
-                let at = Default::default();
-                let record = LogRecord { code, at, stamp: 0, radio: None, body: &[] };
-                // An empty body fits no layout; of a code that holds no KPI not even that is looked at.
-                assert_ne!(extract(&record, |_| {}), Ok(false), "{code}");
-            }
+        let lists = [codes(Direction::Uplink), codes(Direction::Downlink), channel_codes()];
+        for &code in lists.into_iter().flatten() {
+            let at = Default::default();
+            let record = LogRecord { code, at, stamp: 0, radio: None, body: &[] };
+            // An empty body fits no layout; of a code that holds no KPI not even that is looked at.
+            assert_ne!(extract(&record, |_| {}), Ok(false), "{code}");
         }
     }
 }

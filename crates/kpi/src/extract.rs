@@ -1,5 +1,6 @@
 //! From checked records to KPIs.
 
+mod channel;
 mod nr;
 
 use core::time::Duration;
@@ -8,8 +9,9 @@ use sounding_diag::LogRecord;
 use sounding_diag::mac::Element;
 use sounding_diag::radio::{Modulation, Rnti, Tti};
 use sounding_diag::record::{
-    MacDownlink, MacUplink, NrPdschStatus, NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule,
-    PdschDemapper, PdschStat, PuschTxReport, RecordError, ServingCells, UplinkBuffer,
+    AperiodicCsf, MacDownlink, MacUplink, NrCsf, NrPdschStatus, NrSearcher, NrUplink, NrUplinkBsr,
+    NrUplinkSchedule, PdschDemapper, PdschStat, PeriodicCsf, PuschTxReport, RecordError,
+    ServingCells, UplinkBuffer,
 };
 use sounding_phy::lte::{self, McsTable, TbsIndex};
 use sounding_units::{Bytes, ModemInstant, Prb};
@@ -34,6 +36,9 @@ pub fn extract(log: &LogRecord<'_>, mut sink: impl FnMut(Kpi)) -> Result<bool, R
         NrUplinkSchedule::CODE => nr::uplink(at, &NrUplinkSchedule::parse(body)?, sink),
         NrUplink::CODE => nr::uplink_blocks(at, &NrUplink::parse(body)?, sink),
         NrUplinkBsr::CODE => nr::reports(at, &NrUplinkBsr::parse(body)?, sink),
+        PeriodicCsf::CODE => channel::periodic(at, &PeriodicCsf::parse(body)?, sink),
+        AperiodicCsf::CODE => channel::aperiodic(at, &AperiodicCsf::parse(body)?, sink),
+        NrCsf::CODE => channel::nr(at, &NrCsf::parse(body)?, sink),
         NrSearcher::CODE => nr::cells(at, &NrSearcher::parse(body)?, sink),
         _ => return Ok(false),
     }
@@ -216,6 +221,7 @@ fn serving_cells(stamped: ModemInstant, cells: &ServingCells<'_>, sink: &mut imp
             cell: cell.pci,
             rsrp_dbm: cell.rsrp.as_f64() as f32,
             rsrq_db: cell.rsrq.as_f64() as f32,
+            sinr_db: cell.snr.into_iter().flatten().map(|db| db.as_f64() as f32).reduce(f32::max),
         }));
     }
 }

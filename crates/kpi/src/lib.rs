@@ -18,7 +18,9 @@ pub mod registry;
 mod sample;
 mod subscription;
 
-pub use codes::codes;
+pub use codes::{channel_codes, codes};
 pub use extract::extract;
-pub use sample::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
+pub use sample::{
+    Allocation, Backlog, Channel, Coding, CqiTable, Direction, Grant, Kpi, Layer, Signal,
+};
 pub use subscription::{Counts, Reading, Subscription, UnknownKpi, Unread};

@@ -77,7 +77,7 @@ pub enum Coding {
 }
 
 impl Allocation {
-    /// The size that the tables give for this allocation, or `None` where they have no entry or records do not say
+    /// The size that LTE's tables give for this allocation, or `None` where they have no entry or records do not say
     /// enough, as those of NR.
     pub fn size(&self) -> Option<Bytes> {
         let Coding::Lte(index) = self.coding else { return None };
@@ -97,6 +97,34 @@ pub struct Signal {
     pub rsrp_dbm: f32,
     /// RSRQ in dB, SS-RSRQ in NR. Range −43..=34 (TS 36.214 §5.1.3, TS 38.215 §5.1.3).
     pub rsrq_db: f32,
+    /// SINR in dB, the best antenna's, where the record says. Range −20..=31.
+    pub sinr_db: Option<f32>,
+}
+
+/// What the device told the network about the quality of a downlink channel, of the whole carrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// When it was sent, on the modem's clock.
+    pub at: ModemInstant,
+    /// Component carrier: 0 is the primary cell, and where the record does not say.
+    pub carrier: u8,
+    /// CQI, 0..=15; 0 is out of range.
+    pub cqi: u8,
+    /// CQI of the second codeword, where there is one.
+    pub second: Option<u8>,
+    /// Layers that it is for, where the report says. Range 1..=4.
+    pub rank: Option<u8>,
+    /// What the CQI counts in.
+    pub table: CqiTable,
+}
+
+/// Which table gives a CQI its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CqiTable {
+    /// Of LTE.
+    Lte(sounding_phy::lte::CqiTable),
+    /// Of NR, where it is configured which.
+    Nr,
 }
 
 /// Data that waits in the modem for uplink grants.
@@ -117,4 +145,6 @@ pub enum Kpi {
     Signal(Signal),
     /// Uplink data is waiting.
     Backlog(Backlog),
+    /// A channel's quality was reported.
+    Channel(Channel),
 }

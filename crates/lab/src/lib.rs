@@ -5,6 +5,7 @@ pub mod ceiling;
 pub mod daemon;
 pub mod dataset;
 pub mod duel;
+pub mod estimators;
 pub mod flow;
 mod follower;
 pub mod granularity;

@@ -4,15 +4,27 @@ use sounding_kpi::Direction;
 
 use crate::Bound;
 
-/// How granted bytes are counted.
+/// What the rate is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// The sizes of the granted transport blocks (BISCAY §3.2.2): from PHY records that tell new data from repeated,
     /// because they come every few milliseconds; else from MAC records, which come every 100 ms; else from any.
     Grants,
-    /// Equation 1 of BISCAY §3.2.2, from PRB, I_TBS and layers of PHY records; the size that the record itself
-    /// states is not looked at.
+    /// Equation 1 of BISCAY §3.2.2, from PRB, I_TBS and layers of PHY records; the size that the record itself states is
+    /// not looked at, but for finding out what an NR cell has configured.
     Formula,
+    /// What a CQI stands for, times the share of the carrier that was served (CQIC §3.3). Downlink only: no device
+    /// reports on what it sends.
+    Cqi,
+    /// The device's resource blocks and its part of the idle ones, over the last round trip, which `window` is then, and
+    /// what of that reaches a transport (PBE-CC §4.2.1). Idle ones are known where a sniffer is listened to.
+    Cell,
+    /// Resource blocks alone, by a line that is learnt in the first 20 s: what BISCAY §5.2 compares with.
+    Prb,
+    /// I_MCS alone, by such a line.
+    Mcs,
+    /// RSRP alone, by such a line.
+    Rsrp,
 }
 
 /// What an [`Estimator`] looks at and how it judges.
@@ -20,9 +32,9 @@ pub enum Method {
 pub struct Config {
     /// Which way.
     pub direction: Direction,
-    /// How granted bytes are counted.
+    /// What the rate is made of.
     pub method: Method,
-    /// Span of modem time that grants are summed over. 100 ms is the MAC summary of BISCAY §3.2.2, and its Fig. 6
+    /// Span of modem time that a rate is an average of. 100 ms is the MAC summary of BISCAY §3.2.2, and its Fig. 6
     /// finds nothing to gain below.
     pub window: Duration,
     /// Age of the newest record up to which an estimate may be used. 200 ms, chosen; pinned by the staleness tests
@@ -33,6 +45,17 @@ pub struct Config {
     /// What to say of the bound instead of judging it: an experiment whose link *is* the capture's grants knows that
     /// they are its capacity.
     pub assume: Option<Bound>,
+}
+
+impl Method {
+    /// Every method.
+    pub const ALL: [Self; 7] =
+        [Self::Grants, Self::Formula, Self::Cqi, Self::Cell, Self::Prb, Self::Mcs, Self::Rsrp];
+
+    /// Whether it needs records of the channel (`sounding_kpi::channel_codes`) besides those of grants.
+    pub const fn reads_channel(self) -> bool {
+        matches!(self, Self::Cqi | Self::Cell | Self::Rsrp)
+    }
 }
 
 impl Config {

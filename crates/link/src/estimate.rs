@@ -4,6 +4,8 @@ use core::time::Duration;
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, Rate};
 
+use crate::Method;
+
 /// What the radio link carries, and how far that can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkEstimate {
@@ -72,7 +74,17 @@ pub enum Cause {
     Grants,
     /// Equation 1 of BISCAY: table[PRB, I_TBS] by carrier and layers.
     Formula,
-    /// No grant was ever seen.
+    /// CQI and the share of the carrier that was served (CQIC §3.3).
+    Cqi,
+    /// Own and idle resource blocks of the cells (PBE-CC §4.2.1).
+    Cell,
+    /// Resource blocks alone.
+    Prb,
+    /// I_MCS alone.
+    Mcs,
+    /// RSRP alone.
+    Rsrp,
+    /// No grant was ever seen, or nothing that the method needs.
     None,
 }
 
@@ -88,4 +100,27 @@ macro_rules! display_lower {
 
 display_lower!(Bound { Capacity => "capacity", Served => "served" });
 display_lower!(State { Active => "active", Idle => "idle", Silent => "silent", Stale => "stale" });
-display_lower!(Cause { Grants => "grants", Formula => "formula", None => "none" });
+display_lower!(Cause {
+    Grants => "grants",
+    Formula => "formula",
+    Cqi => "cqi",
+    Cell => "cell",
+    Prb => "prb",
+    Mcs => "mcs",
+    Rsrp => "rsrp",
+    None => "none",
+});
+
+impl From<Method> for Cause {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Grants => Self::Grants,
+            Method::Formula => Self::Formula,
+            Method::Cqi => Self::Cqi,
+            Method::Cell => Self::Cell,
+            Method::Prb => Self::Prb,
+            Method::Mcs => Self::Mcs,
+            Method::Rsrp => Self::Rsrp,
+        }
+    }
+}

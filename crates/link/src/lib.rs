@@ -13,6 +13,9 @@ mod bins;
 mod config;
 mod estimate;
 mod estimator;
+mod model;
+mod recent;
+mod shapes;
 mod sounder;
 mod window;
 
@@ -20,4 +23,5 @@ pub use bins::Bins;
 pub use config::{Config, Method};
 pub use estimate::{Bound, Cause, LinkEstimate, State};
 pub use estimator::Estimator;
+pub use model::CellView;
 pub use sounder::{Arrival, Counts, Seen, Sounder};

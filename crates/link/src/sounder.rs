@@ -1,11 +1,14 @@
+use alloc::collections::VecDeque;
+
 use sounding_diag::LogRecord;
 use sounding_diag::capture::{self, Located, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::RecordError;
 use sounding_kpi::Kpi;
+use sounding_trace::dci::Heard;
 use sounding_units::HostInstant;
 
-use crate::{Config, Estimator, LinkEstimate};
+use crate::{CellView, Config, Estimator, LinkEstimate};
 
 /// The whole way from a modem's bytes to what its link carries: frames, records, KPIs, estimate.
 #[derive(Clone, Debug)]
@@ -14,6 +17,8 @@ pub struct Sounder {
     reader: Reader,
     estimator: Estimator,
     counts: Counts,
+    /// A sniffer's log that is not heard yet.
+    log: VecDeque<(HostInstant, Heard)>,
 }
 
 /// When bytes arrived at the host.
@@ -48,6 +53,7 @@ impl Sounder {
             reader: Reader::new(),
             estimator: Estimator::new(config),
             counts: Counts::default(),
+            log: VecDeque::new(),
         }
     }
 
@@ -55,6 +61,14 @@ impl Sounder {
     #[must_use]
     pub fn reading(mut self, kind: capture::Kind) -> Self {
         self.reader = Reader::of(kind);
+        self
+    }
+
+    /// A sounder that hears a sniffer's log meanwhile, in the order of its times: each line with the first record that
+    /// arrives at its time or later.
+    #[must_use]
+    pub fn hearing(mut self, log: impl IntoIterator<Item = (HostInstant, Heard)>) -> Self {
+        self.log = log.into_iter().collect();
         self
     }
 
@@ -131,6 +145,9 @@ impl Sounder {
             Arrival::AsStamped => HostInstant::from_nanos(record.at.as_nanos()),
         };
         self.estimator.handle_record(now, record.at);
+        while let Some((_, heard)) = self.log.pop_front_if(|(at, _)| *at <= now) {
+            self.estimator.handle_heard(now, &heard);
+        }
         let outcome = sounding_kpi::extract(record, |kpi| {
             self.counts.kpis += 1;
             self.estimator.handle_kpi(now, &kpi);
@@ -148,6 +165,16 @@ impl Sounder {
     /// What the link carries, as far as the bytes so far say.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
         self.estimator.estimate(now)
+    }
+
+    /// What a sniffer heard of a cell that serves this device: see [`Estimator::handle_heard`].
+    pub fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
+        self.estimator.handle_heard(now, heard);
+    }
+
+    /// What is known of the cells that serve the device, with [`Method::Cell`](crate::Method::Cell).
+    pub fn cell(&self, now: HostInstant) -> Option<CellView> {
+        self.estimator.cell(now)
     }
 
     /// What has been met so far.

@@ -1,25 +1,16 @@
-//! Bytes granted in the last stretch of modem time, whatever order the records came in.
+//! Bytes granted in the last stretch of modem time.
 
-use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use sounding_units::{Bytes, ModemInstant};
 
-/// Longest history kept, in transport blocks: five carriers of two blocks a subframe for two seconds.
-const CAPACITY: usize = 20_000;
+use crate::recent::Recent;
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    at: ModemInstant,
-    size: Bytes,
-    padding: Bytes,
-}
-
-/// Granted bytes by subframe, sorted by time, bounded in time and number.
+/// Granted bytes by subframe.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     span: Duration,
-    entries: VecDeque<Entry>,
+    recent: Recent<Granted>,
 }
 
 /// What was granted within a window.
@@ -31,37 +22,23 @@ pub(crate) struct Granted {
 
 impl Window {
     pub(crate) fn new(span: Duration) -> Self {
-        Self { span, entries: VecDeque::new() }
+        Self { span, recent: Recent::new(span.saturating_mul(2)) }
     }
 
     pub(crate) fn newest(&self) -> Option<ModemInstant> {
-        self.entries.back().map(|entry| entry.at)
+        self.recent.newest()
     }
 
     pub(crate) fn push(&mut self, at: ModemInstant, size: Bytes, padding: Bytes) {
-        // Records of different modem tasks overtake each other by a few milliseconds, so the place is near the end.
-        let place = self.entries.iter().rposition(|entry| entry.at <= at).map_or(0, |i| i + 1);
-        self.entries.insert(place, Entry { at, size, padding });
-        let oldest = self.newest().unwrap_or(at).saturating_before(self.span * 2);
-        while self.entries.len() > CAPACITY
-            || self.entries.front().is_some_and(|entry| entry.at < oldest)
-        {
-            self.entries.pop_front();
-        }
+        self.recent.push(at, Granted { size, padding });
     }
 
     /// What was granted in the span that ends at `end`, `end` included.
     pub(crate) fn granted(&self, end: ModemInstant) -> Granted {
-        let start = end.saturating_before(self.span);
-        self.entries
-            .iter()
-            .rev()
-            .skip_while(|entry| entry.at > end)
-            .take_while(|entry| entry.at > start)
-            .fold(Granted::default(), |sum, entry| Granted {
-                size: sum.size + entry.size,
-                padding: sum.padding + entry.padding,
-            })
+        self.recent.within(end, self.span).fold(Granted::default(), |sum, entry| Granted {
+            size: sum.size + entry.size,
+            padding: sum.padding + entry.padding,
+        })
     }
 }
 
@@ -69,49 +46,15 @@ impl Window {
 mod tests {
     use super::*;
 
-    fn ms(ms: u64) -> ModemInstant {
-        ModemInstant::from_nanos(ms * 1_000_000)
-    }
-
-    fn filled(times: &[u64]) -> Window {
-        let mut window = Window::new(Duration::from_millis(100));
-        for &t in times {
-            window.push(ms(t), Bytes::new(10), Bytes::new(1));
-        }
-        window
-    }
-
     #[test]
-    fn only_the_last_span_counts() {
-        let window = filled(&[1000, 1050, 1100, 1150]);
-        assert_eq!(window.granted(ms(1150)).size, Bytes::new(20));
-        assert_eq!(window.granted(ms(1100)).size, Bytes::new(20));
-        assert_eq!(
-            window.granted(ms(1149)),
-            Granted { size: Bytes::new(20), padding: Bytes::new(2) }
-        );
+    fn sizes_and_padding_of_a_window_are_summed() {
+        let mut window = Window::new(Duration::from_millis(100));
+        let ms = |ms: u64| ModemInstant::from_nanos(ms * 1_000_000);
+        for at in [1000, 1050, 1100, 1150] {
+            window.push(ms(at), Bytes::new(10), Bytes::new(1));
+        }
+        let wanted = Granted { size: Bytes::new(20), padding: Bytes::new(2) };
+        assert_eq!(window.granted(ms(1149)), wanted);
         assert_eq!(window.granted(ms(2000)), Granted::default());
-    }
-
-    #[test]
-    fn records_out_of_order_count_where_they_belong() {
-        let window = filled(&[1000, 1100, 1050, 1150]);
-        assert_eq!(window.granted(ms(1100)).size, Bytes::new(20));
-        assert_eq!(window.newest(), Some(ms(1150)));
-    }
-
-    #[test]
-    fn memory_stays_bounded_however_many_blocks_share_a_subframe() {
-        let mut window = Window::new(Duration::from_millis(100));
-        for _ in 0..CAPACITY + 10 {
-            window.push(ms(5), Bytes::new(1), Bytes::ZERO);
-        }
-        assert_eq!(window.entries.len(), CAPACITY);
-    }
-
-    #[test]
-    fn what_is_older_than_two_spans_is_forgotten() {
-        let window = filled(&[1000, 5000]);
-        assert_eq!(window.entries.len(), 1);
     }
 }

@@ -8,10 +8,13 @@ mod synthetic;
 mod targets;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use sounding_diag::LogRecord;
 use sounding_diag::capture::Format;
 use sounding_diag::packet::Packet;
+use sounding_link::{Cause, Method};
+use sounding_trace::dci::{self, Block, Dci, Heard, Moment};
 use sounding_units::ModemInstant;
 
 fn corpus() -> PathBuf {
@@ -40,34 +43,67 @@ fn end_of_time() -> Vec<u8> {
     stream
 }
 
+/// Lines of a sniffer's log: two users with data, and one that comes once.
+fn control_messages() -> Vec<u8> {
+    let mut text = String::from("\n");
+    for subframe in 0..120_u16 {
+        for (rnti, prb) in [(70, 20), (71, 9), (100 + subframe, 4)] {
+            let block = Block { mcs: 9, rv: Some(0), ndi: Some(false), bits: 400 * u32::from(prb) };
+            let (frame, slot) = (subframe / 10, (subframe % 10) as u8);
+            let time = Duration::from_millis(subframe.into());
+            let heard = Heard::Dci(Dci {
+                moment: Moment { time, cell: 0, frame, slot },
+                rnti,
+                direction: dci::Direction::Downlink,
+                prb,
+                cell_prb: Some(50),
+                blocks: [Some(block), None],
+                harq: Some(0),
+            });
+            dci::Format::DciLog(dci::Direction::Downlink).write(&heard, &mut text);
+        }
+    }
+    text.into_bytes()
+}
+
 /// `cargo test -p sounding-link --test corpus -- --ignored`
 #[test]
 #[ignore = "writes the seeds anew"]
 fn regenerate() {
     std::fs::create_dir_all(corpus()).unwrap();
     std::fs::write(corpus().join("end-of-time"), end_of_time()).unwrap();
-    for (number, format) in (0u8..).zip(targets::FORMATS) {
-        for knobs in 0..4 {
-            let mut stream = vec![knobs | number << 2, 100];
-            // A record each millisecond, but for one clock that is set and one that goes back.
-            let mut millis = 1_400_000_000_000;
-            for (at, (code, body)) in synthetic::bodies(u64::from(knobs)).into_iter().enumerate() {
-                millis = match at {
-                    100 => millis + 100_000,
-                    200 => millis - 50_000,
-                    _ => millis + 1,
-                };
-                let at = ModemInstant::from_nanos(millis * 1_000_000);
-                let log = LogRecord { at, stamp: at.to_diag(), ..synthetic::record(code, &body) };
-                // Only what a KPI can be in, and not all of that: seeds are short.
-                let mut kpis = 0;
-                let _ = sounding_kpi::extract(&log, |_| kpis += 1);
-                if kpis > 0 {
-                    format.emit(&Packet::Log(log), &mut stream).unwrap();
-                }
+    let formats = (0u8..).zip(targets::FORMATS).flat_map(|(number, format)| {
+        let name = format!("{format:?}").to_lowercase();
+        (0..4).map(move |knobs| (format!("{name}-{knobs}"), knobs | number << 2, format))
+    });
+    let methods = (0u8..).zip(Method::ALL).skip(2).map(|(number, method)| {
+        let sniffed = if method == Method::Cell { targets::SNIFFED } else { 0 };
+        let knobs = 1 | targets::method_knobs(number) | sniffed;
+        (Cause::from(method).to_string(), knobs, Format::Hdlc)
+    });
+    for (name, first, format) in formats.chain(methods) {
+        let knobs = first & 3;
+        let mut stream = vec![first, 100];
+        // A record each millisecond, but for one clock that is set and one that goes back.
+        let mut millis = 1_400_000_000_000;
+        for (at, (code, body)) in synthetic::bodies(u64::from(knobs)).into_iter().enumerate() {
+            millis = match at {
+                100 => millis + 100_000,
+                200 => millis - 50_000,
+                _ => millis + 1,
+            };
+            let at = ModemInstant::from_nanos(millis * 1_000_000);
+            let log = LogRecord { at, stamp: at.to_diag(), ..synthetic::record(code, &body) };
+            // Only what a KPI can be in, and not all of that: seeds are short.
+            let mut kpis = 0;
+            let _ = sounding_kpi::extract(&log, |_| kpis += 1);
+            if kpis > 0 {
+                format.emit(&Packet::Log(log), &mut stream).unwrap();
             }
-            std::fs::write(corpus().join(format!("{format:?}-{knobs}").to_lowercase()), stream)
-                .unwrap();
         }
+        if first & targets::SNIFFED != 0 {
+            stream.extend(control_messages());
+        }
+        std::fs::write(corpus().join(&name), stream).unwrap();
     }
 }

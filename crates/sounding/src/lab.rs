@@ -6,14 +6,16 @@ use std::time::Duration;
 use clap::Subcommand;
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
-use sounding_lab::{bpf_cost, ceiling, granularity, mahimahi, overhead, provenance, versus};
+use sounding_lab::{
+    bpf_cost, ceiling, estimators, granularity, mahimahi, overhead, provenance, versus,
+};
 use sounding_units::Rate;
 
 use crate::dataset;
 
 /// Experiments that compare this project with others and with itself.
 ///
-/// Those of `run` send real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo.
+/// Most of `run` send real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo.
 /// Figures are only as good as the machine is quiet; each result says how busy it was. `dataset` needs neither.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
@@ -54,6 +56,7 @@ enum Experiment {
     BpfCost(BpfCostArgs),
     Granularity(GranularityArgs),
     Overhead(OverheadArgs),
+    Estimators(EstimatorsArgs),
 }
 
 /// Kernel CUBIC and BBR through the emulator against the same through mahimahi, over the same traces
@@ -208,6 +211,29 @@ struct OverheadArgs {
     output: Output,
 }
 
+/// Every method's rate against the goodput of a saturating flow, over modelled LTE and NR links; needs no rights
+#[derive(clap::Args)]
+struct EstimatorsArgs {
+    /// Only links whose name contains this, as `lte`, `uplink` or `nr.downlink.drive`
+    #[arg(long, value_name = "TEXT")]
+    links: Option<String>,
+
+    /// Runs over each link, each at another place with another crowd
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+
+    /// How long each flow sends, of which 22s are learnt from
+    #[arg(long, value_name = "TIME", default_value = "82s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Runs at once
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: u8,
+
+    #[command(flatten)]
+    output: Output,
+}
+
 /// Where a result goes besides the table on standard output.
 #[derive(clap::Args)]
 struct Output {
@@ -252,10 +278,11 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::BpfCost(args) } => cost(args),
         Verb::Run { experiment: Experiment::Granularity(args) } => granularity(args),
         Verb::Run { experiment: Experiment::Overhead(args) } => overhead(args),
+        Verb::Run { experiment: Experiment::Estimators(args) } => estimators(args),
     }
 }
 
-const EXPERIMENTS: [(&str, &str); 6] = [
+const EXPERIMENTS: [(&str, &str); 7] = [
     ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
     (
         "mahimahi",
@@ -264,6 +291,7 @@ const EXPERIMENTS: [(&str, &str); 6] = [
     ("emu-ceiling", "packet rate, punctuality and CPU time of the emulator; 1 min"),
     ("bpf-cost", "CPU time of BISCAY beside the kernel's own BBR and CUBIC; 3 min"),
     ("granularity", "time between deliveries of a KPI and its age at a reader; 2 min"),
+    ("estimators", "every method's rate against goodput, over modelled LTE and NR links; 5 min"),
     ("overhead", "what a modem sends by log mask, and CPU time of its reader; 4 min"),
 ];
 
@@ -345,6 +373,34 @@ fn granularity(args: GranularityArgs) -> miette::Result<ExitCode> {
     let result = granularity::run(&plan, progress).into_diagnostic()?;
     let text = result.to_string();
     args.output.write(&text, &format!("{text}\n{}", begun.end()), &result)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn estimators(args: EstimatorsArgs) -> miette::Result<ExitCode> {
+    let wanted = args.links.unwrap_or_default();
+    let mut scenarios = estimators::Scenario::all();
+    scenarios.retain(|scenario| scenario.name().contains(&wanted));
+    if scenarios.is_empty() {
+        let names: Vec<String> =
+            estimators::Scenario::all().iter().map(estimators::Scenario::name).collect();
+        return Err(miette::miette!(
+            "no link is called {wanted:?}; there are {}",
+            names.join(", ")
+        ));
+    }
+    if args.duration < estimators::SHORTEST {
+        return Err(miette::miette!("--duration is at least 30s: 22s are learnt from"));
+    }
+    let plan = estimators::Plan {
+        scenarios,
+        seeds: args.seeds,
+        duration: args.duration,
+        jobs: args.jobs.into(),
+    };
+    let begun = provenance::Begun::now();
+    let result = estimators::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
+    let page = format!("{}\n{}", result.to_markdown(), begun.end());
+    args.output.write(&result.to_string(), &page, &result)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -23,6 +23,7 @@ mod record;
 mod run;
 mod signals;
 mod sim;
+mod sniffer;
 mod words;
 
 /// Measures the radio link from the modem's own records and sends exactly what it carries

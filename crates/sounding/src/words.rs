@@ -26,7 +26,7 @@ impl From<DirectionWord> for Direction {
     }
 }
 
-/// How granted bytes are counted.
+/// What a rate is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MethodWord {
@@ -34,6 +34,16 @@ pub(crate) enum MethodWord {
     Grants,
     /// Resource blocks × table row × layers (BISCAY, Equation 1)
     Formula,
+    /// What the CQI stands for × the share of the carrier that is served, downlink only (CQIC)
+    Cqi,
+    /// Own resource blocks, and a share of the idle ones where a sniffer is heard (PBE-CC)
+    Cell,
+    /// Resource blocks alone: a line learnt in the first 20 s, to compare with
+    Prb,
+    /// MCS alone, likewise
+    Mcs,
+    /// RSRP alone, likewise
+    Rsrp,
 }
 
 impl From<MethodWord> for Method {
@@ -41,6 +51,11 @@ impl From<MethodWord> for Method {
         match word {
             MethodWord::Grants => Self::Grants,
             MethodWord::Formula => Self::Formula,
+            MethodWord::Cqi => Self::Cqi,
+            MethodWord::Cell => Self::Cell,
+            MethodWord::Prb => Self::Prb,
+            MethodWord::Mcs => Self::Mcs,
+            MethodWord::Rsrp => Self::Rsrp,
         }
     }
 }

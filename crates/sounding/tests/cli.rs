@@ -178,6 +178,35 @@ fn both_methods_find_the_rate_that_the_network_granted() {
 }
 
 #[test]
+fn every_method_says_which_it_is_or_that_it_knows_nothing() {
+    let capture = Capture::new();
+    let path = capture.file(&capture.bytes);
+    for (method, known) in [("cell", "cell"), ("prb", "prb"), ("mcs", "mcs"), ("cqi", "none")] {
+        let output =
+            sounding(&["link", text(&path), "--direction", "uplink", "--method", method, "--json"]);
+        let rows = stdout(&output);
+        let last: Json = serde_json::from_str(rows.lines().last().unwrap()).unwrap();
+        // A line is learnt from two seconds at least, which the capture may not have.
+        let causes = [known, "none"];
+        assert!(causes.contains(&last["cause"].as_str().unwrap()), "{method}: {last}");
+        assert_eq!(last["cell"].is_object(), method == "cell", "{last}");
+    }
+}
+
+#[test]
+fn a_sniffers_log_that_is_none_is_refused_with_its_line() {
+    let capture = Capture::new();
+    let path = capture.file(&capture.bytes);
+    let log = format!("dcilog:{}", text(&path));
+    let link = ["link", text(&path), "--direction", "uplink", "--sniffer", &log, "--method"];
+    let output = sounding(&[&link[..], &["cell"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("line 1"), "{}", stderr(&output));
+    let output = sounding(&[&link[..], &["grants"]].concat());
+    assert!(stderr(&output).contains("--method cell"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_device_that_is_not_a_modem_changes_nothing() {
     let algorithms =
         || std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();

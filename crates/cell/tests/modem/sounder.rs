@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use sounding_cell::Event;
 use sounding_cell::modem::{ClockConfig, Mask, ModemConfig};
 use sounding_diag::LogCode;
 use sounding_kpi::{Direction, Kpi, Layer};
 use sounding_link::{Arrival, Config, Seen, Sounder, State};
 use sounding_units::{Bytes, ModemInstant};
 
-use crate::network::{Flows, ORIGIN, lte, nr, run};
+use crate::network::{Flows, ORIGIN, lte, nr, run, same};
 
 const SPAN: Duration = Duration::from_secs(6);
 
@@ -134,6 +135,30 @@ fn a_modem_that_writes_little_is_read_as_well() {
         let [goodput, estimate] = goodput_and_estimate(nr_carrier, direction, config);
         println!("{code:X}: {goodput:.1} Mbit/s, estimated {estimate:.1}");
         assert!((estimate / goodput - 1.0).abs() < 0.1, "{code:X}: {estimate} of {goodput}");
+    }
+}
+
+#[test]
+fn reports_of_the_channel_are_read_as_they_were_made() {
+    for carrier in [lte(), nr()] {
+        let run = run(&[carrier], Flows::LIGHT, SPAN, ModemConfig::default(), 6);
+        let mut found = Vec::new();
+        let mut sounder = Sounder::new(Config::new(Direction::Downlink));
+        for record in &run.records {
+            let arrival = Arrival::At(record.made_at);
+            sounder.handle_bytes(arrival, &record.bytes, |_, seen| {
+                if let Seen::Kpi(Kpi::Channel(channel)) = seen {
+                    found.push((channel.cqi, channel.rank));
+                }
+            });
+        }
+        let reports = run.events.iter().filter_map(|event| match event {
+            Event::Channel(_, report) => Some((report.cqi, Some(report.rank))),
+            _ => None,
+        });
+        let wanted: Vec<_> = reports.collect();
+        assert!(wanted.len() > 100, "{}", wanted.len());
+        same(&found, &wanted);
     }
 }
 

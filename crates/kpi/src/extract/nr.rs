@@ -11,13 +11,13 @@ use sounding_units::{Bytes, ModemInstant};
 use crate::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
 
 /// Slots are dated back from the newest in their record, which the modem stamped when it was complete.
-struct Dates {
-    stamped: ModemInstant,
-    newest: Option<Slot>,
+pub(super) struct Dates {
+    pub(super) stamped: ModemInstant,
+    pub(super) newest: Option<Slot>,
 }
 
 impl Dates {
-    fn of(&self, slot: Option<Slot>) -> ModemInstant {
+    pub(super) fn of(&self, slot: Option<Slot>) -> ModemInstant {
         // Records hold a second of slots at most; more is a number out of order, which is as good as the newest.
         const LONGEST: Duration = Duration::from_secs(2);
         match (self.newest, slot) {
@@ -140,6 +140,7 @@ pub(super) fn cells(stamped: ModemInstant, searcher: &NrSearcher<'_>, sink: &mut
                 cell: cell.pci,
                 rsrp_dbm: rsrp.as_f64() as f32,
                 rsrq_db: rsrq.as_f64() as f32,
+                sinr_db: None,
             }));
         }
     }

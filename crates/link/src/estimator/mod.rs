@@ -3,10 +3,13 @@ mod lag;
 use core::time::Duration;
 
 use sounding_kpi::{Direction, Grant, Kpi, Layer};
+use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant, ModemInstant, Rate};
 
+use crate::model::{Model, Modelled};
+use crate::shapes::Shapes;
 use crate::window::Window;
-use crate::{Bound, Cause, Config, LinkEstimate, Method, State};
+use crate::{Bound, Cause, CellView, Config, LinkEstimate, Method, State};
 use lag::ReportLag;
 
 /// Turns KPIs into a [`LinkEstimate`].
@@ -25,6 +28,8 @@ pub struct Estimator {
     newest_record: Option<HostInstant>,
     newest_grant_record: Option<HostInstant>,
     backlog: Option<(ModemInstant, Bytes)>,
+    shapes: Shapes,
+    model: Option<Model>,
 }
 
 /// A jump of the modem's clock beyond this is a reboot or the first contact with a network, not a late record.
@@ -50,6 +55,8 @@ impl Estimator {
             newest_record: None,
             newest_grant_record: None,
             backlog: None,
+            shapes: Shapes::default(),
+            model: Model::of(&config),
         }
     }
 
@@ -66,6 +73,9 @@ impl Estimator {
 
     /// One KPI of the record that was handed in last.
     pub fn handle_kpi(&mut self, now: HostInstant, kpi: &Kpi) {
+        if let Some(model) = &mut self.model {
+            model.handle_kpi(self.modem_now, kpi);
+        }
         match kpi {
             Kpi::Grant(grant) if grant.direction == self.config.direction => {
                 self.handle_grant(now, grant);
@@ -73,7 +83,15 @@ impl Estimator {
             Kpi::Backlog(backlog) if self.config.direction == Direction::Uplink => {
                 self.backlog = Some((backlog.at, backlog.waiting));
             }
-            Kpi::Grant(_) | Kpi::Backlog(_) | Kpi::Signal(_) => {}
+            _ => {}
+        }
+    }
+
+    /// What a sniffer heard of a cell that serves this device; such cells count as its carriers do, from 0. Only
+    /// [`Method::Cell`] listens.
+    pub fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
+        if let Some(model) = &mut self.model {
+            model.handle_heard(now, heard);
         }
     }
 
@@ -85,8 +103,8 @@ impl Estimator {
         };
         let size = match (self.config.method, grant.layer) {
             (Method::Formula, Layer::Mac) => return,
-            (Method::Formula, Layer::Phy) => grant.allocation.and_then(|a| a.size()),
-            (Method::Grants, _) => Some(grant.size),
+            (Method::Formula, Layer::Phy) => self.shapes.size(grant),
+            (_, _) => Some(grant.size),
         };
         let Some(size) = size.filter(|_| carries_new_data) else { return };
         if self.newest_grant_record != Some(now) {
@@ -126,17 +144,23 @@ impl Estimator {
         let (rate, bound, state, cause) = match window.newest() {
             None => (Rate::ZERO, Bound::Served, State::Idle, Cause::None),
             Some(newest) => {
-                // A grant is reported a little after it was used. What is missing within the usual lag has not been
-                // reported yet; what is missing beyond it was not granted.
-                let settled = self.modem_now.saturating_before(self.report_lag.usual());
-                let granted = window.granted(newest.max(settled));
+                let end = self.settled(newest);
+                let granted = window.granted(end);
                 let ip = granted.size.count() * u64::from(self.config.ip_share_permille) / 1000;
                 let state = self.link_state(newest);
                 let bound = self.config.assume.unwrap_or_else(|| match state {
                     State::Silent => Bound::Capacity,
                     _ => self.bound(granted.size),
                 });
-                (Bytes::new(ip).per(self.config.window), bound, state, self.cause())
+                let counted = Bytes::new(ip).per(self.config.window);
+                let cause = Cause::from(self.config.method);
+                match self.model.as_ref().map(|model| model.modelled(now, end)) {
+                    None => (counted, bound, state, cause),
+                    Some(Some(Modelled { rate, bound: known })) => {
+                        (rate, self.config.assume.or(known).unwrap_or(bound), state, cause)
+                    }
+                    Some(None) => (Rate::ZERO, Bound::Served, state, Cause::None),
+                }
             }
         };
         LinkEstimate {
@@ -151,11 +175,15 @@ impl Estimator {
         }
     }
 
-    fn cause(&self) -> Cause {
-        match self.config.method {
-            Method::Grants => Cause::Grants,
-            Method::Formula => Cause::Formula,
-        }
+    /// A grant is reported a little after it was used. What is missing within the usual lag has not been reported yet;
+    /// what is missing beyond it was not granted.
+    fn settled(&self, newest: ModemInstant) -> ModemInstant {
+        newest.max(self.modem_now.saturating_before(self.report_lag.usual()))
+    }
+
+    /// What is known of the cells that serve the device, with [`Method::Cell`].
+    pub fn cell(&self, now: HostInstant) -> Option<CellView> {
+        self.model.as_ref()?.cell(now, self.settled(self.window().newest()?))
     }
 
     fn link_state(&self, newest: ModemInstant) -> State {

@@ -5,21 +5,34 @@ use core::time::Duration;
 use sounding_diag::capture::{Format, Kind};
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Bins, Config, Counts, LinkEstimate, Method, Seen, Sounder};
+use sounding_trace::dci::{self, Heard, Reader};
 use sounding_units::HostInstant;
 
 /// Ways in which a capture tells its records apart.
 pub(crate) const FORMATS: [Format; 4] = [Format::Hdlc, Format::NonHdlc, Format::Hdf, Format::Dlf];
 
+/// The method by its number in `Method::ALL`, as the first byte has it.
+pub(crate) const fn method_knobs(number: u8) -> u8 {
+    (number & 1) << 1 | (number >> 1) << 4
+}
+
+/// That the stream is a sniffer's log too.
+pub(crate) const SNIFFED: u8 = 1 << 6;
+
 /// A configuration and a size of chunks in two bytes, and a stream: what the link carries is the same however the
-/// stream is cut. How many KPIs were found.
+/// stream is cut, and its rate is one that a link can have. How many KPIs were found.
 pub(crate) fn link(data: &[u8]) -> Option<u64> {
     let (&[knobs, size], stream) = data.split_first_chunk::<2>()?;
     let way = if knobs & 1 == 0 { Direction::Uplink } else { Direction::Downlink };
-    let method = if knobs & 2 == 0 { Method::Grants } else { Method::Formula };
+    let number = usize::from(knobs >> 1 & 1 | (knobs >> 4 & 3) << 1);
+    let method = Method::ALL[number % Method::ALL.len()];
     let config = Config { method, ..Config::new(way) };
     let kind = Kind::of(FORMATS[usize::from(knobs >> 2) % FORMATS.len()]);
-    let whole = estimates(config, kind, stream, stream.len().max(1));
-    assert_eq!(whole, estimates(config, kind, stream, usize::from(size).max(1)));
+    let log = if knobs & SNIFFED == 0 { &[][..] } else { stream };
+    let heard: Vec<Heard> =
+        Reader::new(dci::Format::DciLog(dci::Direction::Downlink), 0, log).flatten().collect();
+    let whole = estimates(config, kind, &heard, stream, stream.len().max(1));
+    assert_eq!(whole, estimates(config, kind, &heard, stream, usize::from(size).max(1)));
     Some(whole.0.kpis)
 }
 
@@ -27,10 +40,12 @@ pub(crate) fn link(data: &[u8]) -> Option<u64> {
 fn estimates(
     config: Config,
     kind: Kind,
+    heard: &[Heard],
     stream: &[u8],
     size: usize,
 ) -> (Counts, Vec<LinkEstimate>) {
-    let mut sounder = Sounder::new(config).reading(kind);
+    let log = (0..).zip(heard).map(|(at, heard)| (HostInstant::from_nanos(at), *heard));
+    let mut sounder = Sounder::new(config).reading(kind).hearing(log);
     let mut bins = Bins::new(Duration::from_millis(100));
     let mut found = Vec::new();
     let mut watch = |sounder: &Sounder, seen: Seen<'_>| {
@@ -39,6 +54,7 @@ fn estimates(
             let mut ended = 0;
             bins.handle_record(record.at, |_, _| ended += 1);
             if ended > 0 {
+                let _ = sounder.cell(now);
                 found.push(sounder.estimate(now));
             }
             // A minute of bins, and no row of them where a clock jumps.

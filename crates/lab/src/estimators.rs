@@ -1,0 +1,213 @@
+//! How well each way to a link's rate goes with what a saturating flow got, over modelled links and through the bytes that
+//! the modelled modem and a sniffer wrote: the proof that BISCAY §5.2, CQIC §3.3 and PBE-CC §4.2.1 give of theirs.
+
+mod crowd;
+mod run;
+mod scenario;
+mod score;
+
+use std::fmt::{self, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_cell::config::InvalidConfig;
+use sounding_link::Method;
+
+pub use run::Trial;
+pub use scenario::{Pace, Scenario};
+pub use score::Score;
+
+use run::Series;
+
+/// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes a packet and nine a block are headers.
+/// Real networks have more, 50 with what [`Config::ip_share_permille`](sounding_link::Config) says.
+const IP_SHARE_PERMILLE: u32 = 990;
+
+/// A flow for so long at least: the first 22 s are learnt from.
+pub const SHORTEST: Duration = Duration::from_secs(30);
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Over which links.
+    pub scenarios: Vec<Scenario>,
+    /// Over each in so many places, and with so many crowds.
+    pub seeds: u64,
+    /// How long each time, [`SHORTEST`] at least.
+    pub duration: Duration,
+    /// Runs at once; they do not disturb each other.
+    pub jobs: usize,
+}
+
+/// What a method is tried with.
+pub const TRIALS: [Trial; 10] = {
+    const fn trial(method: Method, ms: u64, sniffs: bool) -> Trial {
+        Trial { method, window: Duration::from_millis(ms), sniffs }
+    }
+    [
+        trial(Method::Grants, 100, false),
+        trial(Method::Formula, 100, false),
+        trial(Method::Cqi, 100, false),
+        trial(Method::Cqi, 200, false),
+        trial(Method::Cqi, 500, false),
+        trial(Method::Cell, 100, true),
+        trial(Method::Cell, 100, false),
+        trial(Method::Prb, 100, false),
+        trial(Method::Mcs, 100, false),
+        trial(Method::Rsrp, 100, false),
+    ]
+};
+
+impl Trial {
+    /// Its name.
+    pub fn name(&self) -> String {
+        let method = sounding_link::Cause::from(self.method);
+        let sniffer = if self.sniffs { "+sniffer" } else { "" };
+        format!("{method}{sniffer} {}ms", self.window.as_millis())
+    }
+
+    /// What the method's paper says of it.
+    pub const fn paper(&self) -> &'static str {
+        match self.method {
+            Method::Grants | Method::Formula => "r over 0.95 (BISCAY 5.2)",
+            Method::Cqi => "next: 50 % within 10, 80 % within 20 (CQIC Fig. 4)",
+            Method::Cell => "no figure for the whole (PBE-CC 4.2.1)",
+            Method::Prb | Method::Mcs | Method::Rsrp => "r barely 0.75 (BISCAY 5.2)",
+        }
+    }
+}
+
+/// One method over one link, all seeds together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The link.
+    pub scenario: String,
+    /// The method, its window, and whether it hears a sniffer.
+    pub method: String,
+    /// How well it did; `None` where the method knows nothing of such links.
+    pub score: Option<Score>,
+    /// What its paper says.
+    pub paper: &'static str,
+}
+
+/// Every method over every link.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// One row each.
+    pub rows: Vec<Row>,
+    /// Goodput of each link in Mbit/s, one for each seed.
+    pub goodput_mbit: Vec<(String, Vec<f64>)>,
+}
+
+/// Runs every flow. The same plan gives the same figures.
+pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Comparison, InvalidConfig> {
+    let span = plan.duration.max(SHORTEST);
+    let work: Vec<(usize, u64)> = (0..plan.scenarios.len())
+        .flat_map(|scenario| (1..=plan.seeds).map(move |seed| (scenario, seed)))
+        .collect();
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..plan.jobs.max(1) {
+            scope.spawn(|| {
+                while let Some(&(at, seed)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let scenario = &plan.scenarios[at];
+                    let series = run::run(scenario, &TRIALS, IP_SHARE_PERMILLE, span, seed);
+                    progress(&format!("{}, seed {seed}", scenario.name()));
+                    done.lock().unwrap_or_else(|error| error.into_inner()).push((at, seed, series));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(|error| error.into_inner());
+    done.sort_by_key(|(at, seed, _)| (*at, *seed));
+    let mut by_scenario: Vec<Vec<Series>> = vec![Vec::new(); plan.scenarios.len()];
+    for (at, _, series) in done {
+        by_scenario[at].push(series?);
+    }
+    let mut comparison = Comparison { rows: Vec::new(), goodput_mbit: Vec::new() };
+    for (scenario, series) in plan.scenarios.iter().zip(&by_scenario) {
+        comparison.add(&scenario.name(), series);
+    }
+    Ok(comparison)
+}
+
+impl Comparison {
+    fn add(&mut self, scenario: &str, series: &[Series]) {
+        // What is later in the goodput than in the records is so for all methods alike.
+        let late: Vec<isize> = series.iter().map(|one| one.lateness(0, TRIALS[0].window)).collect();
+        for (at, trial) in TRIALS.iter().enumerate() {
+            self.rows.push(Row {
+                scenario: scenario.into(),
+                method: trial.name(),
+                score: Score::of(series, at, trial.window, &late),
+                paper: trial.paper(),
+            });
+        }
+        let goodput = series.iter().map(Series::mean_mbit).collect();
+        self.goodput_mbit.push((scenario.into(), goodput));
+    }
+
+    /// How well a method did over a link.
+    pub fn score(&self, scenario: &str, trial: &Trial) -> Option<Score> {
+        let name = trial.name();
+        let row = self.rows.iter().find(|row| row.scenario == scenario && row.method == name)?;
+        row.score
+    }
+
+    /// As a page.
+    pub fn to_markdown(&self) -> String {
+        let mut page = String::from(
+            "| link | method | r | error p50 | p80 | next p50 | next p80 | bias | paper |\n\
+             |---|---|---|---|---|---|---|---|---|\n",
+        );
+        for row in &self.rows {
+            let cells = row.cells().join(" | ");
+            let _ =
+                writeln!(page, "| {} | {} | {cells} | {} |", row.scenario, row.method, row.paper);
+        }
+        let _ = writeln!(page, "\nGoodput in Mbit/s, one run after the other:\n");
+        for (scenario, goodput) in &self.goodput_mbit {
+            let all: Vec<String> = goodput.iter().map(|mbit| format!("{mbit:.1}")).collect();
+            let _ = writeln!(page, "* {scenario}: {}", all.join(", "));
+        }
+        page
+    }
+}
+
+impl Row {
+    fn cells(&self) -> [String; 6] {
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        match &self.score {
+            None => core::array::from_fn(|_| "-".into()),
+            Some(score) => [
+                score.pearson_r.map_or("-".into(), |r| format!("{r:.3}")),
+                percent(score.error_p50),
+                percent(score.error_p80),
+                percent(score.next_error_p50),
+                percent(score.next_error_p80),
+                format!("{:+.1} %", 100.0 * score.bias),
+            ],
+        }
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let heading = ["r", "error p50", "p80", "next p50", "next p80", "bias"];
+        let mut scenario = "";
+        for row in &self.rows {
+            if row.scenario != scenario {
+                scenario = &row.scenario;
+                write!(f, "{scenario:<22}")?;
+                heading.iter().try_for_each(|cell| write!(f, "{cell:>11}"))?;
+                writeln!(f, "  paper")?;
+            }
+            write!(f, "  {:<20}", row.method)?;
+            row.cells().iter().try_for_each(|cell| write!(f, "{cell:>11}"))?;
+            writeln!(f, "  {}", row.paper)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! Rates that are not sums of granted bytes: what the methods beside BISCAY's make of the same KPIs.
+//!
+//! All of them look at the same [`Slots`]; the estimator around them judges bound, age and state for all alike.
+
+mod cell;
+mod cqi;
+mod goodput;
+mod raw;
+mod slots;
+mod sniffed;
+
+use core::time::Duration;
+
+use sounding_kpi::Kpi;
+use sounding_trace::dci::Heard;
+use sounding_units::{HostInstant, ModemInstant, Rate};
+
+use crate::{Bound, Config, Method};
+use cell::CellMonitor;
+use cqi::CqiTables;
+use raw::Regression;
+use slots::Slots;
+
+pub use cell::CellView;
+
+/// What a method keeps besides the blocks that it was granted.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    slots: Slots,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Cqi(CqiTables),
+    Cell(CellMonitor),
+    Raw(Regression),
+}
+
+/// What a model says of the span that ends at some time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Modelled {
+    /// As IP bytes.
+    pub(crate) rate: Rate,
+    /// How it relates to what the radio had, where the model itself knows.
+    pub(crate) bound: Option<Bound>,
+}
+
+impl Model {
+    /// The model of a method; those that count granted bytes have none.
+    pub(crate) fn of(config: &Config) -> Option<Self> {
+        // A rate over no time is none.
+        let window = config.window.max(Duration::from_millis(1));
+        let config = &Config { window, ..*config };
+        let kind = match config.method {
+            Method::Grants | Method::Formula => return None,
+            Method::Cqi => Kind::Cqi(CqiTables::new(config)),
+            Method::Cell => Kind::Cell(CellMonitor::new(config)),
+            Method::Prb => Kind::Raw(Regression::new(config, raw::Raw::Prb)),
+            Method::Mcs => Kind::Raw(Regression::new(config, raw::Raw::Mcs)),
+            Method::Rsrp => Kind::Raw(Regression::new(config, raw::Raw::Rsrp)),
+        };
+        Some(Self { slots: Slots::new(config), kind })
+    }
+
+    /// A KPI, of either direction.
+    pub(crate) fn handle_kpi(&mut self, modem_now: ModemInstant, kpi: &Kpi) {
+        self.slots.handle_kpi(kpi);
+        match &mut self.kind {
+            Kind::Cqi(tables) => tables.handle_kpi(modem_now, &self.slots, kpi),
+            Kind::Cell(monitor) => monitor.handle_kpi(kpi),
+            Kind::Raw(regression) => regression.handle_kpi(modem_now, &self.slots, kpi),
+        }
+    }
+
+    /// A line of a sniffer's log.
+    pub(crate) fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
+        if let Kind::Cell(monitor) = &mut self.kind {
+            monitor.handle_heard(now, heard);
+        }
+    }
+
+    /// What it says of the span that ends at `end`; `None` while it knows nothing.
+    pub(crate) fn modelled(&self, now: HostInstant, end: ModemInstant) -> Option<Modelled> {
+        let rate = match &self.kind {
+            Kind::Cqi(tables) => tables.rate(&self.slots, end)?,
+            Kind::Raw(regression) => regression.rate(&self.slots, end)?,
+            Kind::Cell(monitor) => {
+                let view = monitor.view(now, &self.slots, end)?;
+                let bound = view.users.map(|_| Bound::Capacity);
+                return Some(Modelled { rate: view.rate, bound });
+            }
+        };
+        Some(Modelled { rate, bound: None })
+    }
+
+    /// What is known of the cells, if the method is one that watches them.
+    pub(crate) fn cell(&self, now: HostInstant, end: ModemInstant) -> Option<CellView> {
+        match &self.kind {
+            Kind::Cell(monitor) => monitor.view(now, &self.slots, end),
+            Kind::Cqi(_) | Kind::Raw(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

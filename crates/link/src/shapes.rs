@@ -1,0 +1,176 @@
+//! How many resource elements of an NR resource block are for data, which the size of a block follows from
+//! (TS 38.214 §5.1.3.2): symbols, reference signals and overhead are configured and in no record, as is the MCS table.
+//!
+//! They are found once: of all that can be configured, what gives the first blocks the sizes that their records state.
+//! From then on PRB, I_MCS and layers give the size, until a row of blocks does not fit any more: something else has been
+//! configured.
+
+use alloc::vec::Vec;
+
+use sounding_kpi::{Coding, Grant};
+use sounding_phy::nr::{self, McsTable, TbScaling};
+use sounding_units::{Bytes, Prb};
+
+/// Carriers that are told apart.
+const CARRIERS: usize = 8;
+
+/// Tables that a connection may be configured with, the default first; one of 1024QAM has one source only.
+const TABLES: [McsTable; 3] = [McsTable::Qam64, McsTable::Qam256, McsTable::Qam64LowSe];
+
+/// Resource elements of a resource block are even, and 156 at most (TS 38.214 §5.1.3.2).
+const MOST_ELEMENTS: u16 = 156;
+
+/// As many blocks in a row that do not fit are no slots of another length among those of this one. Chosen: special slots
+/// of TDD patterns come one or two at a time.
+const MISFITS: u8 = 8;
+
+/// One way in which sizes can follow from allocations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    table: McsTable,
+    elements: u16,
+    /// Where the record does not say.
+    layers: u8,
+}
+
+impl Shape {
+    fn bytes(self, prb: Prb, mcs: u8, layers: Option<u8>) -> Option<Bytes> {
+        let scheme = nr::mcs(self.table, mcs)?;
+        let elements = u32::from(self.elements) * u32::from(prb.count());
+        let layers = layers.unwrap_or(self.layers);
+        let bits = nr::tbs_bits(elements, scheme, layers, TbScaling::One)?;
+        Some(Bytes::new(u64::from(bits / 8)))
+    }
+
+    /// All that can be configured, the likeliest first: what has the most elements and the fewest layers.
+    fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for layers in 1..=4 {
+            for table in TABLES {
+                let elements = (1..=MOST_ELEMENTS / 2).rev().map(|half| half * 2);
+                all.extend(elements.map(|elements| Self { table, elements, layers }));
+            }
+        }
+        all
+    }
+}
+
+/// What is left of all shapes, by carrier.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shapes {
+    carriers: [Carrier; CARRIERS],
+}
+
+#[derive(Clone, Debug, Default)]
+struct Carrier {
+    /// Empty before the first block.
+    left: Vec<Shape>,
+    misfits: u8,
+}
+
+impl Shapes {
+    /// The size of a block by its allocation; `None` where records do not say enough.
+    pub(crate) fn size(&mut self, grant: &Grant) -> Option<Bytes> {
+        let allocation = grant.allocation?;
+        match allocation.coding {
+            Coding::Lte(_) => allocation.size(),
+            Coding::Nr(mcs) => {
+                let carrier = self.carriers.get_mut(usize::from(grant.carrier))?;
+                carrier.size(allocation.prb, mcs, allocation.layers, grant.size)
+            }
+        }
+    }
+}
+
+impl Carrier {
+    fn size(&mut self, prb: Prb, mcs: u8, layers: Option<u8>, stated: Bytes) -> Option<Bytes> {
+        if self.left.is_empty() {
+            self.left = Shape::all();
+        }
+        let fits = |shape: &Shape| shape.bytes(prb, mcs, layers) == Some(stated);
+        if self.left.iter().any(fits) {
+            if self.left.len() > 1 {
+                self.left.retain(fits);
+            }
+            self.misfits = 0;
+        } else {
+            self.misfits += 1;
+            if self.misfits >= MISFITS {
+                *self = Self::default();
+                return None;
+            }
+        }
+        // Before anything fitted all are left, and none is better than another.
+        self.left
+            .first()
+            .filter(|_| self.is_found())
+            .and_then(|shape| shape.bytes(prb, mcs, layers))
+    }
+
+    fn is_found(&self) -> bool {
+        self.left.len() < 4 * TABLES.len() * usize::from(MOST_ELEMENTS / 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(table: McsTable, elements: u16, layers: u8) -> Shape {
+        Shape { table, elements, layers }
+    }
+
+    /// The sizes that a carrier gives blocks of a shape, beside those they have.
+    fn found(
+        carrier: &mut Carrier,
+        shape: Shape,
+        says_layers: bool,
+    ) -> Vec<(Option<Bytes>, Bytes)> {
+        (0..28_u8)
+            .map(|at| {
+                let prb = Prb::new(3 + 7 * u16::from(at));
+                let size = shape.bytes(prb, at % 27, None).expect("a size");
+                let layers = says_layers.then_some(shape.layers);
+                (carrier.size(prb, at % 27, layers, size), size)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn after_one_block_the_size_follows_from_the_allocation() {
+        for (says_layers, shape) in [
+            (true, of(McsTable::Qam64, 120, 2)),
+            (true, of(McsTable::Qam256, 132, 4)),
+            (true, of(McsTable::Qam64LowSe, 96, 1)),
+            (false, of(McsTable::Qam64, 144, 1)),
+            (false, of(McsTable::Qam256, 120, 2)),
+        ] {
+            let mut carrier = Carrier::default();
+            for (found, wanted) in found(&mut carrier, shape, says_layers) {
+                assert_eq!(found, Some(wanted), "{shape:?}");
+            }
+            // The statement is not looked at any more.
+            let (prb, layers) = (Prb::new(50), says_layers.then_some(shape.layers));
+            let wrong = carrier.size(prb, 9, layers, Bytes::new(1));
+            assert_eq!(wrong, shape.bytes(prb, 9, Some(shape.layers)));
+        }
+    }
+
+    #[test]
+    fn a_new_configuration_is_found_once_blocks_in_a_row_do_not_fit() {
+        let mut carrier = Carrier::default();
+        found(&mut carrier, of(McsTable::Qam64, 120, 2), true);
+        let after = found(&mut carrier, of(McsTable::Qam256, 108, 2), true);
+        let right = after.iter().filter(|(found, wanted)| *found == Some(*wanted)).count();
+        assert!(right >= after.len() - usize::from(MISFITS), "{after:?}");
+    }
+
+    #[test]
+    fn sizes_that_nothing_gives_are_unknown() {
+        let mut carrier = Carrier::default();
+        for mcs in 0..=31 {
+            assert_eq!(carrier.size(Prb::new(20), mcs, Some(2), Bytes::new(1)), None);
+            assert_eq!(carrier.size(Prb::new(u16::MAX), mcs, Some(200), Bytes::new(1)), None);
+        }
+    }
+}
