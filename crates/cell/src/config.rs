@@ -57,8 +57,8 @@ pub struct CarrierConfig {
     pub site: SiteConfig,
     /// How users share it.
     pub policy: Policy,
-    /// Users of control traffic that come in a second: each takes four resource blocks of one subframe
-    /// (PBE-CC §4.2.1, Fig. 7). Default 0.
+    /// Users of control traffic that come in a second: most take four resource blocks of one subframe. PBE-CC's busy
+    /// tower had some 360, 14.5 of the 15.8 users of 40 ms (PBE-CC §4.2.1, Fig. 7). Default 0.
     pub control_users_per_sec: f64,
 }
 

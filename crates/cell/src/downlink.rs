@@ -118,33 +118,33 @@ impl<P> Ran<P> {
         carrier.handle_use(carrier.config.prb - free);
     }
 
-    /// The many users that are only told parameters (PBE-CC §4.2.1).
+    /// The many users that are only told parameters (PBE-CC §4.2.1). One that finds no room waits for the next slot.
     fn send_control(&mut self, index: usize, slot: SlotId, room: &mut Room) {
-        /// What 68 % of all users take, in one subframe (PBE-CC Fig. 7).
-        const PRB: u16 = 4;
-        let carrier = &mut self.carriers[index];
-        while carrier.control_user_is_due(slot.at) {
-            let Some((_, first_prb)) = room.take(PRB) else { return };
-            let rnti = carrier.control_rnti();
-            let size = carrier.down.size(1, 4, PRB);
+        const MCS: u8 = 4;
+        let Carrier { control, down, rng, .. } = &mut self.carriers[index];
+        control.handle_time(slot.at, rng);
+        for user in &mut control.active {
+            let Some((_, first_prb)) = room.take(user.prb) else { break };
+            user.slots -= 1;
             if let (true, Some(events)) = (self.sniffed, &mut self.events) {
                 events.push(Event::Dci(Dci {
                     sent_in: slot,
                     data_slot: slot.slot,
-                    rnti,
+                    rnti: user.rnti,
                     direction: Direction::Downlink,
                     harq: 0,
-                    mcs: 4,
+                    mcs: MCS,
                     rv: 0,
                     ndi: true,
                     again: false,
-                    prb: PRB,
+                    prb: user.prb,
                     first_prb,
                     layers: 1,
-                    size,
+                    size: down.size(1, MCS, user.prb),
                 }));
             }
         }
+        control.active.retain(|user| user.slots > 0);
     }
 
     fn repeat_downlink(&mut self, index: usize, slot: SlotId, room: &mut Room) {
