@@ -212,7 +212,8 @@ pub enum Mode {
     Unacknowledged,
 }
 
-/// One direction of a data radio bearer. Defaults: lte_timing_facts of TS 36.331, srsRAN's and commercial values.
+/// One direction of a data radio bearer. Its timers and thresholds are those that most data bearers of commercial LTE networks
+/// were set up with, in captures of 2016 to 2021 (1019 of 1255 RRC messages).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RlcConfig {
@@ -251,12 +252,12 @@ impl Default for RlcConfig {
             mode: Mode::Acknowledged,
             queue: Bytes::new(2_000_000),
             discard: Duration::MAX,
-            t_reordering: Duration::from_millis(35),
+            t_reordering: Duration::from_millis(45),
             t_status_prohibit: Duration::from_millis(10),
-            t_poll_retransmit: Duration::from_millis(60),
+            t_poll_retransmit: Duration::from_millis(200),
             poll_pdu: 32,
-            poll_byte: Bytes::new(100_000),
-            max_retx: 8,
+            poll_byte: Bytes::new(u64::MAX),
+            max_retx: 16,
             packet_overhead: Bytes::new(6),
         }
     }
@@ -276,12 +277,12 @@ pub struct UplinkConfig {
     #[serde(deserialize_with = "quantity::duration")]
     pub retx_bsr: Duration,
     /// From a report to the first transmission of what it newly reports, t_r + K2, as a multiple of `periodic_bsr`; Gandalf
-    /// Equation 4 has 1 to 2.
+    /// Equation 4 has 1 to 2. Default 1; where the base station cannot answer so soon, as in LTE, it is 2 at 5 ms.
     pub grant_delay: f64,
     /// What a scheduling request is granted before the report comes, in bytes.
     #[serde(deserialize_with = "quantity::bytes")]
     pub first_grant: Bytes,
-    /// How often the network takes bytes for new that it has granted already (Gandalf §3.2.2). Range 0..=1.
+    /// How often the network takes bytes for new that it was told of before (Gandalf §3.2.2). Range 0..=1. Chosen.
     pub double_grant: f64,
 }
 
@@ -327,12 +328,16 @@ pub struct HarqConfig {
     pub transmissions: u8,
     /// What each further transmission gains over chase combining, dB.
     pub redundancy_gain_db: f32,
+    /// How often a sender takes a refusal for an acceptance and leaves the block to RLC: PUCCH and, in LTE, PHICH are heard
+    /// wrong now and then. Range 0..=1. Default 0.002, chosen: RLC repeats something every few seconds of a busy link, as
+    /// on Gandalf's walk (Fig. 5).
+    pub misheard: f64,
 }
 
 impl Default for HarqConfig {
     fn default() -> Self {
         // lte_timing_facts: commercial networks give up after 4 to 5; PBE-CC §3 saw three repetitions at most.
-        Self { processes: 8, transmissions: 4, redundancy_gain_db: 0.0 }
+        Self { processes: 8, transmissions: 4, redundancy_gain_db: 0.0, misheard: 0.002 }
     }
 }
 

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use rand::RngExt;
 use sounding_units::HostInstant;
 
 use crate::block::Block;
@@ -82,13 +83,15 @@ impl<P> Ran<P> {
         for Answer { device, leg, harq, arrived } in answers.drain(..) {
             let state = &mut self.devices[usize::from(device)];
             let most = state.config.harq.transmissions;
+            // Drawn only for a refusal: a link without any draws nothing.
+            let misheard = !arrived && carrier.rng.random::<f64>() < state.config.harq.misheard;
             let way = &mut state.legs[usize::from(leg)].down;
             let sent = way.processes.get(harq).sent;
             if sent == 1 {
                 let Block { mcs, layers, .. } = way.processes.get(harq).block;
                 way.handle_feedback(Choice { mcs, layers }, arrived);
             }
-            if arrived || sent >= most {
+            if arrived || misheard || sent >= most {
                 way.processes.finish(harq);
             } else {
                 way.processes.refuse(harq, carrier.frame.downlink_again(slot.slot));

@@ -1,8 +1,8 @@
 //! Experiments: flows over emulated links, what was measured, and pages that show it.
 
 pub mod bpf_cost;
-pub mod cell;
 pub mod ceiling;
+pub mod cell;
 pub mod daemon;
 pub mod duel;
 pub mod flow;

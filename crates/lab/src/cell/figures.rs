@@ -38,7 +38,7 @@ pub const FIGURES: &[Figure] = figures! {
 "mper.up" "MAC packet error rate, NR up" "8.00 % median" "Gandalf Fig. 5"
     "%" 6.5 9.5 "the outer loop's target; fading between measurements adds to it";
 "mper.lte.down" "MAC packet error rate, LTE down" "not given" "as NR's"
-    "%" 3.0 9.0 "the same target as for NR";
+    "%" 3.0 9.0 "the same target as for NR; srsRAN's channel hardly fades";
 "mper.lte.up" "MAC packet error rate, LTE up" "not given" "as NR's"
     "%" 5.0 11.0 "the same target as for NR";
 "harq.lte.down" "HARQ delay, LTE FDD down" "8 ms" "Gandalf §B.3.1"
@@ -62,17 +62,17 @@ pub const FIGURES: &[Figure] = figures! {
 "rlc.nr.most" "RLC retransmission delay, NR, 90th percentile" "60 to 120 ms" "Gandalf Fig. 4"
     "ms" 60.0 120.0 "as above";
 "buffer.lte.least" "uplink buffer delay, LTE, 1st percentile" "0 intervals of reports" "Gandalf §3.2.2"
-    "T_bsr" 0.0 0.5 "grants beyond the need let some packets go at once";
+    "T_bsr" 0.0 0.5 "grants beyond the need let some packets go sooner, from two intervals on";
 "buffer.lte.median" "uplink buffer delay, LTE, median" "1 to 2 intervals" "Gandalf §3.2.1"
-    "T_bsr" 1.0 2.0 "to the report, then t_r + K2";
-"buffer.lte.most" "uplink buffer delay, LTE, 95th percentile" "2 intervals" "Gandalf §3.2.1"
+    "T_bsr" 1.0 2.0 "LTE answers a report after eight subframes at the soonest: t_r + K2 is two intervals, and with t_b two to three";
+"buffer.lte.most" "uplink buffer delay, LTE, 90th percentile" "2 intervals" "Gandalf §3.2.1"
     "T_bsr" 1.5 2.3 "as above";
 "buffer.nr.least" "uplink buffer delay, NR, 1st percentile" "0 intervals of reports" "Gandalf §3.2.2"
-    "T_bsr" 0.0 0.5 "as in LTE";
+    "T_bsr" 0.0 0.5 "bytes counted twice let some packets go at once";
 "buffer.nr.median" "uplink buffer delay, NR, median" "1 to 2 intervals" "Gandalf §3.2.1"
-    "T_bsr" 1.0 2.0 "as in LTE";
-"buffer.nr.most" "uplink buffer delay, NR, 95th percentile" "2 intervals" "Gandalf §3.2.1"
-    "T_bsr" 1.5 2.3 "as in LTE";
+    "T_bsr" 1.0 2.0 "to the report, then t_r + K2 of one interval";
+"buffer.nr.most" "uplink buffer delay, NR, 90th percentile" "2 intervals" "Gandalf §3.2.1"
+    "T_bsr" 1.5 2.3 "as above";
 "bsr.lte.ms" "time between reports, LTE, median" "T_bsr: 5 ms" "Gandalf §4.3.2"
     "ms" 5.0 5.0 "periodicBSR-Timer, met by a grant each time";
 "bsr.nr.ms" "time between reports, NR, median" "T_bsr: 5 ms" "Gandalf §4.3.2"
@@ -102,7 +102,7 @@ pub const FIGURES: &[Figure] = figures! {
 "users.usual" "users of four resource blocks and one subframe" "68.2 %" "PBE-CC §4.2.1, Fig. 7"
     "%" 64.0 73.0 "drawn so; users on the edge of two windows count twice";
 "users.data.mean" "users with data in 40 ms, mean" "1.3" "PBE-CC §4.2.1, Fig. 7"
-    "" 0.8 1.8 "what passes PBE-CC's filter of the scenario's thirty users";
+    "" 0.8 1.8 "what passes PBE-CC's filter of the scenario's ten users";
 "users.data.most" "users with data in 40 ms, most" "7" "PBE-CC §4.2.1, Fig. 7"
     "" 4.0 9.0 "as above";
 "ca.first" "first block on a second carrier, after 40 Mbit/s began" "0.13 s" "PBE-CC Fig. 2"

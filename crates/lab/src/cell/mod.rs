@@ -55,6 +55,8 @@ pub struct Row {
     pub real: Vec<String>,
     /// Ours over the seeds; nothing where nothing of the kind happened.
     pub ours: Option<Spread>,
+    /// How many events ours is of, where it is of all seeds' together.
+    pub events: Option<usize>,
     /// The unit of ours.
     pub unit: &'static str,
     /// What counts as agreement.
@@ -106,10 +108,14 @@ impl Noted for Measured {
 }
 
 impl Measured {
+    /// The pool that a figure is a quantile of, and which.
+    fn pool(&self, figure: &Figure) -> Option<(&[f64], &'static str)> {
+        let (pool, part) = figure.id.rsplit_once('.')?;
+        Some((self.pooled.get(pool)?, part))
+    }
+
     fn spread(&self, figure: &Figure) -> Option<Spread> {
-        if let Some((pool, part)) = figure.id.rsplit_once('.')
-            && let Some(values) = self.pooled.get(pool)
-        {
+        if let Some((values, part)) = self.pool(figure) {
             let part = match part {
                 "few" => 0.1,
                 "most" => 0.9,
@@ -153,6 +159,7 @@ fn row(figure: &Figure, measured: &Measured, real: &real::Found) -> Row {
         source: figure.source,
         real: real.get(figure.id).cloned().unwrap_or_default(),
         ours,
+        events: measured.pool(figure).map(|(values, _)| values.len()),
         unit: figure.unit,
         within: [figure.least, figure.most],
         agrees: ours.is_some_and(|ours| within.contains(&ours.median)),

@@ -52,6 +52,8 @@ pub(super) struct Heard {
     pub(super) up_data: Vec<Data>,
     /// PDUs of the downlink that the device asked for again.
     pub(super) down_nacks: Vec<Data>,
+    /// PDUs of the uplink that the network asked for again.
+    pub(super) up_nacks: Vec<Data>,
     /// Buffer status reports: when, and the upper end of what they tell, in bytes.
     pub(super) reports: Vec<(u64, u64)>,
     /// Whether sequence numbers have 18 bits: NR's.
@@ -211,7 +213,7 @@ impl Heard {
     /// Records that are read by the names of their fields.
     fn described(&mut self, log: &LogRecord<'_>) {
         let code = log.code.number();
-        if !matches!(code, 0xB082 | 0xB092 | 0xB16C | 0xB857 | 0xB869 | 0xB870) {
+        if !matches!(code, 0xB082 | 0xB092 | 0xB16C | 0xB84E | 0xB857 | 0xB869 | 0xB870) {
             return;
         }
         let mut found = Found::default();
@@ -232,6 +234,7 @@ impl Heard {
                 (0xB082 | 0xB857, Says::Data(sn)) => self.down_data.push(data(sn)),
                 (0xB092 | 0xB870, Says::Data(sn)) => self.up_data.push(data(sn)),
                 (0xB092 | 0xB869, Says::Nack(sn)) => self.down_nacks.push(data(sn)),
+                (0xB082 | 0xB84E, Says::Nack(sn)) => self.up_nacks.push(data(sn)),
                 (_, Says::Grant { process, rv, offset }) => self.grants.push(Air {
                     at: at + u64::from(offset) * 1_000_000,
                     slot: fact.slot,

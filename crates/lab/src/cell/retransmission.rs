@@ -41,8 +41,10 @@ pub(super) fn repeat_delays(blocks: &[Air]) -> Vec<(u8, u64)> {
     delays
 }
 
-/// From the first transmission of an RLC PDU to its retransmission, in ms, uplink: a number that was there before.
+/// From the first transmission of an RLC PDU to its retransmission, in ms, uplink: a number that was there before, and that
+/// was asked for again.
 pub(super) fn uplink_rlc_ms(heard: &Heard) -> Vec<f64> {
+    let asked = Asked::of(&heard.up_nacks);
     let mut delays = Vec::new();
     for pdus in by_bearer(&heard.up_data).values() {
         let mut numbers = Numbers::new(heard.wide);
@@ -56,7 +58,9 @@ pub(super) fn uplink_rlc_ms(heard: &Heard) -> Vec<f64> {
                 && pdu.at > at
             {
                 // Only the first of several segments counts.
-                delays.push((pdu.at - at) as f64 / MS);
+                if asked.between(pdu.sn, at, pdu.at) {
+                    delays.push((pdu.at - at) as f64 / MS);
+                }
             }
         }
     }
@@ -66,8 +70,7 @@ pub(super) fn uplink_rlc_ms(heard: &Heard) -> Vec<f64> {
 /// The same, downlink: a PDU that was lost is dated by the next that was not, and one that came without being asked for
 /// was late by HARQ alone.
 pub(super) fn downlink_rlc_ms(heard: &Heard) -> Vec<f64> {
-    let nacks = by_bearer(&heard.down_nacks);
-    let all_nacks: Vec<Data> = nacks.values().flatten().copied().collect();
+    let asked = Asked::of(&heard.down_nacks);
     let mut delays = Vec::new();
     for pdus in by_bearer(&heard.down_data).values() {
         let mut numbers = Numbers::new(heard.wide);
@@ -78,16 +81,30 @@ pub(super) fn downlink_rlc_ms(heard: &Heard) -> Vec<f64> {
                 missing.extend((newest + 1..number).map(|gap| (gap, pdu.at)));
                 missing = missing.split_off(&(number - numbers.window()));
             } else if let Some(since) = missing.remove(&number) {
-                let asked = |nack: &Data| {
-                    nack.sn == pdu.sn && (since..=pdu.at).contains(&nack.at)
-                };
-                if all_nacks.iter().any(asked) {
+                if asked.between(pdu.sn, since, pdu.at) {
                     delays.push((pdu.at - since) as f64 / MS);
                 }
             }
         }
     }
     delays
+}
+
+/// When which numbers were asked for.
+struct Asked(BTreeMap<u32, Vec<u64>>);
+
+impl Asked {
+    fn of(nacks: &[Data]) -> Self {
+        let mut asked: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for nack in nacks {
+            asked.entry(nack.sn).or_default().push(nack.at);
+        }
+        Self(asked)
+    }
+
+    fn between(&self, sn: u32, from: u64, to: u64) -> bool {
+        self.0.get(&sn).is_some_and(|times| times.iter().any(|at| (from..=to).contains(at)))
+    }
 }
 
 fn by_bearer(pdus: &[Data]) -> BTreeMap<u64, Vec<Data>> {
@@ -140,10 +157,11 @@ mod tests {
 
     #[test]
     fn a_number_that_comes_again_is_a_retransmission_and_one_after_1023_is_not() {
-        let up_data = [(0, 1022), (1, 1023), (2, 0), (3, 1), (70, 1023), (71, 1023), (72, 2)]
-            .map(|(ms, sn)| data(ms, sn))
-            .to_vec();
-        let heard = Heard { up_data, ..Heard::default() };
+        let up_data =
+            [(0, 1022), (1, 1023), (2, 0), (3, 1), (70, 1023), (71, 1023), (72, 2), (80, 1)]
+                .map(|(ms, sn)| data(ms, sn))
+                .to_vec();
+        let heard = Heard { up_data, up_nacks: vec![data(60, 1023)], ..Heard::default() };
         assert_eq!(uplink_rlc_ms(&heard), [69.0]);
     }
 
@@ -164,8 +182,7 @@ mod tests {
             again,
             arrived: Some(arrived),
         };
-        let blocks =
-            [air(3, 0, false, false), air(4, 1, false, true), air(11, 0, true, true)];
+        let blocks = [air(3, 0, false, false), air(4, 1, false, true), air(11, 0, true, true)];
         assert_eq!(repeat_delays(&blocks), [(3, 8_000_000)]);
         assert_eq!(error_percent(&blocks), Vec::<f64>::new());
     }

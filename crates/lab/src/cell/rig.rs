@@ -7,9 +7,9 @@ use std::time::Duration;
 use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig};
 use sounding_cell::modem::{Modem, ModemConfig};
 use sounding_cell::{DeviceId, Direction, Event, Outcome, Passage, Ran, sniffer};
+use sounding_diag::LogRecord;
 use sounding_diag::hdlc::Deframer;
 use sounding_diag::packet::Packet;
-use sounding_diag::LogRecord;
 use sounding_trace::dci::Dci;
 use sounding_units::{Bytes, HostInstant};
 
@@ -99,7 +99,8 @@ impl Rig {
         wrote: &mut impl FnMut(&LogRecord<'_>),
     ) {
         self.now = self.now + Duration::from_millis(1);
-        while let Some(Reverse(packet)) = self.ahead.peek().copied().filter(|p| p.0.at <= self.now) {
+        while let Some(Reverse(packet)) = self.ahead.peek().copied().filter(|p| p.0.at <= self.now)
+        {
             self.ahead.pop();
             let way = if packet.up { Direction::Uplink } else { Direction::Downlink };
             self.ran.handle_packet(packet.at, DEVICE, way, Bytes::new(packet.size), packet.number);
@@ -142,13 +143,12 @@ impl Rig {
     }
 }
 
-/// Keeps the device's queues filled, without letting them overflow.
-pub(super) fn saturate(rig: &mut Rig, now: HostInstant) {
+/// Keeps a queue of the device filled, without letting it overflow.
+pub(super) fn saturate(rig: &mut Rig, direction: Direction, now: HostInstant) {
     const ENOUGH: u64 = 300_000;
-    for (direction, up) in [(Direction::Downlink, false), (Direction::Uplink, true)] {
-        let waits = rig.backlog(direction);
-        for _ in 0..ENOUGH.saturating_sub(waits) / 1_500 {
-            rig.send(Packets { at: now, up, size: 1_500, number: 0 });
-        }
+    const SIZE: u64 = 1_500;
+    let up = direction == Direction::Uplink;
+    for _ in 0..ENOUGH.saturating_sub(rig.backlog(direction)) / SIZE {
+        rig.send(Packets { at: now, up, size: SIZE, number: 0 });
     }
 }

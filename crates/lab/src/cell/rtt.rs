@@ -5,20 +5,25 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sounding_cell::Direction;
-use sounding_cell::config::{CarrierConfig, InvalidConfig};
+use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig};
 
 use super::rig::{ORIGIN, Packets, Rig};
 use super::spread::quantile;
-use super::walk::{PATTERNS, lte, nr, standing};
+use super::walk::{PATTERNS, lte, nr, on_lte, standing};
 use super::{Measured, Noted};
 
 /// The 95th percentile of the round trips less their fifth, in ms.
-fn range_ms(carrier: CarrierConfig, span: Duration, seed: u64) -> Result<Option<f64>, InvalidConfig> {
+fn range_ms(
+    carrier: CarrierConfig,
+    device: DeviceConfig,
+    span: Duration,
+    seed: u64,
+) -> Result<Option<f64>, InvalidConfig> {
     const SIZE: u64 = 1_500;
     const ANSWER: u64 = 40;
     const MEAN_GAP_S: f64 = SIZE as f64 * 8.0 / 2e6;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut rig = Rig::new(vec![carrier], &[standing(seed)], seed)?;
+    let mut rig = Rig::new(vec![carrier], &[device], seed)?;
     let mut sent = Vec::new();
     let mut at = ORIGIN;
     while at < ORIGIN + span {
@@ -51,7 +56,7 @@ fn range_ms(carrier: CarrierConfig, span: Duration, seed: u64) -> Result<Option<
 
 /// Both RATs.
 pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
-    into.note("rtt.lte", range_ms(lte(), span, seed)?);
-    into.note("rtt.nr", range_ms(nr(PATTERNS[1]), span, seed)?);
+    into.note("rtt.lte", range_ms(lte(), on_lte(standing(seed)), span, seed)?);
+    into.note("rtt.nr", range_ms(nr(PATTERNS[1]), standing(seed), span, seed)?);
     Ok(())
 }

@@ -27,13 +27,13 @@ fn tower() -> (CarrierConfig, Vec<DeviceConfig>) {
     const CONTROL_USERS_PER_SEC: f64 = 360.0;
     let carrier = CarrierConfig { control_users_per_sec: CONTROL_USERS_PER_SEC, ..lte() };
     let good = ModelConfig::Script(ScriptConfig::constant(14.0));
-    let (mean, most) = (Bytes::new(60_000), Bytes::new(5_000_000));
+    let (mean, most) = (Bytes::new(60_000), Bytes::new(500_000));
     let user = |_| DeviceConfig {
         channel: good.clone(),
-        traffic: Some(Traffic::Objects { per_sec: 0.7, mean, most }),
+        traffic: Some(Traffic::Objects { per_sec: 2.8, mean, most }),
         ..DeviceConfig::default()
     };
-    (carrier, (0..30).map(user).collect())
+    (carrier, (0..10).map(user).collect())
 }
 
 fn users(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
@@ -117,7 +117,10 @@ fn aggregation(seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     // What one carrier let pile up is gone once no packet is late by more than a repeat or two.
     const QUEUED: Duration = Duration::from_millis(30);
     let late = delays.iter().filter(|(entered, delay)| *entered < HIGH_S && *delay > QUEUED);
-    into.note("ca.drained", late.map(|(entered, delay)| entered + delay.as_secs_f64()).reduce(f64::max));
+    into.note(
+        "ca.drained",
+        late.map(|(entered, delay)| entered + delay.as_secs_f64()).reduce(f64::max),
+    );
     Ok(())
 }
 

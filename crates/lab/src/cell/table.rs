@@ -30,6 +30,9 @@ fn ours(row: &Row) -> String {
     };
     let unit = if row.unit.is_empty() { String::new() } else { format!(" {}", row.unit) };
     let median = number(ours.median);
+    if let Some(events) = row.events {
+        return format!("{median}{unit} (of {events})");
+    }
     if ours.least == ours.most {
         return format!("{median}{unit}");
     }
@@ -40,7 +43,7 @@ impl Comparison {
     /// A page with the table and where it comes from.
     pub fn to_markdown(&self) -> String {
         format!(
-            "# The modelled cell beside the papers\n\n`rows` that do not agree are misses, and stay until their cause is \
+            "# The modelled cell beside the papers\n\nRows that do not agree are misses, and stay until their cause is \
              mended.\n\n{self}\n{}",
             self.provenance
         )

@@ -10,7 +10,7 @@ use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig};
 use super::reader::Heard;
 use super::rig::{ORIGIN, Packets, Rig};
 use super::spread::quantile;
-use super::walk::{PATTERNS, lte, nr, standing};
+use super::walk::{PATTERNS, lte, nr, on_lte, standing};
 use super::{Measured, Noted};
 
 /// What a steady sender sees.
@@ -81,14 +81,16 @@ pub(super) fn peaks_hz(delays_ms: &[f64]) -> Vec<f64> {
             *sum += bin.norm_sqr();
         }
     }
-    // Delays drift slowly for other reasons: what is below 20 Hz is no peak of the buffer.
+    // How far each stands out of what is around it: repeats and drifts are in all frequencies.
     let first = (20.0 / RATE_HZ * WINDOW as f64) as usize;
-    let highest = |at: usize| {
-        let around = &power[at.saturating_sub(20).max(first)..(at + 21).min(power.len())];
-        around.iter().all(|other| *other <= power[at])
+    let around = |at: usize, reach: usize| {
+        &power[at.saturating_sub(reach).max(first)..(at + reach + 1).min(power.len())]
     };
-    let mut found: Vec<usize> = (first..power.len()).filter(|&at| highest(at)).collect();
-    found.sort_by(|a, b| power[*b].total_cmp(&power[*a]));
+    let stands_out = |at: usize| power[at] / quantile(around(at, 60), 0.5).unwrap_or(f64::INFINITY);
+    let highest = |at: &usize| around(*at, 20).iter().all(|other| *other <= power[*at]);
+    let (least, most) = (2 * first, power.len() - first / 2);
+    let mut found: Vec<usize> = (least..most).filter(highest).collect();
+    found.sort_by(|a, b| stands_out(*b).total_cmp(&stands_out(*a)));
     found.into_iter().map(|at| at as f64 * RATE_HZ / WINDOW as f64).collect()
 }
 
@@ -100,17 +102,34 @@ fn between_reports_ms(reports: &[(u64, u64)]) -> Option<f64> {
     quantile(&gaps, 0.5)
 }
 
+/// Figures of each RAT.
+const LTE: [&str; 7] = [
+    "buffer.lte.least",
+    "buffer.lte.median",
+    "buffer.lte.most",
+    "bsr.lte.zero",
+    "bsr.lte.ms",
+    "peak.lte.first",
+    "peak.lte.second",
+];
+const NR: [&str; 7] = [
+    "buffer.nr.least",
+    "buffer.nr.median",
+    "buffer.nr.most",
+    "bsr.nr.zero",
+    "bsr.nr.ms",
+    "peak.nr.first",
+    "peak.nr.second",
+];
+
 /// Buffer delay, reports and the spectrum of the delay.
 pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
-    let names = [
-        ("lte", lte(), ["buffer.lte.least", "buffer.lte.median", "buffer.lte.most", "bsr.lte.zero",
-            "bsr.lte.ms", "peak.lte.first", "peak.lte.second"]),
-        ("nr", nr(PATTERNS[1]), ["buffer.nr.least", "buffer.nr.median", "buffer.nr.most",
-            "bsr.nr.zero", "bsr.nr.ms", "peak.nr.first", "peak.nr.second"]),
-    ];
-    for (_, carrier, [least, median, most, zero, interval, first, second]) in names {
-        let run = steady(carrier, standing(seed), span, seed)?;
-        for (name, part) in [(least, 0.01), (median, 0.5), (most, 0.95)] {
+    for (carrier, device, names) in
+        [(lte(), on_lte(standing(seed)), LTE), (nr(PATTERNS[1]), standing(seed), NR)]
+    {
+        let [least, median, most, zero, interval, first, second] = names;
+        let run = steady(carrier, device, span, seed)?;
+        for (name, part) in [(least, 0.01), (median, 0.5), (most, 0.9)] {
             into.note(name, quantile(&run.buffered, part));
         }
         let reports = &run.heard.reports;
@@ -122,7 +141,7 @@ pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<
         into.note(second, peaks.get(1).copied());
     }
     // The same with reports half as often: the peak goes where they go.
-    let mut device = standing(seed);
+    let mut device = on_lte(standing(seed));
     device.scheduling.periodic_bsr = Duration::from_millis(10);
     let run = steady(lte(), device, span, seed)?;
     into.note("peak.lte.slow", peaks_hz(&run.delays_ms).first().copied());
