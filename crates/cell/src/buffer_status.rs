@@ -203,7 +203,7 @@ impl Belief {
         }
         match self.rhythm {
             Some(next) if sent < next => 0,
-            Some(_) if self.ready == 0 && self.polls > 0 => self.poll,
+            _ if self.ready == 0 && self.polls > 0 => self.poll,
             _ => self.ready,
         }
     }

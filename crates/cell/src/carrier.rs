@@ -12,7 +12,7 @@ use crate::coding::Sizes;
 use crate::config::{CarrierConfig, InvalidConfig, Rat};
 use crate::control::ControlUsers;
 use crate::event::{CarrierId, Direction, SlotId};
-use crate::frame::Frame;
+use crate::frame::{Frame, SlotKind};
 use crate::leg::SUB_BANDS;
 
 /// How far ahead of a slot something can be due in it; offsets are below 32 slots (TS 38.214 §6.1.2.1).
@@ -24,7 +24,9 @@ pub(crate) struct Carrier {
     pub(crate) id: CarrierId,
     pub(crate) config: CarrierConfig,
     pub(crate) frame: Frame,
-    pub(crate) down: Sizes,
+    down: Sizes,
+    /// Of blocks in a special subframe, where they are shorter.
+    down_special: Option<Sizes>,
     pub(crate) up: Sizes,
     /// Device and leg of everyone who can be on this carrier.
     pub(crate) attached: Vec<(u16, u8)>,
@@ -75,7 +77,8 @@ pub(crate) struct Grant {
 /// How the time of a carrier is cut.
 pub(crate) fn frame(config: &CarrierConfig) -> Result<Frame, InvalidConfig> {
     Ok(match (config.rat, &config.tdd) {
-        (Rat::Lte, _) => Frame::lte_fdd(),
+        (Rat::Lte, None) => Frame::lte_fdd(),
+        (Rat::Lte, Some(configuration)) => Frame::lte_tdd(configuration)?,
         (Rat::Nr, None) => Frame::nr_fdd(config.numerology),
         (Rat::Nr, Some(pattern)) => Frame::nr_tdd(config.numerology, pattern)?,
     })
@@ -99,6 +102,7 @@ impl Carrier {
             id,
             frame,
             down: Sizes::new(&config, Direction::Downlink),
+            down_special: Sizes::in_special(&config),
             up: Sizes::new(&config, Direction::Uplink),
             config,
             attached: Vec::new(),
@@ -110,6 +114,12 @@ impl Carrier {
             origin,
             next: 0,
         })
+    }
+
+    /// Sizes of the downlink's blocks in a slot.
+    pub(crate) fn down(&self, slot: u64) -> &Sizes {
+        let special = self.frame.kind(slot) == SlotKind::Special;
+        self.down_special.as_ref().filter(|_| special).unwrap_or(&self.down)
     }
 
     /// When the next slot begins.

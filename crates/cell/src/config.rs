@@ -5,10 +5,11 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::Deserialize;
+use sounding_phy::lte::TddConfig;
 use sounding_units::Bytes;
 
 use crate::event::Direction;
-use crate::frame::PatternError;
+use crate::frame::{PatternError, lte_configuration};
 use crate::leg::SUB_BANDS;
 use crate::quantity;
 use crate::radio::{
@@ -34,7 +35,8 @@ pub struct CarrierConfig {
     pub rat: Rat,
     /// Numerology of NR, 0..=3: subcarriers of 15 kHz times two to its power (TS 38.211 Table 4.2-1).
     pub numerology: u8,
-    /// TDD pattern of D, S and U; FDD without one.
+    /// TDD: of NR a pattern of D, S and U, of LTE the number of an uplink-downlink configuration, `0` to `6` (TS 36.211
+    /// Table 4.2-2). FDD without.
     pub tdd: Option<String>,
     /// Resource blocks, N_RB: 6..=100 in LTE, 11..=273 in NR.
     pub prb: u16,
@@ -95,6 +97,22 @@ impl CarrierConfig {
         }
     }
 
+    /// The uplink-downlink configuration of LTE in TDD.
+    pub(crate) fn lte_tdd(&self) -> Option<TddConfig> {
+        let tdd = self.tdd.as_ref().filter(|_| self.rat == Rat::Lte)?;
+        lte_configuration(tdd)
+    }
+
+    /// HARQ on this carrier: LTE's TDD has as many processes as its configuration leaves under way (TS 36.213 Tables 7-1,
+    /// 8-1).
+    pub(crate) fn harq(&self, device: HarqConfig, direction: Direction) -> HarqConfig {
+        let processes = self.lte_tdd().map(|tdd| match direction {
+            Direction::Downlink => tdd.downlink_processes(),
+            Direction::Uplink => tdd.uplink_processes(),
+        });
+        HarqConfig { processes: processes.unwrap_or(device.processes), ..device }
+    }
+
     pub(crate) fn radio(&self) -> radio::CarrierConfig {
         radio::CarrierConfig {
             frequency_mhz: self.frequency_mhz,
@@ -122,11 +140,6 @@ impl CarrierConfig {
         )?;
         unless(self.pdcch > 0, "carrier.pdcch", "is at least 1")?;
         unless(self.numerology <= numerology, "carrier.numerology", "is 0 in LTE, 0 to 3 in NR")?;
-        unless(
-            self.rat == Rat::Nr || self.tdd.is_none(),
-            "carrier.tdd",
-            "is for NR; LTE is modelled in FDD",
-        )?;
         unless(
             (0.0..=10_000.0).contains(&self.control_users_per_sec),
             "carrier.control_users_per_sec",

@@ -94,7 +94,8 @@ impl<P> Ran<P> {
             if arrived || misheard || sent >= most {
                 way.processes.finish(harq);
             } else {
-                way.processes.refuse(harq, carrier.frame.downlink_again(slot.slot));
+                let from = carrier.frame.downlink_again(slot.slot);
+                way.processes.refuse(harq, from, from);
             }
             if let (true, Some(events)) = (state.watched, &mut self.events) {
                 let device = DeviceId(device);
@@ -124,9 +125,10 @@ impl<P> Ran<P> {
     /// The many users that are only told parameters (PBE-CC §4.2.1). One that finds no room waits for the next slot.
     fn send_control(&mut self, index: usize, slot: SlotId, room: &mut Room) {
         const MCS: u8 = 4;
-        let Carrier { control, down, rng, .. } = &mut self.carriers[index];
-        control.handle_time(slot.at, rng);
-        for user in &mut control.active {
+        let carrier = &mut self.carriers[index];
+        carrier.control.handle_time(slot.at, &mut carrier.rng);
+        let mut users = core::mem::take(&mut carrier.control.active);
+        for user in &mut users {
             let Some((_, first_prb)) = room.take(user.prb) else { break };
             user.slots -= 1;
             if let (true, Some(events)) = (self.sniffed, &mut self.events) {
@@ -143,11 +145,12 @@ impl<P> Ran<P> {
                     prb: user.prb,
                     first_prb,
                     layers: 1,
-                    size: down.size(1, MCS, user.prb),
+                    size: carrier.down(slot.slot).size(1, MCS, user.prb),
                 }));
             }
         }
-        control.active.retain(|user| user.slots > 0);
+        users.retain(|user| user.slots > 0);
+        carrier.control.active = users;
     }
 
     fn repeat_downlink(&mut self, index: usize, slot: SlotId, room: &mut Room) {
@@ -195,7 +198,7 @@ impl<P> Ran<P> {
             }
             let background = state.config.background;
             let way = &mut state.legs[usize::from(leg)].down;
-            let rates = way.rates(slot.at, &carrier.down);
+            let rates = way.rates(slot.at, carrier.down(slot.slot));
             let rank = way.share.rank(carrier.config.policy, slot.slot, background);
             let need = need + BLOCK_HEADER;
             found.push(Candidate {
@@ -217,8 +220,8 @@ impl<P> Ran<P> {
         let state = &mut self.devices[usize::from(candidate.device)];
         let way = &mut state.legs[usize::from(candidate.leg)].down;
         let Some(Choice { mcs, layers }) = way.choose(slot.at, candidate.bands) else { return };
-        let prb = carrier.down.prb_for(layers, mcs, candidate.need, candidate.prb);
-        let size = carrier.down.size(layers, mcs, prb);
+        let prb = carrier.down(slot.slot).prb_for(layers, mcs, candidate.need, candidate.prb);
+        let size = carrier.down(slot.slot).size(layers, mcs, prb);
         let Some(harq) = way.processes.idle().filter(|_| u64::from(size) > BLOCK_HEADER) else {
             return;
         };

@@ -44,7 +44,7 @@ impl<P> Ran<P> {
         for at in 0..self.carriers[index].attached.len() {
             let (device, leg) = self.carriers[index].attached[at];
             let way = &self.devices[usize::from(device)].legs[usize::from(leg)].up;
-            let Some(harq) = way.processes.again(slot.slot) else { continue };
+            let Some(harq) = way.processes.again_in(slot.slot, data_slot) else { continue };
             let block = &way.processes.get(harq).block;
             let Some((bands, first_prb)) = room.take(block.prb) else { continue };
             let (mcs, prb, size) = (block.mcs, block.prb, block.size);
@@ -231,7 +231,9 @@ impl<P> Ran<P> {
             if misheard || number + 1 >= most {
                 place.up.processes.finish(grant.harq);
             } else {
-                place.up.processes.refuse(grant.harq, carrier.frame.uplink_again(slot.slot));
+                let from = carrier.frame.uplink_again(slot.slot);
+                let sent = carrier.frame.uplink_repeat(slot.slot);
+                place.up.processes.refuse(grant.harq, from, sent);
             }
             return;
         }
