@@ -54,6 +54,8 @@ pub(crate) struct Process {
     pub(crate) air: Option<radio::Block>,
     /// New data indicator: toggles with each new block.
     pub(crate) ndi: bool,
+    /// The slot before which its repeat cannot be sent.
+    not_before: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,11 +113,18 @@ impl Processes {
 
     /// The process whose block waits longest to be sent again and may be in `slot`.
     pub(crate) fn again(&self, slot: u64) -> Option<u8> {
+        self.again_in(slot, u64::MAX)
+    }
+
+    /// The same for a block that a grant in `slot` gives `data_slot` to.
+    pub(crate) fn again_in(&self, slot: u64, data_slot: u64) -> Option<u8> {
         if self.again == 0 {
             return None;
         }
         let due = self.all.iter().enumerate().filter_map(|(at, process)| match process.state {
-            State::Again(from) if from <= slot => Some((from, at as u8)),
+            State::Again(from) if from <= slot && process.not_before <= data_slot => {
+                Some((from, at as u8))
+            }
             _ => None,
         });
         due.min().map(|(_, at)| at)
@@ -166,11 +175,13 @@ impl Processes {
         }
     }
 
-    pub(crate) fn refuse(&mut self, id: u8, from: u64) {
+    /// The block did not arrive: it is assigned or granted again from slot `from` on, and sent from `not_before` on.
+    pub(crate) fn refuse(&mut self, id: u8, from: u64, not_before: u64) {
         let process = &mut self.all[usize::from(id)];
         if process.state == State::Sent {
             self.again += 1;
             process.state = State::Again(from);
+            process.not_before = not_before;
         }
     }
 

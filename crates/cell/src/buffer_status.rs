@@ -108,48 +108,83 @@ fn report_value(rat: Rat, index: u8) -> u64 {
 
 /// The network's side: what it believes waits in a device.
 ///
-/// Reports overlap: each counts what an earlier one told and what was granted but not sent when it was written. The
-/// network corrects for that, not always rightly, and grants what is new one to two report intervals later
-/// (Gandalf §3.2.1–3.2.2).
+/// Grants follow a rhythm: once all that was reported is granted, the next grant is one report interval later, so that what
+/// comes in one interval is sent in the next but one, with that interval's report (Gandalf §3.2.1). A device that has just
+/// had something is granted room for a report even if it told of nothing. Reports overlap: each counts what was granted but
+/// not sent when it was written. The network corrects for that, not always rightly (§3.2.2).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Belief {
     /// To be granted now.
     ready: u64,
-    /// To be granted from then on.
-    later: VecDeque<(HostInstant, u64)>,
+    /// To be granted later.
+    later: VecDeque<Expected>,
     /// Granted, and not sent yet.
     granted: u64,
+    /// What the newest report told.
+    told: u64,
+    /// All reported is granted, and the next block is not sent before.
+    rhythm: Option<HostInstant>,
+    /// Grants for a report alone that are still to be given.
+    polls: u8,
+    /// What such a grant is for.
+    poll: u64,
+}
+
+/// Bytes that a device waits to send.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    /// The network knows of them from then on.
+    known: HostInstant,
+    /// Blocks with them are sent from then on.
+    sent: HostInstant,
+    bytes: u64,
+}
+
+/// A report as it reached the network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told<'a> {
+    pub(crate) rat: Rat,
+    pub(crate) report: &'a BufferReport,
+    /// When the block with it was sent.
+    pub(crate) sent: HostInstant,
+    /// When it was decoded.
+    pub(crate) known: HostInstant,
+    /// This time the network takes bytes for new that it was told of before.
+    pub(crate) twice: bool,
 }
 
 impl Belief {
     /// A request arrived; it is answered from `from` on.
     pub(crate) fn handle_request(&mut self, from: HostInstant, config: &UplinkConfig) {
-        self.later.push_back((from, config.first_grant.count()));
+        let bytes = config.first_grant.count();
+        self.later.push_back(Expected { known: from, sent: from, bytes });
     }
 
-    /// A report arrived. `forgets`: this time the network does not correct for what it has granted meanwhile.
-    pub(crate) fn handle_report(
-        &mut self,
-        now: HostInstant,
-        rat: Rat,
-        report: &BufferReport,
-        delay: Duration,
-        forgets: bool,
-    ) {
-        let told = report_value(rat, report.index);
-        let later: u64 = self.later.iter().map(|(_, bytes)| bytes).sum();
-        let known = self.ready + later + if forgets { 0 } else { self.granted };
-        if told > known {
-            self.later.push_back((now + delay, told - known));
+    /// A report arrived.
+    pub(crate) fn handle_report(&mut self, told: Told<'_>, config: &UplinkConfig) {
+        let Told { rat, report, sent, known, twice } = told;
+        let value = report_value(rat, report.index);
+        let before = core::mem::replace(&mut self.told, value);
+        if value > 0 {
+            self.polls = POLLS;
+            self.poll = config.first_grant.count();
+        }
+        let later: u64 = self.later.iter().map(|expected| expected.bytes).sum();
+        let due = self.ready + later;
+        let wanted = value + if twice { before } else { 0 };
+        if wanted > due + self.granted {
+            let delay = interval(config).mul_f64(config.grant_delay);
+            let bytes = wanted - due - self.granted;
+            self.later.push_back(Expected { known, sent: sent + delay, bytes });
             return;
         }
         // Less than believed: the newest belief goes first.
-        let mut excess = (self.ready + later).saturating_sub(told);
-        while let Some((_, bytes)) = self.later.back_mut() {
-            let cut = excess.min(*bytes);
-            *bytes -= cut;
+        let mut excess = due.saturating_sub(value);
+        while let Some(expected) = self.later.back_mut() {
+            let cut = excess.min(expected.bytes);
+            expected.bytes -= cut;
             excess -= cut;
-            if *bytes > 0 {
+            if expected.bytes > 0 {
                 break;
             }
             self.later.pop_back();
@@ -157,26 +192,38 @@ impl Belief {
         self.ready -= excess.min(self.ready);
     }
 
-    /// What may be granted at `now`.
-    pub(crate) fn ready(&mut self, now: HostInstant) -> u64 {
-        while let Some(&(from, bytes)) = self.later.front() {
-            if from > now {
+    /// What may be granted at `now` for a block that is sent at `sent`.
+    pub(crate) fn ready(&mut self, now: HostInstant, sent: HostInstant) -> u64 {
+        while let Some(expected) = self.later.front() {
+            if expected.known > now || expected.sent > sent {
                 break;
             }
-            self.ready += bytes;
+            self.ready += expected.bytes;
             self.later.pop_front();
         }
-        self.ready
+        match self.rhythm {
+            Some(next) if sent < next => 0,
+            _ if self.ready == 0 && self.polls > 0 => self.poll,
+            _ => self.ready,
+        }
     }
 
     /// Whether there is or will be anything to grant.
     pub(crate) fn is_empty(&self) -> bool {
-        self.ready == 0 && self.later.is_empty()
+        self.ready == 0 && self.later.is_empty() && self.polls == 0
     }
 
-    pub(crate) fn handle_grant(&mut self, bytes: u64) {
+    /// A grant was given for a block that is sent at `sent`.
+    pub(crate) fn handle_grant(&mut self, sent: HostInstant, bytes: u64, config: &UplinkConfig) {
+        if self.ready == 0 {
+            self.polls = self.polls.saturating_sub(1);
+        }
         self.ready = self.ready.saturating_sub(bytes);
         self.granted += bytes;
+        // A repeat that took a beat's slot does not shift the beats after it.
+        let (interval, beat) = (interval(config), self.rhythm.unwrap_or(sent));
+        let beat = if beat + interval > sent { beat } else { sent };
+        self.rhythm = (self.ready == 0).then(|| beat + interval);
     }
 
     /// What was granted has been sent.
@@ -187,4 +234,14 @@ impl Belief {
     pub(crate) fn reset(&mut self) {
         *self = Self::default();
     }
+}
+
+/// Reports that the network still makes room for after one of an empty buffer. Chosen: without, a device that sends evenly
+/// would have to ask anew whenever it was granted too much once.
+const POLLS: u8 = 2;
+
+/// What the network counts with: reports that come seldom are no reason to grant seldom.
+fn interval(config: &UplinkConfig) -> Duration {
+    const LONGEST: Duration = Duration::from_millis(40);
+    config.periodic_bsr.min(LONGEST)
 }

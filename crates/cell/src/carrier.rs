@@ -3,7 +3,6 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use sounding_phy::lte;
 use sounding_phy::nr::{BandwidthPart, RbgConfiguration};
@@ -11,10 +10,10 @@ use sounding_units::{HostInstant, Prb};
 
 use crate::coding::Sizes;
 use crate::config::{CarrierConfig, InvalidConfig, Rat};
+use crate::control::ControlUsers;
 use crate::event::{CarrierId, Direction, SlotId};
-use crate::frame::Frame;
+use crate::frame::{Frame, SlotKind};
 use crate::leg::SUB_BANDS;
-use crate::rnti::FIRST_CONTROL;
 use crate::rota::{NEVER, Rota};
 
 /// How far ahead of a slot something can be due in it; offsets are below 32 slots (TS 38.214 §6.1.2.1).
@@ -26,7 +25,9 @@ pub(crate) struct Carrier {
     pub(crate) id: CarrierId,
     pub(crate) config: CarrierConfig,
     pub(crate) frame: Frame,
-    pub(crate) down: Sizes,
+    down: Sizes,
+    /// Of blocks in a special subframe, where they are shorter.
+    down_special: Option<Sizes>,
     pub(crate) up: Sizes,
     /// Device and leg of everyone who can be on this carrier.
     pub(crate) attached: Vec<(u16, u8)>,
@@ -43,8 +44,7 @@ pub(crate) struct Carrier {
     pub(crate) bands: [u16; SUB_BANDS],
     /// What is due in the slots to come, by slot number modulo [`AHEAD`].
     due: Vec<Due>,
-    next_control: Option<HostInstant>,
-    control_users: u16,
+    pub(crate) control: ControlUsers,
     origin: HostInstant,
     next: u64,
 }
@@ -84,7 +84,8 @@ pub(crate) struct Grant {
 /// How the time of a carrier is cut.
 pub(crate) fn frame(config: &CarrierConfig) -> Result<Frame, InvalidConfig> {
     Ok(match (config.rat, &config.tdd) {
-        (Rat::Lte, _) => Frame::lte_fdd(),
+        (Rat::Lte, None) => Frame::lte_fdd(),
+        (Rat::Lte, Some(configuration)) => Frame::lte_tdd(configuration)?,
         (Rat::Nr, None) => Frame::nr_fdd(config.numerology),
         (Rat::Nr, Some(pattern)) => Frame::nr_tdd(config.numerology, pattern)?,
     })
@@ -103,11 +104,12 @@ impl Carrier {
         for band in bands.iter_mut().take(usize::from(config.prb) % SUB_BANDS) {
             *band += 1;
         }
-        let next_control = (config.control_users_per_sec > 0.0).then_some(origin);
+        let control = ControlUsers::new(config.control_users_per_sec, origin);
         Ok(Self {
             id,
             frame,
             down: Sizes::new(&config, Direction::Downlink),
+            down_special: Sizes::in_special(&config),
             up: Sizes::new(&config, Direction::Uplink),
             config,
             attached: Vec::new(),
@@ -118,11 +120,16 @@ impl Carrier {
             load: 0.0,
             bands,
             due: (0..AHEAD).map(|_| Due::default()).collect(),
-            next_control,
-            control_users: 0,
+            control,
             origin,
             next: 0,
         })
+    }
+
+    /// Sizes of the downlink's blocks in a slot.
+    pub(crate) fn down(&self, slot: u64) -> &Sizes {
+        let special = self.frame.kind(slot) == SlotKind::Special;
+        self.down_special.as_ref().filter(|_| special).unwrap_or(&self.down)
     }
 
     /// A leg that is on this carrier from now on. It counts as active.
@@ -231,27 +238,5 @@ impl Carrier {
         const SLOTS: f32 = 100.0;
         let used = f32::from(prb) / f32::from(self.config.prb);
         self.load += (used - self.load) / SLOTS;
-    }
-
-    /// Whether another user of control traffic has come by `now`; it counts as served.
-    pub(crate) fn control_user_is_due(&mut self, now: HostInstant) -> bool {
-        if self.next_control.is_none_or(|at| at > now) {
-            return false;
-        }
-        self.control_users = self.control_users.wrapping_add(1);
-        self.next_control = self.next_control.map(|at| at + self.control_gap());
-        true
-    }
-
-    /// The RNTI of the control user that was served last. They are never seen again.
-    pub(crate) fn control_rnti(&self) -> u16 {
-        FIRST_CONTROL + self.control_users % 0x8000
-    }
-
-    /// Users come independently of each other.
-    fn control_gap(&mut self) -> Duration {
-        let uniform: f64 = self.rng.random();
-        let seconds = -libm::log(1.0 - uniform) / self.config.control_users_per_sec;
-        Duration::from_nanos((seconds * 1e9) as u64)
     }
 }

@@ -18,6 +18,20 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     pub(crate) fn new(config: &CarrierConfig, direction: Direction) -> Self {
+        Self::of(config, direction, |prb| prb)
+    }
+
+    /// Sizes of the downlink in LTE's special subframes, whose blocks are those of fewer resource blocks (TS 36.213 §7.1.7).
+    pub(crate) fn in_special(config: &CarrierConfig) -> Option<Self> {
+        config.lte_tdd()?;
+        // Ten symbols down, two of guard, two up: what networks next to NR's usual patterns have.
+        const TEN_TWO_TWO: u8 = 7;
+        let special = lte::SpecialSubframe::new(TEN_TWO_TWO)?;
+        let column = |prb| special.tbs_column(Prb::new(prb)).map_or(0, Prb::count);
+        Some(Self::of(config, Direction::Downlink, column))
+    }
+
+    fn of(config: &CarrierConfig, direction: Direction, column: impl Fn(u16) -> u16) -> Self {
         let layers = match direction {
             Direction::Downlink => config.layers.max(1),
             Direction::Uplink => 1,
@@ -27,8 +41,8 @@ impl Sizes {
         for layer in 1..=layers {
             for index in 0..mcs {
                 bytes.push(0);
-                bytes
-                    .extend((1..=config.prb).map(|prb| size(config, direction, layer, index, prb)));
+                let bytes_of = |prb| size(config, direction, layer, index, column(prb));
+                bytes.extend((1..=config.prb).map(bytes_of));
             }
         }
         Self { prb: config.prb, mcs, bytes }

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use rand::RngExt;
 use sounding_units::HostInstant;
 
 use crate::block::Block;
@@ -82,16 +83,19 @@ impl<P> Ran<P> {
         for Answer { device, leg, harq, arrived } in answers.drain(..) {
             let state = &mut self.devices[usize::from(device)];
             let most = state.config.harq.transmissions;
+            // Drawn only for a refusal: a link without any draws nothing.
+            let misheard = !arrived && carrier.rng.random::<f64>() < state.config.harq.misheard;
             let way = &mut state.legs[usize::from(leg)].down;
             let sent = way.processes.get(harq).sent;
             if sent == 1 {
                 let Block { mcs, layers, .. } = way.processes.get(harq).block;
                 way.handle_feedback(Choice { mcs, layers }, arrived);
             }
-            if arrived || sent >= most {
+            if arrived || misheard || sent >= most {
                 way.processes.finish(harq);
             } else {
-                way.processes.refuse(harq, carrier.frame.downlink_again(slot.slot));
+                let from = carrier.frame.downlink_again(slot.slot);
+                way.processes.refuse(harq, from, from);
             }
             if let (true, Some(events)) = (state.watched, &mut self.events) {
                 let device = DeviceId(device);
@@ -118,33 +122,35 @@ impl<P> Ran<P> {
         carrier.handle_use(carrier.config.prb - free);
     }
 
-    /// The many users that are only told parameters (PBE-CC §4.2.1).
+    /// The many users that are only told parameters (PBE-CC §4.2.1). One that finds no room waits for the next slot.
     fn send_control(&mut self, index: usize, slot: SlotId, room: &mut Room) {
-        /// What 68 % of all users take, in one subframe (PBE-CC Fig. 7).
-        const PRB: u16 = 4;
+        const MCS: u8 = 4;
         let carrier = &mut self.carriers[index];
-        while carrier.control_user_is_due(slot.at) {
-            let Some((_, first_prb)) = room.take(PRB) else { return };
-            let rnti = carrier.control_rnti();
-            let size = carrier.down.size(1, 4, PRB);
+        carrier.control.handle_time(slot.at, &mut carrier.rng);
+        let mut users = core::mem::take(&mut carrier.control.active);
+        for user in &mut users {
+            let Some((_, first_prb)) = room.take(user.prb) else { break };
+            user.slots -= 1;
             if let (true, Some(events)) = (self.sniffed, &mut self.events) {
                 events.push(Event::Dci(Dci {
                     sent_in: slot,
                     data_slot: slot.slot,
-                    rnti,
+                    rnti: user.rnti,
                     direction: Direction::Downlink,
                     harq: 0,
-                    mcs: 4,
+                    mcs: MCS,
                     rv: 0,
                     ndi: true,
                     again: false,
-                    prb: PRB,
+                    prb: user.prb,
                     first_prb,
                     layers: 1,
-                    size,
+                    size: carrier.down(slot.slot).size(1, MCS, user.prb),
                 }));
             }
         }
+        users.retain(|user| user.slots > 0);
+        carrier.control.active = users;
     }
 
     fn repeat_downlink(&mut self, index: usize, slot: SlotId, room: &mut Room) {
@@ -192,7 +198,7 @@ impl<P> Ran<P> {
             }
             let background = state.config.background;
             let way = &mut state.legs[usize::from(leg)].down;
-            let rates = way.rates(slot.at, &carrier.down);
+            let rates = way.rates(slot.at, carrier.down(slot.slot));
             let rank = way.share.rank(carrier.config.policy, slot.slot, background);
             let need = need + BLOCK_HEADER;
             found.push(Candidate {
@@ -214,8 +220,8 @@ impl<P> Ran<P> {
         let state = &mut self.devices[usize::from(candidate.device)];
         let way = &mut state.legs[usize::from(candidate.leg)].down;
         let Some(Choice { mcs, layers }) = way.choose(slot.at, candidate.bands) else { return };
-        let prb = carrier.down.prb_for(layers, mcs, candidate.need, candidate.prb);
-        let size = carrier.down.size(layers, mcs, prb);
+        let prb = carrier.down(slot.slot).prb_for(layers, mcs, candidate.need, candidate.prb);
+        let size = carrier.down(slot.slot).size(layers, mcs, prb);
         let Some(harq) = way.processes.idle().filter(|_| u64::from(size) > BLOCK_HEADER) else {
             return;
         };

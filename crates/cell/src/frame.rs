@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use sounding_phy::lte::{SubframeKind, TddConfig};
+
 /// What a slot may carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotKind {
@@ -47,6 +49,8 @@ struct Slot {
     kd: u8,
     /// This slot's PUSCH to the grant that repeats it.
     ku: u8,
+    /// And to the repeat.
+    repeat: u8,
     /// PUSCH slots that a grant in this slot may give, counted from it.
     grants: Vec<u8>,
 }
@@ -60,6 +64,8 @@ pub enum PatternError {
     OneWay,
     /// Does not divide a frame of 10 ms: nobody could say which slot is which after it.
     Length(usize),
+    /// Not the number of one of LTE's uplink-downlink configurations.
+    Configuration,
 }
 
 impl core::fmt::Display for PatternError {
@@ -68,6 +74,9 @@ impl core::fmt::Display for PatternError {
             Self::Letter(letter) => write!(f, "slot {letter:?} is none of D, S and U"),
             Self::OneWay => f.write_str("a pattern needs a D and a U"),
             Self::Length(slots) => write!(f, "{slots} slots do not divide a frame of 10 ms"),
+            Self::Configuration => {
+                f.write_str("LTE's uplink-downlink configurations are 0 to 6; patterns are NR's")
+            }
         }
     }
 }
@@ -78,6 +87,48 @@ impl Frame {
     /// LTE FDD: every offset is four subframes (TS 36.213 §7, §8, §10.1; Gandalf §B.3.1).
     pub fn lte_fdd() -> Self {
         Self::fdd(0, 4)
+    }
+
+    /// LTE TDD by the number of an uplink-downlink configuration: feedback k subframes after a PDSCH and its repeat four
+    /// later at the earliest (TS 36.213 Table 10.1.3.1-1, TS 36.321 §7.7), a PUSCH k after its grant and the answer to it
+    /// k_PHICH later, where its repeat is granted (TS 36.213 Tables 8-2, 9.1.2-1). In configuration 0 a grant can mean the
+    /// seventh subframe after it too (TS 36.213 §8).
+    pub fn lte_tdd(configuration: &str) -> Result<Self, PatternError> {
+        let config = lte_configuration(configuration).ok_or(PatternError::Configuration)?;
+        let repeats_from = |slot: u32| {
+            let later =
+                (4..14).find(|&later| config.subframe(slot + later) != SubframeKind::Uplink);
+            later.unwrap_or(4) as u8
+        };
+        let pattern = (0..10_u32).map(|slot| {
+            let kind = match config.subframe(slot) {
+                SubframeKind::Downlink => SlotKind::Downlink,
+                SubframeKind::Special => SlotKind::Special,
+                SubframeKind::Uplink => SlotKind::Uplink,
+            };
+            let mut grants: Vec<u8> = config.grant_delay(slot).into_iter().collect();
+            if config.number() == 0 && !grants.is_empty() {
+                grants.push(7);
+            }
+            grants.sort_unstable();
+            grants.dedup();
+            let answered = config.phich_delay(slot).unwrap_or(0);
+            let granting = slot + u32::from(answered);
+            let k = config.grant_delay(granting).unwrap_or(0);
+            // Of two subframes that a grant of configuration 0 can mean, the one that an answer means (TS 36.213 §8): of
+            // answers in subframes 1 and 6, and of those to subframes 4 and 9, the later.
+            let later =
+                config.number() == 0 && (matches!(granting % 10, 1 | 6) || matches!(slot, 4 | 9));
+            Slot {
+                kind,
+                k1: config.feedback_delay(slot).unwrap_or(0),
+                kd: repeats_from(slot),
+                ku: answered,
+                repeat: answered + if later { 7 } else { k },
+                grants,
+            }
+        });
+        Ok(Self { slot: slot_length(0), pattern: pattern.collect() })
     }
 
     /// NR FDD of a numerology. K1 is at least N1, K2 at least N2, both under a slot at 15 kHz and under three at
@@ -92,6 +143,7 @@ impl Frame {
             k1: offset,
             kd: offset,
             ku: offset,
+            repeat: offset * 2,
             grants: Vec::from([offset]),
         };
         Self { slot: slot_length(numerology), pattern: Vec::from([slot]) }
@@ -158,6 +210,11 @@ impl Frame {
         slot + u64::from(self.at(slot).ku)
     }
 
+    /// The earliest slot for the repeat of a PUSCH of `slot`.
+    pub fn uplink_repeat(&self, slot: u64) -> u64 {
+        slot + u64::from(self.at(slot).repeat)
+    }
+
     /// The uplink slot before `slot`.
     pub fn uplink_before(&self, slot: u64) -> Option<u64> {
         let before = (1..=self.period()).filter_map(|back| slot.checked_sub(back));
@@ -182,6 +239,11 @@ impl Frame {
     fn at(&self, slot: u64) -> &Slot {
         &self.pattern[(slot % self.pattern.len() as u64) as usize]
     }
+}
+
+/// An uplink-downlink configuration by its number.
+pub(crate) fn lte_configuration(number: &str) -> Option<TddConfig> {
+    TddConfig::new(number.parse().ok()?)
 }
 
 const fn slot_length(numerology: u8) -> Duration {
@@ -233,6 +295,7 @@ impl Offsets {
                     k1: given.map_or_else(rule, |(_, k1)| *k1),
                     kd: (again - slot) as u8,
                     ku: 0,
+                    repeat: 0,
                     grants: Vec::new(),
                 }
             })
@@ -256,6 +319,8 @@ impl Offsets {
             let rule = || (slot + 6..slot + 6 + kinds.len()).find(granting).map(|at| at - slot);
             let ku = given.map_or_else(|| rule().unwrap_or(6) as u8, |(_, _, ku)| *ku);
             slots[slot].ku = ku;
+            let granting = &slots[(slot + usize::from(ku)) % kinds.len()];
+            slots[slot].repeat = ku + granting.grants.first().copied().unwrap_or(0);
         }
         slots
     }
@@ -303,6 +368,64 @@ mod tests {
         let frame = Frame::lte_fdd();
         assert_eq!(frame.downlink_again(frame.feedback(100)), 108);
         assert_eq!(frame.grants(frame.uplink_again(100)).collect::<Vec<_>>(), [108]);
+    }
+
+    /// TS 36.213 Tables 10.1.3.1-1, 8-2 and 9.1.2-1: subframe, and subframes until the block comes again.
+    #[test]
+    fn lte_tdd_repeats_when_its_tables_say() {
+        type Repeats = &'static [(u64, u64)];
+        let known: [(&str, Repeats, Repeats); 4] = [
+            ("0", &[(0, 10), (1, 10), (5, 10), (6, 10)], &[(2, 11), (3, 11), (4, 13), (7, 11)]),
+            (
+                "1",
+                &[(0, 11), (1, 10), (4, 10), (5, 11), (6, 10), (9, 10)],
+                &[(2, 10), (3, 10), (7, 10), (8, 10)],
+            ),
+            (
+                "2",
+                &[(0, 11), (1, 10), (3, 8), (4, 12), (5, 11), (6, 10), (8, 8), (9, 12)],
+                &[(2, 10), (7, 10)],
+            ),
+            ("5", &[(0, 16), (1, 15), (9, 17), (8, 8)], &[(2, 10)]),
+        ];
+        for (configuration, downlink, uplink) in known {
+            let frame = Frame::lte_tdd(configuration).unwrap();
+            for &(subframe, later) in downlink {
+                let again = frame.downlink_again(frame.feedback(40 + subframe));
+                assert_eq!(again - 40 - subframe, later, "{configuration} downlink {subframe}");
+            }
+            for &(subframe, later) in uplink {
+                let granting = frame.uplink_again(40 + subframe);
+                let again = frame.uplink_repeat(40 + subframe);
+                assert!(frame.grants(granting).any(|at| at == again));
+                assert_eq!(again - 40 - subframe, later, "{configuration} uplink {subframe}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_subframe_of_every_configuration_is_answered_and_granted() {
+        for configuration in ["0", "1", "2", "3", "4", "5", "6"] {
+            let frame = Frame::lte_tdd(configuration).unwrap();
+            let mut granted = std::collections::BTreeSet::new();
+            for subframe in 0..10 {
+                granted.extend(frame.grants(subframe).map(|at| at % 10));
+                if frame.kind(subframe).has_downlink() {
+                    let feedback = frame.feedback(subframe);
+                    assert!(frame.kind(feedback).has_uplink(), "{configuration} {subframe}");
+                    assert!(frame.kind(frame.downlink_again(feedback)).has_downlink());
+                }
+                if frame.kind(subframe).has_uplink() {
+                    let again = frame.uplink_again(subframe);
+                    assert!(frame.grants(again).next().is_some(), "{configuration} {subframe}");
+                }
+            }
+            let uplink = (0..10).filter(|&at| frame.kind(at).has_uplink()).collect();
+            assert_eq!(granted, uplink, "{configuration}");
+        }
+        for wrong in ["7", "DSUUD", ""] {
+            assert_eq!(Frame::lte_tdd(wrong), Err(PatternError::Configuration));
+        }
     }
 
     #[test]

@@ -61,9 +61,12 @@ impl Leg {
             primary,
             channel: Channel::new(&channel, rng)?,
             reporter: Reporter::new(&report, down)?,
-            down: Way::new(device.harq, Adapter::new(&device.adapt_downlink, down)?),
+            down: Way::new(
+                carrier.config.harq(device.harq, Direction::Downlink),
+                Adapter::new(&device.adapt_downlink, down)?,
+            ),
             up: Way::new(
-                device.harq,
+                carrier.config.harq(device.harq, Direction::Uplink),
                 Adapter::new(&device.adapt_uplink, carrier.config.coding(Direction::Uplink))?,
             ),
             power: device.power,

@@ -16,6 +16,7 @@ mod buffer_status;
 mod carrier;
 mod coding;
 pub mod config;
+mod control;
 mod device;
 mod downlink;
 pub mod event;

@@ -6,8 +6,9 @@ use core::time::Duration;
 use rand::RngExt;
 
 use crate::block::{Block, State};
-use crate::buffer_status::REPORT_SIZE;
+use crate::buffer_status::{REPORT_SIZE, Told};
 use crate::carrier::Grant;
+use crate::config::Rat;
 use crate::downlink::{BLOCK_HEADER, Room};
 use crate::event::{Dci, DeviceId, Direction, Event, SlotId, Transmission};
 use crate::leg::Attempt;
@@ -43,7 +44,7 @@ impl<P> Ran<P> {
         for at in 0..self.carriers[index].active().len() {
             let (device, leg) = self.carriers[index].active()[at];
             let way = &self.devices[usize::from(device)].legs[usize::from(leg)].up;
-            let Some(harq) = way.processes.again(slot.slot) else { continue };
+            let Some(harq) = way.processes.again_in(slot.slot, data_slot) else { continue };
             let block = &way.processes.get(harq).block;
             let Some((bands, first_prb)) = room.take(block.prb) else { continue };
             let (mcs, prb, size) = (block.mcs, block.prb, block.size);
@@ -60,19 +61,20 @@ impl<P> Ran<P> {
         while room.dcis > 0 {
             let Some((device, leg)) = self.neediest(index, slot, data_slot) else { return };
             let carrier = &self.carriers[index];
+            let sent = carrier.begin(data_slot);
             let state = &mut self.devices[usize::from(device)];
             let place = &mut state.legs[usize::from(leg)];
             let free: u16 = room.bands.iter().sum();
             let Some(harq) = place.up.processes.idle().filter(|_| free > 0) else { return };
             place.up.last = Some(data_slot);
-            let need = state.belief.ready(slot.at) + BLOCK_HEADER + REPORT_SIZE;
+            let need = state.belief.ready(slot.at, sent) + BLOCK_HEADER + REPORT_SIZE;
             let Some((prb, mcs)) = place.plan_uplink(slot.at, &carrier.up, need, free) else {
                 continue;
             };
-            let prb = dft_size(prb);
+            let prb = dft_size(prb, free);
             let size = carrier.up.size(1, mcs, prb);
             let Some((bands, first_prb)) = room.take(prb) else { return };
-            state.belief.handle_grant(u64::from(size));
+            state.belief.handle_grant(sent, u64::from(size), &state.config.scheduling);
             state.attention.handle_data(slot.at);
             place.up.share.serve(carrier.config.policy, slot.slot, size);
             place.up.processes.reserve(harq);
@@ -86,10 +88,11 @@ impl<P> Ran<P> {
     /// The user to be granted next.
     fn neediest(&mut self, index: usize, slot: SlotId, data_slot: u64) -> Option<(u16, u8)> {
         let carrier = &self.carriers[index];
+        let sent = carrier.begin(data_slot);
         let mut best: Option<(f32, (u16, u8))> = None;
         for &(device, leg) in carrier.active() {
             let state = &mut self.devices[usize::from(device)];
-            if state.belief.ready(slot.at) == 0 {
+            if state.belief.ready(slot.at, sent) == 0 {
                 continue;
             }
             let background = state.config.background;
@@ -223,10 +226,15 @@ impl<P> Ran<P> {
             events.push(Event::Transmission(DeviceId(grant.device), sent));
         }
         if !arrived {
-            if number + 1 >= most {
+            // Only LTE answers: NR grants the repeat.
+            let misheard = carrier.config.rat == Rat::Lte
+                && carrier.rng.random::<f64>() < state.config.harq.misheard;
+            if misheard || number + 1 >= most {
                 place.up.processes.finish(grant.harq);
             } else {
-                place.up.processes.refuse(grant.harq, carrier.frame.uplink_again(slot.slot));
+                let from = carrier.frame.uplink_again(slot.slot);
+                let sent = carrier.frame.uplink_repeat(slot.slot);
+                place.up.processes.refuse(grant.harq, from, sent);
             }
             return;
         }
@@ -237,13 +245,10 @@ impl<P> Ran<P> {
             state.uplink.handle_pdu(at, pdu, number);
         }
         if let Some(report) = &block.report {
-            let scheduling = &state.config.scheduling;
-            // From the report to the first PUSCH of what it newly tells is t_r + K2; K2 goes off here.
-            let ahead = carrier.frame.slot() * 4;
-            let delay = scheduling.periodic_bsr.mul_f64(scheduling.grant_delay);
-            let delay = delay.saturating_sub(ahead);
-            let forgets = carrier.rng.random::<f64>() < scheduling.double_grant;
-            state.belief.handle_report(at, carrier.config.rat, report, delay, forgets);
+            let twice = carrier.rng.random::<f64>() < state.config.scheduling.double_grant;
+            let rat = carrier.config.rat;
+            let told = Told { rat, report, sent: slot.at, known: at, twice };
+            state.belief.handle_report(told, &state.config.scheduling);
         }
         if let Some(status) = &block.status {
             state.downlink.handle_status(at, status);
@@ -289,10 +294,11 @@ impl<P> Ran<P> {
     }
 }
 
-/// The largest number of resource blocks, `prb` at most, that SC-FDMA allows: 2^a 3^b 5^c (TS 36.211 §5.3.3).
-fn dft_size(prb: u16) -> u16 {
-    let fits = |prb: u16| {
-        let rest = [2, 3, 5].iter().fold(prb, |mut rest, factor| {
+/// A number of resource blocks that SC-FDMA allows, 2^a 3^b 5^c (TS 36.211 §5.3.3): the next from `prb` on, or the largest of
+/// `most`.
+fn dft_size(prb: u16, most: u16) -> u16 {
+    let fits = |prb: &u16| {
+        let rest = [2, 3, 5].iter().fold(*prb, |mut rest, factor| {
             while rest % factor == 0 {
                 rest /= factor;
             }
@@ -300,5 +306,5 @@ fn dft_size(prb: u16) -> u16 {
         });
         rest == 1
     };
-    (1..=prb).rev().find(|&prb| fits(prb)).unwrap_or(1)
+    (prb..=most).find(fits).or_else(|| (1..=most).rev().find(fits)).unwrap_or(1)
 }

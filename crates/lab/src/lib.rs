@@ -2,6 +2,7 @@
 
 pub mod bpf_cost;
 pub mod ceiling;
+pub mod cell;
 pub mod daemon;
 pub mod dataset;
 pub mod duel;

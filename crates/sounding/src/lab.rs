@@ -7,7 +7,7 @@ use clap::Subcommand;
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
 use sounding_lab::{
-    bpf_cost, ceiling, estimators, granularity, mahimahi, overhead, provenance, versus,
+    bpf_cost, ceiling, cell, estimators, granularity, mahimahi, overhead, provenance, versus,
 };
 use sounding_units::Rate;
 
@@ -57,6 +57,7 @@ enum Experiment {
     Granularity(GranularityArgs),
     Overhead(OverheadArgs),
     Estimators(EstimatorsArgs),
+    Cell(CellArgs),
 }
 
 /// Kernel CUBIC and BBR through the emulator against the same through mahimahi, over the same traces
@@ -234,6 +235,29 @@ struct EstimatorsArgs {
     output: Output,
 }
 
+/// The modelled cell beside the papers that measured real ones, and beside real captures and logs
+#[derive(clap::Args)]
+struct CellArgs {
+    /// How many seeds
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: u32,
+
+    /// The first of them
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// How long each run lasts, in the model's time
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Folder with captures and logs
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+
+    #[command(flatten)]
+    output: Output,
+}
+
 /// Where a result goes besides the table on standard output.
 #[derive(clap::Args)]
 struct Output {
@@ -279,10 +303,11 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::Granularity(args) } => granularity(args),
         Verb::Run { experiment: Experiment::Overhead(args) } => overhead(args),
         Verb::Run { experiment: Experiment::Estimators(args) } => estimators(args),
+        Verb::Run { experiment: Experiment::Cell(args) } => modelled_cell(args),
     }
 }
 
-const EXPERIMENTS: [(&str, &str); 7] = [
+const EXPERIMENTS: [(&str, &str); 8] = [
     ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
     (
         "mahimahi",
@@ -293,6 +318,7 @@ const EXPERIMENTS: [(&str, &str); 7] = [
     ("granularity", "time between deliveries of a KPI and its age at a reader; 2 min"),
     ("estimators", "every method's rate against goodput, over modelled LTE and NR links; 5 min"),
     ("overhead", "what a modem sends by log mask, and CPU time of its reader; 4 min"),
+    ("cell", "the modelled cell beside the papers, real captures and a real stack's logs; 3 min"),
 ];
 
 fn list(json: bool) -> miette::Result<ExitCode> {
@@ -401,6 +427,18 @@ fn estimators(args: EstimatorsArgs) -> miette::Result<ExitCode> {
     let result = estimators::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
     let page = format!("{}\n{}", result.to_markdown(), begun.end());
     args.output.write(&result.to_string(), &page, &result)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn modelled_cell(args: CellArgs) -> miette::Result<ExitCode> {
+    let plan = cell::Plan {
+        data: args.data.exists().then_some(args.data),
+        seed: args.seed,
+        seeds: args.seeds,
+        span: args.duration,
+    };
+    let result = cell::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
+    args.output.write(&result.to_string(), &result.to_markdown(), &result)?;
     Ok(ExitCode::SUCCESS)
 }
 

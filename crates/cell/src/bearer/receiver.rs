@@ -93,7 +93,7 @@ impl<P> Bearer<P> {
         self.status_prohibited_until = now + self.config.t_status_prohibit;
         // What t-Reordering has not given up on may still come by HARQ.
         let nacks: ArrayVec<_, 8> = self.received.holes(self.given_up).take(8).collect();
-        let nack_sns = nacks.iter().filter_map(|&span| self.sender.sn_of(span)).collect();
+        let nack_sns = nacks.iter().flat_map(|&span| self.sender.sns_of(span)).take(8).collect();
         Status { edge: self.received.edge(), nacks, nack_sns }
     }
 }

@@ -51,8 +51,10 @@ impl Sender {
         }
     }
 
+    /// RLC begins anew: what is sent from now on has other numbers than before.
     pub(super) fn reset(&mut self) {
         self.again.clear();
+        self.recent.clear();
         self.poll = None;
         self.since_poll = (0, 0);
         self.stuck = (0, 0);
@@ -63,11 +65,31 @@ impl Sender {
         self.sent = self.begun;
     }
 
-    /// The number of the newest PDU that carried the first byte of `span`.
-    pub(super) fn sn_of(&self, span: Span) -> Option<u32> {
-        let at =
-            self.recent.iter().rposition(|sent| sent.from <= span.from && span.from < sent.to)?;
-        Some(self.next_sn - (self.recent.len() - at) as u32)
+    /// The PDU that carried a byte, and its number, as far as it is still known.
+    fn pdu_of(&self, byte: u64) -> Option<(u32, Span)> {
+        let at = self.recent.iter().rposition(|sent| sent.from <= byte && byte < sent.to)?;
+        Some((self.next_sn - (self.recent.len() - at) as u32, self.recent[at]))
+    }
+
+    /// The numbers of the PDUs that carried `span`.
+    pub(super) fn sns_of(&self, span: Span) -> impl Iterator<Item = u32> + '_ {
+        let mut from = span.from;
+        core::iter::from_fn(move || {
+            let (sn, pdu) = (from < span.to).then(|| self.pdu_of(from)).flatten()?;
+            from = pdu.to;
+            Some(sn)
+        })
+    }
+
+    /// The number of a new PDU.
+    fn number(&mut self, span: Span) -> u32 {
+        if self.recent.len() == REMEMBERED {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(span);
+        let sn = self.next_sn;
+        self.next_sn += 1;
+        sn
     }
 }
 
@@ -77,33 +99,32 @@ impl<P> Bearer<P> {
         if room == 0 {
             return None;
         }
-        let (span, again) = match self.cut_again(room) {
-            Some(span) => (span, true),
-            None => (self.cut_new(room, now)?, false),
+        let (span, again, known) = match self.cut_again(room) {
+            Some((span, sn)) => (span, true, sn),
+            None => (self.cut_new(room, now)?, false, None),
         };
         let poll = self.asks_for_status(span, now);
-        let sender = &mut self.sender;
-        if sender.recent.len() == REMEMBERED {
-            sender.recent.pop_front();
-        }
-        sender.recent.push_back(span);
-        let sn = sender.next_sn;
-        sender.next_sn += 1;
+        let sn = known.unwrap_or_else(|| self.sender.number(span));
         let first = self.flight.partition_point(|packet| packet.end <= span.from);
         let last = self.flight.partition_point(|packet| packet.end <= span.to);
         Some(Pdu { sn, span, again, poll, ends: last.saturating_sub(first) as u16 })
     }
 
-    fn cut_again(&mut self, room: u64) -> Option<Span> {
+    /// A PDU that is sent again keeps its number; where it does not fit, a segment of it goes (TS 36.322 §5.2.1). What an
+    /// RLC before this one had sent gets a new number.
+    fn cut_again(&mut self, room: u64) -> Option<(Span, Option<u32>)> {
         let edge = self.received.edge();
         let again = &mut self.sender.again;
         // What arrived meanwhile, by HARQ or by another copy, need not be sent a third time.
         while again.front().is_some_and(|span| span.to <= edge) {
             again.pop_front();
         }
+        let from = again.front()?.from.max(edge);
+        let known = self.sender.pdu_of(from);
+        let whole = known.map_or(u64::MAX, |(_, pdu)| pdu.to);
+        let again = &mut self.sender.again;
         let span = again.front_mut()?;
-        span.from = span.from.max(edge);
-        let cut = Span { from: span.from, to: span.to.min(span.from + room) };
+        let cut = Span { from, to: span.to.min(from + room).min(whole) };
         span.from = cut.to;
         if span.is_empty() {
             again.pop_front();
@@ -115,7 +136,7 @@ impl<P> Bearer<P> {
                 break;
             }
         }
-        Some(cut)
+        Some((cut, known.map(|(sn, _)| sn)))
     }
 
     fn cut_new(&mut self, room: u64, now: HostInstant) -> Option<Span> {

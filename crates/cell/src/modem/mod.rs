@@ -159,12 +159,11 @@ impl Modem {
                 if let (Direction::Uplink, Some(cell)) = (sent.direction, cell)
                     && cell.config.rat == Rat::Lte
                 {
-                    // TS 36.213 §9.1.2: in FDD four subframes later.
-                    let slot = SlotId {
-                        slot: sent.slot.slot + 4,
-                        at: sent.slot.at + cell.frame.slot() * 4,
-                        ..sent.slot
-                    };
+                    // PHICH comes where the repeat would be granted (TS 36.213 §9.1.2).
+                    let slot = cell.frame.uplink_again(sent.slot.slot);
+                    let later = (slot - sent.slot.slot) as u32;
+                    let at = sent.slot.at + cell.frame.slot() * later;
+                    let slot = SlotId { slot, at, ..sent.slot };
                     self.see(self.end_of(slot), Seen::Answer(slot, sent.arrived));
                 }
                 self.see(end, Seen::Sent(sent.clone()));

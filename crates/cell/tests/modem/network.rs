@@ -21,6 +21,11 @@ pub(crate) fn lte() -> CarrierConfig {
     CarrierConfig::default()
 }
 
+/// Configuration 2, band 41.
+pub(crate) fn lte_tdd() -> CarrierConfig {
+    CarrierConfig { tdd: Some("2".into()), arfcn: 40_620, frequency_mhz: 2_593.0, ..lte() }
+}
+
 pub(crate) fn nr() -> CarrierConfig {
     CarrierConfig {
         rat: Rat::Nr,

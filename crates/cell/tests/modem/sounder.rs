@@ -4,19 +4,23 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use sounding_cell::Event;
+use sounding_cell::config::CarrierConfig;
 use sounding_cell::modem::{ClockConfig, Mask, ModemConfig};
 use sounding_diag::LogCode;
 use sounding_kpi::{Direction, Kpi, Layer};
 use sounding_link::{Arrival, Config, Seen, Sounder, State};
 use sounding_units::{Bytes, ModemInstant};
 
-use crate::network::{Flows, ORIGIN, lte, nr, run, same};
+use crate::network::{Flows, ORIGIN, lte, lte_tdd, nr, run, same};
 
 const SPAN: Duration = Duration::from_secs(6);
 
 /// A saturated link's goodput, and what the bytes of its modem say of it on average, in Mbit/s.
-fn goodput_and_estimate(nr_carrier: bool, direction: Direction, config: ModemConfig) -> [f64; 2] {
-    let carrier = if nr_carrier { nr() } else { lte() };
+fn goodput_and_estimate(
+    carrier: CarrierConfig,
+    direction: Direction,
+    config: ModemConfig,
+) -> [f64; 2] {
     let up = direction == Direction::Uplink;
     let run = run(&[carrier], Flows::saturated(!up, up), SPAN, config, 9);
     let mut sounder = Sounder::new(Config::new(direction));
@@ -41,11 +45,10 @@ fn goodput_and_estimate(nr_carrier: bool, direction: Direction, config: ModemCon
 
 #[test]
 fn a_saturated_link_is_estimated_within_a_few_percent() {
-    for nr_carrier in [false, true] {
+    for (rat, carrier) in [("LTE", lte()), ("LTE TDD", lte_tdd()), ("NR", nr())] {
         for direction in [Direction::Uplink, Direction::Downlink] {
             let [goodput, estimate] =
-                goodput_and_estimate(nr_carrier, direction, ModemConfig::default());
-            let rat = if nr_carrier { "NR" } else { "LTE" };
+                goodput_and_estimate(carrier.clone(), direction, ModemConfig::default());
             println!("{rat} {direction}: {goodput:.1} Mbit/s, estimated {estimate:.1}");
             let off = estimate / goodput - 1.0;
             // 950 of 1000 bytes of a block are taken for IP, and 990 are; a lost uplink block is not known of.
@@ -132,7 +135,8 @@ fn a_modem_that_writes_little_is_read_as_well() {
         (0xB887, true, Direction::Downlink),
     ] {
         let config = ModemConfig { mask: only(code), ..ModemConfig::default() };
-        let [goodput, estimate] = goodput_and_estimate(nr_carrier, direction, config);
+        let [goodput, estimate] =
+            goodput_and_estimate(if nr_carrier { nr() } else { lte() }, direction, config);
         println!("{code:X}: {goodput:.1} Mbit/s, estimated {estimate:.1}");
         assert!((estimate / goodput - 1.0).abs() < 0.1, "{code:X}: {estimate} of {goodput}");
     }

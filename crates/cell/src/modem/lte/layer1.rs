@@ -8,6 +8,7 @@ use sounding_diag::radio::{Decibels, Rnti, Tti};
 use sounding_diag::record::{
     Form, PdschBlock, PdschStat, PdschSubframeRepr, PuschTx, PuschTxReport,
 };
+use sounding_phy::lte::TddConfig;
 use sounding_units::{Bytes, HostInstant, Prb};
 
 use super::super::Common;
@@ -217,6 +218,7 @@ fn indications(first: u64, heard: &BTreeMap<u64, Heard>) -> Form {
 
 /// One subframe may have several messages; the record says its time once.
 fn write_messages(items: &[Message], common: &mut Common) {
+    let tdd = common.cells.primary().and_then(|cell| cell.config.lte_tdd());
     common.log.compose(0xB16C, 50, || {
         let subframe = |items: &[Message]| {
             let tti = tti(items.first().map_or(0, |message| message.slot));
@@ -229,7 +231,10 @@ fn write_messages(items: &[Message], common: &mut Common) {
                 .list("assignments", down.into_iter().map(assignment).collect())
         };
         let same = items.chunk_by(|a, b| a.slot == b.slot).map(subframe).collect();
-        Form::new().list("subframes", same)
+        Form::new()
+            .number("duplex_mode", tdd.is_some())
+            .number("subframe_assignment", tdd.map_or(0, TddConfig::number))
+            .list("subframes", same)
     });
 }
 

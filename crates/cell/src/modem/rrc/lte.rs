@@ -87,6 +87,17 @@ fn bandwidth(cell: &Cell) -> Tree {
     })
 }
 
+/// TDD-Config, of a cell that has one (§6.3.2).
+fn tdd(cell: &Cell) -> Option<Tree> {
+    const ASSIGNMENTS: [&str; 7] = ["sa0", "sa1", "sa2", "sa3", "sa4", "sa5", "sa6"];
+    let config = cell.config.lte_tdd()?;
+    let assignment = Value::Name(ASSIGNMENTS[usize::from(config.number())]);
+    Some(sequence([
+        ("subframeAssignment", assignment),
+        ("specialSubframePatterns", Value::Name("ssp7")),
+    ]))
+}
+
 /// The numbers of carriers outgrew their field: what does not fit stands elsewhere, and the highest here.
 fn carrier_number(cell: &Cell) -> (u16, Option<u32>) {
     match u16::try_from(cell.config.arfcn) {
@@ -102,7 +113,7 @@ pub(super) fn addition(transaction: u8, index: u8, cell: &Cell) -> Tree {
         ("physCellId-r10", number(cell.config.pci)),
         ("dl-CarrierFreq-r10", number(carrier)),
     ]);
-    let downlink = sequence([
+    let mut downlink = alloc::vec![
         ("dl-Bandwidth-r10", bandwidth(cell)),
         ("antennaInfoCommon-r10", sequence([("antennaPortsCount", Value::Name("an2"))])),
         (
@@ -116,7 +127,9 @@ pub(super) fn addition(transaction: u8, index: u8, cell: &Cell) -> Tree {
             "pdsch-ConfigCommon-r10",
             sequence([("referenceSignalPower", number(15)), ("p-b", number(1))]),
         ),
-    ]);
+    ];
+    downlink.extend(tdd(cell).map(|tdd| ("tdd-Config-r10", tdd)));
+    let downlink = Value::Sequence(downlink);
     let mut cell = alloc::vec![
         ("sCellIndex-r10", number(index)),
         ("cellIdentification-r10", identification),
@@ -149,21 +162,22 @@ pub(super) fn handover(transaction: u8, cell: &Cell) -> Tree {
         ("sequenceHoppingEnabled", Value::Boolean(false)),
         ("cyclicShift", number(0)),
     ]);
-    let common = sequence([
+    let mut common = alloc::vec![
         ("prach-Config", sequence([("rootSequenceIndex", number(0))])),
         (
             "pusch-ConfigCommon",
             sequence([("pusch-ConfigBasic", basic), ("ul-ReferenceSignalsPUSCH", signals)]),
         ),
         ("ul-CyclicPrefixLength", Value::Name("len1")),
-    ]);
+    ];
+    common.extend(tdd(cell).map(|tdd| ("tdd-Config", tdd)));
     let mut target = alloc::vec![
         ("targetPhysCellId", number(cell.config.pci)),
         ("carrierFreq", sequence([("dl-CarrierFreq", number(carrier))])),
         ("carrierBandwidth", sequence([("dl-Bandwidth", bandwidth(cell))])),
         ("t304", Value::Name("ms1000")),
         ("newUE-Identity", identity()),
-        ("radioResourceConfigCommon", common),
+        ("radioResourceConfigCommon", Value::Sequence(common)),
     ];
     if let Some(later) = later {
         target.push(("carrierFreq-v9e0", sequence([("dl-CarrierFreq-v9e0", number(later))])));

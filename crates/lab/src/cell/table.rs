@@ -1,0 +1,51 @@
+//! The comparison as a table, for a terminal and for a page alike.
+
+use std::fmt;
+
+use super::{Comparison, Row};
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seeds, span) = (self.seeds.len(), self.span_s);
+        writeln!(f, "Ours: median [least, most] over {seeds} seeds of {span:.0} s each.\n")?;
+        writeln!(f, "| figure | paper | real captures and logs | ours | | difference and why |")?;
+        writeln!(f, "|---|---|---|--:|---|---|")?;
+        for row in &self.rows {
+            let Row { what, paper, source, why, .. } = row;
+            let verdict = if row.agrees { "agrees" } else { "**MISS**" };
+            let real = if row.real.is_empty() { "—".to_owned() } else { row.real.join("; ") };
+            let ours = ours(row);
+            writeln!(f, "| {what} | {paper} ({source}) | {real} | {ours} | {verdict} | {why} |")?;
+        }
+        Ok(())
+    }
+}
+
+fn ours(row: &Row) -> String {
+    let Some(ours) = row.ours else { return "nothing of the kind".into() };
+    let number = |value: f64| match value.abs() {
+        100.0.. => format!("{value:.0}"),
+        10.0.. => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    };
+    let unit = if row.unit.is_empty() { String::new() } else { format!(" {}", row.unit) };
+    let median = number(ours.median);
+    if let Some(events) = row.events {
+        return format!("{median}{unit} (of {events})");
+    }
+    if ours.least == ours.most {
+        return format!("{median}{unit}");
+    }
+    format!("{median} [{}, {}]{unit}", number(ours.least), number(ours.most))
+}
+
+impl Comparison {
+    /// A page with the table and where it comes from.
+    pub fn to_markdown(&self) -> String {
+        format!(
+            "# The modelled cell beside the papers\n\nRows that do not agree are misses, and stay until their cause is \
+             mended.\n\n{self}\n{}",
+            self.provenance
+        )
+    }
+}

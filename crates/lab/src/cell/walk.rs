@@ -1,0 +1,178 @@
+//! A device carried through a street while it sends and receives all it can (Gandalf §3.1.3), and one that stands.
+
+use std::time::Duration;
+
+use sounding_cell::Direction;
+use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig, Rat};
+use sounding_cell::radio::{
+    InterferenceConfig, ModelConfig, Position, PropagationConfig, TrajectoryConfig,
+};
+use sounding_units::HostInstant;
+
+use super::reader::Heard;
+use super::retransmission::{downlink_rlc_ms, error_percent, repeat_delays, uplink_rlc_ms};
+use super::rig::{ORIGIN, Packets, Rig, saturate};
+use super::spread::quantile;
+use super::{Measured, Noted};
+
+/// Band 3, 20 MHz.
+pub(super) fn lte() -> CarrierConfig {
+    CarrierConfig { qam256: true, ..CarrierConfig::default() }
+}
+
+/// As most LTE networks in captures of 2016 to 2021 set a device up: requests every 20 or 40 ms, where NR's default is 10,
+/// and P0 of -87 dBm with an α of 0.8, which at 95 dB of loss is 7 dB over a base station's noise.
+pub(super) fn on_lte(mut device: DeviceConfig) -> DeviceConfig {
+    device.scheduling.sr_period = Duration::from_millis(20);
+    device.power.target_snr_db = 7.0;
+    device
+}
+
+/// Band n78, 40 MHz at 30 kHz, by one of the two patterns that Gandalf met.
+pub(super) fn nr(pattern: &str) -> CarrierConfig {
+    CarrierConfig {
+        rat: Rat::Nr,
+        numerology: 1,
+        prb: 106,
+        tdd: Some(pattern.into()),
+        arfcn: 636_666,
+        pci: 700,
+        frequency_mhz: 3_550.0,
+        qam256: true,
+        ..CarrierConfig::default()
+    }
+}
+
+/// Gandalf §B.3.3.
+pub(super) const PATTERNS: [&str; 2] = ["DDDSUDDSUU", "DDDDDDDSUU"];
+
+/// A street in a city, where the cells around are louder than at a cell's middle.
+fn channel() -> ModelConfig {
+    let interference = InterferenceConfig { over_noise_db: 15.0, ..InterferenceConfig::default() };
+    ModelConfig::Propagation(PropagationConfig { interference, ..PropagationConfig::default() })
+}
+
+/// Someone who walks about within a few hundred metres of a site.
+fn walking() -> DeviceConfig {
+    let trajectory = TrajectoryConfig::RandomWaypoint {
+        corner: Position::new(60.0, 40.0),
+        opposite: Position::new(320.0, 280.0),
+        slowest_mps: 1.0,
+        fastest_mps: 1.6,
+        pause_s: 0.0,
+    };
+    DeviceConfig { trajectory, channel: channel(), ..DeviceConfig::default() }
+}
+
+/// Someone who sits there; where, the seed says.
+pub(super) fn standing(seed: u64) -> DeviceConfig {
+    let place = |salt: u64| {
+        (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(salt as u32) % 180) as f64
+    };
+    let at = Position::new(60.0 + place(7), 40.0 + place(31));
+    DeviceConfig {
+        trajectory: TrajectoryConfig::Static { at },
+        channel: channel(),
+        ..DeviceConfig::default()
+    }
+}
+
+/// A download of which every second packet is confirmed, as TCP's receivers do, or an upload.
+fn heard(
+    carrier: CarrierConfig,
+    device: DeviceConfig,
+    direction: Direction,
+    span: Duration,
+    seed: u64,
+) -> Result<Heard, InvalidConfig> {
+    const CONFIRMS: u64 = 52;
+    let mut rig = Rig::new(vec![carrier], &[device], seed)?;
+    let mut heard = Heard::default();
+    let mut count = 0_u64;
+    let mut now: HostInstant = ORIGIN;
+    while now < ORIGIN + span {
+        saturate(&mut rig, direction, now);
+        let up = direction == Direction::Downlink;
+        rig.step(
+            &mut |came, send| {
+                if came.direction == direction {
+                    count += 1;
+                    if count.is_multiple_of(2) {
+                        let at = came.passage.delivered;
+                        send(Packets { at, up, size: CONFIRMS, number: 0 });
+                    }
+                }
+            },
+            &mut |log| heard.handle_log(log),
+        );
+        now = now + Duration::from_millis(1);
+    }
+    Ok(heard)
+}
+
+/// What a modem's records tell of blocks that are lost and repeated.
+pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
+    use Direction::{Downlink, Uplink};
+    let heard_on = |carrier: CarrierConfig, direction| {
+        let is_lte = carrier.rat == Rat::Lte;
+        let device = if is_lte { on_lte(walking()) } else { walking() };
+        heard(carrier, device, direction, span, seed)
+    };
+    let ms = |delays: Vec<(u8, u64)>| -> Vec<f64> {
+        delays.into_iter().map(|(_, nanos)| nanos as f64 / 1e6).collect()
+    };
+    let median = |values: &[f64]| quantile(values, 0.5);
+
+    let (down, up) = (heard_on(lte(), Downlink)?, heard_on(lte(), Uplink)?);
+    into.note("mper.lte.down", median(&error_percent(&down.down)));
+    into.note("mper.lte.up", median(&error_percent(&up.up)));
+    into.note("harq.lte.down", median(&ms(repeat_delays(&down.down))));
+    into.note("harq.lte.up", median(&ms(repeat_delays(&up.grants))));
+    into.all("rlc.lte", [downlink_rlc_ms(&down), uplink_rlc_ms(&up)].concat());
+
+    let (down, up) = (heard_on(nr(PATTERNS[1]), Downlink)?, heard_on(nr(PATTERNS[1]), Uplink)?);
+    into.note("mper.down", median(&error_percent(&down.down)));
+    into.note("mper.up", median(&error_percent(&up.up)));
+    into.all("rlc.nr", [downlink_rlc_ms(&down), uplink_rlc_ms(&up)].concat());
+    into.note("harq.nr.b", Some(agreement(&down, &up, &TABLES[1])));
+    let (down, up) = (heard_on(nr(PATTERNS[0]), Downlink)?, heard_on(nr(PATTERNS[0]), Uplink)?);
+    into.note("harq.nr.a", Some(agreement(&down, &up, &TABLES[0])));
+    Ok(())
+}
+
+/// Gandalf Tables 4 to 6: slot of the pattern, and slots until the repeat.
+struct Table {
+    down: &'static [(u8, u64)],
+    up: &'static [(u8, u64)],
+}
+
+const TABLES: [Table; 2] = [
+    Table {
+        down: &[(0, 10), (1, 14), (2, 13), (3, 12), (5, 10), (6, 14), (7, 13)],
+        up: &[(4, 10), (9, 10)],
+    },
+    Table {
+        down: &[(0, 13), (1, 12), (2, 12), (3, 11), (4, 10), (5, 9), (6, 17), (7, 16)],
+        up: &[(8, 10), (9, 9)],
+    },
+];
+
+/// The share of the table's slots whose blocks come again after just so many slots and never sooner, in percent. Later
+/// they do come: a device gets one block in a slot, and two that were lost may be due in the same.
+fn agreement(down: &Heard, up: &Heard, table: &Table) -> f64 {
+    const SLOT: f64 = 500_000.0;
+    let (mut slots, mut agree) = (0.0, 0.0);
+    for (blocks, rows) in [(&down.down, table.down), (&up.up, table.up)] {
+        let delays = repeat_delays(blocks);
+        for &(slot, after) in rows {
+            let of: Vec<f64> = delays
+                .iter()
+                .filter(|(from, _)| from % 10 == slot)
+                .map(|(_, nanos)| *nanos as f64 / SLOT)
+                .collect();
+            slots += 1.0;
+            agree += f64::from(u8::from(quantile(&of, 0.0) == Some(after as f64)));
+        }
+    }
+    100.0 * agree / slots
+}
