@@ -1,4 +1,4 @@
-// One LTE cell in ns-3: what crates/sim/examples/cell.rs is in this project. A flow of TCP CUBIC from a far host to each
+// One LTE cell in ns-3: what `cell` of crates/sim/benches/scenes is here. A flow of TCP CUBIC from a far host to each
 // device, through proportional fair scheduling and RLC in acknowledged mode. Prints one line of JSON.
 
 #include <ns3/applications-module.h>

@@ -114,6 +114,11 @@ impl<P> Ran<P> {
         self.events.get_or_insert_default();
     }
 
+    /// Whether anything that happens becomes an event.
+    pub fn is_watched(&self) -> bool {
+        self.events.is_some()
+    }
+
     /// Adds a device, connected on the first of its carriers.
     pub fn add_device(&mut self, config: DeviceConfig) -> Result<DeviceId, InvalidConfig> {
         let id = DeviceId(self.devices.len() as u16);

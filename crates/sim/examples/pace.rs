@@ -21,18 +21,17 @@ fn main() {
     let named: Vec<String> = std::env::args().skip(1).collect();
     let named: Vec<&str> = named.iter().map(String::as_str).collect();
     let all = ["cell-1", "cell-10", "recorded", "crowd"];
-    for name in if named.is_empty() { &all[..] } else { &named[..] } {
-        match *name {
-            "cell-1" => time(name, SECS, || scenes::cell(1)),
-            "cell-10" => time(name, SECS, || scenes::cell(10)),
-            "crowd" => time(name, CROWD_SECS, scenes::crowd),
-            "recorded" => {
-                let Some(trace) = scenes::recording() else { continue };
-                time(name, SECS, || scenes::recorded(&trace));
+    for &name in if named.is_empty() { &all[..] } else { &named[..] } {
+        let devices = name.strip_prefix("cell-").and_then(|devices| devices.parse().ok());
+        match (name, devices) {
+            ("crowd", _) => time(name, CROWD_SECS, scenes::crowd),
+            ("recorded", _) => {
+                if let Some(trace) = scenes::recording() {
+                    time(name, SECS, || scenes::recorded(&trace));
+                }
             }
-            other => {
-                eprintln!("pace: no scene {other:?}; there are cell-1, cell-10, recorded, crowd")
-            }
+            (_, Some(devices)) => time(name, SECS, || scenes::cell(devices)),
+            _ => eprintln!("pace: no scene {name:?}; there are cell-N, recorded, crowd"),
         }
     }
 }

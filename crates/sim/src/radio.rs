@@ -174,10 +174,10 @@ impl<P> Network<P> for Radio<P> {
 
     fn wakeup(&self) -> Option<HostInstant> {
         let outputs = self.ahead.front().map(|next| next.at);
-        if self.modems.is_empty() {
+        if !self.ran.is_watched() {
             return [self.ran.no_delivery_until(), outputs].into_iter().flatten().min();
         }
-        // A modem has something to say of any slot.
+        // There is something to say of any slot.
         let diag = self.diag.front().map(|diag| diag.at);
         let modems = self.modems.iter().map(|listened| listened.modem.wakeup()).min();
         [self.ran.wakeup(), modems, outputs, diag].into_iter().flatten().min()
