@@ -100,7 +100,8 @@ impl<P> Ran<P> {
             if place.up.last == Some(data_slot) {
                 continue;
             }
-            if !state.may_use(place, slot.at) || place.up.processes.idle().is_none() {
+            let idle = place.up.processes.idle().is_some();
+            if !idle || !state.may_use(place, slot.at) || !state.may_send_on(place, slot.at) {
                 continue;
             }
             let place = &mut state.legs[usize::from(leg)];
@@ -262,7 +263,7 @@ impl<P> Ran<P> {
         let carrier = &carriers[index];
         for &(device, leg) in &carrier.attached {
             let state = &mut devices[usize::from(device)];
-            if usize::from(leg) != state.primary {
+            if usize::from(leg) != state.path_leg(slot.at) {
                 continue;
             }
             if state.downlink.owes_status(slot.at) {

@@ -77,7 +77,8 @@ fn loss_fills_the_modems_queue_bbr_a_part_of_it_and_grants_leave_it_nearly_empty
         assert!(most > 3 * some && some > 2 * little, "{most:?} {some:?} {little:?}");
         assert!(cubic.throughput() >= biscay.throughput());
         let kept = biscay.throughput().mbit_per_sec() / cubic.throughput().mbit_per_sec();
-        assert!(kept > 0.8, "{kept}");
+        // What a small window sends waits for the rhythm of reports (Gandalf §3.2.1).
+        assert!(kept > 0.7, "{kept}");
     }
 }
 
