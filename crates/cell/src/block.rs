@@ -130,6 +130,12 @@ impl Processes {
         due.min().map(|(_, at)| at)
     }
 
+    /// RLC's PDUs of blocks that have not arrived.
+    pub(crate) fn pdus(&self) -> impl Iterator<Item = &Pdu> {
+        let busy = self.all.iter().filter(|process| process.state != State::Idle);
+        busy.flat_map(|process| &process.block.pdus)
+    }
+
     pub(crate) fn get(&self, id: u8) -> &Process {
         &self.all[usize::from(id)]
     }
@@ -144,7 +150,9 @@ impl Processes {
     /// A process that is granted ahead of its block.
     pub(crate) fn reserve(&mut self, id: u8) {
         self.busy += 1;
-        self.all[usize::from(id)].state = State::Sent;
+        let process = &mut self.all[usize::from(id)];
+        process.state = State::Sent;
+        process.block = Block::default();
     }
 
     /// The block of a reserved process.

@@ -193,7 +193,7 @@ impl From<PatternError> for InvalidConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Policy {
-    /// The user with the highest rate over its own average, the average over `slots` (ran notes §4: 100).
+    /// The user with the highest rate over its own average, the average over `slots` (usually 100).
     ProportionalFair {
         /// Time constant of the average.
         slots: u32,
@@ -418,6 +418,44 @@ impl Default for HandoverConfig {
     }
 }
 
+/// Which group of cells a split bearer's uplink uses first (primaryPath, TS 38.331 PDCP-Config).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Path {
+    /// LTE's.
+    Master,
+    /// NR's.
+    Secondary,
+}
+
+/// Dual connectivity: carriers of NR among those of an LTE cell are its secondary group.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DualConfig {
+    /// Event B1: RSRP from which NR's first cell is worth adding, dBm (TS 36.331 §5.5.4.7). Chosen.
+    pub b1_dbm: f32,
+    /// And for how long it has to be.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub time_to_trigger: Duration,
+    /// From the report to the command: with the access after it 60 to 100 ms (NR timing facts). Default 80 ms.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub preparation: Duration,
+    /// From the command to the first use: random access in the new cell. Default 20 ms.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub access: Duration,
+    /// SINR below which the device does not hear NR's control channel any more, dB. Chosen.
+    pub lost_db: f32,
+    /// For how long until the secondary group has failed (T310, TS 38.331 §5.3.10). Default 1 s.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub t310: Duration,
+    /// Where the uplink goes first, and requests.
+    pub primary_path: Path,
+    /// ul-DataSplitThreshold: with so much waiting the uplink goes both ways (TS 38.331 PDCP-Config). Default 100 KiB; 0 is
+    /// always.
+    #[serde(deserialize_with = "quantity::bytes")]
+    pub split_threshold: Bytes,
+}
+
 /// When a device sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -459,8 +497,8 @@ impl Default for SleepConfig {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeviceConfig {
-    /// The cells that it can be on, the first at the beginning. Each is a list of carriers: its primary, then those
-    /// that may be aggregated with it.
+    /// The cells that it can be on, the first at the beginning. Each is a list of carriers: its primary, then those that may
+    /// be aggregated with it. Under a primary of LTE carriers of NR are a secondary group, the first of them its primary.
     pub cells: Vec<Vec<usize>>,
     /// Where it goes.
     pub trajectory: TrajectoryConfig,
@@ -486,6 +524,8 @@ pub struct DeviceConfig {
     pub harq: HarqConfig,
     /// When secondary carriers are used.
     pub aggregation: AggregationConfig,
+    /// When NR is added to LTE.
+    pub dual: DualConfig,
     /// When it goes to another cell.
     pub handover: HandoverConfig,
     /// When it sleeps.
@@ -512,6 +552,7 @@ impl Default for DeviceConfig {
             scheduling: UplinkConfig::default(),
             harq: HarqConfig::default(),
             aggregation: AggregationConfig::default(),
+            dual: DualConfig::default(),
             handover: HandoverConfig::default(),
             sleep: SleepConfig::default(),
             traffic: None,

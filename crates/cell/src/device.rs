@@ -8,6 +8,7 @@ use sounding_units::HostInstant;
 use crate::bearer::Bearer;
 use crate::buffer_status::{Asking, Belief};
 use crate::config::DeviceConfig;
+use crate::dual::Secondary;
 use crate::leg::Leg;
 use crate::mobility::{Attention, Handover};
 use crate::radio::Trajectory;
@@ -27,6 +28,7 @@ pub(crate) struct Device<P> {
     /// The cell it is on, and its primary leg there.
     pub(crate) serving: usize,
     pub(crate) primary: usize,
+    pub(crate) secondary: Secondary,
     pub(crate) handover: Handover,
     /// Handovers of the script that are done.
     pub(crate) scripted: usize,

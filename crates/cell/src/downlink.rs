@@ -187,11 +187,14 @@ impl<P> Ran<P> {
             if !state.may_use(place, slot.at) || place.down.processes.idle().is_none() {
                 continue;
             }
-            if !place.primary {
-                // Secondary carriers carry what the primary cannot in this slot.
-                let primary = &state.legs[state.primary];
-                let prb = carriers[usize::from(primary.carrier.0)].config.prb;
-                need = need.saturating_sub((primary.down.last_rate() * f32::from(prb)) as u64);
+            let main = state.main_leg(slot.at);
+            if usize::from(leg) != main {
+                // Other carriers carry what the main one cannot in this slot.
+                let main = &state.legs[main];
+                let base = &carriers[usize::from(main.carrier.0)];
+                let slots = carrier.frame.slot().as_secs_f32() / base.frame.slot().as_secs_f32();
+                let carries = main.down.last_rate() * f32::from(base.config.prb) * slots;
+                need = need.saturating_sub(carries as u64);
                 if need == 0 {
                     continue;
                 }

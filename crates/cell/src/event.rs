@@ -193,6 +193,23 @@ pub enum Rrc {
         /// Which.
         carrier: CarrierId,
     },
+    /// A secondary group of NR is added to LTE; its first carrier can be used from `usable` on.
+    SecondaryAdded {
+        /// Which.
+        carrier: CarrierId,
+        /// From when on.
+        usable: HostInstant,
+    },
+    /// The device does not hear the secondary group any more and says so.
+    SecondaryFailed {
+        /// Its first carrier.
+        carrier: CarrierId,
+    },
+    /// The secondary group is released.
+    SecondaryReleased {
+        /// Its first carrier.
+        carrier: CarrierId,
+    },
     /// The device is told to go to another cell; it is back at `resumes`.
     Handover {
         /// The primary carrier it leaves.

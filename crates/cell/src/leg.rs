@@ -7,12 +7,12 @@ use sounding_units::HostInstant;
 use crate::block::Processes;
 use crate::carrier::Carrier;
 use crate::coding::Sizes;
-use crate::config::{DeviceConfig, HarqConfig, InvalidConfig, PowerConfig};
+use crate::config::{DeviceConfig, HarqConfig, InvalidConfig, PowerConfig, Rat};
 use crate::event::{CarrierId, Direction};
 use crate::policy::Share;
 use crate::radio::{self, Adapter, Bands, Channel, ChannelConfig, Choice, CqiReport, Reporter};
 
-/// Pieces of a carrier that fade apart: 5 MHz each of 20, which the echoes of a city leave alike (ran notes §4).
+/// Pieces of a carrier that fade apart: 5 MHz each of 20, which the echoes of a city leave alike.
 pub(crate) const SUB_BANDS: usize = 4;
 
 /// A device on one carrier.
@@ -22,6 +22,10 @@ pub(crate) struct Leg {
     /// The cell that the carrier belongs to, for this device, and whether it is its primary there.
     pub(crate) cell: usize,
     pub(crate) primary: bool,
+    /// Whether the carrier is of a secondary group, of NR, and its first.
+    pub(crate) in_secondary_group: bool,
+    pub(crate) secondary: bool,
+    pub(crate) group_is_nr: bool,
     pub(crate) channel: Channel,
     reporter: Reporter,
     pub(crate) down: Way,
@@ -59,6 +63,9 @@ impl Leg {
             carrier: carrier.id,
             cell,
             primary,
+            in_secondary_group: false,
+            secondary: false,
+            group_is_nr: carrier.config.rat == Rat::Nr,
             channel: Channel::new(&channel, rng)?,
             reporter: Reporter::new(&report, down)?,
             down: Way::new(

@@ -19,6 +19,7 @@ pub mod config;
 mod control;
 mod device;
 mod downlink;
+mod dual;
 pub mod event;
 mod frame;
 mod leg;

@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use sounding_units::HostInstant;
 
 use crate::config::{HandoverConfig, SleepConfig};
+use crate::dual::Secondary;
 use crate::event::{DeviceId, Direction, Event, Rrc};
 use crate::ran::Ran;
 
@@ -177,6 +178,7 @@ impl<P> Ran<P> {
             leg.up.processes.reset();
         }
         state.serving = cell;
+        state.secondary = Secondary::Off;
         let Some(primary) = state.legs.iter().position(|leg| leg.cell == cell && leg.primary)
         else {
             return;

@@ -11,9 +11,10 @@ use sounding_units::{Bytes, HostInstant};
 use crate::bearer::{Bearer, Fate, Passage};
 use crate::buffer_status::{Asking, Belief};
 use crate::carrier::Carrier;
-use crate::config::{CarrierConfig, DeviceConfig, InvalidConfig};
+use crate::config::{CarrierConfig, DeviceConfig, InvalidConfig, Rat};
 use crate::device::{Aggregation, Device};
 use crate::downlink::Candidate;
+use crate::dual::Secondary;
 use crate::event::{CarrierId, DeviceId, Direction, Event};
 use crate::leg::Leg;
 use crate::mobility::{Attention, Handover};
@@ -125,10 +126,15 @@ impl<P> Ran<P> {
         let number = u64::from(id.0);
         let mut legs = Vec::new();
         for (cell, carriers) in config.cells.iter().enumerate() {
+            let rat = |at: &usize| self.carriers.get(*at).map(|carrier| carrier.config.rat);
+            let lte = carriers.first().and_then(rat) == Some(Rat::Lte);
+            let first_nr = carriers.iter().position(|at| rat(at) == Some(Rat::Nr));
             for (place, &carrier) in carriers.iter().enumerate() {
                 let rng = stream(self.seed, CHANNELS + (number << 16) + legs.len() as u64);
                 let base = self.carriers.get(carrier).ok_or(InvalidConfig::NoCarrier(carrier))?;
                 let mut leg = Leg::new(&config, base, (cell, place == 0), rng)?;
+                leg.in_secondary_group = lte && base.config.rat == Rat::Nr;
+                leg.secondary = lte && first_nr == Some(place);
                 leg.usable = (cell == 0 && place == 0).then_some(self.now);
                 leg.used = self.now;
                 legs.push(leg);
@@ -160,6 +166,7 @@ impl<P> Ran<P> {
             place,
             serving: 0,
             primary: 0,
+            secondary: Secondary::default(),
             handover: Handover::default(),
             scripted: 0,
             attention: Attention::new(self.now),
@@ -308,8 +315,8 @@ impl<P> Ran<P> {
 /// about N1 (TS 38.214 Table 5.3-1).
 pub(crate) fn processing(carrier: &CarrierConfig) -> Duration {
     match carrier.rat {
-        crate::config::Rat::Lte => Duration::from_micros(1_500),
-        crate::config::Rat::Nr => Duration::from_micros(500),
+        Rat::Lte => Duration::from_micros(1_500),
+        Rat::Nr => Duration::from_micros(500),
     }
 }
 

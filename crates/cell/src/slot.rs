@@ -6,6 +6,7 @@ use sounding_units::HostInstant;
 use crate::bearer::Status;
 use crate::carrier::Carrier;
 use crate::device::Device;
+use crate::dual::Secondary;
 use crate::event::{ChannelReport, DeviceId, Direction, Event, Rrc, Signal, SlotId};
 use crate::leg::Leg;
 use crate::mobility::MEASURED_EVERY;
@@ -91,6 +92,7 @@ impl<P> Ran<P> {
             state.next_measured = now + MEASURED_EVERY;
             self.tell_signal(device, now);
             self.roam(device, now);
+            self.steer_secondary(device, now);
         }
         self.feed(device, now);
         let state = &self.devices[usize::from(device)];
@@ -164,14 +166,20 @@ impl<P> Ran<P> {
     fn aggregate(&mut self, device: u16, now: HostInstant) {
         let state = &mut self.devices[usize::from(device)];
         let (config, serving) = (state.config.aggregation, state.serving);
+        let on = matches!(state.secondary, Secondary::On | Secondary::Failing { .. });
         let waits = state.downlink.backlog() > config.queue.count();
         let since = state.aggregation.crowded_since;
         state.aggregation.crowded_since = waits.then(|| since.unwrap_or(now));
         let mut change = None;
         if let Some(since) = state.aggregation.crowded_since
             && now - since >= config.after
-            && let Some(leg) =
-                state.legs.iter_mut().find(|leg| leg.cell == serving && leg.usable.is_none())
+            && let Some(leg) = state.legs.iter_mut().find(|leg| {
+                // A secondary group begins with its first cell, by measurement.
+                leg.cell == serving
+                    && leg.usable.is_none()
+                    && !leg.secondary
+                    && (on || !leg.in_secondary_group)
+            })
         {
             let usable = now + config.activation;
             leg.usable = Some(usable);
@@ -180,8 +188,11 @@ impl<P> Ran<P> {
             state.aggregation.crowded_since = Some(usable);
             change = Some(Rrc::Activated { carrier: leg.carrier, usable });
         } else if !waits
-            && let Some(leg) =
-                state.legs.iter_mut().rev().find(|leg| !leg.primary && leg.usable.is_some())
+            && let Some(leg) = state
+                .legs
+                .iter_mut()
+                .rev()
+                .find(|leg| !leg.primary && !leg.secondary && leg.usable.is_some())
             && now - leg.used >= config.deactivation
         {
             leg.usable = None;

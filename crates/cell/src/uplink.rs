@@ -17,7 +17,7 @@ use crate::ran::{Ran, processing};
 use crate::rnti::rnti;
 
 /// From a scheduling request to the network's answer. With the grant's own four subframes the first data go 8 to 10 ms
-/// after the request; srsRAN answers after 6 in the median (ran notes §1.2).
+/// after the request; srsRAN answers after 6 in the median.
 const REQUEST_ANSWERED_AFTER: Duration = Duration::from_millis(5);
 
 impl<P> Ran<P> {
@@ -100,7 +100,8 @@ impl<P> Ran<P> {
             if place.up.last == Some(data_slot) {
                 continue;
             }
-            if !state.may_use(place, slot.at) || place.up.processes.idle().is_none() {
+            let idle = place.up.processes.idle().is_some();
+            if !idle || !state.may_use(place, slot.at) || !state.may_send_on(place, slot.at) {
                 continue;
             }
             let place = &mut state.legs[usize::from(leg)];
@@ -263,7 +264,7 @@ impl<P> Ran<P> {
         let carrier = &carriers[index];
         for &(device, leg) in carrier.active() {
             let state = &mut devices[usize::from(device)];
-            if usize::from(leg) != state.primary {
+            if usize::from(leg) != state.path_leg(slot.at) {
                 continue;
             }
             if state.downlink.owes_status(slot.at) {

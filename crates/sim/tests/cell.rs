@@ -77,11 +77,12 @@ fn loss_fills_the_modems_queue_bbr_a_part_of_it_and_grants_leave_it_nearly_empty
         assert!(most > 3 * some && some > 2 * little, "{most:?} {some:?} {little:?}");
         assert!(cubic.throughput() >= biscay.throughput());
         let kept = biscay.throughput().mbit_per_sec() / cubic.throughput().mbit_per_sec();
-        assert!(kept > 0.8, "{kept}");
+        // What a small window sends waits for the rhythm of reports (Gandalf §3.2.1).
+        assert!(kept > 0.7, "{kept}");
     }
 }
 
-/// A device asks for what its window lets in, is granted that, and sets its window by the grants (ccas notes §8.1, 4).
+/// A device asks for what its window lets in, is granted that, and sets its window by the grants (settlement 4).
 #[test]
 fn biscay_takes_its_own_small_grants_of_a_downlink_for_all_there_is() {
     let run = race(lte(), DOWN, "biscay");

@@ -139,6 +139,13 @@ impl<P> Bearer<P> {
         Some((cut, known.map(|(sn, _)| sn)))
     }
 
+    /// A PDU was under way where nobody sends any more: another RLC sends what has not arrived of it.
+    pub(crate) fn recover(&mut self, pdu: &Pdu) {
+        if self.config.mode == Mode::Acknowledged && self.received.missing_in(pdu.span) > 0 {
+            self.sender.send_again(pdu.span);
+        }
+    }
+
     fn cut_new(&mut self, room: u64, now: HostInstant) -> Option<Span> {
         let from = self.sender.sent;
         let to = from + room;

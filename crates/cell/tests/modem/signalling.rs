@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use sounding_cell::config::{CarrierConfig, DeviceConfig, Rat};
-use sounding_cell::event::Rrc;
+use sounding_cell::event::{Rrc, Transmission};
 use sounding_cell::modem::{Modem, ModemConfig, Record};
-use sounding_cell::{CarrierId, DeviceId, Event};
+use sounding_cell::{CarrierId, DeviceId, Direction, Event};
 use sounding_diag::hdlc::Deframer;
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{LteRrc, NrRrc, RrcPdu};
 use sounding_rrc::facts::{Facts, Known, Target, facts};
 use sounding_rrc::{Pdu, decode};
 
-use crate::network::{Flows, ORIGIN, lte, run};
+use crate::network::{Flows, ORIGIN, items, lte, nr, run};
 
 /// The message of an RRC record: through which cell, and what it says.
 fn read(record: &Record) -> Option<(u16, Facts)> {
@@ -127,4 +127,69 @@ fn a_secondary_cell_of_the_network_is_told_to_its_device() {
         })
         .collect();
     assert_eq!(added, [(Some(1), Some(2))]);
+}
+
+/// A cell of LTE with a secondary group of NR, then a cell of NR alone, then LTE again.
+#[test]
+fn nr_is_added_to_lte_fails_and_is_moved_to_and_from() {
+    use sounding_rrc::facts::Event as Told;
+    let carriers = [lte(), nr(), CarrierConfig { pci: 701, ..nr() }];
+    let device = DeviceConfig { cells: vec![vec![0, 1], vec![2]], ..DeviceConfig::default() };
+    let id = DeviceId(0);
+    let mut modem =
+        Modem::new(ModemConfig::default(), id, &device, &carriers, ORIGIN).expect("sound patterns");
+    let at = |ms| ORIGIN + Duration::from_millis(ms);
+    let [master, secondary, alone] = [0, 1, 2].map(CarrierId);
+    for (ms, change) in [
+        (50, Rrc::SecondaryAdded { carrier: secondary, usable: at(70) }),
+        (400, Rrc::SecondaryFailed { carrier: secondary }),
+        (401, Rrc::SecondaryReleased { carrier: secondary }),
+        (500, Rrc::Handover { from: master, to: alone, resumes: at(540) }),
+        (700, Rrc::Handover { from: alone, to: master, resumes: at(740) }),
+    ] {
+        modem.handle_event(&Event::Rrc { device: id, at: at(ms), change });
+    }
+    modem.handle_time(at(1_000));
+    assert_eq!(modem.unwritten(), 0);
+    let records: Vec<Record> = std::iter::from_fn(|| modem.poll_record()).collect();
+    let messages: Vec<_> = records.iter().filter_map(read).collect();
+    let events: Vec<_> = messages.iter().map(|(pci, facts)| (*pci, facts.event)).collect();
+    let wanted = [
+        (1, Told::Reconfiguration),
+        (1, Told::SecondaryFailure),
+        (1, Told::Reconfiguration),
+        (1, Told::Handover),
+        (701, Told::ReconfigurationComplete),
+        (701, Told::Handover),
+        (1, Told::ReconfigurationComplete),
+    ];
+    assert_eq!(events, wanted.map(|(pci, event)| (pci, Some(event))));
+    let added = messages[0].1.facts.iter().find_map(|fact| match fact.known {
+        Known::Handover(target) => Some((fact.place.nr, fact.place.secondary, target.pci)),
+        _ => None,
+    });
+    assert_eq!(added, Some((true, true, Some(700))));
+}
+
+/// With NR near, both RATs carry data, and each has its own records of it.
+#[test]
+fn with_a_secondary_group_both_rats_write_their_records() {
+    let flows = Flows::saturated(true, true);
+    let span = Duration::from_secs(2);
+    let run = run(&[lte(), nr()], flows, span, ModemConfig::default(), 8);
+    let blocks = |direction, carrier| {
+        let sent = run.sent(direction).into_iter();
+        sent.filter(|sent| sent.slot.carrier == CarrierId(carrier)).count()
+    };
+    let count = |code, lists: &[&str]| items(&run.read(code), lists).len();
+    // Two layers of LTE are two blocks.
+    let layers = |sent: &&Transmission| usize::from(sent.layers.min(2));
+    let down = run.sent(Direction::Downlink).into_iter();
+    let lte_down = down.filter(|sent| sent.slot.carrier == CarrierId(0));
+    assert_eq!(count(0xB173, &["subframes", "blocks"]), lte_down.map(|sent| layers(&sent)).sum());
+    assert_eq!(count(0xB139, &["transmissions"]), blocks(Direction::Uplink, 0));
+    assert_eq!(count(0xB883, &["slots"]), blocks(Direction::Uplink, 1));
+    let nr_down = blocks(Direction::Downlink, 1);
+    assert!(nr_down > 500 && blocks(Direction::Uplink, 1) > 50, "{nr_down}");
+    assert_eq!(count(0xB887, &["slots", "blocks"]), nr_down);
 }

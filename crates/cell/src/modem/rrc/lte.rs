@@ -3,7 +3,7 @@
 use sounding_rrc::Value;
 
 use super::timer;
-use super::tree::{Tree, choice, identity, list, message, number, sequence};
+use super::tree::{Tree, choice, contains, identity, list, message, number, octets, sequence};
 use crate::config::UplinkConfig;
 use crate::modem::cells::Cell;
 
@@ -183,6 +183,51 @@ pub(super) fn handover(transaction: u8, cell: &Cell) -> Tree {
         target.push(("carrierFreq-v9e0", sequence([("dl-CarrierFreq-v9e0", number(later))])));
     }
     reconfiguration(transaction, sequence([("mobilityControlInfo", Value::Sequence(target))]))
+}
+
+/// What release 15 added: RRCConnectionReconfiguration-v1510-IEs are eight extensions within.
+fn of_release_15(transaction: u8, says: Tree) -> Tree {
+    let within = |says, _| sequence([("nonCriticalExtension", says)]);
+    reconfiguration(transaction, (0..8).fold(says, within))
+}
+
+/// RRCConnectionReconfiguration that adds a secondary group of NR, by a message of NR.
+pub(super) fn secondary(transaction: u8, of_nr: Tree) -> Tree {
+    let setup = sequence([
+        ("endc-ReleaseAndAdd-r15", Value::Boolean(false)),
+        ("nr-SecondaryCellGroupConfig-r15", contains(of_nr)),
+    ]);
+    of_release_15(transaction, sequence([("nr-Config-r15", choice("setup", setup))]))
+}
+
+/// RRCConnectionReconfiguration that releases it.
+pub(super) fn no_secondary(transaction: u8) -> Tree {
+    let release = sequence([("nr-Config-r15", choice("release", Value::Null))]);
+    of_release_15(transaction, release)
+}
+
+/// SCGFailureInformationNR: the secondary group is not heard.
+pub(super) fn secondary_failed() -> Tree {
+    const KIND: &str = "scgFailureInformationNR-r15";
+    let report = sequence([("failureType-r15", Value::Name("t310-Expiry"))]);
+    let says = sequence([("failureReportSCG-NR-r15", report)]);
+    let body = sequence([("criticalExtensions", choice("c1", choice(KIND, says)))]);
+    let kind = choice("c2", choice(KIND, body));
+    sequence([("message", choice("messageClassExtension", kind))])
+}
+
+/// MobilityFromEUTRACommand: on to NR, as this message of it says.
+pub(super) fn to_nr(transaction: u8, told: &[u8]) -> Value<'_> {
+    let handover = sequence([
+        ("targetRAT-Type", Value::Name("nr")),
+        ("targetRAT-MessageContainer", octets(told)),
+    ]);
+    let says = sequence([
+        ("cs-FallbackIndicator", Value::Boolean(false)),
+        ("purpose", choice("handover", handover)),
+    ]);
+    let extensions = choice("c1", choice("mobilityFromEUTRACommand-r8", says));
+    message("mobilityFromEUTRACommand", transaction, extensions)
 }
 
 /// RRCConnectionRelease.

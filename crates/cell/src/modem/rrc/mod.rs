@@ -27,11 +27,11 @@ pub(super) struct Signalling {
 
 /// A message and how it is logged.
 #[derive(Debug)]
-struct Message {
+struct Message<'a> {
     /// The cell that it comes through.
     through: CarrierId,
     pdu: RrcPdu,
-    value: Value<'static>,
+    value: Value<'a>,
 }
 
 impl Signalling {
@@ -48,8 +48,14 @@ impl Signalling {
         let told = match change {
             Rrc::Setup if nr => Some((RrcPdu::NrDlCcch, nr::setup(id, &self.scheduling))),
             Rrc::Setup => Some((RrcPdu::LteDlCcch, lte::setup(id, &self.scheduling))),
+            Rrc::SecondaryAdded { carrier, .. } => common
+                .cells
+                .get(carrier)
+                .map(|cell| lte_downlink(lte::secondary(id, nr::secondary(id, cell)))),
+            Rrc::SecondaryFailed { .. } => Some((RrcPdu::LteUlDcch, lte::secondary_failed())),
+            Rrc::SecondaryReleased { .. } => Some(lte_downlink(lte::no_secondary(id))),
             Rrc::Activated { carrier, .. } => common.cells.get(carrier).and_then(|cell| {
-                // How LTE adds a cell of NR is not modelled.
+                // How a secondary group's own secondary cells are added is not modelled.
                 let index = self.add(carrier);
                 match (nr, cell.config.rat) {
                     (true, Rat::Nr) => Some(nr_downlink(nr::addition(id, index, cell))),
@@ -62,6 +68,12 @@ impl Signalling {
                 false => lte_downlink(lte::removal(id, index)),
             }),
             Rrc::Handover { to, .. } => {
+                self.secondary.clear();
+                if let Some(cell) = common.cells.get(to).cloned()
+                    && cell.config.rat != through.config.rat
+                {
+                    return write_to_other(id, &through, &cell, common);
+                }
                 common.cells.get(to).and_then(|cell| match (nr, cell.config.rat) {
                     (true, Rat::Nr) => Some(nr_downlink(nr::handover(id, cell))),
                     (false, Rat::Lte) => Some(lte_downlink(lte::handover(id, cell))),
@@ -115,7 +127,7 @@ fn timer(span: Duration, names: &'static [(u16, &'static str)]) -> Value<'static
     Value::Name(fits.or(names.last()).map_or("", |(_, name)| name))
 }
 
-fn write(message: &Message, common: &mut Common) {
+fn write(message: &Message<'_>, common: &mut Common) {
     let Some(cell) = common.cells.get(message.through).cloned() else { return };
     let Ok(bytes) = encode(message.pdu, &message.value) else {
         return common.log.leave_out();
@@ -124,6 +136,20 @@ fn write(message: &Message, common: &mut Common) {
         Rat::Lte => write_lte(&cell, message.pdu, bytes, common),
         Rat::Nr => write_nr(&cell, message.pdu, bytes, common),
     }
+}
+
+/// A handover to the other RAT: a message of it within one of this.
+fn write_to_other(id: u8, from: &Cell, to: &Cell, common: &mut Common) {
+    let (pdu, told) = match to.config.rat {
+        Rat::Nr => (RrcPdu::NrDlDcch, nr::handover(id, to)),
+        Rat::Lte => (RrcPdu::LteDlDcch, lte::handover(id, to)),
+    };
+    let Ok(told) = encode(pdu, &told) else { return common.log.leave_out() };
+    let (pdu, value) = match from.config.rat {
+        Rat::Nr => (RrcPdu::NrDlDcch, nr::to_lte(id, &told)),
+        Rat::Lte => (RrcPdu::LteDlDcch, lte::to_nr(id, &told)),
+    };
+    write(&Message { through: from.carrier, pdu, value }, common);
 }
 
 fn write_lte(cell: &Cell, pdu: RrcPdu, message: Vec<u8>, common: &mut Common) {

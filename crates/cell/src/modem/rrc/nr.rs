@@ -3,7 +3,7 @@
 use sounding_rrc::Value;
 
 use super::timer;
-use super::tree::{Tree, choice, contains, list, message, number, sequence};
+use super::tree::{Tree, choice, contains, list, message, number, octets, sequence};
 use crate::config::UplinkConfig;
 use crate::modem::cells::Cell;
 
@@ -120,6 +120,31 @@ pub(super) fn handover(transaction: u8, cell: &Cell) -> Tree {
     ]);
     let cell = sequence([("reconfigurationWithSync", sync)]);
     reconfiguration(transaction, ("spCellConfig", cell))
+}
+
+/// RRCReconfiguration that LTE carries: a secondary group with this first cell.
+pub(super) fn secondary(transaction: u8, cell: &Cell) -> Tree {
+    let sync = sequence([
+        ("spCellConfigCommon", common(cell)),
+        ("newUE-Identity", number(0x0100)),
+        ("t304", Value::Name("ms1000")),
+    ]);
+    let first = sequence([("servCellIndex", number(1)), ("reconfigurationWithSync", sync)]);
+    let group = sequence([("cellGroupId", number(1)), ("spCellConfig", first)]);
+    let says = sequence([("secondaryCellGroup", contains(group))]);
+    sequence([
+        ("rrc-TransactionIdentifier", number(transaction)),
+        ("criticalExtensions", choice("rrcReconfiguration", says)),
+    ])
+}
+
+/// MobilityFromNRCommand: on to LTE, as this message of it says.
+pub(super) fn to_lte(transaction: u8, told: &[u8]) -> Value<'_> {
+    let says = sequence([
+        ("targetRAT-Type", Value::Name("eutra")),
+        ("targetRAT-MessageContainer", octets(told)),
+    ]);
+    message("mobilityFromNRCommand", transaction, choice("mobilityFromNRCommand", says))
 }
 
 /// RRCRelease.

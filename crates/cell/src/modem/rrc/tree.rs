@@ -7,11 +7,11 @@ use sounding_rrc::{BitStr, Value};
 
 pub(super) type Tree = Value<'static>;
 
-pub(super) fn sequence<const N: usize>(members: [(&'static str, Tree); N]) -> Tree {
+pub(super) fn sequence<'a, const N: usize>(members: [(&'static str, Value<'a>); N]) -> Value<'a> {
     Value::Sequence(Vec::from(members))
 }
 
-pub(super) fn choice(name: &'static str, value: Tree) -> Tree {
+pub(super) fn choice<'a>(name: &'static str, value: Value<'a>) -> Value<'a> {
     Value::Choice(name, Box::new(value))
 }
 
@@ -32,8 +32,13 @@ pub(super) fn identity() -> Tree {
     Value::Bits(BitStr::of(&[0x01, 0x00]))
 }
 
+/// A string of bytes.
+pub(super) fn octets(bytes: &[u8]) -> Value<'_> {
+    Value::Octets(BitStr::of(bytes))
+}
+
 /// A message of a channel: its kind, its transaction, and what it says in `extensions`.
-pub(super) fn message(kind: &'static str, transaction: u8, extensions: Tree) -> Tree {
+pub(super) fn message<'a>(kind: &'static str, transaction: u8, extensions: Value<'a>) -> Value<'a> {
     let body = sequence([
         ("rrc-TransactionIdentifier", number(transaction)),
         ("criticalExtensions", extensions),
