@@ -36,6 +36,14 @@ fn a_comparison_without_the_reference_says_where_it_belongs() {
     assert!(error.contains("SOUNDING_DATA"), "{error}");
 }
 
+#[test]
+fn a_link_that_there_is_not_is_answered_with_those_there_are() {
+    let output = lab(&["run", "estimators", "--links", "5g"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(error.contains("nr.downlink.drive"), "{error}");
+}
+
 fn result(arguments: &[&str]) -> Json {
     let output = lab(arguments);
     let error = String::from_utf8_lossy(&output.stderr);

@@ -9,6 +9,7 @@ mod raw;
 mod slots;
 mod sniffed;
 
+use alloc::boxed::Box;
 use core::time::Duration;
 
 use sounding_kpi::Kpi;
@@ -32,8 +33,8 @@ pub(crate) struct Model {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Cqi(CqiTables),
-    Cell(CellMonitor),
+    Cqi(Box<CqiTables>),
+    Cell(Box<CellMonitor>),
     Raw(Regression),
 }
 
@@ -54,8 +55,8 @@ impl Model {
         let config = &Config { window, ..*config };
         let kind = match config.method {
             Method::Grants | Method::Formula => return None,
-            Method::Cqi => Kind::Cqi(CqiTables::new(config)),
-            Method::Cell => Kind::Cell(CellMonitor::new(config)),
+            Method::Cqi => Kind::Cqi(Box::new(CqiTables::new(config))),
+            Method::Cell => Kind::Cell(Box::new(CellMonitor::new(config))),
             Method::Prb => Kind::Raw(Regression::new(config, raw::Raw::Prb)),
             Method::Mcs => Kind::Raw(Regression::new(config, raw::Raw::Mcs)),
             Method::Rsrp => Kind::Raw(Regression::new(config, raw::Raw::Rsrp)),
