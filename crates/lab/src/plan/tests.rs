@@ -207,7 +207,6 @@ fn an_unknown_key_of_a_device_is_answered_with_those_of_both_its_parts() {
 fn what_only_the_network_can_refuse_is_said_with_its_place_too() {
     let sets = [
         (CELL, "cell.carriers.0.prb=500"),
-        (CELL, "cell.carriers.0.tdd=DSU"),
         (CELL, "cell.devices.0.cells=[[1]]"),
         (CELL, "cell.devices.0.adapt_uplink.target_error_rate=2"),
         (CELL, "cell.devices.1.scatter.radius_m=-1"),
