@@ -1,14 +1,18 @@
 //! What controllers and transports are made of.
 
+mod aimd;
 mod delivery;
 mod filter;
+mod marks;
 mod pacing;
 mod round;
 mod rtt;
 mod slow_start;
 
+pub use aimd::Aimd;
 pub use delivery::DeliveryRate;
 pub use filter::Windowed;
+pub use marks::Marks;
 pub use pacing::{Pacer, burst};
 pub use round::Round;
 pub use rtt::RttEstimator;
