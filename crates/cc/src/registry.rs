@@ -2,8 +2,12 @@ use alloc::boxed::Box;
 
 use crate::bbr::Bbr;
 use crate::biscay::{BiscayController, Knobs};
+use crate::copa::Copa;
 use crate::cubic::Cubic;
+use crate::ledbat::{Ledbat, LedbatPlusPlus};
+use crate::lp::Lp;
 use crate::reno::Reno;
+use crate::vegas::Vegas;
 use crate::{Controller, Start};
 
 /// Makes a controller for a flow.
@@ -14,6 +18,14 @@ pub type Make = fn(&Start) -> Box<dyn Controller>;
 const CONTROLLERS: &[(&str, Make)] = &[
     ("reno", |start| Box::new(Reno::new(start))),
     ("cubic", |start| Box::new(Cubic::new(start))),
+    ("reno-hystart", |start| Box::new(Reno::with_hystart(start))),
+    ("cubic-no-hystart", |start| Box::new(Cubic::new(start).without_hystart())),
+    ("vegas", |start| Box::new(Vegas::new(start))),
+    ("copa", |start| Box::new(Copa::new(start))),
+    ("copa-default", |start| Box::new(Copa::with_delta(start, 0.5))),
+    ("ledbat", |start| Box::new(Ledbat::new(start))),
+    ("ledbat++", |start| Box::new(LedbatPlusPlus::new(start))),
+    ("lp", |start| Box::new(Lp::new(start))),
     ("bbr", |start| Box::new(Bbr::new(start))),
     ("biscay", |start| Box::new(BiscayController::new(Knobs::default(), start))),
 ];
