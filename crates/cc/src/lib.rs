@@ -12,6 +12,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod bbr;
+pub mod bbr3;
 pub mod biscay;
 mod controller;
 pub mod copa;
@@ -25,6 +26,7 @@ pub mod reno;
 pub mod vegas;
 
 pub use bbr::Bbr;
+pub use bbr3::Bbr3;
 pub use controller::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
 pub use copa::Copa;
 pub use cubic::Cubic;

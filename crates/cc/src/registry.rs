@@ -1,6 +1,7 @@
 use alloc::boxed::Box;
 
 use crate::bbr::Bbr;
+use crate::bbr3::Bbr3;
 use crate::biscay::{BiscayController, Knobs};
 use crate::copa::Copa;
 use crate::cubic::Cubic;
@@ -27,6 +28,7 @@ const CONTROLLERS: &[(&str, Make)] = &[
     ("ledbat++", |start| Box::new(LedbatPlusPlus::new(start))),
     ("lp", |start| Box::new(Lp::new(start))),
     ("bbr", |start| Box::new(Bbr::new(start))),
+    ("bbr3", |start| Box::new(Bbr3::new(start))),
     ("biscay", |start| Box::new(BiscayController::new(Knobs::default(), start))),
 ];
 
