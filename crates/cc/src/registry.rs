@@ -7,6 +7,7 @@ use crate::copa::Copa;
 use crate::cubic::Cubic;
 use crate::ledbat::{Ledbat, LedbatPlusPlus};
 use crate::lp::Lp;
+use crate::pcc::{Allegro, Vivace};
 use crate::reno::Reno;
 use crate::vegas::Vegas;
 use crate::{Controller, Start};
@@ -29,6 +30,8 @@ const CONTROLLERS: &[(&str, Make)] = &[
     ("lp", |start| Box::new(Lp::new(start))),
     ("bbr", |start| Box::new(Bbr::new(start))),
     ("bbr3", |start| Box::new(Bbr3::new(start))),
+    ("allegro", |start| Box::new(Allegro::new(start))),
+    ("vivace", |start| Box::new(Vivace::new(start))),
     ("biscay", |start| Box::new(BiscayController::new(Knobs::default(), start))),
 ];
 

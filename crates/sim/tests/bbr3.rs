@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::lossy::lossy_world;
 use common::{
     BDP, PACKET, Sample, UP, at_secs, jain, mbit, millis, named, rivals, settled, windows, world,
 };
@@ -90,4 +91,20 @@ fn bbr3_and_cubic_leave_each_other_a_quarter_at_least() {
         let shared = rivals(&["cubic", "bbr3"], buffer, 60, 120);
         assert!((0.25..=0.75).contains(&shared.share_of_first()), "{buffer}: {shared:?}");
     }
+}
+
+/// Version 1 does not look at loss, and version 3 takes more than 2 % of it in a round for a full path.
+#[test]
+fn bbr3_bears_loss_by_chance_below_its_threshold_and_gives_way_above() {
+    let goodput = |name, per_mille| {
+        let mut world = lossy_world(mbit(12), BDP, per_mille);
+        let flow = world.add_flow(Flow::bulk(UP, named(name)));
+        world.run_until(at_secs(20));
+        world.measure_afresh();
+        world.run_until(at_secs(60));
+        world.report(flow).goodput().mbit_per_sec()
+    };
+    assert!(goodput("bbr3", 5) >= 9.5);
+    assert!(goodput("bbr3", 40) <= 4.0);
+    assert!(goodput("bbr", 40) >= 10.5);
 }

@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "each test needs some of it")]
 
+pub(crate) mod lossy;
+
 use std::time::Duration;
 
 use sounding_cc::{Controller, Start};
@@ -45,12 +47,17 @@ pub(crate) fn links<P>(
     buffer: u64,
     origin: HostInstant,
 ) -> Links<Path<P>> {
+    let (up, down) = directions(bottleneck, buffer);
+    Links::one(&up, &down, origin)
+}
+
+fn directions(bottleneck: impl Into<Schedule>, buffer: u64) -> (PathConfig, PathConfig) {
     let mut up = PathConfig::new(bottleneck);
     up.delay = millis(20);
     up.queue = QueueLimit::bytes(Bytes::new(buffer));
     let mut down = PathConfig::new(mbit(1000));
     down.delay = millis(20);
-    Links::one(&up, &down, origin)
+    (up, down)
 }
 
 pub(crate) fn world(bottleneck: impl Into<Schedule>, buffer: u64) -> TestWorld {
