@@ -5,11 +5,14 @@ use crate::bbr3::Bbr3;
 use crate::biscay::{BiscayController, Knobs};
 use crate::copa::Copa;
 use crate::cubic::Cubic;
+use crate::gcc::Gcc;
 use crate::ledbat::{Ledbat, LedbatPlusPlus};
 use crate::lp::Lp;
 use crate::pcc::{Allegro, Vivace};
 use crate::reno::Reno;
+use crate::sprout::Sprout;
 use crate::vegas::Vegas;
+use crate::verus::Verus;
 use crate::{Controller, Start};
 
 /// Makes a controller for a flow.
@@ -32,6 +35,9 @@ const CONTROLLERS: &[(&str, Make)] = &[
     ("bbr3", |start| Box::new(Bbr3::new(start))),
     ("allegro", |start| Box::new(Allegro::new(start))),
     ("vivace", |start| Box::new(Vivace::new(start))),
+    ("sprout", |start| Box::new(Sprout::new(start))),
+    ("verus", |start| Box::new(Verus::new(start))),
+    ("gcc", |start| Box::new(Gcc::new(start))),
     ("biscay", |start| Box::new(BiscayController::new(Knobs::default(), start))),
 ];
 
