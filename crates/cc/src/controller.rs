@@ -7,13 +7,19 @@ use sounding_units::{Bytes, HostInstant, Rate};
 /// One flow's congestion control: what happened goes in, a window and a pacing rate come out.
 ///
 /// The transport calls the `handle_*` methods in order of time and reads [`cwnd`](Self::cwnd) and
-/// [`pacing_rate`](Self::pacing_rate) after each. Upon an acknowledgement it first reports every packet that it shows
-/// to be lost, then the acknowledgement. All bytes are payload, and so are the rates, except that of a
-/// [`LinkEstimate`]. Nothing is allocated after construction.
+/// [`pacing_rate`](Self::pacing_rate) after each. Upon an acknowledgement it first reports every packet that it
+/// delivers, then every one that it shows to be lost, then the acknowledgement as a whole: most controllers need no more
+/// than that. All bytes are payload, and so are the rates, except that of a [`LinkEstimate`]. Nothing is allocated after
+/// construction.
 pub trait Controller: Debug + Send {
     /// A packet of `size` left.
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         let _ = (sent, size);
+    }
+
+    /// One packet was delivered: for controllers that account for each, such as by monitor intervals.
+    fn handle_delivered(&mut self, delivered: &Delivered) {
+        let _ = delivered;
     }
 
     /// An acknowledgement arrived that delivers something new.
@@ -107,6 +113,17 @@ pub struct Departure {
     pub in_flight: Bytes,
     /// The application, not the window, decided how much was sent.
     pub app_limited: bool,
+}
+
+/// A packet that was delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// When the acknowledgement arrived.
+    pub now: HostInstant,
+    /// Its payload.
+    pub size: Bytes,
+    /// The packet; if it was sent more than once, as it left last.
+    pub sent: Departure,
 }
 
 /// An acknowledgement and what follows from it.

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::part::SlowStart;
+use crate::part::{Marks, SlowStart};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 
 /// Segments per second cubed (RFC 9438 §5.1).
@@ -21,15 +21,14 @@ const LEAST_SSTHRESH: f64 = 2.0;
 pub struct Cubic {
     mss: Bytes,
     window: Window,
-    /// `None` once the first slow start ended.
+    /// `None` once the first slow start ended, or where it is to go on until a loss.
     slow_start: Option<SlowStart>,
     /// How far ahead the curve is followed. RFC 9438 §4.2 says the smoothed RTT, Linux takes the least: behind a queue of
     /// seconds the former's window grows by what the curve will be seconds later, which no deployed CUBIC does. Pinned by
     /// `cubic_over_recorded_links_is_the_kernels_to_3_percent_and_10`.
     ahead: Option<Duration>,
     last_ack: HostInstant,
-    /// Marks on packets that left before so much was delivered were answered already (RFC 3168 §6.1.2).
-    answered: Bytes,
+    marks: Marks,
     before_timeout: Option<Window>,
 }
 
@@ -57,7 +56,7 @@ struct Epoch {
 }
 
 impl Cubic {
-    /// A flow that begins with RFC 6928's window.
+    /// A flow that begins with RFC 6928's window, in HyStart++.
     pub fn new(start: &Start) -> Self {
         let cwnd = start.initial_cwnd().count() as f64 / start.mss.count().max(1) as f64;
         Self {
@@ -66,9 +65,15 @@ impl Cubic {
             slow_start: Some(SlowStart::default()),
             ahead: start.rtt,
             last_ack: start.now,
-            answered: Bytes::ZERO,
+            marks: Marks::default(),
             before_timeout: None,
         }
+    }
+
+    /// The same without HyStart++: slow start goes on until something is lost.
+    #[must_use]
+    pub fn without_hystart(self) -> Self {
+        Self { slow_start: None, ..self }
     }
 
     fn segments(&self, bytes: Bytes) -> f64 {
@@ -143,11 +148,7 @@ impl Controller for Cubic {
         }
         let since = ack.now - self.last_ack;
         self.last_ack = ack.now;
-        if ack.ce > Bytes::ZERO
-            && ack.sent.delivered >= self.answered
-            && ack.recovery == Recovery::None
-        {
-            self.answered = ack.delivered;
+        if self.marks.handle_ack(ack) {
             self.window.cut();
         } else if ack.recovery != Recovery::Fast && ack.cwnd_limited {
             self.grow(ack, since);

@@ -1,9 +1,18 @@
 use alloc::boxed::Box;
 
 use crate::bbr::Bbr;
+use crate::bbr3::Bbr3;
 use crate::biscay::{BiscayController, Knobs};
+use crate::copa::Copa;
 use crate::cubic::Cubic;
+use crate::gcc::Gcc;
+use crate::ledbat::{Ledbat, LedbatPlusPlus};
+use crate::lp::Lp;
+use crate::pcc::{Allegro, Vivace};
 use crate::reno::Reno;
+use crate::sprout::Sprout;
+use crate::vegas::Vegas;
+use crate::verus::Verus;
 use crate::{Controller, Start};
 
 /// Makes a controller for a flow.
@@ -14,7 +23,21 @@ pub type Make = fn(&Start) -> Box<dyn Controller>;
 const CONTROLLERS: &[(&str, Make)] = &[
     ("reno", |start| Box::new(Reno::new(start))),
     ("cubic", |start| Box::new(Cubic::new(start))),
+    ("reno-hystart", |start| Box::new(Reno::with_hystart(start))),
+    ("cubic-no-hystart", |start| Box::new(Cubic::new(start).without_hystart())),
+    ("vegas", |start| Box::new(Vegas::new(start))),
+    ("copa", |start| Box::new(Copa::new(start))),
+    ("copa-default", |start| Box::new(Copa::with_delta(start, 0.5))),
+    ("ledbat", |start| Box::new(Ledbat::new(start))),
+    ("ledbat++", |start| Box::new(LedbatPlusPlus::new(start))),
+    ("lp", |start| Box::new(Lp::new(start))),
     ("bbr", |start| Box::new(Bbr::new(start))),
+    ("bbr3", |start| Box::new(Bbr3::new(start))),
+    ("allegro", |start| Box::new(Allegro::new(start))),
+    ("vivace", |start| Box::new(Vivace::new(start))),
+    ("sprout", |start| Box::new(Sprout::new(start))),
+    ("verus", |start| Box::new(Verus::new(start))),
+    ("gcc", |start| Box::new(Gcc::new(start))),
     ("biscay", |start| Box::new(BiscayController::new(Knobs::default(), start))),
 ];
 

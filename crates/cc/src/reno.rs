@@ -1,96 +1,49 @@
-//! Reno: slow start, one segment a round, half upon loss (RFC 5681, RFC 6582; bytes are counted as in RFC 3465).
+//! Reno: slow start, one segment a round, half upon loss (RFC 5681, RFC 6582).
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::{Ack, Controller, Loss, Recovery, Start};
+use crate::part::Aimd;
+use crate::{Ack, Controller, Loss, Start};
 
 /// One flow under Reno.
 #[derive(Clone, Debug)]
 pub struct Reno {
-    mss: Bytes,
-    cwnd: Bytes,
-    ssthresh: Bytes,
-    /// Acknowledged in congestion avoidance and not yet turned into window.
-    credit: Bytes,
-    /// Marks on packets that left before so much was delivered were answered already (RFC 3168 §6.1.2).
-    answered: Bytes,
-    before_timeout: Option<(Bytes, Bytes)>,
+    window: Aimd,
 }
 
 impl Reno {
-    /// A flow that begins with RFC 6928's window.
+    /// A flow that begins with RFC 6928's window, and slow start that ends with a loss.
     pub fn new(start: &Start) -> Self {
-        Self {
-            mss: start.mss,
-            cwnd: start.initial_cwnd(),
-            ssthresh: Bytes::new(u64::MAX),
-            credit: Bytes::ZERO,
-            answered: Bytes::ZERO,
-            before_timeout: None,
-        }
+        Self { window: Aimd::new(start) }
     }
 
-    fn segments(&self, count: u64) -> Bytes {
-        Bytes::new(self.mss.count() * count)
-    }
-
-    fn cut(&mut self) {
-        self.ssthresh = Bytes::new(self.cwnd.count() / 2).max(self.segments(2));
-        self.cwnd = self.ssthresh;
-        self.credit = Bytes::ZERO;
-    }
-
-    fn grow(&mut self, acked: Bytes) {
-        if self.cwnd < self.ssthresh {
-            self.cwnd = (self.cwnd + acked).min(self.ssthresh.max(self.cwnd + self.mss));
-            return;
-        }
-        self.credit += acked;
-        if self.credit >= self.cwnd {
-            self.credit = self.credit - self.cwnd;
-            self.cwnd += self.mss;
-        }
+    /// The same with HyStart++ (RFC 9406).
+    pub fn with_hystart(start: &Start) -> Self {
+        Self { window: Aimd::new(start).with_hystart() }
     }
 }
 
 impl Controller for Reno {
     fn handle_ack(&mut self, ack: &Ack) {
-        if ack.recovery != Recovery::Timeout {
-            self.before_timeout = None;
-        }
-        if ack.ce > Bytes::ZERO
-            && ack.sent.delivered >= self.answered
-            && ack.recovery == Recovery::None
-        {
-            self.answered = ack.delivered;
-            self.cut();
-        } else if ack.recovery != Recovery::Fast && ack.cwnd_limited {
-            self.grow(ack.acked);
+        if !self.window.handle_ack(ack) {
+            self.window.grow(ack);
         }
     }
 
     fn handle_loss(&mut self, loss: &Loss) {
-        if loss.begins_recovery {
-            self.cut();
-        }
+        self.window.handle_loss(loss);
     }
 
-    fn handle_timeout(&mut self, _now: HostInstant) {
-        // The first of several timeouts in a row is the one that would be undone.
-        self.before_timeout.get_or_insert((self.cwnd, self.ssthresh));
-        self.cut();
-        self.cwnd = self.mss;
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.window.handle_timeout(now);
     }
 
-    fn handle_spurious_timeout(&mut self, _now: HostInstant) {
-        if let Some((cwnd, ssthresh)) = self.before_timeout.take() {
-            self.cwnd = self.cwnd.max(cwnd);
-            self.ssthresh = self.ssthresh.max(ssthresh);
-        }
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.window.handle_spurious_timeout(now);
     }
 
     fn cwnd(&self) -> Bytes {
-        self.cwnd
+        self.window.cwnd()
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
@@ -98,6 +51,6 @@ impl Controller for Reno {
     }
 
     fn state(&self) -> &'static str {
-        if self.cwnd < self.ssthresh { "slow start" } else { "avoidance" }
+        if self.window.in_slow_start() { "slow start" } else { "avoidance" }
     }
 }

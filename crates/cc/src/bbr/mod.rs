@@ -4,7 +4,6 @@
 //! Where Linux's `tcp_bbr.c` does more than the draft, it is named: a window that makes room for acknowledgements that
 //! come in clumps, pacing 1 % below the bandwidth, and whole quanta. Its detection of policers is left out.
 
-mod aggregation;
 mod recovery;
 
 use core::time::Duration;
@@ -13,9 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::part::{Round, Windowed, burst};
+use crate::part::{Aggregation, FullPipe, Round, Windowed, burst};
 use crate::{Ack, Controller, Departure, Loss, Start};
-use aggregation::Aggregation;
 use recovery::Conservation;
 
 /// Rounds the bandwidth filter remembers (§2.5: BtlBwFilterLen).
@@ -35,8 +33,6 @@ const DRAIN_GAIN: u32 = 347;
 const CYCLE: [u32; 8] = [1250, 750, 1000, 1000, 1000, 1000, 1000, 1000];
 /// In thousandths (§4.3.4.3).
 const CRUISE_CWND_GAIN: u32 = 2000;
-/// Rounds without a quarter more bandwidth that fill the pipe (§4.3.2.2).
-const FULL_ROUNDS: u32 = 3;
 /// Linux paces this much below the bandwidth, in thousandths, so that no queue grows from rounding.
 const PACING_MARGIN: u32 = 990;
 /// Before the first RTT sample (§4.2.1).
@@ -82,29 +78,6 @@ enum Mode {
         /// Once the flight is small enough: when to leave, and whether a round has passed since.
         until: Option<(HostInstant, bool)>,
     },
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct FullPipe {
-    best: Rate,
-    rounds: u32,
-}
-
-impl FullPipe {
-    fn is_full(&self) -> bool {
-        self.rounds >= FULL_ROUNDS
-    }
-
-    fn handle_round(&mut self, bandwidth: Rate) {
-        if self.is_full() {
-            return;
-        }
-        if bandwidth >= self.best.scaled(5, 4) {
-            *self = Self { best: bandwidth, rounds: 0 };
-        } else {
-            self.rounds += 1;
-        }
-    }
 }
 
 impl Bbr {

@@ -36,6 +36,11 @@ impl<T: Copy + Ord> Windowed<T> {
         self.best[0].value
     }
 
+    /// Remembers for so long from the next update on.
+    pub fn set_window(&mut self, window: u64) {
+        self.window = window;
+    }
+
     /// Folds a value in.
     pub fn update(&mut self, at: u64, value: T) {
         let new = Sample { at, value };

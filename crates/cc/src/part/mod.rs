@@ -1,14 +1,24 @@
 //! What controllers and transports are made of.
 
+mod aggregation;
+mod aimd;
 mod delivery;
 mod filter;
+mod full_pipe;
+mod line;
+mod marks;
 mod pacing;
 mod round;
 mod rtt;
 mod slow_start;
 
+pub use aggregation::Aggregation;
+pub use aimd::Aimd;
 pub use delivery::DeliveryRate;
 pub use filter::Windowed;
+pub use full_pipe::FullPipe;
+pub use line::Line;
+pub use marks::Marks;
 pub use pacing::{Pacer, burst};
 pub use round::Round;
 pub use rtt::RttEstimator;

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_cc::part::{DeliveryRate, Pacer, RttEstimator};
-use sounding_cc::{Ack, Controller, Departure, Loss, Recovery, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant};
 
@@ -148,10 +148,12 @@ impl Sender {
         let base = self.board.base();
         self.undo_spurious_timeout(now, said);
         let (mut acked, mut earliest, mut newest) = (Bytes::ZERO, None, None);
-        let Self { board, rate, rtt, .. } = self;
+        let Self { board, rate, rtt, controller, .. } = self;
         board.handle_ack(now, said, rtt.least(), |delivered| {
             acked += delivered.size;
             rate.handle_delivered(now, delivered.size, &delivered.sent);
+            let (size, sent) = (delivered.size, delivered.sent);
+            controller.handle_delivered(&Delivered { now, size, sent });
             let at = (delivered.sent.at, delivered.repaired);
             newest = newest.max(Some(at));
             if !delivered.repaired {

@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "each test needs some of it")]
 
+pub(crate) mod lossy;
+
 use std::time::Duration;
 
 use sounding_cc::{Controller, Start};
@@ -45,12 +47,17 @@ pub(crate) fn links<P>(
     buffer: u64,
     origin: HostInstant,
 ) -> Links<Path<P>> {
+    let (up, down) = directions(bottleneck, buffer);
+    Links::one(&up, &down, origin)
+}
+
+fn directions(bottleneck: impl Into<Schedule>, buffer: u64) -> (PathConfig, PathConfig) {
     let mut up = PathConfig::new(bottleneck);
     up.delay = millis(20);
     up.queue = QueueLimit::bytes(Bytes::new(buffer));
     let mut down = PathConfig::new(mbit(1000));
     down.delay = millis(20);
-    Links::one(&up, &down, origin)
+    (up, down)
 }
 
 pub(crate) fn world(bottleneck: impl Into<Schedule>, buffer: u64) -> TestWorld {
@@ -99,4 +106,39 @@ pub(crate) fn settled(
     world.measure_afresh();
     world.run_until(at_secs(30 + secs));
     (world, flow)
+}
+
+/// Jain's index of how evenly rates are shared: one of all alike, 1 ÷ n of one that has all.
+pub(crate) fn jain(rates: &[f64]) -> f64 {
+    let squares = rates.iter().map(|rate| rate * rate).sum::<f64>();
+    rates.iter().sum::<f64>().powi(2) / (rates.len() as f64 * squares)
+}
+
+/// Goodputs in Mbit/s of flows that begin five seconds apart, from the second of `from` on for `secs`.
+pub(crate) fn rivals(controllers: &[&str], buffer: u64, from: u64, secs: u64) -> Rivals {
+    let mut world = world(mbit(12), buffer);
+    let flows: Vec<FlowId> = (0..)
+        .zip(controllers)
+        .map(|(at, name)| world.add_flow(Flow::bulk(UP, named(name)).begins(at_secs(5 * at))))
+        .collect();
+    world.run_until(at_secs(from));
+    world.measure_afresh();
+    world.run_until(at_secs(from + secs));
+    let rates = flows.iter().map(|&flow| world.report(flow).goodput().mbit_per_sec()).collect();
+    Rivals { rates, queueing: world.report(flows[0]).queueing.mean().unwrap() }
+}
+
+/// How flows shared a link.
+#[derive(Debug)]
+pub(crate) struct Rivals {
+    pub(crate) rates: Vec<f64>,
+    /// Of the first flow, on average.
+    pub(crate) queueing: Duration,
+}
+
+impl Rivals {
+    /// What the first had of all that was carried.
+    pub(crate) fn share_of_first(&self) -> f64 {
+        self.rates[0] / self.rates.iter().sum::<f64>()
+    }
 }

@@ -14,10 +14,10 @@ const LONGEST: u64 = 1 << 30;
 
 /// How much more than the bandwidth acknowledgements deliver at once: links that save them up or grant in clumps.
 ///
-/// Linux has this and the draft does not. Without room for what comes late, a window of twice the BDP runs dry on such
+/// Linux has this for BBR v1, whose draft does not, and v3 has it. Without room for what comes late, a window of twice the BDP runs dry on such
 /// links.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aggregation {
+pub struct Aggregation {
     /// When the clump in hand began, and what it delivered.
     since: HostInstant,
     acked: Bytes,
@@ -27,11 +27,13 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    pub(super) fn new(now: HostInstant) -> Self {
+    /// Nothing has come yet.
+    pub fn new(now: HostInstant) -> Self {
         Self { since: now, acked: Bytes::ZERO, most: [Bytes::ZERO; 2], rounds: 0 }
     }
 
-    pub(super) fn handle_ack(
+    /// Folds an acknowledgement in, as much as it brings beyond `bandwidth`.
+    pub fn handle_ack(
         &mut self,
         ack: &Ack,
         round_began: bool,
@@ -58,7 +60,7 @@ impl Aggregation {
     }
 
     /// What to have in flight on top.
-    pub(super) fn allowance(&self, bandwidth: Rate) -> Bytes {
+    pub fn allowance(&self, bandwidth: Rate) -> Bytes {
         self.most[0].max(self.most[1]).min(bandwidth * MOST)
     }
 }

@@ -1,0 +1,218 @@
+//! Copa: a window that steers towards a rate of 1 ÷ (δ × queueing delay), which drains the queue in every cycle (Arun and
+//! Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018).
+//!
+//! Sections are the paper's. It says nothing of timeouts: here slow start begins over, from two segments. A loss alone
+//! changes nothing in the default mode.
+
+mod mode;
+mod velocity;
+
+use core::time::Duration;
+
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::part::{Round, RttEstimator, Windowed};
+use crate::{Ack, Controller, Loss, Start};
+use mode::{Competition, DEFAULT_INVERSE_DELTA};
+use velocity::{Direction, Velocity};
+
+/// §2.2: how long the minimum RTT is remembered.
+const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
+/// In segments; chosen: what one delayed acknowledgement covers.
+const LEAST_CWND: f64 = 2.0;
+/// In segments. No path comes near; it bounds what follows from absurd samples.
+const MOST_CWND: f64 = (1 << 20) as f64;
+
+/// One flow under Copa.
+#[derive(Clone, Debug)]
+pub struct Copa {
+    mss: Bytes,
+    /// In segments.
+    cwnd: f64,
+    phase: Phase,
+    round: Round,
+    rtt: RttEstimator,
+    delay: Option<Delay>,
+    velocity: Velocity,
+    /// `None` in the default mode for good.
+    competition: Option<Competition>,
+    inverse_delta: f64,
+    before_timeout: Option<(f64, Phase)>,
+}
+
+/// ```text
+/// SlowStart ──(rate above target)──▶ Draining ──(rate below it)──▶ AtTarget
+///     ▲─────────────────────────(timeout)────────────────────────────┘
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    SlowStart,
+    Draining,
+    AtTarget,
+}
+
+/// §2.2: what there is without and with the queue that does not drain within half an RTT.
+#[derive(Clone, Copy, Debug)]
+struct Delay {
+    least: Windowed<Duration>,
+    standing: Windowed<Duration>,
+}
+
+impl Delay {
+    fn new(now: HostInstant, rtt: Duration) -> Self {
+        let filter = |window: Duration| Windowed::min(nanos(window), now.as_nanos(), rtt);
+        Self { least: filter(RTT_MIN_LASTS), standing: filter(rtt / 2) }
+    }
+
+    fn handle_sample(&mut self, now: HostInstant, rtt: Duration, smoothed: Duration) {
+        self.least.update(now.as_nanos(), rtt);
+        self.standing.set_window(nanos(smoothed / 2));
+        self.standing.update(now.as_nanos(), rtt);
+    }
+
+    fn queueing(&self) -> Duration {
+        self.standing.best().saturating_sub(self.least.best())
+    }
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Copa {
+    /// A flow that competes with those that fill buffers where it meets them.
+    pub fn new(start: &Start) -> Self {
+        Self { competition: Some(Competition::default()), ..Self::with_delta(start, 0.5) }
+    }
+
+    /// A flow that stays in the default mode with this δ: about 1.25 ÷ δ packets of queue for it alone.
+    pub fn with_delta(start: &Start, delta: f64) -> Self {
+        let mut rtt = RttEstimator::default();
+        if let Some(sample) = start.rtt.filter(|rtt| !rtt.is_zero()) {
+            rtt.handle_sample(sample);
+        }
+        Self {
+            mss: Bytes::new(start.mss.count().max(1)),
+            cwnd: start.initial_cwnd().count() as f64 / start.mss.count().max(1) as f64,
+            phase: Phase::SlowStart,
+            round: Round::default(),
+            rtt,
+            // Not from the handshake: a full packet takes longer, and that is no queue.
+            delay: None,
+            velocity: Velocity::default(),
+            competition: None,
+            inverse_delta: 1.0 / delta,
+            before_timeout: None,
+        }
+    }
+
+    /// What the window has to do; `None` while nothing is known.
+    fn direction(&self) -> Option<Direction> {
+        let delay = self.delay?;
+        let (queueing, standing) =
+            (delay.queueing().as_secs_f64(), delay.standing.best().as_secs_f64());
+        // cwnd ÷ standing against 1 ÷ (δ × queueing), without dividing by a queue of nothing.
+        let is_below = self.cwnd * queueing <= self.inverse_delta * standing;
+        Some(if is_below { Direction::Up } else { Direction::Down })
+    }
+
+    /// From the first time that the window is at its target: until then it drains what slow start has left.
+    fn compete(&mut self, ack: &Ack, round_began: bool) {
+        let (Some(delay), Some(smoothed)) = (self.delay, self.rtt.smoothed()) else { return };
+        let Some(competition) = &mut self.competition else { return };
+        if let Some(rtt) = ack.rtt {
+            let (least, queueing) = (delay.least.best(), delay.queueing());
+            let segment = delay.standing.best().as_secs_f64() / self.cwnd;
+            competition.handle_sample(ack.now, rtt, least, queueing, smoothed, segment);
+        }
+        if round_began {
+            self.inverse_delta = competition.handle_round(ack.now, smoothed);
+        }
+    }
+}
+
+impl Controller for Copa {
+    fn handle_ack(&mut self, ack: &Ack) {
+        if ack.recovery != crate::Recovery::Timeout {
+            self.before_timeout = None;
+        }
+        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
+            self.rtt.handle_sample(rtt);
+            let smoothed = self.rtt.smoothed().unwrap_or(rtt);
+            self.delay
+                .get_or_insert_with(|| Delay::new(ack.now, rtt))
+                .handle_sample(ack.now, rtt, smoothed);
+        }
+        let round_began = self.round.handle_ack(ack);
+        if self.phase == Phase::AtTarget {
+            self.compete(ack, round_began);
+        }
+        let Some(direction) = self.direction() else { return };
+        let acked = ack.acked.count() as f64 / self.mss.count() as f64;
+        let may_grow = !ack.sent.app_limited;
+        if self.phase == Phase::SlowStart {
+            if direction == Direction::Up {
+                self.cwnd += if may_grow { acked } else { 0.0 };
+                self.cwnd = self.cwnd.min(MOST_CWND);
+                return;
+            }
+            self.phase = Phase::Draining;
+            self.velocity = Velocity::default();
+        }
+        if direction == Direction::Up {
+            self.phase = Phase::AtTarget;
+        }
+        if round_began {
+            self.velocity.handle_round(self.cwnd);
+        }
+        let step = self.velocity.step(direction) * self.inverse_delta / self.cwnd * acked;
+        match direction {
+            Direction::Up if may_grow => self.cwnd += step,
+            Direction::Up => {}
+            Direction::Down => self.cwnd -= step,
+        }
+        self.cwnd = self.cwnd.clamp(LEAST_CWND, MOST_CWND);
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        if loss.begins_recovery
+            && let Some(competition) = &mut self.competition
+        {
+            self.inverse_delta = competition.handle_loss();
+        }
+    }
+
+    fn handle_timeout(&mut self, _now: HostInstant) {
+        self.before_timeout.get_or_insert((self.cwnd, self.phase));
+        self.cwnd = LEAST_CWND;
+        self.phase = Phase::SlowStart;
+        self.velocity = Velocity::default();
+    }
+
+    fn handle_spurious_timeout(&mut self, _now: HostInstant) {
+        if let Some((cwnd, phase)) = self.before_timeout.take() {
+            self.cwnd = self.cwnd.max(cwnd);
+            self.phase = phase;
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        Bytes::new((self.cwnd * self.mss.count() as f64) as u64)
+    }
+
+    /// §2.1: twice the window over the standing RTT, so that pacing spreads packets and the window limits them.
+    fn pacing_rate(&self) -> Option<Rate> {
+        let standing = self.delay.map(|delay| delay.standing.best()).or(self.rtt.smoothed())?;
+        let rate = self.cwnd().per(standing).scaled(2, 1);
+        Some(rate.max(self.mss.per(Duration::from_secs(1))))
+    }
+
+    fn state(&self) -> &'static str {
+        match self.phase {
+            Phase::SlowStart => "slow start",
+            Phase::Draining => "draining",
+            Phase::AtTarget if self.inverse_delta > DEFAULT_INVERSE_DELTA => "competitive",
+            Phase::AtTarget => "default",
+        }
+    }
+}

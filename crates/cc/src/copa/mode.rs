@@ -1,0 +1,109 @@
+use core::time::Duration;
+
+use sounding_units::HostInstant;
+
+use super::nanos;
+use crate::part::Windowed;
+
+/// δ of 0.5 (§2.1).
+pub(super) const DEFAULT_INVERSE_DELTA: f64 = 2.0;
+/// §3: a queue below this part of what the last rounds saw is nearly empty.
+const NEARLY_EMPTY: f64 = 0.1;
+/// §3: rounds within which a queue of Copa's alone is nearly empty once.
+const EMPTY_ROUNDS: u32 = 5;
+/// §3: rounds over which the largest RTT is taken.
+const MOST_ROUNDS: u32 = 4;
+/// δ no smaller than 0.001: no window is so large; it bounds what follows from absurd samples.
+const MOST_INVERSE_DELTA: f64 = 1000.0;
+
+/// Whether somebody else fills the buffer, and how hard to push then (§3).
+///
+/// Copa's own queue drains every five rounds. One that does not is kept by another, and 1 ÷ δ then grows by one a round
+/// and halves upon loss: what Reno's window would do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Competition {
+    most: Option<Windowed<Duration>>,
+    empty_at: Option<HostInstant>,
+    inverse_delta: f64,
+    /// A loss was answered in this round: nothing is added.
+    lost: bool,
+}
+
+impl Default for Competition {
+    fn default() -> Self {
+        Self { most: None, empty_at: None, inverse_delta: DEFAULT_INVERSE_DELTA, lost: false }
+    }
+}
+
+impl Competition {
+    /// An RTT, what it is without and with the standing queue, and how long a segment takes at the flow's rate, in
+    /// seconds.
+    pub(super) fn handle_sample(
+        &mut self,
+        now: HostInstant,
+        rtt: Duration,
+        least: Duration,
+        queueing: Duration,
+        smoothed: Duration,
+        segment: f64,
+    ) {
+        let at = now.as_nanos();
+        let window = nanos(smoothed * MOST_ROUNDS);
+        let most = self.most.get_or_insert_with(|| Windowed::max(window, at, rtt));
+        most.set_window(window);
+        most.update(at, rtt);
+        let swing = most.best().saturating_sub(least);
+        // A segment is the least there is: behind a pair that left at once, as pacing and delayed acknowledgements have
+        // it, no RTT shows less, and on a slow link that is more than a tenth of all swings.
+        if queueing.as_secs_f64() <= (NEARLY_EMPTY * swing.as_secs_f64()).max(segment) {
+            self.empty_at = Some(now);
+        }
+    }
+
+    /// A round began; 1 ÷ δ from here on.
+    pub(super) fn handle_round(&mut self, now: HostInstant, smoothed: Duration) -> f64 {
+        let empty_at = *self.empty_at.get_or_insert(now);
+        if now - empty_at <= smoothed * EMPTY_ROUNDS {
+            self.inverse_delta = DEFAULT_INVERSE_DELTA;
+        } else if !self.lost {
+            self.inverse_delta = (self.inverse_delta + 1.0).min(MOST_INVERSE_DELTA);
+        }
+        self.lost = false;
+        self.inverse_delta
+    }
+
+    /// Something was lost; 1 ÷ δ from here on.
+    pub(super) fn handle_loss(&mut self) -> f64 {
+        self.lost = true;
+        self.inverse_delta = (self.inverse_delta / 2.0).max(DEFAULT_INVERSE_DELTA);
+        self.inverse_delta
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Duration = Duration::from_millis(40);
+
+    fn rounds(competition: &mut Competition, from: u32, count: u32, queueing: Duration) -> f64 {
+        let mut inverse_delta = 0.0;
+        for round in from..from + count {
+            let now = HostInstant::default() + RTT * round;
+            let rtt = RTT + Duration::from_millis(20);
+            competition.handle_sample(now, rtt, RTT, queueing, RTT, 0.001);
+            inverse_delta = competition.handle_round(now, RTT);
+        }
+        inverse_delta
+    }
+
+    #[test]
+    fn a_queue_that_never_drains_is_somebody_elses() {
+        let mut competition = Competition::default();
+        let standing = Duration::from_millis(10);
+        assert!((rounds(&mut competition, 0, 6, standing) - 2.0).abs() < 1e-9);
+        assert!((rounds(&mut competition, 6, 4, standing) - 6.0).abs() < 1e-9);
+        assert!((competition.handle_loss() - 3.0).abs() < 1e-9);
+        assert!((rounds(&mut competition, 10, 1, Duration::from_millis(1)) - 2.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,166 @@
+use core::time::Duration;
+
+use super::groups::Delta;
+use crate::part::Line;
+
+/// Groups over which the trend is taken (libwebrtc `TrendlineEstimator`, as all constants here).
+const WINDOW: usize = 20;
+/// Of the smoothed delay, what is kept of it.
+const KEPT: f64 = 0.9;
+/// The trend is multiplied by this and by groups so far, up to a number.
+const GAIN: f64 = 4.0;
+const MOST_GROUPS: u32 = 60;
+/// In milliseconds: the threshold at first, and its bounds.
+const THRESHOLD: f64 = 12.5;
+const LEAST_THRESHOLD: f64 = 6.0;
+const MOST_THRESHOLD: f64 = 600.0;
+/// How fast the threshold follows a trend above and below it, for each millisecond.
+const RISES: f64 = 0.0087;
+const FALLS: f64 = 0.039;
+/// What is farther from the threshold is a spike and does not move it; in milliseconds, as is the longest step.
+const SPIKE: f64 = 15.0;
+const LONGEST_STEP: f64 = 100.0;
+/// How long the trend is above the threshold before the link is overused; in milliseconds.
+const PATIENCE: f64 = 10.0;
+
+/// What a trend of delays says of the link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Usage {
+    #[default]
+    Normal,
+    /// The queue grows.
+    Over,
+    /// It drains.
+    Under,
+}
+
+/// Finds a queue that grows by a line through the delays of the newest groups (Carlucci et al., "Analysis and Design of
+/// the Google Congestion Control for WebRTC", MMSys 2016, §3; the trend as libwebrtc has it in place of a Kalman filter).
+///
+/// The threshold adapts with libwebrtc's constants. Those of the draft, 0.01 and 0.00018, belong to a filter that was
+/// given up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Detector {
+    points: [(f64, f64); WINDOW],
+    groups: u32,
+    began: Option<Duration>,
+    delay: f64,
+    smoothed: f64,
+    trend: f64,
+    threshold: f64,
+    moved_at: Option<Duration>,
+    /// How long and how often the trend was above the threshold.
+    over: Option<(f64, u32)>,
+    usage: Usage,
+}
+
+impl Detector {
+    pub(super) fn new() -> Self {
+        Self {
+            points: [(0.0, 0.0); WINDOW],
+            groups: 0,
+            began: None,
+            delay: 0.0,
+            smoothed: 0.0,
+            trend: 0.0,
+            threshold: THRESHOLD,
+            moved_at: None,
+            over: None,
+            usage: Usage::Normal,
+        }
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    pub(super) fn handle_delta(&mut self, delta: &Delta) {
+        let began = *self.began.get_or_insert(delta.at);
+        self.delay += delta.arrived - delta.sent;
+        self.smoothed = KEPT * self.smoothed + (1.0 - KEPT) * self.delay;
+        let at = (delta.at.saturating_sub(began)).as_secs_f64() * 1e3;
+        self.points[self.groups as usize % WINDOW] = (at, self.smoothed);
+        self.groups = self.groups.saturating_add(1);
+        let before = self.trend;
+        if self.groups as usize >= WINDOW {
+            let mut line = Line::default();
+            self.points.iter().for_each(|&(x, y)| line.add(x, y));
+            self.trend = line.slope().unwrap_or(self.trend);
+        }
+        self.judge(delta, before);
+    }
+
+    fn judge(&mut self, delta: &Delta, before: f64) {
+        if self.groups < 2 {
+            return;
+        }
+        let value = f64::from(self.groups.min(MOST_GROUPS)) * self.trend * GAIN;
+        if value > self.threshold {
+            let (long, often) = self
+                .over
+                .map_or((delta.sent / 2.0, 1), |(long, often)| (long + delta.sent, often + 1));
+            self.over = Some((long, often));
+            if long > PATIENCE && often > 1 && self.trend >= before {
+                self.over = Some((0.0, 0));
+                self.usage = Usage::Over;
+            }
+        } else {
+            self.over = None;
+            self.usage = if value < -self.threshold { Usage::Under } else { Usage::Normal };
+        }
+        self.adapt(value.abs(), delta.at);
+    }
+
+    fn adapt(&mut self, value: f64, at: Duration) {
+        let before = self.moved_at.replace(at).unwrap_or(at);
+        if value > self.threshold + SPIKE {
+            return;
+        }
+        let gain = if value < self.threshold { FALLS } else { RISES };
+        let step = (at.saturating_sub(before).as_secs_f64() * 1e3).min(LONGEST_STEP);
+        let moved = self.threshold + gain * (value - self.threshold) * step;
+        self.threshold = moved.clamp(LEAST_THRESHOLD, MOST_THRESHOLD);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Groups 10 ms apart whose delay grows by so many milliseconds a second, after a second of none.
+    fn usage(millis_per_sec: f64) -> Usage {
+        let mut detector = Detector::new();
+        let mut found = Usage::Normal;
+        for group in 0..300_u64 {
+            let grows = if group < 100 { 0.0 } else { millis_per_sec / 100.0 };
+            let delta =
+                Delta { sent: 10.0, arrived: 10.0 + grows, at: Duration::from_millis(group * 10) };
+            detector.handle_delta(&delta);
+            if detector.usage() != Usage::Normal {
+                found = detector.usage();
+            }
+        }
+        found
+    }
+
+    /// Sixty groups and a gain of four make 25 ms a second of the least threshold of six.
+    #[test]
+    fn a_queue_that_grows_by_a_tenth_is_overuse_and_one_by_a_hundredth_is_not() {
+        assert_eq!([5.0, 10.0].map(usage), [Usage::Normal; 2]);
+        assert_eq!([60.0, 100.0].map(usage), [Usage::Over; 2]);
+    }
+
+    #[test]
+    fn a_queue_that_drains_is_underuse() {
+        assert_eq!(usage(-100.0), Usage::Under);
+    }
+
+    #[test]
+    fn the_threshold_stays_within_its_bounds() {
+        let mut detector = Detector::new();
+        for (at, value) in (0..).zip([0.0, 0.0, 20.0, 30.0, 1e9, 0.0]) {
+            detector.adapt(value, Duration::from_millis(at * 100));
+            assert!((LEAST_THRESHOLD..=MOST_THRESHOLD).contains(&detector.threshold));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! GCC, WebRTC's: a rate that grows until delays do, or until packets are lost (draft-ietf-rmcat-gcc-02; Carlucci et al.,
+//! "Analysis and Design of the Google Congestion Control for WebRTC", MMSys 2016; constants as in libwebrtc's `goog_cc`).
+//!
+//! The feedback is acknowledgements: when a packet arrived is what they say of its way, or when they came themselves. What
+//! WebRTC does not have and a transport needs, a window, is what its pacer may hold back: 350 ms at the rate, and an RTT.
+
+mod detector;
+mod groups;
+mod loss;
+mod probe;
+mod rate;
+
+use core::time::Duration;
+
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::part::RttEstimator;
+use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
+use detector::{Detector, Usage};
+use groups::Groups;
+use loss::LossControl;
+use probe::Probe;
+use rate::{Phase, RateControl};
+
+/// libwebrtc's start.
+const FIRST_RATE: Rate = Rate::from_bits_per_sec(300_000);
+/// What is acknowledged is taken over so long (libwebrtc `BitrateEstimator`: 150 ms windows, 500 ms for the first).
+const ACKED_OVER: Duration = Duration::from_millis(150);
+/// Weight of a new window; chosen for a memory of half a second.
+const ACKED_WEIGHT: f64 = 0.3;
+/// libwebrtc `CongestionWindow`: `QueueSize`.
+const WINDOW: Duration = Duration::from_millis(350);
+/// Before the first RTT sample; chosen.
+const NOMINAL_RTT: Duration = Duration::from_millis(100);
+/// No path comes near; it bounds what follows from absurd samples.
+const MOST_RATE: Rate = Rate::from_bits_per_sec(100_000_000_000);
+
+/// One flow under GCC.
+#[derive(Clone, Debug)]
+pub struct Gcc {
+    mss: Bytes,
+    initial_cwnd: Bytes,
+    began: HostInstant,
+    groups: Groups,
+    detector: Detector,
+    by_delay: RateControl,
+    by_loss: LossControl,
+    probe: Probe,
+    rtt: RttEstimator,
+    acked: Acked,
+    before_timeout: Option<Rate>,
+}
+
+/// What is acknowledged in a second.
+#[derive(Clone, Copy, Debug)]
+struct Acked {
+    since: HostInstant,
+    bytes: Bytes,
+    rate: Option<Rate>,
+}
+
+impl Acked {
+    fn handle_ack(&mut self, now: HostInstant, bytes: Bytes) {
+        self.bytes += bytes;
+        let span = now - self.since;
+        if span < ACKED_OVER {
+            return;
+        }
+        let new = self.bytes.per(span).bits_per_sec() as f64;
+        let before = self.rate.map_or(new, |rate| rate.bits_per_sec() as f64);
+        let rate = before + ACKED_WEIGHT * (new - before);
+        self.rate = Some(Rate::from_bits_per_sec(rate as u64));
+        (self.since, self.bytes) = (now, Bytes::ZERO);
+    }
+}
+
+impl Gcc {
+    /// A flow at 300 kbit/s that probes for more.
+    pub fn new(start: &Start) -> Self {
+        let mut rtt = RttEstimator::default();
+        if let Some(sample) = start.rtt.filter(|rtt| !rtt.is_zero()) {
+            rtt.handle_sample(sample);
+        }
+        Self {
+            mss: Bytes::new(start.mss.count().max(1)),
+            initial_cwnd: start.initial_cwnd(),
+            began: start.now,
+            groups: Groups::default(),
+            detector: Detector::new(),
+            by_delay: RateControl::new(start.now, FIRST_RATE),
+            by_loss: LossControl::new(start.now, FIRST_RATE),
+            probe: Probe::begin(FIRST_RATE),
+            rtt,
+            acked: Acked { since: start.now, bytes: Bytes::ZERO, rate: None },
+            before_timeout: None,
+        }
+    }
+
+    fn round(&self) -> Duration {
+        self.rtt.smoothed().unwrap_or(NOMINAL_RTT)
+    }
+
+    /// The rate that delay and loss leave.
+    pub fn target(&self) -> Rate {
+        let least = self.mss.per(Duration::from_millis(500));
+        self.by_delay.rate().min(self.by_loss.rate()).clamp(least, MOST_RATE)
+    }
+
+    fn set(&mut self, now: HostInstant, rate: Rate) {
+        self.by_delay.set(now, rate);
+        self.by_loss.set(now, rate);
+    }
+
+    fn handle_arrival(&mut self, ack: &Ack, way: Duration) {
+        let sent = ack.sent.at - self.began;
+        let arrived = sent + way;
+        let found = self.probe.handle_arrival(ack.now, ack.sent.at, arrived, ack.acked);
+        if let Some(found) = found.filter(|&found| found > self.target()) {
+            self.set(ack.now, found);
+        }
+        if let Some(delta) = self.groups.handle_packet(sent, arrived) {
+            self.detector.handle_delta(&delta);
+        }
+    }
+}
+
+impl Controller for Gcc {
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        if sent.app_limited {
+            // There is nothing to probe with.
+            self.probe = Probe::None;
+        }
+        self.probe.handle_sent(sent.at, size, self.mss);
+    }
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        if ack.recovery != Recovery::Timeout {
+            self.before_timeout = None;
+        }
+        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
+            self.rtt.handle_sample(rtt);
+        }
+        self.acked.handle_ack(ack.now, ack.acked);
+        if let Some(way) = ack.one_way.or(ack.rtt) {
+            self.handle_arrival(ack, way);
+        }
+        if let Some(acked) = self.acked.rate {
+            let (usage, rtt) = (self.detector.usage(), self.round());
+            if usage == Usage::Over {
+                self.probe = Probe::None;
+            }
+            self.by_delay.handle_usage(ack.now, usage, rtt, acked, self.mss);
+        }
+        self.by_loss.handle_feedback(ack.now, ack.acked, ack.newly_lost, self.mss, self.round());
+        self.by_loss.cap(self.by_delay.rate());
+    }
+
+    fn handle_loss(&mut self, _loss: &Loss) {}
+
+    /// WebRTC has no such timer. Nothing is known of the path any longer, and it is probed for as at the beginning.
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.before_timeout.get_or_insert(self.target());
+        self.set(now, FIRST_RATE.min(self.target()));
+        self.groups = Groups::default();
+        self.detector = Detector::new();
+        self.acked = Acked { since: now, bytes: Bytes::ZERO, rate: None };
+        self.probe = Probe::begin(self.target());
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        if let Some(rate) = self.before_timeout.take() {
+            self.set(now, rate.max(self.target()));
+            self.probe = Probe::None;
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        let rate = self.pacing_rate().unwrap_or_default();
+        (rate * (self.round() + WINDOW)).max(self.initial_cwnd)
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        let probing = self.probe.rate().unwrap_or_default();
+        Some(self.target().max(probing).min(MOST_RATE))
+    }
+
+    fn state(&self) -> &'static str {
+        match (self.probe, self.detector.usage(), self.by_delay.phase()) {
+            (Probe::Due { .. } | Probe::Sending { .. }, ..) => "probing",
+            (_, Usage::Over, _) => "overuse",
+            (_, Usage::Under, _) => "underuse",
+            (_, Usage::Normal, Phase::Increase) => "increasing",
+            (_, Usage::Normal, Phase::Hold) => "holding",
+        }
+    }
+}

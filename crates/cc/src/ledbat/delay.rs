@@ -1,0 +1,81 @@
+use core::time::Duration;
+
+use sounding_units::HostInstant;
+
+/// RFC 6817 §4.2: BASE_HISTORY, in minutes.
+const BASE_MINUTES: usize = 10;
+const MINUTE: Duration = Duration::from_secs(60);
+/// RFC 6817 §4.2: CURRENT_FILTER may be any number up to that of samples in an RTT; four is its example.
+const CURRENT: usize = 4;
+
+/// What is queueing and what is path in a delay: the least of the newest samples less the least of ten minutes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueingDelay {
+    minutes: [Duration; BASE_MINUTES],
+    minute_began: HostInstant,
+    current: [Duration; CURRENT],
+    next: usize,
+    has_sample: bool,
+}
+
+impl QueueingDelay {
+    pub(super) fn new(now: HostInstant) -> Self {
+        Self {
+            minutes: [Duration::MAX; BASE_MINUTES],
+            minute_began: now,
+            current: [Duration::MAX; CURRENT],
+            next: 0,
+            has_sample: false,
+        }
+    }
+
+    /// Folds a sample in; the queueing delay from here on.
+    pub(super) fn handle_sample(&mut self, now: HostInstant, delay: Duration) -> Duration {
+        self.has_sample = true;
+        if now - self.minute_began >= MINUTE {
+            self.minute_began = now;
+            self.minutes.rotate_right(1);
+            self.minutes[0] = delay;
+        }
+        self.minutes[0] = self.minutes[0].min(delay);
+        self.current[self.next] = delay;
+        self.next = (self.next + 1) % CURRENT;
+        let current = self.current.iter().min().copied().unwrap_or(delay);
+        current.saturating_sub(self.base().unwrap_or(delay))
+    }
+
+    /// The delay without queue; `None` before the first sample.
+    pub(super) fn base(&self) -> Option<Duration> {
+        self.minutes.iter().min().copied().filter(|_| self.has_sample)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn one_slow_packet_is_no_queue() {
+        let mut delay = QueueingDelay::new(HostInstant::default());
+        let delays = [20, 20, 90, 20, 30, 30, 30, 30];
+        let queueing =
+            delays.map(|ms| delay.handle_sample(HostInstant::default(), millis(ms)).as_millis());
+        assert_eq!(queueing, [0, 0, 0, 0, 0, 0, 0, 10]);
+    }
+
+    #[test]
+    fn a_path_that_grew_longer_is_known_after_ten_minutes() {
+        let mut delay = QueueingDelay::new(HostInstant::default());
+        delay.handle_sample(HostInstant::default(), millis(20));
+        let mut bases = (1..=11_u32).map(|minute| {
+            delay.handle_sample(HostInstant::default() + MINUTE * minute, millis(50));
+            delay.base().map(|base| base.as_millis())
+        });
+        assert_eq!(bases.nth(8), Some(Some(20)));
+        assert_eq!(bases.next(), Some(Some(50)));
+    }
+}

@@ -1,0 +1,165 @@
+use core::time::Duration;
+
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::delay::QueueingDelay;
+use crate::part::{Aimd, RttEstimator};
+use crate::{Ack, Controller, Loss, Recovery, Start};
+
+/// Of queueing, on the way there and back: LEDBAT++ goes by the RTT (draft §4.1, §4.2).
+const TARGET: Duration = Duration::from_millis(60);
+/// The gain is one over at most this (draft §4.2).
+const MOST_GAIN_DIVISOR: f64 = 16.0;
+/// What delay above the target takes from the window in a round, in windows for each target too much (draft §4.2).
+const DECREASE: f64 = 1.0;
+/// The first slow start ends at this part of the target (draft §4.3).
+const SLOW_START_ENDS: f64 = 0.75;
+/// In segments (draft §4.4).
+const SLOWED_CWND: u64 = 2;
+/// Rounds from the end of the first slow start to the first slowdown, and in each slowdown before the window comes back
+/// (draft §4.4).
+const ROUNDS: u32 = 2;
+/// What passes until the next slowdown, in durations of the last: at most a tenth of the time is slow (draft §4.4).
+const APART: u32 = 9;
+
+/// LEDBAT++: LEDBAT with a lower target, a gain that makes it the weaker beside TCP on short paths, a decrease in
+/// proportion to the window, and slowdowns in which the path without queue can be measured, so that a latecomer does not
+/// take another's queue for path (draft-irtf-iccrg-ledbat-plus-plus).
+#[derive(Clone, Debug)]
+pub struct LedbatPlusPlus {
+    window: Aimd,
+    mss: Bytes,
+    rtt: RttEstimator,
+    delay: QueueingDelay,
+    phase: Phase,
+    next_slowdown: Option<HostInstant>,
+}
+
+/// ```text
+/// SlowStart ──(¾ of the target)──▶ Steering ──(it is time)──▶ Slowed ──(2 rounds)──▶ ComingBack
+///                                     ▲                                                   │
+///                                     └──────────────(window as it was)───────────────────┘
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    SlowStart,
+    Steering,
+    Slowed { since: HostInstant, until: HostInstant },
+    ComingBack { since: HostInstant },
+}
+
+impl LedbatPlusPlus {
+    /// A flow that begins with two segments, in slow start.
+    pub fn new(start: &Start) -> Self {
+        let mut window = Aimd::new(start);
+        window.cap(start.segments(super::INITIAL_CWND));
+        Self {
+            window,
+            mss: start.mss,
+            rtt: RttEstimator::default(),
+            delay: QueueingDelay::new(start.now),
+            phase: Phase::SlowStart,
+            next_slowdown: None,
+        }
+    }
+
+    fn rounds(&self) -> Duration {
+        self.rtt.smoothed().unwrap_or_default() * ROUNDS
+    }
+
+    fn gain(&self) -> f64 {
+        let base = self.delay.base().unwrap_or_default().as_secs_f64();
+        let rounds = libm::ceil(2.0 * TARGET.as_secs_f64() / base.max(1e-6));
+        1.0 / rounds.clamp(1.0, MOST_GAIN_DIVISOR)
+    }
+
+    /// Segments for each segment acknowledged.
+    fn step(&self, queueing: Duration) -> f64 {
+        let cwnd = self.window.segments();
+        let excess = queueing.as_secs_f64() / TARGET.as_secs_f64() - 1.0;
+        let in_round = if excess <= 0.0 {
+            self.gain()
+        } else {
+            (self.gain() - DECREASE * cwnd * excess).max(-cwnd / 2.0)
+        };
+        in_round / cwnd
+    }
+
+    fn advance(&mut self, now: HostInstant, queueing: Duration) {
+        match self.phase {
+            Phase::SlowStart if queueing.as_secs_f64() > SLOW_START_ENDS * TARGET.as_secs_f64() => {
+                self.window.leave_slow_start();
+                self.steer(now, self.rounds());
+            }
+            Phase::Steering if self.next_slowdown.is_some_and(|at| at <= now) => {
+                self.window.dip(Bytes::new(self.mss.count() * SLOWED_CWND));
+                self.phase = Phase::Slowed { since: now, until: now + self.rounds() };
+            }
+            Phase::Slowed { since, until } if until <= now => {
+                self.phase = Phase::ComingBack { since };
+            }
+            Phase::ComingBack { since } if !self.window.in_slow_start() => {
+                self.steer(now, (now - since) * APART);
+            }
+            _ => {}
+        }
+    }
+
+    fn steer(&mut self, now: HostInstant, slow_again_after: Duration) {
+        self.phase = Phase::Steering;
+        self.next_slowdown = Some(now + slow_again_after);
+    }
+}
+
+impl Controller for LedbatPlusPlus {
+    fn handle_ack(&mut self, ack: &Ack) {
+        let marked = self.window.handle_ack(ack);
+        let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) else { return };
+        self.rtt.handle_sample(rtt);
+        let queueing = self.delay.handle_sample(ack.now, rtt);
+        self.advance(ack.now, queueing);
+        if marked || ack.recovery == Recovery::Fast || !ack.cwnd_limited {
+            return;
+        }
+        let acked = self.window.in_segments(ack.acked);
+        match self.phase {
+            Phase::Slowed { .. } => {}
+            Phase::SlowStart | Phase::ComingBack { .. } => self.window.shift(self.gain() * acked),
+            Phase::Steering => self.window.shift(self.step(queueing) * acked),
+        }
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.window.handle_loss(loss);
+        if loss.begins_recovery && self.phase == Phase::SlowStart {
+            self.steer(loss.now, self.rounds());
+        }
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.window.handle_timeout(now);
+        // What comes back after a timeout was slow as well.
+        self.phase = Phase::ComingBack { since: now };
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.window.handle_spurious_timeout(now);
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.cwnd()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn state(&self) -> &'static str {
+        match self.phase {
+            Phase::SlowStart => "slow start",
+            Phase::Steering => "steering",
+            Phase::Slowed { .. } => "slowed",
+            Phase::ComingBack { .. } => "coming back",
+        }
+    }
+}

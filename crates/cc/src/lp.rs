@@ -1,0 +1,132 @@
+//! TCP-LP: Reno that takes a one-way delay above 15 % of its range for a sign that somebody else wants the link, and gives
+//! way before anything is lost (Kuzmanovic and Knightly, "TCP-LP: Low-Priority Service via End-Point Congestion Control",
+//! IEEE/ACM ToN 2006).
+//!
+//! Delays are relative: only their differences enter, so that the clocks at both ends need not agree. Linux's `tcp_lp.c`
+//! compares a delay that holds both clocks' difference with 15 % of just that, and never gives way.
+
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::part::{Aimd, RttEstimator};
+use crate::{Ack, Controller, Loss, Recovery, Start};
+
+/// Of the range of delays (the paper's §III.B: δ).
+const THRESHOLD: f64 = 0.15;
+/// Weight of a new sample in the smoothed delay (the paper's §III.B: γ).
+const SMOOTHING: f64 = 1.0 / 8.0;
+/// How long others are given after a sign of them, in RTTs (the paper's §III.C: itt).
+const INFERENCE: u32 = 3;
+
+/// One flow under TCP-LP.
+///
+/// The largest delay is what the first slow start finds before it loses something, so no sign is read before that: the
+/// paper says that this is when the range is learnt, and without it there would be none.
+#[derive(Clone, Debug)]
+pub struct Lp {
+    window: Aimd,
+    mss: Bytes,
+    rtt: RttEstimator,
+    delay: Option<OneWay>,
+    /// When the window was last cut for a sign of others.
+    gave_way_at: Option<HostInstant>,
+}
+
+/// In seconds.
+#[derive(Clone, Copy, Debug)]
+struct OneWay {
+    least: f64,
+    most: f64,
+    /// `None` until a packet was delivered that left after the window was cut: what left before says nothing of what
+    /// the cut did.
+    smoothed: Option<f64>,
+}
+
+impl OneWay {
+    fn handle_sample(&mut self, delay: f64) {
+        self.least = self.least.min(delay);
+        self.most = self.most.max(delay);
+        self.smoothed =
+            Some(self.smoothed.map_or(delay, |smoothed| smoothed + (delay - smoothed) * SMOOTHING));
+    }
+
+    fn shows_others(&self) -> bool {
+        let threshold = self.least + (self.most - self.least) * THRESHOLD;
+        self.smoothed.is_some_and(|smoothed| smoothed > threshold)
+    }
+}
+
+impl Lp {
+    /// A flow that begins with RFC 6928's window.
+    pub fn new(start: &Start) -> Self {
+        Self {
+            window: Aimd::new(start),
+            mss: start.mss,
+            rtt: RttEstimator::default(),
+            delay: None,
+            gave_way_at: None,
+        }
+    }
+
+    fn is_inferring(&self, now: HostInstant) -> bool {
+        let span = self.rtt.smoothed().unwrap_or_default() * INFERENCE;
+        self.gave_way_at.is_some_and(|at| now < at + span)
+    }
+
+    fn give_way(&mut self, now: HostInstant) {
+        if self.is_inferring(now) {
+            self.window.dip(self.mss);
+            self.window.leave_slow_start();
+        } else {
+            self.window.cut();
+        }
+        self.gave_way_at = Some(now);
+        if let Some(delay) = &mut self.delay {
+            delay.smoothed = None;
+        }
+    }
+}
+
+impl Controller for Lp {
+    fn handle_ack(&mut self, ack: &Ack) {
+        let marked = self.window.handle_ack(ack);
+        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
+            self.rtt.handle_sample(rtt);
+        }
+        if let Some(delay) = ack.one_way.or(ack.rtt).map(|delay| delay.as_secs_f64())
+            && self.gave_way_at.is_none_or(|at| ack.sent.at >= at)
+        {
+            let unknown = OneWay { least: delay, most: delay, smoothed: None };
+            self.delay.get_or_insert(unknown).handle_sample(delay);
+        }
+        let others = self.delay.is_some_and(|delay| delay.shows_others());
+        if others && !self.window.in_first_slow_start() && ack.recovery == Recovery::None {
+            self.give_way(ack.now);
+        } else if !marked && !self.is_inferring(ack.now) {
+            self.window.grow(ack);
+        }
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.window.handle_loss(loss);
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.window.handle_timeout(now);
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.window.handle_spurious_timeout(now);
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.cwnd()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn state(&self) -> &'static str {
+        if self.window.in_slow_start() { "slow start" } else { "avoidance" }
+    }
+}

@@ -1,0 +1,227 @@
+use rand_chacha::ChaCha8Rng;
+use sounding_units::Rate;
+
+use super::{Law, Outcome, coin, scaled};
+
+/// Of the rate, in the utility (§3.1: t), and what growing RTTs and loss take (§4.4: b and c), in Mbit/s.
+const EXPONENT: f64 = 0.9;
+const RTT_WEIGHT: f64 = 900.0;
+const LOSS_WEIGHT: f64 = 11.35;
+/// A smaller change of the RTT is noise (§4.4).
+const RTT_NOISE: f64 = 0.01;
+/// How far from the rate the two are that are compared (§4.2: ε).
+const STEP: f64 = 0.05;
+/// Mbit/s for each of the utility's gradient (§4.2: θ0).
+const CONVERSION: f64 = 1.0;
+/// Of the rate, what it changes by at most, and what that grows by each time it was not enough (§4.3: ω0 and δ).
+const LEAST_BOUND: f64 = 0.05;
+const BOUND_STEP: f64 = 0.1;
+/// The amplifier grows by one with each change in one direction up to here, and by two from there (§4.3).
+const SLOW_AMPLIFICATION: u32 = 3;
+
+fn utility(outcome: &Outcome) -> f64 {
+    let rate = outcome.rate.mbit_per_sec();
+    let slope = if outcome.rtt_slope.abs() < RTT_NOISE { 0.0 } else { outcome.rtt_slope };
+    libm::pow(rate, EXPONENT) - RTT_WEIGHT * rate * slope - LOSS_WEIGHT * rate * outcome.loss
+}
+
+/// How Vivace learns (§4): by the gradient of the utility between two rates beside the one in hand.
+#[derive(Clone, Debug)]
+pub struct VivaceLaw {
+    rate: Rate,
+    phase: Phase,
+    /// Intervals of other phases tell nothing any more.
+    epoch: u64,
+    /// Changes in one direction, and which.
+    changes: u32,
+    up: bool,
+    /// Times in a row that the change was bounded.
+    bounded: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// Waits for the outcome of the last doubling, or not.
+    Starting {
+        last: Option<(Rate, f64)>,
+        waiting: bool,
+    },
+    Comparing {
+        higher_first: bool,
+        begun: u32,
+        first: Option<f64>,
+    },
+}
+
+/// Why an interval has its rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Purpose {
+    epoch: u64,
+    trial: Option<u32>,
+}
+
+impl VivaceLaw {
+    fn compare(&mut self, lots: &mut ChaCha8Rng) {
+        self.epoch += 1;
+        self.phase = Phase::Comparing { higher_first: coin(lots), begun: 0, first: None };
+    }
+
+    /// §4.2 and §4.3.
+    fn climb(&mut self, gradient: f64) {
+        let up = gradient >= 0.0;
+        self.changes = if up == self.up { self.changes.saturating_add(1) } else { 1 };
+        if up != self.up {
+            self.bounded = 0;
+        }
+        self.up = up;
+        let amplifier = if self.changes <= SLOW_AMPLIFICATION {
+            self.changes
+        } else {
+            self.changes.saturating_mul(2) - SLOW_AMPLIFICATION
+        };
+        let wanted = f64::from(amplifier) * CONVERSION * gradient.abs();
+        let rate = self.rate.mbit_per_sec();
+        let most = rate * (LEAST_BOUND + f64::from(self.bounded) * BOUND_STEP);
+        // The bound that just holds this change is the next one's.
+        let needed = ((wanted / rate.max(1e-9) - LEAST_BOUND) / BOUND_STEP).max(0.0);
+        self.bounded =
+            if wanted > most { self.bounded.saturating_add(1) } else { libm::ceil(needed) as u32 };
+        let change = wanted.min(most) / rate.max(1e-9);
+        self.rate = scaled(self.rate, if up { 1.0 + change } else { (1.0 - change).max(0.5) });
+    }
+}
+
+impl Law for VivaceLaw {
+    type Purpose = Purpose;
+
+    fn new(rate: Rate, _lots: &mut ChaCha8Rng) -> Self {
+        let phase = Phase::Starting { last: None, waiting: false };
+        Self { rate, phase, epoch: 0, changes: 0, up: true, bounded: 0 }
+    }
+
+    /// §4.1.
+    fn interval(&self, _lots: &mut ChaCha8Rng) -> f64 {
+        1.0
+    }
+
+    fn next(&mut self) -> (Rate, Purpose) {
+        let (epoch, mut trial) = (self.epoch, None);
+        let rate = match &mut self.phase {
+            Phase::Starting { last, waiting } => {
+                if !core::mem::replace(waiting, true) {
+                    trial = Some(0);
+                    self.rate = scaled(self.rate, if last.is_some() { 2.0 } else { 1.0 });
+                }
+                self.rate
+            }
+            Phase::Comparing { higher_first, begun, .. } if *begun < 2 => {
+                trial = Some(*begun);
+                let higher = *higher_first == (*begun == 0);
+                *begun += 1;
+                scaled(self.rate, if higher { 1.0 + STEP } else { 1.0 - STEP })
+            }
+            Phase::Comparing { .. } => self.rate,
+        };
+        (rate, Purpose { epoch, trial })
+    }
+
+    fn judge(
+        &mut self,
+        purpose: Purpose,
+        outcome: Option<&Outcome>,
+        lots: &mut ChaCha8Rng,
+    ) -> bool {
+        if purpose.epoch != self.epoch {
+            return false;
+        }
+        let Some(outcome) = outcome else {
+            if let Phase::Starting { last: Some((rate, _)), .. } = self.phase {
+                self.rate = rate;
+            }
+            self.compare(lots);
+            return true;
+        };
+        let worth = utility(outcome);
+        match (&mut self.phase, purpose.trial) {
+            (Phase::Starting { last, waiting }, Some(_)) => {
+                match *last {
+                    Some((rate, before)) if worth < before => {
+                        self.rate = rate;
+                        self.compare(lots);
+                    }
+                    _ => (*last, *waiting) = (Some((outcome.rate, worth)), false),
+                }
+                true
+            }
+            (Phase::Comparing { first, .. }, Some(0)) => {
+                *first = Some(worth);
+                false
+            }
+            (Phase::Comparing { higher_first, first: Some(first), .. }, Some(_)) => {
+                let gained = if *higher_first { *first - worth } else { worth - *first };
+                self.climb(gained / (2.0 * STEP * self.rate.mbit_per_sec().max(1e-9)));
+                self.compare(lots);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn restart(&mut self, rate: Rate) {
+        self.epoch += 1;
+        self.rate = rate;
+        (self.changes, self.bounded) = (0, 0);
+        self.phase = Phase::Starting { last: None, waiting: false };
+    }
+
+    fn state(&self) -> &'static str {
+        match self.phase {
+            Phase::Starting { .. } => "starting",
+            Phase::Comparing { .. } if self.up => "climbing",
+            Phase::Comparing { .. } => "descending",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(mbit: f64, rtt_slope: f64, loss: f64) -> f64 {
+        let rate = Rate::from_bits_per_sec((mbit * 1e6) as u64);
+        utility(&Outcome { rate, loss, rtt_slope })
+    }
+
+    #[test]
+    fn more_is_worth_more_unless_the_rtt_grows_with_it() {
+        assert!(at(11.0, 0.0, 0.0) > at(10.0, 0.0, 0.0));
+        assert!(at(11.0, 0.009, 0.0) > at(10.0, 0.0, 0.0), "noise");
+        assert!(at(11.0, 0.05, 0.0) < at(10.0, 0.0, 0.0));
+        assert!(at(10.0, -0.05, 0.0) > at(10.0, 0.0, 0.0), "a queue that drains");
+    }
+
+    /// At 12 Mbit/s a tenth of a Mbit/s more is worth 0.07: so much and no more of it may be lost.
+    #[test]
+    fn loss_by_chance_is_borne_up_to_a_few_percent() {
+        let gain = |loss| at(12.1, 0.0, loss) - at(12.0, 0.0, loss);
+        assert!(gain(0.05) > 0.0 && gain(0.07) < 0.0, "{} {}", gain(0.05), gain(0.07));
+    }
+
+    #[test]
+    fn changes_in_one_direction_grow_within_bounds_that_grow() {
+        let mut law =
+            VivaceLaw::new(Rate::from_bits_per_sec(10_000_000), &mut super::super::tests::lots());
+        let mut before = 10.0;
+        let mut growths = [0.0; 3];
+        for growth in &mut growths {
+            law.climb(100.0);
+            *growth = law.rate.mbit_per_sec() / before - 1.0;
+            before = law.rate.mbit_per_sec();
+        }
+        for (growth, bound) in growths.iter().zip([0.05, 0.15, 0.25]) {
+            assert!((growth - bound).abs() < 1e-6, "{growths:?}");
+        }
+        law.climb(-0.01);
+        assert!((before - law.rate.mbit_per_sec() - 0.01).abs() < 1e-6);
+    }
+}

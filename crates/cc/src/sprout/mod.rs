@@ -1,0 +1,182 @@
+//! Sprout: sends what a cautious forecast of the link delivers within 100 ms (Winstein, Sivaraman and Balakrishnan,
+//! "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013).
+//!
+//! There the receiver counts packets and sends its forecast along. Here acknowledgements are counted where they arrive:
+//! what is forecast is acknowledged half a minimum RTT after it is delivered, so that the forecast looks so much further
+//! ahead. It is made for a queue of one's own, as cellular links have, and claims no fairness within one.
+
+mod belief;
+mod sends;
+
+use core::time::Duration;
+
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::part::RttEstimator;
+use crate::{Ack, Controller, Departure, Loss, Start};
+use belief::{Belief, TICK, TICK_SPAN};
+use sends::Sends;
+
+/// How long a packet may take (§3.4).
+const LOOK_AHEAD: Duration = Duration::from_millis(100);
+/// In segments; chosen: so that a link that comes back is noticed.
+const LEAST_CWND: u64 = 2;
+/// How much longer than the shortest a way may take without a queue: chosen, for what hosts and pairs of packets add.
+const IMPATIENCE: Duration = Duration::from_millis(2);
+/// After a pause of so much more nothing is known any longer.
+const FORGETS_AFTER: Duration = Duration::from_secs(1);
+
+/// One flow under Sprout.
+#[derive(Clone, Debug)]
+pub struct Sprout {
+    mss: Bytes,
+    belief: Belief,
+    rtt: RttEstimator,
+    tick_began: HostInstant,
+    /// Acknowledged in the tick in hand.
+    acked: Bytes,
+    /// Something is in flight since; `None` if nothing is.
+    busy_since: Option<HostInstant>,
+    sends: Sends,
+    /// When the newest packet that is acknowledged left.
+    acked_sent_at: HostInstant,
+    /// The link had something to deliver when the tick began.
+    backlogged: bool,
+    /// What will have been acknowledged one look-ahead after the tick began, and a tick later, in segments.
+    forecast: [f64; 2],
+    cwnd: Bytes,
+}
+
+impl Sprout {
+    /// A flow that believes nothing yet.
+    pub fn new(start: &Start) -> Self {
+        let cwnd = start.initial_cwnd();
+        let segments = cwnd.count() as f64 / start.mss.count().max(1) as f64;
+        Self {
+            mss: Bytes::new(start.mss.count().max(1)),
+            belief: Belief::new(),
+            // Not from the handshake: a full packet takes longer, and that is no queue.
+            rtt: RttEstimator::default(),
+            tick_began: start.now,
+            acked: Bytes::ZERO,
+            busy_since: None,
+            sends: Sends::default(),
+            acked_sent_at: HostInstant::default(),
+            backlogged: false,
+            forecast: [segments; 2],
+            cwnd,
+        }
+    }
+
+    fn segments(&self, bytes: Bytes) -> f64 {
+        bytes.count() as f64 / self.mss.count() as f64
+    }
+
+    fn advance(&mut self, now: HostInstant) {
+        if now > self.tick_began + FORGETS_AFTER {
+            self.belief = Belief::new();
+            self.tick_began = now;
+            self.look_ahead();
+        }
+        let ticks = (now - self.tick_began).as_nanos() / TICK_SPAN.as_nanos();
+        (0..ticks).for_each(|_| self.end_tick());
+        if ticks > 0 {
+            self.look_ahead();
+        }
+    }
+
+    fn end_tick(&mut self) {
+        self.belief.wander();
+        self.tick_began = self.tick_began + TICK_SPAN;
+        let packets = self.segments(self.acked);
+        let is_backlogged = self.is_backlogged();
+        if core::mem::replace(&mut self.backlogged, is_backlogged) && is_backlogged {
+            self.belief.observe(packets);
+        } else {
+            self.belief.observe_at_least(packets);
+        }
+        self.acked = Bytes::ZERO;
+    }
+
+    /// Whether the link has something to deliver: a packet is under way for longer than a path without queue takes. There
+    /// the sender says when to expect the next packet, so that silence is not taken for a slow link (§3.2.2).
+    fn is_backlogged(&self) -> bool {
+        let Some(path) = self.rtt.least() else { return false };
+        let oldest = self.sends.first_after(self.acked_sent_at);
+        oldest.is_some_and(|at| at + path + IMPATIENCE <= self.tick_began)
+    }
+
+    fn look_ahead(&mut self) {
+        if self.rtt.least().is_none() || self.busy_since.is_none() {
+            return;
+        }
+        let way_back = self.rtt.least().unwrap_or_default() / 2;
+        let seconds = (LOOK_AHEAD + way_back.min(LOOK_AHEAD)).as_secs_f64();
+        self.forecast = [self.belief.forecast(seconds), self.belief.forecast(seconds + TICK)];
+    }
+
+    /// What may be in flight: the forecast from the beginning of the tick, less what has come of it (§3.4).
+    fn open(&mut self, now: HostInstant) {
+        let part = ((now - self.tick_began).as_secs_f64() / TICK).min(1.0);
+        let [first, last] = self.forecast;
+        let segments = first + (last - first) * part - self.segments(self.acked);
+        let least = Bytes::new(self.mss.count() * LEAST_CWND);
+        self.cwnd = Bytes::new((segments * self.mss.count() as f64) as u64).max(least);
+    }
+}
+
+impl Controller for Sprout {
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        self.sends.handle_sent(sent.at);
+        if sent.in_flight <= size || self.busy_since.is_none() {
+            self.busy_since = Some(sent.at);
+        }
+    }
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
+            self.rtt.handle_sample(rtt);
+        }
+        self.advance(ack.now);
+        self.acked += ack.acked;
+        self.acked_sent_at = self.acked_sent_at.max(ack.sent.at);
+        if ack.in_flight == Bytes::ZERO {
+            self.busy_since = None;
+        }
+        self.open(ack.now);
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.advance(loss.now);
+        self.open(loss.now);
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.busy_since = None;
+        self.sends.clear();
+        self.advance(now);
+        self.open(now);
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.advance(now);
+        self.open(now);
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        // Belief can wait while nothing is in flight.
+        self.busy_since.map(|_| self.tick_began + TICK_SPAN)
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.cwnd
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn state(&self) -> &'static str {
+        if self.belief.mean() < 1.0 { "outage" } else { "forecasting" }
+    }
+}

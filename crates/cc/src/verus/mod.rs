@@ -1,0 +1,220 @@
+//! Verus: learns how long packets take at each window, and every 5 ms takes the window of a delay that it raises while
+//! delays fall and lowers while they rise (Zaki et al., "Adaptive Congestion Control for Unpredictable Cellular Networks",
+//! SIGCOMM 2015).
+//!
+//! There each epoch sends what keeps a window in flight over the epochs of an RTT; a transport here keeps a window in
+//! flight by itself.
+
+mod profile;
+
+use core::time::Duration;
+
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::{Ack, Controller, Loss, Recovery, Start};
+use profile::Profile;
+
+/// §5: ε.
+const EPOCH: Duration = Duration::from_millis(5);
+/// What the delay that is aimed at falls by while delays rise, and what it changes by otherwise, in seconds (§5: δ1, δ2).
+const LITTLE: f64 = 0.001;
+const MUCH: f64 = 0.002;
+/// The largest delay over the least that is borne (§5: R).
+const RATIO: f64 = 6.0;
+/// Of the largest delays, what is kept of those before (§4: α).
+const KEPT: f64 = 0.875;
+/// What is left of the window with which something was lost (authors' program; the paper's §4.3 has M without a value).
+const AFTER_LOSS: f64 = 0.7;
+/// Slow start ends at this delay, in least ones (§4.4: N).
+const SLOW_START_ENDS: f64 = 15.0;
+/// How often the curve is drawn anew (§5).
+const DRAWN_EVERY: Duration = Duration::from_secs(1);
+/// In segments.
+const LEAST_CWND: f64 = 2.0;
+/// In segments. No path comes near; it bounds what follows from absurd samples.
+const MOST_CWND: f64 = (1 << 20) as f64;
+
+/// One flow under Verus. Delays are RTTs in seconds, windows segments.
+#[derive(Clone, Debug)]
+pub struct Verus {
+    mss: Bytes,
+    ratio: f64,
+    phase: Phase,
+    profile: Profile,
+    drawn_at: HostInstant,
+    epoch_began: HostInstant,
+    least: f64,
+    /// The largest delay of the epoch in hand.
+    largest: f64,
+    /// Of those of the epochs before.
+    smoothed: f64,
+    aim: f64,
+    cwnd: f64,
+    before_timeout: Option<(f64, Phase)>,
+}
+
+/// ```text
+/// SlowStart ──(15 least delays)──▶ Steering ──(loss)──▶ Recovering ──(repaired)──▶ Steering
+///     ▲  └──────────(loss)─────────────┼──────────────────▲
+///     └───────────(timeout)────────────┘
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    SlowStart,
+    Steering,
+    Recovering,
+}
+
+impl Verus {
+    /// A flow that bears six times the least delay.
+    pub fn new(start: &Start) -> Self {
+        Self::with_ratio(start, RATIO)
+    }
+
+    /// A flow that bears so many times the least delay: more of it for more throughput.
+    pub fn with_ratio(start: &Start, ratio: f64) -> Self {
+        Self {
+            mss: Bytes::new(start.mss.count().max(1)),
+            ratio,
+            phase: Phase::SlowStart,
+            profile: Profile::new(),
+            drawn_at: start.now,
+            epoch_began: start.now,
+            least: f64::INFINITY,
+            largest: 0.0,
+            smoothed: 0.0,
+            aim: 0.0,
+            cwnd: start.initial_cwnd().count() as f64 / start.mss.count().max(1) as f64,
+            before_timeout: None,
+        }
+    }
+
+    fn handle_sample(&mut self, ack: &Ack, rtt: f64) {
+        self.least = self.least.min(rtt);
+        self.largest = self.largest.max(rtt);
+        // What was measured while losses are repaired is not of the window (§4.3).
+        if self.phase != Phase::Recovering {
+            let window = ack.sent.in_flight.count() as f64 / self.mss.count() as f64;
+            self.profile.handle_sample(window.clamp(1.0, MOST_CWND), rtt);
+        }
+    }
+
+    /// §4.2.
+    fn end_epoch(&mut self) {
+        let largest = core::mem::take(&mut self.largest);
+        if largest <= 0.0 {
+            return;
+        }
+        let before = self.smoothed;
+        self.smoothed = if before > 0.0 { KEPT * before + (1.0 - KEPT) * largest } else { largest };
+        if self.phase != Phase::Steering {
+            return;
+        }
+        if self.smoothed > self.ratio * self.least {
+            self.aim -= MUCH;
+        } else if self.smoothed > before {
+            self.aim -= LITTLE;
+        } else {
+            self.aim += MUCH;
+        }
+        self.aim = self.aim.clamp(self.least, 2.0 * self.ratio * self.least);
+        if let Some(window) = self.profile.window(self.aim) {
+            self.cwnd = window.clamp(LEAST_CWND, MOST_CWND);
+        }
+    }
+
+    fn steer(&mut self, aim: f64) {
+        self.profile.draw();
+        self.phase = Phase::Steering;
+        self.aim = aim;
+    }
+
+    fn advance(&mut self, now: HostInstant) {
+        if now >= self.drawn_at + DRAWN_EVERY {
+            self.drawn_at = now;
+            self.profile.draw();
+        }
+        if now >= self.epoch_began + EPOCH {
+            // An epoch without a sample has nothing to say: those that passed since are one.
+            self.epoch_began = now;
+            self.end_epoch();
+        }
+    }
+}
+
+impl Controller for Verus {
+    fn handle_ack(&mut self, ack: &Ack) {
+        if ack.recovery != Recovery::Timeout {
+            self.before_timeout = None;
+        }
+        let rtt = ack.rtt.filter(|rtt| !rtt.is_zero()).map(|rtt| rtt.as_secs_f64());
+        if let Some(rtt) = rtt {
+            self.handle_sample(ack, rtt);
+        }
+        let acked = ack.acked.count() as f64 / self.mss.count() as f64;
+        match self.phase {
+            Phase::SlowStart => {
+                if ack.cwnd_limited {
+                    self.cwnd = (self.cwnd + acked).min(MOST_CWND);
+                }
+                if let Some(rtt) = rtt.filter(|&rtt| rtt > SLOW_START_ENDS * self.least) {
+                    self.steer(rtt);
+                }
+            }
+            Phase::Recovering => {
+                self.cwnd = (self.cwnd + acked / self.cwnd).min(MOST_CWND);
+                if ack.recovery == Recovery::None {
+                    self.steer(rtt.unwrap_or(self.smoothed));
+                }
+            }
+            Phase::Steering => {}
+        }
+        self.advance(ack.now);
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        if !loss.begins_recovery {
+            return;
+        }
+        let lost_at = loss.sent.in_flight.count() as f64 / self.mss.count() as f64;
+        self.cwnd = (AFTER_LOSS * lost_at.min(self.cwnd)).max(LEAST_CWND);
+        self.phase = Phase::Recovering;
+    }
+
+    fn handle_timeout(&mut self, _now: HostInstant) {
+        self.before_timeout.get_or_insert((self.cwnd, self.phase));
+        self.cwnd = LEAST_CWND;
+        self.phase = Phase::SlowStart;
+    }
+
+    fn handle_spurious_timeout(&mut self, _now: HostInstant) {
+        if let Some((cwnd, phase)) = self.before_timeout.take() {
+            (self.cwnd, self.phase) = (self.cwnd.max(cwnd), phase);
+        }
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.advance(now);
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        // Without a sample in hand an epoch changes nothing.
+        (self.largest > 0.0).then(|| self.epoch_began + EPOCH)
+    }
+
+    fn cwnd(&self) -> Bytes {
+        Bytes::new((self.cwnd * self.mss.count() as f64) as u64)
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn state(&self) -> &'static str {
+        match self.phase {
+            Phase::SlowStart => "slow start",
+            Phase::Steering => "steering",
+            Phase::Recovering => "recovering",
+        }
+    }
+}
