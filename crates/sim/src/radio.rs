@@ -6,6 +6,7 @@ use core::time::Duration;
 use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig};
 use sounding_cell::modem::{Modem, ModemConfig};
 use sounding_cell::{DeviceId, Event, Outcome, Ran};
+use sounding_diag::buffer::{Buffer, Limits};
 use sounding_units::{Bytes, HostInstant};
 
 use crate::{Carried, Device, Diag, Lost, Network, Output, Port};
@@ -32,7 +33,29 @@ pub struct Radio<P> {
 struct Listened {
     device: Device,
     modem: Modem,
-    drain: Duration,
+    buffer: Buffer<Vec<u8>>,
+    drain: Option<Duration>,
+}
+
+/// How a modem's records come to its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// When they leave the modem of themselves.
+    pub limits: Limits,
+    /// How often the host drains the modem, if it may: 1 ms is what BISCAY §4 does.
+    pub drain: Option<Duration>,
+}
+
+impl Reading {
+    /// Each record as it is made.
+    pub const AT_ONCE: Self = Self { limits: Limits::AT_ONCE, drain: None };
+}
+
+impl From<Duration> for Reading {
+    /// Drained so often, and never sooner.
+    fn from(drain: Duration) -> Self {
+        Self { limits: Limits::DRAINED, drain: Some(drain) }
+    }
 }
 
 #[derive(Debug)]
@@ -64,19 +87,20 @@ impl<P> Radio<P> {
         self.ran.add_device(config).map(|id| Device(id.0))
     }
 
-    /// Adds a device whose host reads its modem: the port is drained every `drain`, 1 ms where the modem allows it
-    /// (BISCAY §4).
+    /// Adds a device whose host reads its modem; a duration stands for a port that is drained so often.
     pub fn add_listened(
         &mut self,
         config: DeviceConfig,
         modem: ModemConfig,
-        drain: Duration,
+        reading: impl Into<Reading>,
     ) -> Result<Device, InvalidConfig> {
         let device = self.add_device(config.clone())?;
         let id = DeviceId(device.0);
         let modem = Modem::new(modem, id, &config, &self.carriers, HostInstant::default())?;
         self.ran.watch(id);
-        self.modems.push(Listened { device, modem, drain: drain.max(Duration::from_micros(1)) });
+        let Reading { limits, drain } = reading.into();
+        let drain = drain.map(|every| every.max(Duration::from_micros(1)));
+        self.modems.push(Listened { device, modem, buffer: Buffer::new(limits), drain });
         Ok(device)
     }
 
@@ -114,16 +138,48 @@ impl<P> Radio<P> {
             return;
         }
         self.ran.drain_events(&mut self.events);
-        for Listened { device, modem, drain } in &mut self.modems {
-            self.events.iter().for_each(|event| modem.handle_event(event));
-            modem.handle_time(self.now);
-            while let Some(record) = modem.poll_record() {
-                let tick = drain.as_nanos() as u64;
-                let at = HostInstant::from_nanos(record.made_at.as_nanos().next_multiple_of(tick));
-                self.diag.push_back(Diag { device: *device, at, bytes: record.bytes });
-            }
+        for listened in &mut self.modems {
+            self.events.iter().for_each(|event| listened.modem.handle_event(event));
+            listened.handle_time(self.now, &mut self.diag);
         }
         self.events.clear();
+    }
+}
+
+impl Listened {
+    /// Time has reached `now`, and everything that happened until then has been handed in.
+    fn handle_time(&mut self, now: HostInstant, diag: &mut VecDeque<Diag>) {
+        self.modem.handle_time(now);
+        while let Some(record) = self.modem.poll_record() {
+            // What is made at the moment of a drain is still drained.
+            self.read(diag, |due| due < record.made_at);
+            let size = record.bytes.len();
+            self.buffer.handle_record(record.made_at, record.bytes, size);
+            self.take(record.made_at, diag);
+        }
+        self.read(diag, |due| due <= now);
+    }
+
+    /// Reads the port at each moment that something leaves the modem, as long as it is `before`.
+    fn read(&mut self, diag: &mut VecDeque<Diag>, before: impl Fn(HostInstant) -> bool) {
+        while let Some(due) = self.wakeup().filter(|due| before(*due)) {
+            self.buffer.handle_drain();
+            self.take(due, diag);
+        }
+    }
+
+    fn take(&mut self, at: HostInstant, diag: &mut VecDeque<Diag>) {
+        while let Some(bytes) = self.buffer.poll_record() {
+            diag.push_back(Diag { device: self.device, at, bytes });
+        }
+    }
+
+    /// When something leaves the modem: it is drained, or has kept it for long enough.
+    fn wakeup(&self) -> Option<HostInstant> {
+        let drained = self.buffer.oldest().zip(self.drain).map(|(since, every)| {
+            HostInstant::from_nanos(since.as_nanos().next_multiple_of(every.as_nanos() as u64))
+        });
+        [drained, self.buffer.wakeup()].into_iter().flatten().min()
     }
 }
 
@@ -150,12 +206,12 @@ impl<P> Network<P> for Radio<P> {
 
     fn wakeup(&self) -> Option<HostInstant> {
         let outputs = self.ahead.peek().map(|Reverse(next)| next.at);
-        let diag = self.diag.front().map(|diag| diag.at);
+        let diag = self.modems.iter().filter_map(Listened::wakeup).min();
         [self.ran.wakeup(), outputs, diag].into_iter().flatten().min()
     }
 
     fn poll_diag(&mut self) -> Option<Diag> {
-        self.diag.pop_front_if(|diag| diag.at <= self.now)
+        self.diag.pop_front()
     }
 }
 
