@@ -24,7 +24,7 @@ mod leg;
 mod mobility;
 pub mod modem;
 mod policy;
-mod quantity;
+pub mod quantity;
 pub mod radio;
 mod ran;
 mod rnti;

@@ -7,15 +7,18 @@ use core::time::Duration;
 use serde::de::{Deserialize, Deserializer, Error};
 use sounding_units::Bytes;
 
-pub(crate) fn duration<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+/// A time, for `deserialize_with`.
+pub fn duration<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
     Span::deserialize(input).map(|span| span.0)
 }
 
-pub(crate) fn durations<'de, D: Deserializer<'de>>(input: D) -> Result<[Duration; 2], D::Error> {
+/// The least and the most of a time.
+pub fn durations<'de, D: Deserializer<'de>>(input: D) -> Result<[Duration; 2], D::Error> {
     <[Span; 2]>::deserialize(input).map(|spans| spans.map(|span| span.0))
 }
 
-pub(crate) fn list<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Duration>, D::Error> {
+/// Times.
+pub fn list<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Duration>, D::Error> {
     Vec::<Span>::deserialize(input).map(|spans| spans.into_iter().map(|span| span.0).collect())
 }
 
@@ -36,7 +39,8 @@ impl<'de> Deserialize<'de> for Span {
     }
 }
 
-pub(crate) fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<Bytes, D::Error> {
+/// A size.
+pub fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<Bytes, D::Error> {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
     enum Size {

@@ -11,6 +11,7 @@ pub mod mahimahi;
 pub mod metrics;
 pub mod oracle;
 pub mod overhead;
+pub mod plan;
 pub mod provenance;
 pub mod race;
 pub mod radio;

@@ -20,6 +20,8 @@ pub struct Radio<P> {
     carriers: Vec<CarrierConfig>,
     modems: Vec<Listened>,
     events: Vec<Event>,
+    /// What happened, for whoever asked to be shown; `None` if nobody did.
+    shown: Option<Vec<Event>>,
     /// What has been decided but comes out later: a block's packets are known when it is sent, and are there once it is
     /// decoded.
     ahead: BinaryHeap<Reverse<Ahead<P>>>,
@@ -75,6 +77,7 @@ impl<P> Radio<P> {
             carriers,
             modems: Vec::new(),
             events: Vec::new(),
+            shown: None,
             ahead: BinaryHeap::new(),
             count: 0,
             diag: VecDeque::new(),
@@ -102,6 +105,24 @@ impl<P> Radio<P> {
         let drain = drain.map(|every| every.max(Duration::from_micros(1)));
         self.modems.push(Listened { device, modem, buffer: Buffer::new(limits), drain });
         Ok(device)
+    }
+
+    /// Keeps what happens for [`drain_events`](Self::drain_events), for a judge to see: the passage of every packet of
+    /// these devices, and if it is `sniffed`, what a cell's control channel tells of all its users.
+    pub fn show(&mut self, devices: impl IntoIterator<Item = Device>, sniffed: bool) {
+        devices.into_iter().for_each(|device| self.ran.watch(DeviceId(device.0)));
+        if sniffed {
+            self.ran.sniff();
+        }
+        self.shown.get_or_insert_default();
+    }
+
+    /// Moves what happened since the last call to the end of `into`; nothing unless it was to be
+    /// [shown](Self::show).
+    pub fn drain_events(&mut self, into: &mut Vec<Event>) {
+        if let Some(shown) = &mut self.shown {
+            into.append(shown);
+        }
     }
 
     /// The network itself: for what only a judge may know.
@@ -134,7 +155,7 @@ impl<P> Radio<P> {
             self.ahead.push(Reverse(Ahead { at, count: self.count, port, output }));
             self.count += 1;
         }
-        if self.modems.is_empty() {
+        if self.modems.is_empty() && self.shown.is_none() {
             return;
         }
         self.ran.drain_events(&mut self.events);
@@ -142,7 +163,10 @@ impl<P> Radio<P> {
             self.events.iter().for_each(|event| listened.modem.handle_event(event));
             listened.handle_time(self.now, &mut self.diag);
         }
-        self.events.clear();
+        match &mut self.shown {
+            Some(shown) => shown.append(&mut self.events),
+            None => self.events.clear(),
+        }
     }
 }
 

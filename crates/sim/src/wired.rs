@@ -40,6 +40,11 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         &self.network
     }
 
+    /// The same, to be told or asked something that packets do not.
+    pub fn network_mut(&mut self) -> &mut N {
+        &mut self.network
+    }
+
     /// Moves everything on that has come to the end of its stage.
     fn carry(&mut self) {
         while let Some(output) = self.down.poll_output() {

@@ -19,6 +19,8 @@ pub struct Flow {
     pub port: Port,
     /// When it connects.
     pub begins: HostInstant,
+    /// From when on it has nothing new to send, if ever.
+    pub ends: Option<HostInstant>,
     /// What it sends how.
     pub transport: Transport,
 }
@@ -59,18 +61,25 @@ impl Flow {
             acks: Acks::default(),
             buffer: None,
         };
-        Self { port, begins: HostInstant::default(), transport: Transport::Tcp(tcp) }
+        Self { port, begins: HostInstant::default(), ends: None, transport: Transport::Tcp(tcp) }
     }
 
     /// Datagrams from the beginning of the world.
     pub fn datagrams(port: Port, rate: Rate) -> Self {
-        Self { port, begins: HostInstant::default(), transport: Transport::Datagrams(rate) }
+        let transport = Transport::Datagrams(rate);
+        Self { port, begins: HostInstant::default(), ends: None, transport }
     }
 
     /// The same, later.
     #[must_use]
     pub fn begins(self, at: HostInstant) -> Self {
         Self { begins: at, ..self }
+    }
+
+    /// The same, with nothing new to send from `at` on.
+    #[must_use]
+    pub fn ends(self, at: HostInstant) -> Self {
+        Self { ends: Some(at), ..self }
     }
 
     /// The same with something else to send; datagrams stay what they are.

@@ -44,6 +44,8 @@ pub(super) struct Host {
     id: FlowId,
     port: Port,
     began: HostInstant,
+    /// From when on there is nothing new to send.
+    ends: HostInstant,
     seed: u64,
     state: State,
     report: Report,
@@ -81,6 +83,8 @@ struct Connection {
 struct Reader {
     traffic: Traffic,
     received: Bytes,
+    /// From when on nothing more is asked for.
+    ends: HostInstant,
     /// The request in hand: its number, when it was first made, and when it is to be made or repeated.
     request: Option<Request>,
 }
@@ -95,12 +99,13 @@ struct Request {
 
 impl Host {
     pub(super) fn new(id: FlowId, flow: Flow, now: HostInstant, seed: u64) -> Self {
-        let Flow { port, begins, transport } = flow;
+        let Flow { port, begins, ends, transport } = flow;
         let began = begins.max(now);
         Self {
             id,
             port,
             began,
+            ends: ends.unwrap_or(HostInstant::from_nanos(u64::MAX)),
             seed,
             state: State::Waiting(transport),
             report: Report::since(now),
@@ -145,7 +150,8 @@ impl Host {
     pub(super) fn is_active(&self, now: HostInstant, span: Duration) -> bool {
         match &self.state {
             State::Changing | State::Waiting(_) => false,
-            State::Connecting { .. } | State::Datagrams { .. } => true,
+            State::Connecting { .. } => true,
+            State::Datagrams { .. } => now < self.ends,
             State::Connected(connection) => now - connection.sender.last_sent() <= span,
         }
     }
@@ -284,11 +290,11 @@ impl Host {
         let rtt = (tries == 0).then(|| now - sent_at);
         let start = Start::tcp(now, rtt, self.seed);
         let controller: Box<dyn Controller> = (tcp.controller)(&start);
-        let source = Source::new(tcp.traffic, now, start.mss);
+        let source = Source::new(tcp.traffic, now, self.ends, start.mss);
         self.state = State::Connected(Box::new(Connection {
             sender: Sender::new(&start, controller, source, tcp.buffer),
             receiver: Receiver::new(tcp.acks),
-            reader: Reader::new(tcp.traffic, now),
+            reader: Reader::new(tcp.traffic, now, self.ends),
         }));
         self.send(now, outbox);
     }
@@ -318,7 +324,7 @@ impl Host {
             }
             State::Datagrams { rate, sent } => {
                 let due = Bytes::new((sent + 1) * DATAGRAM.count()).time_at(*rate)?;
-                Some(self.began + due)
+                Some(self.began + due).filter(|&at| at < self.ends)
             }
         }
     }
@@ -329,10 +335,10 @@ fn acknowledge(said: Acknowledgement, outbox: &mut Outbox) {
 }
 
 impl Reader {
-    fn new(traffic: Traffic, now: HostInstant) -> Self {
+    fn new(traffic: Traffic, now: HostInstant, ends: HostInstant) -> Self {
         let asks = matches!(traffic, Traffic::Responses { .. });
         let request = asks.then_some(Request { number: 0, began: None, at: now, tries: 0 });
-        Self { traffic, received: Bytes::ZERO, request }
+        Self { traffic, received: Bytes::ZERO, ends, request }
     }
 
     /// Takes bytes; how long a response or a finite flow took, if these were the last of it.
@@ -352,8 +358,9 @@ impl Reader {
                 if self.received.count() < wanted {
                     return None;
                 }
-                let number = request.number + 1;
-                self.request = Some(Request { number, began: None, at: now + think, tries: 0 });
+                let (number, at) = (request.number + 1, now + think);
+                let next = Request { number, began: None, at, tries: 0 };
+                self.request = (at < self.ends).then_some(next);
                 Some(now - request.began?)
             }
             _ => None,

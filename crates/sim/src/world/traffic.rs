@@ -32,14 +32,21 @@ pub enum Traffic {
 pub(super) struct Source {
     traffic: Traffic,
     began: HostInstant,
+    /// From when on it has nothing new.
+    ends: HostInstant,
     mss: u64,
     /// Responses: what was asked for so far.
     asked: u64,
 }
 
 impl Source {
-    pub(super) fn new(traffic: Traffic, began: HostInstant, mss: Bytes) -> Self {
-        Self { traffic, began, mss: mss.count().max(1), asked: 0 }
+    pub(super) fn new(
+        traffic: Traffic,
+        began: HostInstant,
+        ends: HostInstant,
+        mss: Bytes,
+    ) -> Self {
+        Self { traffic, began, ends, mss: mss.count().max(1), asked: 0 }
     }
 
     /// The peer asks for its response number `number`, counted from zero; again if it thinks that the request got lost.
@@ -51,6 +58,13 @@ impl Source {
 
     /// What can be sent at `now` of what comes after the first `sent` bytes.
     pub(super) fn available(&self, now: HostInstant, sent: u64) -> u64 {
+        if now >= self.ends {
+            // What an application had begun to answer it answers.
+            return match self.traffic {
+                Traffic::Responses { .. } => self.asked.saturating_sub(sent),
+                _ => 0,
+            };
+        }
         match self.traffic {
             Traffic::Bulk => u64::MAX,
             Traffic::Finite(size) => size.count().saturating_sub(sent),
@@ -71,6 +85,9 @@ impl Source {
 
     /// When there is more than `sent` bytes, if time alone brings it.
     pub(super) fn wakeup(&self, now: HostInstant, sent: u64) -> Option<HostInstant> {
+        if now >= self.ends {
+            return None;
+        }
         match self.traffic {
             Traffic::Bulk | Traffic::Finite(_) | Traffic::Responses { .. } => None,
             Traffic::Steady(rate) => {
@@ -101,7 +118,7 @@ mod tests {
     }
 
     fn source(traffic: Traffic) -> Source {
-        Source::new(traffic, millis(1000), Bytes::new(1000))
+        Source::new(traffic, millis(1000), millis(60_000), Bytes::new(1000))
     }
 
     #[test]
@@ -119,6 +136,16 @@ mod tests {
         assert!(source.available(millis(1029), 5000) > 0);
         assert_eq!(source.available(millis(1030), 5000), 0);
         assert_eq!(source.wakeup(millis(1040), 5000), Some(millis(1100)));
+    }
+
+    #[test]
+    fn an_application_that_has_ended_has_nothing_new() {
+        for traffic in [Traffic::Bulk, Traffic::Steady(Rate::from_bits_per_sec(800_000))] {
+            let source = source(traffic);
+            assert!(source.available(millis(59_999), 0) > 0, "{traffic:?}");
+            assert_eq!(source.available(millis(60_000), 0), 0, "{traffic:?}");
+            assert_eq!(source.wakeup(millis(60_000), 0), None, "{traffic:?}");
+        }
     }
 
     #[test]

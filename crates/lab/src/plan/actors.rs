@@ -1,0 +1,122 @@
+//! Which devices a plan's network has, and which flows each of them has.
+
+use std::ops::Range;
+
+use sounding_sim::{Device, Port};
+
+use super::{FlowPlan, Plan, Wrong};
+
+/// Devices that are alike, in the order of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// What the plan calls them.
+    pub name: String,
+    /// Their numbers.
+    pub devices: Range<u16>,
+}
+
+impl Group {
+    /// What one of them is called: the name alone where it is the only one.
+    pub fn name_of(&self, device: Device) -> String {
+        if self.devices.len() == 1 {
+            self.name.clone()
+        } else {
+            format!("{}-{}", self.name, device.0 - self.devices.start)
+        }
+    }
+}
+
+/// All devices and flows of a plan, each for itself.
+#[derive(Clone, Debug)]
+pub struct Actors {
+    /// The devices.
+    pub groups: Vec<Group>,
+    /// For each flow of the network its number in the plan, which of those that are alike it is, and where.
+    pub flows: Vec<Actor>,
+}
+
+/// One flow of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// Number of [`FlowPlan`] in the plan.
+    pub plan: usize,
+    /// Number among those that it makes.
+    pub number: u32,
+    /// Where it is.
+    pub port: Port,
+}
+
+/// As many flows as one plan may have: more is a typing error.
+const MOST_FLOWS: usize = 10_000;
+
+impl Actors {
+    /// Counts them; fails where a flow is at a device that there is not.
+    pub fn new(plan: &Plan) -> Result<Self, Wrong> {
+        let named = |name: &Option<String>, at: usize| {
+            name.clone().unwrap_or_else(|| format!("device-{at}"))
+        };
+        let sizes: Vec<(String, u16)> = match &plan.cell {
+            Some(cell) => {
+                let devices = cell.devices.iter().enumerate();
+                devices.map(|(at, device)| (named(&device.name, at), device.count)).collect()
+            }
+            None => {
+                let links = plan.links.iter().enumerate();
+                links.map(|(at, link)| (named(&link.name, at), 1)).collect()
+            }
+        };
+        let table = if plan.cell.is_some() { "cell.devices" } else { "links" };
+        let mut groups = Vec::<Group>::new();
+        let mut first = 0_u16;
+        for (at, (name, count)) in sizes.into_iter().enumerate() {
+            if groups.iter().any(|group| group.name == name) {
+                let message = format!("{name:?} is the name of another device");
+                return Err(Wrong::new(format!("{table}.{at}.name"), message));
+            }
+            let most = || Wrong::new(format!("{table}.{at}.count"), "more than 65535 devices");
+            let end = first.checked_add(count).ok_or_else(most)?;
+            groups.push(Group { name, devices: first..end });
+            first = end;
+        }
+        let mut flows = Vec::new();
+        for (at, flow) in plan.flows.iter().enumerate() {
+            let group = find(&groups, flow, at)?;
+            let devices = group.devices.clone();
+            let each = devices.flat_map(|device| (0..flow.count).map(move |_| Device(device)));
+            for (number, device) in (0..).zip(each) {
+                let port = Port { device, direction: flow.direction.into() };
+                flows.push(Actor { plan: at, number, port });
+            }
+            if flows.len() > MOST_FLOWS {
+                let message = format!("more than {MOST_FLOWS} flows in all");
+                return Err(Wrong::new(format!("flows.{at}.count"), message));
+            }
+        }
+        Ok(Self { groups, flows })
+    }
+
+    /// What a device is called.
+    pub fn name_of(&self, device: Device) -> String {
+        let group = self.groups.iter().find(|group| group.devices.contains(&device.0));
+        group.map_or_else(|| format!("device {}", device.0), |group| group.name_of(device))
+    }
+
+    /// The devices that have a flow, each once, in order.
+    pub fn busy(&self) -> Vec<Device> {
+        let mut busy: Vec<_> = self.flows.iter().map(|flow| flow.port.device).collect();
+        busy.sort_unstable();
+        busy.dedup();
+        busy
+    }
+}
+
+fn find<'a>(groups: &'a [Group], flow: &FlowPlan, at: usize) -> Result<&'a Group, Wrong> {
+    let key = format!("flows.{at}.device");
+    let Some(name) = &flow.device else {
+        return groups.first().ok_or_else(|| Wrong::new(key, "the network has no device"));
+    };
+    groups.iter().find(|group| group.name == *name).ok_or_else(|| {
+        let known: Vec<_> = groups.iter().map(|group| format!("`{}`", group.name)).collect();
+        Wrong::new(key, format!("unknown device `{name}`, there are {}", known.join(", ")))
+    })
+}

@@ -1,0 +1,129 @@
+//! A modelled cell: carriers, and devices with their modems.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess};
+use sounding_cell::config::{CarrierConfig, DeviceConfig};
+use sounding_cell::quantity as time;
+use sounding_link::Method;
+
+use super::split::{Own, split};
+
+/// A modelled radio access network.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Its carriers, counted from zero.
+    pub carriers: Vec<CarrierConfig>,
+    /// Its devices; those without flows only take resource blocks.
+    pub devices: Vec<DevicePlan>,
+    /// Whether somebody listens to the control channel of every carrier.
+    #[serde(default)]
+    pub sniffer: bool,
+}
+
+/// One device, or several that are alike.
+#[derive(Clone, Debug)]
+pub struct DevicePlan {
+    /// What flows call it.
+    pub name: Option<String>,
+    /// How many of them there are.
+    pub count: u16,
+    /// Its modem, if its host reads one.
+    pub modem: Option<ModemPlan>,
+    /// Where each of them stands, instead of its trajectory.
+    pub scatter: Option<Scatter>,
+    /// Everything else.
+    pub config: DeviceConfig,
+}
+
+/// A modem, and how its host listens.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModemPlan {
+    /// Whether the host listens at all: for plans that compare both.
+    pub on: bool,
+    /// How often the host drains the port: BISCAY §4, 1 ms where the modem allows it.
+    #[serde(deserialize_with = "time::duration")]
+    pub drain: Duration,
+    /// How often an estimate is published.
+    #[serde(deserialize_with = "time::duration")]
+    pub every: Duration,
+    /// From its publication to the controller: the host's own time, and the way to the sender where that is elsewhere.
+    #[serde(deserialize_with = "time::duration")]
+    pub latency: Duration,
+    /// How granted bytes are counted.
+    #[serde(deserialize_with = "method")]
+    pub method: Method,
+    /// How much faster the modem's clock runs than the host's, in millionths.
+    pub drift_ppm: f64,
+    /// For so long nobody has set it.
+    #[serde(deserialize_with = "time::duration")]
+    pub unset_for: Duration,
+}
+
+impl Default for ModemPlan {
+    fn default() -> Self {
+        Self {
+            on: true,
+            drain: Duration::from_millis(1),
+            every: Duration::from_millis(10),
+            latency: Duration::ZERO,
+            method: Method::Grants,
+            drift_ppm: 0.0,
+            unset_for: Duration::ZERO,
+        }
+    }
+}
+
+/// Places drawn by lot, alike everywhere in a disc; each device stays at its own.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scatter {
+    /// Metres from the first carrier's site at most; above zero.
+    pub radius_m: f64,
+}
+
+fn method<'de, D: Deserializer<'de>>(input: D) -> Result<Method, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Word {
+        Grants,
+        Formula,
+    }
+    Word::deserialize(input).map(|word| match word {
+        Word::Grants => Method::Grants,
+        Word::Formula => Method::Formula,
+    })
+}
+
+#[derive(Default)]
+struct Extra {
+    name: Option<String>,
+    count: Option<u16>,
+    modem: Option<ModemPlan>,
+    scatter: Option<Scatter>,
+}
+
+impl Own for Extra {
+    const KEYS: &'static [&'static str] = &["name", "count", "modem", "scatter"];
+
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "name" => self.name = Some(map.next_value()?),
+            "count" => self.count = Some(map.next_value()?),
+            "modem" => self.modem = Some(map.next_value()?),
+            _ => self.scatter = Some(map.next_value()?),
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for DevicePlan {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let (extra, config) = split::<Extra, DeviceConfig, D>(input)?;
+        let Extra { name, count, modem, scatter } = extra;
+        Ok(Self { name, count: count.unwrap_or(1), modem, scatter, config })
+    }
+}

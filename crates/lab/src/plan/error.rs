@@ -1,0 +1,59 @@
+//! What is wrong with a plan, and where.
+
+use std::fmt;
+use std::ops::Range;
+
+use thiserror::Error;
+
+/// A plan that cannot be run: what is wrong, at which key, and where that stands.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub struct PlanError {
+    /// The file, or the `--set` that the key stands in.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// The bytes of the text that it is about; `None` if it is about the whole.
+    pub span: Option<Range<usize>>,
+    /// The key by its dotted path; empty where it is about the whole.
+    pub key: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl PlanError {
+    /// Line and column, both counted from 1; columns in characters.
+    pub fn position(&self) -> Option<(usize, usize)> {
+        let before = self.text.get(..self.span.as_ref()?.start)?;
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        Some((before.matches('\n').count() + 1, line.chars().count() + 1))
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if let Some((line, column)) = self.position() {
+            write!(f, ":{line}:{column}")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, ": {}", self.key)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+/// A key of a plan whose value cannot be, before anybody has looked where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Its dotted path, as far as it is known.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Wrong {
+    /// What is wrong with the value of a key.
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: key.into(), message: message.into() }
+    }
+}

@@ -1,0 +1,185 @@
+//! Who sends what.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use sounding_cell::quantity as time;
+use sounding_kpi::Direction;
+use sounding_sim::world::{Acks, Traffic};
+use sounding_units::{Bytes, Rate};
+
+use super::quantity;
+
+/// A flow, or several that are alike.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowPlan {
+    /// What tables call it. Default its traffic.
+    pub name: Option<String>,
+    /// The name of its device; where that is of several, each has the flow. Default the first.
+    pub device: Option<String>,
+    /// Which way its data goes.
+    pub direction: Way,
+    /// What it sends. Default all that it may.
+    #[serde(default)]
+    pub traffic: TrafficPlan,
+    /// Who says how fast. Default cubic; datagrams have none.
+    #[serde(default = "cubic", deserialize_with = "quantity::controller")]
+    pub controller: String,
+    /// How many of them each device has.
+    #[serde(default = "one")]
+    pub count: u16,
+    /// When it begins.
+    #[serde(default, deserialize_with = "time::duration")]
+    pub start: Duration,
+    /// When it has nothing new to send any more. Default never.
+    #[serde(default = "never", deserialize_with = "time::duration")]
+    pub stop: Duration,
+    /// Of several, each begins so long after the one before.
+    #[serde(default, deserialize_with = "time::duration")]
+    pub stagger: Duration,
+    /// When its receiver acknowledges.
+    #[serde(default)]
+    pub acks: Acknowledged,
+    /// The most that may be unacknowledged, whatever the window says. Default any number of bytes.
+    #[serde(default = "endless", deserialize_with = "time::bytes")]
+    pub buffer: Bytes,
+}
+
+/// Which way data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// From the device.
+    Up,
+    /// To the device.
+    Down,
+}
+
+impl From<Way> for Direction {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::Up => Self::Uplink,
+            Way::Down => Self::Downlink,
+        }
+    }
+}
+
+/// When a receiver acknowledges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Acknowledged {
+    /// Every second packet, as TCP does.
+    #[default]
+    Delayed,
+    /// Every packet.
+    EveryPacket,
+}
+
+impl From<Acknowledged> for Acks {
+    fn from(acks: Acknowledged) -> Self {
+        match acks {
+            Acknowledged::Delayed => Self::Delayed,
+            Acknowledged::EveryPacket => Self::EveryPacket,
+        }
+    }
+}
+
+/// What a flow sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TrafficPlan {
+    /// More than the network carries, without end.
+    #[default]
+    Bulk,
+    /// So much, at once.
+    Finite {
+        /// How much.
+        #[serde(deserialize_with = "time::bytes")]
+        size: Bytes,
+    },
+    /// A steady stream.
+    Steady {
+        /// How fast.
+        #[serde(deserialize_with = "quantity::rate")]
+        rate: Rate,
+    },
+    /// Bulk for a while, nothing for a while.
+    OnOff {
+        /// How long there is something to send.
+        #[serde(deserialize_with = "time::duration")]
+        on: Duration,
+        /// How long there is nothing.
+        #[serde(deserialize_with = "time::duration")]
+        off: Duration,
+    },
+    /// Answers to a peer that asks for the next when it has had the last and thought it over.
+    Responses {
+        /// How long an answer is.
+        #[serde(deserialize_with = "time::bytes")]
+        size: Bytes,
+        /// How long the peer thinks.
+        #[serde(deserialize_with = "time::duration")]
+        think: Duration,
+    },
+    /// Packets of 1500 bytes without a controller, whatever becomes of them.
+    Datagrams {
+        /// How fast, in bytes of IP.
+        #[serde(deserialize_with = "quantity::rate")]
+        rate: Rate,
+    },
+}
+
+impl TrafficPlan {
+    /// What plans call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Bulk => "bulk",
+            Self::Finite { .. } => "finite",
+            Self::Steady { .. } => "steady",
+            Self::OnOff { .. } => "on-off",
+            Self::Responses { .. } => "responses",
+            Self::Datagrams { .. } => "datagrams",
+        }
+    }
+
+    /// The same as a byte stream; the rate, if it is none.
+    pub fn stream(&self) -> Result<Traffic, Rate> {
+        Ok(match *self {
+            Self::Bulk => Traffic::Bulk,
+            Self::Finite { size } => Traffic::Finite(size),
+            Self::Steady { rate } => Traffic::Steady(rate),
+            Self::OnOff { on, off } => Traffic::OnOff { on, off },
+            Self::Responses { size, think } => Traffic::Responses { size, think },
+            Self::Datagrams { rate } => return Err(rate),
+        })
+    }
+}
+
+fn cubic() -> String {
+    "cubic".into()
+}
+
+fn one() -> u16 {
+    1
+}
+
+fn never() -> Duration {
+    Duration::MAX
+}
+
+fn endless() -> Bytes {
+    Bytes::new(u64::MAX)
+}
+
+impl FlowPlan {
+    /// What tables call it.
+    pub fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or(self.traffic.name())
+    }
+
+    /// The most that may be unacknowledged, if that is limited.
+    pub fn limit(&self) -> Option<Bytes> {
+        (self.buffer != endless()).then_some(self.buffer)
+    }
+}

@@ -1,0 +1,269 @@
+//! The text of a plan, what the command line sets in it, and the runs that come of it.
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer};
+
+use super::tree::{self, Root, Value};
+use super::{Plan, PlanError, Seeds, Wrong};
+
+/// Most runs that one plan may come to: more is a typing error.
+const MOST_RUNS: usize = 100_000;
+
+/// A plan as it was written.
+#[derive(Clone, Debug)]
+pub struct Text {
+    name: String,
+    text: String,
+    folder: PathBuf,
+    sets: Vec<Set>,
+}
+
+/// A key that the command line sets.
+#[derive(Clone, Debug)]
+struct Set {
+    written: String,
+    key: String,
+    /// Where its value stands in `written`.
+    value_at: usize,
+    /// Where the places of this text begin: behind those of all before.
+    base: usize,
+    /// The value behind as many blanks as bring it to its place.
+    padded: String,
+}
+
+impl Set {
+    fn value(&self) -> Value<'_> {
+        DeValue::parse(&self.padded).unwrap_or_else(|_| {
+            let text = self.padded.trim();
+            let end = self.padded.trim_end().len();
+            Spanned::new(end - text.len()..end, DeValue::String(text.into()))
+        })
+    }
+}
+
+/// One run: a plan without sweeps, and one seed.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Counted from 1.
+    pub number: usize,
+    /// What is drawn by lot follows from it.
+    pub seed: u64,
+    /// The values of the keys that are swept, as they are written.
+    pub values: Vec<(String, String)>,
+    /// The plan.
+    pub plan: Plan,
+    /// Where files that it names are looked for.
+    pub folder: PathBuf,
+    /// Of all combinations of what is swept.
+    combination: usize,
+}
+
+impl Text {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Self, PlanError> {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|error| PlanError {
+            name: name.clone(),
+            text: String::new(),
+            span: None,
+            key: String::new(),
+            message: format!("cannot read it: {error}"),
+        })?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(Self::new(name, text, folder))
+    }
+
+    /// A plan by its text; traces that it names are looked for in `folder`.
+    pub fn new(name: impl Into<String>, text: impl Into<String>, folder: PathBuf) -> Self {
+        Self { name: name.into(), text: text.into(), folder, sets: Vec::new() }
+    }
+
+    /// The text itself.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What was set in it, as it was written.
+    pub fn sets(&self) -> Vec<String> {
+        self.sets.iter().map(|set| set.written.clone()).collect()
+    }
+
+    /// Sets a key, as in `flows.0.controller=bbr`: the value is TOML, or text where it is not.
+    pub fn set(&mut self, written: &str) -> Result<(), PlanError> {
+        let wrong = |message: &str| PlanError {
+            name: format!("--set {written}"),
+            text: written.into(),
+            span: None,
+            key: String::new(),
+            message: message.into(),
+        };
+        let Some((key, value)) = written.split_once('=') else {
+            return Err(wrong("is no KEY=VALUE, as in duration=5s"));
+        };
+        if key.trim().split('.').any(str::is_empty) {
+            return Err(wrong("has no key before the =, as in duration=5s"));
+        }
+        let last = self.sets.last();
+        let base = last.map_or(self.text.len() + 1, |set| set.base + set.written.len() + 1);
+        let value_at = written.len() - value.len();
+        let padded = format!("{:1$}{value}", "", base + value_at);
+        let key = key.trim().to_owned();
+        self.sets.push(Set { written: written.into(), key, value_at, base, padded });
+        Ok(())
+    }
+
+    /// All runs, in the order of the plan: the last key of a sweep changes fastest, and seeds before it.
+    pub fn runs(&self) -> Result<Vec<Run>, PlanError> {
+        let (axes, root) = self.root()?;
+        let combinations =
+            axes.iter().try_fold(1_usize, |runs, axis| runs.checked_mul(axis.values.len()));
+        let combinations = combinations.filter(|&runs| runs <= MOST_RUNS).ok_or_else(|| {
+            self.error(None, "sweep".into(), format!("comes to more than {MOST_RUNS} runs"))
+        })?;
+        let mut runs = Vec::new();
+        for combination in 0..combinations {
+            let (swept, values) = self.combine(&root, &axes, combination)?;
+            let plan = self.plan(&swept)?;
+            for &seed in plan.seeds.all() {
+                let plan = Plan { seeds: Seeds::from(seed), ..plan.clone() };
+                let (number, values) = (runs.len() + 1, values.clone());
+                let folder = self.folder.clone();
+                runs.push(Run { number, seed, values, plan, folder, combination });
+            }
+            if runs.len() > MOST_RUNS {
+                let message = format!("with all seeds, more than {MOST_RUNS} runs");
+                return Err(self.error(None, "sweep".into(), message));
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Says where in the plan of a run something is wrong.
+    pub fn locate(&self, run: &Run, wrong: Wrong) -> PlanError {
+        let swept =
+            self.root().and_then(|(axes, root)| self.combine(&root, &axes, run.combination));
+        match swept {
+            Ok((root, _)) => self.wrong(&root, wrong),
+            Err(error) => error,
+        }
+    }
+
+    /// What is swept, and the rest with everything that is set in it.
+    fn root(&self) -> Result<(Vec<Axis<'_>>, Root<'_>), PlanError> {
+        let mut root = DeTable::parse(&self.text)
+            .map_err(|error| self.error(error.span(), String::new(), error.message().into()))?;
+        for set in &self.sets {
+            let path: Vec<&str> = set.key.split('.').collect();
+            tree::put(root.get_mut(), &path, &set.value()).map_err(|message| {
+                let span = set.base..set.base + set.value_at.saturating_sub(1);
+                self.error(Some(span), set.key.clone(), message)
+            })?;
+        }
+        self.sweeps(root)
+    }
+
+    fn sweeps<'i>(&self, mut root: Root<'i>) -> Result<(Vec<Axis<'i>>, Root<'i>), PlanError> {
+        let Some(sweep) = root.get_mut().remove("sweep") else { return Ok((Vec::new(), root)) };
+        let span = sweep.span();
+        let DeValue::Table(table) = sweep.into_inner() else {
+            let message = "is a table of lists: \"flows.0.controller\" = [\"cubic\", \"bbr\"]";
+            return Err(self.error(Some(span), "sweep".into(), message.into()));
+        };
+        let mut axes = Vec::new();
+        for (key, value) in table {
+            let (span, path) = (key.span(), key.into_inner().into_owned());
+            let values: Vec<(String, Value<'i>)> = match value.into_inner() {
+                DeValue::Array(list) => {
+                    list.into_iter().map(|value| (self.written(&value), value)).collect()
+                }
+                DeValue::Table(named) => {
+                    named.into_iter().map(|(key, value)| (key.into_inner().into(), value)).collect()
+                }
+                _ => Vec::new(),
+            };
+            if values.is_empty() {
+                let message = "takes a list of values, or a table of names and values";
+                return Err(self.error(Some(span), format!("sweep.{path}"), message.into()));
+            }
+            axes.push(Axis { path, span, values });
+        }
+        // As they stand in the text: a table has the order of the alphabet.
+        axes.sort_by_key(|axis| axis.span.start);
+        Ok((axes, root))
+    }
+
+    fn combine<'i>(
+        &self,
+        root: &Root<'i>,
+        axes: &[Axis<'i>],
+        mut number: usize,
+    ) -> Result<(Root<'i>, Vec<(String, String)>), PlanError> {
+        let mut swept = root.clone();
+        let mut values = Vec::new();
+        for axis in axes.iter().rev() {
+            let (label, value) = &axis.values[number % axis.values.len()];
+            number /= axis.values.len();
+            let path: Vec<&str> = axis.path.split('.').collect();
+            tree::put(swept.get_mut(), &path, value).map_err(|message| {
+                self.error(Some(axis.span.clone()), format!("sweep.{}", axis.path), message)
+            })?;
+            values.push((axis.path.clone(), label.clone()));
+        }
+        values.reverse();
+        Ok((swept, values))
+    }
+
+    fn plan(&self, root: &Root<'_>) -> Result<Plan, PlanError> {
+        let plan = Plan::deserialize(Deserializer::from(root.clone())).map_err(|error| {
+            let key = error.span().map(|span| tree::key_at(root.get_ref(), &span));
+            self.error(error.span(), key.unwrap_or_default(), error.message().into())
+        })?;
+        plan.check().map_err(|wrong| self.wrong(root, wrong))?;
+        Ok(plan)
+    }
+
+    fn wrong(&self, root: &Root<'_>, wrong: Wrong) -> PlanError {
+        self.error(tree::place(root, &wrong.key), wrong.key, wrong.message)
+    }
+
+    /// An error at a place of the text, or of what was set in it.
+    fn error(&self, span: Option<Range<usize>>, key: String, message: String) -> PlanError {
+        let set = span
+            .as_ref()
+            .and_then(|span| self.sets.iter().rev().find(|set| span.start >= set.base));
+        let (name, text, span) = match (set, span) {
+            (Some(set), Some(span)) => {
+                let inside = |at: usize| (at - set.base).min(set.written.len());
+                let span = inside(span.start)..inside(span.end.max(span.start));
+                (format!("--set {}", set.written), set.written.clone(), Some(span))
+            }
+            (_, span) => (self.name.clone(), self.text.clone(), span),
+        };
+        PlanError { name, text, span, key, message }
+    }
+
+    /// A value as it is written, without quotes.
+    fn written(&self, value: &Value<'_>) -> String {
+        if let Some(text) = value.get_ref().as_str() {
+            return text.into();
+        }
+        let set = self.sets.iter().rev().find(|set| value.span().start >= set.base);
+        let (text, base) = set.map_or((&self.text, 0), |set| (&set.written, set.base));
+        let span = value.span();
+        let written = text.get(span.start - base..span.end - base).unwrap_or_default();
+        written.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A key that is swept.
+struct Axis<'i> {
+    path: String,
+    span: Range<usize>,
+    /// What each is called, and the value.
+    values: Vec<(String, Value<'i>)>,
+}
