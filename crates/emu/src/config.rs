@@ -1,9 +1,8 @@
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
-use std::sync::mpsc::SyncSender;
 
-use sounding_sim::{Diag, Network, PathConfig};
+use sounding_sim::{Device, Diag, Network, PathConfig};
 
 use crate::Slot;
 
@@ -12,10 +11,10 @@ use crate::Slot;
 pub struct Config {
     /// What packets pass.
     pub between: Between,
-    /// How many devices of the network have hosts: the first of them, each in a namespace of its own. Range 1..=64.
-    pub devices: u16,
-    /// Who takes what the modems of a network write, if anybody does. A taker that does not keep up loses some.
-    pub diag: Option<SyncSender<Diag>>,
+    /// The devices of the network that have hosts, each in a namespace of its own: 1 to 64.
+    pub devices: Vec<Device>,
+    /// Who takes what the modems of a network write, if anybody does.
+    pub tap: Option<Tap>,
     /// Address of the near end. Default 100.64.0.1 (RFC 6598, never routed on the Internet). Each further device's is 256
     /// beyond.
     pub near_address: Ipv4Addr,
@@ -39,16 +38,16 @@ impl Config {
         Self::between(Between::Links { up, down })
     }
 
-    /// This many devices of a network, and the defaults for everything else.
-    pub fn over(network: impl Network<Slot> + Send + 'static, devices: u16) -> Self {
+    /// These devices of a network, and the defaults for everything else.
+    pub fn over(network: impl Network<Slot> + Send + 'static, devices: Vec<Device>) -> Self {
         Self { devices, ..Self::between(Between::Network(Box::new(network))) }
     }
 
     fn between(between: Between) -> Self {
         Self {
             between,
-            devices: 1,
-            diag: None,
+            devices: vec![Device(0)],
+            tap: None,
             near_address: Ipv4Addr::new(100, 64, 0, 1),
             far_address: Ipv4Addr::new(100, 64, 0, 2),
             mtu: 1500,
@@ -57,6 +56,27 @@ impl Config {
             record: false,
             realtime: Realtime::default(),
         }
+    }
+}
+
+/// Takes what modems write, with times by the host's clock. Called by the thread that moves packets, so it must not wait;
+/// false says that what it was given is lost.
+pub struct Tap(Box<dyn FnMut(Diag) -> bool + Send>);
+
+impl Tap {
+    /// Calls this.
+    pub fn new(take: impl FnMut(Diag) -> bool + Send + 'static) -> Self {
+        Self(Box::new(take))
+    }
+
+    pub(crate) fn take(&mut self, diag: Diag) -> bool {
+        (self.0)(diag)
+    }
+}
+
+impl fmt::Debug for Tap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tap")
     }
 }
 

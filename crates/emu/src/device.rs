@@ -11,9 +11,10 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
 use crate::{Netns, StartError};
 
-/// The name of a device's TUN device in the far namespace; in its own, where there is but one, it has the first name.
-pub(crate) fn tun_name(device: u16) -> String {
-    format!("radio{device}")
+/// The name of the TUN device of so many a device in the far namespace; in its own, where there is but one, it has the
+/// first name.
+pub(crate) fn tun_name(place: usize) -> String {
+    format!("radio{place}")
 }
 
 /// Packets the kernel may hold for us before it drops any. mahimahi leaves the default of 500, and loses bursts

@@ -27,6 +27,7 @@ use crate::{
 /// A running emulation. Dropping it ends it, as [`stop`](Self::stop) does, but without a report.
 #[derive(Debug)]
 pub struct Emulation {
+    devices: Vec<Device>,
     /// One for each device.
     nears: Vec<Netns>,
     far: Netns,
@@ -55,27 +56,28 @@ impl Emulation {
         if !(576..=9000).contains(&config.mtu) {
             return Err(StartError::Mtu { mtu: config.mtu });
         }
-        if !(1..=MOST_DEVICES).contains(&config.devices) {
-            return Err(StartError::Devices { count: config.devices });
+        let count = config.devices.len();
+        if !(1..=MOST_DEVICES).contains(&count) {
+            return Err(StartError::Devices { count });
         }
         let logged = config.logs.up.is_some() || config.logs.down.is_some();
         if logged && matches!(config.between, Between::Network(_)) {
             return Err(StartError::NoLink);
         }
         let Config { near_address, far_address, mtu, realtime, record, .. } = config;
-        let nears =
-            (0..config.devices).map(|_| new_netns()).collect::<Result<Vec<_>, StartError>>()?;
+        let devices = config.devices.clone();
+        let nears = (0..count).map(|_| new_netns()).collect::<Result<Vec<_>, StartError>>()?;
         let far = new_netns()?;
         let mut tuns = Vec::new();
-        for (device, near) in (0..).zip(&nears) {
-            let address = address_of(near_address, device);
+        for (place, near) in nears.iter().enumerate() {
+            let address = address_of(near_address, place);
             let sysctls = &config.sysctls;
             let ends = [
                 (near, "near", tun_name(0), address, far_address),
-                (&far, "far", tun_name(device), far_address, address),
+                (&far, "far", tun_name(place), far_address, address),
             ];
             for (netns, side, name, address, peer) in ends {
-                let is_default = side == "near" || device == 0;
+                let is_default = side == "near" || place == 0;
                 let name = &name;
                 let settings = Settings { side, name, is_default, address, peer, mtu, sysctls };
                 tuns.push(device::create(netns, &settings)?);
@@ -91,10 +93,11 @@ impl Emulation {
         let finished = Arc::new(AtomicBool::new(false));
         let counts = Arc::new(LiveCounts::default());
         let engine = Engine {
+            devices: devices.clone(),
             tuns,
             network,
             started,
-            diag: config.diag,
+            tap: config.tap,
             mtu,
             realtime,
             sender,
@@ -127,6 +130,7 @@ impl Emulation {
             );
         }
         Ok(Self {
+            devices,
             nears,
             far,
             near_address,
@@ -148,7 +152,11 @@ impl Emulation {
 
     /// The namespace of a device; `None` of one that has no host.
     pub fn host(&self, device: Device) -> Option<&Netns> {
-        self.nears.get(usize::from(device.0))
+        self.place_of(device).and_then(|place| self.nears.get(place))
+    }
+
+    fn place_of(&self, device: Device) -> Option<usize> {
+        self.devices.iter().position(|known| *known == device)
     }
 
     /// The namespace of the server: its packets go down.
@@ -161,9 +169,9 @@ impl Emulation {
         self.near_address
     }
 
-    /// The address of a device inside its namespace.
-    pub fn address(&self, device: Device) -> Ipv4Addr {
-        address_of(self.near_address, device.0)
+    /// The address of a device inside its namespace; `None` of one that has no host.
+    pub fn address(&self, device: Device) -> Option<Ipv4Addr> {
+        self.place_of(device).map(|place| address_of(self.near_address, place))
     }
 
     /// The address inside [`far`](Self::far).
@@ -229,10 +237,11 @@ impl Emulation {
         let [mut up, mut down] = [DirectionReport::default(), DirectionReport::default()];
         let mut devices = Vec::new();
         let mut ways = ways.into_iter();
-        while let (Some(from), Some(to)) = (ways.next(), ways.next()) {
+        for &device in &self.devices {
+            let (Some(from), Some(to)) = (ways.next(), ways.next()) else { break };
             up.add(&from);
             down.add(&to);
-            devices.push(DeviceReport { up: from, down: to });
+            devices.push(DeviceReport { device, up: from, down: to });
         }
         Ok(Report {
             started: self.started,
@@ -253,9 +262,9 @@ impl Emulation {
     /// What the kernel dropped on the way up and down, device by device.
     fn kernel_drops(&self) -> io::Result<Vec<KernelDrops>> {
         let mut drops = Vec::new();
-        for (device, near) in (0..).zip(&self.nears) {
+        for (place, near) in self.nears.iter().enumerate() {
             let near = counters::read(near, &tun_name(0))?;
-            let far = counters::read(&self.far, &tun_name(device))?;
+            let far = counters::read(&self.far, &tun_name(place))?;
             for (from, to) in [(near, far), (far, near)] {
                 let (before_link, after_link) = (from.before_link, to.after_link);
                 drops.push(KernelDrops { before_link, after_link });
@@ -266,10 +275,10 @@ impl Emulation {
 }
 
 /// Each needs a namespace, and its address a number of its own in the third byte.
-const MOST_DEVICES: u16 = 64;
+const MOST_DEVICES: usize = 64;
 
-fn address_of(near: Ipv4Addr, device: u16) -> Ipv4Addr {
-    Ipv4Addr::from_bits(near.to_bits().wrapping_add(u32::from(device) << 8))
+fn address_of(near: Ipv4Addr, place: usize) -> Ipv4Addr {
+    Ipv4Addr::from_bits(near.to_bits().wrapping_add((place as u32) << 8))
 }
 
 impl Drop for Emulation {

@@ -5,7 +5,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -19,7 +18,7 @@ use crate::counts::LiveCounts;
 use crate::pace::Pacer;
 use crate::pool::Pool;
 use crate::wait::{self, Plan, Punctuality, Ready, StopSignal};
-use crate::{Direction, DirectionReport, Flow, Outcome, Pace, PacketRecord, Realtime, Slot};
+use crate::{Direction, DirectionReport, Flow, Outcome, Pace, PacketRecord, Realtime, Slot, Tap};
 
 /// Packets read from one device before departures are looked after again. A burst of this many takes about 100 us,
 /// which bounds how late it can make a departure.
@@ -30,13 +29,15 @@ const WARM_SLOTS: usize = 4096;
 
 /// What the thread that moves packets owns.
 pub(crate) struct Engine {
+    /// The devices that have hosts.
+    pub(crate) devices: Vec<Device>,
     /// The TUN devices: of the first device's host, of its far end, of the second device's host, and so on.
     pub(crate) tuns: Vec<OwnedFd>,
     /// The model, at time zero when the emulation started.
     pub(crate) network: Box<dyn Network<Slot> + Send>,
     pub(crate) started: HostInstant,
     /// Who takes what modems write.
-    pub(crate) diag: Option<SyncSender<Diag>>,
+    pub(crate) tap: Option<Tap>,
     pub(crate) mtu: u16,
     pub(crate) realtime: Realtime,
     pub(crate) sender: Sender,
@@ -61,15 +62,16 @@ pub(crate) struct Finished {
 impl Engine {
     /// Moves packets until told to stop.
     pub(crate) fn run(self) -> Finished {
-        let Self { tuns, network, started, diag, mtu, realtime, sender, stop, finished, counts } =
-            self;
-        let lanes = (0..tuns.len()).map(Lane::new).collect();
+        let Self {
+            tuns, network, started, tap, mtu, realtime, sender, stop, finished, counts, ..
+        } = self;
+        let lanes = self.devices.iter().flat_map(|device| Lane::both(*device)).collect();
         let mut mover = Mover {
             tuns,
             network,
             lanes,
             clock: Clock { started },
-            diag,
+            tap,
             diag_lost: 0,
             pacer: Pacer::new(),
             pool: Pool::new(mtu.into(), WARM_SLOTS, realtime.lock_memory),
@@ -117,16 +119,10 @@ struct Lane {
 }
 
 impl Lane {
-    /// Counted as the TUN devices are: packets of a lane are read from the device of its number.
-    fn new(number: usize) -> Self {
-        // As many as there are devices, which are counted in 16 bits.
-        let device = Device((number / 2) as u16);
-        let (port, direction) = if number.is_multiple_of(2) {
-            (Port::up(device), Direction::Up)
-        } else {
-            (Port::down(device), Direction::Down)
-        };
-        Self { port, direction, report: DirectionReport::default() }
+    /// The ways of a device in the order of its TUN devices.
+    fn both(device: Device) -> [Self; 2] {
+        let lane = |port, direction| Self { port, direction, report: DirectionReport::default() };
+        [lane(Port::up(device), Direction::Up), lane(Port::down(device), Direction::Down)]
     }
 
     fn into_report(self) -> DirectionReport {
@@ -142,17 +138,12 @@ impl Lane {
     }
 }
 
-/// The number of a port's lane.
-fn lane_of(port: Port) -> usize {
-    2 * usize::from(port.device.0) + usize::from(port != Port::up(port.device))
-}
-
 struct Mover {
     tuns: Vec<OwnedFd>,
     network: Box<dyn Network<Slot> + Send>,
     lanes: Vec<Lane>,
     clock: Clock,
-    diag: Option<SyncSender<Diag>>,
+    tap: Option<Tap>,
     diag_lost: u64,
     pacer: Pacer,
     pool: Pool,
@@ -282,7 +273,8 @@ impl Mover {
     fn deliver(&mut self) -> io::Result<usize> {
         let mut settled = 0;
         while let Some((port, output)) = self.network.poll_output() {
-            let way = lane_of(port);
+            // What comes out has gone in, and that only at a lane.
+            let Some(way) = self.lanes.iter().position(|lane| lane.port == port) else { continue };
             let (slot, record) = match output {
                 Output::Carried(carried) => {
                     let slot = carried.payload;
@@ -297,21 +289,20 @@ impl Mover {
             self.sender.record(record);
         }
         while let Some(diag) = self.network.poll_diag() {
-            let Some(taker) = &self.diag else { continue };
+            let Some(tap) = &mut self.tap else { continue };
             let diag = Diag { at: self.clock.host(diag.at), ..diag };
             // Nobody waits here: what is not taken away is lost, as between a modem and its host.
-            self.diag_lost += u64::from(taker.try_send(diag).is_err());
+            self.diag_lost += u64::from(!tap.take(diag));
         }
         Ok(settled)
     }
 
-    /// Only the links of the first device are logged: nothing else has a queue that a log could tell of.
+    /// Takes what links logged: a log is of one device, because only links have one.
     fn take_events(&mut self) {
-        for (direction, port) in
-            [(Direction::Up, Port::up(Device(0))), (Direction::Down, Port::down(Device(0)))]
-        {
+        for Lane { port, direction, .. } in self.lanes.iter().take(2) {
+            let direction = *direction;
             if self.sender.wants_events(direction) {
-                self.network.drain_events(port, &mut self.events);
+                self.network.drain_events(*port, &mut self.events);
                 for event in self.events.drain(..) {
                     self.sender.event(direction, event);
                 }

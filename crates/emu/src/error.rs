@@ -48,7 +48,7 @@ pub enum StartError {
     #[error("{count} devices with hosts: 1 to 64 are possible, each has a network namespace")]
     Devices {
         /// How many were asked for.
-        count: u16,
+        count: usize,
     },
     /// A packet log was asked for where there is no link.
     #[error("a packet log tells of a link, and this network is none: leave the log out")]

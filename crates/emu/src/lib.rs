@@ -24,7 +24,7 @@ mod record;
 mod report;
 mod wait;
 
-pub use config::{Between, Config, Direction, Logs, Realtime};
+pub use config::{Between, Config, Direction, Logs, Realtime, Tap};
 pub use counts::Counts;
 pub use emulation::Emulation;
 pub use error::{StartError, StopError};

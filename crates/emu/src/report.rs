@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use sounding_sim::Device;
 use sounding_units::{Bytes, HostInstant};
 
 use crate::{Pace, PacketRecord};
@@ -46,6 +47,8 @@ impl Report {
 /// Both ways of one device.
 #[derive(Clone, Debug)]
 pub struct DeviceReport {
+    /// Which.
+    pub device: Device,
     /// From it.
     pub up: DirectionReport,
     /// To it.

@@ -4,6 +4,7 @@ pub mod bpf_cost;
 pub mod ceiling;
 pub mod daemon;
 pub mod duel;
+pub mod emulate;
 pub mod flow;
 mod follower;
 pub mod granularity;

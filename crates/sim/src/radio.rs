@@ -101,9 +101,10 @@ impl<P> Radio<P> {
         let id = DeviceId(device.0);
         let modem = Modem::new(modem, id, &config, &self.carriers, HostInstant::default())?;
         self.ran.watch(id);
-        let Reading { limits, drain } = reading.into();
-        let drain = drain.map(|every| every.max(Duration::from_micros(1)));
-        self.modems.push(Listened { device, modem, buffer: Buffer::new(limits), drain });
+        let buffer = Buffer::new(Limits::AT_ONCE);
+        let mut listened = Listened { device, modem, buffer, drain: None };
+        listened.set_reading(reading.into());
+        self.modems.push(listened);
         Ok(device)
     }
 
@@ -123,6 +124,18 @@ impl<P> Radio<P> {
         if let Some(shown) = &mut self.shown {
             into.append(shown);
         }
+    }
+
+    /// From now on all modems are read like this; what waits in them is forgotten.
+    pub fn read_modems(&mut self, reading: Reading) {
+        for listened in &mut self.modems {
+            listened.set_reading(reading);
+        }
+    }
+
+    /// The devices whose modems are read.
+    pub fn listened(&self) -> impl Iterator<Item = Device> {
+        self.modems.iter().map(|listened| listened.device)
     }
 
     /// The network itself: for what only a judge may know.
@@ -171,6 +184,11 @@ impl<P> Radio<P> {
 }
 
 impl Listened {
+    fn set_reading(&mut self, Reading { limits, drain }: Reading) {
+        self.buffer = Buffer::new(limits);
+        self.drain = drain.map(|every| every.max(Duration::from_micros(1)));
+    }
+
     /// Time has reached `now`, and everything that happened until then has been handed in.
     fn handle_time(&mut self, now: HostInstant, diag: &mut VecDeque<Diag>) {
         self.modem.handle_time(now);

@@ -40,12 +40,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn new(
-        traffic: Traffic,
-        began: HostInstant,
-        ends: HostInstant,
-        mss: Bytes,
-    ) -> Self {
+    pub(super) fn new(traffic: Traffic, began: HostInstant, ends: HostInstant, mss: Bytes) -> Self {
         Self { traffic, began, ends, mss: mss.count().max(1), asked: 0 }
     }
 
