@@ -1,7 +1,9 @@
 //! Experiments: flows over emulated links, what was measured, and pages that show it.
 
+pub mod agreement;
 pub mod bpf_cost;
 pub mod ceiling;
+pub mod cell_pace;
 pub mod daemon;
 pub mod duel;
 pub mod emulate;

@@ -5,6 +5,7 @@ mod figures;
 mod flows;
 mod modems;
 mod trial;
+mod whole;
 
 use std::io;
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub use flows::Sent;
 use flows::Shape;
 pub use modems::{ModemPort, Served};
 pub use trial::load;
+pub use whole::whole;
 
 /// How a plan is emulated, apart from what it says itself.
 #[derive(Clone, Debug)]
