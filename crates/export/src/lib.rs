@@ -1,10 +1,12 @@
 //! What captures are turned into: JSON lines ([`json`]), Parquet ([`table`]), pcap with GSMTAP ([`pcap`]) and captures of
-//! other formats (`sounding_diag::capture::Format::emit`); and what of it must not leave the house ([`privacy`]).
+//! other formats (`sounding_diag::capture::Format::emit`); and what of it must not leave the house ([`privacy`]). Beside
+//! them [`figures`], which are not of captures.
 //!
 //! Nothing here opens a file: everything is written to a `std::io::Write` that is handed in.
 
 #![forbid(unsafe_code)]
 
+pub mod figures;
 pub mod json;
 pub mod message;
 pub mod messages;

@@ -157,7 +157,8 @@ impl<P> Radio<P> {
                         size,
                         entered,
                         joined: entered,
-                        left: passage.arrived,
+                        // What HARQ and RLC repeat comes on top of the queue, not out of it.
+                        left: passage.sent,
                         exits: passage.delivered,
                     }),
                 ),

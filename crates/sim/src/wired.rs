@@ -1,4 +1,5 @@
 use alloc::collections::VecDeque;
+use core::time::Duration;
 
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant};
@@ -8,7 +9,8 @@ use crate::{Carried, Diag, Lost, Network, Order, Output, Path, PathConfig, Pipe,
 /// A network with a wired segment at its far end, which all devices share: after the radio on the way up, before it on
 /// the way down. Where the segment is the narrower of the two, the bottleneck is there.
 ///
-/// A packet counts as having joined and left the queue of the stage that it passed last.
+/// A packet leaves the queue of the stage that it passes last, and counts as having joined it so long before as it waited
+/// in both.
 #[derive(Debug)]
 pub struct Wired<N, P> {
     network: N,
@@ -22,6 +24,8 @@ pub struct Wired<N, P> {
 pub struct Through<P> {
     payload: P,
     entered: HostInstant,
+    /// In the queue of the stage before.
+    waited: Duration,
 }
 
 impl<N: Network<Through<P>>, P> Wired<N, P> {
@@ -50,7 +54,9 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         while let Some(output) = self.down.poll_output() {
             match output {
                 Output::Carried(out) => {
+                    let waited = out.left - out.joined;
                     let (port, through) = out.payload;
+                    let through = Through { waited, ..through };
                     self.network.handle_packet(out.exits, port, out.size, through);
                 }
                 lost => self.outputs.push_back(ended(lost)),
@@ -59,7 +65,8 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         while let Some((port, output)) = self.network.poll_output() {
             match output {
                 Output::Carried(out) if port.direction == Direction::Uplink => {
-                    self.up.handle_packet(out.exits, out.size, (port, out.payload));
+                    let through = Through { waited: out.left - out.joined, ..out.payload };
+                    self.up.handle_packet(out.exits, out.size, (port, through));
                 }
                 output => self.outputs.push_back(ended(output.map(|through| (port, through)))),
             }
@@ -74,9 +81,11 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
 fn ended<P>(output: Output<(Port, Through<P>)>) -> (Port, Output<P>) {
     match output {
         Output::Carried(out) => {
-            let (port, Through { entered, .. }) = out.payload;
+            let (port, Through { entered, waited, .. }) = out.payload;
+            let waited = waited + (out.left - out.joined);
+            let joined = HostInstant::from_nanos(out.left.as_nanos() - waited.as_nanos() as u64);
             let out = out.map(|(_, through)| through.payload);
-            (port, Output::Carried(Carried { entered, ..out }))
+            (port, Output::Carried(Carried { entered, joined, ..out }))
         }
         Output::Lost(out) => {
             let (port, Through { entered, .. }) = out.payload;
@@ -88,7 +97,7 @@ fn ended<P>(output: Output<(Port, Through<P>)>) -> (Port, Output<P>) {
 
 impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
     fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: P) {
-        let through = Through { payload, entered: now };
+        let through = Through { payload, entered: now, waited: Duration::ZERO };
         match port.direction {
             Direction::Uplink => self.network.handle_packet(now, port, size, through),
             Direction::Downlink => self.down.handle_packet(now, size, (port, through)),

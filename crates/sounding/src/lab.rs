@@ -11,10 +11,12 @@ use sounding_lab::{
 };
 use sounding_units::Rate;
 
+use crate::dataset;
+
 /// Experiments that compare this project with others and with itself.
 ///
-/// They run real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo. Figures
-/// are only as good as the machine is quiet; each result says how busy it was.
+/// Those of `run` send real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo.
+/// Figures are only as good as the machine is quiet; each result says how busy it was. `dataset` needs neither.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -27,7 +29,8 @@ Examples:
   sounding lab list
   sudo sounding lab run mahimahi --reps 3 --markdown docs/emulator-vs-mahimahi.md
   sudo sounding lab run mahimahi --traces vz-short.down --duration 20s --reps 1
-  sudo sounding lab run emu-ceiling --json ceiling.json";
+  sudo sounding lab run emu-ceiling --json ceiling.json
+  sounding lab dataset traces --traces 20 --duration 30s";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -42,6 +45,7 @@ enum Verb {
         #[command(subcommand)]
         experiment: Experiment,
     },
+    Dataset(dataset::Args),
 }
 
 #[derive(Subcommand)]
@@ -271,6 +275,7 @@ fn write(path: &Path, text: &str) -> miette::Result<()> {
 pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     match args.verb {
         Verb::List { json } => list(json),
+        Verb::Dataset(args) => dataset::run(args),
         Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
         Verb::Run { experiment: Experiment::EmuCells(args) } => cells(args),

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 mod board;
 mod convert;
 mod coverage;
+mod dataset;
 mod decode;
 mod demo;
 mod doctor;
@@ -21,6 +22,7 @@ mod output;
 mod record;
 mod run;
 mod signals;
+mod sim;
 mod words;
 
 /// Measures the radio link from the modem's own records and sends exactly what it carries
@@ -53,6 +55,7 @@ enum Verb {
     Convert(convert::Convert),
     Link(link::Link),
     Emu(emu::Args),
+    Sim(sim::Args),
     Lab(lab::Args),
     Modem(modem::Modem),
     Record(record::Record),
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Verb::Convert(args) => convert::run(&args),
         Verb::Link(args) => link::run(&args),
         Verb::Emu(args) => emu::run(args),
+        Verb::Sim(args) => sim::run(args),
         Verb::Lab(args) => lab::run(args),
         Verb::Modem(args) => modem::run(&args),
         Verb::Record(args) => record::run(&args),

@@ -21,12 +21,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use sounding_cell::quantity as time;
 
-pub use actors::{Actors, Group};
+pub use actors::{Actor, Actors, Group};
 pub use cell::{Cell, DevicePlan, ModemPlan, Scatter};
 pub use error::{PlanError, Wrong};
 pub use flow::{Acknowledged, FlowPlan, TrafficPlan, Way};
 pub use links::{Drops, LinkPlan, Wire};
-pub use network::{Built, network};
+pub use network::{Built, network, offered};
 pub use seeds::Seeds;
 pub use text::{Run, Text};
 

@@ -9,6 +9,7 @@ use sounding_cell::config::{DeviceConfig, InvalidConfig};
 use sounding_cell::modem::{ClockConfig, ModemConfig};
 use sounding_cell::radio::{Position, TrajectoryConfig};
 use sounding_cell::{Event, Ran};
+use sounding_kpi::Direction;
 use sounding_sim::{
     Device, Diag, Duplex, Links, Network, Order, Output, Path as Pipe, Port, Radio, Reading,
     Through, Wired,
@@ -213,4 +214,21 @@ impl<P> Network<P> for Built<P> {
     fn is_finished(&self, now: HostInstant) -> bool {
         each!(self, network => network.is_finished(now))
     }
+}
+
+/// What the link of a device could have carried in a span of time, where anybody can say: links are given, and a modelled
+/// cell is not. A wired segment that could carry less counts instead.
+pub fn offered(
+    plan: &Plan,
+    folder: &Path,
+    port: Port,
+    (from, to): (Duration, Duration),
+) -> Result<Option<Bytes>, Wrong> {
+    let Some(link) = plan.links.get(usize::from(port.device.0)) else { return Ok(None) };
+    let way = usize::from(port.direction == Direction::Downlink);
+    let mut paths = vec![link.paths(&format!("links.{}", port.device.0), folder)?];
+    if let Some(wire) = &plan.wire {
+        paths.push(wire.paths("wire", folder)?);
+    }
+    Ok(paths.iter().map(|paths| paths[way].schedule.capacity(from, to)).min())
 }

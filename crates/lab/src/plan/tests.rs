@@ -1,5 +1,6 @@
 //! What a plan says, and what is said of one that is wrong.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::*;
@@ -9,9 +10,29 @@ duration = "5s"
 
 [[links]]
 up = "12Mbit"
-down = "12Mbit"
+down = "0s 12Mbit, 3s 6Mbit"
 
 [[flows]]
+direction = "up"
+"#;
+
+const CELL: &str = r#"
+duration = "1s"
+
+[cell]
+carriers = [{ prb = 25 }]
+
+[[cell.devices]]
+name = "phone"
+modem = { drain = "2ms" }
+
+[[cell.devices]]
+name = "others"
+count = 3
+scatter = { radius_m = 200.0 }
+
+[[flows]]
+name = "upload"
 direction = "up"
 "#;
 
@@ -19,11 +40,158 @@ fn text(plan: &str) -> Text {
     Text::new("plan.toml", plan, PathBuf::new())
 }
 
+fn runs(plan: &str, sets: &[&str]) -> Result<Vec<Run>, PlanError> {
+    let mut text = text(plan);
+    sets.iter().try_for_each(|set| text.set(set))?;
+    text.runs()
+}
+
 #[test]
 fn the_least_plan_is_one_run_of_one_flow() {
-    let runs = text(PLAN).runs().expect("a plan");
+    let runs = runs(PLAN, &[]).expect("a plan");
     assert_eq!(runs.len(), 1);
     let plan = &runs[0].plan;
     assert_eq!((runs[0].seed, plan.flows[0].controller.as_str()), (1, "cubic"));
     assert_eq!(plan.duration, Duration::from_secs(5));
+    assert_eq!(Actors::new(plan).expect("devices").flows.len(), 1);
+}
+
+#[test]
+fn a_device_is_what_its_scenario_says_and_what_the_plan_adds() {
+    let plan = &runs(CELL, &["cell.devices.phone.power.most_dbm=20"]).expect("a plan")[0].plan;
+    let phone = &plan.cell.as_ref().expect("a cell").devices[0];
+    assert_eq!(phone.modem.expect("a modem").drain, Duration::from_millis(2));
+    assert_eq!(phone.config.power.most_dbm, 20.0);
+    let groups = Actors::new(plan).expect("devices").groups;
+    assert_eq!(groups[1].devices, 1..4);
+    assert!(network::<()>(plan, &PathBuf::new(), 1).is_ok());
+}
+
+#[test]
+fn each_device_of_several_has_each_flow() {
+    let plan = &runs(CELL, &["flows.0.device=others", "flows.0.count=2"]).expect("a plan")[0].plan;
+    let actors = Actors::new(plan).expect("devices");
+    let devices: Vec<_> = actors.flows.iter().map(|flow| flow.port.device.0).collect();
+    assert_eq!(devices, [1, 1, 2, 2, 3, 3]);
+    assert_eq!(actors.name_of(sounding_sim::Device(2)), "others-1");
+}
+
+#[test]
+fn what_is_swept_is_run_in_every_combination_with_every_seed() {
+    let sweep = "seeds = \"4..5\"\n".to_owned()
+        + CELL
+        + "[sweep]\n\"flows.upload.controller\" = [\"reno\", \"bbr\"]\n\
+           \"cell.carriers.*.prb\" = [25, 50]\n\
+           [sweep.\"cell.devices.0.sleep\"]\nlong = { cycle = \"640ms\" }\nshort = { cycle = \"80ms\" }";
+    let runs = runs(&sweep, &[]).expect("a plan");
+    assert_eq!(runs.len(), 16);
+    let told = |run: &Run| {
+        let values: Vec<_> = run.values.iter().map(|(_, value)| value.as_str()).collect();
+        format!("{} seed {}", values.join(" "), run.seed)
+    };
+    let first: Vec<_> = runs.iter().take(6).map(told).collect();
+    let expected = [
+        "reno 25 long seed 4",
+        "reno 25 long seed 5",
+        "reno 25 short seed 4",
+        "reno 25 short seed 5",
+        "reno 50 long seed 4",
+        "reno 50 long seed 5",
+    ];
+    assert_eq!(first, expected);
+    let last = &runs[15].plan;
+    let cell = last.cell.as_ref().expect("a cell");
+    assert_eq!((cell.carriers[0].prb, last.flows[0].controller.as_str()), (50, "bbr"));
+    assert_eq!(cell.devices[0].config.sleep.cycle, Duration::from_millis(80));
+}
+
+#[test]
+fn what_is_set_wins_whether_it_is_toml_or_a_word() {
+    let sets = ["duration=2s", "seeds=[3, 9]", "flows.*.controller = bbr", "wire.delay=\"7ms\""];
+    let runs = runs(PLAN, &sets).expect("a plan");
+    let seeds: Vec<_> = runs.iter().map(|run| run.seed).collect();
+    assert_eq!(seeds, [3, 9]);
+    let plan = &runs[0].plan;
+    assert_eq!((plan.duration.as_secs(), plan.flows[0].controller.as_str()), (2, "bbr"));
+    assert_eq!(plan.wire.as_ref().expect("a wire").delay, Duration::from_millis(7));
+}
+
+/// A plan with one thing in it changed.
+fn with(plan: &str, from: &str, to: &str) -> String {
+    assert!(plan.contains(from), "{from}");
+    plan.replacen(from, to, 1)
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place_and_what_there_is_instead() {
+    let flow = "direction = \"up\"\n";
+    let plans = [
+        ("not TOML", with(PLAN, "\"5s\"", "\"5s")),
+        ("an unknown key", with(PLAN, "up = ", "upp = ")),
+        ("a missing key", with(PLAN, flow, "")),
+        ("a missing table", with(PLAN, "[[flows]]\ndirection = \"up\"\n", "flows = []")),
+        ("no network", with(PLAN, "[[links]]\nup = \"12Mbit\"\ndown = \"0s 12Mbit, 3s 6Mbit\"", "")),
+        ("two networks", PLAN.to_owned() + "[cell]\ncarriers = [{}]\ndevices = [{}]"),
+        ("a time without a unit", with(PLAN, "\"5s\"", "\"5\"")),
+        ("no time at all", with(PLAN, "\"5s\"", "5")),
+        ("no time to pass", with(PLAN, "\"5s\"", "\"0s\"")),
+        ("a warm-up that is all there is", with(PLAN, "duration", "warmup = \"5s\"\nduration")),
+        ("a size without a unit", PLAN.to_owned() + "buffer = \"4x\""),
+        ("a rate that is none", PLAN.to_owned() + "traffic = { kind = \"datagrams\", rate = \"2\" }"),
+        ("a kind of traffic", PLAN.to_owned() + "traffic = { kind = \"torrent\" }"),
+        ("a direction", with(PLAN, flow, "direction = \"sideways\"\n")),
+        ("a controller", PLAN.to_owned() + "controller = \"vegas\""),
+        ("seeds that are none", with(PLAN, "duration", "seeds = \"9..3\"\nduration")),
+        ("a negative seed", with(PLAN, "duration", "seeds = -1\nduration")),
+        ("a device that is not there", PLAN.to_owned() + "device = \"phone\""),
+        ("two devices of one name", with(CELL, "\"others\"", "\"phone\"")),
+        ("a key of a device", with(CELL, "count = 3", "colour = 3")),
+        ("a key within a device", with(CELL, "count = 3", "sleep = { cycles = \"1s\" }")),
+        ("a modem's key", with(CELL, "drain", "drains")),
+        ("a sweep of one value", PLAN.to_owned() + "[sweep]\n\"flows.0.controller\" = \"bbr\""),
+        ("a value of a sweep", PLAN.to_owned() + "[sweep]\n\"flows.0.controller\" = [\"bbr\", \"brr\"]"),
+        ("a sweep of what is not there", PLAN.to_owned() + "[sweep]\n\"flows.3.controller\" = [\"bbr\"]"),
+        ("a sweep within a word", PLAN.to_owned() + "[sweep]\n\"duration.x\" = [1]"),
+    ];
+    let mut said = String::new();
+    for (what, plan) in &plans {
+        let error = runs(plan, &[]).expect_err(what);
+        writeln!(said, "{what}\n    {error}").expect("room");
+    }
+    for set in ["duration", "=5s", "flows.7.controller=bbr", "flows.0.controller=brr", "duration=5"] {
+        let error = runs(PLAN, &[set]).expect_err(set);
+        writeln!(said, "{set}\n    {error}").expect("room");
+    }
+    insta::assert_snapshot!("errors", said);
+}
+
+#[test]
+fn what_only_the_network_can_refuse_is_said_with_its_place_too() {
+    let sets = [
+        (CELL, "cell.carriers.0.prb=500"),
+        (CELL, "cell.carriers.0.tdd=DSU"),
+        (CELL, "cell.devices.0.cells=[[1]]"),
+        (CELL, "cell.devices.0.adapt_uplink.target_error_rate=2"),
+        (CELL, "cell.devices.1.scatter.radius_m=-1"),
+        (CELL, "cell.devices.0.channel={ kind = \"script\", levels = [] }"),
+        (PLAN, "links.0.up=nowhere.up"),
+        (PLAN, "wire.down=12"),
+    ];
+    let mut said = String::new();
+    for (plan, set) in sets {
+        let mut text = text(plan);
+        text.set(set).expect(set);
+        let run = &text.runs().expect(set)[0];
+        let wrong = network::<()>(&run.plan, &run.folder, 1).expect_err(set);
+        writeln!(said, "{set}\n    {}", text.locate(run, wrong)).expect("room");
+    }
+    insta::assert_snapshot!("refusals", said);
+}
+
+#[test]
+fn a_place_is_counted_in_lines_and_characters() {
+    let plan = "about = \"\u{e4}\u{f6}\"\nduration = \"5s\"\n  x = 1\n";
+    let error = runs(plan, &[]).expect_err("x is no key");
+    assert_eq!(error.position(), Some((3, 3)));
+    assert_eq!(error.key, "x");
 }

@@ -182,6 +182,8 @@ impl Text {
                     list.into_iter().map(|value| (self.written(&value), value)).collect()
                 }
                 DeValue::Table(named) => {
+                    let mut named: Vec<_> = named.into_iter().collect();
+                    named.sort_by_key(|(key, _)| key.span().start);
                     named.into_iter().map(|(key, value)| (key.into_inner().into(), value)).collect()
                 }
                 _ => Vec::new(),

@@ -1,0 +1,239 @@
+//! A set of traces like BISCAY's: what a saturating flow of datagrams got of a modelled cell, each way for itself, and the
+//! modem's records of it.
+//!
+//! BISCAY §5.3.1 and §A.4: 260 traces, half of them 4G and half 5G; of the 4G ones half static and half mobile, of the 5G
+//! ones a fifth and four fifths; three in five on peak. How long each is, the paper does not say.
+
+mod real;
+mod scenario;
+mod statistics;
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sounding_trace::mahimahi;
+
+pub use real::{BISCAY_MOBILE, BISCAY_STATIC, real};
+pub use scenario::{Rat, Scenario};
+pub use statistics::{Comparison, Figures, Statistics, comparison};
+
+use crate::plan::Text;
+use crate::simulate::{About, Files, Keep, Output, Place, SimulateError, simulate};
+
+/// What is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Order {
+    /// How many traces.
+    pub traces: u32,
+    /// How long each is.
+    pub duration: Duration,
+    /// What all of them follow from.
+    pub seed: u64,
+}
+
+/// A trace to be made.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Of the folder.
+    pub name: String,
+    /// What it is like.
+    pub scenario: Scenario,
+    /// What it is made by.
+    pub plan: String,
+}
+
+/// A trace that was made: what stands in its folder's `trace.json`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Made {
+    /// Of the folder.
+    pub name: String,
+    /// What it is like.
+    #[serde(flatten)]
+    pub scenario: Scenario,
+    /// Throughput from the device, by the second.
+    pub up: Statistics,
+    /// Throughput to the device, by the second.
+    pub down: Statistics,
+    /// Follows from everything that happened, each way.
+    pub digests: [String; 2],
+    /// Version of this program.
+    pub sounding: String,
+    /// The commit it was built from.
+    pub commit: String,
+    /// What it was made by: `sounding sim` makes it again.
+    pub plan: String,
+}
+
+/// The file in a folder that says what is in it.
+pub const ABOUT: &str = "trace.json";
+
+/// Why a trace could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum DatasetError {
+    /// The run itself.
+    #[error("{name}: {source}")]
+    Run {
+        /// Of the trace.
+        name: String,
+        /// Why.
+        source: SimulateError,
+    },
+    /// Something of it cannot be written.
+    #[error("{name}: {source}")]
+    Write {
+        /// Of the trace.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A plan of it is none: an error of this program.
+    #[error("{0}")]
+    Plan(#[from] crate::plan::PlanError),
+}
+
+/// All traces of an order. A longer order begins with the traces of a shorter one.
+pub fn entries(order: &Order) -> Vec<Entry> {
+    (0..order.traces).map(|number| scenario::entry(order, number)).collect()
+}
+
+/// Makes a trace: its plan, both ways as packet-delivery files of mahimahi, both Diag logs, and what is in it.
+pub fn make(
+    entry: &Entry,
+    files: &mut dyn Files,
+    go_on: &mut dyn FnMut(Duration) -> ControlFlow<()>,
+) -> Result<Made, DatasetError> {
+    let write = |source: io::Error| DatasetError::Write { name: entry.name.clone(), source };
+    let text = Text::new(&entry.name, &entry.plan, PathBuf::new());
+    let about = About::new(&text);
+    let keep = Keep { captures: true, traces: true, ..Keep::default() };
+    let mut results = Vec::new();
+    for (run, way) in text.runs()?.iter().zip(["up", "down"]) {
+        let mut both = Both { files, way, kept: Kept::default() };
+        let outcome = simulate(run, &keep, &about, &mut both, go_on);
+        let kept = both.kept;
+        let outcome =
+            outcome.map_err(|source| DatasetError::Run { name: entry.name.clone(), source })?;
+        let bytes = kept.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let trace = mahimahi::parse(&bytes).map_err(|error| {
+            write(io::Error::other(format!("nothing came through {way}: {error}")))
+        })?;
+        results.push((Statistics::of(&trace, run.plan.duration), outcome.digest));
+    }
+    let [(up, first), (down, second)] = <[_; 2]>::try_from(results)
+        .map_err(|_| write(io::Error::other("its plan is not of one run each way")))?;
+    let made = Made {
+        name: entry.name.clone(),
+        scenario: entry.scenario,
+        up,
+        down,
+        digests: [first, second],
+        sounding: about.sounding,
+        commit: about.commit,
+        plan: entry.plan.clone(),
+    };
+    let mut store = |name: &str, bytes: &[u8]| {
+        let mut out = files.create(name)?;
+        out.write_all(bytes)?;
+        out.flush()
+    };
+    store("plan.toml", entry.plan.as_bytes()).map_err(write)?;
+    let json = serde_json::to_vec_pretty(&made).map_err(|error| write(error.into()))?;
+    store(ABOUT, &json).map_err(write)?;
+    Ok(made)
+}
+
+/// Makes all these on `jobs` threads; what is made is told as it is finished.
+pub fn make_all(
+    entries: &[Entry],
+    jobs: usize,
+    stop: &AtomicBool,
+    open: &(dyn Fn(&Entry) -> io::Result<Box<dyn Place>> + Sync),
+    finished: &(dyn Fn(&Made) + Sync),
+) -> Result<(), DatasetError> {
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(None);
+    let is_over = AtomicBool::new(false);
+    let one = |entry: &Entry| {
+        let write = |source| DatasetError::Write { name: entry.name.clone(), source };
+        let mut place = open(entry).map_err(write)?;
+        let mut go_on = |_: Duration| {
+            if stop.load(Ordering::Relaxed) || is_over.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        };
+        let made = make(entry, &mut *place, &mut go_on)?;
+        place.finish().map_err(write)?;
+        finished(&made);
+        Ok(())
+    };
+    thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, entries.len().max(1)) {
+            scope.spawn(|| {
+                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(error) = one(entry) {
+                        is_over.store(true, Ordering::Relaxed);
+                        failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    }
+                    if is_over.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(DatasetError::Run { source: SimulateError::Stopped, .. }) | None => Ok(()),
+        Some(error) => Err(error),
+    }
+}
+
+/// The files of one way beside those of the other; the trace is kept too, to be measured.
+struct Both<'a> {
+    files: &'a mut dyn Files,
+    way: &'static str,
+    kept: Kept,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default)]
+struct Kept(std::sync::Arc<Mutex<Vec<u8>>>);
+
+struct Copied {
+    out: Output,
+    kept: Kept,
+}
+
+impl Files for Both<'_> {
+    fn create(&mut self, name: &str) -> io::Result<Output> {
+        let end = name.rsplit('.').next().unwrap_or(name);
+        let out = self.files.create(&format!("{}.{end}", self.way))?;
+        if end != "trace" {
+            return Ok(out);
+        }
+        Ok(Box::new(Copied { out, kept: self.kept.clone() }))
+    }
+}
+
+impl Write for Copied {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        let mut kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,209 @@
+//! Runs of plans, whatever the thread and the build.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sounding_link::{Arrival, Seen};
+
+use super::*;
+use crate::plan::Text;
+
+const CELL: &str = r#"
+duration = "2s"
+seeds = [1, 2]
+
+[cell]
+carriers = [{ prb = 25 }]
+sniffer = true
+[[cell.devices]]
+name = "phone"
+modem = {}
+
+[wire]
+delay = "20ms"
+
+[[flows]]
+direction = "up"
+
+[sweep]
+"flows.0.controller" = ["biscay", "bbr"]
+"#;
+
+const LINKS: &str = r#"
+duration = "10s"
+warmup = "2s"
+
+[[links]]
+up = "0s 12Mbit, 4s 6Mbit, 7s 20Mbit"
+down = "20Mbit"
+delay = "20ms"
+queue = "100kB"
+
+[wire]
+up = "15Mbit"
+down = "1Gbit"
+delay = "5ms"
+queue = "60kB"
+
+[[flows]]
+name = "bulk"
+direction = "up"
+
+[[flows]]
+name = "short"
+direction = "up"
+controller = "reno"
+start = "3s"
+stop = "6s"
+
+[[flows]]
+name = "steady"
+direction = "down"
+traffic = { kind = "steady", rate = "2Mbit" }
+
+[sweep]
+"flows.bulk.controller" = ["cubic", "bbr", "reno"]
+"#;
+
+/// Files in memory, by run and name.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
+
+struct InMemory(Memory, String);
+
+impl Memory {
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Files for InMemory {
+    fn create(&mut self, name: &str) -> io::Result<Output> {
+        Ok(Box::new(InMemory(self.0.clone(), format!("{} {name}", self.1))))
+    }
+}
+
+impl Place for InMemory {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl io::Write for InMemory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut files = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        files.entry(self.1.clone()).or_default().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn run(plan: &str, keep: &Keep, jobs: usize) -> (Finished, BTreeMap<String, Vec<u8>>) {
+    let text = Text::new("plan.toml", plan, PathBuf::new());
+    let runs = text.runs().expect("a plan");
+    let (about, stop, memory) = (About::new(&text), AtomicBool::new(false), Memory::default());
+    let open = |run: &Run| -> io::Result<Box<dyn Place>> {
+        Ok(Box::new(InMemory(memory.clone(), run.number.to_string())))
+    };
+    let finished = all(&runs, keep, &about, jobs, &stop, &open, &mut |_| {}).expect("no error");
+    assert!(finished.complete);
+    let table = InMemory(memory.clone(), "flows".into());
+    parquet(&about, &finished, Box::new(table)).expect("room");
+    (finished, memory.files())
+}
+
+const EVERYTHING: Keep = Keep {
+    series: Some(Duration::from_millis(100)),
+    packets: true,
+    captures: true,
+    traces: true,
+    truth: true,
+    sniffer: true,
+};
+
+#[test]
+fn the_number_of_threads_changes_no_byte() {
+    let (one, files) = run(CELL, &EVERYTHING, 1);
+    let (three, again) = run(CELL, &EVERYTHING, 3);
+    assert_eq!(files.len(), 4 * 7 + 1, "{:?}", files.keys());
+    assert!(files.values().all(|bytes| !bytes.is_empty()));
+    assert!(files == again);
+    let json = |finished: &Finished| json(&About::new(&Text::new("", "", PathBuf::new())), finished);
+    assert_eq!(json(&one).expect("JSON"), json(&three).expect("JSON"));
+}
+
+/// The same digest as in every other build. Links are given here: what a modelled cell does may change with its model.
+#[test]
+fn the_same_plan_is_the_same_in_every_build() {
+    let (finished, _) = run(LINKS, &Keep::default(), 2);
+    let digests: Vec<_> = finished.outcomes.iter().map(|outcome| outcome.digest.as_str()).collect();
+    assert_eq!(digests, ["", "", ""]);
+}
+
+#[test]
+fn what_is_kept_changes_nothing_of_what_happens() {
+    for plan in [CELL, LINKS] {
+        let digests = |keep: &Keep| -> Vec<String> {
+            run(plan, keep, 2).0.outcomes.into_iter().map(|outcome| outcome.digest).collect()
+        };
+        assert_eq!(digests(&Keep::default()), digests(&EVERYTHING));
+    }
+}
+
+#[test]
+fn a_flow_that_stops_leaves_the_link_to_the_others() {
+    let (finished, _) = run(LINKS, &Keep::default(), 2);
+    for outcome in &finished.outcomes {
+        let [bulk, short, steady] = &outcome.flows[..] else { panic!("three flows") };
+        // Of the 8 s that are measured it sends for three, at 12 and 6 Mbit/s of which it has a share.
+        let most = (12.0 + 2.0 * 6.0) / 8.0;
+        assert!(short.throughput_mbit_per_sec < most, "{short:?}");
+        let used = bulk.utilisation.expect("links are given");
+        assert!((0.5..1.0).contains(&used), "{used}");
+        assert!((steady.throughput_mbit_per_sec - 2.07).abs() < 0.1, "{steady:?}");
+    }
+}
+
+#[test]
+fn a_capture_is_what_the_modem_wrote_and_holds_the_grants() {
+    let (finished, files) = run(CELL, &EVERYTHING, 2);
+    let capture = &files["1 phone.qmdl"];
+    let mut sounder = sounding_link::Sounder::new(sounding_link::Config::new(Direction::Uplink));
+    let mut best = 0.0_f64;
+    for chunk in capture.chunks(1_000) {
+        sounder.handle_bytes(Arrival::AsStamped, chunk, |sounder, seen| {
+            if let Seen::Record(record) = seen {
+                let now = HostInstant::from_nanos(record.at.as_nanos());
+                best = best.max(sounder.estimate(now).rate.mbit_per_sec());
+            }
+        });
+    }
+    let carried = finished.outcomes[0].flows[0].throughput_mbit_per_sec;
+    assert!(best > 0.8 * carried, "{best} {carried}");
+}
+
+#[test]
+fn a_sniffer_has_a_line_for_every_subframe() {
+    let (_, files) = run(CELL, &EVERYTHING, 2);
+    let heard = String::from_utf8(files["1 carrier-0-up.dciLog"].clone()).expect("text");
+    let mut subframes: Vec<&str> =
+        heard.lines().filter_map(|line| line.split('\t').next()).collect();
+    subframes.dedup();
+    let expected: Vec<String> = (0..2_000).map(|tti| tti.to_string()).collect();
+    assert_eq!(subframes, expected);
+}
+
+#[test]
+fn a_trace_is_what_the_flow_got() {
+    let (finished, files) = run(LINKS, &EVERYTHING, 2);
+    let trace = sounding_trace::mahimahi::parse(&files["1 0-bulk-device-0-up.trace"]).expect("it");
+    let flow = &finished.outcomes[0].flows[0];
+    let mbit = trace.millis().len() as f64 * 12e3 / 8e6;
+    assert!((mbit / flow.throughput_mbit_per_sec - 1.0).abs() < 0.01, "{mbit} {flow:?}");
+}
