@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::by_name;
 use sounding_sim::World;
-use sounding_sim::world::{Flow, Listening, Report, Segment};
+use sounding_sim::world::{Report, Segment};
 use sounding_units::HostInstant;
 
 use crate::emulate::{self, EmulateError};
 use crate::plan::{self, Actors, Built, PlanError, Run, Text};
 use crate::provenance::{Begun, Provenance};
+use crate::simulate::populate;
 
 /// Cells by name.
 const CELLS: [(&str, &str); 2] = [
@@ -163,15 +163,11 @@ fn real(plan: &Plan, run: &Run) -> Result<(Side, u64, f64), EmulateError> {
 fn unreal(run: &Run) -> Result<Side, EmulateError> {
     let network: Built<Segment> = plan::network(&run.plan, &run.folder, run.seed)?;
     let mut world = World::new(network, run.seed);
-    let actor = Actors::new(&run.plan)?.flows[0];
-    let flow = &run.plan.flows[actor.plan];
-    world.listen(Listening::new(actor.port));
-    let make = by_name(&flow.controller);
-    let id = make.map(|make| world.add_flow(Flow::bulk(actor.port, make)));
+    let flows = populate(&mut world, run, &Actors::new(&run.plan)?);
     world.run_until(HostInstant::default() + run.plan.warmup);
     world.measure_afresh();
     world.run_until(HostInstant::default() + run.plan.duration);
-    Ok(id.map_or_else(|| Side::of(&Report::default()), |id| Side::of(world.report(id))))
+    Ok(Side::of(world.report(flows[0])))
 }
 
 impl Side {

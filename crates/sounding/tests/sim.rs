@@ -120,16 +120,15 @@ fn results_are_the_same_to_the_byte_however_many_run_at_once() {
         let table = stdout(
             &folder.sim(&[&["--jobs", jobs, "--out", text(&out)][..], &everything].concat()),
         );
-        let files = files(&out).into_iter().map(|(path, bytes)| {
-            (path.strip_prefix(&out).unwrap().to_path_buf(), bytes)
-        });
+        let files = files(&out)
+            .into_iter()
+            .map(|(path, bytes)| (path.strip_prefix(&out).unwrap().to_path_buf(), bytes));
         (table, files.collect::<BTreeMap<_, _>>())
     });
     assert_eq!(one.0, two.0);
     assert_eq!(one.1.keys().collect::<Vec<_>>(), two.1.keys().collect::<Vec<_>>());
     assert!(one.1 == two.1);
-    let result: Json =
-        serde_json::from_slice(&one.1[Path::new("result.json")]).unwrap();
+    let result: Json = serde_json::from_slice(&one.1[Path::new("result.json")]).unwrap();
     assert_eq!(result["plan"], PLAN);
     assert_eq!(result["runs"].as_array().unwrap().len(), 4);
     assert!(one.1.contains_key(Path::new("run-0004/carrier-0-down.dciLog")));

@@ -130,14 +130,20 @@ fn what_is_wrong_is_said_with_its_place_and_what_there_is_instead() {
         ("an unknown key", with(PLAN, "up = ", "upp = ")),
         ("a missing key", with(PLAN, flow, "")),
         ("a missing table", with(PLAN, "[[flows]]\ndirection = \"up\"\n", "flows = []")),
-        ("no network", with(PLAN, "[[links]]\nup = \"12Mbit\"\ndown = \"0s 12Mbit, 3s 6Mbit\"", "")),
+        (
+            "no network",
+            with(PLAN, "[[links]]\nup = \"12Mbit\"\ndown = \"0s 12Mbit, 3s 6Mbit\"", ""),
+        ),
         ("two networks", PLAN.to_owned() + "[cell]\ncarriers = [{}]\ndevices = [{}]"),
         ("a time without a unit", with(PLAN, "\"5s\"", "\"5\"")),
         ("no time at all", with(PLAN, "\"5s\"", "5")),
         ("no time to pass", with(PLAN, "\"5s\"", "\"0s\"")),
         ("a warm-up that is all there is", with(PLAN, "duration", "warmup = \"5s\"\nduration")),
         ("a size without a unit", PLAN.to_owned() + "buffer = \"4x\""),
-        ("a rate that is none", PLAN.to_owned() + "traffic = { kind = \"datagrams\", rate = \"2\" }"),
+        (
+            "a rate that is none",
+            PLAN.to_owned() + "traffic = { kind = \"datagrams\", rate = \"2\" }",
+        ),
         ("a kind of traffic", PLAN.to_owned() + "traffic = { kind = \"torrent\" }"),
         ("a direction", with(PLAN, flow, "direction = \"sideways\"\n")),
         ("a controller", PLAN.to_owned() + "controller = \"vegas\""),
@@ -149,8 +155,14 @@ fn what_is_wrong_is_said_with_its_place_and_what_there_is_instead() {
         ("a key within a device", with(CELL, "count = 3", "sleep = { cycles = \"1s\" }")),
         ("a modem's key", with(CELL, "drain", "drains")),
         ("a sweep of one value", PLAN.to_owned() + "[sweep]\n\"flows.0.controller\" = \"bbr\""),
-        ("a value of a sweep", PLAN.to_owned() + "[sweep]\n\"flows.0.controller\" = [\"bbr\", \"brr\"]"),
-        ("a sweep of what is not there", PLAN.to_owned() + "[sweep]\n\"flows.3.controller\" = [\"bbr\"]"),
+        (
+            "a value of a sweep",
+            PLAN.to_owned() + "[sweep]\n\"flows.0.controller\" = [\"bbr\", \"brr\"]",
+        ),
+        (
+            "a sweep of what is not there",
+            PLAN.to_owned() + "[sweep]\n\"flows.3.controller\" = [\"bbr\"]",
+        ),
         ("a sweep within a word", PLAN.to_owned() + "[sweep]\n\"duration.x\" = [1]"),
     ];
     let mut said = String::new();
@@ -158,7 +170,8 @@ fn what_is_wrong_is_said_with_its_place_and_what_there_is_instead() {
         let error = runs(plan, &[]).expect_err(what);
         writeln!(said, "{what}\n    {error}").expect("room");
     }
-    for set in ["duration", "=5s", "flows.7.controller=bbr", "flows.0.controller=brr", "duration=5"] {
+    for set in ["duration", "=5s", "flows.7.controller=bbr", "flows.0.controller=brr", "duration=5"]
+    {
         let error = runs(PLAN, &[set]).expect_err(set);
         writeln!(said, "{set}\n    {error}").expect("room");
     }

@@ -134,7 +134,8 @@ fn the_number_of_threads_changes_no_byte() {
     assert_eq!(files.len(), 4 * 7 + 1, "{:?}", files.keys());
     assert!(files.values().all(|bytes| !bytes.is_empty()));
     assert!(files == again);
-    let json = |finished: &Finished| json(&About::new(&Text::new("", "", PathBuf::new())), finished);
+    let json =
+        |finished: &Finished| json(&About::new(&Text::new("", "", PathBuf::new())), finished);
     assert_eq!(json(&one).expect("JSON"), json(&three).expect("JSON"));
 }
 

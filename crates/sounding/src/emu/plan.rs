@@ -6,24 +6,25 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use std::{fmt, thread};
 
-use miette::{Diagnostic, IntoDiagnostic, LabeledSpan, Result, SourceCode};
+use miette::{IntoDiagnostic, Result};
 use serde_json::{Value as Json, json};
 use sounding_lab::emulate::{self, EmulateError, Emulated, Ended, FlowFigures, Settings, Users};
-use sounding_lab::plan::{PlanError, Run, Text};
+use sounding_lab::plan::{Run, Text};
 
 use super::command::{self, Interrupts, Watch};
 use super::{Args, table, tell_of_scheduling};
+use crate::sim::shown;
 
 /// Above this share of a processor a network may not keep up with the clock: the rest goes into moving packets and modems.
 const FULL: f64 = 0.7;
 
 /// Runs the plan.
 pub(super) fn run(args: &Args, path: &Path) -> Result<ExitCode> {
-    let mut text = Text::read(path).map_err(InPlan)?;
+    let mut text = Text::read(path).map_err(shown)?;
     for set in &args.set {
-        text.set(set).map_err(InPlan)?;
+        text.set(set).map_err(shown)?;
     }
-    let runs = text.runs().map_err(InPlan)?;
+    let runs = text.runs().map_err(shown)?;
     // Before anything is started, so that no signal finds a half-made emulation.
     let interrupts = Interrupts::catch().into_diagnostic()?;
     if !args.command.is_empty() {
@@ -216,31 +217,7 @@ impl fmt::Display for Of<'_> {
 /// An error about a value of the plan says where the value stands.
 fn located(text: &Text, run: &Run, error: EmulateError) -> miette::Report {
     match error {
-        EmulateError::Plan(wrong) => InPlan(text.locate(run, wrong)).into(),
+        EmulateError::Plan(wrong) => shown(text.locate(run, wrong)),
         other => miette::miette!("{other}"),
-    }
-}
-
-/// A fault of a plan, shown at its place.
-#[derive(Debug)]
-struct InPlan(PlanError);
-
-impl fmt::Display for InPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for InPlan {}
-
-impl Diagnostic for InPlan {
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.0.span.as_ref().map(|_| &self.0.text as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let span = self.0.span.clone()?;
-        let label = LabeledSpan::new_with_span(Some(self.0.message.clone()), span);
-        Some(Box::new(std::iter::once(label)))
     }
 }
