@@ -24,6 +24,10 @@ use crate::{Direction, DirectionReport, Flow, Outcome, Pace, PacketRecord, Realt
 /// which bounds how late it can make a departure.
 const READ_BATCH: usize = 64;
 
+/// Steps of the network that are worked through before devices are looked after again: what a network that is behind takes
+/// must not keep everything else waiting.
+const STEP_BATCH: usize = 64;
+
 /// Buffers made before the first packet: 4 MiB of packets, the most a TCP sender with default buffers has in flight.
 const WARM_SLOTS: usize = 4096;
 
@@ -71,6 +75,8 @@ impl Engine {
             network,
             lanes,
             clock: Clock { started },
+            reached: HostInstant::default(),
+            owes: false,
             tap,
             diag_lost: 0,
             pacer: Pacer::new(),
@@ -143,6 +149,10 @@ struct Mover {
     network: Box<dyn Network<Slot> + Send>,
     lanes: Vec<Lane>,
     clock: Clock,
+    /// The network's time: the clock's, or earlier while it is behind.
+    reached: HostInstant,
+    /// Whether something of the network was due already when it was last looked after.
+    owes: bool,
     tap: Option<Tap>,
     diag_lost: u64,
     pacer: Pacer,
@@ -170,7 +180,7 @@ impl Mover {
                     ready.set(way, read == READ_BATCH);
                     moved += read;
                 }
-                moved += self.advance(self.clock.now())?;
+                moved += self.advance()?;
             }
             self.take_events();
             let now = monotonic_now();
@@ -179,10 +189,13 @@ impl Mover {
                 _ => self.publish(),
             }
             punctuality.handle_packets(moved, now);
+            if self.owes {
+                ready = Ready::all(self.tuns.len());
+            }
             if ready.any() {
                 continue;
             }
-            if self.network.is_finished(self.clock.now()) {
+            if self.network.is_finished(self.reached) {
                 finished.store(true, Ordering::Relaxed);
             }
             self.sender.flush_if_due(now);
@@ -238,34 +251,43 @@ impl Mover {
             };
             let slot = Slot { index, len: len as u16, flow: Flow::of(&buffer[..len]) };
             let size = Bytes::new(len as u64);
-            let now = self.clock.now();
-            self.advance(now)?;
+            if !self.owes {
+                self.advance()?;
+            }
             let lane = &mut self.lanes[way];
             lane.report.arrived += 1;
             lane.report.arrived_bytes += size;
-            self.network.handle_packet(now, lane.port, size, slot);
+            // A network that is behind is so for all who use it: it goes on in its own time, and all comes late.
+            self.network.handle_packet(self.reached, lane.port, size, slot);
         }
         Ok(READ_BATCH)
     }
 
-    /// Lets the network's time come to `until`, and says how many packets were settled.
+    /// Lets the network's time come up to the clock, as far as a batch of steps goes, and says how many packets were
+    /// settled.
     ///
     /// In steps from one thing that happens to the next: what was due early does not wait for the work on what is due
     /// late, and how late each was is known.
-    fn advance(&mut self, until: HostInstant) -> io::Result<usize> {
+    fn advance(&mut self) -> io::Result<usize> {
+        let now = self.clock.now();
         let mut settled = self.deliver()?;
-        let mut due = self.network.wakeup();
-        while let Some(at) = due.filter(|at| *at <= until) {
-            self.network.handle_time(at);
+        for _ in 0..STEP_BATCH {
+            let due = self.network.wakeup().filter(|due| *due <= now);
+            // A model that goes on waking for nothing would hold up everything else.
+            let goes_on = due.is_none_or(|due| due > self.reached);
+            let to = due.filter(|_| goes_on).unwrap_or(now);
+            self.network.handle_time(to);
+            self.reached = to;
             settled += self.deliver()?;
-            self.pacer.handle_step(self.clock.host(at), monotonic_now());
-            due = self.network.wakeup();
-            if due.is_some_and(|due| due <= at) {
-                // A model that goes on waking for nothing would hold up everything else.
-                self.network.handle_time(until);
-                return Ok(settled + self.deliver()?);
+            if let Some(due) = due {
+                self.pacer.handle_step(self.clock.host(due), monotonic_now());
+            }
+            if to == now {
+                self.owes = false;
+                return Ok(settled);
             }
         }
+        self.owes = true;
         Ok(settled)
     }
 
