@@ -9,7 +9,7 @@
 //!    allocation ([`record::Record`]).
 //!
 //! [`command`] has the requests and answers of a session, [`session`] knows in which order; the record views can also write what they read,
-//! for a modelled modem.
+//! for a modelled modem, and [`buffer`] is where that keeps them until they are read.
 //!
 //! ```
 //! use sounding_diag::capture::Capture;
@@ -46,6 +46,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod buffer;
 pub mod capture;
 mod code;
 pub mod command;

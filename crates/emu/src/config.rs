@@ -1,28 +1,30 @@
+use std::fmt;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-use sounding_sim::{PathConfig, Pipe};
-use sounding_trace::Schedule;
-use sounding_units::HostInstant;
+use sounding_sim::{Device, Diag, Network, PathConfig};
 
 use crate::Slot;
 
 /// What to emulate.
 #[derive(Debug)]
 pub struct Config {
-    /// From near to far.
-    pub up: Way,
-    /// From far to near.
-    pub down: Way,
-    /// Address of the near end. Default 100.64.0.1 (RFC 6598, never routed on the Internet).
+    /// What packets pass.
+    pub between: Between,
+    /// The devices of the network that have hosts, each in a namespace of its own: 1 to 64.
+    pub devices: Vec<Device>,
+    /// Who takes what the modems of a network write, if anybody does.
+    pub tap: Option<Tap>,
+    /// Address of the near end. Default 100.64.0.1 (RFC 6598, never routed on the Internet). Each further device's is 256
+    /// beyond.
     pub near_address: Ipv4Addr,
     /// Address of the far end. Default 100.64.0.2.
     pub far_address: Ipv4Addr,
     /// Largest IP packet, in bytes, 576..=9000. Default 1500.
     pub mtu: u16,
-    /// Settings for both namespaces, as `net.ipv4.tcp_wmem` and its value.
+    /// Settings for all namespaces, as `net.ipv4.tcp_wmem` and its value.
     pub sysctls: Vec<(String, String)>,
-    /// Where to write packet logs in mm-link's format.
+    /// Where to write packet logs in mm-link's format; only links have such logs.
     pub logs: Logs,
     /// Whether [`Report::records`](crate::Report::records) keeps what became of each packet.
     pub record: bool,
@@ -31,11 +33,21 @@ pub struct Config {
 }
 
 impl Config {
-    /// These two links and the defaults for everything else.
-    pub fn new(up: impl Into<Way>, down: impl Into<Way>) -> Self {
+    /// One device between these two links, and the defaults for everything else.
+    pub fn new(up: PathConfig, down: PathConfig) -> Self {
+        Self::between(Between::Links { up, down })
+    }
+
+    /// These devices of a network, and the defaults for everything else.
+    pub fn over(network: impl Network<Slot> + Send + 'static, devices: Vec<Device>) -> Self {
+        Self { devices, ..Self::between(Between::Network(Box::new(network))) }
+    }
+
+    fn between(between: Between) -> Self {
         Self {
-            up: up.into(),
-            down: down.into(),
+            between,
+            devices: vec![Device(0)],
+            tap: None,
             near_address: Ipv4Addr::new(100, 64, 0, 1),
             far_address: Ipv4Addr::new(100, 64, 0, 2),
             mtu: 1500,
@@ -47,39 +59,58 @@ impl Config {
     }
 }
 
-/// What one direction runs through.
-#[derive(Debug)]
-pub enum Way {
-    /// A link and a delay, in the order of `mm-delay D mm-link UP DOWN`.
-    Path(PathConfig),
-    /// Any model of a network.
-    Custom(Custom),
-}
+/// Takes what modems write, with times by the host's clock. Called by the thread that moves packets, so it must not wait;
+/// false says that what it was given is lost.
+pub struct Tap(Box<dyn FnMut(Diag) -> bool + Send>);
 
-impl From<PathConfig> for Way {
-    fn from(path: PathConfig) -> Self {
-        Self::Path(path)
+impl Tap {
+    /// Calls this.
+    pub fn new(take: impl FnMut(Diag) -> bool + Send + 'static) -> Self {
+        Self(Box::new(take))
+    }
+
+    pub(crate) fn take(&mut self, diag: Diag) -> bool {
+        (self.0)(diag)
     }
 }
 
-/// A model of a network, made when the emulation starts.
-pub struct Custom {
-    /// Makes the model; its argument is the moment the emulation starts.
-    pub make: Box<dyn FnOnce(HostInstant) -> Box<dyn Pipe<Slot> + Send> + Send>,
-}
-
-impl std::fmt::Debug for Custom {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Custom")
+impl fmt::Debug for Tap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tap")
     }
 }
 
-impl Way {
-    /// The schedule of the link, if it has one: what a log derives its opportunities from.
-    pub(crate) fn schedule(&self) -> Option<&Schedule> {
+/// What packets pass.
+pub enum Between {
+    /// Two links and their delays, in the order of `mm-delay D mm-link UP DOWN`.
+    Links {
+        /// From near to far.
+        up: PathConfig,
+        /// From far to near.
+        down: PathConfig,
+    },
+    /// Any network, at its time zero.
+    Network(Box<dyn Network<Slot> + Send>),
+}
+
+impl fmt::Debug for Between {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Path(path) => Some(&path.schedule),
-            Self::Custom(_) => None,
+            Self::Links { up, down } => {
+                f.debug_struct("Links").field("up", up).field("down", down).finish()
+            }
+            Self::Network(_) => f.write_str("Network"),
+        }
+    }
+}
+
+impl Between {
+    /// The link of a direction, if there are links: what a log tells of.
+    pub(crate) fn link(&self, direction: Direction) -> Option<&PathConfig> {
+        match (self, direction) {
+            (Self::Links { up, .. }, Direction::Up) => Some(up),
+            (Self::Links { down, .. }, Direction::Down) => Some(down),
+            (Self::Network(_), _) => None,
         }
     }
 }

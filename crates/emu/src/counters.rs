@@ -2,11 +2,11 @@
 
 use std::io::{self, Read};
 
-use crate::device::{self, TUN_NAME};
+use crate::device;
 use crate::{KernelDrops, Netns};
 
-/// Reads the counters of the TUN device in `netns`.
-pub(crate) fn read(netns: &Netns) -> io::Result<KernelDrops> {
+/// Reads the counters of a TUN device in `netns`.
+pub(crate) fn read(netns: &Netns, device: &str) -> io::Result<KernelDrops> {
     let text = netns
         .enter(|| {
             let mut text = String::new();
@@ -14,14 +14,14 @@ pub(crate) fn read(netns: &Netns) -> io::Result<KernelDrops> {
             io::Result::Ok(text)
         })
         .map_err(io::Error::other)??;
-    parse(&text).ok_or_else(|| io::Error::other(format!("{TUN_NAME} is not in /proc/net/dev")))
+    parse(&text, device)
+        .ok_or_else(|| io::Error::other(format!("{device} is not in /proc/net/dev")))
 }
 
 /// The columns are, for receiving and then for sending: bytes packets errs drop fifo frame/colls compressed
 /// multicast/carrier, eight each (proc_pid_net(5)).
-fn parse(text: &str) -> Option<KernelDrops> {
-    let line =
-        text.lines().find_map(|line| line.trim().strip_prefix(TUN_NAME)?.strip_prefix(':'))?;
+fn parse(text: &str, device: &str) -> Option<KernelDrops> {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'))?;
     let columns: Vec<u64> =
         line.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
     Some(KernelDrops {
@@ -39,11 +39,11 @@ mod tests {
         let text = "Inter-|   Receive                            |  Transmit\n \
                     face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop\n    \
                     lo: 1 2 9 9 0 0 0 0 1 2 9 9 0 0 0 0\nradio0: 10 20 1 2 0 0 0 0 30 40 3 4 0 0 0 0\n";
-        assert_eq!(parse(text), Some(KernelDrops { before_link: 7, after_link: 3 }));
+        assert_eq!(parse(text, "radio0"), Some(KernelDrops { before_link: 7, after_link: 3 }));
     }
 
     #[test]
     fn a_list_without_the_device_is_no_count() {
-        assert_eq!(parse("lo: 1 2 3\n"), None);
+        assert_eq!(parse("lo: 1 2 3\n", "radio0"), None);
     }
 }

@@ -11,8 +11,11 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
 use crate::{Netns, StartError};
 
-/// The name of the device in either namespace.
-pub(crate) const TUN_NAME: &str = "radio0";
+/// The name of the TUN device of so many a device in the far namespace; in its own, where there is but one, it has the
+/// first name.
+pub(crate) fn tun_name(place: usize) -> String {
+    format!("radio{place}")
+}
 
 /// Packets the kernel may hold for us before it drops any. mahimahi leaves the default of 500, and loses bursts
 /// without a word; this many full packets are 600 MB. Should even these not do, the kernel's counter tells.
@@ -21,6 +24,9 @@ const TX_QUEUE_LEN: i32 = 400_000;
 /// What a device needs to know.
 pub(crate) struct Settings<'a> {
     pub(crate) side: &'static str,
+    pub(crate) name: &'a str,
+    /// Whether everything goes through it that goes nowhere else.
+    pub(crate) is_default: bool,
     pub(crate) address: Ipv4Addr,
     pub(crate) peer: Ipv4Addr,
     pub(crate) mtu: u16,
@@ -38,7 +44,7 @@ pub(crate) fn create(netns: &Netns, settings: &Settings<'_>) -> Result<OwnedFd, 
 }
 
 fn create_here(settings: &Settings<'_>) -> Result<OwnedFd, StartError> {
-    let side = settings.side;
+    let &Settings { side, name, .. } = settings;
     let setup = |doing: &str| {
         let doing = doing.to_owned();
         move |source| StartError::Setup { doing, side, source }
@@ -58,19 +64,21 @@ fn create_here(settings: &Settings<'_>) -> Result<OwnedFd, StartError> {
         std::fs::write(path, value).map_err(setup(&format!("set {key}")))?;
     }
 
-    let tun = open_tun()?;
+    let tun = open_tun(name)?;
     let control = Control::open().map_err(setup("open a control socket"))?;
     control.set_flags("lo", libc::IFF_UP).map_err(setup("set lo up"))?;
-    control.set_tx_queue_len(TUN_NAME, TX_QUEUE_LEN).map_err(setup("set the queue length"))?;
-    control.set_mtu(TUN_NAME, settings.mtu).map_err(setup("set the MTU"))?;
-    control.set_address(TUN_NAME, settings.address).map_err(setup("set the address"))?;
-    control.set_peer(TUN_NAME, settings.peer).map_err(setup("set the peer address"))?;
-    control.set_flags(TUN_NAME, libc::IFF_UP).map_err(setup("set the TUN device up"))?;
-    control.add_default_route(TUN_NAME).map_err(setup("add the default route"))?;
+    control.set_tx_queue_len(name, TX_QUEUE_LEN).map_err(setup("set the queue length"))?;
+    control.set_mtu(name, settings.mtu).map_err(setup("set the MTU"))?;
+    control.set_address(name, settings.address).map_err(setup("set the address"))?;
+    control.set_peer(name, settings.peer).map_err(setup("set the peer address"))?;
+    control.set_flags(name, libc::IFF_UP).map_err(setup("set the TUN device up"))?;
+    if settings.is_default {
+        control.add_default_route(name).map_err(setup("add the default route"))?;
+    }
     Ok(tun)
 }
 
-fn open_tun() -> Result<OwnedFd, StartError> {
+fn open_tun(name: &str) -> Result<OwnedFd, StartError> {
     let tun = OpenOptions::new()
         .read(true)
         .write(true)
@@ -80,7 +88,7 @@ fn open_tun() -> Result<OwnedFd, StartError> {
             Some(libc::ENOENT | libc::ENXIO | libc::ENODEV) => StartError::NoTun,
             _ => StartError::TunNotPermitted { source },
         })?;
-    let mut request = ifreq(TUN_NAME);
+    let mut request = ifreq(name);
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &mut request)
         .map_err(|source| StartError::TunNotPermitted { source })?;

@@ -8,24 +8,28 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
 use sounding_host::monotonic_now;
-use sounding_sim::{DropFrom, Order, Path as LinkPath, Pipe, QueueLimit};
+use sounding_sim::{
+    Device, DropFrom, Duplex, Links, Network, Order, Path as LinkPath, PathConfig, QueueLimit,
+};
 use sounding_units::HostInstant;
 
 use crate::collector::{self, Collected};
 use crate::counts::LiveCounts;
-use crate::device::{self, Settings};
+use crate::device::{self, Settings, tun_name};
 use crate::engine::{Engine, Finished};
 use crate::log::{Header, LinkLog};
 use crate::wait::StopSignal;
 use crate::{
-    Config, Counts, Direction, KernelDrops, Netns, Report, Scheduling, Slot, StartError, StopError,
-    Way, counters, realtime,
+    Between, Config, Counts, DeviceReport, Direction, DirectionReport, KernelDrops, Netns, Report,
+    Scheduling, Slot, StartError, StopError, counters, realtime,
 };
 
 /// A running emulation. Dropping it ends it, as [`stop`](Self::stop) does, but without a report.
 #[derive(Debug)]
 pub struct Emulation {
-    near: Netns,
+    devices: Vec<Device>,
+    /// One for each device.
+    nears: Vec<Netns>,
     far: Netns,
     near_address: Ipv4Addr,
     far_address: Ipv4Addr,
@@ -52,33 +56,48 @@ impl Emulation {
         if !(576..=9000).contains(&config.mtu) {
             return Err(StartError::Mtu { mtu: config.mtu });
         }
+        let count = config.devices.len();
+        if !(1..=MOST_DEVICES).contains(&count) {
+            return Err(StartError::Devices { count });
+        }
+        let logged = config.logs.up.is_some() || config.logs.down.is_some();
+        if logged && matches!(config.between, Between::Network(_)) {
+            return Err(StartError::NoLink);
+        }
         let Config { near_address, far_address, mtu, realtime, record, .. } = config;
-        let near = new_netns()?;
+        let devices = config.devices.clone();
+        let nears = (0..count).map(|_| new_netns()).collect::<Result<Vec<_>, StartError>>()?;
         let far = new_netns()?;
-        let settings =
-            |side, address, peer| Settings { side, address, peer, mtu, sysctls: &config.sysctls };
-        let devices = [
-            device::create(&near, &settings("near", near_address, far_address))?,
-            device::create(&far, &settings("far", far_address, near_address))?,
-        ];
+        let mut tuns = Vec::new();
+        for (place, near) in nears.iter().enumerate() {
+            let address = address_of(near_address, place);
+            let sysctls = &config.sysctls;
+            let ends = [
+                (near, "near", tun_name(0), address, far_address),
+                (&far, "far", tun_name(place), far_address, address),
+            ];
+            for (netns, side, name, address, peer) in ends {
+                let is_default = side == "near" || place == 0;
+                let name = &name;
+                let settings = Settings { side, name, is_default, address, peer, mtu, sysctls };
+                tuns.push(device::create(netns, &settings)?);
+            }
+        }
 
-        let started = monotonic_now();
-        let logs = [
-            open_log(&config, Direction::Up, started)?,
-            open_log(&config, Direction::Down, started)?,
-        ];
+        let logs = [open_log(&config, Direction::Up)?, open_log(&config, Direction::Down)?];
         let logged = [logs[0].is_some(), logs[1].is_some()];
-        let pipes = [
-            make_pipe(config.up, Order::LinkThenDelay, started, logged[0]),
-            make_pipe(config.down, Order::DelayThenLink, started, logged[1]),
-        ];
+        let network = make_network(config.between, logged);
+        let started = monotonic_now();
         let (sender, collector) = collector::pair(logs, record, started);
         let stop = StopSignal::new().map_err(system("make an event descriptor"))?;
         let finished = Arc::new(AtomicBool::new(false));
         let counts = Arc::new(LiveCounts::default());
         let engine = Engine {
-            devices,
-            pipes,
+            devices: devices.clone(),
+            tuns,
+            network,
+            started,
+            tap: config.tap,
             mtu,
             realtime,
             sender,
@@ -111,7 +130,8 @@ impl Emulation {
             );
         }
         Ok(Self {
-            near,
+            devices,
+            nears,
             far,
             near_address,
             far_address,
@@ -125,9 +145,18 @@ impl Emulation {
         })
     }
 
-    /// The namespace of the device: its packets go up.
+    /// The namespace of the first device: its packets go up.
     pub fn near(&self) -> &Netns {
-        &self.near
+        &self.nears[0]
+    }
+
+    /// The namespace of a device; `None` of one that has no host.
+    pub fn host(&self, device: Device) -> Option<&Netns> {
+        self.place_of(device).and_then(|place| self.nears.get(place))
+    }
+
+    fn place_of(&self, device: Device) -> Option<usize> {
+        self.devices.iter().position(|known| *known == device)
     }
 
     /// The namespace of the server: its packets go down.
@@ -140,12 +169,17 @@ impl Emulation {
         self.near_address
     }
 
+    /// The address of a device inside its namespace; `None` of one that has no host.
+    pub fn address(&self, device: Device) -> Option<Ipv4Addr> {
+        self.place_of(device).map(|place| address_of(self.near_address, place))
+    }
+
     /// The address inside [`far`](Self::far).
     pub fn far_address(&self) -> Ipv4Addr {
         self.far_address
     }
 
-    /// When the links began: the zero of their schedules, on CLOCK_MONOTONIC.
+    /// When the network began: the zero of its time, on CLOCK_MONOTONIC.
     pub fn started(&self) -> HostInstant {
         self.started
     }
@@ -158,6 +192,16 @@ impl Emulation {
     /// What has happened in a direction so far.
     pub fn counts(&self, direction: Direction) -> Counts {
         self.counts.read(direction)
+    }
+
+    /// How late the network's last step was done.
+    pub fn lag(&self) -> Duration {
+        self.counts.lag()
+    }
+
+    /// How often the network has fallen behind the clock so far: see [`Pace`](crate::Pace).
+    pub fn times_behind(&self) -> u64 {
+        self.counts.times_behind()
     }
 
     /// Whether a trace that is not repeated is used up.
@@ -173,7 +217,7 @@ impl Emulation {
     /// Ends the emulation. What is still inside is counted as queued.
     pub fn stop(mut self) -> Result<Report, StopError> {
         // Before the devices go: the counters go with them.
-        let kernel = [counters::read(&self.near), counters::read(&self.far)];
+        let kernel = self.kernel_drops();
         self.stop.0.raise();
         let engine = self.engine.take().ok_or(StopError::Panicked)?;
         let collector = self.collector.take().ok_or(StopError::Panicked)?;
@@ -182,21 +226,31 @@ impl Emulation {
         engine.result.map_err(|source| StopError::Engine { source })?;
 
         let log_error = |source| StopError::Log { source };
+        let ran = engine.ended - self.started;
         collected.result.map_err(log_error)?;
         for log in collected.logs.into_iter().flatten() {
-            log.finish(engine.ended).map_err(log_error)?;
+            log.finish(HostInstant::default() + ran).map_err(log_error)?;
         }
-        let [near, far] =
-            kernel.map(|counts| counts.map_err(|source| StopError::Counters { source }));
-        let (near, far) = (near?, far?);
-        let [mut up, mut down] = engine.ways;
-        up.kernel = KernelDrops { before_link: near.before_link, after_link: far.after_link };
-        down.kernel = KernelDrops { before_link: far.before_link, after_link: near.after_link };
+        let kernel = kernel.map_err(|source| StopError::Counters { source })?;
+        let mut ways = engine.ways;
+        ways.iter_mut().zip(kernel).for_each(|(way, kernel)| way.kernel = kernel);
+        let [mut up, mut down] = [DirectionReport::default(), DirectionReport::default()];
+        let mut devices = Vec::new();
+        let mut ways = ways.into_iter();
+        for &device in &self.devices {
+            let (Some(from), Some(to)) = (ways.next(), ways.next()) else { break };
+            up.add(&from);
+            down.add(&to);
+            devices.push(DeviceReport { device, up: from, down: to });
+        }
         Ok(Report {
             started: self.started,
-            ran: engine.ended - self.started,
+            ran,
             up,
             down,
+            devices,
+            pace: engine.pace,
+            diag_lost: engine.diag_lost,
             scheduling: self.scheduling.clone(),
             cpu: engine.cpu,
             sleeps: engine.sleeps,
@@ -204,6 +258,27 @@ impl Emulation {
             records_lost: collected.lost,
         })
     }
+
+    /// What the kernel dropped on the way up and down, device by device.
+    fn kernel_drops(&self) -> io::Result<Vec<KernelDrops>> {
+        let mut drops = Vec::new();
+        for (place, near) in self.nears.iter().enumerate() {
+            let near = counters::read(near, &tun_name(0))?;
+            let far = counters::read(&self.far, &tun_name(place))?;
+            for (from, to) in [(near, far), (far, near)] {
+                let (before_link, after_link) = (from.before_link, to.after_link);
+                drops.push(KernelDrops { before_link, after_link });
+            }
+        }
+        Ok(drops)
+    }
+}
+
+/// Each needs a namespace, and its address a number of its own in the third byte.
+const MOST_DEVICES: usize = 64;
+
+fn address_of(near: Ipv4Addr, place: usize) -> Ipv4Addr {
+    Ipv4Addr::from_bits(near.to_bits().wrapping_add((place as u32) << 8))
 }
 
 impl Drop for Emulation {
@@ -230,48 +305,44 @@ fn new_netns() -> Result<Netns, StartError> {
     })
 }
 
-fn make_pipe(
-    way: Way,
-    order: Order,
-    origin: HostInstant,
-    logged: bool,
-) -> Box<dyn Pipe<Slot> + Send> {
-    match way {
-        Way::Path(config) => {
-            let path = LinkPath::new(&config, order, origin);
-            Box::new(if logged { path.logged() } else { path })
+fn make_network(between: Between, logged: [bool; 2]) -> Box<dyn Network<Slot> + Send> {
+    match between {
+        Between::Links { up, down } => {
+            let path = |config: &PathConfig, order, logged| {
+                let path = LinkPath::new(config, order, HostInstant::default());
+                if logged { path.logged() } else { path }
+            };
+            let up = path(&up, Order::LinkThenDelay, logged[0]);
+            let down = path(&down, Order::DelayThenLink, logged[1]);
+            Box::new(Links::new(vec![Duplex { up, down }]).awaited())
         }
-        Way::Custom(custom) => (custom.make)(origin),
+        Between::Network(network) => network,
     }
 }
 
 fn open_log(
     config: &Config,
     direction: Direction,
-    origin: HostInstant,
 ) -> Result<Option<LinkLog<BufWriter<File>>>, StartError> {
     let logs = &config.logs;
-    let (path, way, trace, name) = match direction {
-        Direction::Up => (&logs.up, &config.up, &logs.up_name, "Uplink"),
-        Direction::Down => (&logs.down, &config.down, &logs.down_name, "Downlink"),
+    let (path, trace, name) = match direction {
+        Direction::Up => (&logs.up, &logs.up_name, "Uplink"),
+        Direction::Down => (&logs.down, &logs.down_name, "Downlink"),
     };
-    let Some(path) = path else { return Ok(None) };
+    let (Some(path), Some(link)) = (path, config.between.link(direction)) else { return Ok(None) };
     let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let (queue, delay) = match way {
-        Way::Path(path) => (queue_name(path.queue), path.delay),
-        Way::Custom(_) => ("infinite".to_owned(), Duration::ZERO),
-    };
     let header = Header {
         direction: name,
         trace,
         file: &path.display().to_string(),
         command_line: &logs.command_line,
-        queue: &queue,
+        queue: &queue_name(link.queue),
         unix_millis: unix.map_or(0, |since| since.as_millis()),
-        delay,
+        delay: link.delay,
     };
     let create = |path: &Path| -> io::Result<LinkLog<BufWriter<File>>> {
-        LinkLog::new(BufWriter::new(File::create(path)?), &header, way.schedule(), origin)
+        let origin = HostInstant::default();
+        LinkLog::new(BufWriter::new(File::create(path)?), &header, Some(&link.schedule), origin)
     };
     create(path).map(Some).map_err(|source| StartError::Log { path: path.clone(), source })
 }

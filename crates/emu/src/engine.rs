@@ -1,4 +1,5 @@
-//! The thread that moves packets: reads what the namespaces send, asks the links what is due, writes it.
+//! The thread that moves packets: reads what the namespaces send, lets the network's time follow the clock, writes what
+//! comes out.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -9,29 +10,38 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::unistd::{read, write};
 use sounding_host::{monotonic_now, thread_cpu};
-use sounding_sim::{Carried, LinkEvent, Lost, Output, Pipe};
+use sounding_sim::{Carried, Device, Diag, LinkEvent, Lost, Network, Output, Port};
 use sounding_units::{Bytes, HostInstant};
 
 use crate::collector::Sender;
 use crate::counts::LiveCounts;
+use crate::pace::Pacer;
 use crate::pool::Pool;
-use crate::report::Lateness;
 use crate::wait::{self, Plan, Punctuality, Ready, StopSignal};
-use crate::{Direction, DirectionReport, Flow, KernelDrops, Outcome, PacketRecord, Realtime, Slot};
+use crate::{Direction, DirectionReport, Flow, Outcome, Pace, PacketRecord, Realtime, Slot, Tap};
 
 /// Packets read from one device before departures are looked after again. A burst of this many takes about 100 us,
 /// which bounds how late it can make a departure.
 const READ_BATCH: usize = 64;
+
+/// Steps of the network that are worked through before devices are looked after again: what a network that is behind takes
+/// must not keep everything else waiting.
+const STEP_BATCH: usize = 64;
 
 /// Buffers made before the first packet: 4 MiB of packets, the most a TCP sender with default buffers has in flight.
 const WARM_SLOTS: usize = 4096;
 
 /// What the thread that moves packets owns.
 pub(crate) struct Engine {
-    /// The devices of near and far.
-    pub(crate) devices: [OwnedFd; 2],
-    /// The models of up (from device 0 to 1) and down (from 1 to 0).
-    pub(crate) pipes: [Box<dyn Pipe<Slot> + Send>; 2],
+    /// The devices that have hosts.
+    pub(crate) devices: Vec<Device>,
+    /// The TUN devices: of the first device's host, of its far end, of the second device's host, and so on.
+    pub(crate) tuns: Vec<OwnedFd>,
+    /// The model, at time zero when the emulation started.
+    pub(crate) network: Box<dyn Network<Slot> + Send>,
+    pub(crate) started: HostInstant,
+    /// Who takes what modems write.
+    pub(crate) tap: Option<Tap>,
     pub(crate) mtu: u16,
     pub(crate) realtime: Realtime,
     pub(crate) sender: Sender,
@@ -44,26 +54,32 @@ pub(crate) struct Engine {
 /// What the thread leaves behind.
 pub(crate) struct Finished {
     pub(crate) ended: HostInstant,
-    pub(crate) ways: [DirectionReport; 2],
+    /// Uplink and downlink of the first device, of the second, and so on.
+    pub(crate) ways: Vec<DirectionReport>,
+    pub(crate) pace: Pace,
+    pub(crate) diag_lost: u64,
     pub(crate) cpu: Duration,
     pub(crate) sleeps: u64,
     pub(crate) result: io::Result<()>,
 }
 
-struct Lane {
-    direction: Direction,
-    pipe: Box<dyn Pipe<Slot> + Send>,
-    report: DirectionReport,
-}
-
 impl Engine {
     /// Moves packets until told to stop.
     pub(crate) fn run(self) -> Finished {
-        let Self { devices, pipes, mtu, realtime, sender, stop, finished, counts } = self;
-        let [up, down] = pipes;
+        let Self {
+            tuns, network, started, tap, mtu, realtime, sender, stop, finished, counts, ..
+        } = self;
+        let lanes = self.devices.iter().flat_map(|device| Lane::both(*device)).collect();
         let mut mover = Mover {
-            devices,
-            lanes: [Lane::new(Direction::Up, up), Lane::new(Direction::Down, down)],
+            tuns,
+            network,
+            lanes,
+            clock: Clock { started },
+            reached: HostInstant::default(),
+            owes: false,
+            tap,
+            diag_lost: 0,
+            pacer: Pacer::new(),
             pool: Pool::new(mtu.into(), WARM_SLOTS, realtime.lock_memory),
             mtu: mtu.into(),
             sender,
@@ -74,43 +90,72 @@ impl Engine {
         let result = mover.run(&stop, &finished, &mut punctuality);
         let sleeps = punctuality.sleeps();
         let ended = monotonic_now();
-        let Mover { lanes, sender, .. } = mover;
+        mover.publish();
+        let Mover { lanes, sender, pacer, diag_lost, .. } = mover;
         sender.close();
-        let ways = lanes.map(|lane| {
-            let inside = lane.pipe.backlog();
-            let Lane { mut report, .. } = lane;
-            report.queued = inside.packets;
-            report.queued_bytes = inside.bytes;
-            report
-        });
-        let cpu = thread_cpu();
-        Finished { ended, ways, cpu, sleeps, result }
+        let ways = lanes.into_iter().map(Lane::into_report).collect();
+        let pace = pacer.into_pace(ended);
+        Finished { ended, ways, pace, diag_lost, cpu: thread_cpu(), sleeps, result }
     }
 }
 
+/// A network's time begins at zero, whatever the clock shows.
+#[derive(Clone, Copy)]
+struct Clock {
+    started: HostInstant,
+}
+
+impl Clock {
+    /// The network's time now.
+    fn now(self) -> HostInstant {
+        HostInstant::default() + (monotonic_now() - self.started)
+    }
+
+    /// A moment of the network by the clock.
+    fn host(self, at: HostInstant) -> HostInstant {
+        self.started + (at - HostInstant::default())
+    }
+}
+
+/// One way of one device.
+struct Lane {
+    port: Port,
+    direction: Direction,
+    report: DirectionReport,
+}
+
 impl Lane {
-    fn new(direction: Direction, pipe: Box<dyn Pipe<Slot> + Send>) -> Self {
-        let report = DirectionReport {
-            arrived: 0,
-            arrived_bytes: Bytes::ZERO,
-            delivered: 0,
-            delivered_bytes: Bytes::ZERO,
-            dropped: 0,
-            dropped_bytes: Bytes::ZERO,
-            refused: 0,
-            unbuffered: 0,
-            queued: 0,
-            queued_bytes: Bytes::ZERO,
-            kernel: KernelDrops::default(),
-            lateness: Lateness::new(),
-        };
-        Self { direction, pipe, report }
+    /// The ways of a device in the order of its TUN devices.
+    fn both(device: Device) -> [Self; 2] {
+        let lane = |port, direction| Self { port, direction, report: DirectionReport::default() };
+        [lane(Port::up(device), Direction::Up), lane(Port::down(device), Direction::Down)]
+    }
+
+    fn into_report(self) -> DirectionReport {
+        let mut report = self.report;
+        // Each packet that entered the network and has not come out is inside.
+        report.queued = report.arrived
+            - (report.delivered + report.dropped + report.refused + report.unbuffered);
+        report.queued_bytes = report.arrived_bytes
+            - report.delivered_bytes
+            - report.dropped_bytes
+            - report.refused_bytes;
+        report
     }
 }
 
 struct Mover {
-    devices: [OwnedFd; 2],
-    lanes: [Lane; 2],
+    tuns: Vec<OwnedFd>,
+    network: Box<dyn Network<Slot> + Send>,
+    lanes: Vec<Lane>,
+    clock: Clock,
+    /// The network's time: the clock's, or earlier while it is behind.
+    reached: HostInstant,
+    /// Whether something of the network was due already when it was last looked after.
+    owes: bool,
+    tap: Option<Tap>,
+    diag_lost: u64,
+    pacer: Pacer,
     pool: Pool,
     mtu: usize,
     sender: Sender,
@@ -125,40 +170,44 @@ impl Mover {
         finished: &AtomicBool,
         punctuality: &mut Punctuality,
     ) -> io::Result<()> {
-        let mut ready = Ready([true, true]);
+        let mut ready = Ready::all(self.tuns.len());
         let mut polled_since = None;
         while !stop.is_raised() {
             let mut moved = 0;
-            for way in [0, 1] {
-                if ready.0[way] {
+            for way in 0..self.tuns.len() {
+                if ready.of(way) {
                     let read = self.read(way)?;
-                    ready.0[way] = read == READ_BATCH;
+                    ready.set(way, read == READ_BATCH);
                     moved += read;
                 }
-                moved += self.deliver(way)?;
+                moved += self.advance()?;
             }
+            self.take_events();
             let now = monotonic_now();
             match polled_since.take() {
                 Some(since) if moved == 0 => punctuality.handle_poll(now - since),
-                _ => self.publish_counts(),
+                _ => self.publish(),
             }
             punctuality.handle_packets(moved, now);
-            if ready != Ready::default() {
+            if self.owes {
+                ready = Ready::all(self.tuns.len());
+            }
+            if ready.any() {
                 continue;
             }
-            if self.lanes.iter().any(|lane| lane.pipe.is_finished(now)) {
+            if self.network.is_finished(self.reached) {
                 finished.store(true, Ordering::Relaxed);
             }
             self.sender.flush_if_due(now);
-            let deadline = self.lanes.iter().filter_map(|lane| lane.pipe.wakeup()).min();
-            ready = Ready([true, true]);
+            let deadline = self.network.wakeup().map(|at| self.clock.host(at));
+            ready = Ready::all(self.tuns.len());
             match punctuality.plan(now, deadline) {
                 Plan::Poll => polled_since = Some(now),
                 Plan::Sleep(until) => {
                     let before = punctuality.wants_cost().then(thread_cpu);
-                    ready = wait::wait([&self.devices[0], &self.devices[1]], stop, now, until)?;
+                    ready = wait::wait(&self.tuns, stop, now, until)?;
                     let cost = before.map(|before| thread_cpu() - before);
-                    let wake = until.filter(|_| ready == Ready::default());
+                    let wake = until.filter(|_| !ready.any());
                     punctuality.handle_sleep(wake, monotonic_now(), cost);
                 }
                 Plan::Group(until) => {
@@ -170,28 +219,26 @@ impl Mover {
         Ok(())
     }
 
-    fn publish_counts(&self) {
-        for lane in &self.lanes {
-            self.counts.write(lane.direction, &lane.report);
-        }
+    fn publish(&self) {
+        self.counts.write(self.lanes.iter().map(|lane| (lane.direction, &lane.report)));
+        self.counts.write_pace(self.pacer.lag(), self.pacer.times_behind());
     }
 
     /// Reads what the sender of a direction has sent, and says how many packets: a full batch if there may be more.
     fn read(&mut self, way: usize) -> io::Result<usize> {
-        let lane = &mut self.lanes[way];
         for done in 0..READ_BATCH {
             let Some(index) = self.pool.take() else {
                 let mut byte = [0];
-                match read(&self.devices[way], &mut byte) {
-                    Ok(_) => lane.report.unbuffered += 1,
+                match read(&self.tuns[way], &mut byte) {
+                    Ok(_) => self.lanes[way].report.unbuffered += 1,
                     Err(Errno::EAGAIN) => return Ok(done),
                     Err(error) => return Err(error.into()),
                 }
-                lane.report.arrived += 1;
+                self.lanes[way].report.arrived += 1;
                 continue;
             };
             let buffer = &mut self.pool.bytes(index)[..self.mtu];
-            let len = match read(&self.devices[way], buffer) {
+            let len = match read(&self.tuns[way], buffer) {
                 Ok(len) => len,
                 Err(error) => {
                     self.pool.give(index);
@@ -204,59 +251,106 @@ impl Mover {
             };
             let slot = Slot { index, len: len as u16, flow: Flow::of(&buffer[..len]) };
             let size = Bytes::new(len as u64);
+            if !self.owes {
+                self.advance()?;
+            }
+            let lane = &mut self.lanes[way];
             lane.report.arrived += 1;
             lane.report.arrived_bytes += size;
-            lane.pipe.handle_packet(monotonic_now(), size, slot);
+            // A network that is behind is so for all who use it: it goes on in its own time, and all comes late.
+            self.network.handle_packet(self.reached, lane.port, size, slot);
         }
         Ok(READ_BATCH)
     }
 
-    /// Writes what is due in a direction, and says how many packets were settled.
-    fn deliver(&mut self, way: usize) -> io::Result<usize> {
-        let lane = &mut self.lanes[way];
+    /// Lets the network's time come up to the clock, as far as a batch of steps goes, and says how many packets were
+    /// settled.
+    ///
+    /// In steps from one thing that happens to the next: what was due early does not wait for the work on what is due
+    /// late, and how late each was is known.
+    fn advance(&mut self) -> io::Result<usize> {
+        let now = self.clock.now();
+        let mut settled = self.deliver()?;
+        for _ in 0..STEP_BATCH {
+            let due = self.network.wakeup().filter(|due| *due <= now);
+            // A model that goes on waking for nothing would hold up everything else.
+            let goes_on = due.is_none_or(|due| due > self.reached);
+            let to = due.filter(|_| goes_on).unwrap_or(now);
+            self.network.handle_time(to);
+            self.reached = to;
+            settled += self.deliver()?;
+            if let Some(due) = due {
+                self.pacer.handle_step(self.clock.host(due), monotonic_now());
+            }
+            if to == now {
+                self.owes = false;
+                return Ok(settled);
+            }
+        }
+        self.owes = true;
+        Ok(settled)
+    }
+
+    /// Writes what has come out of the network, and says how many packets were settled.
+    fn deliver(&mut self) -> io::Result<usize> {
         let mut settled = 0;
-        lane.pipe.handle_time(monotonic_now());
-        let output_device = &self.devices[1 - way];
-        while let Some(output) = lane.pipe.poll_output() {
+        while let Some((port, output)) = self.network.poll_output() {
+            // What comes out has gone in, and that only at a lane.
+            let Some(way) = self.lanes.iter().position(|lane| lane.port == port) else { continue };
             let (slot, record) = match output {
                 Output::Carried(carried) => {
                     let slot = carried.payload;
                     let bytes = &self.pool.bytes(slot.index)[..usize::from(slot.len)];
-                    let written = write(output_device, bytes);
-                    (slot, lane.settle(carried, written)?)
+                    let written = write(&self.tuns[way ^ 1], bytes);
+                    (slot, self.lanes[way].settle(self.clock, carried, written)?)
                 }
-                Output::Lost(lost) => (lost.payload, lane.settle_lost(lost)),
+                Output::Lost(lost) => (lost.payload, self.lanes[way].settle_lost(self.clock, lost)),
             };
             settled += 1;
             self.pool.give(slot.index);
             self.sender.record(record);
         }
-        if self.sender.wants_events(lane.direction) {
-            lane.pipe.drain_events(&mut self.events);
-            for event in self.events.drain(..) {
-                self.sender.event(lane.direction, event);
-            }
+        while let Some(diag) = self.network.poll_diag() {
+            let Some(tap) = &mut self.tap else { continue };
+            let diag = Diag { at: self.clock.host(diag.at), ..diag };
+            // Nobody waits here: what is not taken away is lost, as between a modem and its host.
+            self.diag_lost += u64::from(!tap.take(diag));
         }
         Ok(settled)
+    }
+
+    /// Takes what links logged: a log is of one device, because only links have one.
+    fn take_events(&mut self) {
+        for Lane { port, direction, .. } in self.lanes.iter().take(2) {
+            let direction = *direction;
+            if self.sender.wants_events(direction) {
+                self.network.drain_events(*port, &mut self.events);
+                for event in self.events.drain(..) {
+                    self.sender.event(direction, event);
+                }
+            }
+        }
     }
 }
 
 impl Lane {
     fn settle(
         &mut self,
+        clock: Clock,
         carried: Carried<Slot>,
         written: Result<usize, Errno>,
     ) -> io::Result<PacketRecord> {
         let now = monotonic_now();
+        let due = clock.host(carried.exits);
         let outcome = match written {
             Ok(_) => {
                 self.report.delivered += 1;
                 self.report.delivered_bytes += carried.size;
-                self.report.lateness.record(now - carried.exits);
+                self.report.lateness.record(now - due);
                 Outcome::Delivered {
-                    joined: carried.joined,
-                    left: carried.left,
-                    due: carried.exits,
+                    joined: clock.host(carried.joined),
+                    left: clock.host(carried.left),
+                    due,
                     written: now,
                 }
             }
@@ -270,28 +364,31 @@ impl Lane {
                 | Errno::EINTR,
             ) => {
                 self.report.refused += 1;
+                self.report.refused_bytes += carried.size;
                 Outcome::Refused { at: now }
             }
             Err(error) => return Err(error.into()),
         };
         Ok(PacketRecord {
+            device: self.port.device,
             direction: self.direction,
             size: carried.size,
             flow: carried.payload.flow,
-            entered: carried.entered,
+            entered: clock.host(carried.entered),
             outcome,
         })
     }
 
-    fn settle_lost(&mut self, lost: Lost<Slot>) -> PacketRecord {
+    fn settle_lost(&mut self, clock: Clock, lost: Lost<Slot>) -> PacketRecord {
         self.report.dropped += 1;
         self.report.dropped_bytes += lost.size;
         PacketRecord {
+            device: self.port.device,
             direction: self.direction,
             size: lost.size,
             flow: lost.payload.flow,
-            entered: lost.entered,
-            outcome: Outcome::Dropped { at: lost.dropped },
+            entered: clock.host(lost.entered),
+            outcome: Outcome::Dropped { at: clock.host(lost.dropped) },
         }
     }
 }

@@ -44,6 +44,15 @@ pub enum StartError {
         /// What was asked for.
         mtu: u16,
     },
+    /// Too many devices, or none.
+    #[error("{count} devices with hosts: 1 to 64 are possible, each has a network namespace")]
+    Devices {
+        /// How many were asked for.
+        count: usize,
+    },
+    /// A packet log was asked for where there is no link.
+    #[error("a packet log tells of a link, and this network is none: leave the log out")]
+    NoLink,
     /// A packet log cannot be created.
     #[error("cannot create the packet log {path}: {source}", path = path.display())]
     Log {

@@ -1,10 +1,11 @@
-//! The link in real time, between two network namespaces.
+//! Networks in real time, between network namespaces.
 //!
-//! [`Emulation::start`] makes two namespaces without a name, `near` (the device) and `far` (the server), with a TUN
-//! device in each, and one thread that moves packets between them through the links of `sounding_sim`. Everything is
-//! held by file descriptors of this process, so nothing stays behind when it ends, however it ends.
+//! [`Emulation::start`] makes namespaces without a name, `near` (the device; one for each) and `far` (the server), with
+//! TUN devices in them, and one thread that moves packets between them through a network of `sounding_sim`: links, or a
+//! modelled cell. The network's time follows the clock; where it cannot, [`Pace`] says so. Everything is held by file
+//! descriptors of this process, so nothing stays behind when it ends, however it ends.
 //!
-//! Nothing outside the two namespaces is touched: no route, address or setting of the host.
+//! Nothing outside the namespaces is touched: no route, address or setting of the host.
 
 mod collector;
 mod config;
@@ -16,18 +17,20 @@ mod engine;
 mod error;
 mod log;
 mod netns;
+mod pace;
 mod pool;
 mod realtime;
 mod record;
 mod report;
 mod wait;
 
-pub use config::{Config, Custom, Direction, Logs, Realtime, Way};
+pub use config::{Between, Config, Direction, Logs, Realtime, Tap};
 pub use counts::Counts;
 pub use emulation::Emulation;
 pub use error::{StartError, StopError};
 pub use netns::{EnterError, Netns};
+pub use pace::{BEHIND, Pace};
 pub use pool::Slot;
 pub use record::{Flow, Outcome, PacketRecord};
-pub use report::{DirectionReport, KernelDrops, Lateness, Report, Scheduling};
+pub use report::{DeviceReport, DirectionReport, KernelDrops, Lateness, Report, Scheduling};
 pub use sounding_host::monotonic_now;

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use sounding_sim::Device;
 use sounding_units::{Bytes, HostInstant};
 
 use crate::Direction;
@@ -47,6 +48,8 @@ impl Flow {
 /// What became of one packet, on CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRecord {
+    /// Whose radio it passed.
+    pub device: Device,
     /// Which way it went.
     pub direction: Direction,
     /// Bytes of IP.

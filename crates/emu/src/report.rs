@@ -1,9 +1,10 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use sounding_sim::Device;
 use sounding_units::{Bytes, HostInstant};
 
-use crate::PacketRecord;
+use crate::{Pace, PacketRecord};
 
 /// What an emulation did.
 #[derive(Debug)]
@@ -12,10 +13,16 @@ pub struct Report {
     pub started: HostInstant,
     /// How long they ran.
     pub ran: Duration,
-    /// From near to far.
+    /// From near to far, all devices together.
     pub up: DirectionReport,
-    /// From far to near.
+    /// From far to near, all devices together.
     pub down: DirectionReport,
+    /// Each device that had a host.
+    pub devices: Vec<DeviceReport>,
+    /// How well the network kept up with the clock.
+    pub pace: Pace,
+    /// What modems wrote that nobody took away fast enough, in pieces.
+    pub diag_lost: u64,
     /// How the thread that moved packets was scheduled.
     pub scheduling: Scheduling,
     /// CPU time of the thread that moved packets.
@@ -37,8 +44,19 @@ impl Report {
     }
 }
 
-/// One direction: `arrived = delivered + dropped + refused + unbuffered + queued`.
+/// Both ways of one device.
 #[derive(Clone, Debug)]
+pub struct DeviceReport {
+    /// Which.
+    pub device: Device,
+    /// From it.
+    pub up: DirectionReport,
+    /// To it.
+    pub down: DirectionReport,
+}
+
+/// One direction: `arrived = delivered + dropped + refused + unbuffered + queued`.
+#[derive(Clone, Debug, Default)]
 pub struct DirectionReport {
     /// Packets read from the sender's device.
     pub arrived: u64,
@@ -48,12 +66,14 @@ pub struct DirectionReport {
     pub delivered: u64,
     /// Their bytes of IP.
     pub delivered_bytes: Bytes,
-    /// Packets that the full queue of the link dropped.
+    /// Packets that the network dropped: the full queue of a link, or a base station or modem that gave up.
     pub dropped: u64,
     /// Their bytes of IP.
     pub dropped_bytes: Bytes,
     /// Packets that the receiver's device refused.
     pub refused: u64,
+    /// Their bytes of IP.
+    pub refused_bytes: Bytes,
     /// Packets dropped because more were inside than there are buffers.
     pub unbuffered: u64,
     /// Packets still inside when the emulation ended.
@@ -64,6 +84,26 @@ pub struct DirectionReport {
     pub kernel: KernelDrops,
     /// How late packets were.
     pub lateness: Lateness,
+}
+
+impl DirectionReport {
+    /// Adds what another device had.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.arrived += other.arrived;
+        self.arrived_bytes += other.arrived_bytes;
+        self.delivered += other.delivered;
+        self.delivered_bytes += other.delivered_bytes;
+        self.dropped += other.dropped;
+        self.dropped_bytes += other.dropped_bytes;
+        self.refused += other.refused;
+        self.refused_bytes += other.refused_bytes;
+        self.unbuffered += other.unbuffered;
+        self.queued += other.queued;
+        self.queued_bytes += other.queued_bytes;
+        self.kernel.before_link += other.kernel.before_link;
+        self.kernel.after_link += other.kernel.after_link;
+        self.lateness.add(&other.lateness);
+    }
 }
 
 /// Packets dropped by the kernel at the two devices of a direction; zero unless the machine is far too slow.
@@ -82,12 +122,14 @@ impl KernelDrops {
     }
 }
 
-/// How late packets were handed to the receiver's kernel, against the moment the model gave.
+/// How late something was, each time: packets handed to the receiver's kernel, against the moment that the model gave;
+/// steps of the model, against the moment that they were due.
 #[derive(Clone, Debug)]
 pub struct Lateness(pub(crate) Histogram<u64>);
 
-impl Lateness {
-    pub(crate) fn new() -> Self {
+impl Default for Lateness {
+    /// Nothing counted.
+    fn default() -> Self {
         // A minute, to three digits: later than that is a machine that stood still, and counts as a minute.
         let histogram = Histogram::new_with_bounds(1, LONGEST, 3);
         Self(
@@ -95,18 +137,24 @@ impl Lateness {
                 .expect("the bounds are constants, and the upper one is at least twice the lower"),
         )
     }
+}
 
+impl Lateness {
     pub(crate) fn record(&mut self, lateness: Duration) {
         let nanos = u64::try_from(lateness.as_nanos()).unwrap_or(LONGEST);
         self.0.saturating_record(nanos.clamp(1, LONGEST));
     }
 
-    /// How many packets were counted.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.0.add(&other.0).expect("all have the same bounds");
+    }
+
+    /// How many times.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
-    /// The lateness that `quantile` (0..=1) of all packets stayed within.
+    /// The lateness that `quantile` (0..=1) of all stayed within.
     pub fn quantile(&self, quantile: f64) -> Duration {
         Duration::from_nanos(self.0.value_at_quantile(quantile))
     }

@@ -37,9 +37,28 @@ impl StopSignal {
     }
 }
 
-/// Which of the two devices have packets to read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ready(pub(crate) [bool; 2]);
+/// Which of the TUN devices have packets to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ready(Vec<bool>);
+
+impl Ready {
+    /// All of so many, as far as anybody knows.
+    pub(crate) fn all(count: usize) -> Self {
+        Self(vec![true; count])
+    }
+
+    pub(crate) fn of(&self, device: usize) -> bool {
+        self.0[device]
+    }
+
+    pub(crate) fn set(&mut self, device: usize, ready: bool) {
+        self.0[device] = ready;
+    }
+
+    pub(crate) fn any(&self) -> bool {
+        self.0.contains(&true)
+    }
+}
 
 /// Decides between sleeping, polling and moving packets in groups, and learns what a sleep costs on this machine.
 ///
@@ -182,16 +201,17 @@ pub(crate) fn sleep(now: HostInstant, until: HostInstant) {
 
 /// Sleeps until one of `devices` can be read, `stop` is raised, or `deadline` comes.
 pub(crate) fn wait(
-    devices: [&OwnedFd; 2],
+    devices: &[OwnedFd],
     stop: &StopSignal,
     now: HostInstant,
     deadline: Option<HostInstant>,
 ) -> io::Result<Ready> {
-    let mut polled = [
-        PollFd::new(devices[0].as_fd(), PollFlags::POLLIN),
-        PollFd::new(devices[1].as_fd(), PollFlags::POLLIN),
-        PollFd::new(stop.0.event.as_fd(), PollFlags::POLLIN),
-    ];
+    let mut polled: Vec<_> = devices
+        .iter()
+        .map(AsFd::as_fd)
+        .chain([stop.0.event.as_fd()])
+        .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
+        .collect();
     // An hour stands for "no deadline" where it is longer than a timeout may be.
     let timeout = deadline.map(|deadline| (deadline - now).min(Duration::from_secs(3600)));
     match ppoll(&mut polled, timeout.map(TimeSpec::from_duration), None) {
@@ -199,5 +219,5 @@ pub(crate) fn wait(
         Err(error) => return Err(error.into()),
     }
     let readable = |fd: &PollFd<'_>| fd.revents().is_some_and(|events| !events.is_empty());
-    Ok(Ready([readable(&polled[0]), readable(&polled[1])]))
+    Ok(Ready(polled[..devices.len()].iter().map(readable).collect()))
 }

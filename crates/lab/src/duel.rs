@@ -32,7 +32,7 @@ pub struct Figures {
     pub lateness_p99_ms: f64,
 }
 
-/// A distribution of delays.
+/// A distribution of delays, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Spread {
     /// Mean.
@@ -46,7 +46,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(delays: Option<Delays>) -> Self {
+    /// In milliseconds; all zero of nothing.
+    pub fn of(delays: Option<Delays>) -> Self {
         delays.map_or_else(Self::default, |d| Self {
             mean: millis(d.mean),
             p50: millis(d.p50),

@@ -3,6 +3,7 @@
 mod connection;
 mod tcp;
 mod tcp_info;
+mod traffic;
 mod udp;
 
 pub use tcp::{RunningTcp, SampleHook, TcpFlow, TcpResult, TcpSample};
@@ -16,6 +17,7 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 
 use sounding_emu::{Direction, Emulation, EnterError, Netns, monotonic_now};
+use sounding_sim::Device;
 use sounding_units::HostInstant;
 
 /// Why a flow did not run.
@@ -24,6 +26,9 @@ pub enum FlowError {
     /// A namespace could not be entered.
     #[error(transparent)]
     Enter(#[from] EnterError),
+    /// A flow of a device without a host.
+    #[error("device {} has no host in this emulation: it needs a network namespace to send from", .0.0)]
+    NoHost(Device),
     /// The kernel does not know the congestion control, or does not let this process choose it.
     #[error(
         "congestion control {name:?} is refused ({source}): `sysctl net.ipv4.tcp_available_congestion_control` lists those loaded"
@@ -54,7 +59,7 @@ pub enum FlowError {
 }
 
 impl FlowError {
-    fn socket(doing: &'static str) -> impl Fn(io::Error) -> FlowError {
+    pub(crate) fn socket(doing: &'static str) -> impl Fn(io::Error) -> FlowError {
         move |source| FlowError::Socket { doing, source }
     }
 }
@@ -68,14 +73,19 @@ struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    fn of(emulation: &'a Emulation, direction: Direction) -> Self {
-        let near = (emulation.near(), emulation.near_address());
+    fn of(
+        emulation: &'a Emulation,
+        device: Device,
+        direction: Direction,
+    ) -> Result<Self, FlowError> {
+        let near = emulation.host(device).zip(emulation.address(device));
+        let near = near.ok_or(FlowError::NoHost(device))?;
         let far = (emulation.far(), emulation.far_address());
         let ((sender, sender_address), (receiver, receiver_address)) = match direction {
             Direction::Up => (near, far),
             Direction::Down => (far, near),
         };
-        Self { sender, receiver, sender_address, receiver_address }
+        Ok(Self { sender, receiver, sender_address, receiver_address })
     }
 }
 
@@ -94,6 +104,6 @@ fn sleep_until(at: HostInstant) {
     std::thread::sleep(at - monotonic_now());
 }
 
-fn thread_cpu() -> Duration {
+pub(crate) fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }

@@ -1,11 +1,14 @@
 //! Experiments: flows over emulated links, what was measured, and pages that show it.
 
+pub mod agreement;
 pub mod bpf_cost;
 pub mod ceiling;
 pub mod cell;
+pub mod cell_pace;
 pub mod daemon;
 pub mod dataset;
 pub mod duel;
+pub mod emulate;
 pub mod estimators;
 pub mod flow;
 mod follower;

@@ -177,6 +177,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sounding_sim::Device;
 
     fn millis(millis: u64) -> HostInstant {
         HostInstant::from_nanos(millis * 1_000_000)
@@ -184,6 +185,7 @@ mod tests {
 
     fn delivered(entered: u64, joined: u64, left: u64, written: u64) -> PacketRecord {
         PacketRecord {
+            device: Device::default(),
             direction: Direction::Up,
             size: Bytes::new(1000),
             flow: Flow::default(),

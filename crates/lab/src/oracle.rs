@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sounding_emu::{Direction, Flow, Outcome, PacketRecord};
-use sounding_sim::{Link, QueueLimit};
+use sounding_sim::{Device, Link, QueueLimit};
 use sounding_trace::{Schedule, Trace};
 use sounding_units::{Bytes, HostInstant};
 
@@ -40,6 +40,7 @@ fn drain(link: &mut Link<()>, delay: Duration, records: &mut Vec<PacketRecord>) 
     while let Some(departure) = link.poll_departure() {
         let arrived = departure.at + delay;
         records.push(PacketRecord {
+            device: Device::default(),
             direction: Direction::Up,
             size: departure.size,
             flow: Flow::default(),

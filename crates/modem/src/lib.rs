@@ -24,7 +24,9 @@ pub use probe::{Probe, probe};
 pub use pty::Pty;
 pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
-pub use sim::{Behaviour, Made, Mischief, Place, Script, Simulation, Tally};
+pub use sim::{
+    Behaviour, Fed, Feed, Made, Mischief, Place, Records, Script, Simulation, Tally, feed,
+};
 pub use sounding_host::{monotonic_now, prefer_this_thread};
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, Source, SourceError,

@@ -32,6 +32,6 @@ pub use network::{Device, Diag, Network, Port};
 pub use path::{Order, Path, PathConfig};
 pub use pipe::{Backlog, Carried, Lost, Output, Pipe};
 pub use queue::{DropFrom, QueueLimit};
-pub use radio::Radio;
+pub use radio::{Radio, Reading};
 pub use wired::{Through, Wired};
 pub use world::World;

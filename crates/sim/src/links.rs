@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant};
 
-use crate::{Device, Network, Order, Output, Path, PathConfig, Pipe, Port};
+use crate::{Device, LinkEvent, Network, Order, Output, Path, PathConfig, Pipe, Port};
 
 /// A network of links that know nothing of each other: one uplink and one downlink for each device.
 #[derive(Debug)]
@@ -64,6 +64,18 @@ impl<P> Links<Path<P>> {
     }
 }
 
+impl<Q> Links<Q> {
+    /// The same links for a driver that waits for the ends of traces that are played once, even if nothing enters.
+    #[must_use]
+    pub fn awaited<P>(mut self) -> Self
+    where
+        Q: Pipe<P>,
+    {
+        self.pipes.iter_mut().for_each(|slot| slot.wakeup = slot.pipe.wakeup());
+        self
+    }
+}
+
 impl<P, Q: Pipe<P>> Network<P> for Links<Q> {
     fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: P) {
         let index = index(port);
@@ -96,5 +108,15 @@ impl<P, Q: Pipe<P>> Network<P> for Links<Q> {
 
     fn wakeup(&self) -> Option<HostInstant> {
         self.pipes.iter().filter_map(|slot| slot.wakeup).min()
+    }
+
+    fn drain_events(&mut self, port: Port, into: &mut Vec<LinkEvent>) {
+        if let Some(slot) = self.pipes.get_mut(index(port)) {
+            slot.pipe.drain_events(into);
+        }
+    }
+
+    fn is_finished(&self, now: HostInstant) -> bool {
+        self.pipes.iter().any(|slot| slot.pipe.is_finished(now))
     }
 }

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant};
 
-use crate::Output;
+use crate::{LinkEvent, Output};
 
 /// A network that devices reach through their radio: both directions of all of them.
 ///
@@ -36,6 +36,17 @@ pub trait Network<P> {
     /// [`handle_time`](Self::handle_time) until it is empty.
     fn poll_diag(&mut self) -> Option<Diag> {
         None
+    }
+
+    /// Moves what the bottleneck of a port logged since the last call to the end of `into`; nothing unless it was asked to.
+    fn drain_events(&mut self, port: Port, into: &mut Vec<LinkEvent>) {
+        let _ = (port, into);
+    }
+
+    /// Whether it has come to its end: a trace that is not repeated is used up.
+    fn is_finished(&self, now: HostInstant) -> bool {
+        let _ = now;
+        false
     }
 }
 

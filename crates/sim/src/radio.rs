@@ -5,6 +5,7 @@ use core::time::Duration;
 use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig};
 use sounding_cell::modem::{Modem, ModemConfig};
 use sounding_cell::{DeviceId, Event, Outcome, Ran};
+use sounding_diag::buffer::{Buffer, Limits};
 use sounding_units::{Bytes, HostInstant};
 
 use crate::{Carried, Device, Diag, Lost, Network, Output, Port};
@@ -32,7 +33,29 @@ pub struct Radio<P> {
 struct Listened {
     device: Device,
     modem: Modem,
-    drain: Duration,
+    buffer: Buffer<Vec<u8>>,
+    drain: Option<Duration>,
+}
+
+/// How a modem's records come to its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// When they leave the modem of themselves.
+    pub limits: Limits,
+    /// How often the host drains the modem, if it may: 1 ms is what BISCAY §4 does.
+    pub drain: Option<Duration>,
+}
+
+impl Reading {
+    /// Each record as it is made.
+    pub const AT_ONCE: Self = Self { limits: Limits::AT_ONCE, drain: None };
+}
+
+impl From<Duration> for Reading {
+    /// Drained so often, and never sooner.
+    fn from(drain: Duration) -> Self {
+        Self { limits: Limits::DRAINED, drain: Some(drain) }
+    }
 }
 
 #[derive(Debug)]
@@ -63,19 +86,21 @@ impl<P> Radio<P> {
         self.ran.add_device(config).map(|id| Device(id.0))
     }
 
-    /// Adds a device whose host reads its modem: the port is drained every `drain`, 1 ms where the modem allows it
-    /// (BISCAY §4).
+    /// Adds a device whose host reads its modem; a duration stands for a port that is drained so often.
     pub fn add_listened(
         &mut self,
         config: DeviceConfig,
         modem: ModemConfig,
-        drain: Duration,
+        reading: impl Into<Reading>,
     ) -> Result<Device, InvalidConfig> {
         let device = self.add_device(config.clone())?;
         let id = DeviceId(device.0);
         let modem = Modem::new(modem, id, &config, &self.carriers, HostInstant::default())?;
         self.ran.watch(id);
-        self.modems.push(Listened { device, modem, drain: drain.max(Duration::from_micros(1)) });
+        let buffer = Buffer::new(Limits::AT_ONCE);
+        let mut listened = Listened { device, modem, buffer, drain: None };
+        listened.set_reading(reading.into());
+        self.modems.push(listened);
         Ok(device)
     }
 
@@ -95,6 +120,18 @@ impl<P> Radio<P> {
         if let Some(shown) = &mut self.shown {
             into.append(shown);
         }
+    }
+
+    /// From now on all modems are read like this; what waits in them is forgotten.
+    pub fn read_modems(&mut self, reading: Reading) {
+        for listened in &mut self.modems {
+            listened.set_reading(reading);
+        }
+    }
+
+    /// The devices whose modems are read.
+    pub fn listened(&self) -> impl Iterator<Item = Device> {
+        self.modems.iter().map(|listened| listened.device)
     }
 
     /// The network itself: for what only a judge may know.
@@ -138,19 +175,56 @@ impl<P> Radio<P> {
             return;
         }
         self.ran.drain_events(&mut self.events);
-        for Listened { device, modem, drain } in &mut self.modems {
-            self.events.iter().for_each(|event| modem.handle_event(event));
-            modem.handle_time(self.now);
-            while let Some(record) = modem.poll_record() {
-                let tick = drain.as_nanos() as u64;
-                let at = HostInstant::from_nanos(record.made_at.as_nanos().next_multiple_of(tick));
-                self.diag.push_back(Diag { device: *device, at, bytes: record.bytes });
-            }
+        for listened in &mut self.modems {
+            self.events.iter().for_each(|event| listened.modem.handle_event(event));
+            listened.handle_time(self.now, &mut self.diag);
         }
         match &mut self.shown {
             Some(shown) => shown.append(&mut self.events),
             None => self.events.clear(),
         }
+    }
+}
+
+impl Listened {
+    fn set_reading(&mut self, Reading { limits, drain }: Reading) {
+        self.buffer = Buffer::new(limits);
+        self.drain = drain.map(|every| every.max(Duration::from_micros(1)));
+    }
+
+    /// Time has reached `now`, and everything that happened until then has been handed in.
+    fn handle_time(&mut self, now: HostInstant, diag: &mut VecDeque<Diag>) {
+        self.modem.handle_time(now);
+        while let Some(record) = self.modem.poll_record() {
+            // What is made at the moment of a drain is still drained.
+            self.read(diag, |due| due < record.made_at);
+            let size = record.bytes.len();
+            self.buffer.handle_record(record.made_at, record.bytes, size);
+            self.take(record.made_at, diag);
+        }
+        self.read(diag, |due| due <= now);
+    }
+
+    /// Reads the port at each moment that something leaves the modem, as long as it is `before`.
+    fn read(&mut self, diag: &mut VecDeque<Diag>, before: impl Fn(HostInstant) -> bool) {
+        while let Some(due) = self.wakeup().filter(|due| before(*due)) {
+            self.buffer.handle_drain();
+            self.take(due, diag);
+        }
+    }
+
+    fn take(&mut self, at: HostInstant, diag: &mut VecDeque<Diag>) {
+        while let Some(bytes) = self.buffer.poll_record() {
+            diag.push_back(Diag { device: self.device, at, bytes });
+        }
+    }
+
+    /// When something leaves the modem: it is drained, or has kept it for long enough.
+    fn wakeup(&self) -> Option<HostInstant> {
+        let drained = self.buffer.oldest().zip(self.drain).map(|(since, every)| {
+            HostInstant::from_nanos(since.as_nanos().next_multiple_of(every.as_nanos() as u64))
+        });
+        [drained, self.buffer.wakeup()].into_iter().flatten().min()
     }
 }
 
@@ -178,9 +252,9 @@ impl<P> Network<P> for Radio<P> {
             return [self.ran.no_delivery_until(), outputs].into_iter().flatten().min();
         }
         // There is something to say of any slot.
-        let diag = self.diag.front().map(|diag| diag.at);
+        let drains = self.modems.iter().filter_map(Listened::wakeup).min();
         let modems = self.modems.iter().map(|listened| listened.modem.wakeup()).min();
-        [self.ran.wakeup(), modems, outputs, diag].into_iter().flatten().min()
+        [self.ran.wakeup(), modems, outputs, drains].into_iter().flatten().min()
     }
 
     fn no_output_before(&self, at: HostInstant) -> HostInstant {
@@ -188,6 +262,6 @@ impl<P> Network<P> for Radio<P> {
     }
 
     fn poll_diag(&mut self) -> Option<Diag> {
-        self.diag.pop_front_if(|diag| diag.at <= self.now)
+        self.diag.pop_front()
     }
 }

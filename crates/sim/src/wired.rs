@@ -142,4 +142,8 @@ impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
     fn poll_diag(&mut self) -> Option<Diag> {
         self.network.poll_diag()
     }
+
+    fn is_finished(&self, now: HostInstant) -> bool {
+        self.network.is_finished(now)
+    }
 }

@@ -11,9 +11,10 @@ use common::{UP, at_secs, mbit, millis, named};
 use sounding_cell::config::{CarrierConfig, DeviceConfig, Rat};
 use sounding_cell::modem::ModemConfig;
 use sounding_cell::radio::{FadingConfig, ModelConfig, ScriptConfig};
+use sounding_diag::buffer::Limits;
 use sounding_sim::world::{Event, Flow, FlowId, Listening, Report, Segment};
-use sounding_sim::{Device, PathConfig, Port, Radio, Through, Wired, World};
-use sounding_units::HostInstant;
+use sounding_sim::{Device, Network, PathConfig, Port, Radio, Reading, Through, Wired, World};
+use sounding_units::{Bytes, HostInstant};
 
 const DOWN: Port = Port::down(Device(0));
 
@@ -104,4 +105,40 @@ fn a_network_and_its_flows_repeat_to_the_bit() {
     let elsewhere = std::thread::spawn(move || digest(7)).join().unwrap();
     assert_eq!(digest(7), elsewhere);
     assert_ne!(digest(7), digest(8));
+}
+
+/// What a modem that is read like this has sent after a second of an upload, and when.
+fn written(reading: impl Into<Reading>) -> Vec<(HostInstant, Vec<u8>)> {
+    let mut radio = Radio::new(vec![lte()], 5).unwrap();
+    radio.add_listened(device(), ModemConfig::default(), reading).unwrap();
+    let mut written = Vec::new();
+    for ms in 0..1000 {
+        let now = HostInstant::default() + millis(ms);
+        radio.handle_packet(now, UP, Bytes::new(1500), ());
+        radio.handle_time(now);
+        while radio.poll_output().is_some() {}
+        written.extend(std::iter::from_fn(|| radio.poll_diag()).map(|diag| (diag.at, diag.bytes)));
+    }
+    written
+}
+
+#[test]
+fn how_a_modem_is_read_changes_when_its_records_come_and_nothing_else() {
+    let at_once = written(Reading::AT_ONCE);
+    let drained = written(millis(1));
+    let release = millis(200);
+    let limits = Limits { high_water: 4000, release };
+    let kept = written(Reading { limits, drain: None });
+    assert!(at_once.len() > 200, "{}", at_once.len());
+    for later in [&drained, &kept] {
+        let same = later.iter().zip(&at_once).all(|(later, first)| {
+            later.1 == first.1 && later.0 >= first.0 && later.0 - first.0 <= release
+        });
+        assert!(same && later.len() * 10 > at_once.len() * 7, "{} of them", later.len());
+    }
+    assert!(drained.iter().all(|(at, _)| at.as_nanos() % 1_000_000 == 0));
+    // A host sees bursts: fewer moments, more bytes at each.
+    let moments =
+        |written: &[(HostInstant, Vec<u8>)]| written.chunk_by(|one, next| one.0 == next.0).count();
+    assert!(3 * moments(&kept) < moments(&at_once), "{} {}", moments(&kept), moments(&at_once));
 }

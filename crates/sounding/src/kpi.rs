@@ -99,7 +99,8 @@ pub(crate) fn run(args: Kpi) -> Result<ExitCode> {
     }
 }
 
-fn is_recorded(source: &Source) -> bool {
+/// Whether a source has an end of its own.
+pub(crate) fn is_recorded(source: &Source) -> bool {
     match source.place() {
         Source::Path(path) => path.is_file() || path.is_dir(),
         Source::Stdin => true,

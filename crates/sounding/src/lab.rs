@@ -7,7 +7,8 @@ use clap::Subcommand;
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
 use sounding_lab::{
-    bpf_cost, ceiling, cell, estimators, granularity, mahimahi, overhead, provenance, versus,
+    agreement, bpf_cost, ceiling, cell, cell_pace, estimators, granularity, mahimahi, overhead,
+    provenance, versus,
 };
 use sounding_units::Rate;
 
@@ -52,6 +53,8 @@ enum Verb {
 enum Experiment {
     Mahimahi(MahimahiArgs),
     EmuCeiling(CeilingArgs),
+    EmuCells(CellsArgs),
+    Agreement(AgreementArgs),
     Biscay(BiscayArgs),
     BpfCost(BpfCostArgs),
     Granularity(GranularityArgs),
@@ -110,6 +113,32 @@ struct CeilingArgs {
     /// Percent of a core for punctuality
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100))]
     punctuality: u8,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// How punctual modelled cells are in real time, and for how much CPU time
+#[derive(clap::Args)]
+struct CellsArgs {
+    /// How long to run each cell
+    #[arg(long, value_name = "TIME", default_value = "8s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// This kernel's controllers in real time beside ours in virtual time, over the same modelled cells
+#[derive(clap::Args)]
+struct AgreementArgs {
+    /// How long each flow sends; the first fifth is not measured
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Seeds of each cell, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: u32,
 
     #[command(flatten)]
     output: Output,
@@ -298,6 +327,8 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Dataset(args) => dataset::run(args),
         Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
+        Verb::Run { experiment: Experiment::EmuCells(args) } => cells(args),
+        Verb::Run { experiment: Experiment::Agreement(args) } => agree(args),
         Verb::Run { experiment: Experiment::Biscay(args) } => biscay(args),
         Verb::Run { experiment: Experiment::BpfCost(args) } => cost(args),
         Verb::Run { experiment: Experiment::Granularity(args) } => granularity(args),
@@ -307,13 +338,15 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     }
 }
 
-const EXPERIMENTS: [(&str, &str); 8] = [
+const EXPERIMENTS: [(&str, &str); 10] = [
     ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
     (
         "mahimahi",
         "kernel CUBIC and BBR through the emulator against the same through mahimahi; 40 min",
     ),
     ("emu-ceiling", "packet rate, punctuality and CPU time of the emulator; 1 min"),
+    ("emu-cells", "punctuality and CPU time of modelled cells in real time; 1 min"),
+    ("agreement", "the kernel's controllers in real time beside ours in virtual time; 5 min"),
     ("bpf-cost", "CPU time of BISCAY beside the kernel's own BBR and CUBIC; 3 min"),
     ("granularity", "time between deliveries of a KPI and its age at a reader; 2 min"),
     ("estimators", "every method's rate against goodput, over modelled LTE and NR links; 5 min"),
@@ -356,6 +389,28 @@ fn ceiling(args: CeilingArgs) -> miette::Result<ExitCode> {
         eprintln!("{:.0} Mbit/s: {:.1} % delivered", row.rate_mbit, row.delivered_percent);
     };
     let result = ceiling::run(&plan, progress).into_diagnostic()?;
+    args.output.write(&result.to_string(), &result.to_markdown(), &result)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cells(args: CellsArgs) -> miette::Result<ExitCode> {
+    let program = std::env::current_exe().into_diagnostic()?;
+    let plan = cell_pace::Plan { duration: args.duration, program };
+    let progress = |row: &cell_pace::Row| {
+        eprintln!("{}: {:.1} Mbit/s", row.cell, row.throughput_mbit_per_sec);
+    };
+    let result = cell_pace::run(&plan, progress).into_diagnostic()?;
+    args.output.write(&result.to_string(), &result.to_markdown(), &result)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn agree(args: AgreementArgs) -> miette::Result<ExitCode> {
+    let program = std::env::current_exe().into_diagnostic()?;
+    let plan = agreement::Plan { duration: args.duration, seeds: args.seeds, program };
+    let progress = |row: &agreement::Row| {
+        eprintln!("{}, seed {}, {}, {}", row.cell, row.seed, row.way, row.controller);
+    };
+    let result = agreement::run(&plan, progress).into_diagnostic()?;
     args.output.write(&result.to_string(), &result.to_markdown(), &result)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,24 +1,31 @@
-use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::collections::VecDeque;
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, miette};
 use serde_json::json;
+use sounding_diag::session::Wanted;
+use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Bins, CellView, Config, LinkEstimate, Seen, Sounder};
+use sounding_link::{Arrival, Bins, CellView, Config, LinkEstimate, Method, Seen, Sounder};
+use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
 use sounding_units::{HostInstant, Rate};
 
-use crate::input::{CaptureError, Source};
+use crate::kpi::is_recorded;
 use crate::sniffer::{self, SnifferFile};
 use crate::words::{DirectionWord, MethodWord};
+use crate::{input, signals};
 
-/// Prints the rate of the link over time, from the records of a capture
+/// Prints the rate of the link over time, from the records of a capture or of a live modem
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Each row is the estimate at the end of a bin: the rate as IP bytes; `capacity` if the device had more to send than it was
-granted, `served` if the rate is only what it asked for; the state of the link; the age of the newest record.
+granted, `served` if the rate is only what it asked for; the state of the link; the age of the newest record. Time is the
+modem's. A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had.
 
 With --method cell the rate adds a part of what nobody has, where a sniffer says that; without one it is a floor unless the
 device was backlogged. JSON rows then have the users with data, the idle part, and the fair share; and as a ceiling what the
@@ -29,10 +36,12 @@ Examples:
   sounding link drive.mi2log --direction uplink --method formula --bin 50ms
   sounding link drive.mi2log --direction downlink --method cqi --window 200ms
   sounding link drive.mi2log --direction downlink --method cell --window 40ms --sniffer dcilog:cell.dciLog
+  sounding link /dev/ttyUSB0 --direction uplink
   sounding link drive.mi2log --json | jq 'select(.bound == \"capacity\") | .rate_bits_per_sec'")]
 pub(crate) struct Link {
-    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard input
-    capture: PathBuf,
+    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), - for standard input, or a modem: a device,
+    /// tcp:HOST:PORT, router:NAME, vendor-router:NAME
+    source: Source,
     /// One direction only
     #[arg(long, value_enum)]
     direction: Option<DirectionWord>,
@@ -66,86 +75,202 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
             "--sniffer needs --direction: a log is of one, or its users differ by it"
         ));
     }
-    let source = Source::open(&args.capture)?;
+    if !args.sniffer.is_empty() && !is_recorded(&args.source) {
+        return Err(miette!("--sniffer is for captures: a log has to be whole"));
+    }
     let directions = match args.direction {
         Some(word) => vec![word.into()],
         None => vec![Direction::Uplink, Direction::Downlink],
     };
-    let mut out = BufWriter::new(io::stdout().lock());
-    if !args.json {
-        let columns = "rate bound state age";
-        writeln!(out, "{:>9}  {}", "time", vec![heading(columns); directions.len()].join("  |"))
-            .into_diagnostic()?;
-        let names: Vec<String> =
-            directions.iter().map(|d| format!("{:^36}", d.to_string())).collect();
-        writeln!(out, "{:>9}  {}", "s", names.join("  |")).into_diagnostic()?;
-    }
     let mut sounders = Vec::new();
     for &direction in &directions {
         let mut config = Config::new(direction);
         config.method = args.method.into();
         config.window = args.window;
         let log = sniffer::read(&args.sniffer, direction)?;
-        let sounder = Sounder::new(config).reading(source.kind()).hearing(log);
-        sounders.push((sounder, Rows::new(args.bin)));
+        sounders.push((Sounder::new(config).hearing(log), Rows::new(args.bin)));
     }
-    let series = series(source, sounders)?;
-    for row in 0..series[0].len() {
-        let estimates: Vec<_> = series.iter().map(|one| one[row]).collect();
-        let written = if args.json {
-            write_json(&mut out, &estimates)
+    let mut series = Series { sounders, out: BufWriter::new(io::stdout().lock()), json: args.json };
+    let printed = series.head(&directions).and_then(|()| series.flush());
+    let outcome = printed.map_err(Stopped::Output).and_then(|()| {
+        if is_recorded(&args.source) {
+            series.read_recorded(&args.source)
         } else {
-            write_row(&mut out, &estimates)
-        };
-        match written {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                return Ok(ExitCode::SUCCESS);
-            }
-            other => other.into_diagnostic()?,
+            series.read_live(&args.source, &directions, args.method.into())
         }
+    });
+    match outcome {
+        Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(Stopped::Output(error)) => return Err(error).into_diagnostic(),
+        Err(Stopped::Input(report)) => return Err(report),
+        Ok(()) => series.flush().into_diagnostic()?,
     }
-    out.flush().into_diagnostic()?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A row for each bin: its end, the estimate then, and what was known of the cell.
 type Row = (Duration, LinkEstimate, Option<CellView>);
-type Series = Vec<Row>;
 
-/// The estimates at the end of each bin, from the first record on, one series for each sounder.
-fn series(
-    mut source: Source,
-    mut series: Vec<(Sounder, Rows)>,
-) -> Result<Vec<Series>, CaptureError> {
-    while let Some(chunk) = source.next_chunk()? {
-        for (sounder, rows) in &mut series {
-            sounder.handle_bytes(Arrival::AsStamped, chunk, |sounder, seen| {
-                rows.handle_seen(sounder, seen);
-            });
-        }
-    }
-    for (sounder, rows) in &mut series {
-        sounder.handle_end(Arrival::AsStamped, |sounder, seen| rows.handle_seen(sounder, seen));
-    }
-    Ok(series.into_iter().map(|(_, rows)| rows.series).collect())
+/// Why nothing more is printed.
+enum Stopped {
+    Input(miette::Report),
+    Output(io::Error),
 }
 
-/// Estimates, one for each bin.
+/// The way from bytes to rows.
+struct Series {
+    /// One for each direction, and the rows that have not been printed.
+    sounders: Vec<(Sounder, Rows)>,
+    out: BufWriter<StdoutLock<'static>>,
+    json: bool,
+}
+
+/// How long a live port is waited for at a time.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// A modem that does not take its masks back within this keeps those of this program.
+const PUT_BACK: Duration = Duration::from_secs(1);
+
+impl Series {
+    fn read_recorded(&mut self, source: &Source) -> Result<(), Stopped> {
+        let path = match source.place() {
+            Source::Path(path) => path,
+            _ => Path::new("-"),
+        };
+        let failed = |error: input::CaptureError| Stopped::Input(error.into());
+        let mut capture = input::Source::open(path).map_err(failed)?;
+        let kind = capture.kind();
+        let plain = std::mem::take(&mut self.sounders);
+        self.sounders =
+            plain.into_iter().map(|(sounder, rows)| (sounder.reading(kind), rows)).collect();
+        while let Some(chunk) = capture.next_chunk().map_err(failed)? {
+            for (sounder, rows) in &mut self.sounders {
+                let watch = |sounder: &Sounder, seen: Seen<'_>| rows.handle_seen(sounder, &seen);
+                sounder.handle_bytes(Arrival::AsStamped, chunk, watch);
+            }
+            self.print()?;
+        }
+        for (sounder, rows) in &mut self.sounders {
+            sounder
+                .handle_end(Arrival::AsStamped, |sounder, seen| rows.handle_seen(sounder, &seen));
+        }
+        self.print()
+    }
+
+    /// Until somebody ends it, or the source is over for good.
+    fn read_live(
+        &mut self,
+        source: &Source,
+        directions: &[Direction],
+        method: Method,
+    ) -> Result<(), Stopped> {
+        fn failed<T>(result: Result<T, impl Into<miette::Report>>) -> Result<T, Stopped> {
+            result.map_err(|error| Stopped::Input(error.into()))
+        }
+        let stop = failed(signals::stop_flag().into_diagnostic())?;
+        let port = failed(source.open().into_diagnostic())?;
+        let codes = directions.iter().flat_map(|&direction| sounding_kpi::codes(direction));
+        let channel =
+            if method.reads_channel() { sounding_kpi::channel_codes() } else { Default::default() };
+        let codes = codes.chain(channel).copied().collect();
+        let wanted = Wanted { codes, ..Wanted::default() };
+        let mut live = Live::new(port, Some(wanted)).remembering(source);
+        let mut buffer = vec![0; READ_SIZE];
+        let mut outcome = Ok(());
+        let mut ending = None;
+        loop {
+            let now = monotonic_now();
+            live.tick(now);
+            if ending.is_none() && (stop.load(Ordering::Relaxed) || outcome.is_err()) {
+                live.handle_end(now);
+                ending = Some(now);
+            }
+            if ending.is_some_and(|since| live.is_over() || now - since > PUT_BACK) {
+                return outcome;
+            }
+            match failed(live.read(&mut buffer, PATIENCE).into_diagnostic())? {
+                Read::Bytes(count) => self.handle_live(&mut live, &buffer[..count]),
+                Read::Idle => {}
+                Read::Closed => return outcome,
+            }
+            while let Some(event) = live.poll_event() {
+                tracing::info!("{event:?}");
+            }
+            if outcome.is_ok() {
+                outcome = self.print().and_then(|()| self.flush().map_err(Stopped::Output));
+            }
+        }
+    }
+
+    fn handle_live(&mut self, live: &mut Live, bytes: &[u8]) {
+        let (now, framing) = (monotonic_now(), live.framing());
+        for (number, (sounder, rows)) in self.sounders.iter_mut().enumerate() {
+            let watch = |sounder: &Sounder, seen: Seen<'_>| {
+                // The session is told once.
+                match &seen {
+                    Seen::Record(record) if number == 0 => live.handle_log(now, record),
+                    Seen::Other { command, body } if number == 0 => {
+                        live.handle_other(now, *command, body);
+                    }
+                    _ => {}
+                }
+                rows.handle_seen(sounder, &seen);
+            };
+            match framing {
+                Framing::Hdlc => sounder.handle_bytes(Arrival::AsStamped, bytes, watch),
+                Framing::Packet => sounder.handle_payload(Arrival::AsStamped, bytes, watch),
+            }
+        }
+    }
+
+    fn head(&mut self, directions: &[Direction]) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        let columns = "rate bound state age";
+        let heads = vec![heading(columns); directions.len()].join("  |");
+        writeln!(self.out, "{:>9}  {heads}", "time")?;
+        let names: Vec<String> =
+            directions.iter().map(|d| format!("{:^36}", d.to_string())).collect();
+        writeln!(self.out, "{:>9}  {}", "s", names.join("  |"))
+    }
+
+    /// Prints what is known of all directions.
+    fn print(&mut self) -> Result<(), Stopped> {
+        while self.sounders.iter().all(|(_, rows)| !rows.ready.is_empty()) {
+            let ready = self.sounders.iter_mut().filter_map(|(_, rows)| rows.ready.pop_front());
+            let estimates: Vec<_> = ready.collect();
+            let written = if self.json {
+                write_json(&mut self.out, &estimates)
+            } else {
+                write_row(&mut self.out, &estimates)
+            };
+            written.map_err(Stopped::Output)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The rows of one direction.
 struct Rows {
     bins: Bins,
-    series: Series,
+    ready: VecDeque<Row>,
 }
 
 impl Rows {
     fn new(bin: Duration) -> Self {
-        Self { bins: Bins::new(bin), series: Vec::new() }
+        Self { bins: Bins::new(bin), ready: VecDeque::new() }
     }
 
-    fn handle_seen(&mut self, sounder: &Sounder, seen: Seen<'_>) {
+    fn handle_seen(&mut self, sounder: &Sounder, seen: &Seen<'_>) {
         let Seen::Record(record) = seen else { return };
         self.bins.handle_record(record.at, |elapsed, end| {
             let now = HostInstant::from_nanos(end.as_nanos());
-            self.series.push((elapsed, sounder.estimate(now), sounder.cell(now)));
+            self.ready.push_back((elapsed, sounder.estimate(now), sounder.cell(now)));
         });
     }
 }

@@ -11,9 +11,12 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use socket2::{SockRef, Socket};
 use sounding_emu::{Direction, Emulation, EnterError, Flow, monotonic_now};
+use sounding_sim::Device;
+use sounding_sim::world::Traffic;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::connection::{CONNECT, accept, await_greeting, choose, connect, greet, listen, local};
+use super::traffic::Source;
 use super::{Ends, FlowError, TcpInfo, is_timeout, sleep_until, thread_cpu};
 
 /// Bytes of one write, as iperf3 does.
@@ -25,9 +28,11 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Called by the sampler with the sender's socket, next to every [`TcpSample`].
 pub type SampleHook = Arc<dyn Fn(RawFd) + Send + Sync>;
 
-/// A bulk transfer over one TCP connection. The near end always connects, as a device does.
+/// A transfer over one TCP connection. The near end always connects, as a device does.
 #[derive(Clone)]
 pub struct TcpFlow {
+    /// Whose radio it passes.
+    pub device: Device,
     /// Which way the data goes.
     pub direction: Direction,
     /// Congestion control of the sender; `None` for the namespace's default.
@@ -35,7 +40,9 @@ pub struct TcpFlow {
     /// Whether the congestion control is chosen only once there is a connection, as iperf3 does. The socket then begins
     /// with the namespace's default, and if that one paces (BBR does) the kernel goes on pacing whatever comes after.
     pub choose_late: bool,
-    /// How long data is sent; `None` until stopped.
+    /// What there is to send. What nobody has asked for is not sent: of responses, nothing.
+    pub traffic: Traffic,
+    /// How long data is sent; `None` until it has arrived or the transfer is stopped.
     pub duration: Option<Duration>,
     /// When the connection is opened; `None` at once.
     pub connect_at: Option<HostInstant>,
@@ -120,10 +127,13 @@ struct SenderEnd {
 }
 
 impl TcpFlow {
-    /// This direction, with the default congestion control, until stopped, sampled ten times a second.
+    /// All it can from or to the first device, with the default congestion control, until stopped, sampled ten times a
+    /// second.
     pub fn new(direction: Direction) -> Self {
         Self {
+            device: Device::default(),
             direction,
+            traffic: Traffic::Bulk,
             congestion: None,
             choose_late: false,
             duration: None,
@@ -137,7 +147,7 @@ impl TcpFlow {
 
     /// Connects and begins to send. Returns once there is a connection.
     pub fn start(self, emulation: &Emulation) -> Result<RunningTcp, FlowError> {
-        let near = emulation.near();
+        let near = emulation.host(self.device).ok_or(FlowError::NoHost(self.device))?;
         let early = self.congestion.clone().filter(|_| !self.choose_late);
         let listener =
             emulation.far().enter(|| listen(emulation.far_address(), early.as_deref()))??;
@@ -186,21 +196,21 @@ impl TcpFlow {
         receiving: Socket,
         flow: Flow,
     ) -> Result<RunningTcp, FlowError> {
-        let Ends { sender, receiver, .. } = Ends::of(emulation, self.direction);
+        let Ends { sender, receiver, .. } = Ends::of(emulation, self.device, self.direction)?;
         let stop = Arc::new(AtomicBool::new(false));
         let (sending, receiving) = (Arc::new(sending), Arc::new(receiving));
         let socket = sending.as_raw_fd();
         let held = [sending.clone(), receiving.clone()];
         let sampled = sending.clone();
         let (receiver_stop, sampler_stop, sender_stop) = (stop.clone(), stop.clone(), stop.clone());
-        let Self { duration, send_at, sample_every, hook, .. } = self;
+        let Self { traffic, duration, send_at, sample_every, hook, .. } = self;
         let receiver =
             receiver.spawn_thread("flow-receiver", move || receive(&receiving, &receiver_stop))?;
         let sampler = sender.spawn_thread("flow-sampler", move || {
             sample(&sampled, sample_every, hook.as_ref(), &sampler_stop)
         })?;
         let sender = sender.spawn_thread("flow-sender", move || {
-            let end = send(&sending, send_at, duration, &sender_stop);
+            let end = send(&sending, Source::new(traffic), send_at, duration, &sender_stop);
             sender_stop.store(true, Ordering::Relaxed);
             end
         })?;
@@ -262,6 +272,7 @@ fn join<T>(task: Task<T>) -> Result<T, FlowError> {
 
 fn send(
     socket: &Socket,
+    source: Source,
     send_at: Option<HostInstant>,
     duration: Option<Duration>,
     stop: &AtomicBool,
@@ -270,16 +281,26 @@ fn send(
     sleep_until(send_at.unwrap_or_default());
     let began = monotonic_now();
     let block = vec![0x55; WRITE];
-    let mut left = WRITE;
-    while !stop.load(Ordering::Relaxed)
-        && duration.is_none_or(|duration| monotonic_now() - began < duration)
-    {
+    let (mut left, mut sent) = (WRITE, 0);
+    let in_time = || duration.is_none_or(|duration| monotonic_now() - began < duration);
+    while !stop.load(Ordering::Relaxed) && in_time() {
+        let elapsed = monotonic_now() - began;
+        let available = source.available(elapsed).saturating_sub(sent);
+        if available == 0 {
+            let Some(next) = source.next(elapsed, sent) else { break };
+            std::thread::sleep(next.min(LOOK));
+            continue;
+        }
         // Written to only when the kernel says that a third of the buffer is free. A write that times out and is tried
         // again adds to the last packet of a full buffer without limit, and a flow limited by its buffer no longer is.
         if !is_writable(socket)? {
             continue;
         }
-        fill(socket, &block, &mut left)?;
+        sent += fill(socket, &block, &mut left, available)?;
+    }
+    // What has an end has ended once it is there.
+    while !stop.load(Ordering::Relaxed) && in_time() && acknowledged(socket)? < sent {
+        std::thread::sleep(LOOK / 20);
     }
     let ended = monotonic_now();
     let last = TcpInfo::of(socket.as_fd())
@@ -291,19 +312,35 @@ fn send(
     Ok(SenderEnd { congestion, began, ended, last, cpu: thread_cpu() })
 }
 
-/// Writes blocks until the send buffer is full, but no more than a few; `left` of the current block carries over.
+/// Bytes of data that the receiver has acknowledged.
+fn acknowledged(socket: &Socket) -> Result<u64, FlowError> {
+    let info = TcpInfo::of(socket.as_fd())
+        .map_err(|error| FlowError::socket("read TCP_INFO")(io::Error::other(error)))?;
+    // The SYN counts as one.
+    Ok(info.acked.count().saturating_sub(1))
+}
+
+/// Writes blocks until the send buffer is full, but no more than a few, and no more than there is; `left` of the current
+/// block carries over. Says how much it wrote.
 ///
 /// Few and in blocks as iperf3 does, so that the buffer of a flow that it limits is filled alike.
-fn fill(socket: &Socket, block: &[u8], left: &mut usize) -> Result<(), FlowError> {
+fn fill(socket: &Socket, block: &[u8], left: &mut usize, available: u64) -> Result<u64, FlowError> {
+    let mut sent = 0;
     for _ in 0..10 {
-        match socket.send_with_flags(&block[..*left], libc::MSG_NOSIGNAL) {
-            Ok(written) if written == *left => *left = block.len(),
-            Ok(written) => *left -= written,
-            Err(error) if is_timeout(&error) => return Ok(()),
+        let most = usize::try_from(available - sent).unwrap_or(usize::MAX);
+        if most == 0 {
+            break;
+        }
+        match socket.send_with_flags(&block[..most.min(*left)], libc::MSG_NOSIGNAL) {
+            Ok(written) => {
+                sent += written as u64;
+                *left = if written == *left { block.len() } else { *left - written };
+            }
+            Err(error) if is_timeout(&error) => break,
             Err(error) => return Err(FlowError::socket("send")(error)),
         }
     }
-    Ok(())
+    Ok(sent)
 }
 
 /// Waits for room in the send buffer, but no longer than a look lasts.

@@ -7,9 +7,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
-use sounding_emu::{Direction, Emulation, EnterError, monotonic_now};
+use sounding_emu::{Direction, Emulation, EnterError, Flow, monotonic_now};
+use sounding_sim::Device;
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use super::connection::local;
 use super::{Ends, FlowError, any_port, sleep_until, thread_cpu};
 
 /// Datagrams handed to the kernel, or taken from it, in one call.
@@ -27,6 +29,8 @@ const BUFFER: usize = 32 << 20;
 /// Datagrams at a constant rate, each with a number and the time it was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpFlow {
+    /// Whose radio they pass.
+    pub device: Device,
     /// Which way they go.
     pub direction: Direction,
     /// Rate of IP packets.
@@ -76,6 +80,8 @@ pub struct UdpResult {
 /// A flow under way.
 #[derive(Debug)]
 pub struct RunningUdp {
+    stop: Arc<AtomicBool>,
+    flow: Flow,
     sender: Task<Sent>,
     receiver: Task<Received>,
     packet_size: u16,
@@ -102,31 +108,53 @@ impl UdpFlow {
     /// Full packets in this direction at this rate for this long.
     pub fn new(direction: Direction, rate: Rate, duration: Duration) -> Self {
         let drain = Duration::from_secs(1);
-        Self { direction, rate, packet_size: 1500, duration, drain }
+        Self { device: Device::default(), direction, rate, packet_size: 1500, duration, drain }
     }
 
     /// Begins to send.
     pub fn start(self, emulation: &Emulation) -> Result<RunningUdp, FlowError> {
         let Ends { sender, receiver, sender_address, receiver_address } =
-            Ends::of(emulation, self.direction);
+            Ends::of(emulation, self.device, self.direction)?;
         let receiving = receiver.enter(|| udp_socket(receiver_address))??;
         let sending = sender.enter(|| udp_socket(sender_address))??;
         let target = receiving.local_addr().map_err(FlowError::socket("ask for an address"))?;
         sending.connect(&target).map_err(FlowError::socket("connect a UDP socket"))?;
+        let flow = Flow {
+            protocol: libc::IPPROTO_UDP as u8,
+            source: local(&sending)?.port(),
+            destination: local(&receiving)?.port(),
+        };
         let ended = Arc::new(AtomicBool::new(false));
-        let sender_ended = ended.clone();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sender_ended, sender_stop) = (ended.clone(), stop.clone());
         let receiver = receiver
             .spawn_thread("udp-receiver", move || receive(&receiving, &ended, self.drain))?;
         let sender = sender.spawn_thread("udp-sender", move || {
-            let sent = send(&sending, &self);
+            let sent = send(&sending, &self, &sender_stop);
             sender_ended.store(true, Ordering::Relaxed);
             sent
         })?;
-        Ok(RunningUdp { sender, receiver, packet_size: self.packet_size })
+        Ok(RunningUdp { stop, flow, sender, receiver, packet_size: self.packet_size })
     }
 }
 
 impl RunningUdp {
+    /// Ports as the datagrams carry them.
+    pub fn flow(&self) -> Flow {
+        self.flow
+    }
+
+    /// Whether the sender has ended.
+    pub fn has_ended(&self) -> bool {
+        self.sender.is_finished()
+    }
+
+    /// Sends no more, and waits for the last datagram.
+    pub fn stop(self) -> Result<UdpResult, FlowError> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.wait()
+    }
+
     /// Waits for the last datagram.
     pub fn wait(self) -> Result<UdpResult, FlowError> {
         let sent = self.sender.join().map_err(|_| FlowError::Panicked)???;
@@ -171,7 +199,7 @@ fn set(socket: &Socket, option: libc::c_int, value: libc::c_int) -> io::Result<(
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn send(socket: &Socket, flow: &UdpFlow) -> Result<Sent, FlowError> {
+fn send(socket: &Socket, flow: &UdpFlow, stop: &AtomicBool) -> Result<Sent, FlowError> {
     let payload = usize::from(flow.packet_size.clamp(64, 9000) - HEADERS);
     let mut buffer = vec![0x5A; payload * BATCH];
     let size = Bytes::new(flow.packet_size.into());
@@ -180,7 +208,7 @@ fn send(socket: &Socket, flow: &UdpFlow) -> Result<Sent, FlowError> {
     loop {
         let now = monotonic_now();
         let since = now - began;
-        if since >= flow.duration {
+        if since >= flow.duration || stop.load(Ordering::Relaxed) {
             return Ok(Sent { count, began, ended: now, cpu: thread_cpu() });
         }
         // The first is due at once.

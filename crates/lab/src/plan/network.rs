@@ -11,7 +11,8 @@ use sounding_cell::radio::{Position, TrajectoryConfig};
 use sounding_cell::{Event, Ran};
 use sounding_kpi::Direction;
 use sounding_sim::{
-    Device, Diag, Duplex, Links, Network, Order, Output, Path as Pipe, Port, Radio, Through, Wired,
+    Device, Diag, Duplex, Links, Network, Order, Output, Path as Pipe, Port, Radio, Reading,
+    Through, Wired,
 };
 use sounding_units::{Bytes, HostInstant};
 
@@ -157,6 +158,26 @@ impl<P> Built<P> {
     }
 }
 
+impl<P> Built<P> {
+    /// All modems are read like this, whatever the plan says: see [`Radio::read_modems`].
+    pub fn read_modems(&mut self, reading: Reading) {
+        match self {
+            Self::Cell(radio) => radio.read_modems(reading),
+            Self::WiredCell(wired) => wired.network_mut().read_modems(reading),
+            Self::Links(_) | Self::WiredLinks(_) => {}
+        }
+    }
+
+    /// The devices whose modems are read.
+    pub fn listened(&self) -> Vec<Device> {
+        match self {
+            Self::Cell(radio) => radio.listened().collect(),
+            Self::WiredCell(wired) => wired.network().listened().collect(),
+            Self::Links(_) | Self::WiredLinks(_) => Vec::new(),
+        }
+    }
+}
+
 /// The same call of whichever network it is.
 macro_rules! each {
     ($built:expr, $network:ident => $call:expr) => {
@@ -188,6 +209,10 @@ impl<P> Network<P> for Built<P> {
 
     fn poll_diag(&mut self) -> Option<Diag> {
         each!(self, network => network.poll_diag())
+    }
+
+    fn is_finished(&self, now: HostInstant) -> bool {
+        each!(self, network => network.is_finished(now))
     }
 }
 

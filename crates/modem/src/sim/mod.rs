@@ -1,9 +1,12 @@
-//! A simulated modem: the real protocol on a pty or a socket, from a capture's own records.
+//! A simulated modem: the real protocol on a pty or a socket, from a capture's own records or from such as are made while
+//! it runs.
 
 mod answers;
+mod feed;
 mod mischief;
 mod modem;
 mod port;
+mod records;
 mod script;
 
 use std::io;
@@ -14,11 +17,13 @@ use std::time::Duration;
 use sounding_units::HostInstant;
 
 pub(crate) use answers::Answers;
+pub use feed::{Fed, Feed, feed};
 pub use mischief::Mischief;
 pub use modem::{Behaviour, Made, Tally};
 use modem::{Output, SimModem};
 pub use port::Place;
 use port::{Heard, SimPort};
+pub use records::Records;
 pub use script::Script;
 
 use sounding_host::monotonic_now;
@@ -49,11 +54,15 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
 impl Simulation {
     /// A modem that has just been plugged in.
-    pub fn new(script: Script, behaviour: Behaviour, place: Place) -> io::Result<Self> {
+    pub fn new(
+        records: impl Into<Records>,
+        behaviour: Behaviour,
+        place: Place,
+    ) -> io::Result<Self> {
         let unframed = behaviour.unframed;
         let port = Some(SimPort::open(&place, unframed)?);
-        let waits = behaviour.speed > 1.0;
-        let modem = SimModem::new(script, behaviour);
+        let modem = SimModem::new(records, behaviour);
+        let waits = modem.hurries();
         Ok(Self { modem, place, unframed, port, back: HostInstant::default(), waits, diary: None })
     }
 
@@ -75,8 +84,8 @@ impl Simulation {
         made
     }
 
-    /// Serves the port until `stop`, or until everything was sent and the reader has left. `progress` is told how far
-    /// the capture has come.
+    /// Serves the port until `stop`, or until everything was sent and the reader has left. `progress` is told for how long
+    /// records have been made; of a capture, how far it has come.
     pub fn run(
         &mut self,
         stop: &AtomicBool,
@@ -95,7 +104,7 @@ impl Simulation {
             }
             let idle = self.modem.idle(now, LONGEST_SLEEP);
             match &self.port {
-                Some(port) => port.wait(idle)?,
+                Some(port) => port.wait(self.modem.awake(), idle)?,
                 None => std::thread::sleep(idle),
             }
         }

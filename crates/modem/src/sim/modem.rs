@@ -1,16 +1,18 @@
 use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use sounding_diag::buffer::{Buffer, Limits};
 use sounding_units::{HostInstant, ModemInstant};
 
 use super::answers::Answers;
 use super::mischief::{Chance, Fate, Mischief};
-use super::script::Script;
+use super::records::Records;
 
 /// How a simulated modem behaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behaviour {
-    /// How many times faster than the capture.
+    /// How many times faster than the capture; what is made as time passes has a pace of its own.
     pub speed: f64,
     /// Records wait in the modem until there are so many bytes of them; 0 sends each at once.
     pub high_water: usize,
@@ -77,19 +79,17 @@ pub struct Tally {
 }
 
 /// A simulated modem, as a machine: requests and time in, packets out.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct SimModem {
-    script: Script,
-    next: usize,
+    records: Records,
     behaviour: Behaviour,
     chance: Chance,
     answers: Answers,
     /// When the first record was due, by the host's clock.
     begin: Option<HostInstant>,
-    /// Records that wait for the high-water mark, and their bytes.
-    waiting: VecDeque<Vec<u8>>,
-    waiting_bytes: usize,
-    waiting_since: HostInstant,
+    /// What the modem's clock showed for the first of all.
+    first: Option<ModemInstant>,
+    buffer: Buffer<Vec<u8>>,
     out: VecDeque<Output>,
     made: Vec<Made>,
     rebooted: bool,
@@ -99,17 +99,21 @@ pub(super) struct SimModem {
 const BUILD: &str = "sounding-simulated-modem";
 
 impl SimModem {
-    pub(super) fn new(script: Script, behaviour: Behaviour) -> Self {
+    pub(super) fn new(records: impl Into<Records>, mut behaviour: Behaviour) -> Self {
+        let records = records.into();
+        let begin = records.begin();
+        if begin.is_some() {
+            behaviour.speed = 1.0;
+        }
+        let limits = Limits { high_water: behaviour.high_water, release: behaviour.release };
         let mut modem = Self {
             answers: Answers::new(BUILD),
             chance: Chance::new(behaviour.mischief.clone()),
-            script,
-            next: 0,
+            records,
             behaviour,
-            begin: None,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            waiting_since: HostInstant::default(),
+            begin,
+            first: None,
+            buffer: Buffer::new(limits),
             out: VecDeque::new(),
             made: Vec::new(),
             rebooted: false,
@@ -121,7 +125,7 @@ impl SimModem {
 
     fn power_on(&mut self) {
         self.answers = Answers::new(BUILD);
-        self.script.records().iter().for_each(|record| self.answers.make_room(record.code));
+        self.records.codes().for_each(|code| self.answers.make_room(code));
         if self.behaviour.all_on {
             self.answers.switch_all_on();
         }
@@ -136,14 +140,19 @@ impl SimModem {
         self.tally.sent = self.tally.sent.saturating_sub(1);
     }
 
-    /// How far the capture has come.
+    /// Whether it makes records faster than they were made once.
+    pub(super) fn hurries(&self) -> bool {
+        self.behaviour.speed > 1.0
+    }
+
+    /// For how long records have been made; of a capture, how far it has come.
     pub(super) fn elapsed(&self, now: HostInstant) -> Duration {
         self.begin.map_or(Duration::ZERO, |begin| (now - begin).mul_f64(self.behaviour.speed))
     }
 
     /// True once every record has been made and has left.
     pub(super) fn is_over(&self) -> bool {
-        self.next == self.script.len() && self.waiting.is_empty() && self.out.is_empty()
+        self.records.are_over() && self.buffer.is_empty() && self.out.is_empty()
     }
 
     pub(super) fn handle_request(&mut self, request: &[u8]) {
@@ -156,7 +165,8 @@ impl SimModem {
 
     pub(super) fn handle_drain(&mut self) {
         self.tally.drained += 1;
-        self.release();
+        self.buffer.handle_drain();
+        self.send();
     }
 
     /// Time passes. `attended` says whether somebody has the port open: the first record waits for that, and for a
@@ -170,52 +180,46 @@ impl SimModem {
         }
         let elapsed = self.elapsed(now);
         self.make(now, elapsed);
-        let full = self.waiting_bytes >= self.behaviour.high_water.max(1);
-        let old = !self.waiting.is_empty() && now - self.waiting_since >= self.behaviour.release;
-        if full || old {
-            self.release();
-        }
+        self.buffer.handle_time(now);
+        self.send();
     }
 
     fn is_wanted(&self) -> bool {
-        self.script.records().iter().any(|record| self.answers.is_on(record.code))
+        self.records.codes().any(|code| self.answers.is_on(code))
     }
 
     fn make(&mut self, now: HostInstant, elapsed: Duration) {
         let reboot = self.chance.mischief().reboot;
-        while let Some(record) = self.script.records().get(self.next) {
-            if record.due > elapsed {
+        while let Some(due) = self.records.due() {
+            if due > elapsed {
                 return;
             }
-            if !self.rebooted && reboot.is_some_and(|at| record.due >= at) {
+            if !self.rebooted && reboot.is_some_and(|at| due >= at) {
                 self.rebooted = true;
-                (self.waiting_bytes, self.waiting) = (0, VecDeque::new());
+                self.buffer.handle_restart();
                 self.power_on();
                 self.out.push_back(Output::Reboot);
                 return;
             }
-            self.next += 1;
+            let Some(record) = self.records.take() else { return };
+            let right = record.stamp();
+            let first = *self.first.get_or_insert(right);
             if !self.answers.is_on(record.code) {
                 self.tally.masked += 1;
                 continue;
             }
-            let right = self.script.stamp(record);
-            let stamp = self.chance.stamp(self.script.first(), right, record.due);
-            let wrong = stamp.map(ModemInstant::to_diag);
-            let payload = self.script.payload(record, wrong);
+            let wrong = self.chance.stamp(first, right, due).map(ModemInstant::to_diag);
             let stamp = wrong.map_or(right, ModemInstant::from_diag);
+            let payload = record.into_payload(wrong);
             self.made.push(Made { stamp, at: now });
-            if self.waiting.is_empty() {
-                self.waiting_since = now;
-            }
-            self.waiting_bytes += payload.len();
-            self.waiting.push_back(payload);
+            let size = payload.len();
+            self.buffer.handle_record(now, payload, size);
         }
     }
 
-    fn release(&mut self) {
-        self.waiting_bytes = 0;
-        for payload in std::mem::take(&mut self.waiting) {
+    /// Puts what has left the buffer on the wire.
+    fn send(&mut self) {
+        while let Some(payload) = self.buffer.poll_record() {
             let Fate { before, instead } = self.chance.fate(&payload);
             self.tally.broken += u64::from(before.is_some()) + u64::from(instead.is_some());
             self.out.extend(before.map(Output::Noise));
@@ -245,11 +249,15 @@ impl SimModem {
     }
 
     /// How long nothing will happen by itself, at most `most`.
-    pub(super) fn idle(&self, now: HostInstant, most: Duration) -> Duration {
+    pub(super) fn idle(&mut self, now: HostInstant, most: Duration) -> Duration {
         let Some(begin) = self.begin else { return most };
-        let next = self.script.records().get(self.next);
-        let next = next.map(|record| begin + record.due.div_f64(self.behaviour.speed));
+        let next = self.records.due().map(|due| begin + due.div_f64(self.behaviour.speed));
         next.map_or(most, |due| (due - now).min(most))
+    }
+
+    /// Readable once the modem may have more to do, where that comes unforeseen.
+    pub(super) fn awake(&self) -> Option<BorrowedFd<'_>> {
+        self.records.awake()
     }
 }
 

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -188,15 +188,15 @@ impl SimPort {
         }
     }
 
-    /// Waits for the host to say something, where one is there, for as long at most.
-    pub(super) fn wait(&self, patience: Duration) -> io::Result<()> {
-        match &self.end {
-            End::Packets { client: Some(client), .. } => drop(wait(client.as_fd(), patience)?),
-            End::Tcp { client: Some(client), .. } => drop(wait(client.as_fd(), patience)?),
-            End::Pty(pty) if pty.has_reader() => drop(wait(pty.as_fd(), patience)?),
-            _ => std::thread::sleep(patience),
-        }
-        Ok(())
+    /// Waits for the host to say something, where one is there, or for `other` to be readable, for as long at most.
+    pub(super) fn wait(&self, other: Option<BorrowedFd<'_>>, patience: Duration) -> io::Result<()> {
+        let host = match &self.end {
+            End::Packets { client: Some(client), .. } => Some(client.as_fd()),
+            End::Tcp { client: Some(client), .. } => Some(client.as_fd()),
+            End::Pty(pty) if pty.has_reader() => Some(pty.as_fd()),
+            _ => None,
+        };
+        wait(host.into_iter().chain(other), patience).map(drop)
     }
 
     /// Bytes that wait for the reader.

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use sounding_diag::LogCode;
 use sounding_diag::hdlc::Deframer;
-use sounding_diag::packet::{MULTI_RADIO, Packet};
+use sounding_diag::packet::Packet;
 use sounding_units::ModemInstant;
 
 use crate::pacing::ReplayClock;
@@ -13,7 +13,6 @@ use crate::pacing::ReplayClock;
 pub struct Script {
     payloads: Vec<u8>,
     records: Vec<Scripted>,
-    first: ModemInstant,
 }
 
 /// One record.
@@ -34,9 +33,6 @@ impl Script {
         while let Some(frame) = deframer.poll_frame(&mut input) {
             let Ok(frame) = frame else { continue };
             let Ok(Packet::Log(record)) = Packet::parse(frame.payload) else { continue };
-            if script.records.is_empty() {
-                script.first = record.at;
-            }
             clock.handle_stamp(Some(record.at));
             let begin = script.payloads.len();
             script.payloads.extend_from_slice(frame.payload);
@@ -61,31 +57,12 @@ impl Script {
         self.records.last().map_or(Duration::ZERO, |record| record.due)
     }
 
-    /// When the first record was made, by the modem's clock.
-    pub(super) fn first(&self) -> ModemInstant {
-        self.first
-    }
-
     pub(super) fn records(&self) -> &[Scripted] {
         &self.records
     }
 
-    /// What a record is on the wire, with another time stamp if one is given.
-    pub(super) fn payload(&self, record: &Scripted, stamp: Option<u64>) -> Vec<u8> {
-        let mut payload = self.payloads[record.payload.clone()].to_vec();
-        if let Some(stamp) = stamp {
-            // Behind command, lengths and code; and behind the wrapper of a modem with several subscriptions.
-            let at = if payload[0] == MULTI_RADIO { 16 } else { 8 };
-            payload[at..at + 8].copy_from_slice(&stamp.to_le_bytes());
-        }
-        payload
-    }
-
-    /// The time stamp of a record.
-    pub(super) fn stamp(&self, record: &Scripted) -> ModemInstant {
-        match Packet::parse(&self.payloads[record.payload.clone()]) {
-            Ok(Packet::Log(log)) => log.at,
-            _ => self.first,
-        }
+    /// What a record is on the wire.
+    pub(super) fn payload(&self, record: &Scripted) -> &[u8] {
+        &self.payloads[record.payload.clone()]
     }
 }

@@ -22,7 +22,7 @@ impl CharDevice {
 
 impl Transport for CharDevice {
     fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
-        if !wait(self.file.as_fd(), patience)? {
+        if !wait([self.file.as_fd()], patience)? {
             return Ok(Read::Idle);
         }
         outcome(self.file.read(buffer))

@@ -136,7 +136,7 @@ fn pump(device: Arc<File>) -> io::Result<OwnedFd> {
 
 impl Transport for DiagChar {
     fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
-        if !wait(self.frames.as_fd(), patience)? {
+        if !wait([self.frames.as_fd()], patience)? {
             return Ok(Read::Idle);
         }
         outcome(nix::unistd::read(&self.frames, buffer).map_err(io::Error::from))
@@ -241,14 +241,14 @@ mod tests {
         let mut buffer = [0; 8];
         let mut got = Vec::new();
         while got.len() < 3 {
-            assert!(wait(frames.as_fd(), Duration::from_secs(5)).expect("waits"));
+            assert!(wait([frames.as_fd()], Duration::from_secs(5)).expect("waits"));
             let count = nix::unistd::read(&frames, &mut buffer).expect("reads");
             got.extend_from_slice(&buffer[..count]);
         }
         assert_eq!(got, b"abc");
         // The device is gone: so is the pipe.
         drop(writes);
-        assert!(wait(frames.as_fd(), Duration::from_secs(5)).expect("waits"));
+        assert!(wait([frames.as_fd()], Duration::from_secs(5)).expect("waits"));
         assert_eq!(nix::unistd::read(&frames, &mut buffer), Ok(0));
     }
 }

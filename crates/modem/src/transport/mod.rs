@@ -96,10 +96,13 @@ pub trait Transport: fmt::Debug + Send {
     }
 }
 
-/// Waits for something to read; false if nothing came.
-pub(crate) fn wait(fd: BorrowedFd<'_>, patience: Duration) -> io::Result<bool> {
+/// Waits for something to read from any of these; false if nothing came.
+pub(crate) fn wait<'a>(
+    fds: impl IntoIterator<Item = BorrowedFd<'a>>,
+    patience: Duration,
+) -> io::Result<bool> {
     // Milliseconds, as poll counts, are too coarse for a drain every one of them.
-    let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
+    let mut fds: Vec<_> = fds.into_iter().map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
     match ppoll(&mut fds, Some(TimeSpec::from_duration(patience)), None) {
         Ok(0) | Err(Errno::EINTR) => Ok(false),
         Ok(_) => Ok(true),

@@ -79,7 +79,7 @@ fn candidates(name: Option<&str>) -> Vec<Vec<u8>> {
 
 impl Transport for Router {
     fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
-        if !wait(self.socket.as_fd(), patience)? {
+        if !wait([self.socket.as_fd()], patience)? {
             return Ok(Read::Idle);
         }
         let fd = self.socket.as_raw_fd();

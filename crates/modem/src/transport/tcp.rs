@@ -35,7 +35,7 @@ impl Tcp {
 
 impl Transport for Tcp {
     fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
-        if !wait(self.stream.as_fd(), patience)? {
+        if !wait([self.stream.as_fd()], patience)? {
             return Ok(Read::Idle);
         }
         outcome(self.stream.read(buffer))

@@ -1,3 +1,4 @@
+mod port;
 mod replay;
 mod sim;
 
@@ -8,6 +9,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::Result;
+
+pub(crate) use port::PortArgs;
 
 /// A simulated modem
 #[derive(Args, Debug)]

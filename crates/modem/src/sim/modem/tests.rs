@@ -1,4 +1,5 @@
 use super::*;
+use crate::Script;
 use sounding_diag::command::{LogMask, Request};
 use sounding_diag::hdlc::encode;
 use sounding_diag::packet::Packet;
@@ -153,4 +154,58 @@ fn misfortune_has_the_share_that_was_asked_for_and_repeats_with_its_seed() {
     let tally = one.tally();
     assert!((20..60).contains(&tally.broken), "{tally:?}");
     assert_eq!(logs(&out).len() as u64, tally.sent);
+}
+
+/// A frame with a record of `code` that the modem's clock stamped `ms` after a second.
+fn frame(code: LogCode, ms: u64) -> Vec<u8> {
+    let at = ModemInstant::from_nanos(1_000_000_000_000_000 + ms * 1_000_000);
+    let (mut payload, mut frame) = (Vec::new(), Vec::new());
+    let record = LogRecord { code, at, stamp: at.to_diag(), radio: None, body: &[7; 20] };
+    record.emit(&mut payload).expect("short");
+    encode(&payload, &mut frame);
+    frame
+}
+
+#[test]
+fn records_that_are_made_as_time_passes_come_when_they_are_made_and_were_asked_for() {
+    let (feed, fed) = super::super::feed(at(1000)).expect("an event descriptor");
+    let mut modem = SimModem::new(fed, Behaviour::default());
+    assert!(feed.send(at(1010), [frame(PUSCH, 10), frame(MAC, 10)].concat()));
+    assert!(run(&mut modem, 1000, 20).is_empty(), "nobody has asked");
+    set_mask(&mut modem, &[MAC]);
+    assert!(feed.send(at(1030), [frame(PUSCH, 30), frame(MAC, 30)].concat()));
+    let out = run(&mut modem, 1020, 20);
+    let came: Vec<_> = logs(&out).into_iter().map(|(ms, code, _)| (ms, code)).collect();
+    assert_eq!(came, [(1030, MAC)]);
+    assert_eq!((modem.tally().masked, modem.tally().sent), (3, 1));
+    assert!(!modem.is_over());
+    drop(feed);
+    run(&mut modem, 1040, 1);
+    assert!(modem.is_over());
+}
+
+#[test]
+fn what_is_made_as_time_passes_waits_for_the_mark_and_suffers_mischief_too() {
+    let (feed, fed) = super::super::feed(at(0)).expect("an event descriptor");
+    let mischief = Mischief { reboot: Some(Duration::from_millis(50)), ..Mischief::default() };
+    let behaviour = Behaviour { high_water: 100, mischief, ..all_on() };
+    let mut modem = SimModem::new(fed, behaviour);
+    for ms in (10..=60).step_by(10) {
+        assert!(feed.send(at(ms), frame(MAC, ms)));
+    }
+    let out = run(&mut modem, 0, 100);
+    // Each is 36 bytes: three reach the mark, the fourth waits for a mark that the restart comes before.
+    let came: Vec<_> = logs(&out).into_iter().map(|(ms, ..)| ms).collect();
+    assert_eq!(came, [30, 30, 30]);
+    assert!(out.iter().any(|(ms, output)| *ms == 50 && *output == Output::Reboot), "{out:?}");
+}
+
+#[test]
+fn bytes_that_are_no_records_are_passed_over() {
+    let (feed, fed) = super::super::feed(at(0)).expect("an event descriptor");
+    let mut modem = SimModem::new(fed, all_on());
+    assert!(feed.send(at(1), [&[0x7E, 1, 2, 3, 0x7E][..], &frame(MAC, 1)].concat()));
+    let out = run(&mut modem, 0, 5);
+    assert_eq!(logs(&out).len(), 1);
+    assert_eq!(modem.tally().sent, 1);
 }

@@ -1,0 +1,147 @@
+//! A command of the user's at one end of an emulation, and another at its other end.
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use miette::IntoDiagnostic;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use sounding_emu::Emulation;
+
+use super::{Args, EmuError};
+
+/// Runs the command in the namespace of the first device, beside what was asked for at the far end.
+pub(super) fn run(
+    args: &Args,
+    emulation: &Emulation,
+    interrupts: &Interrupts,
+) -> miette::Result<Option<ExitStatus>> {
+    let far = start_far(args.far.as_ref(), emulation)?;
+    let name = args.command.first().map(OsString::as_os_str).unwrap_or_default();
+    let mut command = emulation.near().command(name);
+    command.args(args.command.iter().skip(1));
+    environment(&mut command, emulation);
+    let name = name.to_string_lossy().into_owned();
+    let near = command.spawn().map_err(|source| EmuError::Spawn { command: name, source })?;
+    let status = wait(near, emulation, interrupts).into_diagnostic()?;
+    if let Some(far) = far {
+        end(far);
+    }
+    Ok(status)
+}
+
+/// Tells of a network that falls behind the clock while it does.
+#[derive(Default)]
+pub(super) struct Watch {
+    told: u64,
+}
+
+impl Watch {
+    pub(super) fn look(&mut self, emulation: &Emulation) {
+        let times = emulation.times_behind();
+        // The first three, and then each that makes ten times as many.
+        if times > self.told && (times <= 3 || times >= 10 * self.told) {
+            self.told = times;
+            let lag = emulation.lag().as_millis();
+            eprintln!(
+                "sounding: the network has fallen behind the clock ({times} times so far, {lag} ms now): packets come late \
+                 and in bursts until it has caught up"
+            );
+        }
+    }
+}
+
+fn environment(command: &mut Command, emulation: &Emulation) {
+    command
+        .env("MAHIMAHI_BASE", emulation.far_address().to_string())
+        .env("SOUNDING_FAR", emulation.far_address().to_string())
+        .env("SOUNDING_NEAR", emulation.near_address().to_string());
+}
+
+/// Runs a shell command at the far end.
+fn start_far(line: Option<&String>, emulation: &Emulation) -> Result<Option<Child>, EmuError> {
+    let Some(line) = line else { return Ok(None) };
+    let mut command = emulation.far().command("sh");
+    command.args(["-c", line]).stdin(std::process::Stdio::null());
+    // The far end's own output would mix with that of COMMAND.
+    command.stdout(std::io::stderr());
+    environment(&mut command, emulation);
+    let mut child =
+        command.spawn().map_err(|source| EmuError::Spawn { command: line.clone(), source })?;
+    // A server needs a moment before it listens, and one that cannot listen ends in it.
+    let ready = Instant::now() + Duration::from_millis(300);
+    while Instant::now() < ready {
+        if let Ok(Some(status)) = child.try_wait() {
+            if !status.success() {
+                return Err(EmuError::FarEnded { status });
+            }
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(Some(child))
+}
+
+/// Signals that end the run.
+pub(super) struct Interrupts {
+    pub(super) raised: Arc<AtomicBool>,
+}
+
+impl Interrupts {
+    pub(super) fn catch() -> std::io::Result<Self> {
+        Ok(Self { raised: crate::signals::stop_flag()? })
+    }
+
+    pub(super) fn raised(&self) -> bool {
+        self.raised.load(Ordering::Relaxed)
+    }
+}
+
+/// How long COMMAND has to end by itself after an interrupt; the terminal has sent it the same signal.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Waits until the command has ended, the emulation has, or somebody interrupts.
+fn wait(
+    mut child: Child,
+    emulation: &Emulation,
+    interrupts: &Interrupts,
+) -> std::io::Result<Option<ExitStatus>> {
+    let mut ends_at = None;
+    let mut watch = Watch::default();
+    loop {
+        watch.look(emulation);
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if ends_at.is_none() && interrupts.raised() {
+            ends_at = Some(Instant::now() + GRACE);
+        }
+        if emulation.is_finished() || emulation.has_failed() {
+            end(child);
+            return Ok(None);
+        }
+        if ends_at.is_some_and(|at| Instant::now() >= at) {
+            end(child);
+            return Ok(Some(ExitStatus::from_raw(Signal::SIGINT as i32)));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Ends a command and everything it started.
+fn end(mut child: Child) {
+    let pid = Pid::from_raw(child.id() as i32);
+    // It is a child of this process and not waited for yet, so the number is still its own.
+    let _ = kill(pid, Signal::SIGKILL);
+    let _ = child.wait();
+}
+
+pub(super) fn exit_code(status: Option<ExitStatus>) -> ExitCode {
+    let Some(status) = status else { return ExitCode::SUCCESS };
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}

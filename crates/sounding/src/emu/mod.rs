@@ -1,0 +1,213 @@
+mod command;
+mod plan;
+mod table;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus};
+use std::time::Duration;
+
+use miette::{Diagnostic, IntoDiagnostic};
+use sounding_emu::{Config, Emulation, Logs, Scheduling, StartError, StopError};
+use sounding_sim::{PathConfig, QueueLimit};
+use sounding_trace::{ParseStepsError, ParseTraceError, Schedule, Steps, mahimahi};
+use sounding_units::Bytes;
+
+use crate::modem::PortArgs;
+use command::Interrupts;
+
+/// Run a command behind an emulated link, or a plan's network and flows, in real time.
+///
+/// COMMAND runs in a network namespace of its own, as a device on a radio link. The only other host it can reach is
+/// $SOUNDING_FAR (also $MAHIMAHI_BASE, as under mahimahi), the server at the other end of the link. Nothing of this
+/// machine's network is touched, and nothing stays behind when the command ends, however it ends.
+///
+/// TRACE is a mahimahi packet-delivery trace: one time in milliseconds a line, each an opportunity for one packet of
+/// 1500 bytes. Such a link follows mm-link to the byte. RATE is a rate (12Mbit, 1.5Gbit); STEPS are rates from given
+/// times on (`0s 20Mbit, 5s 5Mbit`). The order of the stages is that of `mm-delay D mm-link UP DOWN`.
+///
+/// PLAN is a scenario as `sounding sim` runs it: with a plan, the network is the plan's. Its flows run in this kernel, one
+/// run after the other, or COMMAND runs at the plan's first device instead. The modem of a device that the plan gives one
+/// is on a port that speaks Diag and is printed first: `sounding link PORT` and `sounding run --device PORT` read it.
+///
+/// Needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run it with sudo.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A plan, whose network it is instead of a link
+    #[arg(value_name = "PLAN", conflicts_with_all = ["up", "down", "delay", "queue_packets", "queue_bytes", "up_log", "down_log", "once"])]
+    plan: Option<PathBuf>,
+
+    /// Set a key of the plan, as `duration=5s` or `flows.0.controller=bbr`
+    #[arg(long, value_name = "KEY=VALUE", requires = "plan")]
+    set: Vec<String>,
+
+    /// The uplink, from COMMAND to the far end
+    #[arg(long, value_name = "TRACE|RATE|STEPS", default_value = "1Gbit")]
+    up: String,
+
+    /// The downlink, from the far end to COMMAND
+    #[arg(long, value_name = "TRACE|RATE|STEPS", default_value = "1Gbit")]
+    down: String,
+
+    /// Propagation delay in each direction
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = humantime::parse_duration)]
+    delay: Duration,
+
+    /// Drop what does not fit into a queue of N packets, in each direction
+    #[arg(long, value_name = "N", conflicts_with = "queue_bytes")]
+    queue_packets: Option<u64>,
+
+    /// Drop what does not fit into a queue of N bytes, in each direction
+    #[arg(long, value_name = "N")]
+    queue_bytes: Option<u64>,
+
+    /// Write every packet of the uplink to FILE, in the format of mm-link
+    #[arg(long, value_name = "FILE")]
+    up_log: Option<PathBuf>,
+
+    /// Write every packet of the downlink to FILE, in the format of mm-link
+    #[arg(long, value_name = "FILE")]
+    down_log: Option<PathBuf>,
+
+    /// Play traces once and end with the first that ends, instead of repeating them
+    #[arg(long)]
+    once: bool,
+
+    /// Run this shell command at the far end first, as `iperf3 -s`
+    #[arg(long, value_name = "COMMAND")]
+    far: Option<String>,
+
+    /// Write the result as JSON to FILE; `-` is standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    json: Option<PathBuf>,
+
+    /// Percent of a core for punctuality; more is more punctual at high rates
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100), hide_short_help = true)]
+    punctuality: u8,
+
+    #[command(flatten, next_help_heading = "Modem of a plan")]
+    port: PortArgs,
+
+    /// What to run, with its arguments
+    #[arg(required_unless_present = "plan", last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  A shell behind a 12 Mbit/s link with 20 ms each way:
+    sudo sounding emu --up 12Mbit --down 12Mbit --delay 20ms -- bash
+
+  A download over a recorded LTE downlink, with a log that mm-throughput-graph reads:
+    sudo sounding emu --down TMobile-LTE-driving.down --delay 20ms --down-log down.log \\
+         --far 'iperf3 -s' -- sh -c 'sleep 1; iperf3 -c $SOUNDING_FAR -R -t 60'
+
+  A link that drops from 20 to 5 Mbit/s and recovers, with a short queue, result as JSON:
+    sudo sounding emu --down '0s 20Mbit, 5s 5Mbit, 10s 20Mbit' --queue-packets 100 --json result.json -- ping -c 20 100.64.0.2
+
+  A plan's cell with the plan's flows in this kernel, and the same cell for a browser:
+    sudo sounding emu examples/plans/biscay.toml --set duration=10s
+    sudo sounding emu examples/plans/biscay.toml --set duration=1h -- firefox
+
+  Its modem at a name, and who reads it in another terminal:
+    sudo sounding emu examples/plans/biscay.toml --link /tmp/modem -- bash
+    sounding link /tmp/modem
+
+Exit status: that of COMMAND; 128+N if signal N ended it; 1 if the emulation could not start.";
+
+/// Why `emu` did not run or did not finish.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+enum EmuError {
+    #[error("--{option} {value:?} is neither a file nor a rate: {rate}")]
+    #[diagnostic(help(
+        "give a mahimahi trace file, a rate as 12Mbit, or steps as '0s 20Mbit, 5s 5Mbit'"
+    ))]
+    Link { option: &'static str, value: String, rate: ParseStepsError },
+    #[error("--{option}: cannot read {path}: {source}", path = path.display())]
+    Read { option: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("--{option}: {path} is not a mahimahi trace: {source}", path = path.display())]
+    Trace { option: &'static str, path: PathBuf, source: ParseTraceError },
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Stop(#[from] StopError),
+    #[error("cannot run {command:?}: {source}")]
+    #[diagnostic(help(
+        "`unshare` of util-linux must be installed: commands run in a process namespace of their own"
+    ))]
+    Spawn { command: String, source: std::io::Error },
+    #[error("the command at the far end ended at once with {status}")]
+    #[diagnostic(help("run it by hand to see why: --far takes one shell command"))]
+    FarEnded { status: ExitStatus },
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
+    if let Some(path) = &args.plan {
+        return plan::run(&args, path);
+    }
+    let config = config(&args)?;
+    // Before anything is started, so that no signal finds a half-made emulation.
+    let interrupts = Interrupts::catch().into_diagnostic()?;
+    let emulation = Emulation::start(config).map_err(EmuError::from)?;
+    tell_of_scheduling(&emulation);
+    let status = command::run(&args, &emulation, &interrupts)?;
+    let report = emulation.stop().map_err(EmuError::from)?;
+    if let Some(path) = &args.json {
+        table::write_json(path, &table::to_json(&report, status)).into_diagnostic()?;
+    }
+    eprint!("{}", table::table(&report));
+    Ok(command::exit_code(status))
+}
+
+fn tell_of_scheduling(emulation: &Emulation) {
+    if let Scheduling::Normal { why } = emulation.scheduling() {
+        eprintln!("sounding: timing depends on this machine's load: no real-time priority ({why})");
+    }
+}
+
+fn config(args: &Args) -> Result<Config, EmuError> {
+    let queue = match (args.queue_packets, args.queue_bytes) {
+        (Some(packets), _) => QueueLimit::packets(packets),
+        (None, Some(bytes)) => QueueLimit::bytes(Bytes::new(bytes)),
+        (None, None) => QueueLimit::INFINITE,
+    };
+    let path = |option, value: &str| -> Result<PathConfig, EmuError> {
+        let schedule = schedule(option, value)?;
+        Ok(PathConfig { delay: args.delay, queue, once: args.once, ..PathConfig::new(schedule) })
+    };
+    let mut config = Config::new(path("up", &args.up)?, path("down", &args.down)?);
+    config.logs = Logs {
+        up: args.up_log.clone(),
+        down: args.down_log.clone(),
+        up_name: args.up.clone(),
+        down_name: args.down.clone(),
+        command_line: std::env::args()
+            .map(|word| format!("'{word}'"))
+            .collect::<Vec<_>>()
+            .join(" "),
+    };
+    config.realtime.overhead_percent = args.punctuality;
+    Ok(config)
+}
+
+/// Reads what `--up` or `--down` says.
+fn schedule(option: &'static str, value: &str) -> Result<Schedule, EmuError> {
+    let rate = match value.parse::<Steps>() {
+        Ok(steps) => return Ok(steps.into()),
+        Err(error) => error,
+    };
+    let path = Path::new(value);
+    let looks_like_rates = value.contains(',') || value.contains(' ');
+    match fs::read(path) {
+        Ok(bytes) => mahimahi::parse(&bytes)
+            .map(Schedule::from)
+            .map_err(|source| EmuError::Trace { option, path: path.into(), source }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound || looks_like_rates => {
+            Err(EmuError::Link { option, value: value.into(), rate })
+        }
+        Err(source) => Err(EmuError::Read { option, path: path.into(), source }),
+    }
+}
