@@ -7,8 +7,8 @@ mod scenario;
 mod score;
 
 use std::fmt::{self, Write};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -115,12 +115,12 @@ pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Comparison, In
                     let scenario = &plan.scenarios[at];
                     let series = run::run(scenario, &TRIALS, IP_SHARE_PERMILLE, span, seed);
                     progress(&format!("{}, seed {seed}", scenario.name()));
-                    done.lock().unwrap_or_else(|error| error.into_inner()).push((at, seed, series));
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((at, seed, series));
                 }
             });
         }
     });
-    let mut done = done.into_inner().unwrap_or_else(|error| error.into_inner());
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, seed, _)| (*at, *seed));
     let mut by_scenario: Vec<Vec<Series>> = vec![Vec::new(); plan.scenarios.len()];
     for (at, _, series) in done {
