@@ -385,7 +385,7 @@ impl Controller for Bbr3 {
         match self.mode {
             Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up => self.set_pacing(1000),
             Mode::ProbeRtt { until: Some((at, _)) } if sent.at > at => {
-                self.leave_probe_rtt(sent.at)
+                self.leave_probe_rtt(sent.at);
             }
             _ => {}
         }

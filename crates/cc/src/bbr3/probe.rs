@@ -120,14 +120,12 @@ impl Bbr3 {
         match self.mode {
             Mode::Down | Mode::Cruise if self.is_time_to_probe(ack.now) => self.start_refill(),
             Mode::Down if self.is_time_to_cruise(ack) => self.mode = Mode::Cruise,
-            Mode::Refill if round_began => self.start_up(ack),
-            Mode::Up => {
-                if self.is_time_to_go_down(ack) {
-                    self.probe.too_high = false;
-                    self.start_down(ack.now);
-                }
-            }
+            Mode::Refill if round_began => return self.start_up(ack),
             _ => {}
+        }
+        if self.mode == Mode::Up && self.is_time_to_go_down(ack) {
+            self.probe.too_high = false;
+            self.start_down(ack.now);
         }
     }
 

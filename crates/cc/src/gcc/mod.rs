@@ -49,6 +49,8 @@ pub struct Gcc {
     rtt: RttEstimator,
     acked: Acked,
     before_timeout: Option<Rate>,
+    /// Since the timeout nothing has come: one segment asks whether the path is there.
+    asking: bool,
 }
 
 /// What is acknowledged in a second.
@@ -93,6 +95,7 @@ impl Gcc {
             rtt,
             acked: Acked { since: start.now, bytes: Bytes::ZERO, rate: None },
             before_timeout: None,
+            asking: false,
         }
     }
 
@@ -127,13 +130,15 @@ impl Gcc {
 impl Controller for Gcc {
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         if sent.app_limited {
-            // There is nothing to probe with.
-            self.probe = Probe::None;
+            // There is nothing to probe with, for now.
+            self.probe.postpone();
+        } else {
+            self.probe.handle_sent(sent.at, size, self.mss);
         }
-        self.probe.handle_sent(sent.at, size, self.mss);
     }
 
     fn handle_ack(&mut self, ack: &Ack) {
+        self.asking = false;
         if ack.recovery != Recovery::Timeout {
             self.before_timeout = None;
         }
@@ -159,6 +164,7 @@ impl Controller for Gcc {
 
     /// WebRTC has no such timer. Nothing is known of the path any longer, and it is probed for as at the beginning.
     fn handle_timeout(&mut self, now: HostInstant) {
+        self.asking = true;
         self.before_timeout.get_or_insert(self.target());
         self.set(now, FIRST_RATE.min(self.target()));
         self.groups = Groups::default();
@@ -168,6 +174,7 @@ impl Controller for Gcc {
     }
 
     fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.asking = false;
         if let Some(rate) = self.before_timeout.take() {
             self.set(now, rate.max(self.target()));
             self.probe = Probe::None;
@@ -175,6 +182,9 @@ impl Controller for Gcc {
     }
 
     fn cwnd(&self) -> Bytes {
+        if self.asking {
+            return self.mss;
+        }
         let rate = self.pacing_rate().unwrap_or_default();
         (rate * (self.round() + WINDOW)).max(self.initial_cwnd)
     }

@@ -64,6 +64,13 @@ impl Probe {
         }
     }
 
+    /// What is being sent is sent again when there is enough to send.
+    pub(super) fn postpone(&mut self) {
+        if let Self::Sending { rate, number, .. } = *self {
+            *self = Self::Due { rate, number };
+        }
+    }
+
     pub(super) fn handle_sent(&mut self, at: HostInstant, size: Bytes, packet: Bytes) {
         match *self {
             Self::Due { rate, number } => {

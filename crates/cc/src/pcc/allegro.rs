@@ -138,11 +138,15 @@ impl Law for AllegroLaw {
             return false;
         }
         let Some(outcome) = outcome else {
-            // Nothing was learnt: from the rate that was, try again.
-            if let Phase::Starting { last: Some((rate, _)) }
-            | Phase::Adjusting { last: Some((rate, _)), .. } = self.phase
-            {
-                self.rate = rate;
+            // Nothing was learnt: the same again, from a rate that was.
+            match &mut self.phase {
+                Phase::Starting { last } => {
+                    *last = None;
+                    self.waiting = false;
+                    return false;
+                }
+                Phase::Adjusting { last: Some((rate, _)), .. } => self.rate = *rate,
+                _ => {}
             }
             self.decide(lots);
             return true;

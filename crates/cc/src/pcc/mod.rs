@@ -78,6 +78,8 @@ pub struct Pcc<L: Law> {
     rtt: RttEstimator,
     rate: Rate,
     before_timeout: Option<Rate>,
+    /// Since the timeout nothing has come: one segment asks whether the path is there.
+    asking: bool,
 }
 
 impl<L: Law> Pcc<L> {
@@ -98,6 +100,7 @@ impl<L: Law> Pcc<L> {
             rtt,
             rate,
             before_timeout: None,
+            asking: false,
         }
     }
 
@@ -133,7 +136,7 @@ impl<L: Law> Pcc<L> {
 
 /// A lot with two sides.
 fn coin(lots: &mut ChaCha8Rng) -> bool {
-    lots.next_u32() % 2 == 0
+    lots.next_u32().is_multiple_of(2)
 }
 
 /// A lot between these.
@@ -159,6 +162,7 @@ impl<L: Law> Controller for Pcc<L> {
     }
 
     fn handle_ack(&mut self, ack: &Ack) {
+        self.asking = false;
         if ack.recovery != crate::Recovery::Timeout {
             self.before_timeout = None;
         }
@@ -175,6 +179,7 @@ impl<L: Law> Controller for Pcc<L> {
     }
 
     fn handle_timeout(&mut self, _now: HostInstant) {
+        self.asking = true;
         self.before_timeout.get_or_insert(self.rate);
         // What was under way is neither the outcome of its rates nor to be waited for.
         self.intervals = Intervals::new();
@@ -183,6 +188,7 @@ impl<L: Law> Controller for Pcc<L> {
     }
 
     fn handle_spurious_timeout(&mut self, _now: HostInstant) {
+        self.asking = false;
         if let Some(rate) = self.before_timeout.take() {
             self.intervals = Intervals::new();
             self.rate = self.rate.max(rate);
@@ -191,6 +197,9 @@ impl<L: Law> Controller for Pcc<L> {
     }
 
     fn cwnd(&self) -> Bytes {
+        if self.asking {
+            return self.mss;
+        }
         let under_way = Bytes::new((self.rate * self.round()).count().saturating_mul(2));
         under_way.max(self.initial_cwnd)
     }

@@ -135,8 +135,10 @@ impl Law for VivaceLaw {
             return false;
         }
         let Some(outcome) = outcome else {
-            if let Phase::Starting { last: Some((rate, _)), .. } = self.phase {
-                self.rate = rate;
+            // Nothing was learnt: the same again.
+            if let Phase::Starting { last, waiting } = &mut self.phase {
+                (*last, *waiting) = (None, false);
+                return false;
             }
             self.compare(lots);
             return true;

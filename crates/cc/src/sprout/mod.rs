@@ -45,6 +45,8 @@ pub struct Sprout {
     /// What will have been acknowledged one look-ahead after the tick began, and a tick later, in segments.
     forecast: [f64; 2],
     cwnd: Bytes,
+    /// Since the timeout nothing has come: one segment asks whether the path is there.
+    asking: bool,
 }
 
 impl Sprout {
@@ -65,6 +67,7 @@ impl Sprout {
             backlogged: false,
             forecast: [segments; 2],
             cwnd,
+            asking: false,
         }
     }
 
@@ -134,6 +137,7 @@ impl Controller for Sprout {
     }
 
     fn handle_ack(&mut self, ack: &Ack) {
+        self.asking = false;
         if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
             self.rtt.handle_sample(rtt);
         }
@@ -152,9 +156,15 @@ impl Controller for Sprout {
     }
 
     fn handle_timeout(&mut self, now: HostInstant) {
+        self.asking = true;
         self.busy_since = None;
         self.sends.clear();
         self.advance(now);
+        self.open(now);
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.asking = false;
         self.open(now);
     }
 
@@ -169,7 +179,7 @@ impl Controller for Sprout {
     }
 
     fn cwnd(&self) -> Bytes {
-        self.cwnd
+        if self.asking { self.mss } else { self.cwnd }
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
