@@ -1,14 +1,11 @@
-//! What each controller does with the same story, as tables: a change of its behaviour is a readable diff here.
-//!
-//! The path delivers a segment a millisecond, has 40 ms without a queue, and acknowledges every second segment; time
-//! goes on in tenths of a millisecond. Nothing here depends on a simulator.
+//! The path, and the story told as a table.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::time::Duration;
 
 use sounding_cc::part::{DeliveryRate, Pacer};
-use sounding_cc::{Ack, Controller, Departure, Loss, Oracle, Recovery, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Cause, LinkEstimate, State};
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -19,7 +16,7 @@ const TICKS_PER_MS: u64 = 10;
 
 /// What happens, from when on.
 #[derive(Clone, Copy)]
-enum Change {
+pub(crate) enum Change {
     /// Segments the path delivers in ten milliseconds.
     Path(u64),
     /// Room in its queue, in segments.
@@ -39,9 +36,9 @@ enum Change {
 }
 
 /// A story: what is said of each scene, its length in ms, and what changes at its start.
-type Scene = (&'static str, u64, Change);
+pub(crate) type Scene = (&'static str, u64, Change);
 
-struct Path {
+pub(crate) struct Path {
     controller: Box<dyn Controller>,
     ticks: u64,
     per_ten_ms: u64,
@@ -83,7 +80,7 @@ impl Path {
         HostInstant::from_nanos(self.ticks * 1_000_000 / TICKS_PER_MS)
     }
 
-    fn bytes(segments: u64) -> Bytes {
+    pub(crate) fn bytes(segments: u64) -> Bytes {
         Bytes::new(segments * MSS.count())
     }
 
@@ -167,6 +164,7 @@ impl Path {
         for _ in 0..2 {
             if let Some((_, sent)) = self.returning.pop_front_if(|(at, _)| *at <= self.ticks) {
                 self.rate.handle_delivered(now, MSS, &sent);
+                self.controller.handle_delivered(&Delivered { now, size: MSS, sent });
                 acked += MSS;
                 self.in_flight -= 1;
             }
@@ -221,7 +219,7 @@ impl Path {
     }
 }
 
-fn table(make: impl FnOnce(&Start) -> Box<dyn Controller>, scenes: &[Scene]) -> String {
+pub(crate) fn table(make: impl FnOnce(&Start) -> Box<dyn Controller>, scenes: &[Scene]) -> String {
     let mut path = Path::new(make);
     let mut table = String::from("   ms  cwnd  Mbit/s  queue  state\n");
     for &(scene, span, change) in scenes {
@@ -245,176 +243,6 @@ fn table(make: impl FnOnce(&Start) -> Box<dyn Controller>, scenes: &[Scene]) -> 
     table
 }
 
-fn named(name: &str) -> fn(&Start) -> Box<dyn Controller> {
+pub(crate) fn named(name: &str) -> fn(&Start) -> Box<dyn Controller> {
     sounding_cc::by_name(name).expect("a controller")
-}
-
-const LOSSES: [Scene; 5] = [
-    ("connects, room for 40", 800, Change::Room(40)),
-    ("goes on", 2000, Change::Nothing),
-    ("one packet lost", 400, Change::Loss),
-    ("a timeout", 20, Change::Timeout),
-    ("that was a mistake", 400, Change::Spurious),
-];
-
-#[test]
-fn reno() {
-    insta::assert_snapshot!(table(named("reno"), &LOSSES), @r"
-      ms  cwnd  Mbit/s  queue  state
-     200    40       -      1  avoidance             connects, room for 40
-     400    43       -      4  avoidance
-     600    48       -      9  avoidance
-     800    52       -     13  avoidance
-    1300    61       -     22  avoidance             goes on
-    1800    68       -     29  avoidance
-    2300    75       -     36  avoidance
-    2800    42       -      3  avoidance
-    2900    22       -      0  avoidance             one packet lost
-    3000    24       -      2  avoidance
-    3100    27       -      0  avoidance
-    3200    29       -      1  avoidance
-    3205     7       -      0  slow start            a timeout
-    3210    11       -      0  slow start
-    3215    14       -      0  avoidance
-    3220    14       -      0  avoidance
-    3320    31       -      2  avoidance             that was a mistake
-    3420    33       -      0  avoidance
-    3520    35       -      2  avoidance
-    3620    38       -      3  avoidance
-    ");
-}
-
-#[test]
-fn cubic() {
-    insta::assert_snapshot!(table(named("cubic"), &LOSSES), @r"
-      ms  cwnd  Mbit/s  queue  state
-     200    56       -     17  cut                   connects, room for 40
-     400    58       -     19  concave
-     600    61       -     22  concave
-     800    64       -     25  concave
-    1300    70       -     31  concave               goes on
-    1800    74       -     35  concave
-    2300    77       -     38  concave
-    2800    78       -     39  concave
-    2900    55       -     16  concave               one packet lost
-    3000    56       -     17  concave
-    3100    57       -     18  concave
-    3200    58       -     19  concave
-    3205     5       -     14  slow start            a timeout
-    3210    11       -      9  slow start
-    3215    15       -      4  slow start
-    3220    21       -      0  slow start
-    3320    59       -     19  reno-friendly         that was a mistake
-    3420    60       -     20  reno-friendly
-    3520    61       -     21  reno-friendly
-    3620    61       -     21  reno-friendly
-    ");
-}
-
-#[test]
-fn bbr() {
-    let scenes: [Scene; 7] = [
-        ("connects", 800, Change::Nothing),
-        ("the path slows to a half", 800, Change::Path(5)),
-        ("and doubles twice", 2000, Change::Path(20)),
-        ("and stays so", 1600, Change::Nothing),
-        ("one packet lost", 80, Change::Loss),
-        ("a timeout", 20, Change::Timeout),
-        ("that was a mistake", 200, Change::Spurious),
-    ];
-    insta::assert_snapshot!(table(named("bbr"), &scenes), @r"
-      ms  cwnd  Mbit/s  queue  state
-     200   114   33.09     73  startup               connects
-     400   122   33.09     83  startup
-     600    90   14.34     11  probe up
-     800    88   11.47      0  cruise
-    1000    88    8.60     68  probe down            the path slows to a half
-    1200    88   11.47     68  cruise
-    1400    88   11.47     68  cruise
-    1600    88   11.47     68  cruise
-    2100   192   22.54      0  probe up              and doubles twice
-    2600   170   28.67     12  probe up
-    3100   168   17.20      8  probe down
-    3600   168   22.94      0  cruise
-    4000   168   22.94      0  cruise                and stays so
-    4400   168   22.94      0  cruise
-    4800   168   22.94      1  cruise
-    5200   168   22.94      1  cruise
-    5220    73   22.94      0  cruise                one packet lost
-    5240   166   22.94      0  cruise
-    5260   166   22.94      0  cruise
-    5280   166   22.94      1  cruise
-    5285    12   22.94      0  cruise                a timeout
-    5290    20   22.94      0  cruise
-    5295    30   22.94      0  cruise
-    5300    38   22.94      0  cruise
-    5350   168   28.67      3  probe up              that was a mistake
-    5400   168   28.67     15  probe up
-    5450   168   28.67     25  probe up
-    5500   166   22.94      5  cruise
-    ");
-}
-
-#[test]
-fn biscay() {
-    let scenes: [Scene; 6] = [
-        ("connects, knows nothing", 400, Change::Nothing),
-        ("is told 12 Mbit/s", 400, Change::Told(12)),
-        ("is told 6", 400, Change::Told(6)),
-        ("and the path falls", 800, Change::Path(5)),
-        ("hears nothing more", 400, Change::Silence),
-        ("a timeout", 80, Change::Timeout),
-    ];
-    insta::assert_snapshot!(table(named("biscay"), &scenes), @r"
-      ms  cwnd  Mbit/s  queue  state
-     100    34    9.96      0  startup               connects, knows nothing
-     200   114   33.09     73  startup
-     300   122   33.09     83  startup
-     400   122   33.09     83  startup
-     500    61   14.48     22  biscay                is told 12 Mbit/s
-     600    61   14.48     22  biscay
-     700    61   14.48     22  biscay
-     800    61   14.48     22  biscay
-     900    34    7.24      0  biscay                is told 6
-    1000    34    7.24      0  biscay
-    1100    34    7.24      0  biscay
-    1200    34    7.24      1  biscay
-    1400    34    7.24     13  biscay                and the path falls
-    1600    34    7.24     13  biscay
-    1800    34    7.24     13  biscay
-    2000    34    7.24     13  biscay
-    2100    48    5.73     13  fallback: silent      hears nothing more
-    2200    48    5.73     11  fallback: silent
-    2300    50    7.17     13  fallback: silent
-    2400    48    5.73      9  fallback: silent
-    2420    12    5.73      0  fallback: silent      a timeout
-    2440    22    5.73      0  fallback: silent
-    2460    48    5.73      0  fallback: silent
-    2480    48    5.73      1  fallback: silent
-    ");
-}
-
-#[test]
-fn oracle() {
-    // Knows that the path delivers a segment each millisecond for 400 ms, and then one in two.
-    let capacity = |until: HostInstant| {
-        let ms = until.as_nanos() / 1_000_000;
-        Path::bytes(ms.min(400) + ms.saturating_sub(400) / 2)
-    };
-    let make = move |start: &Start| -> Box<dyn Controller> {
-        Box::new(Oracle::new(start, Duration::from_millis(1), capacity))
-    };
-    let scenes: [Scene; 2] =
-        [("connects", 400, Change::Nothing), ("the path slows to a half", 400, Change::Path(5))];
-    insta::assert_snapshot!(table(make, &scenes), @r"
-     ms  cwnd  Mbit/s  queue  state
-    100    40       -      1  oracle                connects
-    200    40       -      1  oracle
-    300    40       -      1  oracle
-    400    39       -      0  oracle
-    500    21       -      0  oracle                the path slows to a half
-    600    21       -      0  oracle
-    700    21       -      0  oracle
-    800    21       -      0  oracle
-    ");
 }
