@@ -58,14 +58,14 @@ pub(super) struct Heard {
     pub(super) reports: Vec<(u64, u64)>,
     /// Whether sequence numbers have 18 bits: NR's.
     pub(super) wide: bool,
-    lte: Clock,
-    nr: Clock,
-    numerology: u8,
+    pub(super) lte: Clock,
+    pub(super) nr: Clock,
+    pub(super) numerology: u8,
 }
 
 /// Slot numbers become times that go on: the stamps say which turn of the frame numbers it is.
 #[derive(Debug, Default)]
-struct Clock {
+pub(super) struct Clock {
     /// Stamp less time of the air at the first record.
     offset: Option<i128>,
 }
@@ -154,7 +154,7 @@ impl Heard {
             let Some(tti) = block.tti else { continue };
             let at = self.tti(log, tti);
             for (_, element) in block.pdu.elements() {
-                let upper = |index| bsr_upper(index).map_or(150_000, |bytes| bytes.count());
+                let upper = |index| bsr_upper(index).map_or(150_000, sounding_units::Bytes::count);
                 let told = match element {
                     Element::ShortBsr { index, .. } => upper(index),
                     Element::LongBsr(indexes) => indexes.into_iter().map(upper).sum(),
@@ -206,7 +206,8 @@ impl Heard {
                 continue;
             };
             let at = self.nr_slot(log, slot);
-            self.reports.push((at, bsr_upper_short(*index).map_or(150_000, |b| b.count())));
+            self.reports
+                .push((at, bsr_upper_short(*index).map_or(150_000, sounding_units::Bytes::count)));
         }
     }
 

@@ -80,10 +80,10 @@ pub(super) fn downlink_rlc_ms(heard: &Heard) -> Vec<f64> {
             if number > newest {
                 missing.extend((newest + 1..number).map(|gap| (gap, pdu.at)));
                 missing = missing.split_off(&(number - numbers.window()));
-            } else if let Some(since) = missing.remove(&number) {
-                if asked.between(pdu.sn, since, pdu.at) {
-                    delays.push((pdu.at - since) as f64 / MS);
-                }
+            } else if let Some(since) = missing.remove(&number)
+                && asked.between(pdu.sn, since, pdu.at)
+            {
+                delays.push((pdu.at - since) as f64 / MS);
             }
         }
     }
