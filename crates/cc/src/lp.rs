@@ -10,17 +10,17 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::part::{Aimd, RttEstimator};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 
-/// Of the range of delays (the paper's §III.B: δ).
+/// Of the range of delays (the paper's δ).
 const THRESHOLD: f64 = 0.15;
-/// Weight of a new sample in the smoothed delay (the paper's §III.B: γ).
+/// Weight of a new sample in the smoothed delay (the paper's γ).
 const SMOOTHING: f64 = 1.0 / 8.0;
-/// How long others are given after a sign of them, in RTTs (the paper's §III.C: itt).
+/// How long others are given after a sign of them, in RTTs (the paper's itt).
 const INFERENCE: u32 = 3;
 
 /// One flow under TCP-LP.
 ///
-/// The largest delay is what the first slow start finds before it loses something, so no sign is read before that: the
-/// paper says that this is when the range is learnt, and without it there would be none.
+/// The largest delay is what the first slow start finds before it loses something, so no sign is read before that. Chosen:
+/// a range that begins as nothing has every queue above its threshold, and never grows.
 #[derive(Clone, Debug)]
 pub struct Lp {
     window: Aimd,

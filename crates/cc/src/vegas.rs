@@ -15,7 +15,7 @@ use crate::{Ack, Controller, Loss, Start};
 const ALPHA: f64 = 2.0;
 /// And above which it shrinks (Linux `tcp_vegas.c`; the paper compares 3 and 4).
 const BETA: f64 = 4.0;
-/// And with which slow start ends (the paper's §5.3).
+/// And with which slow start ends (the paper's γ).
 const GAMMA: f64 = 1.0;
 
 /// One flow under Vegas.

@@ -1,7 +1,7 @@
 //! Copa: a window that steers towards a rate of 1 ÷ (δ × queueing delay), which drains the queue in every cycle (Arun and
 //! Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018).
 //!
-//! Sections are the paper's. It says nothing of timeouts: here slow start begins over, from two segments. A loss alone
+//! It says nothing of timeouts: here slow start begins over, from two segments. A loss alone
 //! changes nothing in the default mode.
 
 mod mode;
@@ -16,7 +16,7 @@ use crate::{Ack, Controller, Loss, Start};
 use mode::{Competition, DEFAULT_INVERSE_DELTA};
 use velocity::{Direction, Velocity};
 
-/// §2.2: how long the minimum RTT is remembered.
+/// How long the minimum RTT is remembered.
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
 /// In segments; chosen: what one delayed acknowledgement covers.
 const LEAST_CWND: f64 = 2.0;
@@ -51,7 +51,7 @@ enum Phase {
     AtTarget,
 }
 
-/// §2.2: what there is without and with the queue that does not drain within half an RTT.
+/// What there is without and with the queue that does not drain within half an RTT.
 #[derive(Clone, Copy, Debug)]
 struct Delay {
     least: Windowed<Duration>,
@@ -200,7 +200,7 @@ impl Controller for Copa {
         Bytes::new((self.cwnd * self.mss.count() as f64) as u64)
     }
 
-    /// §2.1: twice the window over the standing RTT, so that pacing spreads packets and the window limits them.
+    /// Twice the window over the standing RTT, so that pacing spreads packets and the window limits them.
     fn pacing_rate(&self) -> Option<Rate> {
         let standing = self.delay.map(|delay| delay.standing.best()).or(self.rtt.smoothed())?;
         let rate = self.cwnd().per(standing).scaled(2, 1);

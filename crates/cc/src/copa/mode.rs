@@ -5,18 +5,18 @@ use sounding_units::HostInstant;
 use super::nanos;
 use crate::part::Windowed;
 
-/// δ of 0.5 (§2.1).
+/// δ of 0.5.
 pub(super) const DEFAULT_INVERSE_DELTA: f64 = 2.0;
-/// §3: a queue below this part of what the last rounds saw is nearly empty.
+/// A queue below this part of what the last rounds saw is nearly empty.
 const NEARLY_EMPTY: f64 = 0.1;
-/// §3: rounds within which a queue of Copa's alone is nearly empty once.
+/// Rounds within which a queue of Copa's alone is nearly empty once.
 const EMPTY_ROUNDS: u32 = 5;
-/// §3: rounds over which the largest RTT is taken.
+/// Rounds over which the largest RTT is taken.
 const MOST_ROUNDS: u32 = 4;
 /// δ no smaller than 0.001: no window is so large; it bounds what follows from absurd samples.
 const MOST_INVERSE_DELTA: f64 = 1000.0;
 
-/// Whether somebody else fills the buffer, and how hard to push then (§3).
+/// Whether somebody else fills the buffer, and how hard to push then.
 ///
 /// Copa's own queue drains every five rounds. One that does not is kept by another, and 1 ÷ δ then grows by one a round
 /// and halves upon loss: what Reno's window would do.

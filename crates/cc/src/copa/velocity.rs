@@ -1,4 +1,4 @@
-/// Rounds in one direction before the steps grow (§2.1).
+/// Rounds in one direction before the steps grow.
 const STEADY_ROUNDS: u32 = 3;
 /// No window is so far from its target; it bounds what follows from absurd samples.
 const MOST: f64 = (1 << 16) as f64;
@@ -11,7 +11,7 @@ pub(super) enum Direction {
 }
 
 /// How many segments ÷ δ the window moves in a round: one, until it has moved in one direction for three, and twice as
-/// many with each round from there (§2.1). A single flow at its target turns every two and a half rounds.
+/// many with each round from there. A single flow at its target turns every two and a half rounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Velocity {
     value: f64,
@@ -29,8 +29,8 @@ impl Default for Velocity {
 
 impl Velocity {
     /// For a step in this direction. One against that in which steps have grown is small at once: until the round is
-    /// over is too late, and the window would swing ever wider. The paper says nothing of it; its authors' program and
-    /// others have it.
+    /// over is too late, and the window would swing ever wider. Not the paper's rule, which looks
+    /// once a window; deployed Copa has it (mvfst).
     pub(super) fn step(&mut self, direction: Direction) -> f64 {
         if self.value > 1.0 && self.direction != Some(direction) {
             (self.direction, self.rounds, self.value) = (Some(direction), 0, 1.0);

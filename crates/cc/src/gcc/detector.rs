@@ -35,7 +35,7 @@ pub(super) enum Usage {
 }
 
 /// Finds a queue that grows by a line through the delays of the newest groups (Carlucci et al., "Analysis and Design of
-/// the Google Congestion Control for WebRTC", MMSys 2016, §3; the trend as libwebrtc has it in place of a Kalman filter).
+/// the Google Congestion Control for WebRTC", MMSys 2016; the trend as libwebrtc has it in place of a Kalman filter).
 ///
 /// The threshold adapts with libwebrtc's constants. Those of the draft, 0.01 and 0.00018, belong to a filter that was
 /// given up.

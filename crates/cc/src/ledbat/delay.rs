@@ -2,10 +2,10 @@ use core::time::Duration;
 
 use sounding_units::HostInstant;
 
-/// RFC 6817 §4.2: BASE_HISTORY, in minutes.
+/// RFC 6817: BASE_HISTORY, in minutes.
 const BASE_MINUTES: usize = 10;
 const MINUTE: Duration = Duration::from_secs(60);
-/// RFC 6817 §4.2: CURRENT_FILTER may be any number up to that of samples in an RTT; four is its example.
+/// RFC 6817: CURRENT_FILTER, whose length is left open; chosen.
 const CURRENT: usize = 4;
 
 /// What is queueing and what is path in a delay: the least of the newest samples less the least of ten minutes.

@@ -13,13 +13,13 @@ use crate::{Ack, Controller, Loss, Recovery, Start};
 use delay::QueueingDelay;
 pub use plus_plus::LedbatPlusPlus;
 
-/// RFC 6817 §2.5: no more than this.
+/// RFC 6817: no more than this.
 const TARGET: Duration = Duration::from_millis(100);
-/// Segments a round for each target that is missing (RFC 6817 §2.5: at most one).
+/// Segments a round for each target that is missing (RFC 6817: at most one).
 const GAIN: f64 = 1.0;
-/// In segments (RFC 6817 §2.4.2: INIT_CWND and MIN_CWND).
+/// In segments (RFC 6817: INIT_CWND and MIN_CWND).
 const INITIAL_CWND: u64 = 2;
-/// In segments: how far the window may be ahead of what is in flight (RFC 6817 §2.4.2: ALLOWED_INCREASE).
+/// In segments: how far the window may be ahead of what is in flight (RFC 6817: ALLOWED_INCREASE).
 const ALLOWED_INCREASE: u64 = 1;
 
 /// One flow under LEDBAT. There is no slow start in RFC 6817, and none here.

@@ -3,22 +3,22 @@ use sounding_units::Rate;
 
 use super::{Law, Outcome, between, coin, scaled};
 
-/// The steps in which rates are tried and changed, and the largest that is tried where smaller ones did not tell (§3.2).
+/// The steps in which rates are tried and changed, and the largest that is tried where smaller ones did not tell.
 const LEAST_STEP: f64 = 0.01;
 const MOST_STEP: f64 = 0.05;
-/// How steep the cliff is (§2.2: α of at least 100).
+/// How steep the cliff is (the paper's α of at least 100).
 const STEEPNESS: f64 = 100.0;
-/// Where it is (§2.2).
+/// Where it is.
 const TOLERATED_LOSS: f64 = 0.05;
 
-/// Rate in Mbit/s that arrives, unless more than 5 % do not, less what does not (§2.2).
+/// Rate in Mbit/s that arrives, unless more than 5 % do not, less what does not.
 fn utility(outcome: &Outcome) -> f64 {
     let rate = outcome.rate.mbit_per_sec();
     let cliff = 1.0 / (1.0 + libm::exp(STEEPNESS * (outcome.loss - TOLERATED_LOSS)));
     rate * (1.0 - outcome.loss) * cliff - rate * outcome.loss
 }
 
-/// How Allegro learns (§3.2).
+/// How Allegro learns.
 ///
 /// ```text
 /// Starting ──(less utility)──▶ Deciding ──(both pairs agree)──▶ Adjusting
@@ -102,7 +102,7 @@ impl Law for AllegroLaw {
         }
     }
 
-    /// §3.1.
+    /// A length drawn by lot, so that flows do not move in step.
     fn interval(&self, lots: &mut ChaCha8Rng) -> f64 {
         between(lots, 1.7, 2.2)
     }

@@ -20,7 +20,7 @@ pub struct Outcome {
     pub rtt_slope: f64,
 }
 
-/// A span of time in which packets leave at one rate, and what becomes of them (PCC §2.1, §3.1).
+/// A span of time in which packets leave at one rate, and what becomes of them (PCC's monitor interval).
 #[derive(Clone, Copy, Debug)]
 struct Interval<T> {
     purpose: T,

@@ -25,7 +25,7 @@ use interval::Intervals;
 pub use interval::Outcome;
 pub use vivace::VivaceLaw;
 
-/// Packets in an interval at least (Allegro §3.1).
+/// Packets in an interval at least (Allegro).
 const LEAST_PACKETS: u64 = 10;
 /// Before the first RTT sample; chosen.
 const NOMINAL_RTT: Duration = Duration::from_millis(100);
@@ -52,7 +52,7 @@ pub trait Law: core::fmt::Debug + Send {
     fn next(&mut self) -> (Rate, Self::Purpose);
 
     /// An interval's packets are all accounted for; no outcome if it says nothing of its rate. Whether the rate changes
-    /// at once, in the middle of an interval (Allegro §3.1).
+    /// at once, in the middle of an interval (Allegro).
     fn judge(
         &mut self,
         purpose: Self::Purpose,
@@ -83,7 +83,7 @@ pub struct Pcc<L: Law> {
 }
 
 impl<L: Law> Pcc<L> {
-    /// A flow at two segments a round (Vivace §4.1; Allegro §3.2).
+    /// A flow at two segments a round (both papers).
     pub fn new(start: &Start) -> Self {
         let mut rtt = RttEstimator::default();
         if let Some(sample) = start.rtt.filter(|rtt| !rtt.is_zero()) {

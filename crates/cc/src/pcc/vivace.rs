@@ -3,20 +3,20 @@ use sounding_units::Rate;
 
 use super::{Law, Outcome, coin, scaled};
 
-/// Of the rate, in the utility (§3.1: t), and what growing RTTs and loss take (§4.4: b and c), in Mbit/s.
+/// Of the rate, in the utility (the paper's t), and what growing RTTs and loss take (the paper's b and c), in Mbit/s.
 const EXPONENT: f64 = 0.9;
 const RTT_WEIGHT: f64 = 900.0;
 const LOSS_WEIGHT: f64 = 11.35;
-/// A smaller change of the RTT is noise (§4.4).
+/// A smaller change of the RTT is noise.
 const RTT_NOISE: f64 = 0.01;
-/// How far from the rate the two are that are compared (§4.2: ε).
+/// How far from the rate the two are that are compared (the paper's ε).
 const STEP: f64 = 0.05;
-/// Mbit/s for each of the utility's gradient (§4.2: θ0).
+/// Mbit/s for each of the utility's gradient (the paper's θ0).
 const CONVERSION: f64 = 1.0;
-/// Of the rate, what it changes by at most, and what that grows by each time it was not enough (§4.3: ω0 and δ).
+/// Of the rate, what it changes by at most, and what that grows by each time it was not enough (the paper's ω0 and δ).
 const LEAST_BOUND: f64 = 0.05;
 const BOUND_STEP: f64 = 0.1;
-/// The amplifier grows by one with each change in one direction up to here, and by two from there (§4.3).
+/// The amplifier grows by one with each change in one direction up to here, and by two from there.
 const SLOW_AMPLIFICATION: u32 = 3;
 
 fn utility(outcome: &Outcome) -> f64 {
@@ -25,7 +25,7 @@ fn utility(outcome: &Outcome) -> f64 {
     libm::pow(rate, EXPONENT) - RTT_WEIGHT * rate * slope - LOSS_WEIGHT * rate * outcome.loss
 }
 
-/// How Vivace learns (§4): by the gradient of the utility between two rates beside the one in hand.
+/// How Vivace learns: by the gradient of the utility between two rates beside the one in hand.
 #[derive(Clone, Debug)]
 pub struct VivaceLaw {
     rate: Rate,
@@ -66,7 +66,7 @@ impl VivaceLaw {
         self.phase = Phase::Comparing { higher_first: coin(lots), begun: 0, first: None };
     }
 
-    /// §4.2 and §4.3.
+    /// Changes the rate by the gradient, amplified and bounded.
     fn climb(&mut self, gradient: f64) {
         let up = gradient >= 0.0;
         self.changes = if up == self.up { self.changes.saturating_add(1) } else { 1 };
@@ -99,7 +99,7 @@ impl Law for VivaceLaw {
         Self { rate, phase, epoch: 0, changes: 0, up: true, bounded: 0 }
     }
 
-    /// §4.1.
+    /// One round.
     fn interval(&self, _lots: &mut ChaCha8Rng) -> f64 {
         1.0
     }

@@ -1,20 +1,20 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
-/// How often the link is observed (§3.2: τ), in seconds.
+/// How often the link is observed (the paper's τ), in seconds.
 pub(super) const TICK: f64 = 0.02;
 pub(super) const TICK_SPAN: Duration = Duration::from_millis(20);
-/// Rates told apart, from none to [`MOST_RATE`] (§3.1).
+/// Rates told apart, from none to [`MOST_RATE`].
 const BINS: usize = 256;
-/// In packets a second (§3.1). The paper's links stay below 11 Mbit/s, and no faster link is believed in.
+/// In packets a second. The paper's links stay below 11 Mbit/s, and no faster link is believed in.
 const MOST_RATE: f64 = 1000.0;
-/// How a rate wanders: packets a second, for each square root of a second (§3.1: σ).
+/// How a rate wanders: packets a second, for each square root of a second (the paper's σ).
 const VOLATILITY: f64 = 200.0;
-/// Outages end at this rate a second (§3.1: λz).
+/// Outages end at this rate a second (the paper's λz).
 const OUTAGE_ENDS: f64 = 1.0;
 /// Bins to each side that a rate may wander to in a tick: four standard deviations.
 const REACH: usize = 29;
-/// Of what is forecast, the part that is delivered with a probability of 95 % (§3.3).
+/// Of what is forecast, the part that is delivered with a probability of 95 %.
 const CAUTION: f64 = 0.05;
 /// A forecast is looked up to a packet's tenth: of 2^11 steps.
 const HALVINGS: u32 = 11;
@@ -24,7 +24,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 const LEAST_BELIEF: f64 = 1e-12;
 
 /// How fast a link delivers, as a probability of each rate: what a Bayesian filter makes of packets counted in ticks
-/// (§3).
+/// (the paper's model).
 #[derive(Clone, Debug)]
 pub(super) struct Belief {
     bins: Box<[f64; BINS]>,
@@ -52,7 +52,7 @@ impl Belief {
         Self { wandered: Box::new([0.0; BINS + 2 * REACH]), bins: even, kernel }
     }
 
-    /// A tick passes: rates wander, and outages stay what they are for about a second (§3.2.1).
+    /// A tick passes: rates wander, and outages stay what they are for about a second.
     pub(super) fn wander(&mut self) {
         let outage = self.bins[0] * libm::exp(-OUTAGE_ENDS * TICK);
         self.bins[0] -= outage;
@@ -70,7 +70,7 @@ impl Belief {
     }
 
     /// So many packets came in a tick in which the link always had some: each rate is as likely as Poisson says it brings
-    /// them (§3.2.2).
+    /// them.
     pub(super) fn observe(&mut self, packets: f64) {
         let likelihood = |bin: usize| {
             let expected = rate(bin) * TICK;
@@ -113,7 +113,7 @@ impl Belief {
         }
     }
 
-    /// Packets that will have come after so many seconds, with a probability of 95 % (§3.3).
+    /// Packets that will have come after so many seconds, with a probability of 95 %.
     ///
     /// The paper sums tables of Poisson's distribution made beforehand. Here counts are normal: of a rate that wanders
     /// from λ for T seconds, with a mean of λT and a variance of λT + σ²T³ ÷ 3.

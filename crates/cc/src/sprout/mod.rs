@@ -17,7 +17,7 @@ use crate::{Ack, Controller, Departure, Loss, Start};
 use belief::{Belief, TICK, TICK_SPAN};
 use sends::Sends;
 
-/// How long a packet may take (§3.4).
+/// How long a packet may take.
 const LOOK_AHEAD: Duration = Duration::from_millis(100);
 /// In segments; chosen: so that a link that comes back is noticed.
 const LEAST_CWND: u64 = 2;
@@ -102,7 +102,7 @@ impl Sprout {
     }
 
     /// Whether the link has something to deliver: a packet is under way for longer than a path without queue takes. There
-    /// the sender says when to expect the next packet, so that silence is not taken for a slow link (§3.2.2).
+    /// the sender says when to expect the next packet, so that silence is not taken for a slow link.
     fn is_backlogged(&self) -> bool {
         let Some(path) = self.rtt.least() else { return false };
         let oldest = self.sends.first_after(self.acked_sent_at);
@@ -118,7 +118,7 @@ impl Sprout {
         self.forecast = [self.belief.forecast(seconds), self.belief.forecast(seconds + TICK)];
     }
 
-    /// What may be in flight: the forecast from the beginning of the tick, less what has come of it (§3.4).
+    /// What may be in flight: the forecast from the beginning of the tick, less what has come of it.
     fn open(&mut self, now: HostInstant) {
         let part = ((now - self.tick_began).as_secs_f64() / TICK).min(1.0);
         let [first, last] = self.forecast;

@@ -14,20 +14,20 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 use profile::Profile;
 
-/// §5: ε.
+/// The paper's ε.
 const EPOCH: Duration = Duration::from_millis(5);
-/// What the delay that is aimed at falls by while delays rise, and what it changes by otherwise, in seconds (§5: δ1, δ2).
+/// What the delay that is aimed at falls by while delays rise, and what it changes by otherwise, in seconds (the paper's δ1, δ2).
 const LITTLE: f64 = 0.001;
 const MUCH: f64 = 0.002;
-/// The largest delay over the least that is borne (§5: R).
+/// The largest delay over the least that is borne (the paper's R).
 const RATIO: f64 = 6.0;
-/// Of the largest delays, what is kept of those before (§4: α).
+/// Of the largest delays, what is kept of those before (the paper's α).
 const KEPT: f64 = 0.875;
-/// What is left of the window with which something was lost (authors' program; the paper's §4.3 has M without a value).
+/// What is left of the window with which something was lost (authors' program; the paper's M).
 const AFTER_LOSS: f64 = 0.7;
-/// Slow start ends at this delay, in least ones (§4.4: N).
+/// Slow start ends at this delay, in least ones (the paper's N).
 const SLOW_START_ENDS: f64 = 15.0;
-/// How often the curve is drawn anew (§5).
+/// How often the curve is drawn anew.
 const DRAWN_EVERY: Duration = Duration::from_secs(1);
 /// In segments.
 const LEAST_CWND: f64 = 2.0;
@@ -92,14 +92,14 @@ impl Verus {
     fn handle_sample(&mut self, ack: &Ack, rtt: f64) {
         self.least = self.least.min(rtt);
         self.largest = self.largest.max(rtt);
-        // What was measured while losses are repaired is not of the window (§4.3).
+        // What was measured while losses are repaired is not of the window.
         if self.phase != Phase::Recovering {
             let window = ack.sent.in_flight.count() as f64 / self.mss.count() as f64;
             self.profile.handle_sample(window.clamp(1.0, MOST_CWND), rtt);
         }
     }
 
-    /// §4.2.
+    /// Moves the delay that is aimed at, and takes its window.
     fn end_epoch(&mut self) {
         let largest = core::mem::take(&mut self.largest);
         if largest <= 0.0 {

@@ -2,10 +2,10 @@ use alloc::boxed::Box;
 
 /// Points that are kept.
 const POINTS: usize = 512;
-/// What is kept of the delay that was measured with a window before, when it is measured again (§4: α).
+/// What is kept of the delay that was measured with a window before, when it is measured again (the paper's α).
 const KEPT: f64 = 0.875;
 
-/// How long packets take at each window, as it was measured (§4.1).
+/// How long packets take at each window, as it was measured.
 ///
 /// Between points it is a chord, where the paper has a spline: points are a window apart. Beyond the largest window it
 /// is the line from nothing through its point, because there the link is full and a window lasts as long as it is large.
