@@ -86,6 +86,14 @@ impl<P> Device<P> {
         self.may_use(&self.legs[leg], now).then_some(leg)
     }
 
+    /// The connection is released, and the secondary group with it: nothing is under way.
+    pub(crate) fn forget_secondary(&mut self) {
+        self.secondary = Secondary::Off;
+        for leg in self.legs.iter_mut().filter(|leg| leg.in_secondary_group) {
+            leg.usable = None;
+        }
+    }
+
     /// The leg that the downlink fills first: NR's, where there is one.
     pub(crate) fn main_leg(&self, now: HostInstant) -> usize {
         self.has_secondary(now).unwrap_or(self.primary)

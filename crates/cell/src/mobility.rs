@@ -132,6 +132,7 @@ impl<P> Ran<P> {
         let state = &mut self.devices[usize::from(device)];
         if state.attention.is_released(now, &state.config.sleep) && !state.is_busy() {
             state.attention.connected = false;
+            state.forget_secondary();
             self.tell(device, now, Rrc::Released);
             return;
         }
