@@ -1,6 +1,7 @@
 //! From checked records to KPIs.
 
 mod nr;
+mod rrc;
 
 use core::time::Duration;
 
@@ -8,13 +9,14 @@ use sounding_diag::LogRecord;
 use sounding_diag::mac::Element;
 use sounding_diag::radio::{Modulation, Rnti, Tti};
 use sounding_diag::record::{
-    MacDownlink, MacUplink, NrPdschStatus, NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule,
-    PdschDemapper, PdschStat, PuschTxReport, RecordError, ServingCells, UplinkBuffer,
+    LteRrc, MacDownlink, MacUplink, NrDownlinkData, NrPdschStatus, NrRrc, NrSearcher, NrUplink,
+    NrUplinkBsr, NrUplinkSchedule, PdschDemapper, PdschStat, PuschTxReport, RecordError,
+    ServingCells, UplinkBuffer,
 };
 use sounding_phy::lte::{self, McsTable, TbsIndex};
 use sounding_units::{Bytes, ModemInstant, Prb};
 
-use crate::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
+use crate::{Allocation, Backlog, BufferStatus, Coding, Direction, Grant, Kpi, Layer, Signal};
 
 /// Reads the KPIs of one log record and hands each to `sink`, oldest first; whether its code is one that holds KPIs.
 ///
@@ -34,7 +36,10 @@ pub fn extract(log: &LogRecord<'_>, mut sink: impl FnMut(Kpi)) -> Result<bool, R
         NrUplinkSchedule::CODE => nr::uplink(at, &NrUplinkSchedule::parse(body)?, sink),
         NrUplink::CODE => nr::uplink_blocks(at, &NrUplink::parse(body)?, sink),
         NrUplinkBsr::CODE => nr::reports(at, &NrUplinkBsr::parse(body)?, sink),
+        NrDownlinkData::CODE => nr::downlink_blocks(at, &NrDownlinkData::parse(body)?, sink),
         NrSearcher::CODE => nr::cells(at, &NrSearcher::parse(body)?, sink),
+        LteRrc::CODE => rrc::lte(at, &LteRrc::parse(body)?, sink),
+        NrRrc::CODE => rrc::nr(at, &NrRrc::parse(body)?, sink),
         _ => return Ok(false),
     }
     Ok(true)
@@ -82,6 +87,7 @@ fn pusch(stamped: ModemInstant, report: &PuschTxReport<'_>, sink: &mut impl FnMu
                 coding: Coding::Lte(index),
                 layers: Some(1),
             }),
+            report: None,
         }));
     }
 }
@@ -111,6 +117,7 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, sink: &mut impl FnMut(Kpi)
                 retransmission: block.rv != 0,
                 decoded: Some(block.received),
                 allocation: downlink_allocation(block.mcs, block.modulation, block.rbs, layers),
+                report: None,
             }));
         }
     }
@@ -154,6 +161,7 @@ fn demapped(stamped: ModemInstant, demapper: &PdschDemapper<'_>, sink: &mut impl
                 retransmission: false,
                 decoded: None,
                 allocation: None,
+                report: None,
             }));
         }
     }
@@ -163,10 +171,9 @@ fn mac_uplink(stamped: ModemInstant, blocks: &MacUplink<'_>, sink: &mut impl FnM
     let dates = Dates { stamped, newest: blocks.blocks().filter_map(|b| b.tti).last() };
     for block in blocks.blocks() {
         let at = dates.of(block.tti);
-        for (_, element) in block.pdu.elements() {
-            if let Some(waiting) = reported_backlog(&element) {
-                sink(Kpi::Backlog(Backlog { at, waiting }));
-            }
+        let report = block.pdu.elements().find_map(|(_, element)| buffer_status(&element));
+        if let Some(BufferStatus { most, .. }) = report {
+            sink(Kpi::Backlog(Backlog { at, waiting: most }));
         }
         sink(Kpi::Grant(Grant {
             at,
@@ -179,6 +186,7 @@ fn mac_uplink(stamped: ModemInstant, blocks: &MacUplink<'_>, sink: &mut impl FnM
             retransmission: false,
             decoded: None,
             allocation: None,
+            report,
         }));
     }
 }
@@ -198,6 +206,7 @@ fn mac_downlink(stamped: ModemInstant, blocks: &MacDownlink<'_>, sink: &mut impl
             // MAC sees only blocks that arrived.
             decoded: Some(true),
             allocation: None,
+            report: None,
         }));
     }
 }
@@ -214,20 +223,24 @@ fn serving_cells(stamped: ModemInstant, cells: &ServingCells<'_>, sink: &mut imp
         sink(Kpi::Signal(Signal {
             at: stamped,
             cell: cell.pci,
+            serves_as: (cell.serving == Some(true)).then_some(cell.cell),
+            nr: false,
             rsrp_dbm: cell.rsrp.as_f64() as f32,
             rsrq_db: cell.rsrq.as_f64() as f32,
         }));
     }
 }
 
-/// What a buffer status report tells the network: the upper end of the reported range, as a scheduler reads it. The
-/// open-ended last range counts with its lower end.
-fn reported_backlog(element: &Element) -> Option<Bytes> {
+/// What a buffer status report tells the network.
+fn buffer_status(element: &Element) -> Option<BufferStatus> {
     const OPEN_ENDED: Bytes = Bytes::new(150_000);
-    let upper = |index: u8| lte::bsr_upper(index).unwrap_or(OPEN_ENDED);
+    let range = |index: u8| BufferStatus {
+        least: lte::BsrTable::Normal.lower(index).unwrap_or_default(),
+        most: lte::bsr_upper(index).unwrap_or(OPEN_ENDED),
+    };
     match *element {
-        Element::ShortBsr { index, .. } => Some(upper(index)),
-        Element::LongBsr(indexes) => Some(indexes.into_iter().map(upper).sum()),
+        Element::ShortBsr { index, .. } => Some(range(index)),
+        Element::LongBsr(indexes) => Some(indexes.into_iter().map(range).sum()),
         _ => None,
     }
 }

@@ -20,5 +20,8 @@ mod subscription;
 
 pub use codes::codes;
 pub use extract::extract;
-pub use sample::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
+pub use sample::{
+    Allocation, Backlog, BufferStatus, Change, Coding, Connection, Direction, Grant, Kpi, Layer,
+    Signal,
+};
 pub use subscription::{Counts, Reading, Subscription, UnknownKpi, Unread};

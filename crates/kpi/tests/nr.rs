@@ -79,6 +79,7 @@ fn downlink_blocks_are_dated_by_their_slots() {
         retransmission: false,
         decoded: Some(true),
         allocation: Some(Allocation { prb: Prb::new(4), coding: Coding::Nr(18), layers: Some(4) }),
+        report: None,
     };
     let wanted = [
         first,
@@ -136,7 +137,7 @@ fn uplink_blocks_say_what_was_granted_and_what_still_waits() {
     let mut body = Vec::new();
     NrUplink::emit(&[block], &mut body).unwrap();
     let found = extract(NrUplink::CODE, &body);
-    // TS 38.321 Table 6.1.3.1-2: index 100 is up to 5387 bytes, index 2 up to 11.
+    // TS 38.321 Table 6.1.3.1-2: index 100 is up to 5387 bytes, index 2 up to 11.
     let waiting = Bytes::new(5387 + 11);
     assert_eq!(found[0], Kpi::Backlog(Backlog { at: stamped(), waiting }));
     let [grant] = granted(&found)[..] else { panic!("{found:?}") };
@@ -181,6 +182,7 @@ fn only_measured_serving_cells_are_signals() {
     };
     let mut body = Vec::new();
     NrSearcher::emit(&[layer(186, &cells), layer(300, &unmeasured)], &mut body).unwrap();
-    let wanted = Signal { at: stamped(), cell: 186, rsrp_dbm: -95.0, rsrq_db: -11.0 };
+    let wanted =
+        Signal { at: stamped(), cell: 186, serves_as: Some(0), nr: true, rsrp_dbm: -95.0, rsrq_db: -11.0 };
     assert_eq!(extract(NrSearcher::CODE, &body), [Kpi::Signal(wanted)]);
 }

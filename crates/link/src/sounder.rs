@@ -3,7 +3,7 @@ use sounding_diag::capture::{self, Located, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::RecordError;
 use sounding_kpi::Kpi;
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, ModemInstant};
 
 use crate::{Config, Estimator, LinkEstimate};
 
@@ -148,6 +148,11 @@ impl Sounder {
     /// What the link carries, as far as the bytes so far say.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
         self.estimator.estimate(now)
+    }
+
+    /// See [`Estimator::bound_speaks_of`].
+    pub fn bound_speaks_of(&self) -> Option<ModemInstant> {
+        self.estimator.bound_speaks_of()
     }
 
     /// What has been met so far.

@@ -4,11 +4,13 @@ use core::time::Duration;
 
 use sounding_diag::mac::nr::Element;
 use sounding_diag::radio::Slot;
-use sounding_diag::record::{NrPdschStatus, NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule};
+use sounding_diag::record::{
+    NrDownlinkData, NrPdschStatus, NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule,
+};
 use sounding_phy::nr;
 use sounding_units::{Bytes, ModemInstant};
 
-use crate::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
+use crate::{Allocation, Backlog, BufferStatus, Coding, Direction, Grant, Kpi, Layer, Signal};
 
 /// Slots are dated back from the newest in their record, which the modem stamped when it was complete.
 struct Dates {
@@ -58,6 +60,38 @@ pub(super) fn downlink(
                 coding: Coding::Nr(block.mcs),
                 layers: Some(block.layers),
             }),
+            report: None,
+        }));
+    }
+}
+
+/// Blocks that arrived, as MAC takes them apart: what their subheaders do not name is padding.
+///
+/// The record does not say how long its slots are: they are taken for as long as they can be.
+pub(super) fn downlink_blocks(
+    stamped: ModemInstant,
+    data: &NrDownlinkData<'_>,
+    sink: &mut impl FnMut(Kpi),
+) {
+    let last = data.blocks().map(|block| block.slot).max().unwrap_or(0);
+    let numerology = (0..=6).find(|numerology| last < 10 << numerology);
+    let slot = |frame, slot| Slot::new(frame, u8::try_from(slot).ok()?, numerology);
+    let newest = data.blocks().filter_map(|block| slot(block.frame, block.slot)).last();
+    let dates = Dates { stamped, newest };
+    for block in data.blocks() {
+        sink(Kpi::Grant(Grant {
+            at: dates.of(slot(block.frame, block.slot)),
+            direction: Direction::Downlink,
+            carrier: u8::try_from(block.carrier).unwrap_or(0),
+            harq: None,
+            layer: Layer::Mac,
+            size: block.size,
+            padding: block.used.map(|used| block.size.saturating_sub(used)),
+            retransmission: false,
+            // MAC sees only blocks that arrived.
+            decoded: Some(true),
+            allocation: None,
+            report: None,
         }));
     }
 }
@@ -86,6 +120,7 @@ pub(super) fn uplink(
                 // whose table is configured.
                 layers: tx.transform_precoding.then_some(1),
             }),
+            report: None,
         }));
     }
 }
@@ -98,10 +133,9 @@ pub(super) fn uplink_blocks(
     let dates = Dates { stamped, newest: uplink.blocks().filter_map(|b| b.slot).last() };
     for block in uplink.blocks() {
         let at = dates.of(block.slot);
-        for (_, element) in block.controls {
-            if let Some(waiting) = reported_backlog(&element) {
-                sink(Kpi::Backlog(Backlog { at, waiting }));
-            }
+        let report = block.controls.into_iter().find_map(|(_, element)| buffer_status(&element));
+        if let Some(BufferStatus { most, .. }) = report {
+            sink(Kpi::Backlog(Backlog { at, waiting: most }));
         }
         sink(Kpi::Grant(Grant {
             at,
@@ -115,6 +149,7 @@ pub(super) fn uplink_blocks(
             retransmission: false,
             decoded: None,
             allocation: None,
+            report,
         }));
     }
 }
@@ -126,8 +161,8 @@ pub(super) fn reports(
 ) {
     let dates = Dates { stamped, newest: reports.reports().filter_map(|r| r.slot).last() };
     for report in reports.reports() {
-        if let Some(waiting) = report.element.as_ref().and_then(reported_backlog) {
-            sink(Kpi::Backlog(Backlog { at: dates.of(report.slot), waiting }));
+        if let Some(BufferStatus { most, .. }) = report.element.as_ref().and_then(buffer_status) {
+            sink(Kpi::Backlog(Backlog { at: dates.of(report.slot), waiting: most }));
         }
     }
 }
@@ -138,6 +173,8 @@ pub(super) fn cells(stamped: ModemInstant, searcher: &NrSearcher<'_>, sink: &mut
             sink(Kpi::Signal(Signal {
                 at: stamped,
                 cell: cell.pci,
+                serves_as: Some(cell.carrier.unwrap_or(0)),
+                nr: true,
                 rsrp_dbm: rsrp.as_f64() as f32,
                 rsrq_db: rsrq.as_f64() as f32,
             }));
@@ -145,18 +182,23 @@ pub(super) fn cells(stamped: ModemInstant, searcher: &NrSearcher<'_>, sink: &mut
     }
 }
 
-/// What a buffer status report tells the network: the upper end of the reported range, as a scheduler reads it. The
-/// open-ended last range counts with its lower end.
-fn reported_backlog(element: &Element) -> Option<Bytes> {
+/// What a buffer status report tells the network.
+fn buffer_status(element: &Element) -> Option<BufferStatus> {
     const SHORT_OPEN_ENDED: Bytes = Bytes::new(150_000);
     const LONG_OPEN_ENDED: Bytes = Bytes::new(81_338_368);
+    let range = |format: nr::BsrFormat, open_ended| {
+        move |index| BufferStatus {
+            least: format.lower(index).unwrap_or_default(),
+            most: format.upper(index).unwrap_or(open_ended),
+        }
+    };
     match *element {
         Element::ShortBsr { index, .. } => {
-            Some(nr::bsr_upper_short(index).unwrap_or(SHORT_OPEN_ENDED))
+            Some(range(nr::BsrFormat::Short, SHORT_OPEN_ENDED)(index))
         }
         Element::LongBsr(report) => {
-            let upper = |index| nr::bsr_upper_long(index).unwrap_or(LONG_OPEN_ENDED);
-            Some(report.groups().map(|(_, index)| upper(index)).sum())
+            let range = range(nr::BsrFormat::Long, LONG_OPEN_ENDED);
+            Some(report.groups().map(|(_, index)| range(index)).sum())
         }
         Element::PowerHeadroom { .. } | Element::Other { .. } => None,
     }

@@ -60,6 +60,7 @@ fn block(at: ModemInstant) -> Grant {
         retransmission: false,
         decoded: None,
         allocation: None,
+        report: None,
     }
 }
 
@@ -89,6 +90,8 @@ fn the_rate_holds_between_two_reports() {
 fn the_rate_falls_to_nothing_when_the_grants_stop() {
     let mut modem = Modem::new(uplink());
     modem.grants(500, 10, block);
+    // The last of them took all there was.
+    modem.grants(10, 10, |at| Grant { padding: Some(Bytes::new(400)), ..block(at) });
     modem.records_without_grants(60);
     assert!(modem.estimate().rate < Rate::from_bits_per_sec(5 * MBIT));
     modem.records_without_grants(200);
