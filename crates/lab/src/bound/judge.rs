@@ -99,6 +99,9 @@ impl Bench {
             {
                 self.away_until = resumes;
             }
+            if std::env::var_os("BOUND_TX").is_some() && let Event::Transmission(_, t) = &event {
+                eprintln!("TX {} {:?} size {} pad {} n{} ok {} pdus {} h{} rep {:?}", t.slot.at.as_nanos()/100_000, t.direction, t.size, t.padding, t.number, t.arrived, t.pdus.len(), t.harq, t.report);
+            }
             self.modem.handle_event(&event);
         }
         self.modem.handle_time(now);

@@ -143,7 +143,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u64)) -> Result<Outcome, Invali
             found.insert(seed, counts?);
             progress(found.len() as u64);
         }
-        Ok(())
+        Ok::<_, InvalidConfig>(())
     })?;
     Ok(summary(&found, begun.end()))
 }

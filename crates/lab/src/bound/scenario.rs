@@ -99,7 +99,7 @@ impl Scenario {
         let levels = (0..4).map(|at| Level { at_s: f64::from(at), sinr_db: level(&mut rng) });
         let script = ScriptConfig {
             levels: levels.collect(),
-            between: Between::Line,
+            between: Between::Linear,
             fading,
             ..ScriptConfig::constant(0.0)
         };
@@ -109,7 +109,7 @@ impl Scenario {
             ..HandoverConfig::default()
         };
         let device = DeviceConfig {
-            cells: (0..cells).map(|cell| vec![cell]).collect(),
+            cells: (0..cells).map(|cell| vec![usize::from(cell)]).collect(),
             channel: ModelConfig::Script(script.clone()),
             handover,
             ..DeviceConfig::default()

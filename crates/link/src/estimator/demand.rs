@@ -11,6 +11,9 @@ use sounding_units::{Bytes, ModemInstant};
 /// by the seeded runs of `sounding-lab`.
 pub(super) const FILLED_FOR: Duration = Duration::from_millis(20);
 
+/// A base station serves a queue at least so often, other users and all. Chosen; pinned by the same runs.
+const SERVED_WITHIN: Duration = Duration::from_millis(40);
+
 /// Reports of one cycle: a block in each subframe of each of a few carriers may have one.
 const MOST_REPORTS: usize = 64;
 
@@ -30,7 +33,10 @@ const MOST_REPORTS: usize = 64;
 pub(super) struct Demand {
     /// How long the network takes to answer a report, where the device reports at all.
     cycle: Duration,
-    /// The newest block.
+    /// A block counts when it arrived: later than others, if it had to be repeated.
+    out_of_order: bool,
+    /// The first block, and the newest.
+    first: Option<ModemInstant>,
     newest: Option<ModemInstant>,
     /// The newest block that took all there was.
     emptied: Option<ModemInstant>,
@@ -58,6 +64,8 @@ impl Demand {
         };
         Self {
             cycle,
+            out_of_order: matches!(direction, Direction::Downlink),
+            first: None,
             newest: None,
             emptied: None,
             served_until: None,
@@ -70,6 +78,7 @@ impl Demand {
     pub(super) fn handle_block(&mut self, grant: &Grant) {
         let Some(padding) = grant.padding else { return };
         let at = grant.at;
+        self.first.get_or_insert(at);
         self.newest = self.newest.max(Some(at));
         let nothing_left = grant.report.is_some_and(|report| report.most == Bytes::ZERO);
         if padding > Bytes::ZERO || nothing_left {
@@ -117,13 +126,16 @@ impl Demand {
 
     /// A block left something behind.
     fn handle_left(&mut self, at: ModemInstant) {
-        // Of blocks of one subframe one that was not filled tells of all. And a repeated block comes when what it left
-        // behind may long have been sent.
+        // Of blocks of one subframe one that was not filled tells of all.
         if self.emptied.is_some_and(|emptied| at <= emptied) {
             return;
         }
+        // What a repeated block left behind may long have been sent when it comes: alone it tells nothing.
+        let goes_on = |waiting: &Waiting| {
+            !self.out_of_order || waiting.filled() || at - waiting.newest <= FILLED_FOR
+        };
         self.waiting = Some(match self.waiting {
-            Some(waiting) if waiting.filled() || at - waiting.newest <= FILLED_FOR => {
+            Some(waiting) if goes_on(&waiting) => {
                 Waiting { newest: waiting.newest.max(at), ..waiting }
             }
             _ => Waiting { since: at, newest: at },
@@ -134,11 +146,20 @@ impl Demand {
         self.served_until = self.served_until.max(Some(until));
     }
 
-    /// Since when more has waited than was granted; `None` if that cannot be said.
-    pub(super) fn backlogged_since(&self) -> Option<ModemInstant> {
+    /// Since when more has waited than was granted, as it stands at `now`; `None` if that cannot be said.
+    pub(super) fn backlogged_since(&self, now: ModemInstant) -> Option<ModemInstant> {
         let waiting = self.waiting?;
+        // A downlink block may happen to be as large as what is left. What waits longer is not served, or is not.
+        if self.out_of_order && now - waiting.newest > SERVED_WITHIN {
+            return None;
+        }
         let since = self.served_until.map_or(waiting.since, |until| until.max(waiting.since));
         (waiting.newest - since >= FILLED_FOR).then_some(since)
+    }
+
+    /// How long blocks have been told of.
+    pub(super) fn known_for(&self) -> Duration {
+        self.first.zip(self.newest).map_or(Duration::ZERO, |(first, newest)| newest - first)
     }
 
     /// The newest block that told something.

@@ -218,7 +218,7 @@ impl Estimator {
         let end = newest.max(self.modem_now.saturating_before(self.report_lag.usual()));
         // A rate that is all the radio had is that of the time in which it was asked for all.
         let full = match bound {
-            Bound::Capacity => self.demand.backlogged_since(),
+            Bound::Capacity => self.backlogged_since(),
             Bound::Served => None,
         };
         let longest = self.config.window;
@@ -229,6 +229,10 @@ impl Estimator {
         Bytes::new(ip).per(span)
     }
 
+    fn backlogged_since(&self) -> Option<ModemInstant> {
+        self.demand.backlogged_since(self.bound_speaks_of()?)
+    }
+
     fn cause(&self) -> Cause {
         match self.config.method {
             Method::Grants => Cause::Grants,
@@ -237,7 +241,7 @@ impl Estimator {
     }
 
     fn link_state(&self) -> State {
-        if self.attachment.is_moving(self.modem_now) {
+        if self.attachment.is_moving(self.modem_now) || self.is_new_here() {
             return State::Handover;
         }
         let newest = self.newest_grant().filter(|_| !self.attachment.is_released());
@@ -249,13 +253,25 @@ impl Estimator {
         }
     }
 
+    /// Whether a new cell has granted too little yet to say anything of it.
+    fn is_new_here(&self) -> bool {
+        let Some(began) = self.began.filter(|began| self.modem_now - *began <= LOST_AFTER) else {
+            return false;
+        };
+        let known = match self.demand.newest() {
+            Some(_) => self.demand.known_for(),
+            None => self.newest_grant().map_or(Duration::ZERO, |newest| newest - began),
+        };
+        !self.attachment.is_released() && known < FILLED_FOR
+    }
+
     /// Whether data waits although nothing was granted after `newest`.
     fn waits(&self, newest: ModemInstant) -> bool {
         match self.fresh_backlog() {
             Some(waiting) => waiting > Bytes::ZERO,
             // What the last blocks left behind still does: nothing was granted that could have taken it.
             None => {
-                self.demand.backlogged_since().is_some() && self.modem_now - newest <= LOST_AFTER
+                self.backlogged_since().is_some() && self.modem_now - newest <= LOST_AFTER
             }
         }
     }
@@ -267,7 +283,7 @@ impl Estimator {
 
     fn bound(&self, state: State) -> Bound {
         let backlogged = match self.demand.newest() {
-            Some(_) => self.demand.backlogged_since().is_some(),
+            Some(_) => self.backlogged_since().is_some(),
             // Without padding there is only what the modem counts.
             None => self.fresh_backlog().is_some_and(|waiting| waiting > Bytes::ZERO),
         };

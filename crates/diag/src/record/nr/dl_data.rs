@@ -97,7 +97,8 @@ const IN_BLOCK: Bits = key(BLOCK, "subheaders_in_block");
 const LISTED: Bits = key(BLOCK, "subheader_count");
 const CHANNEL_OF: Bits = key(SUBHEADER, "channel");
 const SHORT_LEN: Bits = key(SHORT, "len_bytes");
-const LONG_LEN: Bits = key(LONG, "len_bytes");
+/// A long length in network order: its higher byte, and its lower.
+const LONG_LEN: [Bits; 2] = [u8(0), u8(1)];
 
 /// The logical channel that padding has instead of one (TS 38.321 Table 6.2.1-1).
 const PADDING: u64 = 63;
@@ -153,6 +154,9 @@ fn used_by(subheader: Node<'_>) -> Bytes {
         return Bytes::ZERO;
     }
     let short = subheader.list("short").map(|it| it.read(SHORT_LEN) + 2);
-    let long = subheader.list("long").map(|it| it.read(LONG_LEN) + 3);
+    let long = subheader.list("long").map(|it| {
+        let [high, low] = LONG_LEN.map(|byte| it.read(byte));
+        (high << 8 | low) + 3
+    });
     Bytes::new(short.chain(long).sum())
 }
