@@ -33,6 +33,9 @@ struct Truth {
     backlog: Vec<u64>,
     /// What had entered since the beginning.
     entered: Vec<u64>,
+    /// Whether the device could say what waits: it was granted something since its queue was empty. Until then it can
+    /// only ask to be asked, and how long that takes is no matter of capacity. A base station need not ask.
+    heard: Vec<bool>,
     /// Whether the device was on its way to another cell.
     away: Vec<bool>,
 }
@@ -41,7 +44,7 @@ impl Truth {
     /// Whether something waits that had entered a cycle ago.
     fn is_unmet(&self, at: usize, cycle: usize) -> bool {
         let since = self.entered[at] - self.entered[at.saturating_sub(cycle)];
-        self.backlog[at] > since
+        self.heard[at] && self.backlog[at] > since
     }
 
     fn bound(&self, at: usize, cycle: usize) -> Bound {
@@ -56,6 +59,8 @@ struct Bench {
     greedy: Vec<DeviceId>,
     events: Vec<Event>,
     away_until: HostInstant,
+    /// The uplink was granted something since this was last asked.
+    granted: bool,
 }
 
 /// The watched device: the first.
@@ -76,7 +81,7 @@ impl Bench {
         for device in &scenario.others {
             add(&mut ran, device)?;
         }
-        Ok(Self { ran, modem, greedy, events: Vec::new(), away_until: origin })
+        Ok(Self { ran, modem, greedy, events: Vec::new(), away_until: origin, granted: false })
     }
 
     fn offer(&mut self, now: HostInstant, direction: Direction, packets: u32) {
@@ -99,8 +104,8 @@ impl Bench {
             {
                 self.away_until = resumes;
             }
-            if std::env::var_os("BOUND_TX").is_some() && let Event::Transmission(_, t) = &event {
-                eprintln!("TX {} {:?} size {} pad {} n{} ok {} pdus {} h{} rep {:?}", t.slot.at.as_nanos()/100_000, t.direction, t.size, t.padding, t.number, t.arrived, t.pdus.len(), t.harq, t.report);
+            if let Event::Transmission(_, sent) = &event {
+                self.granted |= sent.direction == Direction::Uplink;
             }
             self.modem.handle_event(&event);
         }
@@ -138,7 +143,11 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
             }
         }
         bench.write(now, &mut sounder);
-        truth.backlog.push(bench.ran.backlog(DEVICE, direction).count());
+        let backlog = bench.ran.backlog(DEVICE, direction).count();
+        let granted = core::mem::take(&mut bench.granted);
+        let heard = truth.heard.last() == Some(&true) || granted;
+        truth.heard.push(direction == Direction::Downlink || (backlog > 0 && heard));
+        truth.backlog.push(backlog);
         truth.entered.push(entered);
         truth.away.push(bench.away_until > now);
         let packets = source.poll(elapsed);

@@ -149,12 +149,19 @@ impl Demand {
     /// Since when more has waited than was granted, as it stands at `now`; `None` if that cannot be said.
     pub(super) fn backlogged_since(&self, now: ModemInstant) -> Option<ModemInstant> {
         let waiting = self.waiting?;
-        // A downlink block may happen to be as large as what is left. What waits longer is not served, or is not.
-        if self.out_of_order && now - waiting.newest > SERVED_WITHIN {
-            return None;
-        }
+        let end = match self.out_of_order {
+            // A downlink block may happen to be as large as what is left. What waits longer is not served, or is not.
+            true if now - waiting.newest > SERVED_WITHIN => return None,
+            true => waiting.newest,
+            false => waiting.newest.max(now),
+        };
         let since = self.served_until.map_or(waiting.since, |until| until.max(waiting.since));
-        (waiting.newest - since >= FILLED_FOR).then_some(since)
+        (end - since >= FILLED_FOR).then_some(since)
+    }
+
+    /// Whether the newest blocks left something behind.
+    pub(super) const fn is_left(&self) -> bool {
+        self.waiting.is_some()
     }
 
     /// How long blocks have been told of.

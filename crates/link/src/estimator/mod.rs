@@ -205,11 +205,18 @@ impl Estimator {
         }
     }
 
-    /// The moment, on the modem's clock, that [`Bound`] speaks of: that of the newest block whose padding is known, or
-    /// later if a later one would usually have been reported. `None` while no record told of padding.
+    /// The moment, on the modem's clock, that [`Bound`] speaks of; `None` while no record told of padding.
+    ///
+    /// It is that of the newest block whose padding is known, and goes on from there once a later block would usually
+    /// have been reported: what a block left behind waits until the next. Only in the uplink nothing is known of the
+    /// time after a block that took all, until another comes: new data waits unseen for its first grant.
     pub fn bound_speaks_of(&self) -> Option<ModemInstant> {
-        let settled = self.modem_now.saturating_before(self.demand_lag.usual());
-        self.demand.newest().map(|newest| newest.max(settled))
+        let newest = self.demand.newest()?;
+        let uplink = self.config.direction == Direction::Uplink;
+        if uplink && !self.demand.is_left() {
+            return Some(newest);
+        }
+        Some(newest.max(self.modem_now.saturating_before(self.demand_lag.usual())))
     }
 
     fn rate(&self, newest: ModemInstant, bound: Bound) -> Rate {
