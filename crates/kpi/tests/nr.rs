@@ -182,7 +182,13 @@ fn only_measured_serving_cells_are_signals() {
     };
     let mut body = Vec::new();
     NrSearcher::emit(&[layer(186, &cells), layer(300, &unmeasured)], &mut body).unwrap();
-    let wanted =
-        Signal { at: stamped(), cell: 186, serves_as: Some(0), nr: true, rsrp_dbm: -95.0, rsrq_db: -11.0 };
+    let wanted = Signal {
+        at: stamped(),
+        cell: 186,
+        serves_as: Some(0),
+        nr: true,
+        rsrp_dbm: -95.0,
+        rsrq_db: -11.0,
+    };
     assert_eq!(extract(NrSearcher::CODE, &body), [Kpi::Signal(wanted)]);
 }

@@ -10,23 +10,42 @@ use sounding_diag::record::{
 use sounding_phy::nr;
 use sounding_units::{Bytes, ModemInstant};
 
+use super::air::Air;
 use crate::{Allocation, Backlog, BufferStatus, Coding, Direction, Grant, Kpi, Layer, Signal};
 
-/// Slots are dated back from the newest in their record, which the modem stamped when it was complete.
+/// What records of NR have in common: how the numbers of slots stand to the modem's clock, and how long a slot is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Frames {
+    air: Air,
+    numerology: Option<u8>,
+}
+
+/// Slots are dated back from the newest in their record.
 struct Dates {
-    stamped: ModemInstant,
+    /// When the newest was.
+    at: ModemInstant,
     newest: Option<Slot>,
 }
 
 impl Dates {
+    fn new(stamped: ModemInstant, newest: Option<Slot>, frames: &mut Frames) -> Self {
+        let numerology = newest.and_then(Slot::numerology);
+        frames.numerology = numerology.or(frames.numerology);
+        let begin = Slot::new(0, 0, numerology);
+        // A slot of unknown length is somewhere in its frame: it dates nothing.
+        let within = newest.zip(begin).filter(|_| numerology.is_some());
+        let within = within.map(|(newest, begin)| newest.since(begin));
+        Self { at: within.map_or(stamped, |within| frames.air.date(stamped, within)), newest }
+    }
+
     fn of(&self, slot: Option<Slot>) -> ModemInstant {
         // Records hold a second of slots at most; more is a number out of order, which is as good as the newest.
         const LONGEST: Duration = Duration::from_secs(2);
         match (self.newest, slot) {
             (Some(newest), Some(slot)) if newest.since(slot) <= LONGEST => {
-                self.stamped.saturating_before(newest.since(slot))
+                self.at.saturating_before(newest.since(slot))
             }
-            _ => self.stamped,
+            _ => self.at,
         }
     }
 }
@@ -39,9 +58,10 @@ const LAST_NEW_MCS: u8 = 28;
 pub(super) fn downlink(
     stamped: ModemInstant,
     status: &NrPdschStatus<'_>,
+    frames: &mut Frames,
     sink: &mut impl FnMut(Kpi),
 ) {
-    let dates = Dates { stamped, newest: status.blocks().filter_map(|b| b.slot).last() };
+    let dates = Dates::new(stamped, status.blocks().filter_map(|b| b.slot).last(), frames);
     let ours = |rnti: Option<u8>| rnti.is_none_or(|rnti| rnti == C_RNTI);
     for block in status.blocks().filter(|block| ours(block.rnti)) {
         let repeat = block.retx.is_some_and(|count| count > 0) || block.mcs > LAST_NEW_MCS;
@@ -67,17 +87,20 @@ pub(super) fn downlink(
 
 /// Blocks that arrived, as MAC takes them apart: what their subheaders do not name is padding.
 ///
-/// The record does not say how long its slots are: they are taken for as long as they can be.
+/// The record does not say how long its slots are. Other records do; without any they are taken for as long as they can
+/// be.
 pub(super) fn downlink_blocks(
     stamped: ModemInstant,
     data: &NrDownlinkData<'_>,
+    frames: &mut Frames,
     sink: &mut impl FnMut(Kpi),
 ) {
     let last = data.blocks().map(|block| block.slot).max().unwrap_or(0);
-    let numerology = (0..=6).find(|numerology| last < 10 << numerology);
+    let fits = |numerology: &u8| last < 10 << numerology;
+    let numerology = frames.numerology.filter(fits).or_else(|| (0..=6).find(fits));
     let slot = |frame, slot| Slot::new(frame, u8::try_from(slot).ok()?, numerology);
     let newest = data.blocks().filter_map(|block| slot(block.frame, block.slot)).last();
-    let dates = Dates { stamped, newest };
+    let dates = Dates::new(stamped, newest, frames);
     for block in data.blocks() {
         sink(Kpi::Grant(Grant {
             at: dates.of(slot(block.frame, block.slot)),
@@ -99,9 +122,10 @@ pub(super) fn downlink_blocks(
 pub(super) fn uplink(
     stamped: ModemInstant,
     schedule: &NrUplinkSchedule<'_>,
+    frames: &mut Frames,
     sink: &mut impl FnMut(Kpi),
 ) {
-    let dates = Dates { stamped, newest: schedule.transmissions().filter_map(|t| t.slot).last() };
+    let dates = Dates::new(stamped, schedule.transmissions().filter_map(|t| t.slot).last(), frames);
     for tx in schedule.transmissions() {
         sink(Kpi::Grant(Grant {
             at: dates.of(tx.slot),
@@ -128,9 +152,10 @@ pub(super) fn uplink(
 pub(super) fn uplink_blocks(
     stamped: ModemInstant,
     uplink: &NrUplink<'_>,
+    frames: &mut Frames,
     sink: &mut impl FnMut(Kpi),
 ) {
-    let dates = Dates { stamped, newest: uplink.blocks().filter_map(|b| b.slot).last() };
+    let dates = Dates::new(stamped, uplink.blocks().filter_map(|b| b.slot).last(), frames);
     for block in uplink.blocks() {
         let at = dates.of(block.slot);
         let report = block.controls.into_iter().find_map(|(_, element)| buffer_status(&element));
@@ -157,9 +182,10 @@ pub(super) fn uplink_blocks(
 pub(super) fn reports(
     stamped: ModemInstant,
     reports: &NrUplinkBsr<'_>,
+    frames: &mut Frames,
     sink: &mut impl FnMut(Kpi),
 ) {
-    let dates = Dates { stamped, newest: reports.reports().filter_map(|r| r.slot).last() };
+    let dates = Dates::new(stamped, reports.reports().filter_map(|r| r.slot).last(), frames);
     for report in reports.reports() {
         if let Some(BufferStatus { most, .. }) = report.element.as_ref().and_then(buffer_status) {
             sink(Kpi::Backlog(Backlog { at: dates.of(report.slot), waiting: most }));

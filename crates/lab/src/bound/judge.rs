@@ -71,8 +71,7 @@ impl Bench {
         let origin = HostInstant::default();
         let carriers = &scenario.carriers;
         let mut ran = Ran::new(carriers, origin, seed)?;
-        let modem =
-            Modem::new(ModemConfig::default(), DEVICE, &scenario.device, carriers, origin)?;
+        let modem = Modem::new(ModemConfig::default(), DEVICE, &scenario.device, carriers, origin)?;
         ran.add_device(scenario.device.clone())?;
         ran.watch(DEVICE);
         let add = |ran: &mut Ran<bool>, device: &DeviceConfig| ran.add_device(device.clone());
@@ -99,8 +98,9 @@ impl Bench {
     fn write(&mut self, now: HostInstant, sounder: &mut Sounder) {
         self.ran.drain_events(&mut self.events);
         for event in self.events.drain(..) {
-            if let Event::Rrc { change: sounding_cell::event::Rrc::Handover { resumes, .. }, .. } =
-                event
+            if let Event::Rrc {
+                change: sounding_cell::event::Rrc::Handover { resumes, .. }, ..
+            } = event
             {
                 self.away_until = resumes;
             }
@@ -175,7 +175,11 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
         counts.labels[is][label] += 1;
         counts.at_once[usize::from(truth.backlog[spoken] > 0)][label] += 1;
         if std::env::var_os("BOUND_DEBUG").is_some() && is != label {
-            eprintln!("{seed} {tick} {spoken} truth {is} label {label} backlog {} unmet {}", truth.backlog[spoken], truth.is_unmet(spoken, cycle));
+            eprintln!(
+                "{seed} {tick} {spoken} truth {is} label {label} backlog {} unmet {}",
+                truth.backlog[spoken],
+                truth.is_unmet(spoken, cycle)
+            );
         }
     }
     Ok(counts)

@@ -168,10 +168,7 @@ fn summary(found: &BTreeMap<u64, Counts>, provenance: Provenance) -> Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "                           truth: served      truth: capacity"
-        )?;
+        writeln!(f, "                           truth: served      truth: capacity")?;
         writeln!(
             f,
             "                  runs  served  capacity   served  capacity   right  at once  usable   lag  handover"
@@ -186,8 +183,11 @@ impl fmt::Display for Outcome {
         let runs: u64 = self.rows.iter().map(|row| row.runs).sum();
         write!(f, "{:<18}{runs:>5}", "all")?;
         line(f, &self.total)?;
-        let worst: Vec<String> =
-            self.worst.iter().map(|(seed, right)| format!("{seed} ({:.1} %)", right * 100.0)).collect();
+        let worst: Vec<String> = self
+            .worst
+            .iter()
+            .map(|(seed, right)| format!("{seed} ({:.1} %)", right * 100.0))
+            .collect();
         writeln!(f, "least right by seed: {}", worst.join(", "))
     }
 }
@@ -203,7 +203,10 @@ fn line(f: &mut fmt::Formatter<'_>, counts: &Counts) -> fmt::Result {
         percent(counts.right()),
         percent(counts.right_at_once()),
         percent(part(counts.judged(), counts.ticks)),
-        counts.lag_ms.checked_div(counts.judged()).map_or_else(|| "-".to_owned(), |ms| format!("{ms} ms")),
+        counts
+            .lag_ms
+            .checked_div(counts.judged())
+            .map_or_else(|| "-".to_owned(), |ms| format!("{ms} ms")),
         percent(part(counts.away_named, counts.away)),
     )
 }

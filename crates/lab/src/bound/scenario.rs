@@ -124,8 +124,11 @@ impl Scenario {
         };
         let greedy = rng.random_range(0..4_u32).saturating_sub(1);
         let busy = rng.random_range(0..3_u32);
-        let objects =
-            Traffic::Objects { per_sec: 5.0, mean: Bytes::new(40_000), most: Bytes::new(1_000_000) };
+        let objects = Traffic::Objects {
+            per_sec: 5.0,
+            mean: Bytes::new(40_000),
+            most: Bytes::new(1_000_000),
+        };
         let turn = |rng: &mut ChaCha8Rng| Duration::from_millis(rng.random_range(100..600));
         Self {
             kind,

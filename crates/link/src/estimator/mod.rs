@@ -277,9 +277,7 @@ impl Estimator {
         match self.fresh_backlog() {
             Some(waiting) => waiting > Bytes::ZERO,
             // What the last blocks left behind still does: nothing was granted that could have taken it.
-            None => {
-                self.backlogged_since().is_some() && self.modem_now - newest <= LOST_AFTER
-            }
+            None => self.backlogged_since().is_some() && self.modem_now - newest <= LOST_AFTER,
         }
     }
 
