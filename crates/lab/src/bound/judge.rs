@@ -167,7 +167,10 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
         let Some(spoken) = sounder.bound_speaks_of().filter(|_| estimate.is_usable()) else {
             continue;
         };
-        let spoken = ((spoken - begins).as_millis() / TICK.as_millis()) as usize;
+        // What a block left behind is known when it is over. Subframes of LTE are dated by their beginning, slots of NR,
+        // of which no record says anything sooner, by their end.
+        let over = if scenario.kind.nr { spoken } else { spoken + TICK };
+        let spoken = (over - begins).as_nanos().div_ceil(TICK.as_nanos()) as usize;
         counts.lag_ms += tick.saturating_sub(spoken) as u64;
         let spoken = spoken.min(tick);
         let label = usize::from(estimate.bound == Bound::Capacity);
