@@ -34,9 +34,7 @@ impl Sounding {
         Self {
             law: BiscayController::new(Knobs::default(), start),
             probe: Probe::default(),
-            rtt_min: start
-                .rtt
-                .map(|rtt| Windowed::min(RTT_MIN_LASTS, start.now.as_nanos(), rtt)),
+            rtt_min: start.rtt.map(|rtt| Windowed::min(RTT_MIN_LASTS, start.now.as_nanos(), rtt)),
         }
     }
 

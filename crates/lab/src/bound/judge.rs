@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sounding_cell::config::{DeviceConfig, InvalidConfig};
+use sounding_cell::event::Rrc;
 use sounding_cell::modem::{Modem, ModemConfig};
 use sounding_cell::{DeviceId, Direction, Event, Outcome, Ran};
 use sounding_link::{Arrival, Bound, Config, Sounder, State};
@@ -144,7 +145,7 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
         }
         bench.write(now, &mut sounder);
         let backlog = bench.ran.backlog(DEVICE, direction).count();
-        let granted = core::mem::take(&mut bench.granted);
+        let granted = std::mem::take(&mut bench.granted);
         let heard = truth.heard.last() == Some(&true) || granted;
         truth.heard.push(direction == Direction::Downlink || (backlog > 0 && heard));
         truth.backlog.push(backlog);
@@ -177,13 +178,6 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
         let is = usize::from(truth.bound(spoken, cycle) == Bound::Capacity);
         counts.labels[is][label] += 1;
         counts.at_once[usize::from(truth.backlog[spoken] > 0)][label] += 1;
-        if std::env::var_os("BOUND_DEBUG").is_some() && is != label {
-            eprintln!(
-                "{seed} {tick} {spoken} truth {is} label {label} backlog {} unmet {}",
-                truth.backlog[spoken],
-                truth.is_unmet(spoken, cycle)
-            );
-        }
     }
     Ok(counts)
 }
