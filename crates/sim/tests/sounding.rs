@@ -167,7 +167,7 @@ fn climb(nr: bool, port: Port, seed: u64, controller: &str, assume: Option<Bound
     let full = run(nr, port, seed, None, |_| Box::new(Fixed(Bytes::new(800_000))));
     let count = |arrivals: &Arrivals, from, to| between(arrivals, from, to).count() as f64;
     let capacity = count(&full, FREED / 2, FREED) * 1_500.0 / (FREED / 2).as_secs_f64();
-    let segments = (capacity * 0.05 * 0.055 / 1_500.0).round().max(2.0) as u64;
+    let segments = (capacity * 0.05 * 0.055 / 1_500.0).round().max(1.0) as u64;
     let make = named(controller);
     let found = run(nr, port, seed, assume, move |start| {
         Box::new(Held { segments, now: start.now, inner: make(start) })
@@ -178,13 +178,14 @@ fn climb(nr: bool, port: Port, seed: u64, controller: &str, assume: Option<Bound
     let mut steps = (0..).map(|ms| FREED + millis(ms)).take_while(|from| *from + rtt < ENDS);
     let there = steps.find(|from| part(*from, *from + rtt) >= 0.95).unwrap_or(ENDS - rtt);
     let queue = |delay: Duration| delay.saturating_sub(idle);
-    let mut later: Vec<_> = between(&found, there + rtt * 10, ENDS).map(queue).collect();
+    let settled = (there + rtt * 10).min(ENDS - FREED / 4);
+    let mut later: Vec<_> = between(&found, settled, ENDS).map(queue).collect();
     later.sort();
     Climb {
         held: part(FREED / 2, FREED),
         rtts: (there + rtt - FREED).as_secs_f64() / rtt.as_secs_f64(),
         after: part(there, ENDS),
-        overshoot: between(&found, FREED, there + rtt * 10).map(queue).max().unwrap(),
+        overshoot: between(&found, FREED, settled).map(queue).max().unwrap(),
         p95: later[later.len() * 95 / 100],
     }
 }

@@ -10,8 +10,9 @@ const MOST_EIGHTHS: u64 = 8;
 /// The first step of a probe on a link that was full a moment ago: more of it has come free, or less was asked for
 /// than thought. It doubles round by round. Chosen; with BBR's quarter a link that fades queues a third longer.
 const FIRST_EIGHTHS: u64 = 1;
-/// A link that was not full for so long is probed as one that nobody knows. Chosen: a few rounds of a usual path.
-const KNOWN_FOR: Duration = Duration::from_millis(300);
+/// A link that was not full for so long is probed as one that nobody knows. Chosen: with 300 ms a link that fades is
+/// probed too hard each time it comes back.
+const KNOWN_FOR: Duration = Duration::from_secs(1);
 /// A queue of this is one, whatever the modem has told by then: HyStart++ takes an eighth of the RTT, 16 ms at most (RFC
 /// 9406 §4.3), for one, and on an uplink the wait for a grant changes by as much as a report's interval and a repeated
 /// block.
@@ -82,7 +83,10 @@ impl Probe {
         let queues = self.rtt.is_some_and(|rtt| rtt.saturating_sub(rtt_min) >= QUEUE);
         let lost = ack.recovery != Recovery::None;
         self.state = match self.state {
-            State::Climbing { cwnd, .. } if lost || (over && queues) => State::Held { cwnd },
+            State::Climbing { cwnd, .. } if lost || (over && queues) => {
+                // What queues is what the last step was too much.
+                State::Held { cwnd: self.without_queue(cwnd, rtt_min) }
+            }
             State::Climbing { cwnd, eighths } => {
                 // What the window did not hold back need not grow.
                 let used = ack.prior_in_flight.count() >= cwnd.count() / 2;
@@ -101,6 +105,13 @@ impl Probe {
         if over {
             self.rtt = None;
         }
+    }
+
+    /// A window that leaves no more than a small queue, of one that makes for the round's RTT.
+    fn without_queue(&self, cwnd: Bytes, rtt_min: Duration) -> Bytes {
+        let wanted = rtt_min.saturating_add(QUEUE).as_micros() as u64;
+        let found = self.rtt.map_or(wanted, |rtt| rtt.as_micros() as u64).max(1);
+        Bytes::new(cwnd.count().saturating_mul(wanted.min(found)) / found)
     }
 
     pub(super) const fn cwnd(&self) -> Bytes {
