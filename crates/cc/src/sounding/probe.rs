@@ -17,6 +17,8 @@ const KNOWN_FOR: Duration = Duration::from_secs(1);
 /// 9406 §4.3), for one, and on an uplink the wait for a grant changes by as much as a report's interval and a repeated
 /// block.
 const QUEUE: Duration = Duration::from_millis(16);
+/// So many RTTs that all tell of a queue are believed before their round is over (RFC 9406 §4.3).
+const SAMPLES: u32 = 8;
 /// The window is to be used up within an RTT, whatever the pacing's steps.
 const PACING_PERMILLE: u64 = 1250;
 
@@ -33,8 +35,9 @@ const PACING_PERMILLE: u64 = 1250;
 pub(super) struct Probe {
     state: State,
     round: Round,
-    /// The smallest RTT of the round.
+    /// The smallest RTT of the round, and of how many.
     rtt: Option<Duration>,
+    samples: u32,
     /// When the radio was last known to be full.
     full: Option<HostInstant>,
 }
@@ -70,7 +73,7 @@ impl Probe {
             let known = self.full.is_some_and(|full| now - full <= KNOWN_FOR);
             let eighths = if known { FIRST_EIGHTHS } else { MOST_EIGHTHS };
             self.state = State::Climbing { cwnd, eighths };
-            self.rtt = None;
+            (self.rtt, self.samples) = (None, 0);
         }
     }
 
@@ -80,10 +83,12 @@ impl Probe {
             (Some(least), Some(rtt)) => Some(least.min(rtt)),
             (least, rtt) => least.or(rtt),
         };
-        let queues = self.rtt.is_some_and(|rtt| rtt.saturating_sub(rtt_min) >= QUEUE);
+        self.samples += u32::from(ack.rtt.is_some());
+        let enough = over || self.samples >= SAMPLES;
+        let queues = enough && self.rtt.is_some_and(|rtt| rtt.saturating_sub(rtt_min) >= QUEUE);
         let lost = ack.recovery != Recovery::None;
         self.state = match self.state {
-            State::Climbing { cwnd, .. } if lost || (over && queues) => {
+            State::Climbing { cwnd, .. } if lost || queues => {
                 // What queues is what the last step was too much.
                 State::Held { cwnd: self.without_queue(cwnd, rtt_min) }
             }
@@ -100,10 +105,11 @@ impl Probe {
             State::Held { cwnd } if over && !queues && !lost => {
                 State::Climbing { cwnd, eighths: FIRST_EIGHTHS }
             }
+            State::Held { cwnd } if over => State::Held { cwnd: self.without_queue(cwnd, rtt_min) },
             state => state,
         };
         if over {
-            self.rtt = None;
+            (self.rtt, self.samples) = (None, 0);
         }
     }
 
