@@ -99,10 +99,7 @@ impl Bench {
     fn write(&mut self, now: HostInstant, sounder: &mut Sounder) {
         self.ran.drain_events(&mut self.events);
         for event in self.events.drain(..) {
-            if let Event::Rrc {
-                change: sounding_cell::event::Rrc::Handover { resumes, .. }, ..
-            } = event
-            {
+            if let Event::Rrc { change: Rrc::Handover { resumes, .. }, .. } = event {
                 self.away_until = resumes;
             }
             if let Event::Transmission(_, sent) = &event {
