@@ -10,6 +10,7 @@ use crate::ledbat::{Ledbat, LedbatPlusPlus};
 use crate::lp::Lp;
 use crate::pcc::{Allegro, Vivace};
 use crate::reno::Reno;
+use crate::sounding::Sounding;
 use crate::sprout::Sprout;
 use crate::vegas::Vegas;
 use crate::verus::Verus;
@@ -39,6 +40,7 @@ const CONTROLLERS: &[(&str, Make)] = &[
     ("verus", |start| Box::new(Verus::new(start))),
     ("gcc", |start| Box::new(Gcc::new(start))),
     ("biscay", |start| Box::new(BiscayController::new(Knobs::default(), start))),
+    ("sounding", |start| Box::new(Sounding::new(start))),
 ];
 
 /// How to make the controller of this name.

@@ -1,7 +1,7 @@
 use sounding_diag::LogCode;
 use sounding_diag::record::{
-    AperiodicCsf, MacDownlink, MacUplink, NrCsf, NrSearcher, PdschDemapper, PdschStat, PeriodicCsf,
-    PuschTxReport, ServingCells, UplinkBuffer,
+    AperiodicCsf, LteRrc, MacDownlink, MacUplink, NrCsf, NrSearcher, PdschDemapper, PdschStat,
+    PeriodicCsf, PuschTxReport, ServingCells, UplinkBuffer,
 };
 
 use crate::Direction;
@@ -10,11 +10,15 @@ use crate::Direction;
 /// has to be asked for.
 ///
 /// Grants come first, from the layer that is there soonest; then the layer that knows padding; then what says whether
-/// there was more to send.
+/// there was more to send; then what says that the device goes to another cell.
 pub const fn codes(direction: Direction) -> &'static [LogCode] {
     match direction {
-        Direction::Uplink => &[PuschTxReport::CODE, MacUplink::CODE, UplinkBuffer::CODE],
-        Direction::Downlink => &[PdschStat::CODE, MacDownlink::CODE, PdschDemapper::CODE],
+        Direction::Uplink => {
+            &[PuschTxReport::CODE, MacUplink::CODE, UplinkBuffer::CODE, LteRrc::CODE]
+        }
+        Direction::Downlink => {
+            &[PdschStat::CODE, MacDownlink::CODE, PdschDemapper::CODE, LteRrc::CODE]
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Experiments: flows over emulated links, what was measured, and pages that show it.
 
 pub mod agreement;
+pub mod bound;
 pub mod bpf_cost;
 pub mod ceiling;
 pub mod cell;

@@ -37,6 +37,11 @@ impl<T> Recent<T> {
         }
     }
 
+    /// Nothing up to `at` counts any more.
+    pub(crate) fn forget_until(&mut self, at: ModemInstant) {
+        self.entries.retain(|(of, _)| *of > at);
+    }
+
     /// Those of exactly this time, the latest first.
     pub(crate) fn at_mut(&mut self, at: ModemInstant) -> impl Iterator<Item = &mut T> {
         let later = self.entries.iter_mut().rev().skip_while(move |(of, _)| *of > at);

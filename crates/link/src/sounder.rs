@@ -4,9 +4,9 @@ use sounding_diag::LogRecord;
 use sounding_diag::capture::{self, Located, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::RecordError;
-use sounding_kpi::Kpi;
+use sounding_kpi::{Extractor, Kpi};
 use sounding_trace::dci::Heard;
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, ModemInstant};
 
 use crate::{CellView, Config, Estimator, LinkEstimate};
 
@@ -15,6 +15,7 @@ use crate::{CellView, Config, Estimator, LinkEstimate};
 pub struct Sounder {
     config: Config,
     reader: Reader,
+    extractor: Extractor,
     estimator: Estimator,
     counts: Counts,
     /// A sniffer's log that is not heard yet.
@@ -51,6 +52,7 @@ impl Sounder {
         Self {
             config,
             reader: Reader::new(),
+            extractor: Extractor::default(),
             estimator: Estimator::new(config),
             counts: Counts::default(),
             log: VecDeque::new(),
@@ -131,6 +133,7 @@ impl Sounder {
     /// The port closed: what it said last is no estimate any more, and what it says next does not continue it.
     pub fn handle_disconnect(&mut self) {
         while self.reader.poll_end().is_some() {}
+        self.extractor = Extractor::default();
         self.estimator = Estimator::new(self.config);
     }
 
@@ -148,11 +151,13 @@ impl Sounder {
         while let Some((_, heard)) = self.log.pop_front_if(|(at, _)| *at <= now) {
             self.estimator.handle_heard(now, &heard);
         }
-        let outcome = sounding_kpi::extract(record, |kpi| {
+        let mut extractor = self.extractor;
+        let outcome = extractor.extract(record, |kpi| {
             self.counts.kpis += 1;
             self.estimator.handle_kpi(now, &kpi);
             watch(self, Seen::Kpi(&kpi));
         });
+        self.extractor = extractor;
         match outcome {
             Ok(holds_kpis) => self.counts.read += u64::from(holds_kpis),
             Err(RecordError::Undescribed { .. }) => {}
@@ -175,6 +180,11 @@ impl Sounder {
     /// What is known of the cells that serve the device, with [`Method::Cell`](crate::Method::Cell).
     pub fn cell(&self, now: HostInstant) -> Option<CellView> {
         self.estimator.cell(now)
+    }
+
+    /// See [`Estimator::bound_speaks_of`].
+    pub fn bound_speaks_of(&self) -> Option<ModemInstant> {
+        self.estimator.bound_speaks_of()
     }
 
     /// What has been met so far.

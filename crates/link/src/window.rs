@@ -9,36 +9,30 @@ use crate::recent::Recent;
 /// Granted bytes by subframe.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
-    span: Duration,
-    recent: Recent<Granted>,
-}
-
-/// What was granted within a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Granted {
-    pub(crate) size: Bytes,
-    pub(crate) padding: Bytes,
+    recent: Recent<Bytes>,
 }
 
 impl Window {
     pub(crate) fn new(span: Duration) -> Self {
-        Self { span, recent: Recent::new(span.saturating_mul(2)) }
+        Self { recent: Recent::new(span.saturating_mul(2)) }
     }
 
     pub(crate) fn newest(&self) -> Option<ModemInstant> {
         self.recent.newest()
     }
 
-    pub(crate) fn push(&mut self, at: ModemInstant, size: Bytes, padding: Bytes) {
-        self.recent.push(at, Granted { size, padding });
+    pub(crate) fn push(&mut self, at: ModemInstant, size: Bytes) {
+        self.recent.push(at, size);
     }
 
-    /// What was granted in the span that ends at `end`, `end` included.
-    pub(crate) fn granted(&self, end: ModemInstant) -> Granted {
-        self.recent.within(end, self.span).fold(Granted::default(), |sum, entry| Granted {
-            size: sum.size + entry.size,
-            padding: sum.padding + entry.padding,
-        })
+    /// Nothing up to `at` counts any more.
+    pub(crate) fn forget_until(&mut self, at: ModemInstant) {
+        self.recent.forget_until(at);
+    }
+
+    /// What was granted in `span` that ends at `end`, `end` included.
+    pub(crate) fn granted(&self, end: ModemInstant, span: Duration) -> Bytes {
+        self.recent.within(end, span).copied().sum()
     }
 }
 
@@ -46,15 +40,34 @@ impl Window {
 mod tests {
     use super::*;
 
-    #[test]
-    fn sizes_and_padding_of_a_window_are_summed() {
-        let mut window = Window::new(Duration::from_millis(100));
-        let ms = |ms: u64| ModemInstant::from_nanos(ms * 1_000_000);
-        for at in [1000, 1050, 1100, 1150] {
-            window.push(ms(at), Bytes::new(10), Bytes::new(1));
+    fn ms(ms: u64) -> ModemInstant {
+        ModemInstant::from_nanos(ms * 1_000_000)
+    }
+
+    fn filled(times: &[u64]) -> Window {
+        let mut window = Window::new(SPAN);
+        for &t in times {
+            window.push(ms(t), Bytes::new(10));
         }
-        let wanted = Granted { size: Bytes::new(20), padding: Bytes::new(2) };
-        assert_eq!(window.granted(ms(1149)), wanted);
-        assert_eq!(window.granted(ms(2000)), Granted::default());
+        window
+    }
+
+    const SPAN: Duration = Duration::from_millis(100);
+
+    #[test]
+    fn only_the_last_span_counts() {
+        let window = filled(&[1000, 1050, 1100, 1150]);
+        assert_eq!(window.granted(ms(1150), SPAN), Bytes::new(20));
+        assert_eq!(window.granted(ms(1100), SPAN), Bytes::new(20));
+        assert_eq!(window.granted(ms(1149), SPAN), Bytes::new(20));
+        assert_eq!(window.granted(ms(1150), SPAN / 4), Bytes::new(10));
+        assert_eq!(window.granted(ms(2000), SPAN), Bytes::ZERO);
+    }
+
+    #[test]
+    fn what_is_forgotten_does_not_count() {
+        let mut window = filled(&[1000, 1050, 1100]);
+        window.forget_until(ms(1050));
+        assert_eq!(window.granted(ms(1100), SPAN), Bytes::new(10));
     }
 }

@@ -7,8 +7,8 @@ use clap::Subcommand;
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
 use sounding_lab::{
-    agreement, bpf_cost, ceiling, cell, cell_pace, estimators, granularity, mahimahi, overhead,
-    provenance, versus,
+    agreement, bound, bpf_cost, ceiling, cell, cell_pace, estimators, granularity, mahimahi,
+    overhead, provenance, versus,
 };
 use sounding_units::Rate;
 
@@ -31,6 +31,7 @@ Examples:
   sudo sounding lab run mahimahi --reps 3 --markdown docs/emulator-vs-mahimahi.md
   sudo sounding lab run mahimahi --traces vz-short.down --duration 20s --reps 1
   sudo sounding lab run emu-ceiling --json ceiling.json
+  sounding lab run bound --seeds 1000
   sounding lab dataset traces --traces 20 --duration 30s";
 
 #[derive(Subcommand)]
@@ -56,6 +57,7 @@ enum Experiment {
     EmuCells(CellsArgs),
     Agreement(AgreementArgs),
     Biscay(BiscayArgs),
+    Bound(BoundArgs),
     BpfCost(BpfCostArgs),
     Granularity(GranularityArgs),
     Overhead(OverheadArgs),
@@ -178,6 +180,25 @@ struct BiscayArgs {
     /// Folder with traces and captures
     #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
     data: PathBuf,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// How often an estimate is right that says whether the radio or the sender sets the limit, in modelled cells
+#[derive(clap::Args)]
+struct BoundArgs {
+    /// Runs, each with a cell, a load and a flow of its own
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    seeds: u64,
+
+    /// The first run's seed; the others follow
+    #[arg(long, value_name = "SEED", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
+    first: u64,
+
+    /// Runs at once; as many as this machine has processors unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
 
     #[command(flatten)]
     output: Output,
@@ -330,6 +351,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::EmuCells(args) } => cells(args),
         Verb::Run { experiment: Experiment::Agreement(args) } => agree(args),
         Verb::Run { experiment: Experiment::Biscay(args) } => biscay(args),
+        Verb::Run { experiment: Experiment::Bound(args) } => bound(args),
         Verb::Run { experiment: Experiment::BpfCost(args) } => cost(args),
         Verb::Run { experiment: Experiment::Granularity(args) } => granularity(args),
         Verb::Run { experiment: Experiment::Overhead(args) } => overhead(args),
@@ -338,8 +360,9 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     }
 }
 
-const EXPERIMENTS: [(&str, &str); 10] = [
+const EXPERIMENTS: [(&str, &str); 11] = [
     ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
+    ("bound", "labels of link estimates against what modelled cells know; no rights needed; 1 min"),
     (
         "mahimahi",
         "kernel CUBIC and BBR through the emulator against the same through mahimahi; 40 min",
@@ -431,6 +454,26 @@ fn biscay(args: BiscayArgs) -> miette::Result<ExitCode> {
     let markdown = comparison.markdown();
     let page = format!("{markdown}\n{}", comparison.provenance);
     args.output.write(&markdown, &page, &comparison)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bound(args: BoundArgs) -> miette::Result<ExitCode> {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let plan = bound::Plan {
+        first: args.first,
+        seeds: args.seeds,
+        jobs: args.jobs.map_or_else(processors, usize::from),
+    };
+    let step = (plan.seeds / 20).max(1);
+    let progress = |done: u64| {
+        if done.is_multiple_of(step) {
+            eprintln!("{done} of {} runs", plan.seeds);
+        }
+    };
+    let outcome = bound::run(&plan, progress).into_diagnostic()?;
+    let text = outcome.to_string();
+    let page = format!("```\n{text}```\n\n{}", outcome.provenance);
+    args.output.write(&text, &page, &outcome)?;
     Ok(ExitCode::SUCCESS)
 }
 

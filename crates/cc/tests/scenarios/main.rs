@@ -158,6 +158,45 @@ fn biscay() {
 }
 
 #[test]
+fn sounding() {
+    let scenes: [Scene; 6] = [
+        ("connects, is told 12 Mbit/s", 400, Change::Told(12)),
+        ("the path doubles, unseen", 400, Change::Path(20)),
+        ("12 is but a floor", 400, Change::Floor(12)),
+        ("is told 24", 400, Change::Told(24)),
+        ("24 is but a floor", 400, Change::Floor(24)),
+        ("hears nothing more", 200, Change::Silence),
+    ];
+    insta::assert_snapshot!(table(named("sounding"), &scenes), @r"
+      ms  cwnd  Mbit/s  queue  state
+     100    61   14.48     15  biscay                connects, is told 12 Mbit/s
+     200    61   14.48     22  biscay
+     300    61   14.48     22  biscay
+     400    61   14.48     22  biscay
+     500    61   14.48      0  biscay                the path doubles, unseen
+     600    61   14.48      1  biscay
+     700    61   14.48      0  biscay
+     800    61   14.48      1  biscay
+     900   178   39.81     31  probing               12 is but a floor
+    1000   223   82.87    176  probing, held
+    1100   223   82.87    145  probing, held
+    1200   183   68.05    105  probing, held
+    1300   115   28.96     37  biscay                is told 24
+    1400   115   28.96     37  biscay
+    1500   115   28.96     37  biscay
+    1600   115   28.96     37  biscay
+    1700   166   40.40     88  probing, held         24 is but a floor
+    1800   166   39.05     88  probing, held
+    1900   166   28.96     88  probing, held
+    2000   166   28.96     88  probing, held
+    2050   166   28.96     88  probing, held         hears nothing more
+    2100   168   28.67     88  fallback: silent
+    2150   166   17.20     70  fallback: silent
+    2200   166   22.94     58  fallback: silent
+    ");
+}
+
+#[test]
 fn oracle() {
     // Knows that the path delivers a segment each millisecond for 400 ms, and then one in two.
     let capacity = |until: HostInstant| {

@@ -23,6 +23,8 @@ pub(crate) enum Change {
     Room(usize),
     /// What a modem says of it, in Mbit/s of IP; it says nothing before.
     Told(u64),
+    /// What it says now is only what was asked for.
+    Floor(u64),
     /// The modem falls silent.
     Silence,
     /// The retransmission timer fires once.
@@ -43,7 +45,7 @@ pub(crate) struct Path {
     ticks: u64,
     per_ten_ms: u64,
     room: usize,
-    told: Option<u64>,
+    told: Option<(u64, Bound)>,
     rate: DeliveryRate,
     pacer: Pacer,
     queue: VecDeque<Departure>,
@@ -88,7 +90,8 @@ impl Path {
         match change {
             Change::Path(per_ten_ms) => self.per_ten_ms = per_ten_ms,
             Change::Room(room) => self.room = room,
-            Change::Told(mbit) => self.told = Some(mbit),
+            Change::Told(mbit) => self.told = Some((mbit, Bound::Capacity)),
+            Change::Floor(mbit) => self.told = Some((mbit, Bound::Served)),
             Change::Silence => self.told = None,
             Change::Timeout => {
                 self.timed_out = true;
@@ -123,11 +126,13 @@ impl Path {
     fn tick(&mut self) {
         self.ticks += 1;
         let now = self.now();
-        if let Some(mbit) = self.told.filter(|_| self.ticks.is_multiple_of(10 * TICKS_PER_MS)) {
+        if let Some((mbit, bound)) =
+            self.told.filter(|_| self.ticks.is_multiple_of(10 * TICKS_PER_MS))
+        {
             let estimate = LinkEstimate {
                 direction: Direction::Uplink,
                 rate: Rate::from_bits_per_sec(mbit * 1_000_000),
-                bound: Bound::Capacity,
+                bound,
                 age: Duration::from_millis(10),
                 valid_for: Duration::from_millis(300),
                 backlog: None,

@@ -4,7 +4,7 @@ use sounding_diag::record::{AperiodicCsf, LteCsi, NrCsf, PeriodicCsf};
 use sounding_phy::lte;
 use sounding_units::ModemInstant;
 
-use super::nr::Dates;
+use super::nr::{Dates, Frames};
 use crate::{Channel, CqiTable, Kpi};
 
 pub(super) fn periodic(at: ModemInstant, csf: &PeriodicCsf<'_>, sink: &mut impl FnMut(Kpi)) {
@@ -34,8 +34,13 @@ fn of_lte(at: ModemInstant, report: &LteCsi) -> Channel {
     }
 }
 
-pub(super) fn nr(stamped: ModemInstant, csf: &NrCsf<'_>, sink: &mut impl FnMut(Kpi)) {
-    let dates = Dates { stamped, newest: csf.reports().filter_map(|r| r.slot).last() };
+pub(super) fn nr(
+    stamped: ModemInstant,
+    csf: &NrCsf<'_>,
+    frames: &mut Frames,
+    sink: &mut impl FnMut(Kpi),
+) {
+    let dates = Dates::new(stamped, csf.reports().filter_map(|r| r.slot).last(), frames);
     for report in csf.reports() {
         sink(Kpi::Channel(Channel {
             at: dates.of(report.slot),
