@@ -112,11 +112,9 @@ impl Estimator {
                     self.leave_cell(told.at);
                 }
             }
-            Kpi::Signal(signal) => {
-                if self.primary.handle_signal(signal) {
-                    self.attachment = Attachment::Moving { since: signal.at };
-                    self.leave_cell(signal.at);
-                }
+            Kpi::Signal(signal) if self.primary.handle_signal(signal) => {
+                self.attachment = Attachment::Moving { since: signal.at };
+                self.leave_cell(signal.at);
             }
             _ => {}
         }
