@@ -146,11 +146,11 @@ fn each_lte_tdd_configuration_carries_by_its_subframes() {
     ];
     let count = |at: usize, letter| pattern[at].matches(letter).count() as f64;
     let subframes = |at: usize| [count(at, 'D') + 0.75 * count(at, 'S'), count(at, 'U')];
-    for at in 0..7 {
-        for way in 0..2 {
-            let wanted = subframes(at)[way] / subframes(2)[way];
-            let found = shares[at][way] / shares[2][way];
-            assert!((found / wanted - 1.0).abs() < 0.06, "{at} {way}: {found:.3} of {wanted:.3}");
+    for (at, carried) in shares.iter().enumerate() {
+        let parts = subframes(at).into_iter().zip(subframes(2));
+        for (carried, (own, of_two)) in carried.iter().zip(shares[2]).zip(parts) {
+            let (found, wanted) = (carried.0 / carried.1, own / of_two);
+            assert!((found / wanted - 1.0).abs() < 0.06, "{at}: {found:.3} of {wanted:.3}");
         }
     }
 }
