@@ -11,7 +11,10 @@ use sounding_diag::record::{
 };
 use sounding_phy::lte::bsr_upper;
 use sounding_phy::nr::bsr_upper_short;
-use sounding_units::ModemInstant;
+use sounding_units::{Bytes, ModemInstant};
+
+/// What a report of the last, open range is taken for, in bytes: its lower end.
+const OPEN_ENDED: u64 = 150_000;
 
 /// A transport block as it went over the air, once.
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +157,7 @@ impl Heard {
             let Some(tti) = block.tti else { continue };
             let at = self.tti(log, tti);
             for (_, element) in block.pdu.elements() {
-                let upper = |index| bsr_upper(index).map_or(150_000, sounding_units::Bytes::count);
+                let upper = |index| bsr_upper(index).map_or(OPEN_ENDED, Bytes::count);
                 let told = match element {
                     Element::ShortBsr { index, .. } => upper(index),
                     Element::LongBsr(indexes) => indexes.into_iter().map(upper).sum(),
@@ -206,8 +209,7 @@ impl Heard {
                 continue;
             };
             let at = self.nr_slot(log, slot);
-            self.reports
-                .push((at, bsr_upper_short(*index).map_or(150_000, sounding_units::Bytes::count)));
+            self.reports.push((at, bsr_upper_short(*index).map_or(OPEN_ENDED, Bytes::count)));
         }
     }
 

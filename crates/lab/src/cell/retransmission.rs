@@ -161,14 +161,16 @@ mod tests {
             [(0, 1022), (1, 1023), (2, 0), (3, 1), (70, 1023), (71, 1023), (72, 2), (80, 1)]
                 .map(|(ms, sn)| data(ms, sn))
                 .to_vec();
-        let heard = Heard { up_data, up_nacks: vec![data(60, 1023)], ..Heard::default() };
+        let mut heard = Heard::default();
+        (heard.up_data, heard.up_nacks) = (up_data, vec![data(60, 1023)]);
         assert_eq!(uplink_rlc_ms(&heard), [69.0]);
     }
 
     #[test]
     fn a_gap_that_nobody_asked_for_was_harqs() {
         let down_data = [(0, 4), (2, 7), (10, 5), (80, 6)].map(|(ms, sn)| data(ms, sn)).to_vec();
-        let heard = Heard { down_data, down_nacks: vec![data(40, 6)], ..Heard::default() };
+        let mut heard = Heard::default();
+        (heard.down_data, heard.down_nacks) = (down_data, vec![data(40, 6)]);
         assert_eq!(downlink_rlc_ms(&heard), [78.0]);
     }
 
