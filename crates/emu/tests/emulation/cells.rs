@@ -49,7 +49,7 @@ fn packets_cross_the_cell_both_ways_and_its_modem_writes_about_it() {
     assert_eq!((report.up.delivered, report.down.delivered), (20, 20));
     assert!(heard.iter().all(|piece| piece.at >= started && piece.bytes.last() == Some(&0x7E)));
     // A slot each millisecond, and how late each was is counted.
-    assert!(report.pace.steps.count() as u128 >= report.ran.as_millis() / 2);
+    assert!(u128::from(report.pace.steps.count()) >= report.ran.as_millis() / 2);
     for record in &report.records {
         let Outcome::Delivered { due, .. } = record.outcome else { panic!("{record:?}") };
         // Asking for the first grant and HARQ's processing take some milliseconds of the cell's own time.
