@@ -1,10 +1,9 @@
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -21,7 +20,7 @@ use crate::{signals, sim};
 /// Make a set of traces like BISCAY's from modelled cells.
 ///
 /// Each trace is a folder: what a saturating flow got, each way for itself, as packet-delivery files of mahimahi (up.trace,
-/// down.trace); the Diag log of the device's modem meanwhile (up.qmdl, down.qmdl); and the plan that `sounding sim` makes
+/// down.trace); the Diag log of the device's modem meanwhile (up.qmdl.zst, down.qmdl.zst); and the plan that `sounding sim` makes
 /// it with again. Half of the traces are LTE and half NR, static or mobile, on peak or off, in the shares of the paper.
 /// Traces that are there already are kept, so that a set can be continued; the same order gives the same bytes.
 #[derive(clap::Args)]
@@ -79,7 +78,8 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     let bar = bar(missing.len() as u64);
     let done = Mutex::new(Vec::new());
     let open = |entry: &Entry| -> io::Result<Box<dyn Place>> {
-        Ok(Box::new(TraceFolder(Folder::begin(&args.dir.join(&entry.name))?)))
+        let folder = Folder::begin(&args.dir.join(&entry.name))?;
+        Ok(Box::new(TraceFolder { folder, failed: Arc::default() }))
     };
     let finished = |made: &Made| {
         bar.inc(1);
@@ -138,17 +138,34 @@ fn there(dir: &Path, entry: &Entry) -> miette::Result<Option<Made>> {
     Ok(Some(made))
 }
 
-struct TraceFolder(Folder);
+/// A trace's folder; Diag logs are packed, to a tenth.
+struct TraceFolder {
+    folder: Folder,
+    /// What went wrong at the end of a packed file.
+    failed: Arc<Mutex<Option<io::Error>>>,
+}
 
 impl Files for TraceFolder {
     fn create(&mut self, name: &str) -> io::Result<Output> {
-        Ok(Box::new(BufWriter::new(self.0.file(name)?)))
+        if !name.ends_with(".qmdl") {
+            return Ok(Box::new(BufWriter::new(self.folder.file(name)?)));
+        }
+        let out = BufWriter::new(self.folder.file(&format!("{name}.zst"))?);
+        let failed = Arc::clone(&self.failed);
+        let packed = zstd::stream::write::Encoder::new(out, 3)?.on_finish(move |end| {
+            if let Err(error) = end.and_then(|mut out| out.flush()) {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        });
+        Ok(Box::new(packed))
     }
 }
 
 impl Place for TraceFolder {
     fn finish(self: Box<Self>) -> io::Result<()> {
-        self.0.finish()
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failed.map_or(Ok(()), Err)?;
+        self.folder.finish()
     }
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         captures: args.captures,
         traces: args.traces,
         truth: args.truth,
-        sniffer: args.out.is_some() && runs.iter().any(|run| sniffs(run)),
+        sniffer: args.out.is_some() && runs.iter().any(sniffs),
     };
     if let Some(out) = &args.out {
         prepare(out, &runs, &keep)?;

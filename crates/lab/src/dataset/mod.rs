@@ -11,9 +11,8 @@ mod statistics;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -70,6 +69,9 @@ pub struct Made {
     /// What it was made by: `sounding sim` makes it again.
     pub plan: String,
 }
+
+/// What the trace of the plan's first flow is called, which fills the link; the others only compete.
+const FLOOD: &str = "0-";
 
 /// The file in a folder that says what is in it.
 pub const ABOUT: &str = "trace.json";
@@ -214,6 +216,9 @@ struct Copied {
 impl Files for Both<'_> {
     fn create(&mut self, name: &str) -> io::Result<Output> {
         let end = name.rsplit('.').next().unwrap_or(name);
+        if end == "trace" && !name.starts_with(FLOOD) {
+            return Ok(Box::new(io::sink()));
+        }
         let out = self.files.create(&format!("{}.{end}", self.way))?;
         if end != "trace" {
             return Ok(out);

@@ -76,7 +76,7 @@ fn plan(order: &Order, scenario: &Scenario, seed: u64) -> String {
     let sites: &[f64] = if mobile { &[0.0, 500.0, 1_000.0] } else { &[0.0] };
     let load = if on_peak { between(lots, 0.4, 0.7) } else { between(lots, 0.05, 0.25) };
     // Carriers of a site; the second is for aggregation, downlink only.
-    let per_site = if lots.random::<f64>() < 0.5 { 2 } else { 1 };
+    let per_site = if lots.random::<f64>() < 0.3 { 2 } else { 1 };
     let width = match rat {
         Rat::Lte => [25, 50, 50, 75, 100][lots.random_range(0..5)],
         Rat::Nr => [24, 38, 51, 51, 78][lots.random_range(0..5)],
@@ -110,9 +110,13 @@ fn plan(order: &Order, scenario: &Scenario, seed: u64) -> String {
     let cells: Vec<Vec<usize>> =
         (0..sites.len()).map(|site| (site * per_site..(site + 1) * per_site).collect()).collect();
     let _ = writeln!(text, "\n[[cell.devices]]\nname = \"phone\"\nmodem = {{}}\ncells = {cells:?}");
+    // A wall or a vehicle; that of a car is 9 dB with a deviation of 5 (TR 38.901 §7.4.3.2).
+    let loss_db;
     let _ = if mobile {
         // Walking, by bus, driving.
-        let speed = [1.4, 6.0, 13.0][lots.random_range(0..3)] * between(lots, 0.8, 1.2);
+        let by = lots.random_range(0..3);
+        let speed = [1.4, 6.0, 13.0][by] * between(lots, 0.8, 1.2);
+        loss_db = if by == 0 { 0.0 } else { between(lots, 4.0, 14.0) };
         let (from, off) = (between(lots, -150.0, 600.0), between(lots, 30.0, 200.0));
         writeln!(
             text,
@@ -121,41 +125,55 @@ fn plan(order: &Order, scenario: &Scenario, seed: u64) -> String {
             from + 600.0,
         )
     } else {
-        let (x_m, y_m) = (between(lots, 60.0, 400.0), between(lots, -150.0, 150.0));
+        let (x_m, y_m) = (between(lots, 60.0, 350.0), between(lots, -150.0, 150.0));
+        // Seven in ten are indoors.
+        loss_db = if lots.random::<f64>() < 0.7 { between(lots, 8.0, 22.0) } else { 0.0 };
         writeln!(
             text,
             "trajectory = {{ kind = \"static\", at = {{ x_m = {x_m:.1}, y_m = {y_m:.1} }} }}"
         )
     };
-    // Half of the static ones are indoors.
-    let wall = if !mobile && lots.random::<f64>() < 0.5 { between(lots, 8.0, 20.0) } else { 0.0 };
     let _ = writeln!(
         text,
-        "[cell.devices.channel]\nkind = \"propagation\"\nfurther_loss_db = {wall:.1}\n\
+        "[cell.devices.channel]\nkind = \"propagation\"\nfurther_loss_db = {loss_db:.1}\n\
          [cell.devices.channel.interference]\ncells = 3\nload = {load:.2}\nover_noise_db = {:.1}",
-        between(lots, 6.0, 16.0),
+        between(lots, 8.0, 20.0),
     );
+    // What users take grows with what there is.
+    let scale = f64::from(width) / 50.0 * per_site as f64 * if rat == Rat::Nr { 2.2 } else { 1.0 };
+    let mut uploads = String::new();
     for (site, x_m) in sites.iter().enumerate() {
-        let users = if on_peak { lots.random_range(4..=10) } else { lots.random_range(1..=2) };
+        let users = if on_peak { lots.random_range(8..=16) } else { lots.random_range(2..=6) };
         for user in 0..users {
+            let name = format!("user-{site}-{user}");
             let (x, y) = (x_m + between(lots, -250.0, 250.0), between(lots, -250.0, 250.0));
-            let mean = between(lots, 30.0, 200.0);
             let _ = writeln!(
                 text,
-                "\n[[cell.devices]]\nname = \"user-{site}-{user}\"\ncells = [[{}]]\n\
+                "\n[[cell.devices]]\nname = \"{name}\"\ncells = [[{}]]\n\
                  trajectory = {{ kind = \"static\", at = {{ x_m = {x:.1}, y_m = {y:.1} }} }}\n\
-                 traffic = {{ kind = \"objects\", per_sec = {:.2}, mean = \"{mean:.0}kB\", most = \"5MB\" }}",
+                 traffic = {{ kind = \"on-off\", bits_per_sec = {:.0}, on = \"{:.0}ms\", off = \"{:.0}ms\" }}",
                 site * per_site,
-                between(lots, 0.3, 1.5),
+                scale * between(lots, 15e6, 60e6),
+                between(lots, 500.0, 4_000.0),
+                between(lots, 3_000.0, 12_000.0),
+            );
+            let _ = writeln!(
+                uploads,
+                "\n[[flows]]\nname = \"upload\"\ndevice = \"{name}\"\ndirection = \"up\"\nstart = \"{:.0}ms\"\n\
+                 traffic = {{ kind = \"on-off\", on = \"{:.0}ms\", off = \"{:.0}ms\" }}\nbuffer = \"100kB\"",
+                between(lots, 0.0, 8_000.0),
+                between(lots, 500.0, 3_000.0),
+                between(lots, 4_000.0, 12_000.0),
             );
         }
     }
     // More than any of these networks carries.
     text.push_str(
         "\n[[flows]]\nname = \"flood\"\ndevice = \"phone\"\ndirection = \"up\"\n\
-         traffic = { kind = \"datagrams\", rate = \"250Mbit\" }\n\n\
-         [sweep]\n\"flows.0.direction\" = [\"up\", \"down\"]\n",
+         traffic = { kind = \"datagrams\", rate = \"250Mbit\" }\n",
     );
+    text.push_str(&uploads);
+    text.push_str("\n[sweep]\n\"flows.0.direction\" = [\"up\", \"down\"]\n");
     text
 }
 

@@ -116,6 +116,18 @@ fn what_is_set_wins_whether_it_is_toml_or_a_word() {
     assert_eq!(plan.wire.as_ref().expect("a wire").delay, Duration::from_millis(7));
 }
 
+#[test]
+fn what_is_set_is_not_swept_and_wins_within_what_is() {
+    let plan = PLAN.to_owned()
+        + "[sweep]\n\"flows.0.controller\" = [\"reno\", \"bbr\"]\n\
+           links = [[{ up = \"1Mbit\", down = \"1Mbit\" }], [{ up = \"2Mbit\", down = \"2Mbit\" }]]";
+    let runs = runs(&plan, &["flows.0.controller=cubic", "links.0.delay=9ms"]).expect("a plan");
+    assert_eq!(runs.len(), 2);
+    assert!(runs.iter().all(|run| run.plan.flows[0].controller == "cubic"));
+    assert!(runs.iter().all(|run| run.plan.links[0].delay == Duration::from_millis(9)));
+    assert_eq!(runs[1].plan.links[0].up, "2Mbit");
+}
+
 /// A plan with one thing in it changed.
 fn with(plan: &str, from: &str, to: &str) -> String {
     assert!(plan.contains(from), "{from}");
@@ -129,7 +141,10 @@ fn what_is_wrong_is_said_with_its_place_and_what_there_is_instead() {
         ("not TOML", with(PLAN, "\"5s\"", "\"5s")),
         ("an unknown key", with(PLAN, "up = ", "upp = ")),
         ("a missing key", with(PLAN, flow, "")),
-        ("a missing table", with(PLAN, "[[flows]]\ndirection = \"up\"\n", "flows = []")),
+        (
+            "no flows",
+            with(&with(PLAN, "[[flows]]\ndirection = \"up\"\n", ""), "dur", "flows = []\ndur"),
+        ),
         (
             "no network",
             with(PLAN, "[[links]]\nup = \"12Mbit\"\ndown = \"0s 12Mbit, 3s 6Mbit\"", ""),
@@ -151,7 +166,6 @@ fn what_is_wrong_is_said_with_its_place_and_what_there_is_instead() {
         ("a negative seed", with(PLAN, "duration", "seeds = -1\nduration")),
         ("a device that is not there", PLAN.to_owned() + "device = \"phone\""),
         ("two devices of one name", with(CELL, "\"others\"", "\"phone\"")),
-        ("a key of a device", with(CELL, "count = 3", "colour = 3")),
         ("a key within a device", with(CELL, "count = 3", "sleep = { cycles = \"1s\" }")),
         ("a modem's key", with(CELL, "drain", "drains")),
         ("a sweep of one value", PLAN.to_owned() + "[sweep]\n\"flows.0.controller\" = \"bbr\""),
@@ -179,16 +193,26 @@ fn what_is_wrong_is_said_with_its_place_and_what_there_is_instead() {
 }
 
 #[test]
+fn an_unknown_key_of_a_device_is_answered_with_those_of_both_its_parts() {
+    let error = runs(&with(CELL, "count = 3", "colour = 3"), &[]).expect_err("no such key");
+    let said = error.to_string();
+    assert!(
+        said.starts_with("plan.toml:13:1: cell.devices.1.colour: unknown field `colour`"),
+        "{said}"
+    );
+    assert!(said.contains("`scatter`") && said.contains("`trajectory`"), "{said}");
+}
+
+#[test]
 fn what_only_the_network_can_refuse_is_said_with_its_place_too() {
     let sets = [
         (CELL, "cell.carriers.0.prb=500"),
-        (CELL, "cell.carriers.0.tdd=DSU"),
         (CELL, "cell.devices.0.cells=[[1]]"),
         (CELL, "cell.devices.0.adapt_uplink.target_error_rate=2"),
         (CELL, "cell.devices.1.scatter.radius_m=-1"),
         (CELL, "cell.devices.0.channel={ kind = \"script\", levels = [] }"),
         (PLAN, "links.0.up=nowhere.up"),
-        (PLAN, "wire.down=12"),
+        (PLAN, "wire.down=fast"),
     ];
     let mut said = String::new();
     for (plan, set) in sets {
@@ -199,6 +223,28 @@ fn what_only_the_network_can_refuse_is_said_with_its_place_too() {
         writeln!(said, "{set}\n    {}", text.locate(run, wrong)).expect("room");
     }
     insta::assert_snapshot!("refusals", said);
+}
+
+#[test]
+fn a_plan_that_is_cut_or_changed_anywhere_is_a_plan_or_an_error_with_a_place_in_it() {
+    let whole = CELL.to_owned()
+        + "[wire]\ndelay = \"9ms\"\n[sweep]\n\"flows.*.controller\" = [\"bbr\"]\nduration = { short = \"1s\" }\n";
+    let judge = |plan: &str| {
+        for set in [None, Some("flows.0.controller=reno"), Some("cell.devices=1")] {
+            let sets: Vec<&str> = set.into_iter().collect();
+            if let Err(error) = runs(plan, &sets)
+                && let Some(span) = &error.span
+            {
+                assert!(span.start <= span.end && span.end <= error.text.len() + 1, "{error:?}");
+            }
+        }
+    };
+    for at in (0..whole.len()).filter(|&at| whole.is_char_boundary(at)) {
+        judge(&whole[..at]);
+        for other in ["\"", "[", "=", ".", "9", "-", "\u{e4}", "\n"] {
+            judge(&format!("{}{other}{}", &whole[..at], &whole[at + 1..]));
+        }
+    }
 }
 
 #[test]

@@ -32,19 +32,27 @@ struct Set {
     value_at: usize,
     /// Where the places of this text begin: behind those of all before.
     base: usize,
-    /// The value behind as many blanks as bring it to its place.
+    /// A table of the value alone, behind as many blanks as bring it to its place.
     padded: String,
 }
 
 impl Set {
+    /// Its value, or a word where it is none.
     fn value(&self) -> Value<'_> {
-        DeValue::parse(&self.padded).unwrap_or_else(|_| {
-            let text = self.padded.trim();
-            let end = self.padded.trim_end().len();
-            Spanned::new(end - text.len()..end, DeValue::String(text.into()))
+        let table = DeTable::parse(&self.padded).ok().map(Spanned::into_inner);
+        let only = table.filter(|table| table.len() == 1);
+        only.and_then(|mut table| table.remove(NAME)).unwrap_or_else(|| {
+            let begin = self.base + self.value_at;
+            let written = self.padded.get(begin..).unwrap_or_default();
+            let begin = begin + written.len() - written.trim_start().len();
+            let word = written.trim();
+            Spanned::new(begin..begin + word.len(), DeValue::String(word.into()))
         })
     }
 }
+
+/// What a value that is set is called while it is read; with the equals sign as long as the shortest key with its own.
+const NAME: &str = "v";
 
 /// One run: a plan without sweeps, and one seed.
 #[derive(Clone, Debug)]
@@ -111,7 +119,8 @@ impl Text {
         let last = self.sets.last();
         let base = last.map_or(self.text.len() + 1, |set| set.base + set.written.len() + 1);
         let value_at = written.len() - value.len();
-        let padded = format!("{:1$}{value}", "", base + value_at);
+        let blanks = base + value_at - NAME.len() - 1;
+        let padded = format!("{:blanks$}{NAME}={value}", "");
         let key = key.trim().to_owned();
         self.sets.push(Set { written: written.into(), key, value_at, base, padded });
         Ok(())
@@ -157,6 +166,11 @@ impl Text {
     fn root(&self) -> Result<(Vec<Axis<'_>>, Root<'_>), PlanError> {
         let mut root = DeTable::parse(&self.text)
             .map_err(|error| self.error(error.span(), String::new(), error.message().into()))?;
+        self.put_sets(&mut root)?;
+        self.sweeps(root)
+    }
+
+    fn put_sets<'i>(&'i self, root: &mut Root<'i>) -> Result<(), PlanError> {
         for set in &self.sets {
             let path: Vec<&str> = set.key.split('.').collect();
             tree::put(root.get_mut(), &path, &set.value()).map_err(|message| {
@@ -164,7 +178,7 @@ impl Text {
                 self.error(Some(span), set.key.clone(), message)
             })?;
         }
-        self.sweeps(root)
+        Ok(())
     }
 
     fn sweeps<'i>(&self, mut root: Root<'i>) -> Result<(Vec<Axis<'i>>, Root<'i>), PlanError> {
@@ -194,13 +208,15 @@ impl Text {
             }
             axes.push(Axis { path, span, values });
         }
+        // What is set has one value.
+        axes.retain(|axis| self.sets.iter().all(|set| set.key != axis.path));
         // As they stand in the text: a table has the order of the alphabet.
         axes.sort_by_key(|axis| axis.span.start);
         Ok((axes, root))
     }
 
     fn combine<'i>(
-        &self,
+        &'i self,
         root: &Root<'i>,
         axes: &[Axis<'i>],
         mut number: usize,
@@ -217,6 +233,9 @@ impl Text {
             values.push((axis.path.clone(), label.clone()));
         }
         values.reverse();
+        // What is set within what is swept is set again; the sweeps are gone by now.
+        self.put_sets(&mut swept)?;
+        swept.get_mut().remove("sweep");
         Ok((swept, values))
     }
 

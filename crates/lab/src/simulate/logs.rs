@@ -40,6 +40,8 @@ pub(super) struct Logs {
     /// When the last byte before was sent, for each device and direction.
     sent: BTreeMap<(DeviceId, bool), HostInstant>,
     sniffed: Vec<Sniffed>,
+    /// Of the run.
+    end: HostInstant,
     error: Option<Failed>,
 }
 
@@ -74,6 +76,7 @@ impl Logs {
             truth: None,
             sent: BTreeMap::new(),
             sniffed: Vec::new(),
+            end: HostInstant::default() + plan.duration,
             error: None,
         };
         let Some(cell) = &plan.cell else { return Ok(logs) };
@@ -181,6 +184,9 @@ impl Logs {
     }
 
     fn hear(&mut self, dci: &Dci) -> Result<(), Failed> {
+        if dci.sent_in.at >= self.end {
+            return Ok(());
+        }
         let carrier = usize::from(dci.sent_in.carrier.0);
         let Some(Sniffed { carrier, files }) = self.sniffed.get_mut(carrier) else {
             return Ok(());
@@ -197,14 +203,14 @@ impl Logs {
     }
 
     /// Writes the ends of all files.
-    pub(super) fn finish(mut self, end: HostInstant) -> Result<(), Failed> {
+    pub(super) fn finish(mut self) -> Result<(), Failed> {
         self.error()?;
         for (at, Sniffed { carrier, mut files }) in self.sniffed.into_iter().enumerate() {
             for lines in &mut files {
                 if carrier.rat == Rat::Lte {
                     let carrier_id = sounding_cell::CarrierId(at as u8);
-                    let last = end.as_nanos() / 1_000_000;
-                    let slot = SlotId { carrier: carrier_id, slot: last, at: end };
+                    let last = self.end.as_nanos() / 1_000_000;
+                    let slot = SlotId { carrier: carrier_id, slot: last, at: self.end };
                     lines.silence(&carrier, slot, last)?;
                 }
                 lines.out.flush().map_err(|error| (lines.name.clone(), error.into()))?;

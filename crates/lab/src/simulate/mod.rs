@@ -108,7 +108,7 @@ pub fn simulate(
     drop(world);
     // The world that shared them is gone.
     if let Some(logs) = Rc::into_inner(logs) {
-        logs.into_inner().finish(end).map_err(failed)?;
+        logs.into_inner().finish().map_err(failed)?;
     }
     Ok(outcome)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sounding_export::figures::{Cell, Kind};
 use sounding_sim::world::{Event, Observer};
 use sounding_trace::{OPPORTUNITY_PAYLOAD, Trace, mahimahi};
-use sounding_units::{Bytes, HostInstant};
+use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::keep::{Failed, Files, Keep, Output, Table};
 use super::way;
@@ -266,7 +266,7 @@ impl Series {
             Event::Acked { flow, controller, .. } => {
                 let bin = &mut self.bins[flow.0 as usize];
                 bin.cwnd = Some(controller.cwnd().count());
-                bin.pacing = controller.pacing_rate().map(|rate| rate.mbit_per_sec());
+                bin.pacing = controller.pacing_rate().map(Rate::mbit_per_sec);
                 bin.state = Some(controller.state());
             }
             Event::Told { flow, estimate } => {
