@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sounding_emu::{Custom, Slot, Way};
-use sounding_sim::{Backlog, Carried, Output, Pipe};
+use sounding_emu::Slot;
+use sounding_sim::{Backlog, Carried, Duplex, Links, Order, Output, Path, PathConfig, Pipe};
 use sounding_units::{Bytes, HostInstant};
 
 /// No link, only delay: `before` until `turn`, and `after` from then on.
@@ -16,14 +16,21 @@ struct Lengthening {
     out: VecDeque<Output<Slot>>,
 }
 
-/// A way of such delays that turns so long after its beginning.
-pub(crate) fn way(turn: Duration, before: Duration, after: Duration) -> Way {
-    Way::Custom(Custom {
-        make: Box::new(move |began| {
-            let (inside, out) = (VecDeque::new(), VecDeque::new());
-            Box::new(Lengthening { turn: began + turn, before, after, inside, out })
-        }),
-    })
+/// A way back of such delays beside a link, which turns so long after the beginning.
+pub(crate) fn beside(
+    up: &PathConfig,
+    turn: Duration,
+    before: Duration,
+    after: Duration,
+) -> Links<Box<dyn Pipe<Slot> + Send>> {
+    let began = HostInstant::default();
+    let (inside, out) = (VecDeque::new(), VecDeque::new());
+    let down = Lengthening { turn: began + turn, before, after, inside, out };
+    let up = Path::new(up, Order::LinkThenDelay, began);
+    Links::new(vec![Duplex {
+        up: Box::new(up) as Box<dyn Pipe<Slot> + Send>,
+        down: Box::new(down),
+    }])
 }
 
 impl Pipe<Slot> for Lengthening {
