@@ -1,3 +1,4 @@
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use sounding_units::{Bytes, HostInstant};
@@ -35,6 +36,37 @@ pub trait Pipe<P> {
     fn is_finished(&self, now: HostInstant) -> bool {
         let _ = now;
         false
+    }
+}
+
+/// Pipes of several kinds in one network.
+impl<P, Q: Pipe<P> + ?Sized> Pipe<P> for Box<Q> {
+    fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P) {
+        (**self).handle_packet(now, size, payload);
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        (**self).handle_time(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output<P>> {
+        (**self).poll_output()
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        (**self).wakeup()
+    }
+
+    fn backlog(&self) -> Backlog {
+        (**self).backlog()
+    }
+
+    fn drain_events(&mut self, into: &mut Vec<LinkEvent>) {
+        (**self).drain_events(into);
+    }
+
+    fn is_finished(&self, now: HostInstant) -> bool {
+        (**self).is_finished(now)
     }
 }
 

@@ -78,7 +78,7 @@ fn main() -> ExitCode {
         Verb::Kpi(args) => kpi::run(args),
         Verb::Convert(args) => convert::run(&args),
         Verb::Link(args) => link::run(&args),
-        Verb::Emu(args) => emu::run(*args),
+        Verb::Emu(args) => emu::run(&args),
         Verb::Sim(args) => sim::run(args),
         Verb::Lab(args) => lab::run(args),
         Verb::Modem(args) => modem::run(&args),

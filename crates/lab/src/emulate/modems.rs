@@ -35,15 +35,15 @@ pub struct Served {
     pub tally: Option<Tally>,
 }
 
-/// Ports, and for each device what its modem is fed by.
-pub(super) type Opened = (Vec<ModemPort>, Vec<(Device, Feed)>);
+/// Where what a device's modem writes goes.
+pub(super) type Feeds = Vec<(Device, Feed)>;
 
 /// Ports for the modems of these devices, and where what they write goes.
 pub(super) fn open(
     devices: &[Device],
     actors: &Actors,
     settings: &Settings,
-) -> Result<Opened, EmulateError> {
+) -> Result<(Vec<ModemPort>, Feeds), EmulateError> {
     let mut ports = Vec::new();
     let mut feeds = Vec::new();
     for (number, &device) in devices.iter().enumerate() {

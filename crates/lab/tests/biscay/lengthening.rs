@@ -4,64 +4,64 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use sounding_emu::Slot;
-use sounding_kpi::Direction;
-use sounding_sim::{Links, Network, Output, Path, PathConfig, Port};
+use sounding_sim::{Backlog, Carried, Duplex, Links, Order, Output, Path, PathConfig, Pipe};
 use sounding_units::{Bytes, HostInstant};
 
-/// Links whose downlink takes so much longer from `turn` on.
-pub(crate) struct Lengthening {
-    links: Links<Path<Slot>>,
+/// No link, only delay: `before` until `turn`, and `after` from then on.
+struct Lengthening {
     turn: HostInstant,
-    longer: Duration,
-    /// What the downlink has let through, and when it comes out.
-    held: VecDeque<(HostInstant, Port, Output<Slot>)>,
-    out: VecDeque<(Port, Output<Slot>)>,
+    before: Duration,
+    after: Duration,
+    inside: VecDeque<Carried<Slot>>,
+    out: VecDeque<Output<Slot>>,
 }
 
-impl Lengthening {
-    pub(crate) fn new(
-        up: &PathConfig,
-        down: &PathConfig,
-        turn: Duration,
-        longer: Duration,
-    ) -> Self {
-        let begin = HostInstant::default();
-        let (links, turn) = (Links::one(up, down, begin), begin + turn);
-        Self { links, turn, longer, held: VecDeque::new(), out: VecDeque::new() }
-    }
+/// A way back of such delays beside a link, which turns so long after the beginning.
+pub(crate) fn beside(
+    up: &PathConfig,
+    turn: Duration,
+    before: Duration,
+    after: Duration,
+) -> Links<Box<dyn Pipe<Slot> + Send>> {
+    let began = HostInstant::default();
+    let (inside, out) = (VecDeque::new(), VecDeque::new());
+    let down = Lengthening { turn: began + turn, before, after, inside, out };
+    let up = Path::new(up, Order::LinkThenDelay, began);
+    Links::new(vec![Duplex {
+        up: Box::new(up) as Box<dyn Pipe<Slot> + Send>,
+        down: Box::new(down),
+    }])
 }
 
-impl Network<Slot> for Lengthening {
-    fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: Slot) {
-        self.links.handle_packet(now, port, size, payload);
+impl Pipe<Slot> for Lengthening {
+    fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: Slot) {
+        let delay = if now < self.turn { self.before } else { self.after };
+        self.inside.push_back(Carried {
+            payload,
+            size,
+            entered: now,
+            joined: now,
+            left: now,
+            exits: now + delay,
+        });
     }
 
     fn handle_time(&mut self, now: HostInstant) {
-        self.links.handle_time(now);
-        while let Some((port, mut output)) = self.links.poll_output() {
-            let due = match &mut output {
-                Output::Carried(carried) => {
-                    if port.direction == Direction::Downlink && carried.exits >= self.turn {
-                        carried.exits = carried.exits + self.longer;
-                    }
-                    carried.exits
-                }
-                Output::Lost(_) => now,
-            };
-            let place = self.held.partition_point(|(at, ..)| *at <= due);
-            self.held.insert(place, (due, port, output));
-        }
-        while let Some((_, port, output)) = self.held.pop_front_if(|(at, ..)| *at <= now) {
-            self.out.push_back((port, output));
+        while let Some(due) = self.inside.pop_front_if(|packet| packet.exits <= now) {
+            self.out.push_back(Output::Carried(due));
         }
     }
 
-    fn poll_output(&mut self) -> Option<(Port, Output<Slot>)> {
+    fn poll_output(&mut self) -> Option<Output<Slot>> {
         self.out.pop_front()
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        let held = self.held.front().map(|(at, ..)| *at);
-        [self.links.wakeup(), held].into_iter().flatten().min()
+        self.inside.front().map(|packet| packet.exits)
+    }
+
+    fn backlog(&self) -> Backlog {
+        let bytes = self.inside.iter().map(|packet| packet.size).sum();
+        Backlog { packets: self.inside.len() as u64, bytes }
     }
 }

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use lengthening::Lengthening;
 use radio::Radio;
 use sounding_bpf::{Bound, Flow, Phase, Reason};
 use sounding_emu::{Config, Direction, Emulation};
@@ -327,9 +326,8 @@ fn a_path_that_gets_thrice_as_long_keeps_its_share() {
         let Some(radio) = Radio::start("longer", 20) else { return };
         let ms = Duration::from_millis;
         let up = PathConfig { delay: ms(5), ..link(&[(0, 20)]) };
-        let down = PathConfig { delay: ms(15), ..link(&[(0, 1_000)]) };
-        let path = Lengthening::new(&up, &down, Duration::from_secs(2), ms(40));
-        let emulation = Emulation::start(Config::over(path, vec![Device(0)])).unwrap();
+        let links = lengthening::beside(&up, Duration::from_secs(2), ms(15), ms(55));
+        let emulation = Emulation::start(Config::over(links, vec![Device(0)])).unwrap();
         let running = upload(&emulation, radio.biscay.name());
         secs(4);
         let before = TcpInfo::of(socket(&running)).unwrap();

@@ -144,16 +144,16 @@ enum EmuError {
 }
 
 /// Runs the verb.
-pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
     if let Some(path) = &args.plan {
-        return plan::run(&args, path);
+        return plan::run(args, path);
     }
-    let config = config(&args)?;
+    let config = config(args)?;
     // Before anything is started, so that no signal finds a half-made emulation.
     let interrupts = Interrupts::catch().into_diagnostic()?;
     let emulation = Emulation::start(config).map_err(EmuError::from)?;
     tell_of_scheduling(&emulation);
-    let status = command::run(&args, &emulation, &interrupts)?;
+    let status = command::run(args, &emulation, &interrupts)?;
     let report = emulation.stop().map_err(EmuError::from)?;
     if let Some(path) = &args.json {
         table::write_json(path, &table::to_json(&report, status)).into_diagnostic()?;
