@@ -34,9 +34,6 @@ struct Truth {
     backlog: Vec<u64>,
     /// What had entered since the beginning.
     entered: Vec<u64>,
-    /// Whether the device could say what waits: it was granted something since its queue was empty. Until then it can
-    /// only ask to be asked, and how long that takes is no matter of capacity. A base station need not ask.
-    heard: Vec<bool>,
     /// Whether the device was on its way to another cell.
     away: Vec<bool>,
 }
@@ -45,7 +42,7 @@ impl Truth {
     /// Whether something waits that had entered a cycle ago.
     fn is_unmet(&self, at: usize, cycle: usize) -> bool {
         let since = self.entered[at] - self.entered[at.saturating_sub(cycle)];
-        self.heard[at] && self.backlog[at] > since
+        self.backlog[at] > since
     }
 
     fn bound(&self, at: usize, cycle: usize) -> Bound {
@@ -60,8 +57,6 @@ struct Bench {
     greedy: Vec<DeviceId>,
     events: Vec<Event>,
     away_until: HostInstant,
-    /// The uplink was granted something since this was last asked.
-    granted: bool,
 }
 
 /// The watched device: the first.
@@ -81,7 +76,7 @@ impl Bench {
         for device in &scenario.others {
             add(&mut ran, device)?;
         }
-        Ok(Self { ran, modem, greedy, events: Vec::new(), away_until: origin, granted: false })
+        Ok(Self { ran, modem, greedy, events: Vec::new(), away_until: origin })
     }
 
     fn offer(&mut self, now: HostInstant, direction: Direction, packets: u32) {
@@ -101,9 +96,6 @@ impl Bench {
         for event in self.events.drain(..) {
             if let Event::Rrc { change: Rrc::Handover { resumes, .. }, .. } = event {
                 self.away_until = resumes;
-            }
-            if let Event::Transmission(_, sent) = &event {
-                self.granted |= sent.direction == Direction::Uplink;
             }
             self.modem.handle_event(&event);
         }
@@ -141,11 +133,7 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
             }
         }
         bench.write(now, &mut sounder);
-        let backlog = bench.ran.backlog(DEVICE, direction).count();
-        let granted = std::mem::take(&mut bench.granted);
-        let heard = truth.heard.last() == Some(&true) || granted;
-        truth.heard.push(direction == Direction::Downlink || (backlog > 0 && heard));
-        truth.backlog.push(backlog);
+        truth.backlog.push(bench.ran.backlog(DEVICE, direction).count());
         truth.entered.push(entered);
         truth.away.push(bench.away_until > now);
         let packets = source.poll(elapsed);

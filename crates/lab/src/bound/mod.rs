@@ -3,8 +3,8 @@
 //!
 //! Every millisecond of every run is judged in which the estimate may be used. A label speaks of a moment that lies
 //! back by what the modem's reports lag, and of 20 ms before it (see [`sounding_link::Bound`]); it is compared with the
-//! truth of that moment, which is of the cell alone: in each of those 20 ms something waited that had entered a cycle
-//! before, and in the uplink the device had been granted something since its queue was last empty. For scale each is also compared with whether anything at all waited at that moment.
+//! truth of that moment, which is of the cell alone: in each of those 20 ms something waited that had entered a grant
+//! cycle before. For scale each is also compared with whether anything at all waited at that moment.
 
 mod judge;
 mod scenario;
