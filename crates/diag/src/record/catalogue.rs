@@ -2,6 +2,7 @@
 
 use nr::csf as nr_csf;
 use nr::dci as nr_dci;
+use nr::dl_data as nr_dl_data;
 use nr::pdsch_stats as nr_pdsch_stats;
 use nr::pdsch_status as nr_pdsch_status;
 use nr::searcher as nr_searcher;
@@ -65,6 +66,7 @@ records! {
     "0xB193." ServingCells(ServingCells) = serving_cell;
     "0xB0C0." LteRrc(LteRrc) = rrc_lte;
     "0xB821." NrRrc(NrRrc) = rrc_nr;
+    "0xB857." NrDownlinkData(NrDownlinkData) = nr_dl_data;
     "0xB872." NrUplink(NrUplink) = nr_ul_block;
     "0xB873." NrUplinkBsr(NrUplinkBsr) = nr_ul_bsr;
     "0xB881." NrUplinkStats(NrUplinkStats) = nr_ul_tb_stats;
@@ -85,12 +87,11 @@ records! {
     0xB84B = nr::l2_config::DOWNLINK;
     0xB84D = nr::rlc::DL_STATS;
     0xB84E = nr::rlc::DL_STATUS;
-    0xB857 = nr::l2_data::DOWNLINK;
     0xB860 = nr::pdcp::UL_STATS;
     0xB861 = nr::pdcp::UL_CONTROL;
     0xB868 = nr::rlc::UL_STATS;
     0xB869 = nr::rlc::UL_STATUS;
-    0xB870 = nr::l2_data::UPLINK;
+    0xB870 = nr::l2_data::LAYOUTS;
     0xB871 = nr::l2_config::UPLINK;
     0xB886 = nr::dl_tb_report::LAYOUTS;
     0xB889 = nr::rach::TRIGGER;

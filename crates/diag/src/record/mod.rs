@@ -69,6 +69,7 @@ pub use mac_downlink::{DownlinkBlock, MacDownlink};
 pub use mac_uplink::{BsrEvent, BsrTrigger, MacUplink, UplinkBlock};
 pub use nr::csf::{NrCsf, NrCsi};
 pub use nr::dci::{NrControlMessage, NrDci};
+pub use nr::dl_data::{NrDataBlock, NrDownlinkData};
 pub use nr::pdsch_stats::{NrPdschCounters, NrPdschStats};
 pub use nr::pdsch_status::{NrPdschBlock, NrPdschStatus};
 pub use nr::searcher::{NrCell, NrLayerRepr, NrSearcher};

@@ -1,89 +1,12 @@
-//! 0xB857, 0xB870: the headers of the data in transport blocks, downlink and uplink: which RLC PDUs were in which slot.
+//! 0xB870: the headers of the data in uplink transport blocks: which RLC PDUs were in which slot.
 //!
-//! Versions 6 and 3.3; one source each, none in a capture. Headers are logged as they are on the air. What is read of
-//! them is right for 18-bit sequence numbers, as data bearers have; the radio bearers of the record say how long theirs
-//! are.
+//! Version 3.3; one source, not in a capture. Headers are logged as they are on the air. What is read of them is right
+//! for 18-bit sequence numbers, as data bearers have; the radio bearers of the record say how long theirs are.
 
-use super::{BSR_TYPE, RB_MODE, RB_TYPE, SN_LENGTH, VERSION};
+use super::{BSR_TYPE, SN_LENGTH, VERSION};
 use crate::layout::{
-    Block, Count, Field, Layout, Part, bits, bytes, flag, hex, names, network, u8, u16, u32, uint,
+    Block, Count, Field, Layout, Part, bits, bytes, flag, names, network, u8, u16, uint,
 };
-
-const DL_HEAD: &[Field] =
-    &[uint("block_count", u32(4)), uint("last_timestamp", u16(8)), uint("channel_count", u8(10))];
-
-const DL_CHANNEL: &[Part] = &[Part::Block(Block {
-    size: 28,
-    fields: &[&[
-        uint("channel", u8(0)),
-        names("rlc_mode", bits(1, 1, 0), RB_MODE),
-        uint("rlc_sn_index", bits(1, 3, 2)),
-        uint("rlc_index", bits(1, 8, 7)),
-        names("type", bits(1, 13, 12), RB_TYPE),
-        uint("pdcp_sn_index", bits(1, 15, 14)),
-        uint("pdcp_rx_next", u32(4)),
-        uint("pdcp_next_ipa", u32(8)),
-        uint("rlc_rx_next", u32(12)),
-        uint("rlc_rx_next_status_trigger", u32(16)),
-        uint("rlc_rx_highest_status", u32(20)),
-        uint("rlc_rx_next_highest", u32(24)),
-    ]],
-})];
-
-const SHORT: &[Part] = &[Part::Block(Block {
-    size: 11,
-    fields: &[&[
-        uint("len_bytes", u8(0)),
-        hex("rlc_flags", bits(1, 7, 2)),
-        network("rlc_sn", 1, 3, 18),
-        network("pdcp_sn", 4, 3, 18),
-        bytes("headers", 1, 10),
-    ]],
-})];
-const LONG: &[Part] = &[Part::Block(Block {
-    size: 11,
-    fields: &[&[
-        network("len_bytes", 0, 2, 16),
-        hex("rlc_flags", bits(2, 7, 2)),
-        network("rlc_sn", 2, 3, 18),
-        network("pdcp_sn", 5, 3, 18),
-        bytes("headers", 2, 9),
-    ]],
-})];
-
-/// One MAC subheader (TS 38.321 §6.1.2) with the RLC and PDCP headers behind it.
-const SUBHEADER: &[Part] = &[
-    Part::Block(Block {
-        size: 1,
-        fields: &[&[uint("channel", bits(0, 5, 0)), flag("long", 0, 6)]],
-    }),
-    Part::List { name: "short", count: Count::When(bits(0, 6, 6), &[0]), parts: SHORT },
-    Part::List { name: "long", count: Count::When(bits(0, 6, 6), &[1]), parts: LONG },
-];
-
-const DL_BLOCK: &[Part] = &[
-    Part::Block(Block {
-        size: 16,
-        fields: &[&[
-            uint("tb_bytes", u32(0)),
-            uint("slot", u16(4)),
-            uint("frame", u16(6)),
-            uint("subheaders_in_block", u16(8)),
-            uint("carrier", u16(10)),
-            uint("subheader_count", u32(12)),
-        ]],
-    }),
-    Part::List { name: "subheaders", count: Count::Says(u32(12)), parts: SUBHEADER },
-];
-
-pub(in super::super) static DOWNLINK: &[Layout] = &[Layout {
-    versions: &[6],
-    parts: &[
-        Part::Block(Block { size: 12, fields: &[VERSION, DL_HEAD] }),
-        Part::List { name: "channels", count: Count::Says(u8(10)), parts: DL_CHANNEL },
-        Part::List { name: "blocks", count: Count::Says(u32(4)), parts: DL_BLOCK },
-    ],
-}];
 
 const UL_HEAD: &[Field] = &[uint("tti_count", bits(4, 3, 0)), uint("channel_count", bits(4, 7, 4))];
 
@@ -156,7 +79,7 @@ const UL_TTI: &[Part] = &[
     Part::List { name: "blocks", count: Count::Says(bits(5, 7, 5)), parts: UL_BLOCK },
 ];
 
-pub(in super::super) static UPLINK: &[Layout] = &[Layout {
+pub(in super::super) static LAYOUTS: &[Layout] = &[Layout {
     versions: &[0x3_0003],
     parts: &[
         Part::Block(Block { size: 8, fields: &[VERSION, UL_HEAD] }),

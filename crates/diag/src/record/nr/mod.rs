@@ -9,6 +9,7 @@ pub(crate) mod cdrx;
 pub(crate) mod cell;
 pub(crate) mod csf;
 pub(crate) mod dci;
+pub(crate) mod dl_data;
 pub(crate) mod dl_tb_report;
 pub(crate) mod flow_control;
 pub(crate) mod l2_config;
