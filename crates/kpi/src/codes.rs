@@ -1,6 +1,6 @@
 use sounding_diag::LogCode;
 use sounding_diag::record::{
-    MacDownlink, MacUplink, PdschDemapper, PdschStat, PuschTxReport, UplinkBuffer,
+    LteRrc, MacDownlink, MacUplink, PdschDemapper, PdschStat, PuschTxReport, UplinkBuffer,
 };
 
 use crate::Direction;
@@ -9,11 +9,15 @@ use crate::Direction;
 /// has to be asked for.
 ///
 /// Grants come first, from the layer that is there soonest; then the layer that knows padding; then what says whether
-/// there was more to send.
+/// there was more to send; then what says that the device goes to another cell.
 pub const fn codes(direction: Direction) -> &'static [LogCode] {
     match direction {
-        Direction::Uplink => &[PuschTxReport::CODE, MacUplink::CODE, UplinkBuffer::CODE],
-        Direction::Downlink => &[PdschStat::CODE, MacDownlink::CODE, PdschDemapper::CODE],
+        Direction::Uplink => {
+            &[PuschTxReport::CODE, MacUplink::CODE, UplinkBuffer::CODE, LteRrc::CODE]
+        }
+        Direction::Downlink => {
+            &[PdschStat::CODE, MacDownlink::CODE, PdschDemapper::CODE, LteRrc::CODE]
+        }
     }
 }
 

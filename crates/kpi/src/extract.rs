@@ -1,6 +1,8 @@
 //! From checked records to KPIs.
 
+mod air;
 mod nr;
+mod rrc;
 
 use core::time::Duration;
 
@@ -8,60 +10,98 @@ use sounding_diag::LogRecord;
 use sounding_diag::mac::Element;
 use sounding_diag::radio::{Modulation, Rnti, Tti};
 use sounding_diag::record::{
-    MacDownlink, MacUplink, NrPdschStatus, NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule,
-    PdschDemapper, PdschStat, PuschTxReport, RecordError, ServingCells, UplinkBuffer,
+    LteRrc, MacDownlink, MacUplink, NrDownlinkData, NrPdschStatus, NrRrc, NrSearcher, NrUplink,
+    NrUplinkBsr, NrUplinkSchedule, PdschDemapper, PdschStat, PuschTxReport, RecordError,
+    ServingCells, UplinkBuffer,
 };
 use sounding_phy::lte::{self, McsTable, TbsIndex};
 use sounding_units::{Bytes, ModemInstant, Prb};
 
-use crate::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
+use air::Air;
+
+use crate::{Allocation, Backlog, BufferStatus, Coding, Direction, Grant, Kpi, Layer, Signal};
 
 /// Reads the KPIs of one log record and hands each to `sink`, oldest first; whether its code is one that holds KPIs.
 ///
 /// A record of a version that nobody has described, or whose bytes do not fit its description, is an error for the
-/// caller to count.
-pub fn extract(log: &LogRecord<'_>, mut sink: impl FnMut(Kpi)) -> Result<bool, RecordError> {
-    let (at, body, sink) = (log.at, log.body, &mut sink);
-    match log.code {
-        PuschTxReport::CODE => pusch(at, &PuschTxReport::parse(body)?, sink),
-        PdschStat::CODE => pdsch(at, &PdschStat::parse(body)?, sink),
-        PdschDemapper::CODE => demapped(at, &PdschDemapper::parse(body)?, sink),
-        MacUplink::CODE => mac_uplink(at, &MacUplink::parse(body)?, sink),
-        MacDownlink::CODE => mac_downlink(at, &MacDownlink::parse(body)?, sink),
-        UplinkBuffer::CODE => uplink_buffer(at, &UplinkBuffer::parse(body)?, sink),
-        ServingCells::CODE => serving_cells(at, &ServingCells::parse(body)?, sink),
-        NrPdschStatus::CODE => nr::downlink(at, &NrPdschStatus::parse(body)?, sink),
-        NrUplinkSchedule::CODE => nr::uplink(at, &NrUplinkSchedule::parse(body)?, sink),
-        NrUplink::CODE => nr::uplink_blocks(at, &NrUplink::parse(body)?, sink),
-        NrUplinkBsr::CODE => nr::reports(at, &NrUplinkBsr::parse(body)?, sink),
-        NrSearcher::CODE => nr::cells(at, &NrSearcher::parse(body)?, sink),
-        _ => return Ok(false),
-    }
-    Ok(true)
+/// caller to count. Of a stream of records an [`Extractor`] knows better when each block was.
+pub fn extract(log: &LogRecord<'_>, sink: impl FnMut(Kpi)) -> Result<bool, RecordError> {
+    Extractor::default().extract(log, sink)
 }
 
-/// Subframe numbers are dated back from the newest in their record, which the modem stamped when it was complete.
+/// Reads the KPIs of a modem's log records.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extractor {
+    lte: Air,
+    nr: nr::Frames,
+}
+
+impl Extractor {
+    /// As [`extract`](fn@extract); blocks of a record that was written late are dated by records that were not.
+    pub fn extract(
+        &mut self,
+        log: &LogRecord<'_>,
+        mut sink: impl FnMut(Kpi),
+    ) -> Result<bool, RecordError> {
+        let (at, body, sink) = (log.at, log.body, &mut sink);
+        let (lte, frames) = (&mut self.lte, &mut self.nr);
+        match log.code {
+            PuschTxReport::CODE => pusch(at, &PuschTxReport::parse(body)?, lte, sink),
+            PdschStat::CODE => pdsch(at, &PdschStat::parse(body)?, lte, sink),
+            PdschDemapper::CODE => demapped(at, &PdschDemapper::parse(body)?, lte, sink),
+            MacUplink::CODE => mac_uplink(at, &MacUplink::parse(body)?, lte, sink),
+            MacDownlink::CODE => mac_downlink(at, &MacDownlink::parse(body)?, lte, sink),
+            UplinkBuffer::CODE => uplink_buffer(at, &UplinkBuffer::parse(body)?, lte, sink),
+            ServingCells::CODE => serving_cells(at, &ServingCells::parse(body)?, sink),
+            NrPdschStatus::CODE => nr::downlink(at, &NrPdschStatus::parse(body)?, frames, sink),
+            NrUplinkSchedule::CODE => nr::uplink(at, &NrUplinkSchedule::parse(body)?, frames, sink),
+            NrUplink::CODE => nr::uplink_blocks(at, &NrUplink::parse(body)?, frames, sink),
+            NrUplinkBsr::CODE => nr::reports(at, &NrUplinkBsr::parse(body)?, frames, sink),
+            NrDownlinkData::CODE => {
+                nr::downlink_blocks(at, &NrDownlinkData::parse(body)?, frames, sink);
+            }
+            NrSearcher::CODE => nr::cells(at, &NrSearcher::parse(body)?, sink),
+            LteRrc::CODE => rrc::lte(at, &LteRrc::parse(body)?, sink),
+            NrRrc::CODE => rrc::nr(at, &NrRrc::parse(body)?, sink),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// Subframe numbers are dated back from the newest in their record.
 #[derive(Clone, Copy)]
 struct Dates {
-    stamped: ModemInstant,
+    /// When the newest was.
+    at: ModemInstant,
     newest: Option<Tti>,
 }
 
 impl Dates {
+    fn new(stamped: ModemInstant, newest: Option<Tti>, air: &mut Air) -> Self {
+        let within = |tti: Tti| Duration::from_millis(tti.count().into());
+        Self { at: newest.map_or(stamped, |tti| air.date(stamped, within(tti))), newest }
+    }
+
     fn of(&self, tti: Option<Tti>) -> ModemInstant {
         // Records hold a second of subframes at most; more is a number out of order, which is as good as the newest.
         const LONGEST: u16 = 2_000;
         match (self.newest, tti) {
             (Some(newest), Some(tti)) if newest.since(tti) <= LONGEST => {
-                self.stamped.saturating_before(Duration::from_millis(newest.since(tti).into()))
+                self.at.saturating_before(Duration::from_millis(newest.since(tti).into()))
             }
-            _ => self.stamped,
+            _ => self.at,
         }
     }
 }
 
-fn pusch(stamped: ModemInstant, report: &PuschTxReport<'_>, sink: &mut impl FnMut(Kpi)) {
-    let dates = Dates { stamped, newest: report.dispatched() };
+fn pusch(
+    stamped: ModemInstant,
+    report: &PuschTxReport<'_>,
+    air: &mut Air,
+    sink: &mut impl FnMut(Kpi),
+) {
+    let dates = Dates::new(stamped, report.dispatched(), air);
     for tx in report.transmissions().filter(|tx| tx.dropped != Some(true)) {
         let index = tx.modulation.and_then(|modulation| {
             lte::uplink_tbs_index(tx.rbs, phy_modulation(modulation), tx.code_rate_1024)
@@ -82,12 +122,13 @@ fn pusch(stamped: ModemInstant, report: &PuschTxReport<'_>, sink: &mut impl FnMu
                 coding: Coding::Lte(index),
                 layers: Some(1),
             }),
+            report: None,
         }));
     }
 }
 
-fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, sink: &mut impl FnMut(Kpi)) {
-    let dates = Dates { stamped, newest: stat.subframes().filter_map(|s| s.tti).last() };
+fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, air: &mut Air, sink: &mut impl FnMut(Kpi)) {
+    let dates = Dates::new(stamped, stat.subframes().filter_map(|s| s.tti).last(), air);
     for subframe in stat.subframes() {
         let at = dates.of(subframe.tti);
         let blocks = subframe.blocks().filter(|block| is_ours(block.rnti)).count();
@@ -111,6 +152,7 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, sink: &mut impl FnMut(Kpi)
                 retransmission: block.rv != 0,
                 decoded: Some(block.received),
                 allocation: downlink_allocation(block.mcs, block.modulation, block.rbs, layers),
+                report: None,
             }));
         }
     }
@@ -135,9 +177,14 @@ fn downlink_allocation(
     Some(Allocation { prb, coding: Coding::Lte(index), layers: Some(layers.max(1)) })
 }
 
-fn demapped(stamped: ModemInstant, demapper: &PdschDemapper<'_>, sink: &mut impl FnMut(Kpi)) {
+fn demapped(
+    stamped: ModemInstant,
+    demapper: &PdschDemapper<'_>,
+    air: &mut Air,
+    sink: &mut impl FnMut(Kpi),
+) {
     let newest = demapper.assignments().filter_map(|a| a.tti).last();
-    let dates = Dates { stamped, newest };
+    let dates = Dates::new(stamped, newest, air);
     for assignment in demapper.assignments().filter(|a| is_ours(a.rnti)) {
         // With one layer there is one block, and what stands in the second one's place is left from before.
         let blocks = assignment.sizes.into_iter().take(assignment.rank.into());
@@ -154,19 +201,24 @@ fn demapped(stamped: ModemInstant, demapper: &PdschDemapper<'_>, sink: &mut impl
                 retransmission: false,
                 decoded: None,
                 allocation: None,
+                report: None,
             }));
         }
     }
 }
 
-fn mac_uplink(stamped: ModemInstant, blocks: &MacUplink<'_>, sink: &mut impl FnMut(Kpi)) {
-    let dates = Dates { stamped, newest: blocks.blocks().filter_map(|b| b.tti).last() };
+fn mac_uplink(
+    stamped: ModemInstant,
+    blocks: &MacUplink<'_>,
+    air: &mut Air,
+    sink: &mut impl FnMut(Kpi),
+) {
+    let dates = Dates::new(stamped, blocks.blocks().filter_map(|b| b.tti).last(), air);
     for block in blocks.blocks() {
         let at = dates.of(block.tti);
-        for (_, element) in block.pdu.elements() {
-            if let Some(waiting) = reported_backlog(&element) {
-                sink(Kpi::Backlog(Backlog { at, waiting }));
-            }
+        let report = block.pdu.elements().find_map(|(_, element)| buffer_status(&element));
+        if let Some(BufferStatus { most, .. }) = report {
+            sink(Kpi::Backlog(Backlog { at, waiting: most }));
         }
         sink(Kpi::Grant(Grant {
             at,
@@ -179,12 +231,18 @@ fn mac_uplink(stamped: ModemInstant, blocks: &MacUplink<'_>, sink: &mut impl FnM
             retransmission: false,
             decoded: None,
             allocation: None,
+            report,
         }));
     }
 }
 
-fn mac_downlink(stamped: ModemInstant, blocks: &MacDownlink<'_>, sink: &mut impl FnMut(Kpi)) {
-    let dates = Dates { stamped, newest: blocks.blocks().filter_map(|b| b.tti).last() };
+fn mac_downlink(
+    stamped: ModemInstant,
+    blocks: &MacDownlink<'_>,
+    air: &mut Air,
+    sink: &mut impl FnMut(Kpi),
+) {
+    let dates = Dates::new(stamped, blocks.blocks().filter_map(|b| b.tti).last(), air);
     for block in blocks.blocks().filter(|block| is_ours(block.rnti)) {
         sink(Kpi::Grant(Grant {
             at: dates.of(block.tti),
@@ -198,12 +256,18 @@ fn mac_downlink(stamped: ModemInstant, blocks: &MacDownlink<'_>, sink: &mut impl
             // MAC sees only blocks that arrived.
             decoded: Some(true),
             allocation: None,
+            report: None,
         }));
     }
 }
 
-fn uplink_buffer(stamped: ModemInstant, buffer: &UplinkBuffer<'_>, sink: &mut impl FnMut(Kpi)) {
-    let dates = Dates { stamped, newest: buffer.samples().filter_map(|s| s.tti).last() };
+fn uplink_buffer(
+    stamped: ModemInstant,
+    buffer: &UplinkBuffer<'_>,
+    air: &mut Air,
+    sink: &mut impl FnMut(Kpi),
+) {
+    let dates = Dates::new(stamped, buffer.samples().filter_map(|s| s.tti).last(), air);
     for sample in buffer.samples() {
         sink(Kpi::Backlog(Backlog { at: dates.of(sample.tti), waiting: sample.total() }));
     }
@@ -214,20 +278,24 @@ fn serving_cells(stamped: ModemInstant, cells: &ServingCells<'_>, sink: &mut imp
         sink(Kpi::Signal(Signal {
             at: stamped,
             cell: cell.pci,
+            serves_as: (cell.serving == Some(true)).then_some(cell.cell),
+            nr: false,
             rsrp_dbm: cell.rsrp.as_f64() as f32,
             rsrq_db: cell.rsrq.as_f64() as f32,
         }));
     }
 }
 
-/// What a buffer status report tells the network: the upper end of the reported range, as a scheduler reads it. The
-/// open-ended last range counts with its lower end.
-fn reported_backlog(element: &Element) -> Option<Bytes> {
+/// What a buffer status report tells the network.
+fn buffer_status(element: &Element) -> Option<BufferStatus> {
     const OPEN_ENDED: Bytes = Bytes::new(150_000);
-    let upper = |index: u8| lte::bsr_upper(index).unwrap_or(OPEN_ENDED);
+    let range = |index: u8| BufferStatus {
+        least: lte::BsrTable::Normal.lower(index).unwrap_or_default(),
+        most: lte::bsr_upper(index).unwrap_or(OPEN_ENDED),
+    };
     match *element {
-        Element::ShortBsr { index, .. } => Some(upper(index)),
-        Element::LongBsr(indexes) => Some(indexes.into_iter().map(upper).sum()),
+        Element::ShortBsr { index, .. } => Some(range(index)),
+        Element::LongBsr(indexes) => Some(indexes.into_iter().map(range).sum()),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Which number lives where in which record: turns checked log records into the few KPIs that say what the radio
 //! grants, and nothing else.
 //!
-//! Two ways in. [`extract`] gives the grants, backlogs and levels that a link estimate is made of, as types. A
+//! Two ways in. An [`Extractor`] gives the grants, backlogs and levels that a link estimate is made of, as types. A
 //! [`Subscription`] gives any number that has a name in the [`registry`], and reads nothing but that number.
 
 #![no_std]
@@ -19,6 +19,9 @@ mod sample;
 mod subscription;
 
 pub use codes::codes;
-pub use extract::extract;
-pub use sample::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
+pub use extract::{Extractor, extract};
+pub use sample::{
+    Allocation, Backlog, BufferStatus, Change, Coding, Connection, Direction, Grant, Kpi, Layer,
+    Signal,
+};
 pub use subscription::{Counts, Reading, Subscription, UnknownKpi, Unread};

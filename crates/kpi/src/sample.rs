@@ -54,6 +54,28 @@ pub struct Grant {
     pub decoded: Option<bool>,
     /// What the block's size follows from, where the record says.
     pub allocation: Option<Allocation>,
+    /// The buffer status report in the block; only uplink MAC records say.
+    pub report: Option<BufferStatus>,
+}
+
+/// What a device tells the network that it still has to send, its block taken off: a range of bytes, all logical
+/// channels together (TS 36.321 §6.1.3.1, TS 38.321 §6.1.3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferStatus {
+    /// No less than this.
+    pub least: Bytes,
+    /// And no more than this; where the range is open-ended, as much as its lower end.
+    pub most: Bytes,
+}
+
+impl core::iter::Sum for BufferStatus {
+    fn sum<I: Iterator<Item = Self>>(ranges: I) -> Self {
+        let nothing = Self { least: Bytes::ZERO, most: Bytes::ZERO };
+        ranges.fold(nothing, |sum, range| Self {
+            least: sum.least + range.least,
+            most: sum.most + range.most,
+        })
+    }
 }
 
 /// What the size of a transport block follows from (BISCAY §3.2.2, Equation 1).
@@ -93,6 +115,10 @@ pub struct Signal {
     pub at: ModemInstant,
     /// Physical cell identity. Range 0..=503 in LTE, 0..=1007 in NR.
     pub cell: u16,
+    /// Its number among the cells that serve, 0 for the primary; `None` where the record does not say that it serves.
+    pub serves_as: Option<u8>,
+    /// Whether it is a cell of NR; of LTE otherwise.
+    pub nr: bool,
     /// RSRP in dBm, SS-RSRP in NR. Range −180..=−17 (TS 36.214 §5.1.1, TS 38.215 §5.1.1).
     pub rsrp_dbm: f32,
     /// RSRQ in dB, SS-RSRQ in NR. Range −43..=34 (TS 36.214 §5.1.3, TS 38.215 §5.1.3).
@@ -108,6 +134,26 @@ pub struct Backlog {
     pub waiting: Bytes,
 }
 
+/// What RRC does to the connection of a device with its network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// When the message came.
+    pub at: ModemInstant,
+    /// What it says.
+    pub change: Change,
+}
+
+/// A change of the connection (TS 36.331 §5.3, TS 38.331 §5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// There is one now.
+    Begins,
+    /// It goes on in another cell.
+    Handover,
+    /// It has ended, for good or until it is taken up again.
+    Ends,
+}
+
 /// One number, or a few that belong together, out of one record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kpi {
@@ -117,4 +163,6 @@ pub enum Kpi {
     Signal(Signal),
     /// Uplink data is waiting.
     Backlog(Backlog),
+    /// The connection changed.
+    Connection(Connection),
 }

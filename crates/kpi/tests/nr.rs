@@ -5,8 +5,8 @@ use std::time::Duration;
 use sounding_diag::mac::nr::{Controls, Element, LongBsr};
 use sounding_diag::radio::{Decibels, Modulation, Slot};
 use sounding_diag::record::{
-    NrBsr, NrCell, NrLayerRepr, NrPdschBlock, NrPdschStatus, NrPusch, NrSearcher, NrUplink,
-    NrUplinkBlock, NrUplinkBsr, NrUplinkSchedule,
+    Form, NrBsr, NrCell, NrDownlinkData, NrLayerRepr, NrPdschBlock, NrPdschStatus, NrPusch,
+    NrSearcher, NrUplink, NrUplinkBlock, NrUplinkBsr, NrUplinkSchedule, compose,
 };
 use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
@@ -79,6 +79,7 @@ fn downlink_blocks_are_dated_by_their_slots() {
         retransmission: false,
         decoded: Some(true),
         allocation: Some(Allocation { prb: Prb::new(4), coding: Coding::Nr(18), layers: Some(4) }),
+        report: None,
     };
     let wanted = [
         first,
@@ -136,7 +137,7 @@ fn uplink_blocks_say_what_was_granted_and_what_still_waits() {
     let mut body = Vec::new();
     NrUplink::emit(&[block], &mut body).unwrap();
     let found = extract(NrUplink::CODE, &body);
-    // TS 38.321 Table 6.1.3.1-2: index 100 is up to 5387 bytes, index 2 up to 11.
+    // TS 38.321 Table 6.1.3.1-2: index 100 is up to 5387 bytes, index 2 up to 11.
     let waiting = Bytes::new(5387 + 11);
     assert_eq!(found[0], Kpi::Backlog(Backlog { at: stamped(), waiting }));
     let [grant] = granted(&found)[..] else { panic!("{found:?}") };
@@ -181,6 +182,54 @@ fn only_measured_serving_cells_are_signals() {
     };
     let mut body = Vec::new();
     NrSearcher::emit(&[layer(186, &cells), layer(300, &unmeasured)], &mut body).unwrap();
-    let wanted = Signal { at: stamped(), cell: 186, rsrp_dbm: -95.0, rsrq_db: -11.0 };
+    let wanted = Signal {
+        at: stamped(),
+        cell: 186,
+        serves_as: Some(0),
+        nr: true,
+        rsrp_dbm: -95.0,
+        rsrq_db: -11.0,
+    };
     assert_eq!(extract(NrSearcher::CODE, &body), [Kpi::Signal(wanted)]);
+}
+
+/// A block of `size` bytes with a subheader for each length, of `listed` of which the record has the rest.
+fn data(slot: u16, size: u32, lengths: &[u16], in_block: u16) -> Form {
+    let subheader = |&len: &u16| {
+        let form = Form::new().number("len_bytes", len);
+        let form = form.number("rlc_flags", 32).number("rlc_sn", 1).number("pdcp_sn", 1);
+        let kind = if len > 255 { "long" } else { "short" };
+        let head = Form::new().number("channel", 4).number("long", len > 255);
+        head.list(kind, vec![form])
+    };
+    let form = Form::new().number("frame", 9).number("slot", slot).number("tb_bytes", size);
+    form.number("subheaders_in_block", in_block)
+        .list("subheaders", lengths.iter().map(subheader).collect())
+}
+
+#[test]
+fn what_the_subheaders_of_a_downlink_block_do_not_name_is_padding() {
+    let blocks = vec![
+        data(3, 1_700, &[1_500, 100], 2),
+        data(17, 1_503, &[1_500], 1),
+        // The record has one subheader of two.
+        data(19, 3_000, &[1_500], 2),
+    ];
+    let mut body = Vec::new();
+    compose(NrDownlinkData::CODE, 6, &Form::new().list("blocks", blocks), &mut body).unwrap();
+    let found = granted(&extract(NrDownlinkData::CODE, &body));
+    let said: Vec<_> = found.iter().map(|grant| (grant.size, grant.padding)).collect();
+    let bytes = Bytes::new;
+    assert_eq!(
+        said,
+        [
+            (bytes(1_700), Some(bytes(1_700 - 1_503 - 102))),
+            (bytes(1_503), Some(bytes(0))),
+            (bytes(3_000), None)
+        ]
+    );
+    // A frame has twenty slots, as one of them is the nineteenth.
+    let at: Vec<_> = found.iter().map(|grant| stamped() - grant.at).collect();
+    assert_eq!(at, [8_000, 1_000, 0].map(Duration::from_micros));
+    assert!(found.iter().all(|grant| grant.layer == Layer::Mac && grant.decoded == Some(true)));
 }

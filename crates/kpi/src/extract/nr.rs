@@ -4,27 +4,48 @@ use core::time::Duration;
 
 use sounding_diag::mac::nr::Element;
 use sounding_diag::radio::Slot;
-use sounding_diag::record::{NrPdschStatus, NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule};
+use sounding_diag::record::{
+    NrDownlinkData, NrPdschStatus, NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule,
+};
 use sounding_phy::nr;
 use sounding_units::{Bytes, ModemInstant};
 
-use crate::{Allocation, Backlog, Coding, Direction, Grant, Kpi, Layer, Signal};
+use super::air::Air;
+use crate::{Allocation, Backlog, BufferStatus, Coding, Direction, Grant, Kpi, Layer, Signal};
 
-/// Slots are dated back from the newest in their record, which the modem stamped when it was complete.
+/// What records of NR have in common: how the numbers of slots stand to the modem's clock, and how long a slot is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Frames {
+    air: Air,
+    numerology: Option<u8>,
+}
+
+/// Slots are dated back from the newest in their record.
 struct Dates {
-    stamped: ModemInstant,
+    /// When the newest was.
+    at: ModemInstant,
     newest: Option<Slot>,
 }
 
 impl Dates {
+    fn new(stamped: ModemInstant, newest: Option<Slot>, frames: &mut Frames) -> Self {
+        let numerology = newest.and_then(Slot::numerology);
+        frames.numerology = numerology.or(frames.numerology);
+        let begin = Slot::new(0, 0, numerology);
+        // A slot of unknown length is somewhere in its frame: it dates nothing.
+        let within = newest.zip(begin).filter(|_| numerology.is_some());
+        let within = within.map(|(newest, begin)| newest.since(begin));
+        Self { at: within.map_or(stamped, |within| frames.air.date(stamped, within)), newest }
+    }
+
     fn of(&self, slot: Option<Slot>) -> ModemInstant {
         // Records hold a second of slots at most; more is a number out of order, which is as good as the newest.
         const LONGEST: Duration = Duration::from_secs(2);
         match (self.newest, slot) {
             (Some(newest), Some(slot)) if newest.since(slot) <= LONGEST => {
-                self.stamped.saturating_before(newest.since(slot))
+                self.at.saturating_before(newest.since(slot))
             }
-            _ => self.stamped,
+            _ => self.at,
         }
     }
 }
@@ -37,9 +58,10 @@ const LAST_NEW_MCS: u8 = 28;
 pub(super) fn downlink(
     stamped: ModemInstant,
     status: &NrPdschStatus<'_>,
+    frames: &mut Frames,
     sink: &mut impl FnMut(Kpi),
 ) {
-    let dates = Dates { stamped, newest: status.blocks().filter_map(|b| b.slot).last() };
+    let dates = Dates::new(stamped, status.blocks().filter_map(|b| b.slot).last(), frames);
     let ours = |rnti: Option<u8>| rnti.is_none_or(|rnti| rnti == C_RNTI);
     for block in status.blocks().filter(|block| ours(block.rnti)) {
         let repeat = block.retx.is_some_and(|count| count > 0) || block.mcs > LAST_NEW_MCS;
@@ -58,6 +80,41 @@ pub(super) fn downlink(
                 coding: Coding::Nr(block.mcs),
                 layers: Some(block.layers),
             }),
+            report: None,
+        }));
+    }
+}
+
+/// Blocks that arrived, as MAC takes them apart: what their subheaders do not name is padding.
+///
+/// The record does not say how long its slots are. Other records do; without any they are taken for as long as they can
+/// be.
+pub(super) fn downlink_blocks(
+    stamped: ModemInstant,
+    data: &NrDownlinkData<'_>,
+    frames: &mut Frames,
+    sink: &mut impl FnMut(Kpi),
+) {
+    let last = data.blocks().map(|block| block.slot).max().unwrap_or(0);
+    let fits = |numerology: &u8| last < 10 << numerology;
+    let numerology = frames.numerology.filter(fits).or_else(|| (0..=6).find(fits));
+    let slot = |frame, slot| Slot::new(frame, u8::try_from(slot).ok()?, numerology);
+    let newest = data.blocks().filter_map(|block| slot(block.frame, block.slot)).last();
+    let dates = Dates::new(stamped, newest, frames);
+    for block in data.blocks() {
+        sink(Kpi::Grant(Grant {
+            at: dates.of(slot(block.frame, block.slot)),
+            direction: Direction::Downlink,
+            carrier: u8::try_from(block.carrier).unwrap_or(0),
+            harq: None,
+            layer: Layer::Mac,
+            size: block.size,
+            padding: block.used.map(|used| block.size.saturating_sub(used)),
+            retransmission: false,
+            // MAC sees only blocks that arrived.
+            decoded: Some(true),
+            allocation: None,
+            report: None,
         }));
     }
 }
@@ -65,9 +122,10 @@ pub(super) fn downlink(
 pub(super) fn uplink(
     stamped: ModemInstant,
     schedule: &NrUplinkSchedule<'_>,
+    frames: &mut Frames,
     sink: &mut impl FnMut(Kpi),
 ) {
-    let dates = Dates { stamped, newest: schedule.transmissions().filter_map(|t| t.slot).last() };
+    let dates = Dates::new(stamped, schedule.transmissions().filter_map(|t| t.slot).last(), frames);
     for tx in schedule.transmissions() {
         sink(Kpi::Grant(Grant {
             at: dates.of(tx.slot),
@@ -86,6 +144,7 @@ pub(super) fn uplink(
                 // whose table is configured.
                 layers: tx.transform_precoding.then_some(1),
             }),
+            report: None,
         }));
     }
 }
@@ -93,15 +152,15 @@ pub(super) fn uplink(
 pub(super) fn uplink_blocks(
     stamped: ModemInstant,
     uplink: &NrUplink<'_>,
+    frames: &mut Frames,
     sink: &mut impl FnMut(Kpi),
 ) {
-    let dates = Dates { stamped, newest: uplink.blocks().filter_map(|b| b.slot).last() };
+    let dates = Dates::new(stamped, uplink.blocks().filter_map(|b| b.slot).last(), frames);
     for block in uplink.blocks() {
         let at = dates.of(block.slot);
-        for (_, element) in block.controls {
-            if let Some(waiting) = reported_backlog(&element) {
-                sink(Kpi::Backlog(Backlog { at, waiting }));
-            }
+        let report = block.controls.into_iter().find_map(|(_, element)| buffer_status(&element));
+        if let Some(BufferStatus { most, .. }) = report {
+            sink(Kpi::Backlog(Backlog { at, waiting: most }));
         }
         sink(Kpi::Grant(Grant {
             at,
@@ -115,6 +174,7 @@ pub(super) fn uplink_blocks(
             retransmission: false,
             decoded: None,
             allocation: None,
+            report,
         }));
     }
 }
@@ -122,12 +182,13 @@ pub(super) fn uplink_blocks(
 pub(super) fn reports(
     stamped: ModemInstant,
     reports: &NrUplinkBsr<'_>,
+    frames: &mut Frames,
     sink: &mut impl FnMut(Kpi),
 ) {
-    let dates = Dates { stamped, newest: reports.reports().filter_map(|r| r.slot).last() };
+    let dates = Dates::new(stamped, reports.reports().filter_map(|r| r.slot).last(), frames);
     for report in reports.reports() {
-        if let Some(waiting) = report.element.as_ref().and_then(reported_backlog) {
-            sink(Kpi::Backlog(Backlog { at: dates.of(report.slot), waiting }));
+        if let Some(BufferStatus { most, .. }) = report.element.as_ref().and_then(buffer_status) {
+            sink(Kpi::Backlog(Backlog { at: dates.of(report.slot), waiting: most }));
         }
     }
 }
@@ -138,6 +199,8 @@ pub(super) fn cells(stamped: ModemInstant, searcher: &NrSearcher<'_>, sink: &mut
             sink(Kpi::Signal(Signal {
                 at: stamped,
                 cell: cell.pci,
+                serves_as: Some(cell.carrier.unwrap_or(0)),
+                nr: true,
                 rsrp_dbm: rsrp.as_f64() as f32,
                 rsrq_db: rsrq.as_f64() as f32,
             }));
@@ -145,18 +208,23 @@ pub(super) fn cells(stamped: ModemInstant, searcher: &NrSearcher<'_>, sink: &mut
     }
 }
 
-/// What a buffer status report tells the network: the upper end of the reported range, as a scheduler reads it. The
-/// open-ended last range counts with its lower end.
-fn reported_backlog(element: &Element) -> Option<Bytes> {
+/// What a buffer status report tells the network.
+fn buffer_status(element: &Element) -> Option<BufferStatus> {
     const SHORT_OPEN_ENDED: Bytes = Bytes::new(150_000);
     const LONG_OPEN_ENDED: Bytes = Bytes::new(81_338_368);
+    let range = |format: nr::BsrFormat, open_ended| {
+        move |index| BufferStatus {
+            least: format.lower(index).unwrap_or_default(),
+            most: format.upper(index).unwrap_or(open_ended),
+        }
+    };
     match *element {
         Element::ShortBsr { index, .. } => {
-            Some(nr::bsr_upper_short(index).unwrap_or(SHORT_OPEN_ENDED))
+            Some(range(nr::BsrFormat::Short, SHORT_OPEN_ENDED)(index))
         }
         Element::LongBsr(report) => {
-            let upper = |index| nr::bsr_upper_long(index).unwrap_or(LONG_OPEN_ENDED);
-            Some(report.groups().map(|(_, index)| upper(index)).sum())
+            let range = range(nr::BsrFormat::Long, LONG_OPEN_ENDED);
+            Some(report.groups().map(|(_, index)| range(index)).sum())
         }
         Element::PowerHeadroom { .. } | Element::Other { .. } => None,
     }

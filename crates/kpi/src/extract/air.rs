@@ -1,0 +1,102 @@
+//! When a subframe or slot was, on the modem's clock.
+
+use core::time::Duration;
+
+use sounding_units::ModemInstant;
+
+/// How the numbers of subframes and slots stand to the modem's clock.
+///
+/// A record is stamped when it is complete, which is after its newest block by anything from nothing to the interval at
+/// which such records are written. What all records of a RAT have in common is the beginning of the frames: the record
+/// that was written soonest after its newest block shows it best, and dates the others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Air {
+    anchor: Option<Anchor>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Anchor {
+    /// When cycle 0 of the system frame number began, within a cycle of the modem's clock.
+    phase: u64,
+    /// When the newest record was stamped.
+    seen: ModemInstant,
+}
+
+/// After so long the system frame number begins anew (TS 36.331 §6.2.2, TS 38.331 §6.2.2), in nanoseconds.
+const CYCLE: u64 = 10_240_000_000;
+
+/// The longest interval at which records are written is 300 ms; a record that seems to be later comes from a cell whose
+/// frames begin elsewhere.
+const LONGEST_NS: u64 = 400_000_000;
+
+/// The network's time and the modem's stamps may drift apart by so much: one nanosecond in so many.
+const DRIFT: u64 = 20_000;
+
+impl Air {
+    /// A record was stamped, and its newest subframe or slot began so long after cycle 0 did: when that was.
+    pub(super) fn date(&mut self, stamped: ModemInstant, within: Duration) -> ModemInstant {
+        let late = self.lateness(stamped, within);
+        stamped.saturating_before(Duration::from_nanos(late))
+    }
+
+    /// By how many nanoseconds a stamp is later than the record's newest block, as far as is known.
+    fn lateness(&mut self, stamped: ModemInstant, within: Duration) -> u64 {
+        let within = within.as_nanos() as u64 % CYCLE;
+        let phase = (stamped.as_nanos() % CYCLE + CYCLE - within) % CYCLE;
+        let anchor = match self.anchor {
+            Some(anchor) => {
+                let elapsed = (stamped - anchor.seen).as_nanos() as u64;
+                let crept = (anchor.phase + (elapsed / DRIFT).min(LONGEST_NS)) % CYCLE;
+                let late = (phase + CYCLE - crept) % CYCLE;
+                // Earlier than any before: by less than a cycle, so it seems to be late by nearly one.
+                if late > LONGEST_NS { phase } else { crept }
+            }
+            None => phase,
+        };
+        self.anchor = Some(Anchor { phase: anchor, seen: stamped });
+        (phase + CYCLE - anchor) % CYCLE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// To a hundredth of a millisecond: drift is allowed for.
+    fn same(found: ModemInstant, wanted: ModemInstant) {
+        const DRIFTED: Duration = Duration::from_micros(10);
+        assert!(found - wanted <= DRIFTED && wanted - found <= DRIFTED, "{found:?} {wanted:?}");
+    }
+
+    const fn at(ms: u64) -> ModemInstant {
+        ModemInstant::from_nanos(ms * 1_000_000 + 123_456)
+    }
+
+    fn within(ms: u64) -> Duration {
+        Duration::from_millis(ms % 10_240)
+    }
+
+    #[test]
+    fn a_record_that_was_written_late_is_dated_by_one_that_was_not() {
+        let mut air = Air::default();
+        same(air.date(at(50_000), within(777)), at(50_000));
+        same(air.date(at(50_100), within(777 + 40)), at(50_040));
+        same(air.date(at(60_240), within(777 + 10_240)), at(60_240));
+    }
+
+    #[test]
+    fn the_soonest_record_dates_those_after_it() {
+        let mut air = Air::default();
+        air.date(at(50_080), within(0));
+        same(air.date(at(50_100), within(100)), at(50_100));
+        same(air.date(at(50_200), within(120)), at(50_120));
+    }
+
+    #[test]
+    fn frames_that_begin_elsewhere_are_those_of_another_cell() {
+        let mut air = Air::default();
+        air.date(at(50_000), within(0));
+        same(air.date(at(51_000), within(6_000)), at(51_000));
+        same(air.date(at(51_050), within(6_010)), at(51_010));
+    }
+}
