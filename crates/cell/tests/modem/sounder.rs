@@ -106,8 +106,8 @@ fn kpis_sum_up_to_what_was_granted() {
                     wanted.prb[at] += u64::from(sent.prb) * blocks;
                     let new = if at == 0 { sent.arrived } else { sent.number == 0 };
                     wanted.new[at] += if new { size } else { 0 };
-                    // NR's records of the downlink's MAC are not read for KPIs.
-                    if new && !(at == 0 && is_nr) {
+                    // NR's records of the downlink's MAC are those of blocks with data.
+                    if new && !(at == 0 && is_nr && sent.pdus.is_empty()) {
                         wanted.mac[at] += size;
                         wanted.padding[at] += u64::from(sent.padding);
                     }

@@ -43,11 +43,12 @@ impl Data {
         let form = Form::new().number("slot", slot.slot()).number("frame", slot.frame());
         match sent.direction {
             Direction::Downlink => {
+                let subheaders = subheaders(sent);
                 let form = form
                     .number("tb_bytes", sent.size)
                     .number("carrier", common.cells.index(sent.slot.carrier))
-                    .number("subheaders_in_block", sent.pdus.len() as u16)
-                    .list("subheaders", sent.pdus.iter().map(subheader).collect());
+                    .number("subheaders_in_block", subheaders.len() as u16)
+                    .list("subheaders", subheaders);
                 written(self.down.push(form), |blocks| write_down(blocks, common));
             }
             Direction::Uplink => {
@@ -65,11 +66,32 @@ fn sn(pdu: &Pdu) -> u32 {
     pdu.sn % (1 << 18)
 }
 
-/// A MAC subheader with the RLC header behind it (TS 38.321 §6.1.2, TS 38.322 §6.2.2.4). How packets are cut is not
-/// modelled: it says that the PDU is whole.
-fn subheader(pdu: &Pdu) -> Form {
+/// The MAC subheaders of a block, with the RLC headers behind them (TS 38.321 §6.1.2, TS 38.322 §6.2.2.4). They name all
+/// of the block but its padding. How packets are cut is not modelled: a PDU of the model is as many of RLC, each whole,
+/// as its length needs.
+fn subheaders(sent: &Transmission) -> Vec<Form> {
+    /// A long subheader's own bytes.
+    const OWN: u64 = 3;
+    const LONGEST: u64 = u16::MAX as u64;
+    let mut left = u64::from(sent.size.saturating_sub(sent.padding));
+    let mut forms = Vec::new();
+    for (at, pdu) in sent.pdus.iter().enumerate() {
+        let last = at + 1 == sent.pdus.len();
+        // What status PDUs take is the last one's.
+        let mut part = if last { left } else { left.min(pdu.span.len() + 2 * OWN) };
+        left -= part;
+        while part > OWN {
+            let len = (part - OWN).min(LONGEST);
+            forms.push(subheader(pdu, len as u16));
+            part -= len + OWN;
+        }
+    }
+    forms
+}
+
+fn subheader(pdu: &Pdu, len: u16) -> Form {
     let long = Form::new()
-        .number("len_bytes", (pdu.span.len() + 3).min(u16::MAX.into()) as u16)
+        .number("len_bytes", len)
         .number("rlc_flags", 1 << 5 | i64::from(pdu.poll) << 4)
         .number("rlc_sn", sn(pdu))
         .number("pdcp_sn", sn(pdu));
