@@ -26,7 +26,8 @@ struct Series {
 }
 
 const BOUNDS: [Limit; 2] = [Limit::Served, Limit::Capacity];
-const STATES: [State; 4] = [State::Active, State::Idle, State::Silent, State::Stale];
+const STATES: [State; 5] =
+    [State::Active, State::Idle, State::Handover, State::Silent, State::Stale];
 const CAUSES: [Cause; 3] = [Cause::None, Cause::Grants, Cause::Formula];
 
 /// The link estimates of a capture, as columns and the words for those that hold choices.

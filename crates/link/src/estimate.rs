@@ -36,9 +36,14 @@ impl LinkEstimate {
 ///
 /// A base station grants what a device asks for: a sender held back by its own window asks for little and is
 /// granted little, so its grants say nothing about what it could have had.
+///
+/// A label speaks of the moment that [`Estimator::bound_speaks_of`](crate::Estimator::bound_speaks_of) names, and of the
+/// 20 ms before it: blocks are reported up to 100 ms after they were sent, and the label knows no more than they tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The device had more to send than it was granted: this is what the radio had.
+    /// Throughout those 20 ms more waited than was granted, and `rate` is that of the time in which it did: this is what
+    /// the radio had. In the downlink that is a queue at the base station that no block emptied; in the uplink data that
+    /// was not sent within the 15 ms that the network takes to answer a report.
     Capacity,
     /// The device was granted all it asked for: a floor.
     Served,
@@ -47,19 +52,24 @@ pub enum Bound {
 /// What the link is doing.
 ///
 /// ```text
-///            a grant                    no grant for `idle_after`
-///   Stale ────────────▶ Active ──────────┬──────────────▶ Idle    nothing waits, or nobody knows
-///     ▲                   ▲              └──────────────▶ Silent  data waits in the modem
-///     │ no record         └───────────── a grant ───────────┘
-///     └── for `valid_for`, from any state
+///            a grant                    no grant for 200 ms
+///   Stale ────────────▶ Active ──────────┬──────────────▶ Idle    nothing waits, nobody knows, or no connection
+///     ▲                 ▲ │ ▲            └──────────────▶ Silent  data waits
+///     │ no record       │ │ └──────────── a grant ──────────┘
+///     │ for `valid_for` │ │ RRC sends the device to another cell, or another cell serves it
+///     │                 │ ▼
+///     └── from any ── Handover ──── no grant there for 2 s ───▶ Idle
+///                a grant there leads back
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Blocks are being granted.
     Active,
-    /// The modem talks, but nothing is granted and nothing is known to wait.
+    /// The modem talks, but nothing is granted and nothing is known to wait: the device sleeps, or has no connection.
     Idle,
-    /// Data waits in the modem and nothing is granted: an outage, not idleness.
+    /// On the way from one cell to another: what was granted there says nothing about what will be here.
+    Handover,
+    /// Data waits and nothing is granted: an outage, not idleness.
     Silent,
     /// The modem has not said anything for longer than an estimate is valid.
     Stale,
@@ -87,5 +97,5 @@ macro_rules! display_lower {
 }
 
 display_lower!(Bound { Capacity => "capacity", Served => "served" });
-display_lower!(State { Active => "active", Idle => "idle", Silent => "silent", Stale => "stale" });
+display_lower!(State { Active => "active", Idle => "idle", Handover => "handover", Silent => "silent", Stale => "stale" });
 display_lower!(Cause { Grants => "grants", Formula => "formula", None => "none" });

@@ -2,8 +2,8 @@ use sounding_diag::LogRecord;
 use sounding_diag::capture::{self, Located, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::RecordError;
-use sounding_kpi::Kpi;
-use sounding_units::HostInstant;
+use sounding_kpi::{Extractor, Kpi};
+use sounding_units::{HostInstant, ModemInstant};
 
 use crate::{Config, Estimator, LinkEstimate};
 
@@ -12,6 +12,7 @@ use crate::{Config, Estimator, LinkEstimate};
 pub struct Sounder {
     config: Config,
     reader: Reader,
+    extractor: Extractor,
     estimator: Estimator,
     counts: Counts,
 }
@@ -46,6 +47,7 @@ impl Sounder {
         Self {
             config,
             reader: Reader::new(),
+            extractor: Extractor::default(),
             estimator: Estimator::new(config),
             counts: Counts::default(),
         }
@@ -117,6 +119,7 @@ impl Sounder {
     /// The port closed: what it said last is no estimate any more, and what it says next does not continue it.
     pub fn handle_disconnect(&mut self) {
         while self.reader.poll_end().is_some() {}
+        self.extractor = Extractor::default();
         self.estimator = Estimator::new(self.config);
     }
 
@@ -131,11 +134,13 @@ impl Sounder {
             Arrival::AsStamped => HostInstant::from_nanos(record.at.as_nanos()),
         };
         self.estimator.handle_record(now, record.at);
-        let outcome = sounding_kpi::extract(record, |kpi| {
+        let mut extractor = self.extractor;
+        let outcome = extractor.extract(record, |kpi| {
             self.counts.kpis += 1;
             self.estimator.handle_kpi(now, &kpi);
             watch(self, Seen::Kpi(&kpi));
         });
+        self.extractor = extractor;
         match outcome {
             Ok(holds_kpis) => self.counts.read += u64::from(holds_kpis),
             Err(RecordError::Undescribed { .. }) => {}
@@ -148,6 +153,11 @@ impl Sounder {
     /// What the link carries, as far as the bytes so far say.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
         self.estimator.estimate(now)
+    }
+
+    /// See [`Estimator::bound_speaks_of`].
+    pub fn bound_speaks_of(&self) -> Option<ModemInstant> {
+        self.estimator.bound_speaks_of()
     }
 
     /// What has been met so far.

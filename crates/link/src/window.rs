@@ -12,7 +12,6 @@ const CAPACITY: usize = 20_000;
 struct Entry {
     at: ModemInstant,
     size: Bytes,
-    padding: Bytes,
 }
 
 /// Granted bytes by subframe, sorted by time, bounded in time and number.
@@ -20,13 +19,6 @@ struct Entry {
 pub(crate) struct Window {
     span: Duration,
     entries: VecDeque<Entry>,
-}
-
-/// What was granted within a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Granted {
-    pub(crate) size: Bytes,
-    pub(crate) padding: Bytes,
 }
 
 impl Window {
@@ -38,10 +30,10 @@ impl Window {
         self.entries.back().map(|entry| entry.at)
     }
 
-    pub(crate) fn push(&mut self, at: ModemInstant, size: Bytes, padding: Bytes) {
+    pub(crate) fn push(&mut self, at: ModemInstant, size: Bytes) {
         // Records of different modem tasks overtake each other by a few milliseconds, so the place is near the end.
         let place = self.entries.iter().rposition(|entry| entry.at <= at).map_or(0, |i| i + 1);
-        self.entries.insert(place, Entry { at, size, padding });
+        self.entries.insert(place, Entry { at, size });
         let oldest = self.newest().unwrap_or(at).saturating_before(self.span * 2);
         while self.entries.len() > CAPACITY
             || self.entries.front().is_some_and(|entry| entry.at < oldest)
@@ -50,18 +42,21 @@ impl Window {
         }
     }
 
-    /// What was granted in the span that ends at `end`, `end` included.
-    pub(crate) fn granted(&self, end: ModemInstant) -> Granted {
-        let start = end.saturating_before(self.span);
+    /// Nothing up to `at` counts any more.
+    pub(crate) fn forget_until(&mut self, at: ModemInstant) {
+        self.entries.retain(|entry| entry.at > at);
+    }
+
+    /// What was granted in `span` that ends at `end`, `end` included.
+    pub(crate) fn granted(&self, end: ModemInstant, span: Duration) -> Bytes {
+        let start = end.saturating_before(span);
         self.entries
             .iter()
             .rev()
             .skip_while(|entry| entry.at > end)
             .take_while(|entry| entry.at > start)
-            .fold(Granted::default(), |sum, entry| Granted {
-                size: sum.size + entry.size,
-                padding: sum.padding + entry.padding,
-            })
+            .map(|entry| entry.size)
+            .sum()
     }
 }
 
@@ -76,35 +71,42 @@ mod tests {
     fn filled(times: &[u64]) -> Window {
         let mut window = Window::new(Duration::from_millis(100));
         for &t in times {
-            window.push(ms(t), Bytes::new(10), Bytes::new(1));
+            window.push(ms(t), Bytes::new(10));
         }
         window
     }
 
+    const SPAN: Duration = Duration::from_millis(100);
+
     #[test]
     fn only_the_last_span_counts() {
         let window = filled(&[1000, 1050, 1100, 1150]);
-        assert_eq!(window.granted(ms(1150)).size, Bytes::new(20));
-        assert_eq!(window.granted(ms(1100)).size, Bytes::new(20));
-        assert_eq!(
-            window.granted(ms(1149)),
-            Granted { size: Bytes::new(20), padding: Bytes::new(2) }
-        );
-        assert_eq!(window.granted(ms(2000)), Granted::default());
+        assert_eq!(window.granted(ms(1150), SPAN), Bytes::new(20));
+        assert_eq!(window.granted(ms(1100), SPAN), Bytes::new(20));
+        assert_eq!(window.granted(ms(1149), SPAN), Bytes::new(20));
+        assert_eq!(window.granted(ms(1150), SPAN / 4), Bytes::new(10));
+        assert_eq!(window.granted(ms(2000), SPAN), Bytes::ZERO);
     }
 
     #[test]
     fn records_out_of_order_count_where_they_belong() {
         let window = filled(&[1000, 1100, 1050, 1150]);
-        assert_eq!(window.granted(ms(1100)).size, Bytes::new(20));
+        assert_eq!(window.granted(ms(1100), SPAN), Bytes::new(20));
         assert_eq!(window.newest(), Some(ms(1150)));
+    }
+
+    #[test]
+    fn what_is_forgotten_does_not_count() {
+        let mut window = filled(&[1000, 1050, 1100]);
+        window.forget_until(ms(1050));
+        assert_eq!(window.granted(ms(1100), SPAN), Bytes::new(10));
     }
 
     #[test]
     fn memory_stays_bounded_however_many_blocks_share_a_subframe() {
         let mut window = Window::new(Duration::from_millis(100));
         for _ in 0..CAPACITY + 10 {
-            window.push(ms(5), Bytes::new(1), Bytes::ZERO);
+            window.push(ms(5), Bytes::new(1));
         }
         assert_eq!(window.entries.len(), CAPACITY);
     }

@@ -1,3 +1,5 @@
+mod attachment;
+mod demand;
 mod lag;
 
 use core::time::Duration;
@@ -7,6 +9,8 @@ use sounding_units::{Bytes, HostInstant, ModemInstant, Rate};
 
 use crate::window::Window;
 use crate::{Bound, Cause, Config, LinkEstimate, Method, State};
+use attachment::{Attachment, Primary};
+use demand::{Demand, FILLED_FOR};
 use lag::ReportLag;
 
 /// Turns KPIs into a [`LinkEstimate`].
@@ -21,9 +25,17 @@ pub struct Estimator {
     /// Blocks that PHY records announce without saying whether they repeat others, or arrived.
     announced: Window,
     report_lag: ReportLag,
+    /// The same for what knows padding.
+    demand_lag: ReportLag,
+    demand: Demand,
+    attachment: Attachment,
+    primary: Primary,
+    /// What was granted until then was granted in another cell.
+    began: Option<ModemInstant>,
     modem_now: ModemInstant,
     newest_record: Option<HostInstant>,
     newest_grant_record: Option<HostInstant>,
+    newest_demand_record: Option<HostInstant>,
     backlog: Option<(ModemInstant, Bytes)>,
 }
 
@@ -33,6 +45,10 @@ const CLOCK_JUMP: Duration = Duration::from_secs(10);
 /// No grant for this long is an idle or a silent link. Two of the longest usual reporting intervals; chosen, pinned
 /// by the tests below.
 const IDLE_AFTER: Duration = Duration::from_millis(200);
+
+/// Data that has waited so long for a grant waits for a connection: a radio link fails after T310, of 1 s mostly (TS
+/// 36.331 §5.3.11, TS 38.331 §5.3.10).
+const LOST_AFTER: Duration = Duration::from_secs(2);
 
 /// A count of waiting bytes says nothing about now once it is older than this: modems write one every 40 ms.
 const BACKLOG_VALID: Duration = Duration::from_millis(200);
@@ -46,9 +62,15 @@ impl Estimator {
             phy: Window::new(config.window),
             announced: Window::new(config.window),
             report_lag: ReportLag::default(),
+            demand_lag: ReportLag::default(),
+            demand: Demand::new(config.direction),
+            attachment: Attachment::default(),
+            primary: Primary::default(),
+            began: None,
             modem_now: ModemInstant::default(),
             newest_record: None,
             newest_grant_record: None,
+            newest_demand_record: None,
             backlog: None,
         }
     }
@@ -68,13 +90,36 @@ impl Estimator {
     pub fn handle_kpi(&mut self, now: HostInstant, kpi: &Kpi) {
         match kpi {
             Kpi::Grant(grant) if grant.direction == self.config.direction => {
+                self.handle_demand(now, grant);
                 self.handle_grant(now, grant);
             }
             Kpi::Backlog(backlog) if self.config.direction == Direction::Uplink => {
                 self.backlog = Some((backlog.at, backlog.waiting));
             }
-            Kpi::Grant(_) | Kpi::Backlog(_) | Kpi::Signal(_) => {}
+            Kpi::Connection(told) => {
+                self.primary.handle_change(told);
+                if self.attachment.handle_change(told) {
+                    self.leave_cell(told.at);
+                }
+            }
+            Kpi::Signal(signal) => {
+                if self.primary.handle_signal(signal) {
+                    self.attachment = Attachment::Moving { since: signal.at };
+                    self.leave_cell(signal.at);
+                }
+            }
+            Kpi::Grant(_) | Kpi::Backlog(_) => {}
         }
+    }
+
+    /// What was granted in one cell says nothing about the next.
+    fn leave_cell(&mut self, at: ModemInstant) {
+        for window in [&mut self.mac, &mut self.phy, &mut self.announced] {
+            window.forget_until(at);
+        }
+        self.demand = Demand::new(self.config.direction);
+        self.backlog = None;
+        self.began = Some(at);
     }
 
     fn handle_grant(&mut self, now: HostInstant, grant: &Grant) {
@@ -89,6 +134,10 @@ impl Estimator {
             (Method::Grants, _) => Some(grant.size),
         };
         let Some(size) = size.filter(|_| carries_new_data) else { return };
+        if self.attachment.since().or(self.began).is_some_and(|began| grant.at <= began) {
+            return;
+        }
+        self.attachment.handle_grant(grant.at);
         if self.newest_grant_record != Some(now) {
             if let Some(newest) = self.newest_grant() {
                 self.report_lag.handle_gap(self.modem_now - newest);
@@ -101,7 +150,21 @@ impl Estimator {
             Layer::Phy if tells_repeats => &mut self.phy,
             Layer::Phy => &mut self.announced,
         };
-        window.push(grant.at, size, grant.padding.unwrap_or(Bytes::ZERO));
+        window.push(grant.at, size);
+    }
+
+    /// What a block says of the demand behind it, whichever way its bytes are counted.
+    fn handle_demand(&mut self, now: HostInstant, grant: &Grant) {
+        if grant.padding.is_none() || self.began.is_some_and(|began| grant.at <= began) {
+            return;
+        }
+        if self.newest_demand_record != Some(now) {
+            if let Some(newest) = self.demand.newest() {
+                self.demand_lag.handle_gap(self.modem_now - newest);
+            }
+            self.newest_demand_record = Some(now);
+        }
+        self.demand.handle_block(grant);
     }
 
     fn newest_grant(&self) -> Option<ModemInstant> {
@@ -122,21 +185,12 @@ impl Estimator {
     /// What the link carries, as far as the records so far say.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
         let age = self.newest_record.map_or(Duration::MAX, |at| now - at);
-        let window = self.window();
-        let (rate, bound, state, cause) = match window.newest() {
-            None => (Rate::ZERO, Bound::Served, State::Idle, Cause::None),
+        let state = if age > self.config.valid_for { State::Stale } else { self.link_state() };
+        let (rate, bound, cause) = match self.window().newest() {
+            None => (Rate::ZERO, Bound::Served, Cause::None),
             Some(newest) => {
-                // A grant is reported a little after it was used. What is missing within the usual lag has not been
-                // reported yet; what is missing beyond it was not granted.
-                let settled = self.modem_now.saturating_before(self.report_lag.usual());
-                let granted = window.granted(newest.max(settled));
-                let ip = granted.size.count() * u64::from(self.config.ip_share_permille) / 1000;
-                let state = self.link_state(newest);
-                let bound = self.config.assume.unwrap_or_else(|| match state {
-                    State::Silent => Bound::Capacity,
-                    _ => self.bound(granted.size),
-                });
-                (Bytes::new(ip).per(self.config.window), bound, state, self.cause())
+                let bound = self.config.assume.unwrap_or_else(|| self.bound(state));
+                (self.rate(newest, bound), bound, self.cause())
             }
         };
         LinkEstimate {
@@ -146,9 +200,44 @@ impl Estimator {
             age,
             valid_for: self.config.valid_for,
             backlog: self.fresh_backlog(),
-            state: if age > self.config.valid_for { State::Stale } else { state },
+            state,
             cause,
         }
+    }
+
+    /// The moment, on the modem's clock, that [`Bound`] speaks of; `None` while no record told of padding.
+    ///
+    /// It is that of the newest block whose padding is known, and goes on from there once a later block would usually
+    /// have been reported: what a block left behind waits until the next. Only in the uplink nothing is known of the
+    /// time after a block that took all, until another comes: new data waits unseen for its first grant.
+    pub fn bound_speaks_of(&self) -> Option<ModemInstant> {
+        let newest = self.demand.newest()?;
+        let uplink = self.config.direction == Direction::Uplink;
+        if uplink && !self.demand.is_left() {
+            return Some(newest);
+        }
+        Some(newest.max(self.modem_now.saturating_before(self.demand_lag.usual())))
+    }
+
+    fn rate(&self, newest: ModemInstant, bound: Bound) -> Rate {
+        // A grant is reported a little after it was used. What is missing within the usual lag has not been
+        // reported yet; what is missing beyond it was not granted.
+        let end = newest.max(self.modem_now.saturating_before(self.report_lag.usual()));
+        // A rate that is all the radio had is that of the time in which it was asked for all.
+        let full = match bound {
+            Bound::Capacity => self.backlogged_since(),
+            Bound::Served => None,
+        };
+        let longest = self.config.window;
+        let since = full.max(self.began);
+        let span = since.map_or(longest, |since| (end - since).max(FILLED_FOR).min(longest));
+        let granted = self.window().granted(end, span);
+        let ip = granted.count() * u64::from(self.config.ip_share_permille) / 1000;
+        Bytes::new(ip).per(span)
+    }
+
+    fn backlogged_since(&self) -> Option<ModemInstant> {
+        self.demand.backlogged_since(self.bound_speaks_of()?)
     }
 
     fn cause(&self) -> Cause {
@@ -158,13 +247,37 @@ impl Estimator {
         }
     }
 
-    fn link_state(&self, newest: ModemInstant) -> State {
-        if self.modem_now - newest <= IDLE_AFTER {
-            State::Active
-        } else if self.fresh_backlog().is_some_and(|waiting| waiting > Bytes::ZERO) {
-            State::Silent
-        } else {
-            State::Idle
+    fn link_state(&self) -> State {
+        if self.attachment.is_moving(self.modem_now) || self.is_new_here() {
+            return State::Handover;
+        }
+        let newest = self.newest_grant().filter(|_| !self.attachment.is_released());
+        match newest {
+            None => State::Idle,
+            Some(newest) if self.modem_now - newest <= IDLE_AFTER => State::Active,
+            Some(newest) if self.waits(newest) => State::Silent,
+            Some(_) => State::Idle,
+        }
+    }
+
+    /// Whether a new cell has granted too little yet to say anything of it.
+    fn is_new_here(&self) -> bool {
+        let Some(began) = self.began.filter(|began| self.modem_now - *began <= LOST_AFTER) else {
+            return false;
+        };
+        let known = match self.demand.newest() {
+            Some(_) => self.demand.known_for(),
+            None => self.newest_grant().map_or(Duration::ZERO, |newest| newest - began),
+        };
+        !self.attachment.is_released() && known < FILLED_FOR
+    }
+
+    /// Whether data waits although nothing was granted after `newest`.
+    fn waits(&self, newest: ModemInstant) -> bool {
+        match self.fresh_backlog() {
+            Some(waiting) => waiting > Bytes::ZERO,
+            // What the last blocks left behind still does: nothing was granted that could have taken it.
+            None => self.backlogged_since().is_some() && self.modem_now - newest <= LOST_AFTER,
         }
     }
 
@@ -173,15 +286,13 @@ impl Estimator {
         (self.modem_now - at <= BACKLOG_VALID).then_some(waiting)
     }
 
-    /// A device with more to send than it is granted fills its blocks; padding means that it had nothing left.
-    fn bound(&self, size: Bytes) -> Bound {
-        /// Blocks padded by less than 1/20 belong to a backlogged device. Chosen: one short last block in 100 ms of
-        /// a backlogged upload stays below it.
-        const PADDED: u64 = 20;
-        let reported = self.mac.newest().map(|newest| self.mac.granted(newest));
-        let full = reported.is_some_and(|mac| mac.padding.count() * PADDED < mac.size.count());
-        let waits = self.fresh_backlog().is_some_and(|waiting| waiting > Bytes::ZERO);
-        if (full || waits) && size > Bytes::ZERO { Bound::Capacity } else { Bound::Served }
+    fn bound(&self, state: State) -> Bound {
+        let backlogged = match self.demand.newest() {
+            Some(_) => self.backlogged_since().is_some(),
+            // Without padding there is only what the modem counts.
+            None => self.fresh_backlog().is_some_and(|waiting| waiting > Bytes::ZERO),
+        };
+        if backlogged || state == State::Silent { Bound::Capacity } else { Bound::Served }
     }
 }
 

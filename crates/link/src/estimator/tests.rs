@@ -1,5 +1,5 @@
 use super::*;
-use sounding_kpi::{Allocation, Backlog, Coding};
+use sounding_kpi::{Allocation, Backlog, BufferStatus, Change, Coding, Connection, Signal};
 use sounding_phy::lte::TbsIndex;
 use sounding_units::Prb;
 
@@ -60,6 +60,7 @@ fn block(at: ModemInstant) -> Grant {
         retransmission: false,
         decoded: None,
         allocation: None,
+        report: None,
     }
 }
 
@@ -89,6 +90,8 @@ fn the_rate_holds_between_two_reports() {
 fn the_rate_falls_to_nothing_when_the_grants_stop() {
     let mut modem = Modem::new(uplink());
     modem.grants(500, 10, block);
+    // The last of them took all there was.
+    modem.grants(10, 10, |at| Grant { padding: Some(Bytes::new(400)), ..block(at) });
     modem.records_without_grants(60);
     assert!(modem.estimate().rate < Rate::from_bits_per_sec(5 * MBIT));
     modem.records_without_grants(200);
@@ -181,4 +184,165 @@ fn the_other_direction_is_not_counted() {
     let mut modem = Modem::new(Config::new(Direction::Downlink));
     modem.grants(500, 100, block);
     assert_eq!(modem.estimate().cause, Cause::None);
+}
+
+fn downlink() -> Config {
+    Config { ip_share_permille: 1000, ..Config::new(Direction::Downlink) }
+}
+
+fn arrived(at: ModemInstant) -> Grant {
+    Grant { direction: Direction::Downlink, decoded: Some(true), ..block(at) }
+}
+
+fn padded(at: ModemInstant) -> Grant {
+    Grant { padding: Some(Bytes::new(400)), ..block(at) }
+}
+
+fn reports(waiting: u64, every_ms: u64) -> impl Fn(ModemInstant) -> Grant {
+    let waiting = Bytes::new(waiting);
+    let report = BufferStatus { least: waiting, most: waiting };
+    move |at| {
+        let due = (at.as_nanos() / 1_000_000).is_multiple_of(every_ms);
+        Grant { report: due.then_some(report), ..block(at) }
+    }
+}
+
+fn told(modem: &mut Modem, change: Change) {
+    let (host, at) = (modem.host(), modem.modem());
+    let kpi = Kpi::Connection(Connection { at, change });
+    modem.estimator.handle_record(host, at);
+    modem.estimator.handle_kpi(host, &kpi);
+}
+
+#[test]
+fn a_downlink_whose_blocks_are_all_full_is_the_radios_limit() {
+    let mut modem = Modem::new(downlink());
+    modem.grants(20, 10, arrived);
+    assert_eq!(modem.estimate().bound, Bound::Served, "nobody knows yet");
+    modem.grants(10, 10, arrived);
+    assert_eq!(modem.estimate().bound, Bound::Capacity);
+}
+
+#[test]
+fn one_block_that_took_all_there_was_makes_a_floor() {
+    let mut modem = Modem::new(downlink());
+    modem.grants(200, 10, |at| Grant { carrier: 0, ..arrived(at) });
+    modem.grants(10, 10, |at| Grant { padding: Some(Bytes::new(1)), ..arrived(at) });
+    assert_eq!(modem.estimate().bound, Bound::Served);
+    modem.grants(10, 10, arrived);
+    assert_eq!(modem.estimate().bound, Bound::Served);
+}
+
+#[test]
+fn a_late_repeat_after_the_queue_was_emptied_says_nothing() {
+    let mut modem = Modem::new(downlink());
+    for _ in 0..10 {
+        modem.grants(10, 10, |at| Grant { padding: Some(Bytes::new(1)), ..arrived(at) });
+        modem.ms += 25;
+        let (host, at) = (modem.host(), modem.modem());
+        modem.estimator.handle_record(host, at);
+        modem.estimator.handle_kpi(host, &Kpi::Grant(arrived(at)));
+        assert_eq!(modem.estimate().bound, Bound::Served);
+        modem.ms += 25;
+    }
+}
+
+#[test]
+fn a_report_that_is_served_within_a_cycle_makes_a_floor() {
+    // Each report tells 8000 bytes, and the next eight milliseconds send them.
+    let mut modem = Modem::new(uplink());
+    modem.grants(500, 10, reports(8_000, 5));
+    assert_eq!(modem.estimate().bound, Bound::Served);
+}
+
+#[test]
+fn a_report_that_outlives_the_cycle_makes_a_capacity() {
+    let mut modem = Modem::new(uplink());
+    modem.grants(500, 10, reports(20_000, 5));
+    assert_eq!(modem.estimate().bound, Bound::Capacity);
+}
+
+#[test]
+fn the_rate_of_a_link_that_has_just_been_filled_is_that_of_the_time_since() {
+    let mut modem = Modem::new(downlink());
+    // A tenth of the subframes, and then all.
+    let rarely = |at: ModemInstant| {
+        let used = (at.as_nanos() / 1_000_000).is_multiple_of(10);
+        let size = Bytes::new(if used { 1000 } else { 0 });
+        Grant { size, padding: Some(Bytes::new(1)), ..arrived(at) }
+    };
+    modem.grants(500, 10, rarely);
+    assert_eq!(modem.estimate().rate, Rate::from_bits_per_sec(8 * MBIT / 10));
+    modem.grants(30, 10, arrived);
+    let estimate = modem.estimate();
+    let expected = 8 * MBIT;
+    assert_eq!(estimate.bound, Bound::Capacity);
+    let off = estimate.rate.bits_per_sec().abs_diff(expected);
+    assert!(off * 20 < expected, "{estimate:?}");
+}
+
+#[test]
+fn a_handover_lasts_until_the_new_cell_has_granted_something() {
+    let mut modem = Modem::new(uplink());
+    modem.grants(500, 10, block);
+    told(&mut modem, Change::Handover);
+    modem.records_without_grants(60);
+    let estimate = modem.estimate();
+    assert_eq!((estimate.state, estimate.is_usable()), (State::Handover, false));
+    // Half as much as in the old cell.
+    modem.grants(40, 10, |at| Grant { size: Bytes::new(500), ..block(at) });
+    let estimate = modem.estimate();
+    assert_eq!((estimate.state, estimate.bound), (State::Active, Bound::Capacity));
+    let off = estimate.rate.bits_per_sec().abs_diff(4 * MBIT);
+    assert!(off * 10 < 4 * MBIT, "{estimate:?}");
+}
+
+#[test]
+fn a_handover_that_leads_nowhere_ends() {
+    let mut modem = Modem::new(uplink());
+    modem.grants(500, 10, padded);
+    told(&mut modem, Change::Handover);
+    modem.records_without_grants(2_000);
+    assert_eq!(modem.estimate().state, State::Handover);
+    modem.records_without_grants(10);
+    assert_eq!(modem.estimate().state, State::Idle);
+}
+
+#[test]
+fn another_primary_cell_is_a_handover_that_nobody_told_of() {
+    let signal = |modem: &mut Modem, cell, serves_as| {
+        let (host, at) = (modem.host(), modem.modem());
+        let signal = Signal { at, cell, serves_as, nr: false, rsrp_dbm: -90.0, rsrq_db: -10.0 };
+        modem.estimator.handle_record(host, at);
+        modem.estimator.handle_kpi(host, &Kpi::Signal(signal));
+    };
+    let mut modem = Modem::new(uplink());
+    modem.grants(500, 10, block);
+    signal(&mut modem, 7, Some(0));
+    signal(&mut modem, 9, Some(1));
+    signal(&mut modem, 9, None);
+    assert_eq!(modem.estimate().state, State::Active);
+    signal(&mut modem, 9, Some(0));
+    assert_eq!(modem.estimate().state, State::Handover);
+}
+
+#[test]
+fn a_released_connection_is_idle_at_once() {
+    let mut modem = Modem::new(uplink());
+    modem.grants(500, 10, block);
+    told(&mut modem, Change::Ends);
+    assert_eq!(modem.estimate().state, State::Idle);
+    told(&mut modem, Change::Begins);
+    modem.grants(40, 10, block);
+    assert_eq!(modem.estimate().state, State::Active);
+}
+
+#[test]
+fn an_uplink_that_was_left_waiting_is_silent_until_its_connection_is_lost() {
+    let mut modem = Modem::new(uplink());
+    modem.grants(500, 10, block);
+    modem.records_without_grants(210);
+    assert_eq!(modem.estimate().state, State::Silent);
+    modem.records_without_grants(2_000);
+    assert_eq!(modem.estimate().state, State::Idle);
 }

@@ -1,0 +1,182 @@
+//! Whether a device had more to send than it was granted.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use sounding_kpi::{BufferStatus, Direction, Grant};
+use sounding_units::{Bytes, ModemInstant};
+
+/// How long data has to have been left waiting before a link counts as full. Shorter, and the bursts of a window that
+/// is clocked out by acknowledgements would; longer, and a sender learns late that it has met the link. Chosen; pinned
+/// by the seeded runs of `sounding-lab`.
+pub(super) const FILLED_FOR: Duration = Duration::from_millis(20);
+
+/// A base station serves a queue at least so often, other users and all. Chosen; pinned by the same runs.
+const SERVED_WITHIN: Duration = Duration::from_millis(40);
+
+/// Reports of one cycle: a block in each subframe of each of a few carriers may have one.
+const MOST_REPORTS: usize = 64;
+
+/// What the blocks of one direction say about the demand behind them.
+///
+/// A block that is padded took all there was. One that is not left something behind, and where the device reports how
+/// much, the blocks of the next grant cycle show whether that was served in time.
+///
+/// ```text
+///             a full block                 full for `FILLED_FOR`
+///   Served ────────────────▶ Waiting ────────────────────────────▶ Backlogged
+///     ▲                        │  ▲ what was reported was served    │
+///     │        padding         │  └─────── within a cycle ──────────┤
+///     └────────────────────────┴──────────── padding ───────────────┘
+/// ```
+#[derive(Clone, Debug)]
+pub(super) struct Demand {
+    /// How long the network takes to answer a report, where the device reports at all.
+    cycle: Duration,
+    /// A block counts when it arrived: later than others, if it had to be repeated.
+    out_of_order: bool,
+    /// The first block, and the newest.
+    first: Option<ModemInstant>,
+    newest: Option<ModemInstant>,
+    /// The newest block that took all there was.
+    emptied: Option<ModemInstant>,
+    /// Until then nothing can have waited for longer than a cycle.
+    served_until: Option<ModemInstant>,
+    waiting: Option<Waiting>,
+    /// Reports that are younger than a cycle, and what of each has not been sent.
+    reports: Vec<(ModemInstant, Bytes)>,
+}
+
+/// Blocks that left something behind, without one between them that did not.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    since: ModemInstant,
+    newest: ModemInstant,
+}
+
+impl Demand {
+    /// Reports come every 5 ms in LTE and NR, and what they tell is sent within two intervals (Gandalf §4.3.2, Equation
+    /// 4); an interval more is for a block that has to be repeated. A base station sees its own queue.
+    pub(super) const fn new(direction: Direction) -> Self {
+        let cycle = match direction {
+            Direction::Uplink => Duration::from_millis(15),
+            Direction::Downlink => Duration::from_millis(1),
+        };
+        Self {
+            cycle,
+            out_of_order: matches!(direction, Direction::Downlink),
+            first: None,
+            newest: None,
+            emptied: None,
+            served_until: None,
+            waiting: None,
+            reports: Vec::new(),
+        }
+    }
+
+    /// A block of new data, of a record that knows padding.
+    pub(super) fn handle_block(&mut self, grant: &Grant) {
+        let Some(padding) = grant.padding else { return };
+        let at = grant.at;
+        self.first.get_or_insert(at);
+        self.newest = self.newest.max(Some(at));
+        let nothing_left = grant.report.is_some_and(|report| report.most == Bytes::ZERO);
+        if padding > Bytes::ZERO || nothing_left {
+            return self.handle_emptied(at);
+        }
+        self.handle_sent(at, grant.size);
+        if let Some(BufferStatus { least, most }) = grant.report {
+            if self.reports.len() == MOST_REPORTS {
+                self.reports.remove(0);
+            }
+            // Nobody knows where in its range a report is.
+            self.reports.push((at, Bytes::new(least.count().midpoint(most.count()))));
+        }
+        self.handle_left(at);
+    }
+
+    fn handle_emptied(&mut self, at: ModemInstant) {
+        self.emptied = self.emptied.max(Some(at));
+        self.serve_until(at + self.cycle);
+        self.reports.retain(|(reported, _)| *reported > at);
+        self.waiting = self.waiting.filter(|waiting| waiting.newest > at);
+        if let Some(waiting) = &mut self.waiting {
+            waiting.since = waiting.since.max(at);
+        }
+    }
+
+    /// A block's bytes were for what was reported before it.
+    fn handle_sent(&mut self, at: ModemInstant, size: Bytes) {
+        let cycle = self.cycle;
+        let mut served = None;
+        self.reports.retain_mut(|(reported, left)| {
+            if *reported < at {
+                *left = left.saturating_sub(size);
+            }
+            let in_time = at - *reported <= cycle;
+            if in_time && *left == Bytes::ZERO {
+                served = served.max(Some(*reported + cycle));
+            }
+            in_time && *left > Bytes::ZERO
+        });
+        if let Some(until) = served {
+            self.serve_until(until);
+        }
+    }
+
+    /// A block left something behind.
+    fn handle_left(&mut self, at: ModemInstant) {
+        // Of blocks of one subframe one that was not filled tells of all.
+        if self.emptied.is_some_and(|emptied| at <= emptied) {
+            return;
+        }
+        // What a repeated block left behind may long have been sent when it comes: alone it tells nothing.
+        let goes_on = |waiting: &Waiting| {
+            !self.out_of_order || waiting.filled() || at - waiting.newest <= FILLED_FOR
+        };
+        self.waiting = Some(match self.waiting {
+            Some(waiting) if goes_on(&waiting) => {
+                Waiting { newest: waiting.newest.max(at), ..waiting }
+            }
+            _ => Waiting { since: at, newest: at },
+        });
+    }
+
+    fn serve_until(&mut self, until: ModemInstant) {
+        self.served_until = self.served_until.max(Some(until));
+    }
+
+    /// Since when more has waited than was granted, as it stands at `now`; `None` if that cannot be said.
+    pub(super) fn backlogged_since(&self, now: ModemInstant) -> Option<ModemInstant> {
+        let waiting = self.waiting?;
+        let end = match self.out_of_order {
+            // A downlink block may happen to be as large as what is left. What waits longer is not served, or is not.
+            true if now - waiting.newest > SERVED_WITHIN => return None,
+            true => waiting.newest,
+            false => waiting.newest.max(now),
+        };
+        let since = self.served_until.map_or(waiting.since, |until| until.max(waiting.since));
+        (end - since >= FILLED_FOR).then_some(since)
+    }
+
+    /// Whether the newest blocks left something behind.
+    pub(super) const fn is_left(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// How long blocks have been told of.
+    pub(super) fn known_for(&self) -> Duration {
+        self.first.zip(self.newest).map_or(Duration::ZERO, |(first, newest)| newest - first)
+    }
+
+    /// The newest block that told something.
+    pub(super) const fn newest(&self) -> Option<ModemInstant> {
+        self.newest
+    }
+}
+
+impl Waiting {
+    fn filled(&self) -> bool {
+        self.newest - self.since >= FILLED_FOR
+    }
+}
