@@ -19,6 +19,7 @@ pub mod oracle;
 pub mod part;
 mod registry;
 pub mod reno;
+pub mod sounding;
 
 pub use bbr::Bbr;
 pub use controller::{Ack, Controller, Departure, Loss, Recovery, Start};
@@ -26,3 +27,4 @@ pub use cubic::Cubic;
 pub use oracle::Oracle;
 pub use registry::{Make, by_name, names};
 pub use reno::Reno;
+pub use sounding::Sounding;

@@ -4,6 +4,7 @@ use crate::bbr::Bbr;
 use crate::biscay::{BiscayController, Knobs};
 use crate::cubic::Cubic;
 use crate::reno::Reno;
+use crate::sounding::Sounding;
 use crate::{Controller, Start};
 
 /// Makes a controller for a flow.
@@ -16,6 +17,7 @@ const CONTROLLERS: &[(&str, Make)] = &[
     ("cubic", |start| Box::new(Cubic::new(start))),
     ("bbr", |start| Box::new(Bbr::new(start))),
     ("biscay", |start| Box::new(BiscayController::new(Knobs::default(), start))),
+    ("sounding", |start| Box::new(Sounding::new(start))),
 ];
 
 /// How to make the controller of this name.

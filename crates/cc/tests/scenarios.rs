@@ -26,6 +26,8 @@ enum Change {
     Room(usize),
     /// What a modem says of it, in Mbit/s of IP; it says nothing before.
     Told(u64),
+    /// What it says now is only what was asked for.
+    Floor(u64),
     /// The modem falls silent.
     Silence,
     /// The retransmission timer fires once.
@@ -46,7 +48,7 @@ struct Path {
     ticks: u64,
     per_ten_ms: u64,
     room: usize,
-    told: Option<u64>,
+    told: Option<(u64, Bound)>,
     rate: DeliveryRate,
     pacer: Pacer,
     queue: VecDeque<Departure>,
@@ -91,7 +93,8 @@ impl Path {
         match change {
             Change::Path(per_ten_ms) => self.per_ten_ms = per_ten_ms,
             Change::Room(room) => self.room = room,
-            Change::Told(mbit) => self.told = Some(mbit),
+            Change::Told(mbit) => self.told = Some((mbit, Bound::Capacity)),
+            Change::Floor(mbit) => self.told = Some((mbit, Bound::Served)),
             Change::Silence => self.told = None,
             Change::Timeout => {
                 self.timed_out = true;
@@ -126,11 +129,13 @@ impl Path {
     fn tick(&mut self) {
         self.ticks += 1;
         let now = self.now();
-        if let Some(mbit) = self.told.filter(|_| self.ticks.is_multiple_of(10 * TICKS_PER_MS)) {
+        if let Some((mbit, bound)) =
+            self.told.filter(|_| self.ticks.is_multiple_of(10 * TICKS_PER_MS))
+        {
             let estimate = LinkEstimate {
                 direction: Direction::Uplink,
                 rate: Rate::from_bits_per_sec(mbit * 1_000_000),
-                bound: Bound::Capacity,
+                bound,
                 age: Duration::from_millis(10),
                 valid_for: Duration::from_millis(300),
                 backlog: None,
@@ -391,6 +396,45 @@ fn biscay() {
     2440    22    5.73      0  fallback: silent
     2460    48    5.73      0  fallback: silent
     2480    48    5.73      1  fallback: silent
+    ");
+}
+
+#[test]
+fn sounding() {
+    let scenes: [Scene; 6] = [
+        ("connects, is told 12 Mbit/s", 400, Change::Told(12)),
+        ("the path doubles, unseen", 400, Change::Path(20)),
+        ("12 is but a floor", 400, Change::Floor(12)),
+        ("is told 24", 400, Change::Told(24)),
+        ("24 is but a floor", 400, Change::Floor(24)),
+        ("hears nothing more", 200, Change::Silence),
+    ];
+    insta::assert_snapshot!(table(named("sounding"), &scenes), @r"
+      ms  cwnd  Mbit/s  queue  state
+     100    61   14.48     15  biscay                connects, is told 12 Mbit/s
+     200    61   14.48     22  biscay
+     300    61   14.48     22  biscay
+     400    61   14.48     22  biscay
+     500    61   14.48      0  biscay                the path doubles, unseen
+     600    61   14.48      1  biscay
+     700    61   14.48      0  biscay
+     800    61   14.48      1  biscay
+     900   178   39.81     31  probing               12 is but a floor
+    1000   223   82.87    176  probing, held
+    1100   223   82.87    145  probing, held
+    1200   183   68.05    105  probing, held
+    1300   115   28.96     37  biscay                is told 24
+    1400   115   28.96     37  biscay
+    1500   115   28.96     37  biscay
+    1600   115   28.96     37  biscay
+    1700   166   40.40     88  probing, held         24 is but a floor
+    1800   166   39.05     88  probing, held
+    1900   166   28.96     88  probing, held
+    2000   166   28.96     88  probing, held
+    2050   166   28.96     88  probing, held         hears nothing more
+    2100   168   28.67     88  fallback: silent
+    2150   166   17.20     70  fallback: silent
+    2200   166   22.94     58  fallback: silent
     ");
 }
 
