@@ -1,5 +1,6 @@
 //! Experiments: flows over emulated links, what was measured, and pages that show it.
 
+pub mod bound;
 pub mod bpf_cost;
 pub mod ceiling;
 pub mod daemon;

@@ -6,12 +6,12 @@ use std::time::Duration;
 use clap::Subcommand;
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
-use sounding_lab::{bpf_cost, ceiling, granularity, mahimahi, overhead, provenance, versus};
+use sounding_lab::{bound, bpf_cost, ceiling, granularity, mahimahi, overhead, provenance, versus};
 use sounding_units::Rate;
 
 /// Experiments that compare this project with others and with itself.
 ///
-/// They run real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo. Figures
+/// Most run real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo. Figures
 /// are only as good as the machine is quiet; each result says how busy it was.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
@@ -25,7 +25,8 @@ Examples:
   sounding lab list
   sudo sounding lab run mahimahi --reps 3 --markdown docs/emulator-vs-mahimahi.md
   sudo sounding lab run mahimahi --traces vz-short.down --duration 20s --reps 1
-  sudo sounding lab run emu-ceiling --json ceiling.json";
+  sudo sounding lab run emu-ceiling --json ceiling.json
+  sounding lab run bound --seeds 1000";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -47,6 +48,7 @@ enum Experiment {
     Mahimahi(MahimahiArgs),
     EmuCeiling(CeilingArgs),
     Biscay(BiscayArgs),
+    Bound(BoundArgs),
     BpfCost(BpfCostArgs),
     Granularity(GranularityArgs),
     Overhead(OverheadArgs),
@@ -141,6 +143,25 @@ struct BiscayArgs {
     /// Folder with traces and captures
     #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
     data: PathBuf,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// How often an estimate is right that says whether the radio or the sender sets the limit, in modelled cells
+#[derive(clap::Args)]
+struct BoundArgs {
+    /// Runs, each with a cell, a load and a flow of its own
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    seeds: u64,
+
+    /// The first run's seed; the others follow
+    #[arg(long, value_name = "SEED", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
+    first: u64,
+
+    /// Runs at once; as many as this machine has processors unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
 
     #[command(flatten)]
     output: Output,
@@ -244,14 +265,16 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
         Verb::Run { experiment: Experiment::Biscay(args) } => biscay(args),
+        Verb::Run { experiment: Experiment::Bound(args) } => bound(args),
         Verb::Run { experiment: Experiment::BpfCost(args) } => cost(args),
         Verb::Run { experiment: Experiment::Granularity(args) } => granularity(args),
         Verb::Run { experiment: Experiment::Overhead(args) } => overhead(args),
     }
 }
 
-const EXPERIMENTS: [(&str, &str); 6] = [
+const EXPERIMENTS: [(&str, &str); 7] = [
     ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
+    ("bound", "labels of link estimates against what modelled cells know; no rights needed; 1 min"),
     (
         "mahimahi",
         "kernel CUBIC and BBR through the emulator against the same through mahimahi; 40 min",
@@ -317,6 +340,26 @@ fn biscay(args: BiscayArgs) -> miette::Result<ExitCode> {
     let markdown = comparison.markdown();
     let page = format!("{markdown}\n{}", comparison.provenance);
     args.output.write(&markdown, &page, &comparison)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bound(args: BoundArgs) -> miette::Result<ExitCode> {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let plan = bound::Plan {
+        first: args.first,
+        seeds: args.seeds,
+        jobs: args.jobs.map_or_else(processors, usize::from),
+    };
+    let step = (plan.seeds / 20).max(1);
+    let progress = |done: u64| {
+        if done.is_multiple_of(step) {
+            eprintln!("{done} of {} runs", plan.seeds);
+        }
+    };
+    let outcome = bound::run(&plan, progress).into_diagnostic()?;
+    let text = outcome.to_string();
+    let page = format!("```\n{text}```\n\n{}", outcome.provenance);
+    args.output.write(&text, &page, &outcome)?;
     Ok(ExitCode::SUCCESS)
 }
 

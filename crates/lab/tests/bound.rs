@@ -1,0 +1,33 @@
+//! The label of an estimate against what the modelled cell knows.
+
+use sounding_lab::bound::{Outcome, Plan, run};
+
+fn judged(seeds: u64) -> Outcome {
+    let outcome = run(&Plan { first: 0, seeds, jobs: 2 }, |_| {}).expect("sound cells");
+    print!("{outcome}");
+    outcome
+}
+
+/// Each kind of flow, up and down, in LTE and NR, four times; all thousand seeds are `sounding lab run bound`.
+#[test]
+fn labels_are_right_in_ninety_nine_of_a_hundred_milliseconds() {
+    let outcome = judged(64);
+    let total = outcome.total;
+    assert_eq!(outcome.rows.len(), 16);
+    let right = total.right().expect("something was judged");
+    assert!(right >= 0.99, "{right}");
+    // A label that is always the same would be right half of the time: both have to occur, and both to be right.
+    for (truth, labels) in total.labels.iter().enumerate() {
+        let of = labels.iter().sum::<u64>();
+        assert!(of > 20_000, "{of}");
+        assert!(labels[truth] as f64 >= 0.98 * of as f64, "{labels:?} of truth {truth}");
+    }
+    assert!(total.judged() as f64 > 0.9 * total.ticks as f64, "most is judged");
+}
+
+#[test]
+fn an_estimate_is_not_used_on_the_way_from_cell_to_cell_and_says_why() {
+    let total = judged(64).total;
+    assert!(total.away > 500, "{}", total.away);
+    assert_eq!((total.away_known, total.away_named), (total.away, total.away));
+}
