@@ -1,7 +1,8 @@
 use sounding_diag::LogCode;
 use sounding_diag::record::{
-    AperiodicCsf, LteRrc, MacDownlink, MacUplink, NrCsf, NrSearcher, PdschDemapper, PdschStat,
-    PeriodicCsf, PuschTxReport, ServingCells, UplinkBuffer,
+    AperiodicCsf, LteRrc, MacDownlink, MacUplink, NrCsf, NrDownlinkData, NrPdschStatus, NrRrc,
+    NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule, PdschDemapper, PdschStat, PeriodicCsf,
+    PuschTxReport, ServingCells, UplinkBuffer,
 };
 
 use crate::Direction;
@@ -13,12 +14,25 @@ use crate::Direction;
 /// there was more to send; then what says that the device goes to another cell.
 pub const fn codes(direction: Direction) -> &'static [LogCode] {
     match direction {
-        Direction::Uplink => {
-            &[PuschTxReport::CODE, MacUplink::CODE, UplinkBuffer::CODE, LteRrc::CODE]
-        }
-        Direction::Downlink => {
-            &[PdschStat::CODE, MacDownlink::CODE, PdschDemapper::CODE, LteRrc::CODE]
-        }
+        Direction::Uplink => &[
+            PuschTxReport::CODE,
+            NrUplinkSchedule::CODE,
+            MacUplink::CODE,
+            NrUplink::CODE,
+            NrUplinkBsr::CODE,
+            UplinkBuffer::CODE,
+            LteRrc::CODE,
+            NrRrc::CODE,
+        ],
+        Direction::Downlink => &[
+            PdschStat::CODE,
+            NrPdschStatus::CODE,
+            MacDownlink::CODE,
+            NrDownlinkData::CODE,
+            PdschDemapper::CODE,
+            LteRrc::CODE,
+            NrRrc::CODE,
+        ],
     }
 }
 

@@ -45,8 +45,7 @@ impl LinkEstimate {
 pub enum Bound {
     /// Throughout those 20 ms more waited than was granted, and `rate` is that of the time in which it did: this is what
     /// the radio had. In the downlink that is a queue at the base station that no block emptied; in the uplink data that
-    /// was not sent within the 15 ms that the network takes to answer a report. New data that waits for its first grant
-    /// does not count: how long a device has to ask says nothing of what it is given then.
+    /// was not sent within the 15 ms that the network takes to answer a report.
     Capacity,
     /// The device was granted all it asked for: a floor.
     Served,

@@ -312,7 +312,15 @@ fn a_handover_that_leads_nowhere_ends() {
 fn another_primary_cell_is_a_handover_that_nobody_told_of() {
     let signal = |modem: &mut Modem, cell, serves_as| {
         let (host, at) = (modem.host(), modem.modem());
-        let signal = Signal { at, cell, serves_as, nr: false, rsrp_dbm: -90.0, rsrq_db: -10.0 };
+        let signal = Signal {
+            at,
+            cell,
+            serves_as,
+            nr: false,
+            rsrp_dbm: -90.0,
+            rsrq_db: -10.0,
+            sinr_db: None,
+        };
         modem.estimator.handle_record(host, at);
         modem.estimator.handle_kpi(host, &Kpi::Signal(signal));
     };

@@ -77,6 +77,7 @@ fn block(at: ModemInstant, prb: u16, bytes: u64) -> Kpi {
         retransmission: false,
         decoded: Some(true),
         allocation: Some(Allocation { prb: Prb::new(prb), coding, layers: Some(1) }),
+        report: None,
     })
 }
 
@@ -91,7 +92,15 @@ fn report(at: ModemInstant, cqi: u8) -> Kpi {
 }
 
 fn level(at: ModemInstant, rsrp_dbm: f32) -> Kpi {
-    Kpi::Signal(Signal { at, cell: 1, rsrp_dbm, rsrq_db: -10.0, sinr_db: None })
+    Kpi::Signal(Signal {
+        at,
+        cell: 1,
+        serves_as: Some(0),
+        nr: false,
+        rsrp_dbm,
+        rsrq_db: -10.0,
+        sinr_db: None,
+    })
 }
 
 #[test]
