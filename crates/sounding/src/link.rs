@@ -91,14 +91,11 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         sounders.push((Sounder::new(config).hearing(log), Rows::new(args.bin)));
     }
     let mut series = Series { sounders, out: BufWriter::new(io::stdout().lock()), json: args.json };
-    let printed = series.head(&directions).and_then(|()| series.flush());
-    let outcome = printed.map_err(Stopped::Output).and_then(|()| {
-        if is_recorded(&args.source) {
-            series.read_recorded(&args.source)
-        } else {
-            series.read_live(&args.source, &directions, args.method.into())
-        }
-    });
+    let outcome = if is_recorded(&args.source) {
+        series.read_recorded(&args.source, &directions)
+    } else {
+        series.read_live(&args.source, &directions, args.method.into())
+    };
     match outcome {
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(Stopped::Output(error)) => return Err(error).into_diagnostic(),
@@ -132,13 +129,14 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const PUT_BACK: Duration = Duration::from_secs(1);
 
 impl Series {
-    fn read_recorded(&mut self, source: &Source) -> Result<(), Stopped> {
+    fn read_recorded(&mut self, source: &Source, directions: &[Direction]) -> Result<(), Stopped> {
         let path = match source.place() {
             Source::Path(path) => path,
             _ => Path::new("-"),
         };
         let failed = |error: input::CaptureError| Stopped::Input(error.into());
         let mut capture = input::Source::open(path).map_err(failed)?;
+        self.head(directions)?;
         let kind = capture.kind();
         let plain = std::mem::take(&mut self.sounders);
         self.sounders =
@@ -169,6 +167,7 @@ impl Series {
         }
         let stop = failed(signals::stop_flag().into_diagnostic())?;
         let port = failed(source.open().into_diagnostic())?;
+        self.head(directions)?;
         let codes = directions.iter().flat_map(|&direction| sounding_kpi::codes(direction));
         let channel =
             if method.reads_channel() { sounding_kpi::channel_codes() } else { Default::default() };
@@ -223,16 +222,17 @@ impl Series {
         }
     }
 
-    fn head(&mut self, directions: &[Direction]) -> io::Result<()> {
+    /// Only once there is something to read.
+    fn head(&mut self, directions: &[Direction]) -> Result<(), Stopped> {
         if self.json {
             return Ok(());
         }
-        let columns = "rate bound state age";
-        let heads = vec![heading(columns); directions.len()].join("  |");
-        writeln!(self.out, "{:>9}  {heads}", "time")?;
+        let heads = vec![heading("rate bound state age"); directions.len()].join("  |");
         let names: Vec<String> =
             directions.iter().map(|d| format!("{:^36}", d.to_string())).collect();
-        writeln!(self.out, "{:>9}  {}", "s", names.join("  |"))
+        writeln!(self.out, "{:>9}  {heads}", "time")
+            .and_then(|()| writeln!(self.out, "{:>9}  {}", "s", names.join("  |")))
+            .map_err(Stopped::Output)
     }
 
     /// Prints what is known of all directions.

@@ -109,10 +109,10 @@ Examples:
 
   A plan's cell with the plan's flows in this kernel, and the same cell for a browser:
     sudo sounding emu examples/plans/biscay.toml --set duration=10s
-    sudo sounding emu examples/plans/biscay.toml --set duration=1h -- firefox
+    sudo sounding emu examples/plans/biscay.toml --set seeds=1 --set sweep={} --set duration=1h -- firefox
 
   Its modem at a name, and who reads it in another terminal:
-    sudo sounding emu examples/plans/biscay.toml --link /tmp/modem -- bash
+    sudo sounding emu examples/plans/biscay.toml --set seeds=1 --set sweep={} --link /tmp/modem -- bash
     sounding link /tmp/modem
 
 Exit status: that of COMMAND; 128+N if signal N ended it; 1 if the emulation could not start.";

@@ -50,10 +50,16 @@ pub(super) fn run(args: &Args, path: &Path) -> Result<ExitCode> {
         results.push(as_json(run, &figures, &ended));
     }
     if interrupts.raised() {
-        eprintln!("sounding: interrupted after {} of {} runs", results.len(), runs.len());
+        let left = runs.len() - results.len();
+        eprintln!("sounding: interrupted: the last run was cut short, {left} were not begun");
     }
     if let Some(path) = &args.json {
-        let result = json!({ "plan": text.text(), "set": text.sets(), "runs": results });
+        let result = json!({
+            "plan": text.text(),
+            "set": text.sets(),
+            "complete": !interrupts.raised(),
+            "runs": results,
+        });
         table::write_json(path, &result).into_diagnostic()?;
     }
     Ok(if interrupts.raised() { ExitCode::from(130) } else { ExitCode::SUCCESS })
