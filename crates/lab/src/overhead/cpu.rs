@@ -29,7 +29,7 @@ pub enum Reads {
 pub enum Port {
     /// A pty, on which the modem sends each record at once.
     Pty,
-    /// A vendor's router: the modem buffers, and is drained every millisecond.
+    /// A vendor's router: the modem buffers, and is drained as often as its reader asks.
     Drained,
 }
 
@@ -184,7 +184,7 @@ impl fmt::Display for Port {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pty => "pty, sent at once",
-            Self::Drained => "router, drained every 1 ms",
+            Self::Drained => "router, drained",
         })
     }
 }
