@@ -145,6 +145,7 @@ mod tests {
         let score = Score::of(&[series], 0, window, &[late]).unwrap();
         assert!(score.pearson_r.unwrap() > 0.999_999);
         assert!((score.error_p80 - 0.1).abs() < 1e-9 && (score.bias - 0.1).abs() < 1e-9);
-        assert!(score.next_error_p50 > 0.05);
+        // From one span to the next there is mostly a tenth more, or nearly: as a forecast it is better.
+        assert!(score.next_error_p50 < 0.05 && score.next_error_p80 > score.next_error_p50);
     }
 }

@@ -161,7 +161,7 @@ fn what_is_wrong_is_said_with_its_place_and_what_there_is_instead() {
         ),
         ("a kind of traffic", PLAN.to_owned() + "traffic = { kind = \"torrent\" }"),
         ("a direction", with(PLAN, flow, "direction = \"sideways\"\n")),
-        ("a controller", PLAN.to_owned() + "controller = \"vegas\""),
+        ("a controller", PLAN.to_owned() + "controller = \"quic\""),
         ("seeds that are none", with(PLAN, "duration", "seeds = \"9..3\"\nduration")),
         ("a negative seed", with(PLAN, "duration", "seeds = -1\nduration")),
         ("a device that is not there", PLAN.to_owned() + "device = \"phone\""),
