@@ -43,7 +43,8 @@ fn both_methods_of_biscay_go_with_goodput() {
     for method in [Method::Grants, Method::Formula] {
         each(method, |link, _, score| {
             assert!(r(&score) >= 0.97, "{}: {score:?}", link.name());
-            assert!(score.bias.abs() < 0.02, "{}: {score:?}", link.name());
+            // A capacity is the rate of the time in which more was asked for than granted: a little above the mean.
+            assert!((-0.02..0.05).contains(&score.bias), "{}: {score:?}", link.name());
         });
     }
 }

@@ -96,7 +96,7 @@ fn biscay_takes_its_own_small_grants_of_a_downlink_for_all_there_is() {
     let all = race(lte(), DOWN, "bbr").report.throughput().mbit_per_sec();
     assert!(f64::from(run.states["biscay"]) > 0.9 * f64::from(run.states.values().sum::<u32>()));
     let taken = run.report.throughput().mbit_per_sec() / all;
-    assert!(taken < 0.5, "{taken}");
+    assert!(taken < 0.7, "{taken}");
 }
 
 #[test]
