@@ -1,5 +1,6 @@
 use core::time::Duration;
 
+use sounding_diag::LogCode;
 use sounding_kpi::Direction;
 
 use crate::Bound;
@@ -52,9 +53,12 @@ impl Method {
     pub const ALL: [Self; 7] =
         [Self::Grants, Self::Formula, Self::Cqi, Self::Cell, Self::Prb, Self::Mcs, Self::Rsrp];
 
-    /// Whether it needs records of the channel (`sounding_kpi::channel_codes`) besides those of grants.
-    pub const fn reads_channel(self) -> bool {
-        matches!(self, Self::Cqi | Self::Cell | Self::Rsrp)
+    /// Log records of the channel that it needs besides those of grants (`sounding_kpi::codes`).
+    pub const fn channel_codes(self) -> &'static [LogCode] {
+        match self {
+            Self::Cqi | Self::Cell | Self::Rsrp => sounding_kpi::channel_codes(),
+            Self::Grants | Self::Formula | Self::Prb | Self::Mcs => &[],
+        }
     }
 }
 

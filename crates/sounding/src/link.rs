@@ -169,9 +169,7 @@ impl Series {
         let port = failed(source.open().into_diagnostic())?;
         self.head(directions)?;
         let codes = directions.iter().flat_map(|&direction| sounding_kpi::codes(direction));
-        let channel =
-            if method.reads_channel() { sounding_kpi::channel_codes() } else { Default::default() };
-        let codes = codes.chain(channel).copied().collect();
+        let codes = codes.chain(method.channel_codes()).copied().collect();
         let wanted = Wanted { codes, ..Wanted::default() };
         let mut live = Live::new(port, Some(wanted)).remembering(source);
         let mut buffer = vec![0; READ_SIZE];

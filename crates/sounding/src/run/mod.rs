@@ -100,10 +100,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     };
     let wanted = config.mask.then(|| {
         // What the estimate needs first: the budget takes from the end.
-        let channel: &[_] = match config.link.method.reads_channel() {
-            true => sounding_kpi::channel_codes(),
-            false => &[],
-        };
+        let channel = config.link.method.channel_codes();
         let needed = sounding_kpi::codes(config.link.direction).iter().chain(channel).copied();
         let posted = posts.iter().flat_map(|posts| posts.subscription.codes());
         Wanted {
