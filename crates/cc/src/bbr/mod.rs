@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::part::{Aggregation, FullPipe, Round, Windowed, burst};
+use crate::part::{Aggregation, FullPipe, Pause, Round, Windowed, burst};
 use crate::{Ack, Controller, Departure, Loss, Start};
 use recovery::Conservation;
 
@@ -20,8 +20,6 @@ use recovery::Conservation;
 const BANDWIDTH_ROUNDS: u64 = 10;
 /// §4.1.2.2: RTpropFilterLen; §4.3.5: ProbeRTTInterval.
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
-/// §4.3.5: ProbeRTTDuration.
-const PROBE_RTT_LASTS: Duration = Duration::from_millis(200);
 /// In segments (§4.2.3.3: BBRMinPipeCwnd).
 const LEAST_CWND: u64 = 4;
 /// In segments. No path comes near; it bounds what follows from absurd samples.
@@ -70,14 +68,8 @@ pub struct Bbr {
 enum Mode {
     Startup,
     Drain,
-    ProbeBw {
-        phase: usize,
-        since: HostInstant,
-    },
-    ProbeRtt {
-        /// Once the flight is small enough: when to leave, and whether a round has passed since.
-        until: Option<(HostInstant, bool)>,
-    },
+    ProbeBw { phase: usize, since: HostInstant },
+    ProbeRtt(Pause),
 }
 
 impl Bbr {
@@ -129,8 +121,8 @@ impl Bbr {
     /// The queue is known to be empty now: ProbeRTT has nothing to find.
     pub fn confirm_rtt_min(&mut self, now: HostInstant) {
         self.rtt_min_at = now;
-        if let Mode::ProbeRtt { until } = &mut self.mode {
-            *until = Some((now, true));
+        if let Mode::ProbeRtt(pause) = &mut self.mode {
+            pause.end(now);
         }
     }
 
@@ -144,7 +136,7 @@ impl Bbr {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
             Mode::ProbeBw { phase, .. } => (CYCLE[phase], CRUISE_CWND_GAIN),
-            Mode::ProbeRtt { .. } => (1000, 1000),
+            Mode::ProbeRtt(_) => (1000, 1000),
         }
     }
 
@@ -224,32 +216,22 @@ impl Bbr {
             self.rtt_min = Some(rtt);
             self.rtt_min_at = now;
         }
-        let probing = matches!(self.mode, Mode::ProbeRtt { .. });
+        let probing = matches!(self.mode, Mode::ProbeRtt(_));
         if expired && !probing && !self.idle_restart {
             self.save_cwnd();
-            self.mode = Mode::ProbeRtt { until: None };
+            self.mode = Mode::ProbeRtt(Pause::default());
         }
-        if let Mode::ProbeRtt { until } = self.mode {
-            self.probe_rtt(ack, until, round_began);
+        if let Mode::ProbeRtt(pause) = self.mode {
+            self.probe_rtt(ack, pause, round_began);
         }
         self.idle_restart = false;
     }
 
-    fn probe_rtt(&mut self, ack: &Ack, until: Option<(HostInstant, bool)>, round_began: bool) {
-        let from = if until.is_none() { ack.delivered } else { self.probing.start };
-        self.probing = from..ack.delivered + ack.in_flight + Bytes::new(1);
-        let until = match until {
-            None if ack.in_flight <= self.least_cwnd() => {
-                self.round.restart(ack.delivered);
-                Some((ack.now + PROBE_RTT_LASTS, false))
-            }
-            Some((at, _)) if round_began => Some((at, true)),
-            until => until,
-        };
-        self.mode = Mode::ProbeRtt { until };
-        if let Some((at, true)) = until
-            && ack.now > at
-        {
+    fn probe_rtt(&mut self, ack: &Ack, mut pause: Pause, round_began: bool) {
+        let small = self.least_cwnd();
+        let over = pause.handle_ack(ack, &mut self.round, round_began, small, &mut self.probing);
+        self.mode = Mode::ProbeRtt(pause);
+        if over {
             self.rtt_min_at = ack.now;
             self.cwnd = self.cwnd.max(self.prior_cwnd);
             if self.full.is_full() {
@@ -262,8 +244,7 @@ impl Bbr {
 
     /// The last window that neither recovery nor ProbeRTT made smaller (§4.2.3.4).
     fn save_cwnd(&mut self) {
-        let modulated =
-            self.conservation.is_recovering() || matches!(self.mode, Mode::ProbeRtt { .. });
+        let modulated = self.conservation.is_recovering() || matches!(self.mode, Mode::ProbeRtt(_));
         self.prior_cwnd = if modulated { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 
@@ -289,7 +270,7 @@ impl Bbr {
             }
             self.cwnd = self.cwnd.max(self.least_cwnd());
         }
-        if matches!(self.mode, Mode::ProbeRtt { .. }) {
+        if matches!(self.mode, Mode::ProbeRtt(_)) {
             self.cwnd = self.cwnd.min(self.least_cwnd());
         }
     }
@@ -349,7 +330,7 @@ impl Controller for Bbr {
             Mode::ProbeBw { phase: 0, .. } => "probe up",
             Mode::ProbeBw { phase: 1, .. } => "probe down",
             Mode::ProbeBw { .. } => "cruise",
-            Mode::ProbeRtt { .. } => "probe rtt",
+            Mode::ProbeRtt(_) => "probe rtt",
         }
     }
 }

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::part::{Aggregation, FullPipe, Round, burst};
+use crate::part::{Aggregation, FullPipe, Pause, Round, burst};
 use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
 use probe::{LOSS_THRESHOLD, Probe};
 use signals::{ShortTerm, Signals};
@@ -82,17 +82,12 @@ pub struct Bbr3 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Startup,
-    Drain {
-        since_round: u64,
-    },
+    Drain { since_round: u64 },
     Down,
     Cruise,
     Refill,
     Up,
-    ProbeRtt {
-        /// Once the flight is small enough: when to leave, and whether a round has passed since.
-        until: Option<(HostInstant, bool)>,
-    },
+    ProbeRtt(Pause),
 }
 
 /// Losses of the round in hand, in Startup.
@@ -167,7 +162,7 @@ impl Bbr3 {
             Mode::Down => (DOWN_GAIN, CWND_GAIN),
             Mode::Cruise | Mode::Refill => (1000, CWND_GAIN),
             Mode::Up => (UP_GAIN, UP_CWND_GAIN),
-            Mode::ProbeRtt { .. } => (1000, PROBE_RTT_CWND_GAIN),
+            Mode::ProbeRtt(_) => (1000, PROBE_RTT_CWND_GAIN),
         }
     }
 
@@ -267,7 +262,7 @@ impl Bbr3 {
 
     /// The last window that neither recovery nor ProbeRTT made smaller (§5.6.4.4).
     fn save_cwnd(&mut self) {
-        let modulated = self.recovering || matches!(self.mode, Mode::ProbeRtt { .. });
+        let modulated = self.recovering || matches!(self.mode, Mode::ProbeRtt(_));
         self.prior_cwnd = if modulated { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 
@@ -301,7 +296,7 @@ impl Bbr3 {
             Mode::Startup | Mode::Drain { .. } => None,
             Mode::Down | Mode::Refill | Mode::Up => self.probe.bound,
             Mode::Cruise => headroom,
-            Mode::ProbeRtt { .. } => {
+            Mode::ProbeRtt(_) => {
                 Some(headroom.map_or(self.probe_rtt_cwnd(), |room| room.min(self.probe_rtt_cwnd())))
             }
         };
@@ -319,9 +314,7 @@ impl Controller for Bbr3 {
         self.idle_restart = true;
         match self.mode {
             Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up => self.set_pacing(1000),
-            Mode::ProbeRtt { until: Some((at, _)) } if sent.at > at => {
-                self.leave_probe_rtt(sent.at);
-            }
+            Mode::ProbeRtt(pause) if pause.has_lasted(sent.at) => self.leave_probe_rtt(sent.at),
             _ => {}
         }
     }
@@ -362,7 +355,7 @@ impl Controller for Bbr3 {
         bounds.rate = wider(bounds.rate, self.undo.bounds.rate);
         bounds.inflight = wider(bounds.inflight, self.undo.bounds.inflight);
         self.probe.bound = wider(self.probe.bound, self.undo.long_term);
-        let in_probe_rtt = matches!(self.mode, Mode::ProbeRtt { .. });
+        let in_probe_rtt = matches!(self.mode, Mode::ProbeRtt(_));
         match self.undo.from.take() {
             Some(Mode::Startup) if self.mode != Mode::Startup => {
                 self.reached = false;
@@ -391,7 +384,7 @@ impl Controller for Bbr3 {
             Mode::Cruise => "cruise",
             Mode::Refill => "refill",
             Mode::Up => "probe up",
-            Mode::ProbeRtt { .. } => "probe rtt",
+            Mode::ProbeRtt(_) => "probe rtt",
         }
     }
 }

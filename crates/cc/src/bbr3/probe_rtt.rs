@@ -1,18 +1,17 @@
 use core::time::Duration;
 
-use sounding_units::{Bytes, HostInstant};
+use sounding_units::HostInstant;
 
 use super::probe::Feedback;
 use super::signals::ShortTerm;
 use super::{Bbr3, Mode};
 use crate::Ack;
+use crate::part::Pause;
 
 /// §2: MinRTTFilterLen.
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
 /// §2: ProbeRTTInterval.
 const PROBE_RTT_AFTER: Duration = Duration::from_secs(5);
-/// §2: ProbeRTTDuration.
-const PROBE_RTT_LASTS: Duration = Duration::from_millis(200);
 
 /// How long the path is without queue (§5.3.4).
 impl Bbr3 {
@@ -30,34 +29,24 @@ impl Bbr3 {
         {
             self.rtt_min = Some(probed);
         }
-        let probing = matches!(self.mode, Mode::ProbeRtt { .. });
+        let probing = matches!(self.mode, Mode::ProbeRtt(_));
         if expired && !probing && !self.idle_restart {
             self.save_cwnd();
-            self.mode = Mode::ProbeRtt { until: None };
+            self.mode = Mode::ProbeRtt(Pause::default());
             self.probe.feedback = Feedback::Stopping;
             self.round.restart(self.delivered);
         }
-        if let Mode::ProbeRtt { until } = self.mode {
-            self.probe_rtt(ack, until, round_began);
+        if let Mode::ProbeRtt(pause) = self.mode {
+            self.probe_rtt(ack, pause, round_began);
         }
         self.idle_restart = false;
     }
 
-    fn probe_rtt(&mut self, ack: &Ack, until: Option<(HostInstant, bool)>, round_began: bool) {
-        let from = if until.is_none() { ack.delivered } else { self.small.start };
-        self.small = from..ack.delivered + ack.in_flight + Bytes::new(1);
-        let until = match until {
-            None if ack.in_flight <= self.probe_rtt_cwnd() => {
-                self.round.restart(ack.delivered);
-                Some((ack.now + PROBE_RTT_LASTS, false))
-            }
-            Some((at, _)) if round_began => Some((at, true)),
-            until => until,
-        };
-        self.mode = Mode::ProbeRtt { until };
-        if let Some((at, true)) = until
-            && ack.now > at
-        {
+    fn probe_rtt(&mut self, ack: &Ack, mut pause: Pause, round_began: bool) {
+        let small = self.probe_rtt_cwnd();
+        let over = pause.handle_ack(ack, &mut self.round, round_began, small, &mut self.small);
+        self.mode = Mode::ProbeRtt(pause);
+        if over {
             self.leave_probe_rtt(ack.now);
         }
     }
