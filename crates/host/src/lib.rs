@@ -1,12 +1,14 @@
 //! What of the host several crates need in the same way: the clock that the kernel side reads too, threads that run
-//! before others, memory that stays where it is, and the folder for what the next boot does not need.
+//! before others and processors that wake at once, memory that stays where it is, and the folder for what the next boot does not need.
 
 mod clock;
 mod folder;
 mod memory;
 mod priority;
+mod wakefulness;
 
 pub use clock::{monotonic_now, thread_cpu};
 pub use folder::runtime_folder;
 pub use memory::lock_into_memory;
 pub use priority::{Priority, prefer_this_thread};
+pub use wakefulness::Wakefulness;

@@ -75,6 +75,8 @@ pub struct Plan {
     pub duration: Duration,
     /// The program that reads the modem: `sounding`.
     pub program: PathBuf,
+    /// How long a processor may take to wake meanwhile, if `sounding board` is to ask for that.
+    pub cpu_latency: Option<Duration>,
 }
 
 /// What came of one way.
@@ -196,7 +198,11 @@ fn measure(way: Way, plan: &Plan) -> Result<Row, GranularityError> {
             std::thread::spawn(move || watch(&stop))
         },
     ];
-    let arguments = ["board", &source, "--name", "granularity", "--kpi", KPI];
+    let mut arguments = vec!["board", &source, "--name", "granularity", "--kpi", KPI];
+    let latency = plan.cpu_latency.map(|latency| format!("{}us", latency.as_micros()));
+    if let Some(latency) = &latency {
+        arguments.extend(["--cpu-latency", latency]);
+    }
     let watched = Follower::start(&plan.program, arguments, folder.path())
         .map_err(GranularityError::from)
         .and_then(|mut follower| {

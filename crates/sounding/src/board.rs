@@ -53,6 +53,10 @@ pub(crate) struct Board {
     /// Names of KPIs, or `all`; what a congestion control needs if none is given
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     kpi: Vec<String>,
+    /// Let no processor sleep so deep that it takes longer to wake, as 0us or 20us: values are on the board sooner, and
+    /// the machine needs more power, until this ends. Needs root
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    cpu_latency: Option<Duration>,
 }
 
 /// Several a second are promised to readers; this is also how soon a new reader is let in.
@@ -72,6 +76,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
         _ => {}
     }
     let subscription = subscription(&args.kpi)?;
+    let _awake = words::awake(args.cpu_latency)?;
     let stop = signals::stop_flag().into_diagnostic()?;
     let mut readings = Readings::open(args.source, subscription).into_diagnostic()?;
     let kpis = readings.subscription().kpis();

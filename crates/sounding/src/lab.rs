@@ -235,6 +235,10 @@ struct GranularityArgs {
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     duration: Duration,
 
+    /// What `sounding board` is told of how long a processor may take to wake, as 0us
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    cpu_latency: Option<Duration>,
+
     #[command(flatten)]
     output: Output,
 }
@@ -493,10 +497,11 @@ fn granularity(args: GranularityArgs) -> miette::Result<ExitCode> {
     let begun = provenance::Begun::now();
     let progress = |row: &granularity::Row| eprintln!("{}: {} deliveries", row.way, row.deliveries);
     let program = std::env::current_exe().into_diagnostic()?;
-    let plan = granularity::Plan { ways: args.ways, duration: args.duration, program };
+    let GranularityArgs { ways, duration, cpu_latency, output } = args;
+    let plan = granularity::Plan { ways, duration, program, cpu_latency };
     let result = granularity::run(&plan, progress).into_diagnostic()?;
     let text = result.to_string();
-    args.output.write(&text, &format!("{text}\n{}", begun.end()), &result)?;
+    output.write(&text, &format!("{text}\n{}", begun.end()), &result)?;
     Ok(ExitCode::SUCCESS)
 }
 

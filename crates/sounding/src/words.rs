@@ -1,9 +1,12 @@
 //! Words of the command line and of configuration files, and what they stand for.
 
 use std::io;
+use std::time::Duration;
 
 use clap::ValueEnum;
+use miette::IntoDiagnostic;
 use serde::Deserialize;
+use sounding_host::Wakefulness;
 use sounding_kpi::Direction;
 use sounding_link::Method;
 
@@ -68,6 +71,13 @@ pub(crate) enum BoundWord {
     Auto,
     /// Take every estimate for all that the radio had
     Capacity,
+}
+
+/// Processors that wake within `latency`, if that is asked for.
+pub(crate) fn awake(latency: Option<Duration>) -> miette::Result<Option<Wakefulness>> {
+    latency.map(Wakefulness::hold).transpose().into_diagnostic().map_err(|error| {
+        error.context("--cpu-latency asks the kernel at /dev/cpu_dma_latency, which takes root")
+    })
 }
 
 /// Why a modem may be read late.

@@ -255,10 +255,11 @@ impl Estimator {
 
     fn rate(&self, newest: ModemInstant, bound: Bound) -> Rate {
         let end = self.settled(newest);
-        // A rate that is all the radio had is that of the time in which it was asked for all.
-        let full = match bound {
-            Bound::Capacity => self.backlogged_since(),
-            Bound::Served => None,
+        // A rate that is all the radio had is that of the time in which it was asked for all: of all time, where that is
+        // taken for granted.
+        let full = match (self.config.assume, bound) {
+            (None, Bound::Capacity) => self.backlogged_since(),
+            _ => None,
         };
         let longest = self.config.window;
         let since = full.max(self.began);

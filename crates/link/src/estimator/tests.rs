@@ -354,3 +354,18 @@ fn an_uplink_that_was_left_waiting_is_silent_until_its_connection_is_lost() {
     modem.records_without_grants(2_000);
     assert_eq!(modem.estimate().state, State::Idle);
 }
+
+#[test]
+fn where_every_grant_is_a_capacity_the_whole_window_counts() {
+    let begun = |config| {
+        let mut modem = Modem::new(config);
+        // Half of what is granted is padding, then nothing is.
+        modem.grants(500, 10, |at| Grant { padding: Some(Bytes::new(500)), ..block(at) });
+        modem.grants(50, 10, |at| Grant { size: Bytes::new(2000), ..block(at) });
+        modem.estimate()
+    };
+    let judged = begun(uplink());
+    assert_eq!((judged.bound, judged.rate), (Bound::Capacity, Rate::from_bits_per_sec(16 * MBIT)));
+    let assumed = begun(Config { assume: Some(Bound::Capacity), ..uplink() });
+    assert_eq!(assumed.rate, Rate::from_bits_per_sec(12 * MBIT));
+}

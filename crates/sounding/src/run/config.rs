@@ -28,6 +28,8 @@ pub(crate) struct Config {
     /// Name of the board to publish, and its KPIs; the usual ones if none is named.
     pub(crate) board: Option<String>,
     pub(crate) kpis: Vec<String>,
+    /// How long a processor may take to wake, if that is limited.
+    pub(crate) cpu_latency: Option<Duration>,
 }
 
 /// The commented example, which `--example-config` prints and a test reads.
@@ -83,6 +85,10 @@ pub(crate) struct Flags {
     /// With --board: names of KPIs, or `all`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     kpi: Vec<String>,
+    /// Let no processor sleep so deep that it takes longer to wake, as 0us or 20us: estimates come sooner, and the machine
+    /// needs more power, until the daemon ends
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    cpu_latency: Option<Duration>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -100,6 +106,7 @@ struct Modem {
     device: Option<String>,
     mask: Option<bool>,
     budget: Option<String>,
+    cpu_latency: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -215,6 +222,7 @@ impl Config {
         let budget = file.modem.budget.as_deref().map(str::parse).transpose();
         let budget = budget.map_err(|error| ConfigError::Rate { key: "modem.budget", error })?;
         let budget = flags.budget.or(budget).unwrap_or(BUDGET);
+        let cpu_latency = time("modem.cpu_latency", file.modem.cpu_latency.as_deref())?;
         let routes = if flags.route.is_empty() { file.cc.routes } else { flags.route };
         Ok(Self {
             device,
@@ -227,6 +235,7 @@ impl Config {
             routes,
             board: flags.board.or(file.board.name),
             kpis: if flags.kpi.is_empty() { file.board.kpis } else { flags.kpi },
+            cpu_latency: flags.cpu_latency.or(cpu_latency),
         })
     }
 }
@@ -269,6 +278,17 @@ mod tests {
         assert_eq!((config.mask, config.budget), (false, None));
         let error = parse("[modem]\ndevice = 'tcp:phone'", Flags::default()).expect_err("no port");
         assert!(error.to_string().contains("tcp:HOST:PORT"), "{error}");
+    }
+
+    #[test]
+    fn processors_sleep_as_they_like_unless_told_otherwise() {
+        let device = "[modem]\ndevice = 'x'\n";
+        assert_eq!(parse(device, Flags::default()).expect("fine").cpu_latency, None);
+        let file = format!("{device}cpu_latency = '20us'");
+        let config = parse(&file, Flags::default()).expect("fine");
+        assert_eq!(config.cpu_latency, Some(Duration::from_micros(20)));
+        let flags = Flags { cpu_latency: Some(Duration::ZERO), ..Flags::default() };
+        assert_eq!(parse(&file, flags).expect("fine").cpu_latency, Some(Duration::ZERO));
     }
 
     #[test]

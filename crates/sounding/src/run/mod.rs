@@ -24,7 +24,7 @@ use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transpor
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
-use crate::{board, signals};
+use crate::{board, signals, words};
 use config::{Config, Flags};
 use events::Events;
 use reopen::Reopening;
@@ -117,6 +117,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     for route in &config.routes {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
+    let _awake = words::awake(config.cpu_latency)?;
     let refused = prefer_this_thread().err();
 
     let mut daemon = Daemon {
