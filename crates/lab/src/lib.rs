@@ -24,4 +24,5 @@ pub mod race;
 pub mod radio;
 pub mod report;
 pub mod simulate;
+pub mod validation;
 pub mod versus;

@@ -7,6 +7,7 @@ mod compare;
 mod figures;
 mod reference;
 
+pub(crate) use compare::Spread;
 pub use compare::{Comparison, Row, Verdict};
 pub use figures::{Figures, Passage};
 pub use reference::{Reference, ReferenceError};
@@ -40,6 +41,10 @@ const COOKIE: usize = 37;
 /// The default of the reference's machine. It shows in the CUBIC rows: iperf3 chooses the congestion control of a
 /// connected socket, which has begun with BBR and stays paced.
 const DEFAULT_CONGESTION: [&str; 2] = ["net.ipv4.tcp_congestion_control", "bbr"];
+
+/// What the reference set where its buffers are large: limits that no flow here comes near.
+const LARGE_BUFFERS: [[&str; 2]; 2] =
+    [["net.ipv4.tcp_wmem", "4096 16384 268435456"], ["net.ipv4.tcp_rmem", "4096 131072 268435456"]];
 
 /// How long a flow goes on after the window, so that the window's end is like its middle.
 const AFTER: Duration = Duration::from_millis(500);
@@ -112,14 +117,26 @@ const TRACES: [(&str, &str, &str); 3] = [
     ("att-driving", "ATT-LTE-driving.up", "ATT-LTE-driving.down"),
 ];
 
-struct Task {
-    name: String,
-    direction: Direction,
-    congestion: &'static str,
-    up: Schedule,
-    down: Schedule,
+/// One trace, direction and congestion control.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    /// As `vz-short.down.cubic`.
+    pub(crate) name: String,
+    pub(crate) direction: Direction,
+    pub(crate) congestion: &'static str,
+    pub(crate) up: Schedule,
+    pub(crate) down: Schedule,
     /// When the first data packet reached the reference's link, from the beginning of the trace, in each repetition.
-    starts: Vec<Duration>,
+    pub(crate) starts: Vec<Duration>,
+}
+
+/// How much the sockets of a flow hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Buffers {
+    /// What this kernel gives them.
+    Default,
+    /// So much that they never hold a flow back.
+    Large,
 }
 
 /// Runs the comparison; `progress` is told of each repetition that ended.
@@ -128,6 +145,23 @@ pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Comparison, Ru
     let shared = Reference::read(&plan.data.join("reference/mahimahi_quiet_machine.json"))?;
     let reference = shared.and(Reference::supplement()?);
     let tasks = tasks(plan, &reference)?;
+    let measured = measure(&tasks, plan, Buffers::Default, progress)?;
+    let rows = tasks
+        .iter()
+        .zip(measured)
+        .map(|(task, ours)| Row::new(&task.name, reference.row(&task.name).to_vec(), ours))
+        .collect();
+    let window_s = plan.window.as_secs_f64();
+    Ok(Comparison { provenance: begun.end(), window_s, jobs: plan.jobs, rows })
+}
+
+/// The repetitions of each row, through the emulator.
+pub(crate) fn measure(
+    tasks: &[Task],
+    plan: &Plan,
+    buffers: Buffers,
+    progress: impl Fn(&str) + Sync,
+) -> Result<Vec<Vec<Figures>>, RunError> {
     let queue: Vec<(usize, usize)> =
         (0..plan.reps).flat_map(|rep| (0..tasks.len()).map(move |task| (task, rep))).collect();
     let next = AtomicUsize::new(0);
@@ -137,7 +171,7 @@ pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Comparison, Ru
             let task = &tasks[index];
             // A trace looks different from another start, so ours are the reference's, one after the other.
             let start = task.starts[rep % task.starts.len()];
-            let figures = repeat(task, start, plan.window)?;
+            let figures = repeat(task, start, plan.window, buffers)?;
             progress(&format!(
                 "{} {}/{}: {:.3} Mbit/s, p95 {} ms",
                 task.name,
@@ -157,17 +191,11 @@ pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Comparison, Ru
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })?;
-    let measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let rows = tasks
-        .iter()
-        .zip(measured)
-        .map(|(task, ours)| Row::new(&task.name, reference.row(&task.name).to_vec(), ours))
-        .collect();
-    let window_s = plan.window.as_secs_f64();
-    Ok(Comparison { provenance: begun.end(), window_s, jobs: plan.jobs, rows })
+    Ok(measured.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn tasks(plan: &Plan, reference: &Reference) -> Result<Vec<Task>, RunError> {
+/// The rows of a plan.
+pub(crate) fn tasks(plan: &Plan, reference: &Reference) -> Result<Vec<Task>, RunError> {
     let mut tasks = Vec::new();
     for (trace, up, down) in TRACES {
         for (direction, way) in [(Direction::Down, "down"), (Direction::Up, "up")] {
@@ -197,10 +225,17 @@ fn read(path: &Path) -> Result<Schedule, RunError> {
     Ok(trace.into())
 }
 
-fn repeat(task: &Task, start: Duration, window: Duration) -> Result<Figures, RunError> {
+fn repeat(
+    task: &Task,
+    start: Duration,
+    window: Duration,
+    buffers: Buffers,
+) -> Result<Figures, RunError> {
     let way =
         |schedule: &Schedule| PathConfig { delay: DELAY, ..PathConfig::new(schedule.clone()) };
-    let sysctls = vec![DEFAULT_CONGESTION.map(str::to_owned).into()];
+    let large = LARGE_BUFFERS.iter().filter(|_| buffers == Buffers::Large);
+    let sysctls =
+        large.chain([&DEFAULT_CONGESTION]).map(|pair| pair.map(str::to_owned).into()).collect();
     let config = Config { record: true, sysctls, ..Config::new(way(&task.up), way(&task.down)) };
     let emulation = Emulation::start(config)?;
     let started = emulation.started();
@@ -253,7 +288,7 @@ fn passages(records: &[PacketRecord], direction: Direction, started: HostInstant
 }
 
 /// Opportunities in milliseconds `from..=to` of a schedule.
-fn opportunities(schedule: &Schedule, from: u64, to: u64) -> u64 {
+pub(crate) fn opportunities(schedule: &Schedule, from: u64, to: u64) -> u64 {
     let capacity = schedule.capacity(Duration::from_millis(from), Duration::from_millis(to + 1));
     capacity.count() / sounding_trace::OPPORTUNITY_PAYLOAD.count()
 }

@@ -9,12 +9,11 @@
 
 use std::time::Duration;
 
-use sounding_lab::mahimahi::{Figures, Passage, Reference};
+use sounding_emu::Direction;
+use sounding_lab::mahimahi::{Figures, Reference};
 use sounding_lab::metrics::nearest_rank;
-use sounding_sim::world::{Event, Flow};
-use sounding_sim::{Device, Links, PathConfig, Port, World};
+use sounding_lab::validation::Course;
 use sounding_trace::{Schedule, mahimahi};
-use sounding_units::HostInstant;
 
 const WINDOW: Duration = Duration::from_secs(60);
 const DELAY: Duration = Duration::from_millis(20);
@@ -40,46 +39,6 @@ fn schedule(name: &str) -> Option<Schedule> {
 /// Where our p95 is twice the kernel's, which nobody has explained yet: a megabit with pauses of seconds.
 const UNEXPLAINED: &str = "att-driving.up.bbr";
 
-/// One flow whose first data packet arrives at the link when the kernel's did.
-fn run(
-    up: &Schedule,
-    down: &Schedule,
-    port: Port,
-    controller: &str,
-    start_ms: u64,
-    seed: u64,
-) -> Figures {
-    let path = |schedule: &Schedule| {
-        let mut path = PathConfig::new(schedule.clone());
-        path.delay = DELAY;
-        path
-    };
-    let links = Links::one(&path(up), &path(down), HostInstant::default());
-    let mut world = World::new(links, seed);
-    // A handshake comes first, and on the way down the delay too; what it waits for opportunities is chance.
-    let before = if port.direction == sounding_kpi::Direction::Uplink { 42 } else { 64 };
-    let begins = HostInstant::default() + Duration::from_millis(start_ms - before);
-    world.add_flow(Flow::bulk(port, sounding_cc::by_name(controller).unwrap()).begins(begins));
-    let mut passages = Vec::new();
-    let until = HostInstant::default() + Duration::from_millis(start_ms + 500) + WINDOW;
-    world.observe_until(until, &mut |_: HostInstant, event: &Event<'_>| {
-        if let Event::Arrived { packet, .. } = event {
-            let millis = |at: HostInstant| at.as_nanos() / 1_000_000;
-            passages.push(Passage {
-                arrived_ms: millis(packet.joined),
-                departed_ms: millis(packet.left),
-                size: packet.size,
-            });
-        }
-    });
-    let schedule = if port.direction == sounding_kpi::Direction::Uplink { up } else { down };
-    let opportunities = |from: u64, to: u64| {
-        let at = Duration::from_millis;
-        schedule.capacity(at(from), at(to + 1)).count() / 1500
-    };
-    Figures::of(&passages, WINDOW, opportunities).unwrap()
-}
-
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -93,7 +52,7 @@ fn compare(controller: &str, reference: &str) {
     let reference = Reference::read(&reference).unwrap();
     for link in LINKS {
         let (Some(up), Some(down)) = (schedule(link.up), schedule(link.down)) else { return };
-        for (way, port) in [("up", Port::up(Device(0))), ("down", Port::down(Device(0)))] {
+        for (way, direction) in [("up", Direction::Up), ("down", Direction::Down)] {
             let row = format!("{}.{way}.{controller}", link.row);
             let kernel = reference.row(&row);
             let first = kernel.iter().map(|figures| figures.start_ms).min().unwrap();
@@ -101,13 +60,21 @@ fn compare(controller: &str, reference: &str) {
             let kernel: Vec<&Figures> =
                 kernel.iter().filter(|figures| figures.start_ms < first + 500).collect();
             // A few milliseconds decide which stretch of the link a burst meets, for the kernel's flows as for ours.
-            let starts = kernel
-                .iter()
-                .flat_map(|figures| [0, 4, 8, 12, 16].map(|ms| figures.start_ms + ms - 8));
-            let ours: Vec<Figures> = (0..)
-                .zip(starts)
-                .map(|(seed, start)| run(&up, &down, port, controller, start, seed))
-                .collect();
+            let starts = kernel.iter().flat_map(|figures| {
+                [0, 4, 8, 12, 16].map(|ms| Duration::from_millis(figures.start_ms + ms - 8))
+            });
+            let course = |(seed, start)| Course {
+                up: &up,
+                down: &down,
+                direction,
+                delay: DELAY,
+                controller,
+                start,
+                window: WINDOW,
+                seed,
+            };
+            let ours: Vec<Figures> =
+                (0..).zip(starts).map(|numbered| course(numbered).run().unwrap()).collect();
             let ratio = |of: fn(&Figures) -> f64| {
                 median(ours.iter().map(of)) / median(kernel.iter().map(|figures| of(figures)))
             };

@@ -1,3 +1,5 @@
+mod validation;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -63,6 +65,7 @@ enum Experiment {
     Overhead(OverheadArgs),
     Estimators(EstimatorsArgs),
     Cell(CellArgs),
+    Validation(validation::Args),
 }
 
 /// Kernel CUBIC and BBR through the emulator against the same through mahimahi, over the same traces
@@ -351,6 +354,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::List { json } => list(json),
         Verb::Dataset(args) => dataset::run(args),
         Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
+        Verb::Run { experiment: Experiment::Validation(args) } => validation::run(args),
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
         Verb::Run { experiment: Experiment::EmuCells(args) } => cells(args),
         Verb::Run { experiment: Experiment::Agreement(args) } => agree(args),
@@ -392,16 +396,18 @@ fn list(json: bool) -> miette::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+impl MahimahiArgs {
+    fn plan(self) -> (mahimahi::Plan, Output) {
+        let Self { reps, traces, duration, jobs, data, output } = self;
+        let (reps, jobs) = (reps.into(), jobs.into());
+        (mahimahi::Plan { data, reps, filter: traces, window: duration, jobs }, output)
+    }
+}
+
 fn mahimahi(args: MahimahiArgs) -> miette::Result<ExitCode> {
-    let plan = mahimahi::Plan {
-        data: args.data,
-        reps: args.reps.into(),
-        filter: args.traces,
-        window: args.duration,
-        jobs: args.jobs.into(),
-    };
+    let (plan, output) = args.plan();
     let comparison = mahimahi::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
-    args.output.write(&comparison.to_string(), &comparison.to_markdown(), &comparison)?;
+    output.write(&comparison.to_string(), &comparison.to_markdown(), &comparison)?;
     Ok(ExitCode::SUCCESS)
 }
 

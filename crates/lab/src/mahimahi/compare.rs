@@ -79,16 +79,16 @@ impl Verdict {
 
 /// Mean and spread over repetitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Spread {
-    mean: f64,
+pub(crate) struct Spread {
+    pub(crate) mean: f64,
     /// Standard deviation of a sample; 0 of one repetition.
-    deviation: f64,
+    pub(crate) deviation: f64,
     /// How far the furthest repetition is from the mean.
     furthest: f64,
 }
 
 impl Spread {
-    fn of(figures: &[Figures], of: fn(&Figures) -> f64) -> Self {
+    pub(crate) fn of(figures: &[Figures], of: fn(&Figures) -> f64) -> Self {
         let count = figures.len() as f64;
         let mean = figures.iter().map(of).sum::<f64>() / count;
         let squares: f64 = figures.iter().map(|figures| (of(figures) - mean).powi(2)).sum();

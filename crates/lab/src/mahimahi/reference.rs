@@ -64,6 +64,19 @@ impl Reference {
         self
     }
 
+    /// The rows of such names.
+    #[must_use]
+    pub fn only(mut self, wanted: impl Fn(&str) -> bool) -> Self {
+        self.rows.retain(|name, _| wanted(name));
+        self
+    }
+
+    /// Each row with other repetitions in their place.
+    #[must_use]
+    pub fn map(self, each: impl Fn(Vec<Figures>) -> Vec<Figures>) -> Self {
+        Self { rows: self.rows.into_iter().map(|(name, row)| (name, each(row))).collect() }
+    }
+
     fn parse(text: &str, path: &Path) -> Result<Self, ReferenceError> {
         let rows = serde_json::from_str(text)
             .map_err(|source| ReferenceError::Parse { path: path.into(), source })?;
@@ -104,6 +117,16 @@ mod tests {
     fn another_row_stays_what_it_was() {
         let both = reference("a", 230).and(reference("b", 250));
         assert_eq!(both.row("a"), reference("a", 230).row("a"));
+    }
+
+    #[test]
+    fn rows_can_be_chosen_by_name_and_repetitions_by_what_they_are() {
+        let both = reference("a", 230).and(reference("b", 900));
+        let chosen = both.clone().only(|name| name == "b");
+        assert_eq!((chosen.row("a").len(), chosen.row("b").len()), (0, 1));
+        let early = |row: Vec<Figures>| row.into_iter().filter(|of| of.start_ms < 500).collect();
+        let chosen = both.map(early);
+        assert_eq!((chosen.row("a").len(), chosen.row("b").len()), (1, 0));
     }
 
     #[test]

@@ -1,0 +1,67 @@
+use std::time::Duration;
+
+use sounding_emu::Direction;
+use sounding_sim::world::{Event, Flow};
+use sounding_sim::{Device, Links, PathConfig, Port, World};
+use sounding_trace::Schedule;
+use sounding_units::HostInstant;
+
+use crate::mahimahi::{Figures, Passage, opportunities};
+
+/// One flow over a recorded link, in virtual time.
+#[derive(Clone, Copy, Debug)]
+pub struct Course<'a> {
+    /// The links of the phone.
+    pub up: &'a Schedule,
+    /// The other way.
+    pub down: &'a Schedule,
+    /// Which way the data goes.
+    pub direction: Direction,
+    /// Propagation delay each way.
+    pub delay: Duration,
+    /// A name of [`sounding_cc::by_name`].
+    pub controller: &'a str,
+    /// When the first data packet is to reach the link, from the beginning of the trace.
+    pub start: Duration,
+    /// How long it is watched from then on.
+    pub window: Duration,
+    /// Of what the controller draws.
+    pub seed: u64,
+}
+
+/// A handshake's opportunities beside its two ways; what it waits for them is chance.
+const HANDSHAKE: Duration = Duration::from_millis(2);
+
+impl Course<'_> {
+    /// Its figures as mahimahi's logs would have them; `None` of a controller that nobody knows, and if nothing arrived.
+    pub fn run(&self) -> Option<Figures> {
+        let path = |schedule: &Schedule| PathConfig {
+            delay: self.delay,
+            ..PathConfig::new(schedule.clone())
+        };
+        let links = Links::one(&path(self.up), &path(self.down), HostInstant::default());
+        let mut world = World::new(links, self.seed);
+        // A handshake comes first, and on the way down the delay too.
+        let (port, schedule, ways) = match self.direction {
+            Direction::Up => (Port::up(Device(0)), self.up, 2),
+            Direction::Down => (Port::down(Device(0)), self.down, 3),
+        };
+        let before = ways * (self.delay + HANDSHAKE / 2);
+        let begins = HostInstant::default() + self.start.saturating_sub(before);
+        let controller = sounding_cc::by_name(self.controller)?;
+        world.add_flow(Flow::bulk(port, controller).begins(begins));
+        let mut passages = Vec::new();
+        let until = HostInstant::default() + self.start + Duration::from_millis(500) + self.window;
+        world.observe_until(until, &mut |_: HostInstant, event: &Event<'_>| {
+            if let Event::Arrived { packet, .. } = event {
+                let millis = |at: HostInstant| at.as_nanos() / 1_000_000;
+                passages.push(Passage {
+                    arrived_ms: millis(packet.joined),
+                    departed_ms: millis(packet.left),
+                    size: packet.size,
+                });
+            }
+        });
+        Figures::of(&passages, self.window, |from, to| opportunities(schedule, from, to))
+    }
+}

@@ -1,0 +1,20 @@
+use std::process::ExitCode;
+
+use miette::IntoDiagnostic;
+use sounding_lab::validation;
+
+use super::MahimahiArgs;
+
+/// mahimahi, the emulator and virtual time, each beside the next: CUBIC and BBR over the same recorded links
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    rows: MahimahiArgs,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
+    let (plan, output) = args.rows.plan();
+    let chain = validation::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
+    output.write(&chain.to_string(), &chain.to_markdown(), &chain)?;
+    Ok(ExitCode::SUCCESS)
+}
