@@ -70,7 +70,7 @@ impl Asking {
         self.regular = false;
         self.periodic = Some(now + config.periodic_bsr);
         self.retx = Some(now + config.retx_bsr);
-        Some(BufferReport { cause, index: report_index(rat, waiting), waiting })
+        Some(BufferReport { at: now, cause, index: report_index(rat, waiting), waiting })
     }
 
     /// Whether a report will be in the next block whatever room it has.
@@ -110,17 +110,21 @@ fn report_value(rat: Rat, index: u8) -> u64 {
 ///
 /// Grants follow a rhythm: once all that was reported is granted, the next grant is one report interval later, so that what
 /// comes in one interval is sent in the next but one, with that interval's report (Gandalf §3.2.1). A device that has just
-/// had something is granted room for a report even if it told of nothing. Reports overlap: each counts what was granted but
-/// not sent when it was written. The network corrects for that, not always rightly (§3.2.2).
+/// had something is granted room for a report even if it told of nothing. A report is heard once its block is decoded; it
+/// counts what was granted but not sent when it was written, and what has been granted since. The network corrects for that,
+/// not always rightly (§3.2.2).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Belief {
     /// To be granted now.
     ready: u64,
     /// To be granted later.
     later: VecDeque<Expected>,
-    /// Granted, and not sent yet.
-    granted: u64,
-    /// What the newest report told.
+    /// Grants for blocks that are sent after the newest report that was heard was written.
+    granted: VecDeque<Granted>,
+    /// Reports whose blocks are being decoded.
+    coming: VecDeque<Told>,
+    /// When the newest report that was heard was written, and what it told.
+    heard: Option<HostInstant>,
     told: u64,
     /// All reported is granted, and the next block is not sent before.
     rhythm: Option<HostInstant>,
@@ -128,6 +132,13 @@ pub(crate) struct Belief {
     polls: u8,
     /// What such a grant is for.
     poll: u64,
+}
+
+/// A grant, by when its block is sent.
+#[derive(Clone, Copy, Debug)]
+struct Granted {
+    sent: HostInstant,
+    bytes: u64,
 }
 
 /// Bytes that a device waits to send.
@@ -142,44 +153,80 @@ struct Expected {
 
 /// A report as it reached the network.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told<'a> {
-    pub(crate) rat: Rat,
-    pub(crate) report: &'a BufferReport,
+pub(crate) struct Told {
+    /// When it was written.
+    written: HostInstant,
+    /// What the network takes it for.
+    value: u64,
     /// When the block with it was sent.
-    pub(crate) sent: HostInstant,
-    /// When it was decoded.
-    pub(crate) known: HostInstant,
+    sent: HostInstant,
+    /// When it is decoded.
+    known: HostInstant,
     /// This time the network takes bytes for new that it was told of before.
-    pub(crate) twice: bool,
+    twice: bool,
+}
+
+impl Told {
+    pub(crate) fn new(
+        rat: Rat,
+        report: &BufferReport,
+        sent: HostInstant,
+        known: HostInstant,
+        twice: bool,
+    ) -> Self {
+        let value = report_value(rat, report.index);
+        Self { written: report.at, value, sent, known, twice }
+    }
 }
 
 impl Belief {
     /// A request arrived; it is answered from `from` on.
     pub(crate) fn handle_request(&mut self, from: HostInstant, config: &UplinkConfig) {
+        // Whoever asks has more than was reported before.
+        self.coming.clear();
         let bytes = config.first_grant.count();
         self.later.push_back(Expected { known: from, sent: from, bytes });
     }
 
-    /// A report arrived.
-    pub(crate) fn handle_report(&mut self, told: Told<'_>, config: &UplinkConfig) {
-        let Told { rat, report, sent, known, twice } = told;
-        let value = report_value(rat, report.index);
+    /// A report arrived, to be heard when it is decoded.
+    pub(crate) fn handle_report(&mut self, told: Told) {
+        self.coming.push_back(told);
+    }
+
+    /// Hears what is decoded by `now`.
+    fn hear(&mut self, now: HostInstant, config: &UplinkConfig) {
+        while let Some(at) = self.coming.iter().position(|told| told.known <= now) {
+            if let Some(told) = self.coming.remove(at) {
+                self.take_in(&told, config);
+            }
+        }
+    }
+
+    fn take_in(&mut self, report: &Told, config: &UplinkConfig) {
+        let &Told { written, value, sent, known, twice } = report;
+        // One in a block that had to be repeated was overtaken.
+        if self.heard.is_some_and(|heard| written < heard) {
+            return;
+        }
+        self.heard = Some(written);
         let before = core::mem::replace(&mut self.told, value);
         if value > 0 {
             self.polls = POLLS;
             self.poll = config.first_grant.count();
         }
+        self.granted.retain(|grant| grant.sent > written);
+        let granted: u64 = self.granted.iter().map(|grant| grant.bytes).sum();
         let later: u64 = self.later.iter().map(|expected| expected.bytes).sum();
-        let due = self.ready + later;
+        let believed = self.ready + later + granted;
         let wanted = value + if twice { before } else { 0 };
-        if wanted > due + self.granted {
+        if wanted > believed {
             let delay = interval(config).mul_f64(config.grant_delay);
-            let bytes = wanted - due - self.granted;
+            let bytes = wanted - believed;
             self.later.push_back(Expected { known, sent: sent + delay, bytes });
             return;
         }
         // Less than believed: the newest belief goes first.
-        let mut excess = due.saturating_sub(value);
+        let mut excess = believed - wanted;
         while let Some(expected) = self.later.back_mut() {
             let cut = excess.min(expected.bytes);
             expected.bytes -= cut;
@@ -193,7 +240,13 @@ impl Belief {
     }
 
     /// What may be granted at `now` for a block that is sent at `sent`.
-    pub(crate) fn ready(&mut self, now: HostInstant, sent: HostInstant) -> u64 {
+    pub(crate) fn ready(
+        &mut self,
+        now: HostInstant,
+        sent: HostInstant,
+        config: &UplinkConfig,
+    ) -> u64 {
+        self.hear(now, config);
         while let Some(expected) = self.later.front() {
             if expected.known > now || expected.sent > sent {
                 break;
@@ -210,7 +263,8 @@ impl Belief {
 
     /// Whether there is or will be anything to grant.
     pub(crate) fn is_empty(&self) -> bool {
-        self.ready == 0 && self.later.is_empty() && self.polls == 0
+        let told = self.coming.iter().any(|told| told.value > 0);
+        self.ready == 0 && self.later.is_empty() && self.polls == 0 && !told
     }
 
     /// A grant was given for a block that is sent at `sent`.
@@ -219,16 +273,11 @@ impl Belief {
             self.polls = self.polls.saturating_sub(1);
         }
         self.ready = self.ready.saturating_sub(bytes);
-        self.granted += bytes;
+        self.granted.push_back(Granted { sent, bytes });
         // A repeat that took a beat's slot does not shift the beats after it.
         let (interval, beat) = (interval(config), self.rhythm.unwrap_or(sent));
         let beat = if beat + interval > sent { beat } else { sent };
         self.rhythm = (self.ready == 0).then(|| beat + interval);
-    }
-
-    /// What was granted has been sent.
-    pub(crate) fn handle_use(&mut self, bytes: u64) {
-        self.granted = self.granted.saturating_sub(bytes);
     }
 
     pub(crate) fn reset(&mut self) {
@@ -244,4 +293,51 @@ const POLLS: u8 = 2;
 fn interval(config: &UplinkConfig) -> Duration {
     const LONGEST: Duration = Duration::from_millis(40);
     config.periodic_bsr.min(LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> HostInstant {
+        HostInstant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Written and sent in `ms`, and decoded three milliseconds later.
+    fn report(ms: u64, value: u64) -> Told {
+        Told { written: at(ms), value, sent: at(ms), known: at(ms + 3), twice: false }
+    }
+
+    #[test]
+    fn nobody_knows_of_a_report_before_its_block_is_decoded() {
+        let config = UplinkConfig::default();
+        let mut belief = Belief::default();
+        belief.handle_report(report(10, 1_000));
+        assert!(!belief.is_empty());
+        assert_eq!(belief.ready(at(12), at(20), &config), 0);
+        assert_eq!(belief.ready(at(13), at(20), &config), 1_000);
+    }
+
+    #[test]
+    fn what_was_granted_since_a_report_was_written_is_not_granted_again() {
+        let config = UplinkConfig::default();
+        let mut belief = Belief::default();
+        belief.handle_report(report(10, 1_000));
+        assert_eq!(belief.ready(at(13), at(20), &config), 1_000);
+        belief.handle_grant(at(20), 1_000, &config);
+        // The device still has them then, and tells of them again.
+        belief.handle_report(report(15, 1_000));
+        assert_eq!(belief.ready(at(18), at(40), &config), config.first_grant.count());
+        belief.handle_report(report(25, 1_000));
+        assert_eq!(belief.ready(at(28), at(40), &config), 1_000);
+    }
+
+    #[test]
+    fn a_report_that_was_overtaken_says_nothing() {
+        let config = UplinkConfig::default();
+        let mut belief = Belief::default();
+        belief.handle_report(report(15, 5_000));
+        belief.handle_report(Told { written: at(10), ..report(16, 200) });
+        assert_eq!(belief.ready(at(30), at(40), &config), 5_000);
+    }
 }

@@ -225,8 +225,9 @@ pub enum Mode {
     Unacknowledged,
 }
 
-/// One direction of a data radio bearer. Its timers and thresholds are those that most data bearers of commercial LTE networks
-/// were set up with, in captures of 2016 to 2021 (1019 of 1255 RRC messages).
+/// One direction of a data radio bearer. Its timers and thresholds are those that more captures of commercial LTE networks than
+/// any others set data bearers up with, 34 of those of 2014 to 2025. In all of them together are 20 different settings, with a
+/// t-Reordering of 45 ms in the median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RlcConfig {
@@ -266,11 +267,11 @@ impl Default for RlcConfig {
             queue: Bytes::new(2_000_000),
             discard: Duration::MAX,
             t_reordering: Duration::from_millis(45),
-            t_status_prohibit: Duration::from_millis(10),
-            t_poll_retransmit: Duration::from_millis(200),
-            poll_pdu: 32,
+            t_status_prohibit: Duration::from_millis(20),
+            t_poll_retransmit: Duration::from_millis(60),
+            poll_pdu: 16,
             poll_byte: Bytes::new(u64::MAX),
-            max_retx: 16,
+            max_retx: 32,
             packet_overhead: Bytes::new(6),
         }
     }

@@ -142,6 +142,8 @@ pub enum ReportCause {
 /// A buffer status report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferReport {
+    /// When it was written: its block may be sent again.
+    pub at: HostInstant,
     /// Why.
     pub cause: ReportCause,
     /// Index into the table of the RAT: TS 36.321 Table 6.1.3.1-1 or TS 38.321 Table 6.1.3.1-1.

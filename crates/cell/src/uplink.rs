@@ -67,7 +67,9 @@ impl<P> Ran<P> {
             let free: u16 = room.bands.iter().sum();
             let Some(harq) = place.up.processes.idle().filter(|_| free > 0) else { return };
             place.up.last = Some(data_slot);
-            let need = state.belief.ready(slot.at, sent) + BLOCK_HEADER + REPORT_SIZE;
+            let need = state.belief.ready(slot.at, sent, &state.config.scheduling)
+                + BLOCK_HEADER
+                + REPORT_SIZE;
             let Some((prb, mcs)) = place.plan_uplink(slot.at, &carrier.up, need, free) else {
                 continue;
             };
@@ -92,7 +94,7 @@ impl<P> Ran<P> {
         let mut best: Option<(f32, (u16, u8))> = None;
         for &(device, leg) in carrier.active() {
             let state = &mut self.devices[usize::from(device)];
-            if state.belief.ready(slot.at, sent) == 0 {
+            if state.belief.ready(slot.at, sent, &state.config.scheduling) == 0 {
                 continue;
             }
             let background = state.config.background;
@@ -203,7 +205,6 @@ impl<P> Ran<P> {
             place.up.transmit(grant.harq, &sinr, &mut carrier.rng);
         if number == 0 {
             place.up.handle_feedback(Choice { mcs: grant.mcs, layers: 1 }, arrived);
-            state.belief.handle_use(u64::from(grant.size));
         }
         if let (true, Some(events)) = (state.watched, &mut self.events) {
             let process = place.up.processes.get(grant.harq);
@@ -248,8 +249,7 @@ impl<P> Ran<P> {
         if let Some(report) = &block.report {
             let twice = carrier.rng.random::<f64>() < state.config.scheduling.double_grant;
             let rat = carrier.config.rat;
-            let told = Told { rat, report, sent: slot.at, known: at, twice };
-            state.belief.handle_report(told, &state.config.scheduling);
+            state.belief.handle_report(Told::new(rat, report, slot.at, at, twice));
         }
         if let Some(status) = &block.status {
             state.downlink.handle_status(at, status);

@@ -11,7 +11,8 @@ use crate::Direction;
 /// has to be asked for.
 ///
 /// Grants come first, from the layer that is there soonest; then the layer that knows padding; then what says whether
-/// there was more to send; then what says that the device goes to another cell.
+/// there was more to send; then what says that the device goes to another cell; in the downlink last what says that the
+/// device does not hear its own.
 pub const fn codes(direction: Direction) -> &'static [LogCode] {
     match direction {
         Direction::Uplink => &[
@@ -32,6 +33,9 @@ pub const fn codes(direction: Direction) -> &'static [LogCode] {
             PdschDemapper::CODE,
             LteRrc::CODE,
             NrRrc::CODE,
+            PeriodicCsf::CODE,
+            AperiodicCsf::CODE,
+            NrCsf::CODE,
         ],
     }
 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value as Json;
 use sounding_sim::World;
 use sounding_sim::world::{Report, Segment};
 use sounding_units::HostInstant;
@@ -71,6 +72,9 @@ pub struct Row {
     pub kernel: Side,
     /// In virtual time.
     pub virtual_time: Side,
+    /// The part of the measured time in which BISCAY's flow was on its fallback in the kernel, in percent: for each 60 ms in
+    /// which a busy machine does not let the daemon run.
+    pub fallback_percent: Option<f64>,
     /// Times that the real-time run fell behind the clock; if any, it says little.
     pub times_behind: u64,
     /// How late the network's steps were at the worst of a hundred, in microseconds.
@@ -112,7 +116,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Agreement, Agr
                 for controller in runners {
                     let runs = text(carrier, way, controller, seed, plan.duration).runs()?;
                     let fail = |source| AgreementError::Emulate { cell, controller, source };
-                    let (kernel, times_behind, step_lateness_p99_us) =
+                    let Real { kernel, fallback_percent, times_behind, step_lateness_p99_us } =
                         real(plan, &runs[0]).map_err(fail)?;
                     let virtual_time = unreal(&runs[0]).map_err(fail)?;
                     let row = Row {
@@ -122,6 +126,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Agreement, Agr
                         controller,
                         kernel,
                         virtual_time,
+                        fallback_percent,
                         times_behind,
                         step_lateness_p99_us,
                     };
@@ -147,17 +152,49 @@ fn text(carrier: &str, way: &str, controller: &str, seed: u32, duration: Duratio
     Text::new("agreement", text, PathBuf::new())
 }
 
-/// With how often the network fell behind, and how late its steps were.
-fn real(plan: &Plan, run: &Run) -> Result<(Side, u64, f64), EmulateError> {
+/// What came of a run in real time.
+struct Real {
+    kernel: Side,
+    fallback_percent: Option<f64>,
+    times_behind: u64,
+    step_lateness_p99_us: f64,
+}
+
+fn real(plan: &Plan, run: &Run) -> Result<Real, EmulateError> {
     let (figures, ended) = emulate::whole(run, plan.program.clone())?;
     let pace = &ended.report.pace;
-    let side = Side {
+    let kernel = Side {
         throughput_mbit_per_sec: figures[0].throughput_mbit_per_sec,
         p50_ms: figures[0].one_way_ms.p50,
         p95_ms: figures[0].one_way_ms.p95,
         loss_percent: 100.0 * figures[0].loss,
     };
-    Ok((side, pace.times_behind, pace.steps.quantile(0.99).as_nanos() as f64 / 1e3))
+    let started = ended.report.started;
+    let measured = (started + run.plan.warmup, started + run.plan.duration);
+    let fallback = |(_, said): &(String, Vec<Json>)| fallback_percent(said, measured);
+    Ok(Real {
+        kernel,
+        fallback_percent: ended.daemons.first().map(fallback),
+        times_behind: pace.times_behind,
+        step_lateness_p99_us: pace.steps.quantile(0.99).as_nanos() as f64 / 1e3,
+    })
+}
+
+/// The part of a span in which a flow was not on the law, by what its daemon said, in percent.
+fn fallback_percent(said: &[Json], (from, to): (HostInstant, HostInstant)) -> f64 {
+    let (mut since, mut off, mut away) = (from, true, Duration::ZERO);
+    for transition in said.iter().filter(|event| event["event"] == "transition") {
+        let at = HostInstant::from_nanos(transition["at_ns"].as_u64().unwrap_or_default());
+        let at = at.clamp(from, to);
+        if off {
+            away += at - since;
+        }
+        (since, off) = (at, transition["to"] != "biscay");
+    }
+    if off {
+        away += to - since;
+    }
+    100.0 * away.as_secs_f64() / (to - from).as_secs_f64()
 }
 
 fn unreal(run: &Run) -> Result<Side, EmulateError> {
@@ -195,14 +232,14 @@ impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| cell | seed | way | controller | Mbit/s kernel | virtual | delay p50 / p95 ms kernel | virtual | loss % kernel | virtual | behind | steps late p99 us |"
+            "| cell | seed | way | controller | Mbit/s kernel | virtual | delay p50 / p95 ms kernel | virtual | loss % kernel | virtual | on BBR % | behind | steps late p99 us |"
         )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|---|---|")?;
+        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|---|---|---|")?;
         for row in &self.rows {
             let Row { kernel, virtual_time, .. } = row;
             writeln!(
                 f,
-                "| {} | {} | {} | {} | {:.2} | {:.2} | {:.0} / {:.0} | {:.0} / {:.0} | {:.2} | {:.2} | {} | {:.0} |",
+                "| {} | {} | {} | {} | {:.2} | {:.2} | {:.0} / {:.0} | {:.0} / {:.0} | {:.2} | {:.2} | {} | {} | {:.0} |",
                 row.cell,
                 row.seed,
                 row.way,
@@ -215,6 +252,7 @@ impl fmt::Display for Agreement {
                 virtual_time.p95_ms,
                 kernel.loss_percent,
                 virtual_time.loss_percent,
+                row.fallback_percent.map_or("".into(), |percent| format!("{percent:.0}")),
                 row.times_behind,
                 row.step_lateness_p99_us
             )?;
@@ -226,6 +264,15 @@ impl fmt::Display for Agreement {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_off_the_law_is_counted_between_the_warm_up_and_the_end() {
+        let at = |ms: u64| HostInstant::from_nanos(ms * 1_000_000);
+        let to = |ms: u64, state: &str| serde_json::json!({ "event": "transition", "at_ns": ms * 1_000_000, "to": state });
+        let said = [to(50, "biscay"), to(300, "fallback"), to(400, "biscay"), to(900, "fallback")];
+        assert_eq!(fallback_percent(&said, (at(100), at(1_100))), 30.0);
+        assert_eq!(fallback_percent(&[], (at(100), at(1_100))), 100.0);
+    }
 
     #[test]
     fn virtual_time_carries_most_of_what_a_cell_has_under_every_controller() {

@@ -4,10 +4,6 @@ use std::time::Duration;
 
 use sounding_lab::cell::{Plan, run};
 
-/// What LTE's own timing forbids: its base stations answer a report after eight subframes at the soonest, so that what is
-/// reported every 5 ms waits for two to three intervals, not one to two.
-const MISSES: [&str; 3] = ["buffer.lte.least", "buffer.lte.median", "buffer.lte.most"];
-
 #[test]
 fn the_modelled_cell_has_the_figures_of_the_papers() {
     let span = Duration::from_secs(30);
@@ -18,5 +14,5 @@ fn the_modelled_cell_has_the_figures_of_the_papers() {
     // RLC repeats something now and then only: a short run does not say when.
     let rows = rows.filter(|row| row.events.is_none());
     let misses: Vec<&str> = rows.filter(|row| !row.agrees).map(|row| row.id).collect();
-    assert_eq!(misses, MISSES);
+    assert_eq!(misses, [""; 0]);
 }

@@ -63,6 +63,10 @@ pub enum Bound {
 ///     └── from any ── Handover ──── no grant there for 2 s ───▶ Idle
 ///                a grant there leads back
 /// ```
+///
+/// In the uplink the modem knows what waits. In the downlink the base station does: data waits there if the last blocks left
+/// something behind and the device has reported since that its channel is out of range (CQI 0). A base station that stops
+/// sending to a device whose channel is in range has nothing to send, as far as a device can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Blocks are being granted.

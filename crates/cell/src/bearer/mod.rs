@@ -112,8 +112,13 @@ pub(crate) struct Bearer<P> {
     reordering: Option<(HostInstant, u64)>,
     /// t-Reordering has expired for what is missing below this.
     given_up: u64,
-    status_due: bool,
+    /// Where PDUs end that asked for a status and have not got it, the first and the last of them.
+    polled: Option<(u64, u64)>,
+    /// From then on a status is owed.
+    status_due: Option<HostInstant>,
     status_prohibited_until: HostInstant,
+    /// Statuses for the sender whose blocks are being decoded, by when they are.
+    statuses: VecDeque<(HostInstant, Status)>,
     fates: VecDeque<Fate<P>>,
 }
 
@@ -128,7 +133,9 @@ impl<P> Bearer<P> {
             received: Received::default(),
             reordering: None,
             given_up: 0,
-            status_due: false,
+            polled: None,
+            status_due: None,
+            statuses: VecDeque::new(),
             status_prohibited_until: HostInstant::default(),
             fates: VecDeque::new(),
         }
@@ -157,7 +164,7 @@ impl<P> Bearer<P> {
 
     /// Whether anything is queued, on its way, or owed.
     pub(crate) fn is_busy(&self) -> bool {
-        !self.waiting.is_empty() || !self.flight.is_empty() || self.status_due
+        !self.waiting.is_empty() || !self.flight.is_empty() || self.status_due.is_some()
     }
 
     pub(crate) fn poll_fate(&mut self) -> Option<Fate<P>> {
@@ -169,7 +176,9 @@ impl<P> Bearer<P> {
     /// it.
     pub(crate) fn reestablish(&mut self, now: HostInstant, forward: bool) {
         self.reordering = None;
-        self.status_due = false;
+        self.polled = None;
+        self.status_due = None;
+        self.statuses.clear();
         let holes: ArrayVec<Span, 64> = {
             let top = Span { from: self.received.top(), to: self.sender.sent() };
             let holes = self.received.holes(u64::MAX);

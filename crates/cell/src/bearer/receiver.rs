@@ -23,9 +23,29 @@ impl<P> Bearer<P> {
             }
         }
         self.received.insert(pdu.span);
-        self.status_due |= pdu.poll;
+        if pdu.poll {
+            let end = pdu.span.to;
+            let (first, last) = self.polled.unwrap_or((end, end));
+            self.polled = Some((first.min(end), last.max(end)));
+        }
+        self.answer_polls(now);
         self.watch_for_holes(now);
         self.hand_on(now);
+    }
+
+    /// A poll is answered once nothing before it may still come by HARQ (TS 36.322 §5.2.3, TS 38.322 §5.3.4).
+    fn answer_polls(&mut self, now: HostInstant) {
+        let Some((first, last)) = self.polled else { return };
+        let open = self.received.holes(u64::MAX).find(|hole| hole.to > self.given_up);
+        let told = open.map_or(self.received.top(), |hole| hole.from);
+        if first <= told {
+            self.polled = (last > told).then_some((last, last));
+            self.owe_status(now);
+        }
+    }
+
+    fn owe_status(&mut self, from: HostInstant) {
+        self.status_due = Some(self.status_due.map_or(from, |due| due.min(from)));
     }
 
     /// Starts t-Reordering for what is missing now, unless it runs for something older.
@@ -54,8 +74,11 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// Time has reached `now`: t-Reordering and t-PollRetransmit.
+    /// Time has reached `now`: statuses are decoded, t-Reordering and t-PollRetransmit expire.
     pub(crate) fn handle_timers(&mut self, now: HostInstant) {
+        while let Some((_, status)) = self.statuses.pop_front_if(|(known, _)| *known <= now) {
+            self.hear_status(now, &status);
+        }
         self.handle_poll_timer(now);
         let Some((since, upto)) = self.reordering else { return };
         if now - since < self.config.t_reordering {
@@ -67,7 +90,8 @@ impl<P> Bearer<P> {
             self.received.skip_to(missing);
             self.hand_on(now);
         } else {
-            self.status_due = true;
+            self.answer_polls(now);
+            self.owe_status(now);
         }
         self.reordering = None;
         self.watch_for_holes(now);
@@ -76,20 +100,18 @@ impl<P> Bearer<P> {
     /// When [`handle_timers`](Self::handle_timers) has something to do.
     pub(crate) fn timer(&self) -> Option<HostInstant> {
         let reordering = self.reordering.map(|(since, _)| since + self.config.t_reordering);
-        match (reordering, self.poll_timer()) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        let status = self.statuses.front().map(|(known, _)| *known);
+        [reordering, self.poll_timer(), status].into_iter().flatten().min()
     }
 
     /// Whether the receiver owes a status and may send it.
     pub(crate) fn owes_status(&self, now: HostInstant) -> bool {
-        self.status_due && now >= self.status_prohibited_until
+        self.status_due.is_some_and(|from| from <= now) && now >= self.status_prohibited_until
     }
 
     /// The status to put into a block that goes the other way.
     pub(crate) fn take_status(&mut self, now: HostInstant) -> Status {
-        self.status_due = false;
+        self.status_due = None;
         self.status_prohibited_until = now + self.config.t_status_prohibit;
         // What t-Reordering has not given up on may still come by HARQ.
         let nacks: ArrayVec<_, 8> = self.received.holes(self.given_up).take(8).collect();

@@ -219,8 +219,12 @@ impl<P> Bearer<P> {
         due || last
     }
 
-    /// The receiver said what it has and what it misses.
-    pub(crate) fn handle_status(&mut self, now: HostInstant, status: &Status) {
+    /// The receiver said what it has and what it misses, in a block that is decoded at `known`.
+    pub(crate) fn handle_status(&mut self, known: HostInstant, status: &Status) {
+        self.statuses.push_back((known, status.clone()));
+    }
+
+    pub(super) fn hear_status(&mut self, now: HostInstant, status: &Status) {
         let sender = &mut self.sender;
         let refused = status.nacks.last().map_or(0, |nack| nack.to);
         if sender.poll.is_some_and(|(_, upto)| status.edge.max(refused) >= upto) {

@@ -72,13 +72,25 @@ pub(crate) fn run(
     config: ModemConfig,
     seed: u64,
 ) -> Run {
+    // A good channel that fades deep now and then, so that blocks are lost for good.
+    let channel = ScriptConfig {
+        fading: FadingConfig { surroundings_mps: 10.0, ..FadingConfig::default() },
+        ..ScriptConfig::constant(20.0)
+    };
+    run_over(channel, carriers, flows, span, config, seed)
+}
+
+pub(crate) fn run_over(
+    channel: ScriptConfig,
+    carriers: &[CarrierConfig],
+    flows: Flows,
+    span: Duration,
+    config: ModemConfig,
+    seed: u64,
+) -> Run {
     let device = DeviceConfig {
         cells: vec![(0..carriers.len()).collect()],
-        // A good channel that fades deep now and then, so that blocks are lost for good.
-        channel: ModelConfig::Script(ScriptConfig {
-            fading: FadingConfig { surroundings_mps: 10.0, ..FadingConfig::default() },
-            ..ScriptConfig::constant(20.0)
-        }),
+        channel: ModelConfig::Script(channel),
         // So that RLC has something to repeat.
         harq: HarqConfig { transmissions: 2, ..HarqConfig::default() },
         ..DeviceConfig::default()

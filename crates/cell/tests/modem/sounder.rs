@@ -6,12 +6,13 @@ use std::time::Duration;
 use sounding_cell::Event;
 use sounding_cell::config::CarrierConfig;
 use sounding_cell::modem::{ClockConfig, Mask, ModemConfig};
+use sounding_cell::radio::{Level, ScriptConfig};
 use sounding_diag::LogCode;
 use sounding_kpi::{Direction, Kpi, Layer};
 use sounding_link::{Arrival, Config, Seen, Sounder, State};
 use sounding_units::{Bytes, ModemInstant};
 
-use crate::network::{Flows, ORIGIN, lte, lte_tdd, nr, run, same};
+use crate::network::{Flows, ORIGIN, lte, lte_tdd, nr, run, run_over, same};
 
 const SPAN: Duration = Duration::from_secs(6);
 
@@ -198,4 +199,53 @@ fn only_what_the_mask_names_is_written_by_the_modems_own_clock() {
     // Diag counts in about 50 ns.
     let drifted = (*last - begins) - elapsed;
     assert!(drifted.abs_diff(elapsed / 20_000) < Duration::from_nanos(200), "{drifted:?}");
+}
+
+/// Every 10 ms the state of a downlink that nothing reaches from 2 s to 3 s.
+fn states_of_an_outage(carrier: CarrierConfig, flows: Flows) -> Vec<(u64, State)> {
+    let level = |second: u64, sinr_db| Level {
+        at_s: (ORIGIN + Duration::from_secs(second)).as_nanos() as f64 / 1e9,
+        sinr_db,
+    };
+    let channel = ScriptConfig {
+        levels: vec![Level { at_s: 0.0, sinr_db: 20.0 }, level(2, -30.0), level(3, 20.0)],
+        ..ScriptConfig::constant(20.0)
+    };
+    let span = Duration::from_secs(4);
+    let run = run_over(channel, &[carrier], flows, span, ModemConfig::default(), 9);
+    let mut sounder = Sounder::new(Config::new(Direction::Downlink));
+    let mut records = run.records.iter().peekable();
+    let mut states = Vec::new();
+    for ms in (10..4_000).step_by(10) {
+        let now = ORIGIN + Duration::from_millis(ms);
+        while let Some(record) = records.next_if(|record| record.made_at <= now) {
+            sounder.handle_bytes(Arrival::At(record.made_at), &record.bytes, |_, _| {});
+        }
+        states.push((ms, sounder.estimate(now).state));
+    }
+    states
+}
+
+#[test]
+fn a_downlink_with_a_queue_that_breaks_off_is_silent_until_it_is_back() {
+    for carrier in [lte(), nr()] {
+        for (ms, state) in states_of_an_outage(carrier, Flows::saturated(true, false)) {
+            match ms {
+                600..2_000 | 3_400.. => assert_eq!(state, State::Active, "{ms} ms"),
+                2_400..3_000 => assert_eq!(state, State::Silent, "{ms} ms"),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_knows_of_what_came_for_a_downlink_after_it_broke_off() {
+    for carrier in [lte(), nr()] {
+        for (ms, state) in states_of_an_outage(carrier, Flows::LIGHT) {
+            if (2_400..3_000).contains(&ms) {
+                assert_eq!(state, State::Idle, "{ms} ms");
+            }
+        }
+    }
 }

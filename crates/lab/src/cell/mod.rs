@@ -3,6 +3,7 @@
 //! What a modem can say is read back out of its Diag bytes, delays are those of packets, and who else is on a cell is what a
 //! sniffer hears: nothing is asked of the model's inside, but for the moment at which a packet left the modem's buffer.
 
+mod answer;
 mod figures;
 mod reader;
 mod real;
@@ -138,6 +139,8 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, InvalidCo
         walk::measure(plan.span, seed, &mut measured)?;
         progress(&format!("seed {seed}: a steady uplink"));
         uplink::measure(plan.span, seed, &mut measured)?;
+        progress(&format!("seed {seed}: answers to reports"));
+        answer::measure(plan.span, seed, &mut measured)?;
         progress(&format!("seed {seed}: round trips"));
         rtt::measure(plan.span, seed, &mut measured)?;
         progress(&format!("seed {seed}: users and carriers"));

@@ -44,6 +44,17 @@ pub(super) struct Data {
     pub(super) sn: u32,
 }
 
+/// An uplink block of LTE's MAC.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    /// Nanoseconds of the air's clock.
+    pub(super) at: u64,
+    /// Bytes.
+    pub(super) size: u64,
+    /// What its report tells, if it has one.
+    pub(super) told: Option<u64>,
+}
+
 /// All that is read.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
@@ -59,6 +70,8 @@ pub(super) struct Heard {
     pub(super) up_nacks: Vec<Data>,
     /// Buffer status reports: when, and the upper end of what they tell, in bytes.
     pub(super) reports: Vec<(u64, u64)>,
+    /// LTE's uplink blocks as MAC fills them.
+    pub(super) blocks: Vec<Sent>,
     /// Whether sequence numbers have 18 bits: NR's.
     pub(super) wide: bool,
     pub(super) lte: Clock,
@@ -156,6 +169,7 @@ impl Heard {
         for block in blocks.blocks() {
             let Some(tti) = block.tti else { continue };
             let at = self.tti(log, tti);
+            let mut sent = Sent { at, size: block.grant.count(), told: None };
             for (_, element) in block.pdu.elements() {
                 let upper = |index| bsr_upper(index).map_or(OPEN_ENDED, Bytes::count);
                 let told = match element {
@@ -164,7 +178,9 @@ impl Heard {
                     _ => continue,
                 };
                 self.reports.push((at, told));
+                sent.told = Some(told);
             }
+            self.blocks.push(sent);
         }
     }
 

@@ -9,6 +9,7 @@ use lzma_rust2::XzReader;
 use sounding_diag::capture::Capture;
 use sounding_diag::packet::Packet;
 
+use super::answer::answers_ms;
 use super::reader::{Air, Heard};
 use super::retransmission::{downlink_rlc_ms, error_percent, repeat_delays, uplink_rlc_ms};
 use super::spread::quantile;
@@ -32,7 +33,7 @@ pub(super) fn look(data: &Path, progress: &impl Fn(&str)) -> Found {
 
 fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
     let (mut errors, mut repeats, mut grants, mut up_errors) = (vec![], vec![], vec![], vec![]);
-    let (mut rlc_down, mut rlc_up, mut reports) = (vec![], vec![], [0_u64; 2]);
+    let (mut rlc_down, mut rlc_up, mut answers, mut reports) = (vec![], vec![], vec![], [0_u64; 2]);
     let mut files = files(folder);
     files.sort();
     for path in files {
@@ -56,6 +57,7 @@ fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
         grants.extend(ms(repeat_delays(&heard.grants)));
         rlc_down.extend(downlink_rlc_ms(&heard));
         rlc_up.extend(uplink_rlc_ms(&heard));
+        answers.extend(answers_ms(&heard));
         reports[0] += heard.reports.len() as u64;
         reports[1] += heard.reports.iter().filter(|(_, told)| *told == 0).count() as u64;
     }
@@ -69,6 +71,7 @@ fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
     say("mper.lte.up", &up_errors, "%", "seconds");
     say("harq.lte.down", &repeats, "ms", "repeats");
     say("harq.lte.up", &grants, "ms", "repeats");
+    say("answer.lte", &answers, "ms", "answers");
     for (way, delays) in [("down", &rlc_down), ("up", &rlc_up)] {
         let at = |part| quantile(delays, part);
         if let (Some(few), Some(median), Some(most)) = (at(0.1), at(0.5), at(0.9)) {

@@ -28,6 +28,16 @@ pub(super) fn on_lte(mut device: DeviceConfig) -> DeviceConfig {
     device
 }
 
+/// The timers of RLC in the captures that show repeats in the uplink and say what was configured.
+fn with_long_timers(mut device: DeviceConfig) -> DeviceConfig {
+    for bearer in [&mut device.downlink, &mut device.uplink] {
+        bearer.t_reordering = Duration::from_millis(60);
+        bearer.t_status_prohibit = Duration::from_millis(40);
+        bearer.t_poll_retransmit = Duration::from_millis(65);
+    }
+    device
+}
+
 /// Band n78, 40 MHz at 30 kHz, by one of the two patterns that Gandalf met.
 pub(super) fn nr(pattern: &str) -> CarrierConfig {
     CarrierConfig {
@@ -113,9 +123,12 @@ fn heard(
 /// What a modem's records tell of blocks that are lost and repeated.
 pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     use Direction::{Downlink, Uplink};
+    let device = |carrier: &CarrierConfig| match carrier.rat {
+        Rat::Lte => on_lte(walking()),
+        Rat::Nr => walking(),
+    };
     let heard_on = |carrier: CarrierConfig, direction| {
-        let is_lte = carrier.rat == Rat::Lte;
-        let device = if is_lte { on_lte(walking()) } else { walking() };
+        let device = device(&carrier);
         heard(carrier, device, direction, span, seed)
     };
     let ms = |delays: Vec<(u8, u64)>| -> Vec<f64> {
@@ -137,6 +150,14 @@ pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<
     into.note("harq.nr.b", Some(agreement(&down, &up, &TABLES[1])));
     let (down, up) = (heard_on(nr(PATTERNS[0]), Downlink)?, heard_on(nr(PATTERNS[0]), Uplink)?);
     into.note("harq.nr.a", Some(agreement(&down, &up, &TABLES[0])));
+
+    for (carrier, name) in [(lte(), "rlc.lte.long"), (nr(PATTERNS[1]), "rlc.nr.long")] {
+        let long = |direction| {
+            heard(carrier.clone(), with_long_timers(device(&carrier)), direction, span, seed)
+        };
+        let (down, up) = (long(Downlink)?, long(Uplink)?);
+        into.all(name, [downlink_rlc_ms(&down), uplink_rlc_ms(&up)].concat());
+    }
     Ok(())
 }
 

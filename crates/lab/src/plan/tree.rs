@@ -12,6 +12,9 @@ pub(super) type Value<'i> = Spanned<DeValue<'i>>;
 /// A whole plan.
 pub(super) type Root<'i> = Spanned<DeTable<'i>>;
 
+/// Most parts of a path: plans are read, searched and dropped level by level.
+const DEEPEST: usize = 32;
+
 /// Puts `value` in the place of a key by its dotted path; the numbers of lists, the names of what has one, and `*` for
 /// all of a list are parts of a path as keys are. Fails with what there is instead.
 pub(super) fn put<'i>(
@@ -22,6 +25,9 @@ pub(super) fn put<'i>(
     let Some((first, rest)) = path.split_first() else {
         return Err("is no key".into());
     };
+    if path.len() > DEEPEST {
+        return Err(format!("has more than {DEEPEST} parts"));
+    }
     if rest.is_empty() {
         table.insert(Spanned::new(value.span(), Cow::Owned((*first).into())), value.clone());
         return Ok(());

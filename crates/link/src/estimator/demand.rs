@@ -164,6 +164,11 @@ impl Demand {
         self.waiting.is_some()
     }
 
+    /// Whether a queue was left behind by the newest blocks, and not by one that came late.
+    pub(super) fn is_queue_left(&self) -> bool {
+        self.waiting.is_some_and(|waiting| waiting.filled())
+    }
+
     /// How long blocks have been told of.
     pub(super) fn known_for(&self) -> Duration {
         self.first.zip(self.newest).map_or(Duration::ZERO, |(first, newest)| newest - first)

@@ -1,5 +1,6 @@
 mod attachment;
 mod demand;
+mod hearing;
 mod lag;
 
 use core::time::Duration;
@@ -14,6 +15,7 @@ use crate::window::Window;
 use crate::{Bound, Cause, CellView, Config, LinkEstimate, Method, State};
 use attachment::{Attachment, Primary};
 use demand::{Demand, FILLED_FOR};
+use hearing::Hearing;
 use lag::ReportLag;
 
 /// Turns KPIs into a [`LinkEstimate`].
@@ -31,6 +33,7 @@ pub struct Estimator {
     /// The same for what knows padding.
     demand_lag: ReportLag,
     demand: Demand,
+    hearing: Hearing,
     attachment: Attachment,
     primary: Primary,
     /// What was granted until then was granted in another cell.
@@ -69,6 +72,7 @@ impl Estimator {
             report_lag: ReportLag::default(),
             demand_lag: ReportLag::default(),
             demand: Demand::new(config.direction),
+            hearing: Hearing::default(),
             attachment: Attachment::default(),
             primary: Primary::default(),
             began: None,
@@ -106,6 +110,7 @@ impl Estimator {
             Kpi::Backlog(backlog) if self.config.direction == Direction::Uplink => {
                 self.backlog = Some((backlog.at, backlog.waiting));
             }
+            Kpi::Channel(channel) => self.hearing.handle_report(channel),
             Kpi::Connection(told) => {
                 self.primary.handle_change(told);
                 if self.attachment.handle_change(told) {
@@ -300,10 +305,16 @@ impl Estimator {
 
     /// Whether data waits although nothing was granted after `newest`.
     fn waits(&self, newest: ModemInstant) -> bool {
-        match self.fresh_backlog() {
-            Some(waiting) => waiting > Bytes::ZERO,
+        let is_recent = self.modem_now - newest <= LOST_AFTER;
+        match (self.config.direction, self.fresh_backlog()) {
+            (Direction::Uplink, Some(waiting)) => waiting > Bytes::ZERO,
             // What the last blocks left behind still does: nothing was granted that could have taken it.
-            None => self.backlogged_since().is_some() && self.modem_now - newest <= LOST_AFTER,
+            (Direction::Uplink, None) => is_recent && self.backlogged_since().is_some(),
+            // A base station sends what it has, unless the device does not hear it.
+            (Direction::Downlink, _) => {
+                let deaf = self.hearing.is_deaf(self.modem_now);
+                is_recent && deaf && self.demand.is_queue_left()
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 use super::*;
-use sounding_kpi::{Allocation, Backlog, BufferStatus, Change, Coding, Connection, Signal};
+use sounding_kpi::{
+    Allocation, Backlog, BufferStatus, Change, Channel, Coding, Connection, CqiTable, Signal,
+};
 use sounding_phy::lte::TbsIndex;
 use sounding_units::Prb;
 
@@ -368,4 +370,51 @@ fn where_every_grant_is_a_capacity_the_whole_window_counts() {
     assert_eq!((judged.bound, judged.rate), (Bound::Capacity, Rate::from_bits_per_sec(16 * MBIT)));
     let assumed = begun(Config { assume: Some(Bound::Capacity), ..uplink() });
     assert_eq!(assumed.rate, Rate::from_bits_per_sec(12 * MBIT));
+}
+
+fn reported(modem: &mut Modem, carrier: u8, cqi: u8) {
+    modem.ms += 10;
+    let (host, at) = (modem.host(), modem.modem());
+    let table = CqiTable::Lte(sounding_phy::lte::CqiTable::Qam64);
+    let channel = Channel { at, carrier, cqi, second: None, rank: Some(1), table };
+    modem.estimator.handle_record(host, at);
+    modem.estimator.handle_kpi(host, &Kpi::Channel(channel));
+}
+
+#[test]
+fn a_downlink_that_stopped_with_a_queue_and_out_of_range_is_silent() {
+    let mut modem = Modem::new(downlink());
+    modem.grants(500, 10, arrived);
+    modem.records_without_grants(200);
+    reported(&mut modem, 0, 0);
+    let estimate = modem.estimate();
+    assert_eq!((estimate.state, estimate.bound), (State::Silent, Bound::Capacity));
+    assert_eq!((estimate.rate, estimate.is_usable()), (Rate::ZERO, true));
+    reported(&mut modem, 0, 4);
+    assert_eq!(modem.estimate().state, State::Idle, "it hears again, and nothing comes");
+}
+
+#[test]
+fn a_downlink_that_stopped_in_range_or_empty_is_idle() {
+    let mut modem = Modem::new(downlink());
+    modem.grants(500, 10, arrived);
+    modem.records_without_grants(210);
+    assert_eq!(modem.estimate().state, State::Idle, "nobody reported anything");
+    reported(&mut modem, 1, 7);
+    reported(&mut modem, 0, 0);
+    assert_eq!(modem.estimate().state, State::Idle, "one of two carriers is heard");
+    let mut modem = Modem::new(downlink());
+    modem.grants(500, 10, |at| Grant { padding: Some(Bytes::new(1)), ..arrived(at) });
+    modem.records_without_grants(200);
+    reported(&mut modem, 0, 0);
+    assert_eq!(modem.estimate().state, State::Idle, "nothing was left");
+}
+
+#[test]
+fn a_downlink_that_stays_out_of_range_has_lost_its_connection() {
+    let mut modem = Modem::new(downlink());
+    modem.grants(500, 10, arrived);
+    modem.records_without_grants(2_000);
+    reported(&mut modem, 0, 0);
+    assert_eq!(modem.estimate().state, State::Idle);
 }
