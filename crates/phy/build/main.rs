@@ -4,6 +4,7 @@
 mod awgn;
 mod channel;
 mod csv;
+mod hspa;
 mod lte;
 mod nr;
 
@@ -19,6 +20,7 @@ fn main() {
     };
     write("lte.rs", lte::tables());
     write("nr.rs", nr::tables());
+    write("hspa.rs", hspa::tables());
     write("awgn.rs", awgn::tables());
     write("channel.rs", channel::tables());
 }

@@ -2,7 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`lte`], [`nr`] | what the specifications of each say: sizes, schemes, reports, timing |
+//! | [`lte`], [`nr`], [`hspa`] | what the specifications of each say: sizes, schemes, reports, timing |
 //! | [`frame`] | frame, subframe and slot numbers |
 //! | [`channel`] | path loss, shadowing and noise |
 //! | [`abstraction`] | from SINR to block errors and CQI without simulating symbols |
@@ -17,6 +17,7 @@ pub mod abstraction;
 mod allowed;
 pub mod channel;
 pub mod frame;
+pub mod hspa;
 pub mod lte;
 mod modulation;
 pub mod nr;
