@@ -1,6 +1,6 @@
 //! Copa: Arun and Balakrishnan, NSDI 2018.
 
-use super::{ANY, NONE, Property, apart, says};
+use super::{NONE, Property, apart, says};
 use crate::baselines::rig::{BDP, MBIT, Rig, Sample, Watch, millis};
 
 const TARGET: &str = "§2.1, §3: 1.25 ÷ δ, from none to 2.5 ÷ δ";
