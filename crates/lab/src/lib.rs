@@ -1,6 +1,7 @@
 //! Experiments: flows over emulated links, what was measured, and pages that show it.
 
 pub mod agreement;
+pub mod baselines;
 pub mod bound;
 pub mod bpf_cost;
 pub mod ceiling;
@@ -14,6 +15,7 @@ pub mod estimators;
 pub mod flow;
 mod follower;
 pub mod granularity;
+pub mod head_to_head;
 pub mod mahimahi;
 pub mod metrics;
 pub mod oracle;

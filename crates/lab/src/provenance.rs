@@ -111,7 +111,8 @@ fn machine() -> String {
     format!("{cpu}, {cores} cores, {} GiB, Linux {}", memory >> 20, kernel.trim())
 }
 
-fn load() -> f64 {
+/// Load average over a minute.
+pub(crate) fn load() -> f64 {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0)
 }

@@ -1,4 +1,6 @@
 mod validation;
+mod baselines;
+mod head_to_head;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,10 +60,12 @@ enum Experiment {
     EmuCeiling(CeilingArgs),
     EmuCells(CellsArgs),
     Agreement(AgreementArgs),
+    Baselines(baselines::Args),
     Biscay(BiscayArgs),
     Bound(BoundArgs),
     BpfCost(BpfCostArgs),
     Granularity(GranularityArgs),
+    HeadToHead(head_to_head::Args),
     Overhead(OverheadArgs),
     Estimators(EstimatorsArgs),
     Cell(CellArgs),
@@ -358,17 +362,20 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
         Verb::Run { experiment: Experiment::EmuCells(args) } => cells(args),
         Verb::Run { experiment: Experiment::Agreement(args) } => agree(args),
+        Verb::Run { experiment: Experiment::Baselines(args) } => baselines::run(args),
         Verb::Run { experiment: Experiment::Biscay(args) } => biscay(args),
         Verb::Run { experiment: Experiment::Bound(args) } => bound(args),
         Verb::Run { experiment: Experiment::BpfCost(args) } => cost(args),
         Verb::Run { experiment: Experiment::Granularity(args) } => granularity(args),
+        Verb::Run { experiment: Experiment::HeadToHead(args) } => head_to_head::run(args),
         Verb::Run { experiment: Experiment::Overhead(args) } => overhead(args),
         Verb::Run { experiment: Experiment::Estimators(args) } => estimators(args),
         Verb::Run { experiment: Experiment::Cell(args) } => modelled_cell(args),
     }
 }
 
-const EXPERIMENTS: [(&str, &str); 11] = [
+const EXPERIMENTS: [(&str, &str); 13] = [
+    ("baselines", "what theory and papers say of each controller, and what ours does; 1 min"),
     ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
     ("bound", "labels of link estimates against what modelled cells know; no rights needed; 1 min"),
     (
@@ -380,6 +387,7 @@ const EXPERIMENTS: [(&str, &str); 11] = [
     ("agreement", "the kernel's controllers in real time beside ours in virtual time; 5 min"),
     ("bpf-cost", "CPU time of BISCAY beside the kernel's own BBR and CUBIC; 3 min"),
     ("granularity", "time between deliveries of a KPI and its age at a reader; 2 min"),
+    ("head-to-head", "other implementations of our controllers, which somebody has built, beside ours; 8 min each"),
     ("estimators", "every method's rate against goodput, over modelled LTE and NR links; 5 min"),
     ("overhead", "what a modem sends by log mask, and CPU time of its reader; 4 min"),
     ("cell", "the modelled cell beside the papers, real captures and a real stack's logs; 3 min"),

@@ -3,12 +3,10 @@
 
 #![allow(dead_code, reason = "each test needs some of it")]
 
-pub(crate) mod lossy;
-
 use std::time::Duration;
 
 use sounding_cc::{Controller, Start};
-use sounding_sim::world::{Event, Flow, FlowId, Segment};
+use sounding_sim::world::Segment;
 use sounding_sim::{Device, Links, Path, PathConfig, Port, QueueLimit, World};
 use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -62,83 +60,4 @@ fn directions(bottleneck: impl Into<Schedule>, buffer: u64) -> (PathConfig, Path
 
 pub(crate) fn world(bottleneck: impl Into<Schedule>, buffer: u64) -> TestWorld {
     World::new(links(bottleneck, buffer, HostInstant::default()), 1)
-}
-
-/// A window over time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
-    pub(crate) at: HostInstant,
-    pub(crate) cwnd: f64,
-    pub(crate) in_flight: f64,
-    pub(crate) rtt: Option<Duration>,
-    pub(crate) state: &'static str,
-}
-
-/// Runs until `until` and keeps every window, in segments.
-pub(crate) fn windows(world: &mut TestWorld, flow: FlowId, until: HostInstant) -> Vec<Sample> {
-    let mut samples = Vec::new();
-    world.observe_until(until, &mut |at: HostInstant, event: &Event<'_>| {
-        if let Event::Acked { flow: whose, ack, controller } = event
-            && *whose == flow
-        {
-            samples.push(Sample {
-                at,
-                cwnd: controller.cwnd().count() as f64 / MSS as f64,
-                in_flight: ack.in_flight.count() as f64 / MSS as f64,
-                rtt: ack.rtt,
-                state: controller.state(),
-            });
-        }
-    });
-    samples
-}
-
-/// Runs one bulk flow for a while before it is measured, and then for `secs`.
-pub(crate) fn settled(
-    controller: &str,
-    bottleneck: Rate,
-    buffer: u64,
-    secs: u64,
-) -> (TestWorld, FlowId) {
-    let mut world = world(bottleneck, buffer);
-    let flow = world.add_flow(Flow::bulk(UP, named(controller)));
-    world.run_until(at_secs(30));
-    world.measure_afresh();
-    world.run_until(at_secs(30 + secs));
-    (world, flow)
-}
-
-/// Jain's index of how evenly rates are shared: one of all alike, 1 ÷ n of one that has all.
-pub(crate) fn jain(rates: &[f64]) -> f64 {
-    let squares = rates.iter().map(|rate| rate * rate).sum::<f64>();
-    rates.iter().sum::<f64>().powi(2) / (rates.len() as f64 * squares)
-}
-
-/// Goodputs in Mbit/s of flows that begin five seconds apart, from the second of `from` on for `secs`.
-pub(crate) fn rivals(controllers: &[&str], buffer: u64, from: u64, secs: u64) -> Rivals {
-    let mut world = world(mbit(12), buffer);
-    let flows: Vec<FlowId> = (0..)
-        .zip(controllers)
-        .map(|(at, name)| world.add_flow(Flow::bulk(UP, named(name)).begins(at_secs(5 * at))))
-        .collect();
-    world.run_until(at_secs(from));
-    world.measure_afresh();
-    world.run_until(at_secs(from + secs));
-    let rates = flows.iter().map(|&flow| world.report(flow).goodput().mbit_per_sec()).collect();
-    Rivals { rates, queueing: world.report(flows[0]).queueing.mean().unwrap() }
-}
-
-/// How flows shared a link.
-#[derive(Debug)]
-pub(crate) struct Rivals {
-    pub(crate) rates: Vec<f64>,
-    /// Of the first flow, on average.
-    pub(crate) queueing: Duration,
-}
-
-impl Rivals {
-    /// What the first had of all that was carried.
-    pub(crate) fn share_of_first(&self) -> f64 {
-        self.rates[0] / self.rates.iter().sum::<f64>()
-    }
 }

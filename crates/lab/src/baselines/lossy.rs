@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use sounding_sim::world::Segment;
-use sounding_sim::{Backlog, Duplex, Links, Lost, Order, Output, Path, PathConfig, Pipe, World};
-use sounding_units::{Bytes, HostInstant, Rate};
+use sounding_sim::{Backlog, Lost, Output, Path, Pipe};
+use sounding_units::{Bytes, HostInstant};
 
 /// Acknowledgements pass.
-const SMALL: u64 = 200;
+const SMALL: Bytes = Bytes::new(200);
 
+/// A path of which so many packets in a thousand do not reach the queue.
 #[derive(Debug)]
-pub(crate) struct Lossy<P> {
+pub(super) struct Lossy<P> {
     path: Path<P>,
     per_mille: u64,
     lot: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Lossy<P> {
 }
 
 impl<P> Lossy<P> {
-    pub(crate) fn new(path: Path<P>, per_mille: u64) -> Self {
+    pub(super) fn new(path: Path<P>, per_mille: u64) -> Self {
         Self { path, per_mille, lot: 1, lost: VecDeque::new() }
     }
 
@@ -33,7 +33,7 @@ impl<P> Lossy<P> {
 
 impl<P> Pipe<P> for Lossy<P> {
     fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P) {
-        if size.count() > SMALL && self.draw() {
+        if size > SMALL && self.draw() {
             let lost = Lost { payload, size, entered: now, dropped: now };
             self.lost.push_back(Output::Lost(lost));
         } else {
@@ -56,20 +56,4 @@ impl<P> Pipe<P> for Lossy<P> {
     fn backlog(&self) -> Backlog {
         self.path.backlog()
     }
-}
-
-/// The path of most tests, of which so many packets in a thousand do not reach the queue.
-pub(crate) fn lossy_world(
-    bottleneck: Rate,
-    buffer: u64,
-    per_mille: u64,
-) -> World<Links<Lossy<Segment>>> {
-    let origin = HostInstant::default();
-    let lossy = |config: &PathConfig, order, per_mille| {
-        Lossy::new(Path::new(config, order, origin), per_mille)
-    };
-    let (up, down) = super::directions(bottleneck, buffer);
-    let up = lossy(&up, Order::LinkThenDelay, per_mille);
-    let down = lossy(&down, Order::DelayThenLink, 0);
-    World::new(Links::new(vec![Duplex { up, down }]), 1)
 }

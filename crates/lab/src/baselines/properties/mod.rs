@@ -1,0 +1,69 @@
+//! The properties, a file a family, in the order of the registry.
+
+mod bbr;
+mod bbr3;
+mod copa;
+mod cubic;
+mod forecast;
+mod gcc;
+mod ledbat;
+mod lp;
+mod pcc;
+mod reno;
+mod vegas;
+
+use super::rig::Sample;
+use super::{Property, says};
+
+/// No bound above, or below.
+const ANY: f64 = f64::INFINITY;
+const NONE: f64 = f64::NEG_INFINITY;
+
+/// All of them.
+pub(super) const PROPERTIES: &[&[Property]] = &[
+    reno::RENO,
+    cubic::CUBIC,
+    reno::HYSTART,
+    cubic::NO_HYSTART,
+    vegas::VEGAS,
+    copa::COPA,
+    copa::DEFAULT_MODE,
+    ledbat::LEDBAT,
+    ledbat::PLUS_PLUS,
+    lp::LP,
+    bbr::BBR,
+    bbr3::BBR3,
+    pcc::ALLEGRO,
+    pcc::VIVACE,
+    forecast::SPROUT,
+    forecast::VERUS,
+    gcc::GCC,
+];
+
+/// The window before each cut and right after it.
+fn cuts(samples: &[Sample]) -> Vec<(Sample, Sample)> {
+    let pairs = samples.windows(2).map(|pair| (pair[0], pair[1]));
+    pairs.filter(|(before, after)| after.cwnd < before.cwnd * 0.8).collect()
+}
+
+/// Where a state was entered, and from which.
+fn entered<'a>(samples: &'a [Sample], state: &'a str) -> impl Iterator<Item = (Sample, Sample)> + 'a {
+    let pairs = samples.windows(2).map(|pair| (pair[0], pair[1]));
+    pairs.filter(move |(before, after)| before.state != state && after.state == state)
+}
+
+/// From one moment to the next, in seconds.
+fn apart(moments: impl Iterator<Item = Sample>) -> Vec<f64> {
+    let moments: Vec<Sample> = moments.collect();
+    moments.windows(2).map(|pair| (pair[1].at - pair[0].at).as_secs_f64()).collect()
+}
+
+/// Not a number of nothing.
+fn least(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::NAN, f64::min)
+}
+
+/// Not a number of nothing.
+fn most(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::NAN, f64::max)
+}

@@ -1,0 +1,17 @@
+//! What theory, specifications and papers say of each controller holds for ours.
+
+use sounding_lab::baselines::{Plan, run};
+
+#[test]
+fn every_controller_has_the_properties_that_are_said_of_it() {
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let baselines = run(&Plan { controllers: Vec::new(), jobs }, |_| {}).expect("known names");
+    println!("{baselines}");
+    let misses: Vec<String> = baselines
+        .rows
+        .iter()
+        .filter(|row| !row.pass)
+        .map(|row| format!("{}: {}: {:?}", row.controller, row.property, row.measured))
+        .collect();
+    assert!(misses.is_empty(), "{misses:#?}");
+}
