@@ -36,9 +36,9 @@ pub enum ParseSeriesError {
         /// Its beginning.
         text: String,
     },
-    /// A line is not after the one in front of it.
-    #[error("line {line}: its time is not after that of the line in front of it")]
-    NotRising {
+    /// A line is of a time before that of the one in front of it.
+    #[error("line {line}: its time is before that of the line in front of it")]
+    Back {
         /// Which line.
         line: usize,
     },
@@ -95,8 +95,12 @@ impl Series {
                 begins = Some(at);
                 continue;
             };
-            let at = at.checked_sub(begins).filter(|at| *at > before);
-            let at = at.ok_or(ParseSeriesError::NotRising { line: index + 1 })?;
+            let at = at.checked_sub(begins).filter(|at| *at >= before);
+            let at = at.ok_or(ParseSeriesError::Back { line: index + 1 })?;
+            if at == before {
+                // Times in whole seconds name one twice now and then: this rate held for no time.
+                continue;
+            }
             // The rate of this line held until it.
             let rate = Rate::from_bits_per_sec((mbit * 1e6) as u64);
             steps.push(Step { at: before, rate });
@@ -177,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_rate_held_until_the_time_of_its_line() {
-        let series = Series::parse(b"10.0 9.9\n11.0\t2\n13.0 , 4.5\n").unwrap();
+        let series = Series::parse(b"10.0 9.9\n11.0\t2\n11.0 7\n13.0 , 4.5\n").unwrap();
         assert_eq!(series.lasts(), seconds(3));
         let part = series.part(Duration::ZERO, seconds(3)).unwrap();
         assert_eq!(text(&part), "0us 2000000bit, 1000000us 4500000bit");
@@ -214,7 +218,8 @@ mod tests {
             (b"1 2\nx 3\n", shape(2, "x 3")),
             (b"1 2\n2 -3\n", shape(2, "2 -3")),
             (b"1 2\n2 NaN\n", shape(2, "2 NaN")),
-            (b"1 2\n1 3\n", ParseSeriesError::NotRising { line: 2 }),
+            (b"2 2\n3 4\n2 3\n", ParseSeriesError::Back { line: 3 }),
+            (b"1 2\n1 3\n", ParseSeriesError::Short),
             (b"1 2\n", ParseSeriesError::Short),
             (b"", ParseSeriesError::Short),
             (b"\xff", ParseSeriesError::NotText),

@@ -183,4 +183,6 @@ fn way(direction: Direction) -> &'static str {
 }
 
 #[cfg(test)]
+mod measured;
+#[cfg(test)]
 mod tests;
