@@ -156,7 +156,7 @@ pub(crate) fn execute(
     let bar = progress(total);
     let open = |run: &Run| -> io::Result<Box<dyn Place>> {
         let out = out.ok_or_else(|| io::Error::other("no folder for results"))?;
-        Ok(Box::new(RunFolder(Folder::begin(&folder_of(out, run))?)))
+        run_folder(&folder_of(out, run))
     };
     let mut passed = |span: Duration| bar.inc(span.as_millis() as u64);
     let finished = simulate::all(runs, keep, about, jobs, stop, &open, &mut passed);
@@ -169,6 +169,11 @@ pub(crate) fn execute(
 
 fn folder_of(out: &Path, run: &Run) -> PathBuf {
     out.join(format!("run-{:04}", run.number))
+}
+
+/// Begins the folder of a run.
+pub(crate) fn run_folder(path: &Path) -> io::Result<Box<dyn Place>> {
+    Ok(Box::new(RunFolder(Folder::begin(path)?)))
 }
 
 /// What a run leaves behind, whole or not at all.
@@ -203,7 +208,8 @@ fn prepare(out: &Path, runs: &[Run], keep: &Keep) -> miette::Result<()> {
     })
 }
 
-fn store(out: &Path, about: &About, finished: &Finished) -> miette::Result<()> {
+/// Writes the results of all runs, each file whole.
+pub(crate) fn store(out: &Path, about: &About, finished: &Finished) -> miette::Result<()> {
     let failed = |path: &Path| format!("cannot write {}", path.display());
     let path = out.join("flows.parquet");
     let mut folder = tempfile::Builder::new();

@@ -254,3 +254,61 @@ fn a_place_is_counted_in_lines_and_characters() {
     assert_eq!(error.position(), Some((3, 3)));
     assert_eq!(error.key, "x");
 }
+
+#[test]
+fn a_pattern_in_a_sweep_stands_for_the_files_that_it_matches() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["b.down", "a.down", "c.up"] {
+        std::fs::write(folder.path().join(name), "1\n").expect("room");
+    }
+    let sweep = |pattern: &str| {
+        let plan = format!("{PLAN}\n[sweep]\n\"links.0.down\" = [\"9Mbit\", \"{pattern}\"]\n");
+        Text::new("plan.toml", plan, folder.path().into()).runs()
+    };
+    let runs = sweep("*.down").expect("files");
+    let values: Vec<&str> = runs.iter().map(|run| run.values[0].1.as_str()).collect();
+    assert_eq!(values, ["9Mbit", "a.down", "b.down"]);
+    assert_eq!(runs[1].plan.links[0].down, "a.down");
+    let error = sweep("*.none").expect_err("nothing is called so");
+    assert!(error.to_string().contains("matches no file"), "{error}");
+    // Where the pattern stands.
+    assert_eq!(error.position(), Some((12, 28)));
+}
+
+#[test]
+fn where_a_link_begins_follows_from_the_seed_and_is_the_same_for_all_controllers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Each second has a packet more than the one before.
+    let lines = (0..60).flat_map(|second| (0..=second).map(move |at| 1_000 * second + 10 * at + 1));
+    let text: String = lines.map(|millis| format!("{millis}\n")).collect();
+    std::fs::write(folder.path().join("rising"), text).expect("room");
+    std::fs::write(folder.path().join("rates"), "0 0\n30 1\n60 2\n").expect("room");
+    let capacity = |file: &str, seed: u64, controller: &str| {
+        let plan = PLAN.replace("12Mbit\"\ndown", &format!("{file}\"\nfrom = \"lot\"\ndown"));
+        let mut text = Text::new("plan.toml", plan, folder.path().into());
+        text.set(&format!("seeds={seed}")).expect("a key");
+        text.set(&format!("flows.0.controller={controller}")).expect("a key");
+        let run = text.runs().expect("a plan").remove(0);
+        let port = Actors::new(&run.plan).expect("devices").flows[0].port;
+        let given = given(&run, port).expect("a file");
+        offered(&given, (Duration::ZERO, run.plan.duration)).expect("a link")
+    };
+    for file in ["rising", "rates"] {
+        let seeds: Vec<_> = (1..=8).map(|seed| capacity(file, seed, "bbr")).collect();
+        assert!(seeds.iter().any(|other| *other != seeds[0]), "{file}: {seeds:?}");
+        assert_eq!(capacity(file, 3, "cubic"), seeds[2]);
+    }
+}
+
+#[test]
+fn the_oracle_has_a_given_link_for_itself() {
+    let oracle = |plan: &str| runs(plan, &["flows.0.controller=oracle"]);
+    oracle(PLAN).expect("a link for itself");
+    let error = oracle(CELL).expect_err("a cell").to_string();
+    assert!(error.contains("flows.0.controller: the oracle needs links that are given"), "{error}");
+    let error =
+        oracle(&format!("{PLAN}\n[wire]\ndelay = \"5ms\"\n")).expect_err("a wire").to_string();
+    assert!(error.contains("without a wire"), "{error}");
+    let error = oracle(&format!("{PLAN}count = 2\n")).expect_err("two flows").to_string();
+    assert!(error.contains("needs a link for itself"), "{error}");
+}

@@ -1,0 +1,38 @@
+"""Who works: processes of this machine, or Dask's workers; both behind `concurrent.futures.Executor`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+
+from ._sweep import MakeExecutor
+
+
+@contextmanager
+def processes(workers: int) -> Iterator[MakeExecutor]:
+    """So many processes of this machine; a pool whose worker was killed is replaced by another."""
+    yield lambda: ProcessPoolExecutor(workers)
+
+
+@contextmanager
+def dask(workers: int, scheduler: str | None) -> Iterator[MakeExecutor]:
+    """Dask's workers: those of a scheduler by its address, or so many of this machine's own, on loopback."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise RuntimeError("the engine dask needs its package: pip install 'sounding[dask]'") from error
+    if scheduler is not None:
+        with Client(scheduler) as client:
+            yield lambda: _executor(client)
+        return
+    with LocalCluster(
+        n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    ) as cluster, Client(cluster) as client:
+        yield lambda: _executor(client)
+
+
+def _executor(client: object) -> Executor:
+    executor = client.get_executor(pure=False)  # type: ignore[attr-defined]
+    assert isinstance(executor, Executor)
+    return executor

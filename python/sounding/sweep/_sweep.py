@@ -1,0 +1,56 @@
+"""All parts of a sweep on an executor, again where a worker was killed, and the results put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Executor, as_completed
+
+from ._parts import Part, SweepError, command, run, run_part
+
+#: Makes an executor that works; called anew where one broke.
+MakeExecutor = Callable[[], Executor]
+
+
+def sweep(
+    plan: str,
+    out: str,
+    executor: MakeExecutor,
+    *,
+    parts: int,
+    program: str = "sounding",
+    arguments: Sequence[str] = (),
+    retries: int = 3,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> str:
+    """Makes every run of a plan into a folder that all workers see, and gives the table that the program prints.
+
+    What is finished when a worker is killed stays finished: its part is given out again, `retries` times. `arguments` go to
+    every process of the program, as `--series 100ms`. The results have the same bytes as those of one process.
+    """
+    if parts < 1:
+        raise ValueError("a sweep has at least one part")
+    missing = {Part(number, parts) for number in range(1, parts + 1)}
+    reason: Exception | None = None
+    for _ in range(retries + 1):
+        try:
+            with executor() as workers:
+                futures = [
+                    workers.submit(run_part, program, plan, out, part, list(arguments))
+                    for part in sorted(missing)
+                ]
+                for future in as_completed(futures):
+                    try:
+                        missing.discard(future.result())
+                    except SweepError:
+                        # The program itself has said why: another time it would say the same.
+                        raise
+                    except Exception as error:  # whatever an engine calls the death of a worker
+                        reason = error
+                    else:
+                        progress(parts - len(missing), parts)
+        except BrokenExecutor as error:
+            reason = error
+        if not missing:
+            return run(command(program, plan, out, ["--wait", *arguments]))
+    lacking = ", ".join(str(part) for part in sorted(missing))
+    raise SweepError(f"parts {lacking} were not finished in {retries + 1} attempts") from reason
