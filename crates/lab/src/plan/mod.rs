@@ -19,6 +19,7 @@ mod tree;
 use std::time::Duration;
 
 use serde::Deserialize;
+use sounding_cc::Registry;
 use sounding_cell::quantity as time;
 
 pub use actors::{Actor, Actors, Group};
@@ -65,7 +66,7 @@ const LONGEST: Duration = Duration::from_secs(100_000);
 
 impl Plan {
     /// What no single value can say of itself.
-    fn check(&self) -> Result<(), Wrong> {
+    fn check(&self, controllers: &Registry) -> Result<(), Wrong> {
         if self.duration.is_zero() || self.duration > LONGEST {
             return Err(Wrong::new("duration", "is above zero and at most 100000s"));
         }
@@ -84,6 +85,15 @@ impl Plan {
         }
         if self.flows.is_empty() {
             return Err(Wrong::new("flows", "a plan needs at least one of [[flows]]"));
+        }
+        for (at, flow) in self.flows.iter().enumerate() {
+            let name = &flow.controller;
+            if controllers.by_name(name).is_none() {
+                let known: Vec<_> = controllers.names().map(|name| format!("`{name}`")).collect();
+                let message =
+                    format!("unknown controller `{name}`, there are {}", known.join(", "));
+                return Err(Wrong::new(format!("flows.{at}.controller"), message));
+            }
         }
         Actors::new(self)?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Rates, courses of links and names in plans.
+//! Rates in plans.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use sounding_units::Rate;
@@ -7,17 +7,4 @@ use sounding_units::Rate;
 pub(super) fn rate<'de, D: Deserializer<'de>>(input: D) -> Result<Rate, D::Error> {
     let text = String::deserialize(input)?;
     text.parse().map_err(|error| D::Error::custom(format_args!("{text:?} is no rate: {error}")))
-}
-
-/// The name of a controller.
-pub(super) fn controller<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
-    let name = String::deserialize(input)?;
-    if sounding_cc::by_name(&name).is_none() {
-        let known: Vec<_> = sounding_cc::names().map(|name| format!("`{name}`")).collect();
-        let known = known.join(", ");
-        return Err(D::Error::custom(format_args!(
-            "unknown controller `{name}`, there are {known}"
-        )));
-    }
-    Ok(name)
 }

@@ -145,8 +145,8 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
         let mut made = match flow.traffic.stream() {
             Ok(traffic) => {
                 // Checked when the plan was read.
-                let make = sounding_cc::by_name(&flow.controller)?;
-                let made = Flow::bulk(actor.port, make).sends(traffic);
+                let make = run.controllers.by_name(&flow.controller)?;
+                let made = Flow::bulk(actor.port, move |start| make(start)).sends(traffic);
                 made.acknowledged(flow.acks.into())
             }
             Err(rate) => Flow::datagrams(actor.port, rate),
