@@ -2,6 +2,7 @@
 
 pub mod agreement;
 pub mod bound;
+#[cfg(feature = "bpf")]
 pub mod bpf_cost;
 pub mod ceiling;
 pub mod cell;
@@ -14,6 +15,7 @@ pub mod estimators;
 pub mod flow;
 mod follower;
 pub mod granularity;
+pub mod import;
 pub mod mahimahi;
 pub mod metrics;
 pub mod oracle;
@@ -23,5 +25,7 @@ pub mod provenance;
 pub mod race;
 pub mod radio;
 pub mod report;
+pub mod results;
 pub mod simulate;
+pub mod study;
 pub mod versus;

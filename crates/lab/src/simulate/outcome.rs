@@ -24,8 +24,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
 }
 
-/// What became of a flow.
-#[derive(Clone, Debug, Serialize)]
+/// What became of a flow. What nobody knows of a flow that was measured elsewhere is `None`.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct FlowOutcome {
     /// Number within the run, from 0.
     pub flow: usize,
@@ -44,7 +44,7 @@ pub struct FlowOutcome {
     /// IP bytes that came out, over the time that was measured.
     pub throughput_mbit_per_sec: f64,
     /// New payload, over the time that was measured.
-    pub goodput_mbit_per_sec: f64,
+    pub goodput_mbit_per_sec: Option<f64>,
     /// Throughput over what the link could have carried, where that is known.
     pub utilisation: Option<f64>,
     /// From sender to receiver.
@@ -60,21 +60,21 @@ pub struct FlowOutcome {
     /// Packets dropped over packets that came out or were dropped.
     pub loss: f64,
     /// Data packets that entered.
-    pub sent: u64,
+    pub sent: Option<u64>,
     /// That came out.
-    pub arrived: u64,
+    pub arrived: Option<u64>,
     /// That were dropped.
-    pub dropped: u64,
+    pub dropped: Option<u64>,
     /// That were sent again.
-    pub retransmitted: u64,
+    pub retransmitted: Option<u64>,
     /// Times that the retransmission timer fired.
-    pub timeouts: u64,
+    pub timeouts: Option<u64>,
     /// All of it, for sums over flows.
     #[serde(skip)]
     pub report: Report,
 }
 
-/// A distribution, in milliseconds.
+/// A distribution, in milliseconds; what nobody knows of one that was measured elsewhere is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Delays {
     /// Mean.
@@ -125,7 +125,7 @@ impl Outcome {
                 traffic: stated.traffic.name(),
                 controller: stated.traffic.stream().map_or("", |_| &stated.controller).to_owned(),
                 throughput_mbit_per_sec: report.throughput().mbit_per_sec(),
-                goodput_mbit_per_sec: report.goodput().mbit_per_sec(),
+                goodput_mbit_per_sec: Some(report.goodput().mbit_per_sec()),
                 utilisation: capacity.map(|capacity| report.utilisation(capacity)),
                 one_way_ms: Delays::of(&report.one_way),
                 queueing_ms: Delays::of(&report.queueing),
@@ -133,11 +133,11 @@ impl Outcome {
                 completion_ms: Delays::of(&report.completion),
                 completed: report.completion.count(),
                 loss: report.loss(),
-                sent: report.sent,
-                arrived: report.arrived,
-                dropped: report.dropped,
-                retransmitted: report.retransmitted,
-                timeouts: report.timeouts,
+                sent: Some(report.sent),
+                arrived: Some(report.arrived),
+                dropped: Some(report.dropped),
+                retransmitted: Some(report.retransmitted),
+                timeouts: Some(report.timeouts),
                 report: report.clone(),
             });
         }
