@@ -47,6 +47,9 @@ const CONTROLLERS: &[(&str, Make)] = &[
     ("sounding", |start| Box::new(Sounding::new(start))),
 ];
 
+/// What plans call the oracle.
+const ORACLE: &str = "oracle";
+
 /// How to make the controller of this name.
 pub fn by_name(name: &str) -> Option<Make> {
     CONTROLLERS.iter().find(|(known, _)| *known == name).map(|&(_, make)| make)
@@ -95,7 +98,7 @@ impl Registry {
         if name.is_empty() || name.chars().any(unwritable) {
             return Err(NameError::Unwritable { name });
         }
-        if self.names().any(|known| known == name) {
+        if name == ORACLE || self.names().any(|known| known == name) {
             return Err(NameError::Taken { name });
         }
         self.added.push((name, Arc::new(make)));
@@ -146,7 +149,7 @@ mod tests {
     fn a_name_is_nobody_elses_and_can_be_written() {
         let mut registry = Registry::default();
         registry.add("mine", |start| Box::new(Reno::new(start))).unwrap();
-        for name in ["mine", "bbr", "", "my own", "a\"b", "line\n"] {
+        for name in ["mine", "bbr", "oracle", "", "my own", "a\"b", "line\n"] {
             let error = registry.add(name, |start| Box::new(Reno::new(start))).unwrap_err();
             assert!(error.to_string().contains("name"), "{error}");
         }

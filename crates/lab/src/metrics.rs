@@ -142,6 +142,14 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], quantile: f64) -> T {
     sorted[rank.clamp(1, sorted.len()) - 1]
 }
 
+/// Jain's fairness index of what several got (R. Jain, 1991, after PBE-CC §6.4): 1 where all got the same, and one over their
+/// number where one got everything; `None` where nobody got anything.
+pub fn jain(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
 /// The signal delay of every slot from the first to the last in which a packet was sent, sorted; `None` of nothing.
 ///
 /// `packets` are pairs of slot and delay in any order; an empty slot has the delay of the next and `step` more.
@@ -253,6 +261,15 @@ mod tests {
         let values: Vec<u64> = (1..=10).collect();
         let ranks = [0.0, 0.05, 0.5, 0.51, 0.95, 1.0].map(|q| nearest_rank(&values, q));
         assert_eq!(ranks, [1, 1, 5, 6, 10, 10]);
+    }
+
+    #[test]
+    fn shares_are_fair_to_the_degree_that_they_are_equal() {
+        assert_eq!(jain(&[2.0, 2.0, 2.0]), Some(1.0));
+        assert_eq!(jain(&[0.0, 5.0]), Some(0.5));
+        // (1 + 3)² / (2 × (1 + 9))
+        assert_eq!(jain(&[1.0, 3.0]), Some(0.8));
+        assert_eq!(jain(&[0.0, 0.0]), None);
     }
 
     #[test]

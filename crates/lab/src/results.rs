@@ -64,9 +64,14 @@ impl Results {
         }
     }
 
+    /// A folder that is there.
+    pub fn of(path: &Path) -> Self {
+        Self { path: path.into() }
+    }
+
     /// The place for what is kept of a run.
     pub fn place(&self, run: usize) -> io::Result<Box<dyn Place>> {
-        Ok(Box::new(RunFolder(Folder::begin(&self.folder_of(run))?)))
+        run_folder(&self.folder_of(run))
     }
 
     fn folder_of(&self, run: usize) -> PathBuf {
@@ -100,6 +105,11 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Some file systems notice only here that there is no room.
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Begins the folder of a run.
+pub fn run_folder(path: &Path) -> io::Result<Box<dyn Place>> {
+    Ok(Box::new(RunFolder(Folder::begin(path)?)))
 }
 
 /// What a run leaves behind.

@@ -57,7 +57,12 @@ impl Histogram {
 
     /// The value that at least `quantile` of all do not exceed, by nearest rank; `None` of nothing.
     pub fn quantile(&self, quantile: f64) -> Option<Duration> {
-        let rank = (libm::ceil(quantile * self.count as f64) as u64).clamp(1, self.count.max(1));
+        self.ranked(libm::ceil(quantile * self.count as f64) as u64)
+    }
+
+    /// The value of this rank, the smallest being of rank 1; that of the nearest rank there is, `None` of nothing.
+    pub fn ranked(&self, rank: u64) -> Option<Duration> {
+        let rank = rank.clamp(1, self.count.max(1));
         let mut passed = 0;
         let index = self.buckets.iter().position(|&count| {
             passed += count;

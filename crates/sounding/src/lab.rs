@@ -14,10 +14,13 @@ use sounding_units::Rate;
 
 use crate::dataset;
 
+mod field;
+mod sweep;
+
 /// Experiments that compare this project with others and with itself.
 ///
 /// Most of `run` send real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo.
-/// Figures are only as good as the machine is quiet; each result says how busy it was. `dataset` needs neither.
+/// Figures are only as good as the machine is quiet; each result says how busy it was. `dataset` and `sweep` need neither.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -32,7 +35,9 @@ Examples:
   sudo sounding lab run mahimahi --traces vz-short.down --duration 20s --reps 1
   sudo sounding lab run emu-ceiling --json ceiling.json
   sounding lab run bound --seeds 1000
-  sounding lab dataset traces --traces 20 --duration 30s";
+  sounding lab dataset traces --traces 20 --duration 30s
+  sounding lab run field --out field
+  sounding lab sweep examples/plans/biscay.toml --out results";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -48,6 +53,7 @@ enum Verb {
         experiment: Experiment,
     },
     Dataset(dataset::Args),
+    Sweep(Box<sweep::Args>),
 }
 
 #[derive(Subcommand)]
@@ -58,6 +64,7 @@ enum Experiment {
     Agreement(AgreementArgs),
     Biscay(BiscayArgs),
     Bound(BoundArgs),
+    Field(field::Args),
     BpfCost(BpfCostArgs),
     Granularity(GranularityArgs),
     Overhead(OverheadArgs),
@@ -346,6 +353,8 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     match args.verb {
         Verb::List { json } => list(json),
         Verb::Dataset(args) => dataset::run(args),
+        Verb::Sweep(args) => sweep::run(&args),
+        Verb::Run { experiment: Experiment::Field(args) } => field::run(args),
         Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
         Verb::Run { experiment: Experiment::EmuCells(args) } => cells(args),
@@ -360,9 +369,10 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     }
 }
 
-const EXPERIMENTS: [(&str, &str); 11] = [
+const EXPERIMENTS: [(&str, &str); 12] = [
     ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
     ("bound", "labels of link estimates against what modelled cells know; no rights needed; 1 min"),
+    ("field", "every controller and the oracle over every recorded link; no rights needed; 10 min"),
     (
         "mahimahi",
         "kernel CUBIC and BBR through the emulator against the same through mahimahi; 40 min",

@@ -1,5 +1,5 @@
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -7,7 +7,9 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, NamedSource, SourceSpan};
 use sounding_lab::plan::{PlanError, Text};
-use sounding_lab::simulate::{self, Keep};
+use sounding_lab::results::Results;
+pub(crate) use sounding_lab::results::run_folder;
+use sounding_lab::simulate::{self, About, Finished, Keep};
 use sounding_lab::study::{Study, StudyError};
 
 use crate::signals;
@@ -134,6 +136,11 @@ fn failed(error: StudyError) -> miette::Report {
         StudyError::Plan(error) => shown(error),
         error => miette::Report::msg(error.to_string()),
     }
+}
+
+/// Writes the results of all runs into a folder, each file whole.
+pub(crate) fn store(out: &Path, about: &About, finished: &Finished) -> miette::Result<()> {
+    Results::of(out).store(about, finished).into_diagnostic()
 }
 
 pub(crate) fn processors() -> usize {

@@ -89,6 +89,19 @@ impl Trace {
         self.millis.last().copied().unwrap_or(1)
     }
 
+    /// The same trace from the first opportunity at or after `from` on: it comes round to its beginning, and is as long.
+    #[must_use]
+    pub fn beginning_at(&self, from: Duration) -> Self {
+        let period = self.period_millis();
+        let from = (from.as_millis() % u128::from(period)) as u32;
+        let first = self.millis.partition_point(|&at| at < from);
+        // The moment of an opportunity, so that the last line is that of the end; the end is the beginning.
+        let begin = self.millis[first.min(self.millis.len() - 1)] % period;
+        let (before, after) = self.millis.split_at(self.millis.partition_point(|&at| at <= begin));
+        let after = after.iter().map(|&at| at - begin);
+        Self { millis: after.chain(before.iter().map(|&at| at + period - begin)).collect() }
+    }
+
     /// What the trace carries on average when it is repeated, counted in packets of 1500 bytes.
     pub fn mean_rate(&self) -> Rate {
         let bytes = Bytes::new(self.millis.len() as u64 * OPPORTUNITY_PAYLOAD.count());
@@ -100,6 +113,22 @@ impl Trace {
 mod tests {
     use super::*;
     use std::vec;
+
+    #[test]
+    fn a_trace_that_begins_later_is_the_same_link_from_there_on() {
+        let trace = Trace::from_millis(vec![0, 3, 3, 5, 8]).unwrap();
+        for (from, begins) in [(0, 0), (1, 3), (3, 3), (4, 5), (7, 8), (8, 0), (9, 3)] {
+            let later = trace.beginning_at(Duration::from_millis(from));
+            assert_eq!(later.period_millis(), trace.period_millis());
+            let schedule = |trace: &Trace| crate::Schedule::from(trace.clone());
+            let after = schedule(&trace).opportunities().map(|at| at.as_millis());
+            let expected: Vec<u128> =
+                after.filter(|&at| at > begins).map(|at| at - begins).take(12).collect();
+            let found: Vec<u128> =
+                schedule(&later).opportunities().map(|at| at.as_millis()).take(12).collect();
+            assert_eq!(found, expected, "from {from} ms");
+        }
+    }
 
     #[test]
     fn a_trace_of_one_line_is_a_packet_a_millisecond() {

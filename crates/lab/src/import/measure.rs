@@ -15,7 +15,7 @@ use sounding_trace::log::{Source, TUN_HEADER};
 use sounding_units::Bytes;
 
 use super::log::{Packets, Recorded};
-use crate::simulate::{Delays, FlowOutcome};
+use crate::simulate::{Delays, FlowOutcome, Pantheon};
 
 /// Which packets of a log count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,8 +51,8 @@ pub fn measure(recorded: &Recorded, question: &Question) -> Vec<(u32, FlowOutcom
             plan: flows.len(),
             name,
             device: source.name().into(),
-            direction,
-            traffic: "logged",
+            direction: direction.into(),
+            traffic: "logged".into(),
             sent: Some(counted.arrived.0),
             arrived: Some(counted.delays.len() as u64),
             ..measured
@@ -121,18 +121,23 @@ fn mm_link(recorded: &Recorded, counted: &Counted) -> FlowOutcome {
     let queueing = delays(&counted.delays, |count, percent| (count * percent / 100).min(count - 1));
     let behind = recorded.delay.map(|delay| delay.as_secs_f64() * 1e3);
     let through = counted.delays.len() as u64 + dropped;
+    let throughput_mbit_per_sec = mbit(counted.departed, span);
+    let one_way_ms = behind.map(|behind| Delays {
+        mean: queueing.mean + behind,
+        p50: queueing.p50 + behind,
+        p95: queueing.p95 + behind,
+        p99: queueing.p99 + behind,
+        max: queueing.max + behind,
+    });
     FlowOutcome {
-        throughput_mbit_per_sec: mbit(counted.departed, span),
+        throughput_mbit_per_sec,
+        capacity_mbit_per_sec: (capacity > Bytes::ZERO).then(|| mbit(capacity, span)),
         utilisation: (capacity > Bytes::ZERO)
             .then(|| counted.departed.count() as f64 / capacity.count() as f64),
         queueing_ms: Some(queueing),
-        one_way_ms: behind.map(|behind| Delays {
-            mean: queueing.mean + behind,
-            p50: queueing.p50 + behind,
-            p95: queueing.p95 + behind,
-            p99: queueing.p99 + behind,
-            max: queueing.max + behind,
-        }),
+        one_way_ms,
+        power_mbit_per_sec_per_sec: power(throughput_mbit_per_sec, one_way_ms),
+        pantheon: as_pantheon(counted, one_way_ms),
         loss: dropped as f64 / through as f64,
         dropped: Some(dropped),
         ..FlowOutcome::default()
@@ -151,19 +156,40 @@ fn pantheon(recorded: &Recorded, counted: &Counted, question: &Question) -> Flow
         }
         _ => 0.0,
     };
-    let (packets, bytes) = counted.arrived;
-    let lost = 1.0 - counted.departed.count() as f64 / bytes.count() as f64;
+    let (packets, _) = counted.arrived;
+    let one_way_ms = Some(delays(&counted.delays, |count, percent| {
+        ((count - 1) as f64 * percent as f64 / 100.0).round_ties_even() as usize
+    }));
+    let pantheon = as_pantheon(counted, one_way_ms);
     FlowOutcome {
         throughput_mbit_per_sec,
+        capacity_mbit_per_sec: (capacity > 0.0).then_some(capacity),
         utilisation: (capacity > 0.0).then(|| throughput_mbit_per_sec / capacity),
-        one_way_ms: Some(delays(&counted.delays, |count, percent| {
-            ((count - 1) as f64 * percent as f64 / 100.0).round_ties_even() as usize
-        })),
-        // Without an arrival nobody can say.
-        loss: if bytes == Bytes::ZERO { 0.0 } else { lost },
+        one_way_ms,
+        power_mbit_per_sec_per_sec: power(throughput_mbit_per_sec, one_way_ms),
+        loss: pantheon.loss,
+        pantheon,
         dropped: Some(packets.saturating_sub(counted.delays.len() as u64)),
         ..FlowOutcome::default()
     }
+}
+
+/// The same of whoever's log.
+fn as_pantheon(counted: &Counted, one_way_ms: Option<Delays>) -> Pantheon {
+    let (first, last) = counted.departures;
+    let (_, came) = counted.arrived;
+    let lost = 1.0 - counted.departed.count() as f64 / came.count() as f64;
+    Pantheon {
+        throughput_mbit_per_sec: (last > first).then(|| mbit(counted.departed, last - first)),
+        delay_p95_ms: one_way_ms.map(|delays| delays.p95),
+        // Without an arrival nobody can say.
+        loss: if came == Bytes::ZERO { 0.0 } else { lost },
+    }
+}
+
+fn power(throughput: f64, one_way_ms: Option<Delays>) -> Option<f64> {
+    let p95 = one_way_ms.map(|delays| delays.p95).filter(|&p95| p95 > 0.0);
+    p95.map(|p95| throughput / (p95 / 1e3))
 }
 
 /// Of sorted nanoseconds; at least one. `rank` says which of so many is at a percentage.

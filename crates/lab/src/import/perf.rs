@@ -6,7 +6,7 @@ use std::io::Read;
 use serde::Deserialize;
 
 use super::outcome;
-use crate::simulate::{Delays, FlowOutcome, Outcome};
+use crate::simulate::{Delays, FlowOutcome, Outcome, Pantheon};
 
 /// A flow of a run; `all` is all of them together.
 #[derive(Deserialize)]
@@ -46,15 +46,18 @@ pub(super) fn read(input: impl Read, link: &str) -> Result<Vec<Outcome>, serde_j
 fn flow(at: usize, name: &str, perf: &Perf) -> Option<FlowOutcome> {
     let unknown = f64::NAN;
     let delays = |p95| Delays { mean: unknown, p50: unknown, p95, p99: unknown, max: unknown };
+    let pantheon =
+        Pantheon { throughput_mbit_per_sec: perf.tput, delay_p95_ms: perf.delay, loss: perf.loss? };
     Some(FlowOutcome {
         flow: at,
         plan: at,
         name: if name == "all" { name.into() } else { format!("flow {name}") },
         device: "pantheon".into(),
-        traffic: "logged",
+        traffic: "logged".into(),
         throughput_mbit_per_sec: perf.tput?,
         one_way_ms: perf.delay.map(delays),
-        loss: perf.loss?,
+        loss: pantheon.loss,
+        pantheon,
         ..FlowOutcome::default()
     })
 }

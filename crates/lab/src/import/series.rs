@@ -89,7 +89,7 @@ pub(super) fn write(
                 Some((flow.flow as u64).into()),
                 Some(flow.name.as_str().into()),
                 Some(flow.device.as_str().into()),
-                Some(flow.direction.into()),
+                Some(flow.direction.as_str().into()),
                 Some((at as f64 * width.as_secs_f64()).into()),
                 Some(mbit(carried)),
                 Some(packets.into()),

@@ -40,7 +40,7 @@ fn a_log_of_mm_link_is_measured_from_the_first_arrival_to_the_last_departure() {
     let [outcome] = &imported.finished.outcomes[..] else { panic!("one run") };
     assert_eq!(outcome.values[0].1, "car.down");
     let [flow] = &outcome.flows[..] else { panic!("one flow") };
-    assert_eq!((flow.controller.as_str(), flow.direction), ("bbr", "down"));
+    assert_eq!((flow.controller.as_str(), flow.direction.as_str()), ("bbr", "down"));
     // 1500 + 1500 + 52 bytes in 5 ms, of 4 opportunities.
     assert!((flow.throughput_mbit_per_sec - 3052.0 * 8.0 / 5e3).abs() < 1e-9, "{flow:?}");
     assert!((flow.utilisation.expect("opportunities") - 3052.0 / 6000.0).abs() < 1e-12);

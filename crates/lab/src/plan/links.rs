@@ -1,16 +1,18 @@
 //! Links that are given: traces, rates, rates over time.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error};
 use sounding_cell::quantity as time;
 use sounding_sim::{DropFrom, PathConfig, QueueLimit};
-use sounding_trace::{Schedule, Steps, mahimahi};
 use sounding_units::Bytes;
 
 use super::Wrong;
+use super::course::Course;
 
 /// Both links of a device, as `mm-delay D mm-link UP DOWN` has them.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,7 +20,8 @@ use super::Wrong;
 pub struct LinkPlan {
     /// What flows call its device.
     pub name: Option<String>,
-    /// The uplink: a mahimahi trace beside the plan, a rate as `12Mbit`, or steps as `0s 20Mbit, 5s 5Mbit`.
+    /// The uplink: a file beside the plan (mahimahi's packet deliveries, lines of seconds and Mbit/s, or a log of
+    /// G-NetTrack), a rate as `12Mbit`, or steps as `0s 20Mbit, 5s 5Mbit`.
     pub up: String,
     /// The downlink.
     pub down: String,
@@ -34,6 +37,37 @@ pub struct LinkPlan {
     /// Whether traces are played once instead of over and over.
     #[serde(default)]
     pub once: bool,
+    /// Where in its files it begins. Default at their beginning.
+    #[serde(default)]
+    pub from: Begin,
+}
+
+/// Where in a trace a link begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// So long after its beginning.
+    At(Duration),
+    /// Where the seed says, in both directions at the same moment.
+    Lot,
+}
+
+impl Default for Begin {
+    fn default() -> Self {
+        Self::At(Duration::ZERO)
+    }
+}
+
+impl<'de> Deserialize<'de> for Begin {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(input)?;
+        if text == "lot" {
+            return Ok(Self::Lot);
+        }
+        let at = serde::de::value::StringDeserializer::<D::Error>::new(text);
+        time::duration(at).map(Self::At).map_err(|error| {
+            D::Error::custom(format_args!("{error}; or \"lot\", where the seed says"))
+        })
+    }
 }
 
 /// A wired segment.
@@ -82,29 +116,62 @@ fn endless() -> Bytes {
     Bytes::new(u64::MAX)
 }
 
+/// One stream of lots for where links begin, apart from those of the network.
+const BEGINNINGS: u64 = 1 << 61;
+
 impl LinkPlan {
-    /// The two directions; traces are looked for from `folder` on.
-    pub(super) fn paths(&self, key: &str, folder: &Path) -> Result<[PathConfig; 2], Wrong> {
-        let Self { up, down, delay, queue, drop, once, .. } = self;
-        let path = |name: &str, text: &str| {
-            let schedule = schedule(&format!("{key}.{name}"), text, folder)?;
-            let queue = limit(*queue, *drop);
+    /// The two directions for a run of so long; files are looked for from `folder` on.
+    pub(super) fn paths(
+        &self,
+        at: usize,
+        folder: &Path,
+        seed: u64,
+        lasts: Duration,
+    ) -> Result<[PathConfig; 2], Wrong> {
+        let Self { up, down, delay, queue, drop, once, from, .. } = self;
+        let key = format!("links.{at}");
+        if *once && *from != Begin::default() {
+            let key = format!("{key}.once");
+            return Err(Wrong::new(key, "a link that is played once begins at its beginning"));
+        }
+        let courses = [
+            Course::read(&format!("{key}.up"), up, folder, "UL_bitrate")?,
+            Course::read(&format!("{key}.down"), down, folder, "DL_bitrate")?,
+        ];
+        let begins = match *from {
+            Begin::At(begins) => begins,
+            Begin::Lot => {
+                let mut lots = ChaCha8Rng::seed_from_u64(seed);
+                lots.set_stream(BEGINNINGS + at as u64);
+                // The shorter of two recordings that were made together has both.
+                let shorter = courses.iter().filter_map(Course::lasts).min();
+                shorter.unwrap_or_default().mul_f64(lots.random())
+            }
+        };
+        let queue = limit(*queue, *drop);
+        let path = |course: Course, name: &str| {
+            let schedule = course.schedule(begins, lasts);
+            let schedule = schedule.map_err(|what| Wrong::new(format!("{key}.{name}"), what))?;
             Ok(PathConfig { schedule, delay: *delay, queue, once: *once })
         };
-        Ok([path("up", up)?, path("down", down)?])
+        let [up, down] = courses;
+        Ok([path(up, "up")?, path(down, "down")?])
     }
 }
 
 impl Wire {
-    /// The two directions; traces are looked for from `folder` on.
-    pub(super) fn paths(&self, key: &str, folder: &Path) -> Result<[PathConfig; 2], Wrong> {
+    /// The two directions for a run of so long; files are looked for from `folder` on.
+    pub(super) fn paths(&self, folder: &Path, lasts: Duration) -> Result<[PathConfig; 2], Wrong> {
         let Self { up, down, delay, queue, drop } = self;
-        let path = |name: &str, text: &str| {
-            let schedule = schedule(&format!("{key}.{name}"), text, folder)?;
+        let path = |name: &str, text: &str, column| {
+            let key = format!("wire.{name}");
+            let course = Course::read(&key, text, folder, column)?;
+            let schedule = course.schedule(Duration::ZERO, lasts);
+            let schedule = schedule.map_err(|what| Wrong::new(key, what))?;
             let queue = limit(*queue, *drop);
             Ok(PathConfig { schedule, delay: *delay, queue, once: false })
         };
-        Ok([path("up", up)?, path("down", down)?])
+        Ok([path("up", up, "UL_bitrate")?, path("down", down, "DL_bitrate")?])
     }
 }
 
@@ -115,26 +182,4 @@ fn limit(bytes: Bytes, drop: Drops) -> QueueLimit {
         Drops::Head => DropFrom::Head,
     };
     QueueLimit { bytes, drop, ..QueueLimit::INFINITE }
-}
-
-/// What a link carries when.
-fn schedule(key: &str, text: &str, folder: &Path) -> Result<Schedule, Wrong> {
-    let steps = match text.parse::<Steps>() {
-        Ok(steps) => return Ok(steps.into()),
-        Err(error) => error,
-    };
-    let path = folder.join(text);
-    if !path.is_file() {
-        let message = format!(
-            "{text:?} is neither a file, looked for as {}, nor a rate or steps: {steps}",
-            path.display()
-        );
-        return Err(Wrong::new(key, message));
-    }
-    let bytes = fs::read(&path)
-        .map_err(|error| Wrong::new(key, format!("cannot read {}: {error}", path.display())))?;
-    let trace = mahimahi::parse(&bytes).map_err(|error| {
-        Wrong::new(key, format!("{} is not a mahimahi trace: {error}", path.display()))
-    })?;
-    Ok(trace.into())
 }

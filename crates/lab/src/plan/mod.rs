@@ -6,12 +6,15 @@
 
 mod actors;
 mod cell;
+mod course;
 mod error;
 mod flow;
 mod links;
 mod network;
+mod oracle;
 mod quantity;
 mod seeds;
+mod set;
 mod split;
 mod text;
 mod tree;
@@ -26,9 +29,12 @@ pub use actors::{Actor, Actors, Group};
 pub use cell::{Cell, DevicePlan, ModemPlan, Scatter};
 pub use error::{PlanError, Wrong};
 pub use flow::{Acknowledged, FlowPlan, TrafficPlan, Way};
-pub use links::{Drops, LinkPlan, Wire};
-pub use network::{Built, network, offered};
+pub use links::{Begin, Drops, LinkPlan, Wire};
+pub use network::{Built, given, network, offered};
+pub(crate) use oracle::oracle;
+pub use quantity::ORACLE;
 pub use seeds::Seeds;
+pub(crate) use set::names_files;
 pub use text::{Run, Text};
 
 /// An experiment.
@@ -44,6 +50,9 @@ pub struct Plan {
     /// What happens before is not measured. Default none.
     #[serde(default, deserialize_with = "time::duration")]
     pub warmup: Duration,
+    /// How wide the windows are in which shares of flows are compared with each other and with what is fair. Default 500 ms.
+    #[serde(default = "half_second", deserialize_with = "time::duration")]
+    pub window: Duration,
     /// Each run is made once for each of them. Default 1.
     #[serde(default)]
     pub seeds: Seeds,
@@ -59,6 +68,10 @@ pub struct Plan {
     /// Lists of values by dotted path; runs are all combinations.
     #[serde(default)]
     pub sweep: toml::Table,
+}
+
+fn half_second() -> Duration {
+    Duration::from_millis(500)
 }
 
 /// Longest run: what it records is counted in nanoseconds, and a typing error in a unit should not take a week.
@@ -88,15 +101,20 @@ impl Plan {
         }
         for (at, flow) in self.flows.iter().enumerate() {
             let name = &flow.controller;
-            if controllers.by_name(name).is_none() {
-                let known: Vec<_> = controllers.names().map(|name| format!("`{name}`")).collect();
+            if name != ORACLE && controllers.by_name(name).is_none() {
+                let known: Vec<_> =
+                    controllers.names().chain([ORACLE]).map(|name| format!("`{name}`")).collect();
                 let message =
                     format!("unknown controller `{name}`, there are {}", known.join(", "));
                 return Err(Wrong::new(format!("flows.{at}.controller"), message));
             }
         }
-        Actors::new(self)?;
-        Ok(())
+        // Narrower ones would hold a packet or two.
+        if self.window < Duration::from_millis(10) || self.window > self.duration {
+            return Err(Wrong::new("window", "is 10ms to the whole duration"));
+        }
+        let actors = Actors::new(self)?;
+        oracle::check(self, &actors)
     }
 }
 

@@ -11,13 +11,13 @@ use sounding_cell::radio::{Position, TrajectoryConfig};
 use sounding_cell::{Event, Ran};
 use sounding_kpi::Direction;
 use sounding_sim::{
-    Device, Diag, Duplex, Links, Network, Order, Output, Path as Pipe, Port, Radio, Reading,
-    Through, Wired,
+    Device, Diag, Duplex, Links, Network, Order, Output, Path as Pipe, PathConfig, Port, Radio,
+    Reading, Through, Wired,
 };
 use sounding_units::{Bytes, HostInstant};
 
 use super::cell::{Cell, DevicePlan};
-use super::{Plan, Wrong};
+use super::{Plan, Run, Wrong};
 
 /// The network of a plan, which begins at time zero.
 #[derive(Debug)]
@@ -38,24 +38,24 @@ type WiredLinks<P> = Wired<Links<Pipe<Through<P>>>, P>;
 /// The network of a plan, without anybody who sends over it; its devices are those of [`Actors`](super::Actors). Traces
 /// that the plan names are looked for in `folder`.
 pub fn network<P>(plan: &Plan, folder: &Path, seed: u64) -> Result<Built<P>, Wrong> {
-    let wire = plan.wire.as_ref().map(|wire| wire.paths("wire", folder)).transpose()?;
+    let wire = plan.wire.as_ref().map(|wire| wire.paths(folder, plan.duration)).transpose()?;
     let origin = HostInstant::default();
     Ok(match (&plan.cell, wire) {
         (Some(cell), None) => Built::Cell(Box::new(radio(cell, seed)?)),
         (Some(cell), Some([up, down])) => {
             Built::WiredCell(Box::new(Wired::new(radio(cell, seed)?, &up, &down, origin)))
         }
-        (None, None) => Built::Links(links(plan, folder)?),
+        (None, None) => Built::Links(links(plan, folder, seed)?),
         (None, Some([up, down])) => {
-            Built::WiredLinks(Box::new(Wired::new(links(plan, folder)?, &up, &down, origin)))
+            Built::WiredLinks(Box::new(Wired::new(links(plan, folder, seed)?, &up, &down, origin)))
         }
     })
 }
 
-fn links<P>(plan: &Plan, folder: &Path) -> Result<Links<Pipe<P>>, Wrong> {
+fn links<P>(plan: &Plan, folder: &Path, seed: u64) -> Result<Links<Pipe<P>>, Wrong> {
     let origin = HostInstant::default();
     let devices = plan.links.iter().enumerate().map(|(at, link)| {
-        let [up, down] = link.paths(&format!("links.{at}"), folder)?;
+        let [up, down] = link.paths(at, folder, seed, plan.duration)?;
         Ok(Duplex {
             up: Pipe::new(&up, Order::LinkThenDelay, origin),
             down: Pipe::new(&down, Order::DelayThenLink, origin),
@@ -216,19 +216,23 @@ impl<P> Network<P> for Built<P> {
     }
 }
 
-/// What the link of a device could have carried in a span of time, where anybody can say: links are given, and a modelled
-/// cell is not. A wired segment that could carry less counts instead.
-pub fn offered(
-    plan: &Plan,
-    folder: &Path,
-    port: Port,
-    (from, to): (Duration, Duration),
-) -> Result<Option<Bytes>, Wrong> {
-    let Some(link) = plan.links.get(usize::from(port.device.0)) else { return Ok(None) };
-    let way = usize::from(port.direction == Direction::Downlink);
-    let mut paths = vec![link.paths(&format!("links.{}", port.device.0), folder)?];
+/// What the link of a device carries when, where anybody can say: links are given, and a modelled cell is not. Behind a
+/// wired segment that is two.
+pub fn given(run: &Run, port: Port) -> Result<Vec<PathConfig>, Wrong> {
+    let Run { plan, folder, seed, .. } = run;
+    let at = usize::from(port.device.0);
+    let Some(link) = plan.links.get(at) else { return Ok(Vec::new()) };
+    let mut paths = vec![link.paths(at, folder, *seed, plan.duration)?];
     if let Some(wire) = &plan.wire {
-        paths.push(wire.paths("wire", folder)?);
+        paths.push(wire.paths(folder, plan.duration)?);
     }
-    Ok(paths.iter().map(|paths| paths[way].schedule.capacity(from, to)).min())
+    Ok(paths
+        .into_iter()
+        .map(|[up, down]| if port.direction == Direction::Uplink { up } else { down })
+        .collect())
+}
+
+/// What `given` could have carried in a span of time: the one of them that could carry least.
+pub fn offered(given: &[PathConfig], (from, to): (Duration, Duration)) -> Option<Bytes> {
+    given.iter().map(|path| path.schedule.capacity(from, to)).min()
 }

@@ -8,3 +8,6 @@ pub(super) fn rate<'de, D: Deserializer<'de>>(input: D) -> Result<Rate, D::Error
     let text = String::deserialize(input)?;
     text.parse().map_err(|error| D::Error::custom(format_args!("{text:?} is no rate: {error}")))
 }
+
+/// What the one controller is called that is told the truth; it is not in the registry.
+pub const ORACLE: &str = "oracle";

@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::tree::{self, Root, Value};
-use super::{Plan, PlanError, Seeds, Wrong};
+use super::{Plan, PlanError, Seeds, Wrong, set};
 
 /// Most runs that one plan may come to: more is a typing error.
 const MOST_RUNS: usize = 100_000;
@@ -204,7 +204,15 @@ impl Text {
             let (span, path) = (key.span(), key.into_inner().into_owned());
             let values: Vec<(String, Value<'i>)> = match value.into_inner() {
                 DeValue::Array(list) => {
-                    list.into_iter().map(|value| (self.written(&value), value)).collect()
+                    let mut values = Vec::new();
+                    for value in list {
+                        let span = value.span();
+                        let of = set::values(&path, value, &self.folder).map_err(|message| {
+                            self.error(Some(span), format!("sweep.{path}"), message)
+                        })?;
+                        values.extend(of.into_iter().map(|value| (self.written(&value), value)));
+                    }
+                    values
                 }
                 DeValue::Table(named) => {
                     let mut named: Vec<_> = named.into_iter().collect();

@@ -3,6 +3,8 @@
 //! [`simulate`] makes one run, [`all`] makes every run of a plan on as many threads as there are. Nothing in a result
 //! depends on how many those were, on the build or on the machine.
 
+mod beside;
+mod gauge;
 mod keep;
 mod logs;
 mod outcome;
@@ -18,17 +20,19 @@ use std::time::Duration;
 
 use sounding_export::table::TableError;
 use sounding_kpi::Direction;
-use sounding_sim::world::{Flow, FlowId, Listening, Segment};
+use sounding_sim::world::{Event, Flow, FlowId, Listening, Observer, Segment};
 use sounding_sim::{Port, World};
 use sounding_units::HostInstant;
 use thiserror::Error;
 
+pub(crate) use beside::compare;
 pub use keep::{About, Files, Keep, Output};
-pub use outcome::{Delays, FlowOutcome, Outcome};
+pub use outcome::{Delays, FlowOutcome, FromOracle, Jain, Outcome, Pantheon};
 pub use runs::{Finished, Place, all};
 pub use table::{json, parquet, table};
 
-use crate::plan::{Actors, Built, Run, Wrong, network};
+use crate::plan::{self, Actors, Built, Run, Wrong, network};
+use gauge::Gauge;
 use logs::Logs;
 use recorded::Recorded;
 use watch::Watch;
@@ -86,13 +90,17 @@ pub fn simulate(
     populate(&mut world, run, &actors);
     let end = at(plan.duration);
     let mut watch = Watch::open(plan, &actors, keep, &about, files).map_err(failed)?;
+    let mut gauge = Gauge::new(run, &actors)?;
     let mut measured = plan.warmup.is_zero();
     while world.now() < end {
         let mut next = (world.now() + SLICE).min(end);
         if !measured {
             next = next.min(at(plan.warmup));
         }
-        world.observe_until(next, &mut watch);
+        world.observe_until(next, &mut |now: HostInstant, event: &Event<'_>| {
+            watch.handle_event(now, event);
+            gauge.handle_event(now, event);
+        });
         if !measured && next == at(plan.warmup) {
             world.measure_afresh();
             measured = true;
@@ -104,7 +112,7 @@ pub fn simulate(
         }
     }
     watch.finish(end).map_err(failed)?;
-    let outcome = Outcome::of(run, &actors, &world)?;
+    let outcome = Outcome::of(run, &actors, &world, gauge);
     drop(world);
     // The world that shared them is gone.
     if let Some(logs) = Rc::into_inner(logs) {
@@ -124,11 +132,12 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
     run: &Run,
     actors: &Actors,
 ) -> Vec<FlowId> {
-    let plan = &run.plan;
+    let stated = &run.plan;
     let mut ports: Vec<Port> = actors.flows.iter().map(|flow| flow.port).collect();
     ports.sort_unstable();
     ports.dedup();
-    for (group, device) in actors.groups.iter().zip(plan.cell.iter().flat_map(|cell| &cell.devices))
+    for (group, device) in
+        actors.groups.iter().zip(stated.cell.iter().flat_map(|cell| &cell.devices))
     {
         let Some(modem) = device.modem.filter(|modem| modem.on) else { continue };
         for &port in ports.iter().filter(|port| group.devices.contains(&port.device.0)) {
@@ -140,14 +149,18 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
         }
     }
     let flows = actors.flows.iter().filter_map(|actor| {
-        let flow = &plan.flows[actor.plan];
+        let flow = &stated.flows[actor.plan];
         let begins = at(flow.start) + flow.stagger.saturating_mul(actor.number);
         let mut made = match flow.traffic.stream() {
             Ok(traffic) => {
-                // Checked when the plan was read.
-                let make = run.controllers.by_name(&flow.controller)?;
-                let made = Flow::bulk(actor.port, move |start| make(start)).sends(traffic);
-                made.acknowledged(flow.acks.into())
+                // All of it was checked when the plan was read and its network made.
+                let made = if flow.controller == plan::ORACLE {
+                    Flow::bulk(actor.port, plan::oracle(run, actor.port).ok()?)
+                } else {
+                    let make = run.controllers.by_name(&flow.controller)?;
+                    Flow::bulk(actor.port, move |start| make(start))
+                };
+                made.sends(traffic).acknowledged(flow.acks.into())
             }
             Err(rate) => Flow::datagrams(actor.port, rate),
         };

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use sounding_sim::world::{FlowId, Report, Segment};
 use sounding_sim::{Histogram, Network, World};
 
-use super::{SimulateError, way};
-use crate::plan::{Actors, Run, offered};
+use super::gauge::Gauge;
+use super::{at, way};
+use crate::metrics::jain as jain_of;
+use crate::plan::{Actors, Run};
 
 /// What became of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Outcome {
     /// Its number, counted from 1.
     pub run: usize,
@@ -25,7 +27,7 @@ pub struct Outcome {
 }
 
 /// What became of a flow. What nobody knows of a flow that was measured elsewhere is `None`.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct FlowOutcome {
     /// Number within the run, from 0.
     pub flow: usize,
@@ -36,17 +38,23 @@ pub struct FlowOutcome {
     /// Its device.
     pub device: String,
     /// `up` or `down`.
-    pub direction: &'static str,
+    pub direction: String,
     /// What it sends.
-    pub traffic: &'static str,
+    pub traffic: String,
     /// Who said how fast; empty for datagrams.
     pub controller: String,
     /// IP bytes that came out, over the time that was measured.
     pub throughput_mbit_per_sec: f64,
     /// New payload, over the time that was measured.
     pub goodput_mbit_per_sec: Option<f64>,
-    /// Throughput over what the link could have carried, where that is known.
+    /// What the link could have carried in that time, where that is known.
+    pub capacity_mbit_per_sec: Option<f64>,
+    /// Throughput over that.
     pub utilisation: Option<f64>,
+    /// As Pantheon has it.
+    pub pantheon: Pantheon,
+    /// Throughput over the 95th percentile of the one-way delay: Mbit/s for each second of it.
+    pub power_mbit_per_sec_per_sec: Option<f64>,
     /// From sender to receiver.
     pub one_way_ms: Option<Delays>,
     /// Behind others in front of the bottleneck and through it.
@@ -55,8 +63,21 @@ pub struct FlowOutcome {
     pub rtt_ms: Option<Delays>,
     /// From asking to the last byte, of a finite flow and of each response.
     pub completion_ms: Option<Delays>,
+    /// What 99.9 % of those stayed within.
+    pub completion_p999_ms: Option<f64>,
     /// How many of those there were.
     pub completed: u64,
+    /// From its beginning to the first of five seconds in which every window of the plan's width stays within a quarter of
+    /// what is fair; `None` of a flow that never does, and where nobody can say what is fair.
+    pub convergence_ms: Option<f64>,
+    /// Time in which a bulk flow got nothing for more than 200 ms.
+    pub stalled_ms: Option<f64>,
+    /// The longest time in which a bulk flow got nothing.
+    pub longest_gap_ms: Option<f64>,
+    /// How evenly the bulk flows shared that it shares something with, itself included.
+    pub jain: Option<Jain>,
+    /// How far it is from the oracle over the same link with the same seed, where the plan has both.
+    pub oracle: Option<FromOracle>,
     /// Packets dropped over packets that came out or were dropped.
     pub loss: f64,
     /// Data packets that entered.
@@ -74,25 +95,65 @@ pub struct FlowOutcome {
     pub report: Report,
 }
 
+/// Pantheon's three figures of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct Pantheon {
+    /// IP bytes that came out, over the time between the first packet and the last that did.
+    pub throughput_mbit_per_sec: Option<f64>,
+    /// The packet's one-way delay that comes nearest to a rank of 95 % of the way from the least to the longest.
+    pub delay_p95_ms: Option<f64>,
+    /// Of the bytes that entered, those that did not come out in the time that was measured, whatever became of them.
+    pub loss: f64,
+}
+
+/// Jain's fairness index.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Jain {
+    /// Of what flows carried in the whole time that was measured.
+    pub whole: f64,
+    /// Its mean over sliding windows of the plan's width with two flows or more.
+    pub mean: Option<f64>,
+    /// The least of these.
+    pub least: Option<f64>,
+}
+
+/// How far a flow is from the oracle.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+pub struct FromOracle {
+    /// Its throughput over the oracle's.
+    pub throughput_share: f64,
+    /// The 95th percentile of its queueing delay, less the oracle's.
+    pub queueing_p95_ms: f64,
+}
+
 /// A distribution, in milliseconds; what nobody knows of one that was measured elsewhere is not a number.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Delays {
     /// Mean.
+    #[serde(deserialize_with = "known")]
     pub mean: f64,
     /// Median, by nearest rank to 0.8 %, as the next two.
+    #[serde(deserialize_with = "known")]
     pub p50: f64,
     /// What 95 % stayed within.
+    #[serde(deserialize_with = "known")]
     pub p95: f64,
     /// What 99 % stayed within.
+    #[serde(deserialize_with = "known")]
     pub p99: f64,
     /// The longest.
+    #[serde(deserialize_with = "known")]
     pub max: f64,
+}
+
+/// What nobody knows is nothing in JSON.
+fn known<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(input)?.unwrap_or(f64::NAN))
 }
 
 impl Delays {
     /// `None` of nothing.
     pub(super) fn of(histogram: &Histogram) -> Option<Self> {
-        let ms = |span: Duration| span.as_nanos() as f64 / 1e6;
         Some(Self {
             mean: ms(histogram.mean()?),
             p50: ms(histogram.quantile(0.50)?),
@@ -103,35 +164,81 @@ impl Delays {
     }
 }
 
+fn ms(span: Duration) -> f64 {
+    span.as_nanos() as f64 / 1e6
+}
+
+impl Pantheon {
+    /// Its rank is that of NumPy's percentile with the interpolation "nearest", which Pantheon asks for: of `n` sorted from 0
+    /// on, `0.95 (n - 1)` rounded to the nearest, halves to the even one.
+    fn of(report: &Report) -> Self {
+        let between = report.arrivals.map(|(first, last)| last - first);
+        let throughput = between.filter(|between| !between.is_zero());
+        let count = report.one_way.count();
+        let rank = (0.95 * count.saturating_sub(1) as f64).round_ties_even() as u64 + 1;
+        let (offered, carried) = (report.offered.count() as f64, report.carried.count() as f64);
+        Self {
+            throughput_mbit_per_sec: throughput
+                .map(|between| report.carried.per(between).mbit_per_sec()),
+            delay_p95_ms: report.one_way.ranked(rank).map(ms),
+            // What entered before the measurement and came out in it may be more than what was lost.
+            loss: if offered > 0.0 { (1.0 - carried / offered).max(0.0) } else { 0.0 },
+        }
+    }
+}
+
 impl Outcome {
     pub(super) fn of<N: Network<Segment>>(
         run: &Run,
         actors: &Actors,
         world: &World<N>,
-    ) -> Result<Self, SimulateError> {
+        gauge: Gauge,
+    ) -> Self {
         let plan = &run.plan;
+        let offered = gauge.offered((plan.warmup, plan.duration));
+        let (found, groups) = gauge.finish(at(plan.duration));
         let mut flows = Vec::new();
-        for (at, actor) in actors.flows.iter().enumerate() {
+        for (number, actor) in actors.flows.iter().enumerate() {
             let stated = &plan.flows[actor.plan];
-            let report = world.report(FlowId(at as u32));
-            let span = (plan.warmup, plan.duration);
-            let capacity = offered(plan, &run.folder, actor.port, span)?;
+            let report = world.report(FlowId(number as u32));
+            let capacity = offered[number];
+            let throughput = report.throughput().mbit_per_sec();
+            let one_way_ms = Delays::of(&report.one_way);
+            let jain = groups.iter().find(|(flows, _)| flows.contains(&number));
             flows.push(FlowOutcome {
-                flow: at,
+                flow: number,
                 plan: actor.plan,
                 name: stated.label().into(),
                 device: actors.name_of(actor.port.device),
-                direction: way(actor.port.direction),
-                traffic: stated.traffic.name(),
+                direction: way(actor.port.direction).into(),
+                traffic: stated.traffic.name().into(),
                 controller: stated.traffic.stream().map_or("", |_| &stated.controller).to_owned(),
-                throughput_mbit_per_sec: report.throughput().mbit_per_sec(),
+                throughput_mbit_per_sec: throughput,
                 goodput_mbit_per_sec: Some(report.goodput().mbit_per_sec()),
+                capacity_mbit_per_sec: capacity
+                    .map(|capacity| capacity.per(report.span()).mbit_per_sec()),
                 utilisation: capacity.map(|capacity| report.utilisation(capacity)),
-                one_way_ms: Delays::of(&report.one_way),
+                pantheon: Pantheon::of(report),
+                power_mbit_per_sec_per_sec: one_way_ms
+                    .filter(|delays| delays.p95 > 0.0)
+                    .map(|delays| throughput / (delays.p95 / 1e3)),
+                one_way_ms,
                 queueing_ms: Delays::of(&report.queueing),
                 rtt_ms: Delays::of(&report.rtt),
                 completion_ms: Delays::of(&report.completion),
+                completion_p999_ms: report.completion.quantile(0.999).map(ms),
                 completed: report.completion.count(),
+                convergence_ms: found[number].converged.map(ms),
+                stalled_ms: found[number].stalled.map(ms),
+                longest_gap_ms: found[number].longest_gap.map(ms),
+                jain: jain.and_then(|(flows, shares)| {
+                    let carried = |&flow: &usize| world.report(FlowId(flow as u32)).carried;
+                    let carried: Vec<f64> =
+                        flows.iter().map(|flow| carried(flow).count() as f64).collect();
+                    let (mean, least) = shares.figures().unzip();
+                    Some(Jain { whole: jain_of(&carried)?, mean, least })
+                }),
+                oracle: None,
                 loss: report.loss(),
                 sent: Some(report.sent),
                 arrived: Some(report.arrived),
@@ -141,12 +248,12 @@ impl Outcome {
                 report: report.clone(),
             });
         }
-        Ok(Self {
+        Self {
             run: run.number,
             seed: run.seed,
             values: run.values.clone(),
             digest: format!("{:016x}", world.digest()),
             flows,
-        })
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::{About, Files, Keep, Outcome, SimulateError, simulate};
+use super::{About, Files, Keep, Outcome, SimulateError, compare, simulate};
 use crate::plan::Run;
 
 /// Where a run's files go, which are there whole or not at all.
@@ -85,6 +85,7 @@ pub fn all(
             Some(Err(error)) => return Err((at, error)),
         }
     }
+    compare(&mut outcomes);
     Ok(Finished { complete: outcomes.len() == runs.len(), outcomes })
 }
 

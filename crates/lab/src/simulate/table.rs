@@ -52,6 +52,7 @@ pub fn parquet(about: &About, finished: &Finished, out: Output) -> Result<(), Ta
     let counts = ["completed", "sent", "arrived", "dropped", "retransmitted", "timeouts"];
     columns.extend(counts.map(|count| (count, Kind::Int)));
     columns.push(("digest", Kind::Text));
+    columns.extend(MEASURES.map(|measure| (measure, Kind::Real)));
     let about = about.pairs();
     let about: Vec<_> = about.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let mut figures = Figures::new(out, &columns, &about)?;
@@ -63,14 +64,51 @@ pub fn parquet(about: &About, finished: &Finished, out: Output) -> Result<(), Ta
     figures.finish()
 }
 
+/// What came to the table later stands behind what was there before.
+const MEASURES: [&str; 14] = [
+    "capacity_mbit_per_sec",
+    "pantheon_throughput_mbit_per_sec",
+    "pantheon_delay_p95_ms",
+    "pantheon_loss",
+    "power_mbit_per_sec_per_sec",
+    "completion_p999_ms",
+    "convergence_ms",
+    "stalled_ms",
+    "longest_gap_ms",
+    "jain_whole",
+    "jain_mean",
+    "jain_least",
+    "oracle_throughput_share",
+    "oracle_queueing_p95_ms",
+];
+
+fn measures(flow: &FlowOutcome) -> [Option<f64>; MEASURES.len()] {
+    [
+        flow.capacity_mbit_per_sec,
+        flow.pantheon.throughput_mbit_per_sec,
+        flow.pantheon.delay_p95_ms,
+        Some(flow.pantheon.loss),
+        flow.power_mbit_per_sec_per_sec,
+        flow.completion_p999_ms,
+        flow.convergence_ms,
+        flow.stalled_ms,
+        flow.longest_gap_ms,
+        flow.jain.map(|jain| jain.whole),
+        flow.jain.and_then(|jain| jain.mean),
+        flow.jain.and_then(|jain| jain.least),
+        flow.oracle.map(|oracle| oracle.throughput_share),
+        flow.oracle.map(|oracle| oracle.queueing_p95_ms),
+    ]
+}
+
 const QUANTILES: [&str; 5] = ["mean", "p50", "p95", "p99", "max"];
 
 fn row(outcome: &Outcome, flow: &FlowOutcome) -> Vec<Option<Cell>> {
     let mut row = vec![Some((outcome.run as u64).into()), Some(outcome.seed.into())];
     row.extend(outcome.values.iter().map(|(_, value)| Some(value.as_str().into())));
     row.push(Some((flow.flow as u64).into()));
-    let words = [&flow.name, &flow.device, flow.direction, flow.traffic, &flow.controller];
-    row.extend(words.map(|word| Some(word.into())));
+    let words = [&flow.name, &flow.device, &flow.direction, &flow.traffic, &flow.controller];
+    row.extend(words.map(|word| Some(word.as_str().into())));
     let rates = [
         Some(flow.throughput_mbit_per_sec),
         flow.goodput_mbit_per_sec,
@@ -87,6 +125,7 @@ fn row(outcome: &Outcome, flow: &FlowOutcome) -> Vec<Option<Cell>> {
     row.push(Some(flow.completed.into()));
     row.extend(counts.map(|count| count.map(Cell::from)));
     row.push(Some(outcome.digest.as_str().into()));
+    row.extend(measures(flow).map(|measure| measure.map(Cell::from)));
     row
 }
 

@@ -262,7 +262,7 @@ impl Host {
             }
             State::Datagrams { sent, .. } => {
                 *sent += 1;
-                self.report.sent += 1;
+                self.report.handle_sent(DATAGRAM);
                 outbox.push_back((Way::Forth, DATAGRAM, Kind::Datagram));
             }
         }
@@ -302,12 +302,9 @@ impl Host {
     fn send(&mut self, now: HostInstant, outbox: &mut Outbox) {
         let State::Connected(connection) = &mut self.state else { return };
         while let Some(data) = connection.sender.poll_data(now) {
-            self.report.sent += 1;
-            outbox.push_back((
-                Way::Forth,
-                HEADERS + Bytes::new(data.size.into()),
-                Kind::Data(data),
-            ));
+            let size = HEADERS + Bytes::new(data.size.into());
+            self.report.handle_sent(size);
+            outbox.push_back((Way::Forth, size, Kind::Data(data)));
         }
     }
 

@@ -14,10 +14,14 @@ pub struct Report {
     pub until: HostInstant,
     /// Data packets that entered the network.
     pub sent: u64,
+    /// Bytes of IP that these were.
+    pub offered: Bytes,
     /// Data packets that came out of it.
     pub arrived: u64,
     /// Bytes of IP that these were.
     pub carried: Bytes,
+    /// When the first and the last of these came out.
+    pub arrivals: Option<(HostInstant, HostInstant)>,
     /// Payload that had not come before.
     pub delivered: Bytes,
     /// Data packets that the network dropped.
@@ -48,9 +52,16 @@ impl Report {
     pub(super) fn handle_arrival<P>(&mut self, out: &Carried<P>, payload: Bytes) {
         self.arrived += 1;
         self.carried += out.size;
+        let (first, last) = self.arrivals.unwrap_or((out.exits, out.exits));
+        self.arrivals = Some((first, last.max(out.exits)));
         self.delivered += payload;
         self.one_way.record(out.exits - out.entered);
         self.queueing.record(out.left - out.joined);
+    }
+
+    pub(super) fn handle_sent(&mut self, size: Bytes) {
+        self.sent += 1;
+        self.offered += size;
     }
 
     pub(super) fn handle_ack(&mut self, ack: &Ack) {

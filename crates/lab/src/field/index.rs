@@ -1,0 +1,101 @@
+//! Which recorded links there are, by the index that lies beside them.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+
+/// A generation of networks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Generation {
+    /// UMTS, HSPA and EV-DO.
+    #[serde(rename = "3G")]
+    Third,
+    /// LTE.
+    #[serde(rename = "4G")]
+    Fourth,
+    /// NR, most of the time.
+    #[serde(rename = "5G")]
+    Fifth,
+}
+
+/// Links that are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Group {
+    /// Of the network.
+    pub generation: Generation,
+    /// Whether the device moved.
+    pub mobile: bool,
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let generation = match self.generation {
+            Generation::Third => "3G",
+            Generation::Fourth => "4G",
+            Generation::Fifth => "5G",
+        };
+        write!(f, "{generation} {}", if self.mobile { "mobile" } else { "static" })
+    }
+}
+
+/// A recorded link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// From the folder of the index on.
+    pub file: String,
+    /// What it is like.
+    pub group: Group,
+    /// Whether it carries hundreds of Mbit/s, which take as long to simulate as dozens of others.
+    pub is_fast: bool,
+}
+
+/// Links that fill a link and are there, in the order of the index: packet deliveries of mahimahi, series of Mbit/s by the
+/// second (Lumos5G, Norway's HSDPA) and downloads that G-NetTrack logged. Left out are synthetic ones, video that was
+/// watched, which does not fill a link, and what iperf's TCP got, which is the link less what TCP left of it.
+pub fn links(data: &Path) -> io::Result<Vec<Link>> {
+    let folder = data.join("traces");
+    let text = fs::read_to_string(folder.join("files.tsv"))?;
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
+    let column = |name: &str| {
+        names
+            .iter()
+            .position(|known| *known == name)
+            .ok_or_else(|| io::Error::other(format!("traces/files.tsv has no column {name}")))
+    };
+    let columns = ["file", "format", "rat", "mobility", "dir", "mean_mbps"];
+    let columns: Vec<usize> = columns.iter().map(|name| column(name)).collect::<Result<_, _>>()?;
+    let links = lines.filter_map(|line| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [file, format, rat, mobility, way, mean] = <[&str; 6]>::try_from(
+            columns.iter().map(|&at| cells.get(at).copied()).collect::<Option<Vec<_>>>()?,
+        )
+        .ok()?;
+        let fills = match format {
+            "mm" | "t(s) Mbps" => true,
+            _ => format.starts_with("G-NetTrack") && way == "down(Download)",
+        };
+        let group = Group { generation: generation(rat)?, mobile: !mobility.contains("static") };
+        let is_fast = mean.parse::<f64>().is_ok_and(|mean| mean > FAST_MBIT);
+        let link = Link { file: file.into(), group, is_fast };
+        (fills && folder.join(file).is_file()).then_some(link)
+    });
+    Ok(links.collect())
+}
+
+/// Above all LTE and below all millimetre waves.
+const FAST_MBIT: f64 = 130.0;
+
+/// By the network that the index names first, where most of the time was spent.
+fn generation(rat: &str) -> Option<Generation> {
+    let first = rat.split([' ', '/']).next()?;
+    Some(match first {
+        "EVDO" | "UMTS" | "HSDPA" | "HSPA+" | "3G" => Generation::Third,
+        "LTE" => Generation::Fourth,
+        "5G" | "NR" | "mmWave" => Generation::Fifth,
+        _ => return None,
+    })
+}

@@ -1,0 +1,56 @@
+//! The controller that knows the link: where a plan may have it, and how it is told.
+
+use std::time::Duration;
+
+use sounding_cc::{Controller, Oracle, Start};
+use sounding_kpi::Direction;
+use sounding_sim::Port;
+use sounding_trace::OPPORTUNITY_PAYLOAD;
+use sounding_units::{Bytes, HostInstant};
+
+use super::quantity::ORACLE;
+use super::{Actors, Plan, Run, Wrong, given};
+
+/// It has a given link for itself: what it could share with others, or what a cell would grant it, nobody knows.
+pub(super) fn check(plan: &Plan, actors: &Actors) -> Result<(), Wrong> {
+    for actor in &actors.flows {
+        let flow = &plan.flows[actor.plan];
+        let is_oracle = flow.controller == ORACLE && flow.traffic.stream().is_ok();
+        if !is_oracle {
+            continue;
+        }
+        let wrong = |message| Err(Wrong::new(format!("flows.{}.controller", actor.plan), message));
+        if plan.links.is_empty() || plan.wire.is_some() {
+            return wrong("the oracle needs links that are given, without a wire behind them");
+        }
+        if actors.flows.iter().filter(|other| other.port == actor.port).count() > 1 {
+            return wrong("the oracle needs a link for itself: no other flow goes the same way");
+        }
+    }
+    Ok(())
+}
+
+/// What arrives at a link is carried in the next millisecond at the earliest.
+const NEXT: Duration = Duration::from_millis(1);
+
+/// How the oracle of a port is made; it sends what the link will carry so that it arrives in time.
+pub(crate) fn oracle(
+    run: &Run,
+    port: Port,
+) -> Result<impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static, Wrong> {
+    let path = given(run, port)?.into_iter().next();
+    let path = path.ok_or_else(|| Wrong::new("links", "the oracle needs links that are given"))?;
+    let lead = match port.direction {
+        Direction::Uplink => NEXT,
+        Direction::Downlink => path.delay + NEXT,
+    };
+    Ok(move |start: &Start| -> Box<dyn Controller> {
+        let mss = start.mss.count();
+        let carried = move |until: HostInstant| {
+            let until = Duration::from_nanos(until.as_nanos());
+            let packets = path.schedule.capacity(Duration::ZERO, until).count();
+            Bytes::new(packets / OPPORTUNITY_PAYLOAD.count() * mss)
+        };
+        Box::new(Oracle::new(start, lead, carried))
+    })
+}

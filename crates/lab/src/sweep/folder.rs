@@ -1,0 +1,303 @@
+//! The folder of a sweep: who may work in it, and which of its runs are finished.
+
+use std::collections::HashSet;
+use std::fs::{self, File, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::Part;
+use crate::plan::Run;
+use crate::simulate::{About, Keep, Outcome, SimulateError};
+
+/// Why a sweep cannot be made.
+#[derive(Debug, Error)]
+pub enum SweepError {
+    /// Another one is under way in the folder.
+    #[error("{0} is in use by another sweep: wait for it with --wait, or name another folder")]
+    Busy(PathBuf),
+    /// The folder is of something else.
+    #[error("{folder} has runs of another {what}: name another folder, or remove this one")]
+    Other {
+        /// Which.
+        folder: PathBuf,
+        /// What is not the same.
+        what: &'static str,
+    },
+    /// The folder has results that no sweep made.
+    #[error("{0} is there already, and no sweep made it: name another folder, or remove it")]
+    Taken(PathBuf),
+    /// A run failed.
+    #[error("run {run}: {source}")]
+    Run {
+        /// Its number.
+        run: usize,
+        /// Why.
+        source: SimulateError,
+    },
+    /// Something cannot be written or read.
+    #[error("{file}: {source}")]
+    Write {
+        /// What.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl SweepError {
+    pub(super) fn is_stopped(&self) -> bool {
+        matches!(self, Self::Run { source: SimulateError::Stopped, .. })
+    }
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> SweepError + use<'_> {
+    |source| SweepError::Write { file: path.display().to_string(), source }
+}
+
+/// What a folder's runs are of: the same in each, or they do not belong together.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+struct Origin {
+    sounding: String,
+    commit: String,
+    plan: String,
+    set: Vec<String>,
+    /// How many runs there are, and a number that follows from what was swept in each: a set of files may have changed.
+    runs: usize,
+    values: String,
+    /// What is kept of each besides its outcome.
+    kept: String,
+}
+
+impl Origin {
+    fn of(about: &About, runs: &[Run], keep: &Keep) -> Self {
+        // Its keys are fixed, so that it gives the same everywhere.
+        let mut hasher = DefaultHasher::new();
+        for run in runs {
+            (run.number, run.seed, &run.values).hash(&mut hasher);
+        }
+        let About { sounding, commit, plan, set } = about.clone();
+        let values = format!("{:016x}", hasher.finish());
+        Self { sounding, commit, plan, set, runs: runs.len(), values, kept: format!("{keep:?}") }
+    }
+
+    fn differs(&self, other: &Self) -> Option<&'static str> {
+        let pairs = [
+            (self.plan != other.plan, "plan"),
+            (self.set != other.set, "choice of --set"),
+            (self.sounding != other.sounding, "version of this program"),
+            (self.commit != other.commit, "commit of this program"),
+            (self.runs != other.runs || self.values != other.values, "set of files"),
+            (self.kept != other.kept, "choice of what is kept"),
+        ];
+        pairs.into_iter().find_map(|(differs, what)| differs.then_some(what))
+    }
+}
+
+/// A folder somebody works in. The lock goes with the process, however that ends.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    finished: HashSet<usize>,
+    _locks: Vec<File>,
+}
+
+const ORIGIN: &str = "sweep.json";
+/// What files are called before they are whole.
+const TEMPORARY: &str = ".sounding-";
+
+impl Folder {
+    /// Opens or makes the folder of a sweep and finds out what is finished. Parts may be made in one folder at once, each by
+    /// one process; `wait` is for whoever comes second.
+    pub fn open(
+        path: &Path,
+        about: &About,
+        runs: &[Run],
+        keep: &Keep,
+        part: Part,
+        wait: bool,
+    ) -> Result<Self, SweepError> {
+        fs::create_dir_all(path.join("runs")).map_err(at(path))?;
+        let locks = locks(path, part, wait)?;
+        let origin = Origin::of(about, runs, keep);
+        match there(path)? {
+            Some(there) => {
+                if let Some(what) = origin.differs(&there) {
+                    return Err(SweepError::Other { folder: path.into(), what });
+                }
+            }
+            None => {
+                let result = path.join("result.json");
+                if result.exists() {
+                    return Err(SweepError::Taken(result));
+                }
+                let json = serde_json::to_vec_pretty(&origin).map_err(io::Error::from);
+                json.and_then(|json| write(&path.join(ORIGIN), &json)).map_err(at(path))?;
+            }
+        }
+        if part.is_whole() {
+            // Nobody else is here: what is not whole is nobody's.
+            clean(path).map_err(at(path))?;
+        }
+        let mut folder = Self { path: path.into(), finished: HashSet::new(), _locks: locks };
+        folder.look(runs)?;
+        Ok(folder)
+    }
+
+    /// Finds out anew what is finished. A file that is not what it should be, as after a power cut, does not count.
+    pub fn look(&mut self, runs: &[Run]) -> Result<(), SweepError> {
+        let is_whole = |run: &&Run| self.load(run).is_ok_and(|outcome| is_of(&outcome, run));
+        self.finished = runs.iter().filter(is_whole).map(|run| run.number).collect();
+        Ok(())
+    }
+
+    /// Whether a run was finished when it was last looked.
+    pub fn is_finished(&self, run: &Run) -> bool {
+        self.finished.contains(&run.number)
+    }
+
+    /// Where what is kept of a run besides its outcome is.
+    pub fn run_folder(&self, run: &Run) -> PathBuf {
+        self.path.join(format!("run-{:04}", run.number))
+    }
+
+    fn file(&self, run: usize) -> PathBuf {
+        self.path.join("runs").join(format!("{run:04}.json"))
+    }
+
+    /// Puts an outcome there, whole.
+    pub(super) fn store(&self, outcome: &Outcome) -> Result<(), SweepError> {
+        let file = self.file(outcome.run);
+        let json = serde_json::to_vec(outcome).map_err(io::Error::from);
+        json.and_then(|json| write(&file, &json)).map_err(at(&file))
+    }
+
+    /// The outcome of a run that is finished.
+    pub(super) fn load(&self, run: &Run) -> Result<Outcome, SweepError> {
+        let file = self.file(run.number);
+        let text = fs::read(&file).map_err(at(&file))?;
+        serde_json::from_slice(&text).map_err(|error| at(&file)(error.into()))
+    }
+
+    /// Takes over what was finished in another folder of the same sweep; gives how many runs that were.
+    pub fn take(
+        &mut self,
+        other: &Path,
+        about: &About,
+        runs: &[Run],
+        keep: &Keep,
+    ) -> Result<usize, SweepError> {
+        let origin = Origin::of(about, runs, keep);
+        let there = there(other)?.ok_or_else(|| {
+            at(&other.join(ORIGIN))(io::Error::other("not found: this is no folder of a sweep"))
+        })?;
+        if let Some(what) = origin.differs(&there) {
+            return Err(SweepError::Other { folder: other.into(), what });
+        }
+        let source = Self { path: other.into(), finished: HashSet::new(), _locks: Vec::new() };
+        let mut taken = 0;
+        for run in runs.iter().filter(|run| !self.finished.contains(&run.number)) {
+            let Ok(outcome) = source.load(run) else { continue };
+            if !is_of(&outcome, run) {
+                continue;
+            }
+            let from = source.run_folder(run);
+            if from.is_dir() {
+                copy(&from, &self.run_folder(run), &self.path).map_err(at(&from))?;
+            }
+            self.store(&outcome)?;
+            taken += 1;
+        }
+        self.look(runs)?;
+        Ok(taken)
+    }
+}
+
+fn is_of(outcome: &Outcome, run: &Run) -> bool {
+    (outcome.run, outcome.seed, &outcome.values) == (run.number, run.seed, &run.values)
+}
+
+fn there(path: &Path) -> Result<Option<Origin>, SweepError> {
+    let path = path.join(ORIGIN);
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(at(&path)(error)),
+    };
+    let origin = serde_json::from_slice(&text).map_err(|error| at(&path)(error.into()))?;
+    Ok(Some(origin))
+}
+
+/// A whole sweep has the folder for itself; a part has its part for itself, and shares the folder with other parts.
+fn locks(path: &Path, part: Part, wait: bool) -> Result<Vec<File>, SweepError> {
+    let lock = |name: &str, shared: bool| {
+        let path = path.join(name);
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(at(&path))?;
+        let locked = match (shared, wait) {
+            (true, true) => file.lock_shared().map_err(TryLockError::Error),
+            (false, true) => file.lock().map_err(TryLockError::Error),
+            (true, false) => file.try_lock_shared(),
+            (false, false) => file.try_lock(),
+        };
+        locked.map_err(|error| match error {
+            TryLockError::WouldBlock => SweepError::Busy(path.clone()),
+            TryLockError::Error(source) => at(&path)(source),
+        })?;
+        Ok(file)
+    };
+    if part.is_whole() {
+        return Ok(vec![lock("lock", false)?]);
+    }
+    let own = format!("lock-{}-of-{}", part.number, part.of);
+    Ok(vec![lock("lock", true)?, lock(&own, false)?])
+}
+
+/// Removes what a killed process had not finished.
+fn clean(path: &Path) -> io::Result<()> {
+    for folder in [path.to_path_buf(), path.join("runs")] {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+                let path = entry.path();
+                if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file that appears whole.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    // The process's mask takes away what it does not want to give.
+    builder.prefix(TEMPORARY).permissions(fs::Permissions::from_mode(0o666));
+    let file = builder.tempfile_in(folder)?;
+    let mut out = BufWriter::new(file);
+    out.write_all(bytes)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Copies a folder of files so that it appears whole.
+fn copy(from: &Path, to: &Path, within: &Path) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY).permissions(fs::Permissions::from_mode(0o777));
+    let temporary = builder.tempdir_in(within)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::copy(entry.path(), temporary.path().join(entry.file_name()))?;
+    }
+    if to.exists() {
+        fs::remove_dir_all(to)?;
+    }
+    fs::rename(temporary.path(), to)?;
+    // It has moved: there is nothing to remove.
+    let _ = temporary.keep();
+    Ok(())
+}

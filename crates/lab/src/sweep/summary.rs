@@ -1,0 +1,275 @@
+//! Many runs in few rows: for each kind of run the middle of each figure, and how sure it is.
+//!
+//! Where files are swept, a value is what a file gave in the mean over seeds, and a row has the median over files with the
+//! interval of a bootstrap; otherwise a value is what a seed gave, and a row has the mean with Student's interval. Several
+//! seeds over one file are not several files: counted as such they would make any figure look sure.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::inference::{Estimate, Paired, mean, median, paired};
+use crate::plan::names_files;
+use crate::simulate::{FlowOutcome, Outcome};
+
+/// A figure of a flow that rows show.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure {
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// What it is called at the head of its column.
+    pub head: &'static str,
+    /// Digits behind the point.
+    pub digits: usize,
+    /// Takes it from what became of a flow.
+    pub of: fn(&FlowOutcome) -> Option<f64>,
+}
+
+/// What rows show, in this order.
+pub const FIGURES: [Figure; 8] = [
+    Figure {
+        name: "throughput_mbit_per_sec",
+        head: "Mbit/s",
+        digits: 2,
+        of: |flow| Some(flow.throughput_mbit_per_sec),
+    },
+    Figure {
+        name: "utilisation_percent",
+        head: "used %",
+        digits: 1,
+        of: |flow| flow.utilisation.map(|used| 100.0 * used),
+    },
+    Figure {
+        name: "queueing_mean_ms",
+        head: "queue mean ms",
+        digits: 1,
+        of: |flow| flow.queueing_ms.map(|delays| delays.mean),
+    },
+    Figure {
+        name: "queueing_p95_ms",
+        head: "queue p95 ms",
+        digits: 1,
+        of: |flow| flow.queueing_ms.map(|delays| delays.p95),
+    },
+    Figure {
+        name: "one_way_p95_ms",
+        head: "one-way p95 ms",
+        digits: 1,
+        of: |flow| flow.one_way_ms.map(|delays| delays.p95),
+    },
+    Figure {
+        name: "oracle_throughput_percent",
+        head: "of oracle %",
+        digits: 1,
+        of: |flow| flow.oracle.map(|oracle| 100.0 * oracle.throughput_share),
+    },
+    Figure {
+        name: "oracle_queueing_p95_ms",
+        head: "p95 over oracle",
+        digits: 1,
+        of: |flow| flow.oracle.map(|oracle| oracle.queueing_p95_ms),
+    },
+    Figure { name: "loss_percent", head: "loss %", digits: 2, of: |flow| Some(100.0 * flow.loss) },
+];
+
+/// How a row's figures came of its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Over {
+    /// Median over files.
+    Files,
+    /// Mean over seeds.
+    Seeds,
+}
+
+/// One kind of run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What is the same in its runs: what was swept, files apart.
+    pub values: Vec<(String, String)>,
+    /// What the plan calls the flow.
+    pub flow: String,
+    /// Who said how fast.
+    pub controller: String,
+    /// In the order of [`FIGURES`].
+    pub figures: Vec<Option<Estimate>>,
+    /// What each file or seed gave, by its name: for pairs.
+    #[serde(skip)]
+    pub units: Vec<(String, Vec<Option<f64>>)>,
+}
+
+/// Runs in rows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// What figures are over.
+    pub over: Over,
+    /// The rows, in the order of the plan.
+    pub rows: Vec<Row>,
+}
+
+impl Summary {
+    /// Puts outcomes in rows.
+    pub fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
+        let mut kinds: Vec<(Row, usize, Vec<Unit>)> = Vec::new();
+        let mut over = Over::Seeds;
+        for outcome in outcomes {
+            let (files, values): (Vec<_>, Vec<_>) =
+                outcome.values.iter().cloned().partition(|(key, _)| names_files(key));
+            let unit = match &files[..] {
+                [] => outcome.seed.to_string(),
+                files => {
+                    over = Over::Files;
+                    let names: Vec<&str> = files.iter().map(|(_, name)| name.as_str()).collect();
+                    names.join(" ")
+                }
+            };
+            for flow in &outcome.flows {
+                let known = kinds
+                    .iter()
+                    .position(|(row, plan, _)| *plan == flow.plan && row.values == values);
+                let at = known.unwrap_or_else(|| {
+                    let controller =
+                        if flow.controller.is_empty() { "-" } else { &flow.controller }.into();
+                    let (name, values) = (flow.name.clone(), values.clone());
+                    let (figures, units) = (Vec::new(), Vec::new());
+                    let row = Row { values, flow: name, controller, figures, units };
+                    kinds.push((row, flow.plan, Vec::new()));
+                    kinds.len() - 1
+                });
+                let units = &mut kinds[at].2;
+                // Runs over one file follow each other but for what is swept faster.
+                let known = units.iter().rposition(|known| known.name == unit);
+                let place = known.unwrap_or_else(|| {
+                    units.push(Unit::new(unit.clone()));
+                    units.len() - 1
+                });
+                units[place].add(flow);
+            }
+        }
+        let rows = kinds.into_iter().map(|(mut row, _, units)| {
+            row.units = units.into_iter().map(Unit::means).collect();
+            row.figures = (0..FIGURES.len())
+                .map(|figure| {
+                    let values: Vec<f64> =
+                        row.units.iter().filter_map(|(_, figures)| figures[figure]).collect();
+                    match over {
+                        Over::Files => median(&values),
+                        Over::Seeds => mean(&values),
+                    }
+                })
+                .collect();
+            row
+        });
+        Self { over, rows: rows.collect() }
+    }
+
+    /// The table for people.
+    pub fn table(&self) -> String {
+        let mut header: Vec<String> = self
+            .rows
+            .first()
+            .into_iter()
+            .flat_map(|row| row.values.iter().map(|(key, _)| key.clone()))
+            .collect();
+        header.extend(["flow".into(), "controller".into()]);
+        let words = header.len();
+        header.extend(FIGURES.map(|figure| figure.head.to_owned()));
+        let rows = self.rows.iter().map(|row| {
+            let mut cells: Vec<String> =
+                row.values.iter().map(|(_, value)| value.clone()).collect();
+            cells.extend([row.flow.clone(), row.controller.clone()]);
+            cells.extend(row.cells());
+            cells
+        });
+        let lines: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
+        let mut text = aligned(&lines, words);
+        let what = match self.over {
+            Over::Files => "median over files, each the mean over its seeds",
+            Over::Seeds => "mean over seeds",
+        };
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "{what}; in brackets where the true one is in 95 of 100 cases");
+        text
+    }
+}
+
+impl Row {
+    /// Its figures as words.
+    pub fn cells(&self) -> impl Iterator<Item = String> {
+        self.figures
+            .iter()
+            .zip(FIGURES)
+            .map(|(estimate, figure)| shown(estimate.as_ref(), figure.digits))
+    }
+
+    /// Pairs with another row by what they were measured over.
+    pub fn paired(&self, other: &Self, figure: usize) -> Option<Paired> {
+        let pairs: Vec<(f64, f64)> = self
+            .units
+            .iter()
+            .filter_map(|(name, figures)| {
+                let (_, theirs) = other.units.iter().find(|(known, _)| known == name)?;
+                figures[figure].zip(theirs[figure])
+            })
+            .collect();
+        paired(&pairs)
+    }
+}
+
+/// A figure with its interval.
+pub fn shown(estimate: Option<&Estimate>, digits: usize) -> String {
+    let Some(Estimate { value, low, high, .. }) = estimate else { return "-".into() };
+    match low.zip(*high) {
+        Some((low, high)) => format!("{value:.digits$} [{low:.digits$} {high:.digits$}]"),
+        None => format!("{value:.digits$}"),
+    }
+}
+
+/// Lines with columns as wide as the widest cell; the first `words` begin at the left, the others end at the right.
+pub fn aligned(lines: &[Vec<String>], words: usize) -> String {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |at: usize| {
+        lines.iter().filter_map(|line| line.get(at)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for line in lines {
+        let mut written = String::new();
+        for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            // Writing into a string cannot fail.
+            let _ = if at < words {
+                write!(written, "{cell:<width$}  ")
+            } else {
+                write!(written, "{cell:>width$}  ")
+            };
+        }
+        text.push_str(written.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// What was measured over one file, or with one seed.
+struct Unit {
+    name: String,
+    sums: [(f64, usize); FIGURES.len()],
+}
+
+impl Unit {
+    fn new(name: String) -> Self {
+        Self { name, sums: [(0.0, 0); FIGURES.len()] }
+    }
+
+    fn add(&mut self, flow: &FlowOutcome) {
+        for ((sum, count), figure) in self.sums.iter_mut().zip(FIGURES) {
+            if let Some(value) = (figure.of)(flow) {
+                (*sum, *count) = (*sum + value, *count + 1);
+            }
+        }
+    }
+
+    fn means(self) -> (String, Vec<Option<f64>>) {
+        let mean = |(sum, count)| (count > 0).then(|| sum / count as f64);
+        (self.name, self.sums.map(mean).into())
+    }
+}

@@ -1,0 +1,103 @@
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use miette::{Context, IntoDiagnostic};
+use sounding_lab::field::{Choice, chosen, compare, markdown, plan, table};
+use sounding_lab::provenance::Begun;
+use sounding_lab::simulate::{About, Keep};
+use sounding_lab::sweep::Part;
+
+use super::Output;
+use super::sweep::Course;
+use crate::sim::processors;
+
+/// Every controller and the oracle over every recorded link there is, in virtual time; needs no rights
+///
+/// The setting of BISCAY's Figure 8: one bulk flow, an endless queue. Between the seeds of a link differs the stretch of it
+/// that a flow meets, and the lots of controllers that draw any.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Only links whose file's name contains this, as `mahimahi` or `taxi`
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    links: String,
+
+    /// Of links of hundreds of Mbit/s take every Nth; 1 for all
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    thinned: u16,
+
+    /// Only these controllers [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    controllers: Vec<String>,
+
+    /// How long each run lasts
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Seeds of each link
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    seeds: u32,
+
+    /// Runs at once [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+
+    /// Folder with traces
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+
+    /// Keep the runs here, as `sounding lab sweep` does, and go on with those that lack
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Runs the experiment.
+pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
+    let begun = Begun::now();
+    let mut choice = Choice {
+        filter: args.links,
+        thinned: args.thinned.into(),
+        duration: args.duration,
+        seeds: args.seeds,
+        ..Choice::default()
+    };
+    if !args.controllers.is_empty() {
+        choice.controllers = args.controllers;
+    }
+    let links = chosen(&args.data, &choice)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("the index of traces in {}", args.data.display()))?;
+    if links.is_empty() {
+        return Err(miette::miette!(
+            help = "name the folder with --data, or others with --links",
+            "no recorded link in {} is called {:?}",
+            args.data.display(),
+            choice.filter
+        ));
+    }
+    let text = plan(&args.data, &links, &choice);
+    let about = About::new(&text);
+    let scratch = tempfile::tempdir().into_diagnostic()?;
+    let out = args.out.unwrap_or_else(|| scratch.path().join("field"));
+    let course = Course {
+        out: &out,
+        part: Part::default(),
+        jobs: args.jobs.map_or_else(processors, usize::from),
+        merge: &[],
+        wait: false,
+        keep: Keep::default(),
+    };
+    let Some(finished) = course.run(&text, &about)? else { return Ok(ExitCode::FAILURE) };
+    let plan = out.join("field.toml");
+    fs::write(&plan, text.text())
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", plan.display()))?;
+    let groups = compare(&finished.outcomes, &links);
+    let page = format!("{}\n{}", markdown(&groups), begun.end());
+    args.output.write(&table(&groups), &page, &groups)?;
+    Ok(ExitCode::SUCCESS)
+}
