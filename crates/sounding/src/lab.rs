@@ -15,6 +15,7 @@ use sounding_units::Rate;
 use crate::dataset;
 
 mod field;
+mod import;
 mod sweep;
 
 /// Experiments that compare this project with others and with itself.
@@ -54,6 +55,7 @@ enum Verb {
     },
     Dataset(dataset::Args),
     Sweep(Box<sweep::Args>),
+    Import(import::Args),
 }
 
 #[derive(Subcommand)]
@@ -354,6 +356,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::List { json } => list(json),
         Verb::Dataset(args) => dataset::run(args),
         Verb::Sweep(args) => sweep::run(&args),
+        Verb::Import(args) => import::run(args),
         Verb::Run { experiment: Experiment::Field(args) } => field::run(args),
         Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),

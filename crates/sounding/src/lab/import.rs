@@ -84,7 +84,15 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
 fn table(imported: &Imported) -> String {
     let mut text = format!(
         "{:<20} {:<28} {:>4} {:<8} {:>8} {:>7} {:>12} {:>12} {:>7}\n",
-        "link", "sender", "run", "flow", "Mbit/s", "used %", "one-way p95", "queue p95 ms", "loss %"
+        "link",
+        "sender",
+        "run",
+        "flow",
+        "Mbit/s",
+        "used %",
+        "one-way p95",
+        "queue p95 ms",
+        "loss %"
     );
     for outcome in &imported.finished.outcomes {
         let link = outcome.values.first().map_or("", |(_, link)| link.as_str());
