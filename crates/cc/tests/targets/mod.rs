@@ -136,30 +136,3 @@ fn decode([kind, a, b]: [u8; 3]) -> Operation {
         },
     }
 }
-
-/// The bytes that [`controllers`] reads as these operations, as far as they can be said in them.
-pub(crate) fn encode(setting: Setting, operations: &[Operation]) -> Vec<u8> {
-    let [clock, clock_low] = [setting.clock_s >> 16, setting.clock_s].map(|byte| byte as u8);
-    let mut bytes =
-        vec![clock, clock_low, setting.rtt_ms, setting.rtt_known.into(), setting.seed as u8];
-    for &operation in operations {
-        let word = |kind: u8, number: u16| {
-            let [low, high] = number.to_le_bytes();
-            [kind, low, high]
-        };
-        bytes.extend(match operation {
-            Operation::Pass(tenths) => word(0, tenths),
-            Operation::Sleep(seconds) => word(3, seconds),
-            Operation::Send { segments, app_limited } => [4, segments, app_limited.into()],
-            Operation::Acknowledge { lost, acked, marked } => {
-                [7, acked, lost << 4 | u8::from(marked)]
-            }
-            Operation::TimeOut { spurious } => [11, spurious.into(), 0],
-            Operation::Tell { rate, served, flows } => {
-                word(12 | u8::from(served) << 4 | flows << 5, rate)
-            }
-            Operation::Fall { silent } => [15, silent as u8, 0],
-        });
-    }
-    bytes
-}
