@@ -27,6 +27,8 @@ check: setup
 	cargo xtask check
 	cargo fmt --check --manifest-path python/Cargo.toml
 	cargo clippy --manifest-path python/Cargo.toml --all-targets -- --deny warnings
+	cargo fmt --check --manifest-path examples/controller/Cargo.toml
+	cargo clippy --manifest-path examples/controller/Cargo.toml --target-dir target --all-targets -- --deny warnings
 
 # Every field of the shared captures beside an independent reader's, counted by log code.
 agreement: setup

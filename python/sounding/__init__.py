@@ -8,6 +8,7 @@
     signal = sounding.kpis("drive.mi2log", ["lte.cell.rsrp"])
     blocks = sounding.columns("drive.mi2log", 0xB173, ["subframes.rbs", "subframes.blocks.mcs"])
     rate = sounding.link("drive.mi2log", direction="downlink").to_pandas()
+    result = sounding.simulate("plan.toml", controllers={"mine": Mine})
 """
 
 from __future__ import annotations
@@ -17,14 +18,22 @@ from collections.abc import Iterable
 from typing import Literal
 
 from . import _sounding
+from ._simulate import Controller, simulate
 from ._sounding import (
+    Ack,
     CaptureError,
     CorruptError,
     Counts,
+    Delivered,
+    Departure,
+    Estimate,
     Kpi,
+    Loss,
+    PlanError,
     Reader,
     Record,
     SoundingError,
+    Start,
     UnreadError,
     described_codes,
     known_kpis,
@@ -34,14 +43,22 @@ from ._sounding import (
 from ._table import Column, Table
 
 __all__ = [
+    "Ack",
     "CaptureError",
     "Column",
+    "Controller",
     "CorruptError",
     "Counts",
+    "Delivered",
+    "Departure",
+    "Estimate",
     "Kpi",
+    "Loss",
+    "PlanError",
     "Reader",
     "Record",
     "SoundingError",
+    "Start",
     "Table",
     "UnreadError",
     "columns",
@@ -51,6 +68,7 @@ __all__ = [
     "link",
     "name_of",
     "open",
+    "simulate",
 ]
 
 Source = str | os.PathLike[str] | bytes

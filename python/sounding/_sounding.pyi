@@ -9,13 +9,20 @@ from typing import Any, final
 from typing_extensions import Self
 
 __all__ = [
+    "Ack",
     "CaptureError",
     "CorruptError",
     "Counts",
+    "Delivered",
+    "Departure",
+    "Estimate",
     "Kpi",
+    "Loss",
+    "PlanError",
     "Reader",
     "Record",
     "SoundingError",
+    "Start",
     "UnreadError",
     "columns",
     "described_codes",
@@ -24,6 +31,7 @@ __all__ = [
     "link",
     "name_of",
     "open",
+    "simulate",
 ]
 
 class SoundingError(Exception):
@@ -31,6 +39,9 @@ class SoundingError(Exception):
 
 class CaptureError(SoundingError):
     """The file is no Diag capture."""
+
+class PlanError(SoundingError):
+    """The plan cannot be run; says where in it."""
 
 class CorruptError(SoundingError):
     """Bytes of a stream are no frame, or a frame is no packet."""
@@ -191,3 +202,131 @@ def name_of(code: int) -> str | None:
 
 def described_codes() -> list[int]:
     """The log codes of which at least one version is described."""
+
+@final
+class Start:
+    """What is known of a flow when its controller is made: after the handshake."""
+
+    now_ns: int
+    """When."""
+    mss_bytes: int
+    """Payload of a full segment."""
+    headers_bytes: int
+    """What IP and the transport add to each."""
+    rtt_ns: int | None
+    """The handshake's RTT, if it measured one."""
+    seed: int
+    """For controllers that draw lots."""
+    initial_cwnd_bytes: int
+    """Ten segments (RFC 6928)."""
+
+@final
+class Departure:
+    """The flow as it was when a packet left."""
+
+    at_ns: int
+    """When it left."""
+    delivered_bytes: int
+    """What had been delivered by then, since the flow began."""
+    delivered_at_ns: int
+    """When the newest of that was."""
+    first_sent_at_ns: int
+    """When the packet left whose delivery that was."""
+    lost_bytes: int
+    """What had been lost by then."""
+    in_flight_bytes: int
+    """What was in flight, this packet included."""
+    app_limited: bool
+    """The application, not the window, decided how much was sent."""
+
+@final
+class Delivered:
+    """A packet that was delivered."""
+
+    now_ns: int
+    """When the acknowledgement arrived."""
+    size_bytes: int
+    """Its payload."""
+    sent: Departure
+    """The packet; if it was sent more than once, as it left last."""
+
+@final
+class Ack:
+    """An acknowledgement and what follows from it."""
+
+    now_ns: int
+    """When it arrived."""
+    acked_bytes: int
+    """What it delivers that nothing before did."""
+    newly_lost_bytes: int
+    """What it shows to be lost."""
+    rtt_ns: int | None
+    """RTT of the newest packet it delivers; None where nothing tells which sending arrived."""
+    one_way_ns: int | None
+    """The same packet's way to the receiver on two clocks: only its changes mean anything."""
+    rate_bits_per_sec: int | None
+    """How fast the path delivered over about the last round."""
+    delivered_bytes: int
+    """Delivered since the flow began, this included."""
+    lost_bytes: int
+    """Lost since the flow began, this included."""
+    prior_in_flight_bytes: int
+    """In flight before it."""
+    in_flight_bytes: int
+    """In flight after it."""
+    ce_bytes: int
+    """What of it carried a congestion mark."""
+    cwnd_limited: bool
+    """The window is what kept the sender from sending more."""
+    recovery: str | None
+    """Whether earlier losses are still being repaired: `fast`, `timeout`, or None."""
+    sent: Departure
+    """The newest packet it delivers."""
+
+@final
+class Loss:
+    """A packet that is taken for lost."""
+
+    now_ns: int
+    """When that was found."""
+    size_bytes: int
+    """Its payload."""
+    in_flight_bytes: int
+    """In flight without it."""
+    sent: Departure
+    """The packet."""
+    begins_recovery: bool
+    """It is the first since the last recovery ended: what a window is cut for once."""
+
+@final
+class Estimate:
+    """What the radio link carries, and how far that can be trusted."""
+
+    direction: str
+    """`uplink` or `downlink`."""
+    rate_bits_per_sec: int
+    """What this device could send, as IP bytes."""
+    bound: str
+    """Whether that is all the radio had (`capacity`) or only what was asked for (`served`)."""
+    age_ns: int
+    """Since the newest record behind it."""
+    valid_for_ns: int
+    """The age up to which it may be used."""
+    backlog_bytes: int | None
+    """What the modem still holds, if it said."""
+    state: str
+    """What the link is doing."""
+    cause: str
+    """The method behind the rate."""
+    is_usable: bool
+    """True if a controller may act on it."""
+
+def simulate(
+    plan: str | os.PathLike[str],
+    base: type,
+    controllers: list[tuple[str, type]],
+    sets: list[str],
+    out: str | os.PathLike[str] | None,
+    series: float | None,
+    jobs: int,
+) -> str: ...

@@ -1,25 +1,30 @@
-//! The compiled half of the Python package `sounding`: records, columns and link estimates of captures and live ports.
+//! The compiled half of the Python package `sounding`: records, columns and link estimates of captures and live ports, and
+//! plans in virtual time with controllers that are written in Python.
 //!
 //! Everything that reads many records at once, or waits for a port, does so without Python's lock.
 
 mod columns;
+mod controller;
 mod error;
 mod fields;
 mod kpis;
 mod link;
 mod reader;
 mod record;
+mod simulate;
 mod source;
 
 use pyo3::prelude::*;
 
-/// Records, columns and link estimates of captures and live ports.
+/// Records, columns and link estimates of captures and live ports; plans in virtual time.
 #[pymodule]
 mod _sounding {
     #[pymodule_export]
     use super::columns::columns;
     #[pymodule_export]
-    use super::error::{CaptureError, CorruptError, SoundingError, UnreadError};
+    use super::controller::{Ack, Delivered, Departure, Estimate, Loss, Start};
+    #[pymodule_export]
+    use super::error::{CaptureError, CorruptError, PlanError, SoundingError, UnreadError};
     #[pymodule_export]
     use super::kpis::{Kpi, known_kpis, kpis};
     #[pymodule_export]
@@ -28,6 +33,8 @@ mod _sounding {
     use super::reader::{Counts, Reader, open};
     #[pymodule_export]
     use super::record::Record;
+    #[pymodule_export]
+    use super::simulate::simulate;
 
     use pyo3::prelude::*;
     use sounding_diag::LogCode;

@@ -91,8 +91,8 @@ impl Start {
     }
 
     /// So many full segments.
-    pub(crate) fn segments(&self, count: u64) -> Bytes {
-        Bytes::new(self.mss.count() * count)
+    pub fn segments(&self, count: u64) -> Bytes {
+        Bytes::new(self.mss.count().saturating_mul(count))
     }
 }
 

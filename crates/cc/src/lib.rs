@@ -1,7 +1,7 @@
 //! Congestion controllers as pure state machines behind one trait: acknowledgements, estimates and time go in, a window
 //! and a pacing rate come out.
 //!
-//! [`Controller`] is the trait, [`by_name`] the way to one, [`part`] what they are composed of. A transport drives them;
+//! [`Controller`] is the trait, [`by_name`] the way to one, [`Registry`] the place for more, [`part`] what they are composed of. A transport drives them;
 //! `sounding-sim` has one in virtual time.
 
 #![no_std]
@@ -40,7 +40,7 @@ pub use ledbat::{Ledbat, LedbatPlusPlus};
 pub use lp::Lp;
 pub use oracle::Oracle;
 pub use pcc::{Allegro, Vivace};
-pub use registry::{Make, by_name, names};
+pub use registry::{Make, Maker, NameError, Registry, by_name, names};
 pub use reno::Reno;
 pub use sounding::Sounding;
 pub use sprout::Sprout;

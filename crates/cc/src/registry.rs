@@ -1,4 +1,8 @@
 use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
 
 use crate::bbr::Bbr;
 use crate::bbr3::Bbr3;
@@ -43,6 +47,9 @@ const CONTROLLERS: &[(&str, Make)] = &[
     ("sounding", |start| Box::new(Sounding::new(start))),
 ];
 
+/// What plans call the oracle.
+const ORACLE: &str = "oracle";
+
 /// How to make the controller of this name.
 pub fn by_name(name: &str) -> Option<Make> {
     CONTROLLERS.iter().find(|(known, _)| *known == name).map(|&(_, make)| make)
@@ -51,4 +58,101 @@ pub fn by_name(name: &str) -> Option<Make> {
 /// The names that [`by_name`] knows.
 pub fn names() -> impl Iterator<Item = &'static str> {
     CONTROLLERS.iter().map(|&(name, _)| name)
+}
+
+/// Makes a controller for a flow, and may know more than its name: what [`Registry::add`] takes.
+pub type Maker = Arc<dyn Fn(&Start) -> Box<dyn Controller> + Send + Sync>;
+
+/// Controllers by name: those that [`by_name`] knows, and what somebody adds. Cheap to clone while little is added.
+#[derive(Clone, Default)]
+pub struct Registry {
+    added: Vec<(String, Maker)>,
+}
+
+/// Why a controller cannot have a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// It is another's.
+    #[error("{name:?} is the name of another controller")]
+    Taken {
+        /// The name.
+        name: String,
+    },
+    /// Nobody could write it in a plan or tell it apart in a table.
+    #[error("{name:?} is no name: it needs a character, and none of them is a blank or a quote")]
+    Unwritable {
+        /// The name.
+        name: String,
+    },
+}
+
+impl Registry {
+    /// Adds a controller under a name of its own.
+    pub fn add(
+        &mut self,
+        name: impl Into<String>,
+        make: impl Fn(&Start) -> Box<dyn Controller> + Send + Sync + 'static,
+    ) -> Result<(), NameError> {
+        let name = name.into();
+        let unwritable = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'');
+        if name.is_empty() || name.chars().any(unwritable) {
+            return Err(NameError::Unwritable { name });
+        }
+        if name == ORACLE || self.names().any(|known| known == name) {
+            return Err(NameError::Taken { name });
+        }
+        self.added.push((name, Arc::new(make)));
+        Ok(())
+    }
+
+    /// How to make the controller of this name.
+    pub fn by_name(&self, name: &str) -> Option<Maker> {
+        let added = self.added.iter().find(|(known, _)| known == name);
+        added.map(|(_, make)| Arc::clone(make)).or_else(|| Some(Arc::new(by_name(name)?)))
+    }
+
+    /// The names that it knows, those that were added last.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let ours = CONTROLLERS.iter().map(|&(name, _)| name);
+        ours.chain(self.added.iter().map(|(name, _)| name.as_str()))
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    fn start() -> Start {
+        Start::tcp(sounding_units::HostInstant::default(), None, 1)
+    }
+
+    #[test]
+    fn what_is_added_is_found_beside_what_was_there() {
+        let mut registry = Registry::default();
+        registry.add("mine", |start| Box::new(Reno::new(start))).unwrap();
+        for name in ["mine", "reno", "sounding"] {
+            let make = registry.by_name(name).expect(name);
+            assert_eq!(make(&start()).cwnd(), start().initial_cwnd(), "{name}");
+        }
+        assert!(registry.by_name("yours").is_none());
+        assert_eq!(registry.names().count(), names().count() + 1);
+    }
+
+    #[test]
+    fn a_name_is_nobody_elses_and_can_be_written() {
+        let mut registry = Registry::default();
+        registry.add("mine", |start| Box::new(Reno::new(start))).unwrap();
+        for name in ["mine", "bbr", "oracle", "", "my own", "a\"b", "line\n"] {
+            let error = registry.add(name, |start| Box::new(Reno::new(start))).unwrap_err();
+            assert!(error.to_string().contains("name"), "{error}");
+        }
+        assert_eq!(registry.names().count(), names().count() + 1);
+    }
 }

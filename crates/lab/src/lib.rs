@@ -3,6 +3,7 @@
 pub mod agreement;
 pub mod baselines;
 pub mod bound;
+#[cfg(feature = "bpf")]
 pub mod bpf_cost;
 pub mod ceiling;
 pub mod cell;
@@ -17,6 +18,7 @@ pub mod flow;
 mod follower;
 pub mod granularity;
 pub mod head_to_head;
+pub mod import;
 pub mod inference;
 pub mod mahimahi;
 pub mod metrics;
@@ -27,7 +29,9 @@ pub mod provenance;
 pub mod race;
 pub mod radio;
 pub mod report;
+pub mod results;
 pub mod simulate;
+pub mod study;
 pub mod sweep;
 pub mod validation;
 pub mod versus;

@@ -12,6 +12,7 @@ use sounding_lab::dataset::{
     ABOUT, BISCAY_MOBILE, BISCAY_STATIC, Comparison, Entry, Figures, Made, Order, Rat, comparison,
     entries, make_all, real,
 };
+use sounding_lab::results;
 use sounding_lab::simulate::{Files, Output, Place};
 
 use crate::output::Folder;
@@ -103,7 +104,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     });
     let manifest = serde_json::to_string_pretty(&manifest).into_diagnostic()? + "\n";
     let path = args.dir.join("manifest.json");
-    sim::write(&path, manifest.as_bytes())
+    results::write(&path, manifest.as_bytes())
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", path.display()))?;
     let rows = compare(&made, &args.data);

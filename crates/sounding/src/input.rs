@@ -233,6 +233,24 @@ pub(crate) fn capture(path: &Path) -> Result<Vec<u8>, CaptureError> {
     Ok(bytes)
 }
 
+/// A file whole, unpacked; `-` is standard input. One that is larger than `largest` is refused.
+pub(crate) fn read_whole(path: &Path, largest: u64) -> miette::Result<Vec<u8>> {
+    let failed = |error: io::Error| miette::miette!("{}: {error}", path.display());
+    let stream: Box<dyn Read> = match path == Path::new("-") {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(File::open(path).map_err(failed)?),
+    };
+    let mut bytes = Vec::new();
+    unpacked(stream)
+        .and_then(|out| out.take(largest + 1).read_to_end(&mut bytes))
+        .map_err(failed)?;
+    if bytes.len() as u64 > largest {
+        let text = format!("{}: larger than {} GiB", path.display(), largest >> 30);
+        return Err(miette::miette!(help = "cut it first", "{text}"));
+    }
+    Ok(bytes)
+}
+
 fn is_damage(error: &io::Error) -> bool {
     // The unpackers' own errors, and zstd's, which have no kind.
     matches!(

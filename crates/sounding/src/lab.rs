@@ -19,6 +19,7 @@ use sounding_units::Rate;
 use crate::dataset;
 
 mod field;
+mod import;
 mod sweep;
 
 /// Experiments that compare this project with others and with itself.
@@ -58,6 +59,7 @@ enum Verb {
     },
     Dataset(dataset::Args),
     Sweep(Box<sweep::Args>),
+    Import(import::Args),
 }
 
 #[derive(Subcommand)]
@@ -365,6 +367,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::List { json } => list(json),
         Verb::Dataset(args) => dataset::run(args),
         Verb::Sweep(args) => sweep::run(&args),
+        Verb::Import(args) => import::run(args),
         Verb::Run { experiment: Experiment::Field(args) } => field::run(args),
         Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
         Verb::Run { experiment: Experiment::Validation(args) } => validation::run(args),

@@ -3,13 +3,14 @@
 //! What is written goes to a temporary name beside the final one and is renamed once it is complete and on disk. An
 //! error, a full disk or Ctrl-C on the way removes it, and leaves whatever had the final name before.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Stdout, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
-use tempfile::{NamedTempFile, TempDir};
+pub(crate) use sounding_lab::results::Folder;
+use sounding_lab::results::{folder_of, temporary};
+use tempfile::NamedTempFile;
 
 /// What packs an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,43 +122,4 @@ impl Write for Target {
             Self::File(out, _) => out.flush(),
         }
     }
-}
-
-/// A folder of files that is there whole or not at all.
-pub(crate) struct Folder {
-    temporary: TempDir,
-    path: PathBuf,
-}
-
-impl Folder {
-    /// Begins a folder.
-    pub(crate) fn begin(path: &Path) -> io::Result<Self> {
-        let temporary =
-            temporary().permissions(Permissions::from_mode(0o777)).tempdir_in(folder_of(path))?;
-        Ok(Self { temporary, path: path.to_path_buf() })
-    }
-
-    /// A new file in it.
-    pub(crate) fn file(&self, name: &str) -> io::Result<File> {
-        File::create_new(self.temporary.path().join(name))
-    }
-
-    /// Gives the folder its name, which nothing but an empty folder may have.
-    pub(crate) fn finish(self) -> io::Result<()> {
-        fs::rename(self.temporary.path(), &self.path)?;
-        // It has moved: there is nothing to remove.
-        let _ = self.temporary.keep();
-        Ok(())
-    }
-}
-
-fn temporary() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    // The process's mask takes away what it does not want to give.
-    builder.prefix(".sounding-").permissions(Permissions::from_mode(0o666));
-    builder
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,16 +1,17 @@
-use std::fs;
-use std::io::{self, BufWriter, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use miette::{Context, IntoDiagnostic, NamedSource, SourceSpan};
-use sounding_lab::plan::{PlanError, Run, Text, network};
-use sounding_lab::simulate::{self, About, Files, Finished, Keep, Place, SimulateError};
+use miette::{IntoDiagnostic, NamedSource, SourceSpan};
+use sounding_lab::plan::{PlanError, Text};
+use sounding_lab::results::Results;
+pub(crate) use sounding_lab::results::run_folder;
+use sounding_lab::simulate::{self, About, Finished, Keep};
+use sounding_lab::study::{Study, StudyError};
 
-use crate::output::{Folder, Output, Packing};
 use crate::signals;
 
 /// Run a plan in virtual time.
@@ -86,15 +87,11 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     for set in args.set.iter().chain(&seed) {
         text.set(set).map_err(shown)?;
     }
-    let runs = text.runs().map_err(shown)?;
-    for run in &runs {
-        network::<()>(&run.plan, &run.folder, run.seed)
-            .map_err(|wrong| shown(text.locate(run, wrong)))?;
-    }
+    let study = Study::new(text).map_err(shown)?;
+    let total: Duration = study.runs().iter().map(|run| run.plan.duration).sum();
     if args.check {
-        let flows = runs.iter().map(|run| run.plan.flows.len()).max().unwrap_or(0);
-        let total: Duration = runs.iter().map(|run| run.plan.duration).sum();
-        let (runs, seconds) = (runs.len(), total.as_secs_f64());
+        let flows = study.runs().iter().map(|run| run.plan.flows.len()).max().unwrap_or(0);
+        let (runs, seconds) = (study.runs().len(), total.as_secs_f64());
         println!(
             "{}: {runs} runs, {seconds} s in all, {flows} kinds of flows",
             args.plan.display()
@@ -107,129 +104,43 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         captures: args.captures,
         traces: args.traces,
         truth: args.truth,
-        sniffer: args.out.is_some() && runs.iter().any(sniffs),
+        sniffer: false,
     };
-    if let Some(out) = &args.out {
-        prepare(out, &runs, &keep)?;
-    }
-    let about = About::new(&text);
     let stop = signals::stop_flag().into_diagnostic()?;
     let jobs = args.jobs.map_or_else(processors, usize::from);
-    let finished = execute(&runs, &keep, &about, jobs, &stop, args.out.as_deref()).map_err(
-        |(at, error)| match error {
-            SimulateError::Plan(wrong) => shown(text.locate(&runs[at], wrong)),
-            error => miette::Report::msg(error.to_string()),
-        },
-    )?;
-    if let Some(out) = &args.out {
-        store(out, &about, &finished)?;
+    let bar = progress(total);
+    let mut passed = |span: Duration| bar.inc(span.as_millis() as u64);
+    let finished = study.run_on(jobs, &keep, args.out.as_deref(), &stop, &mut passed);
+    bar.finish_and_clear();
+    if stop.load(Ordering::Relaxed) {
+        eprintln!();
     }
+    let finished = finished.map_err(failed)?;
     if args.json {
-        print!("{}", simulate::json(&about, &finished).into_diagnostic()?);
+        print!("{}", simulate::json(study.about(), &finished).into_diagnostic()?);
     } else {
         print!("{}", simulate::table(&finished));
     }
     if finished.complete {
         return Ok(ExitCode::SUCCESS);
     }
-    let (done, all) = (finished.outcomes.len(), runs.len());
+    let (done, all) = (finished.outcomes.len(), study.runs().len());
     eprintln!(
         "sounding: stopped: {done} of {all} runs are finished, and what is written of them is whole"
     );
     Ok(ExitCode::FAILURE)
 }
 
-fn sniffs(run: &Run) -> bool {
-    run.plan.cell.as_ref().is_some_and(|cell| cell.sniffer)
-}
-
-/// Runs everything, and shows how far it has come.
-pub(crate) fn execute(
-    runs: &[Run],
-    keep: &Keep,
-    about: &About,
-    jobs: usize,
-    stop: &AtomicBool,
-    out: Option<&Path>,
-) -> Result<Finished, (usize, SimulateError)> {
-    let total: Duration = runs.iter().map(|run| run.plan.duration).sum();
-    let bar = progress(total);
-    let open = |run: &Run| -> io::Result<Box<dyn Place>> {
-        let out = out.ok_or_else(|| io::Error::other("no folder for results"))?;
-        run_folder(&folder_of(out, run))
-    };
-    let mut passed = |span: Duration| bar.inc(span.as_millis() as u64);
-    let finished = simulate::all(runs, keep, about, jobs, stop, &open, &mut passed);
-    bar.finish_and_clear();
-    if stop.load(Ordering::Relaxed) {
-        eprintln!();
-    }
-    finished
-}
-
-fn folder_of(out: &Path, run: &Run) -> PathBuf {
-    out.join(format!("run-{:04}", run.number))
-}
-
-/// Begins the folder of a run.
-pub(crate) fn run_folder(path: &Path) -> io::Result<Box<dyn Place>> {
-    Ok(Box::new(RunFolder(Folder::begin(path)?)))
-}
-
-/// What a run leaves behind, whole or not at all.
-struct RunFolder(Folder);
-
-impl Files for RunFolder {
-    fn create(&mut self, name: &str) -> io::Result<simulate::Output> {
-        Ok(Box::new(BufWriter::new(self.0.file(name)?)))
+fn failed(error: StudyError) -> miette::Report {
+    match error {
+        StudyError::Plan(error) => shown(error),
+        error => miette::Report::msg(error.to_string()),
     }
 }
 
-impl Place for RunFolder {
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        self.0.finish()
-    }
-}
-
-/// Makes the folder for the results, and refuses one that has some: which of them are of which plan nobody could say.
-fn prepare(out: &Path, runs: &[Run], keep: &Keep) -> miette::Result<()> {
-    fs::create_dir_all(out)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("the folder for the results, {}", out.display()))?;
-    let mut there = runs.iter().filter(|_| keep.is_anything()).map(|run| folder_of(out, run));
-    let result = out.join("result.json");
-    let taken = there.find(|folder| folder.exists()).or_else(|| result.exists().then_some(result));
-    taken.map_or(Ok(()), |path| {
-        Err(miette::miette!(
-            help = "name another folder with --out, or remove this one",
-            "{} is there already",
-            path.display()
-        ))
-    })
-}
-
-/// Writes the results of all runs, each file whole.
+/// Writes the results of all runs into a folder, each file whole.
 pub(crate) fn store(out: &Path, about: &About, finished: &Finished) -> miette::Result<()> {
-    let failed = |path: &Path| format!("cannot write {}", path.display());
-    let path = out.join("flows.parquet");
-    let mut folder = tempfile::Builder::new();
-    let file = folder.prefix(".sounding-").tempfile_in(out).into_diagnostic();
-    let file = file.wrap_err_with(|| failed(&path))?;
-    let writer = BufWriter::new(file.reopen().into_diagnostic()?);
-    simulate::parquet(about, finished, Box::new(writer))
-        .into_diagnostic()
-        .wrap_err_with(|| failed(&path))?;
-    file.persist(&path).into_diagnostic().wrap_err_with(|| failed(&path))?;
-    let path = out.join("result.json");
-    let json = simulate::json(about, finished).into_diagnostic()?;
-    write(&path, json.as_bytes()).into_diagnostic().wrap_err_with(|| failed(&path))
-}
-
-/// Writes a file that is there whole or not at all.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut output = Output::begin(path, Packing::None)?;
-    io::Write::write_all(&mut output, bytes)?;
-    output.finish()
+    Results::of(out).store(about, finished).into_diagnostic()
 }
 
 pub(crate) fn processors() -> usize {

@@ -34,6 +34,16 @@ const SEEDS: &[(&str, u8, &[u8], bool)] = &[
     ("steps-back", 1, b"0s 1Mbit, 2s 1Mbit, 1s 1Mbit", false),
     ("steps-without-units", 1, b"0 20", false),
     ("steps-of-points", 1, b"... 1bit", false),
+    ("table-of-packets", 2, b"time_ms,packets\n0,2\n3,3\n9,1\n", true),
+    ("table-of-rates", 2, b"from_ns,until_ns,rate_bits_per_sec\n0,1500000001,12000000\n1500000001,2000000000,0\n", true),
+    ("table-of-a-spreadsheet", 2, b"\xEF\xBB\xBF\"packets\",\"time_ms\"\r\n\"2\", 0\r\n\r\n3,3", true),
+    ("table-of-more-than-there-is", 2, b"time_ms,packets\n1,18446744073709551615\n", false),
+    ("table-with-a-gap", 2, b"from_ns,until_ns,rate_bits_per_sec\n0,5,1\n6,7,1\n", false),
+    ("table-of-quotes", 2, b"\"\"\"\"\"\n\"", false),
+    ("log-of-mm-link", 3, b"# mahimahi mm-link (Uplink) [a.up] > b\n# base timestamp: 39\n46 # 1504\n46 + 1504\n98 - 1504 52\n98 d 1 1504", false),
+    ("log-of-pantheon", 3, b"# init timestamp: 1540000000.125\n98.250 + 1500 2\n98.250 - 1500 52.125 1\n", false),
+    ("log-of-two-clocks", 3, b"98.250 - 1500 -0.125 1\n", false),
+    ("log-of-nothing", 3, b"# [ ] ( \n# mahimahi config: [delay ms] [delay 99999999999999999999 ms]\n+ - #\n1 + +1\n", false),
 ];
 
 #[test]

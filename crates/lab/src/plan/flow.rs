@@ -24,7 +24,7 @@ pub struct FlowPlan {
     #[serde(default)]
     pub traffic: TrafficPlan,
     /// Who says how fast. Default cubic; datagrams have none.
-    #[serde(default = "cubic", deserialize_with = "quantity::controller")]
+    #[serde(default = "cubic")]
     pub controller: String,
     /// How many of them each device has.
     #[serde(default = "one")]

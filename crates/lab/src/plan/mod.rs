@@ -22,6 +22,7 @@ mod tree;
 use std::time::Duration;
 
 use serde::Deserialize;
+use sounding_cc::Registry;
 use sounding_cell::quantity as time;
 
 pub use actors::{Actor, Actors, Group};
@@ -78,7 +79,7 @@ const LONGEST: Duration = Duration::from_secs(100_000);
 
 impl Plan {
     /// What no single value can say of itself.
-    fn check(&self) -> Result<(), Wrong> {
+    fn check(&self, controllers: &Registry) -> Result<(), Wrong> {
         if self.duration.is_zero() || self.duration > LONGEST {
             return Err(Wrong::new("duration", "is above zero and at most 100000s"));
         }
@@ -97,6 +98,16 @@ impl Plan {
         }
         if self.flows.is_empty() {
             return Err(Wrong::new("flows", "a plan needs at least one of [[flows]]"));
+        }
+        for (at, flow) in self.flows.iter().enumerate() {
+            let name = &flow.controller;
+            if name != ORACLE && controllers.by_name(name).is_none() {
+                let known: Vec<_> =
+                    controllers.names().chain([ORACLE]).map(|name| format!("`{name}`")).collect();
+                let message =
+                    format!("unknown controller `{name}`, there are {}", known.join(", "));
+                return Err(Wrong::new(format!("flows.{at}.controller"), message));
+            }
         }
         // Narrower ones would hold a packet or two.
         if self.window < Duration::from_millis(10) || self.window > self.duration {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use sounding_cc::Registry;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
@@ -21,6 +22,7 @@ pub struct Text {
     text: String,
     folder: PathBuf,
     sets: Vec<Set>,
+    controllers: Registry,
 }
 
 /// A key that the command line sets.
@@ -67,6 +69,8 @@ pub struct Run {
     pub plan: Plan,
     /// Where files that it names are looked for.
     pub folder: PathBuf,
+    /// The controllers that its flows may have.
+    pub controllers: Registry,
     /// Of all combinations of what is swept.
     combination: usize,
 }
@@ -88,7 +92,14 @@ impl Text {
 
     /// A plan by its text; traces that it names are looked for in `folder`.
     pub fn new(name: impl Into<String>, text: impl Into<String>, folder: PathBuf) -> Self {
-        Self { name: name.into(), text: text.into(), folder, sets: Vec::new() }
+        let controllers = Registry::default();
+        Self { name: name.into(), text: text.into(), folder, sets: Vec::new(), controllers }
+    }
+
+    /// The same plan, whose flows may have these controllers.
+    #[must_use]
+    pub fn with_controllers(self, controllers: Registry) -> Self {
+        Self { controllers, ..self }
     }
 
     /// The text itself.
@@ -141,8 +152,8 @@ impl Text {
             for &seed in plan.seeds.all() {
                 let plan = Plan { seeds: Seeds::from(seed), ..plan.clone() };
                 let (number, values) = (runs.len() + 1, values.clone());
-                let folder = self.folder.clone();
-                runs.push(Run { number, seed, values, plan, folder, combination });
+                let (folder, controllers) = (self.folder.clone(), self.controllers.clone());
+                runs.push(Run { number, seed, values, plan, folder, controllers, combination });
             }
             if runs.len() > MOST_RUNS {
                 let message = format!("with all seeds, more than {MOST_RUNS} runs");
@@ -252,7 +263,7 @@ impl Text {
             let key = error.span().map(|span| tree::key_at(root.get_ref(), &span));
             self.error(error.span(), key.unwrap_or_default(), error.message().into())
         })?;
-        plan.check().map_err(|wrong| self.wrong(root, wrong))?;
+        plan.check(&self.controllers).map_err(|wrong| self.wrong(root, wrong))?;
         Ok(plan)
     }
 

@@ -157,7 +157,8 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
                 let made = if flow.controller == plan::ORACLE {
                     Flow::bulk(actor.port, plan::oracle(run, actor.port).ok()?)
                 } else {
-                    Flow::bulk(actor.port, sounding_cc::by_name(&flow.controller)?)
+                    let make = run.controllers.by_name(&flow.controller)?;
+                    Flow::bulk(actor.port, move |start| make(start))
                 };
                 made.sends(traffic).acknowledged(flow.acks.into())
             }

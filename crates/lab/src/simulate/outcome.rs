@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use sounding_sim::world::{FlowId, Report, Segment};
 use sounding_sim::{Histogram, Network, World};
 
@@ -26,8 +26,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
 }
 
-/// What became of a flow.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// What became of a flow. What nobody knows of a flow that was measured elsewhere is `None`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct FlowOutcome {
     /// Number within the run, from 0.
     pub flow: usize,
@@ -46,7 +46,7 @@ pub struct FlowOutcome {
     /// IP bytes that came out, over the time that was measured.
     pub throughput_mbit_per_sec: f64,
     /// New payload, over the time that was measured.
-    pub goodput_mbit_per_sec: f64,
+    pub goodput_mbit_per_sec: Option<f64>,
     /// What the link could have carried in that time, where that is known.
     pub capacity_mbit_per_sec: Option<f64>,
     /// Throughput over that.
@@ -81,22 +81,22 @@ pub struct FlowOutcome {
     /// Packets dropped over packets that came out or were dropped.
     pub loss: f64,
     /// Data packets that entered.
-    pub sent: u64,
+    pub sent: Option<u64>,
     /// That came out.
-    pub arrived: u64,
+    pub arrived: Option<u64>,
     /// That were dropped.
-    pub dropped: u64,
+    pub dropped: Option<u64>,
     /// That were sent again.
-    pub retransmitted: u64,
+    pub retransmitted: Option<u64>,
     /// Times that the retransmission timer fired.
-    pub timeouts: u64,
+    pub timeouts: Option<u64>,
     /// All of it, for sums over flows.
     #[serde(skip)]
     pub report: Report,
 }
 
 /// Pantheon's three figures of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Pantheon {
     /// IP bytes that came out, over the time between the first packet and the last that did.
     pub throughput_mbit_per_sec: Option<f64>,
@@ -126,19 +126,29 @@ pub struct FromOracle {
     pub queueing_p95_ms: f64,
 }
 
-/// A distribution, in milliseconds.
+/// A distribution, in milliseconds; what nobody knows of one that was measured elsewhere is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Delays {
     /// Mean.
+    #[serde(deserialize_with = "known")]
     pub mean: f64,
     /// Median, by nearest rank to 0.8 %, as the next two.
+    #[serde(deserialize_with = "known")]
     pub p50: f64,
     /// What 95 % stayed within.
+    #[serde(deserialize_with = "known")]
     pub p95: f64,
     /// What 99 % stayed within.
+    #[serde(deserialize_with = "known")]
     pub p99: f64,
     /// The longest.
+    #[serde(deserialize_with = "known")]
     pub max: f64,
+}
+
+/// What nobody knows is nothing in JSON.
+fn known<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(input)?.unwrap_or(f64::NAN))
 }
 
 impl Delays {
@@ -204,7 +214,7 @@ impl Outcome {
                 traffic: stated.traffic.name().into(),
                 controller: stated.traffic.stream().map_or("", |_| &stated.controller).to_owned(),
                 throughput_mbit_per_sec: throughput,
-                goodput_mbit_per_sec: report.goodput().mbit_per_sec(),
+                goodput_mbit_per_sec: Some(report.goodput().mbit_per_sec()),
                 capacity_mbit_per_sec: capacity
                     .map(|capacity| capacity.per(report.span()).mbit_per_sec()),
                 utilisation: capacity.map(|capacity| report.utilisation(capacity)),
@@ -230,11 +240,11 @@ impl Outcome {
                 }),
                 oracle: None,
                 loss: report.loss(),
-                sent: report.sent,
-                arrived: report.arrived,
-                dropped: report.dropped,
-                retransmitted: report.retransmitted,
-                timeouts: report.timeouts,
+                sent: Some(report.sent),
+                arrived: Some(report.arrived),
+                dropped: Some(report.dropped),
+                retransmitted: Some(report.retransmitted),
+                timeouts: Some(report.timeouts),
                 report: report.clone(),
             });
         }

@@ -111,18 +111,19 @@ fn row(outcome: &Outcome, flow: &FlowOutcome) -> Vec<Option<Cell>> {
     row.extend(words.map(|word| Some(word.as_str().into())));
     let rates = [
         Some(flow.throughput_mbit_per_sec),
-        Some(flow.goodput_mbit_per_sec),
+        flow.goodput_mbit_per_sec,
         flow.utilisation,
         Some(flow.loss),
     ];
     row.extend(rates.map(|rate| rate.map(Cell::from)));
     for delays in [flow.one_way_ms, flow.queueing_ms, flow.rtt_ms, flow.completion_ms] {
         let all = delays.map(|Delays { mean, p50, p95, p99, max }| [mean, p50, p95, p99, max]);
-        row.extend((0..QUANTILES.len()).map(|at| all.map(|all| all[at].into())));
+        let known = |at: usize| all.map(|all| all[at]).filter(|figure| figure.is_finite());
+        row.extend((0..QUANTILES.len()).map(|at| known(at).map(Cell::from)));
     }
-    let counts =
-        [flow.completed, flow.sent, flow.arrived, flow.dropped, flow.retransmitted, flow.timeouts];
-    row.extend(counts.map(|count| Some(count.into())));
+    let counts = [flow.sent, flow.arrived, flow.dropped, flow.retransmitted, flow.timeouts];
+    row.push(Some(flow.completed.into()));
+    row.extend(counts.map(|count| count.map(Cell::from)));
     row.push(Some(outcome.digest.as_str().into()));
     row.extend(measures(flow).map(|measure| measure.map(Cell::from)));
     row
@@ -211,8 +212,8 @@ impl Merged {
         self.utilisation = self.utilisation.zip(flow.utilisation).map(|(sum, one)| sum + one);
         self.report.one_way.add(&flow.report.one_way);
         self.report.queueing.add(&flow.report.queueing);
-        self.report.arrived += flow.arrived;
-        self.report.dropped += flow.dropped;
+        self.report.arrived += flow.report.arrived;
+        self.report.dropped += flow.report.dropped;
     }
 
     fn cells(&self) -> impl Iterator<Item = String> {

@@ -7,12 +7,12 @@ use miette::{Result, miette};
 
 use crate::output::Packing;
 
-/// A kind of file that captures are turned into.
+/// A kind of file that captures, or links over time, are turned into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum FileKind {
     /// A line of JSON for each record
     Jsonl,
-    /// A table for each log code
+    /// A table for each log code, or for a link
     Parquet,
     /// RRC and NAS of LTE for Wireshark
     Pcap,
@@ -25,6 +25,10 @@ pub(super) enum FileKind {
     Hdf,
     /// Log records without framing
     Dlf,
+    /// A link: rows of numbers
+    Csv,
+    /// A link: a line for each packet that it could have carried
+    Mahimahi,
 }
 
 /// What is to be written.
@@ -53,9 +57,11 @@ impl Target {
             (None, Some("qmdl" | "mi2log")) => FileKind::Qmdl,
             (None, Some("hdf")) => FileKind::Hdf,
             (None, Some("dlf")) => FileKind::Dlf,
+            (None, Some("csv")) => FileKind::Csv,
+            (None, Some("trace" | "up" | "down" | "mahimahi")) => FileKind::Mahimahi,
             (None, _) => {
                 return Err(miette!(
-                    help = "name it .jsonl, .parquet, .pcapng, .pcap, .qmdl, .hdf or .dlf, or say it with --to",
+                    help = "name it .jsonl, .parquet, .pcapng, .pcap, .qmdl, .hdf or .dlf, a link .csv, .parquet or .trace, or say it with --to",
                     "{}: what kind of file is to be written?",
                     path.display()
                 ));
@@ -88,6 +94,8 @@ mod tests {
             ("folder/a.mi2log.zst", FileKind::Qmdl, Packing::Zstd),
             ("a.pcapng.gz", FileKind::Pcapng, Packing::Gzip),
             ("a.parquet", FileKind::Parquet, Packing::None),
+            ("a.csv.zst", FileKind::Csv, Packing::Zstd),
+            ("Verizon-LTE-short.down", FileKind::Mahimahi, Packing::None),
         ] {
             let target = Target::of(Path::new(name), None).expect(name);
             assert_eq!(target, Target { kind, packing }, "{name}");
@@ -96,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_name_that_says_nothing_is_an_error_unless_the_kind_is_given() {
-        for name in ["-", "a", "a.gz", "a.csv", ".gz"] {
+        for name in ["-", "a", "a.gz", "a.txt", ".gz"] {
             assert!(Target::of(Path::new(name), None).is_err(), "{name}");
             assert!(Target::of(Path::new(name), Some(FileKind::Dlf)).is_ok(), "{name}");
         }

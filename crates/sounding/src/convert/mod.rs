@@ -1,7 +1,8 @@
-//! `sounding convert`: a capture into another kind of file.
+//! `sounding convert`: a capture, or a link over time, into another kind of file.
 
 mod format;
 mod tables;
+mod traces;
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -25,8 +26,9 @@ use crate::input::{CaptureError, Source, Step};
 use crate::output::Output;
 use crate::signals;
 use format::{FileKind, Target};
+use traces::InputKind;
 
-/// Turns a capture into another kind of file
+/// Turns a capture, or a link over time, into another kind of file
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Kinds of files, by the end of the name or with --to; .gz or .zst behind it packs the file:
@@ -36,20 +38,31 @@ Kinds of files, by the end of the name or with --to; .gz or .zst behind it packs
   .qmdl, .mi2log   Diag frames, as a modem sends them
   .hdf, .dlf       log packets and records without framing
 
+A link over time goes from any of these to any other:
+  .trace, .up, .down   mahimahi: a line for each packet that could have left, in whole milliseconds
+  .csv, .parquet       columns time_ms and packets, or from_ns, until_ns and rate_bits_per_sec
+All of a mahimahi trace is in the others, and comes back byte for byte. Rates are more than mahimahi holds: what is lost is said.
+
 What identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete.
 
 Examples:
   sounding convert drive.qmdl drive.parquet
   sounding convert drive.hdf drive.qmdl.zst --only 0xB139,0xB064
   sounding convert drive.mi2log.gz drive.pcapng --no-redact
-  cat /dev/ttyUSB0 | sounding convert - drive.jsonl.gz")]
+  cat /dev/ttyUSB0 | sounding convert - drive.jsonl.gz
+  sounding convert Verizon-LTE-short.down verizon.parquet
+  sounding convert --from csv rates.txt rates.trace")]
 pub(crate) struct Convert {
-    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard input
+    /// Capture (.qmdl, .qmdl2, .mi2log, .hdf, .dlf) or link (.trace, .up, .down, .csv, .parquet), also .gz or .zst; - for
+    /// standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// What to write, or - for standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
+    /// What is read, where its name does not say
+    #[arg(long, value_enum, value_name = "KIND")]
+    from: Option<InputKind>,
     /// The kind of file, where its name does not say
     #[arg(long, value_enum, value_name = "KIND")]
     to: Option<FileKind>,
@@ -98,6 +111,18 @@ struct Tally {
 pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
     let target = Target::of(&args.output, args.to)?;
     refuse_itself(args)?;
+    let from = InputKind::of(&args.input, args.from);
+    if from != InputKind::Capture {
+        traces::run(&args.input, from, &args.output, target)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if matches!(target.kind, FileKind::Csv | FileKind::Mahimahi) {
+        return Err(miette!(
+            help = "`sounding link` prints what it carried; a link over time is read with --from mahimahi or --from csv",
+            "{}: a capture is no link over time",
+            args.input.display()
+        ));
+    }
     let mut job = Job {
         args,
         privacy: args.privacy.announced(&args.output),
@@ -140,7 +165,9 @@ impl Job<'_> {
             FileKind::Qmdl => Writer::Capture(output, Format::Hdlc, Vec::new()),
             FileKind::Hdf => Writer::Capture(output, Format::Hdf, Vec::new()),
             FileKind::Dlf => Writer::Capture(output, Format::Dlf, Vec::new()),
-            FileKind::Parquet => unreachable!("tables are written elsewhere"),
+            FileKind::Parquet | FileKind::Csv | FileKind::Mahimahi => {
+                unreachable!("tables and links are written elsewhere")
+            }
         };
         let counts = self.for_each(source, |job, located| {
             job.write(&mut writer, located).map_err(|error| job.failed(error))

@@ -2,15 +2,22 @@
 
 use core::time::Duration;
 
-use sounding_trace::{Schedule, Steps, mahimahi};
+use sounding_trace::course::Form;
+use sounding_trace::log::{LONGEST, parse_line};
+use sounding_trace::{Course, Schedule, Steps, csv, mahimahi};
 
-/// A kind in one byte, and a file of packet-delivery opportunities or a text of steps: it is refused, or what it says
-/// is written and read back, and makes a link that can be asked for what it carries.
+/// A kind in one byte, and a file of packet-delivery opportunities, a text of steps, or a table: it is refused, or what it
+/// says is written and read back, and makes a link that can be asked for what it carries. Or lines of a link's log.
 pub(crate) fn trace(data: &[u8]) -> Option<Schedule> {
     let (&kind, bytes) = data.split_first()?;
-    let schedule = match kind % 2 {
+    let schedule = match kind % 4 {
         0 => opportunities(bytes)?,
-        _ => steps(bytes)?,
+        1 => steps(bytes)?,
+        2 => table(bytes)?,
+        _ => {
+            log(bytes);
+            return None;
+        }
     };
     let hour = Duration::from_secs(3600);
     let moments: Vec<_> = schedule.opportunities().take(100).collect();
@@ -50,4 +57,35 @@ fn steps(bytes: &[u8]) -> Option<Schedule> {
     };
     assert_eq!(steps.to_string().parse().as_ref(), Ok(&steps), "{steps}");
     Some(steps.into())
+}
+
+fn table(bytes: &[u8]) -> Option<Schedule> {
+    let course = match csv::parse(bytes) {
+        Ok(course) => course,
+        Err(error) => {
+            assert!(error.to_string().len() < 2_000, "{error}");
+            return None;
+        }
+    };
+    let mut written = String::new();
+    csv::write(&course, &mut written).expect("a string takes everything");
+    assert_eq!(csv::parse(written.as_bytes()).as_ref(), Ok(&course));
+    match &course {
+        Course::Opportunities(trace) => Some(trace.clone().into()),
+        Course::Rates(rates) => {
+            assert_eq!(course.form(), Form::Rates);
+            Some(rates.steps().0.clone().into())
+        }
+    }
+}
+
+/// Whatever stands in a log, a line is what it says or a short complaint.
+fn log(bytes: &[u8]) {
+    for line in bytes.split(|&byte| byte == b'\n') {
+        match parse_line(line) {
+            Ok(Some(said)) => assert!(said.at().is_none() || line.len() <= LONGEST, "{said:?}"),
+            Ok(None) => {}
+            Err(bad) => assert!(bad.to_string().len() < 800, "{bad}"),
+        }
+    }
 }

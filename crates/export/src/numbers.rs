@@ -1,0 +1,138 @@
+//! Tables of whole numbers out of Parquet, whoever wrote them.
+
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use thiserror::Error;
+
+/// Why a table cannot be read.
+#[derive(Debug, Error)]
+pub enum NumbersError {
+    /// It is no Parquet, or packed in a way that nothing here unpacks.
+    #[error("is no Parquet that can be read: {0}")]
+    Parquet(#[from] ParquetError),
+    /// A cell is no whole number. Rows count from 1.
+    #[error("row {row}: {column} is {found}, no whole number")]
+    Cell {
+        /// Which row.
+        row: usize,
+        /// Which column.
+        column: String,
+        /// What is there.
+        found: String,
+    },
+}
+
+/// A table of whole numbers.
+pub struct Numbers {
+    reader: SerializedFileReader<Bytes>,
+}
+
+impl Numbers {
+    /// Reads what a file says of itself.
+    pub fn new(file: Vec<u8>) -> Result<Self, NumbersError> {
+        Ok(Self { reader: SerializedFileReader::new(Bytes::from(file))? })
+    }
+
+    /// The names of its columns, in their order.
+    pub fn columns(&self) -> Vec<String> {
+        let schema = self.reader.metadata().file_metadata().schema();
+        schema.get_fields().iter().map(|field| field.name().to_owned()).collect()
+    }
+
+    /// Calls `each` with every row, in the order of the columns, until it fails.
+    pub fn for_each_row<E: From<NumbersError>>(
+        &self,
+        mut each: impl FnMut(&[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let rows = self.reader.get_row_iter(None).map_err(NumbersError::from)?;
+        let mut numbers = Vec::new();
+        for (at, row) in rows.enumerate() {
+            let row = row.map_err(NumbersError::from)?;
+            numbers.clear();
+            for (name, field) in row.get_column_iter() {
+                let number = whole(field).ok_or_else(|| NumbersError::Cell {
+                    row: at + 1,
+                    column: name.clone(),
+                    found: field.to_string().chars().take(40).collect(),
+                })?;
+                numbers.push(number);
+            }
+            each(&numbers)?;
+        }
+        Ok(())
+    }
+}
+
+fn whole(field: &Field) -> Option<u64> {
+    match *field {
+        Field::Byte(number) => number.try_into().ok(),
+        Field::Short(number) => number.try_into().ok(),
+        Field::Int(number) => number.try_into().ok(),
+        Field::Long(number) => number.try_into().ok(),
+        Field::UByte(number) => Some(number.into()),
+        Field::UShort(number) => Some(number.into()),
+        Field::UInt(number) => Some(number.into()),
+        Field::ULong(number) => Some(number),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::{Cell, Figures, Kind};
+
+    fn table(columns: &[(&str, Kind)], rows: &[&[Option<Cell>]]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut figures = Figures::new(&mut bytes, columns, &[]).unwrap();
+        rows.iter().try_for_each(|row| figures.push(row.to_vec())).unwrap();
+        figures.finish().unwrap();
+        bytes
+    }
+
+    fn rows(file: Vec<u8>) -> Result<Vec<Vec<u64>>, NumbersError> {
+        let mut rows = Vec::new();
+        Numbers::new(file)?.for_each_row(|row| {
+            rows.push(row.to_vec());
+            Ok::<_, NumbersError>(())
+        })?;
+        Ok(rows)
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let number = |number: u64| Some(Cell::from(number));
+        let columns = [("time_ms", Kind::Int), ("packets", Kind::Int)];
+        let file = table(&columns, &[&[number(0), number(2)], &[number(7), number(u64::MAX / 2)]]);
+        assert_eq!(Numbers::new(file.clone()).unwrap().columns(), ["time_ms", "packets"]);
+        assert_eq!(rows(file).unwrap(), [[0, 2], [7, u64::MAX / 2]]);
+    }
+
+    #[test]
+    fn what_is_no_whole_number_is_said_with_its_place() {
+        for (kind, cell) in [
+            (Kind::Int, None),
+            (Kind::Int, Some(Cell::Int(-1))),
+            (Kind::Real, Some(Cell::Real(1.5))),
+            (Kind::Text, Some(Cell::from("1"))),
+        ] {
+            let error = rows(table(&[("packets", kind)], &[&[cell]])).unwrap_err().to_string();
+            assert!(error.starts_with("row 1: packets is "), "{error}");
+        }
+        assert!(matches!(rows(b"time_ms,packets\n".to_vec()), Err(NumbersError::Parquet(_))));
+    }
+
+    #[test]
+    fn a_table_that_is_cut_or_changed_is_refused_or_read() {
+        let number = |number: u64| Some(Cell::from(number));
+        let file = table(&[("packets", Kind::Int)], &[&[number(1)], &[number(2)], &[number(3)]]);
+        for at in 0..file.len() {
+            assert!(rows(file[..at].to_vec()).is_err(), "{at}");
+            let mut changed = file.clone();
+            changed[at] ^= 0x55;
+            let _ = rows(changed);
+        }
+    }
+}

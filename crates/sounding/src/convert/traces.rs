@@ -1,0 +1,148 @@
+//! A link over time into another kind of file: mahimahi's packet deliveries, CSV, Parquet.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::ValueEnum;
+use miette::{Result, miette};
+use sounding_export::figures::{Cell, Figures, Kind};
+use sounding_export::numbers::{Numbers, NumbersError};
+use sounding_export::table::TableError;
+use sounding_trace::course::{Builder, CourseError, Form};
+use sounding_trace::{Course, csv, mahimahi};
+
+use super::format::{FileKind, Target};
+use crate::input::read_whole;
+use crate::output::Output;
+
+/// No trace is larger: 2^25 lines of mahimahi's, which is all that is read of them.
+const LARGEST: u64 = 1 << 30;
+
+/// What is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum InputKind {
+    /// Diag records; the default where the name says nothing
+    Capture,
+    /// A link: a line for each packet that it could have carried
+    Mahimahi,
+    /// A link: rows of numbers
+    Csv,
+    /// A link: the same as Parquet
+    Parquet,
+}
+
+impl InputKind {
+    /// What `path` says it is, unless `kind` does.
+    pub(super) fn of(path: &Path, kind: Option<Self>) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let packed = ["gz", "zst"].iter().find_map(|end| name.strip_suffix(end)?.strip_suffix('.'));
+        let name = packed.unwrap_or(&name);
+        kind.unwrap_or(match name.rsplit_once('.') {
+            Some((_, "csv")) => Self::Csv,
+            Some((_, "parquet")) => Self::Parquet,
+            Some((_, "trace" | "up" | "down" | "mahimahi")) => Self::Mahimahi,
+            _ => Self::Capture,
+        })
+    }
+}
+
+/// Reads a link and writes it.
+pub(super) fn run(input: &Path, kind: InputKind, output: &Path, target: Target) -> Result<()> {
+    let bytes = read_whole(input, LARGEST)?;
+    let refused = |error: &dyn fmt::Display| miette!("{}: {error}", input.display());
+    let course = match kind {
+        InputKind::Csv => csv::parse(&bytes).map_err(|error| refused(&error))?,
+        InputKind::Parquet => table(bytes).map_err(|error| refused(&error))?,
+        InputKind::Mahimahi | InputKind::Capture => {
+            Course::Opportunities(mahimahi::parse(&bytes).map_err(|error| refused(&error))?)
+        }
+    };
+    write(&course, output, target)
+}
+
+/// Why a table is no link.
+#[derive(Debug, thiserror::Error)]
+enum NoCourse {
+    #[error(transparent)]
+    Numbers(#[from] NumbersError),
+    #[error(transparent)]
+    Course(#[from] CourseError),
+    #[error(
+        "has the columns {0}, not time_ms and packets, or from_ns, until_ns and rate_bits_per_sec"
+    )]
+    Columns(String),
+}
+
+fn table(file: Vec<u8>) -> Result<Course, NoCourse> {
+    let numbers = Numbers::new(file)?;
+    let columns = numbers.columns();
+    let (form, places) = Form::of(&columns).ok_or_else(|| NoCourse::Columns(columns.join(", ")))?;
+    let mut builder = Builder::new(form);
+    let mut own = Vec::new();
+    numbers.for_each_row(|row| {
+        own.clear();
+        own.extend(places.iter().map(|&place| row[place]));
+        builder.push(&own).map_err(NoCourse::from)
+    })?;
+    Ok(builder.finish()?)
+}
+
+fn write(course: &Course, path: &Path, target: Target) -> Result<()> {
+    let failed = |error: &dyn fmt::Display| miette!("{}: {error}", path.display());
+    let mut text = String::new();
+    match target.kind {
+        // Writing into a string cannot fail.
+        FileKind::Csv => drop(csv::write(course, &mut text)),
+        FileKind::Mahimahi => text = opportunities(course, path)?,
+        FileKind::Parquet => {
+            let mut output = Output::begin(path, target.packing).map_err(|error| failed(&error))?;
+            parquet(course, &mut output).map_err(|error| failed(&error))?;
+            return output.finish().map_err(|error| failed(&error));
+        }
+        _ => {
+            return Err(miette!(
+                help = "name it .csv, .parquet or .trace, or say it with --to",
+                "{}: a link over time is no Diag record, and does not go into such a file",
+                path.display()
+            ));
+        }
+    }
+    let mut output = Output::begin(path, target.packing).map_err(|error| failed(&error))?;
+    output.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
+    output.finish().map_err(|error| failed(&error))
+}
+
+/// As mahimahi has it; what it cannot hold is said.
+fn opportunities(course: &Course, path: &Path) -> Result<String> {
+    let (trace, lost) = course
+        .to_trace()
+        .map_err(|error| miette!("{}: mahimahi has no such trace: {error}", path.display()))?;
+    if lost.rates {
+        eprintln!(
+            "warning: {}: rates become whole packets of 1500 bytes, each at the whole millisecond before its last bit; \
+             {} after the last packet are left out, and the {:?} behind it: a trace ends with its last packet",
+            path.display(),
+            lost.bytes,
+            lost.end,
+        );
+    }
+    let mut text = String::new();
+    // Writing into a string cannot fail.
+    let _ = mahimahi::write(&trace, &mut text);
+    Ok(text)
+}
+
+fn parquet(course: &Course, out: &mut (impl Write + Send)) -> Result<(), TableError> {
+    let columns: Vec<_> = course.form().columns().iter().map(|name| (*name, Kind::Int)).collect();
+    let mut figures = Figures::new(out, &columns, &[])?;
+    course.for_each_row(|row| {
+        // The columns have 63 bits; nothing lasts or carries as much, but it would not come back.
+        if row.iter().any(|&number| i64::try_from(number).is_err()) {
+            let error = format!("a column of Parquet has no room for {row:?}; CSV has");
+            return Err(TableError::Io(io::Error::other(error)));
+        }
+        figures.push(row.iter().map(|&number| Some(Cell::from(number))))
+    })?;
+    figures.finish()
+}

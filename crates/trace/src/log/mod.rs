@@ -1,0 +1,124 @@
+//! What links and tunnels logged of the packets that passed them: mm-link of mahimahi, and Pantheon's tunnel.
+//!
+//! Both are lines of a time in milliseconds since the log began and what happened then:
+//!
+//! ```text
+//! # base timestamp: 39        about the whole
+//! 46 # 1504                   so many bytes could have left
+//! 46 + 1504                   a packet of so many bytes joined the queue, or entered the tunnel
+//! 98 - 1504 52                and left, so many milliseconds later
+//! 98 d 1 1504                 so many packets of so many bytes together were dropped
+//! ```
+//!
+//! mm-link writes whole milliseconds, counts the 4 bytes of a TUN header with each packet and each opportunity, and its
+//! delay is that of the queue. Pantheon writes thousandths of a millisecond, joins the logs of both ends of its tunnel,
+//! so that its delay is that of the whole way, and names the flow behind each packet where there are several. Neither
+//! says which packet an arrival was: only what left, when, and after how long.
+
+mod line;
+
+pub use line::{BadLine, Problem, parse_line};
+
+use alloc::string::String;
+use core::time::Duration;
+
+use sounding_units::Bytes;
+
+/// No log has longer lines but for those about the whole; what is longer is cut there.
+pub const LONGEST: usize = 4096;
+
+/// The header of a TUN device, which mm-link counts with every packet.
+pub const TUN_HEADER: Bytes = Bytes::new(4);
+
+/// Whose log it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// mahimahi's mm-link.
+    MmLink,
+    /// Pantheon's tunnel.
+    Pantheon,
+}
+
+impl Source {
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MmLink => "mahimahi",
+            Self::Pantheon => "pantheon",
+        }
+    }
+}
+
+/// What a line says. Times are since the log began; sizes are as they stand there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Something about the whole.
+    About(About),
+    /// A packet came.
+    Arrived {
+        /// When.
+        at: Duration,
+        /// How many bytes.
+        size: Bytes,
+        /// Of which flow; none is named where there is one.
+        flow: Option<u32>,
+    },
+    /// A packet left.
+    Departed {
+        /// When.
+        at: Duration,
+        /// How many bytes.
+        size: Bytes,
+        /// How long after it came.
+        delay: Duration,
+        /// Of which flow; none is named where there is one.
+        flow: Option<u32>,
+    },
+    /// Packets were dropped.
+    Dropped {
+        /// When.
+        at: Duration,
+        /// How many.
+        packets: u64,
+        /// How many bytes in all.
+        size: Bytes,
+    },
+    /// So much could have left.
+    Opportunity {
+        /// When.
+        at: Duration,
+        /// How many bytes.
+        size: Bytes,
+    },
+}
+
+impl Line {
+    /// When it happened; `None` of what is about the whole.
+    pub fn at(&self) -> Option<Duration> {
+        match self {
+            Self::About(_) => None,
+            Self::Arrived { at, .. }
+            | Self::Departed { at, .. }
+            | Self::Dropped { at, .. }
+            | Self::Opportunity { at, .. } => Some(*at),
+        }
+    }
+}
+
+/// What a log says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About {
+    /// mm-link's first line: which link it was, and its trace.
+    Link {
+        /// The name of the trace's file.
+        trace: String,
+        /// Whether it is the way from the device.
+        up: bool,
+    },
+    /// When the trace began.
+    Base(Duration),
+    /// Delays of mahimahi's stages around the link, one way, in all.
+    Delay(Duration),
+    /// Anything else.
+    Other,
+}

@@ -1,0 +1,96 @@
+"""Plans in virtual time, with controllers that are written in Python."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import _sounding
+from ._sounding import Ack, Delivered, Departure, Estimate, Loss, Start
+
+
+class Controller:
+    """A flow's congestion control: what happened goes in, a window and a pacing rate come out.
+
+    A class of one's own derives from this. It has to have `handle_ack`, `handle_loss`, `handle_timeout` and `cwnd`; what
+    else it has is called too, and what it has not costs nothing. The methods are those of the trait `Controller` of the
+    Rust crate `sounding-cc`, in the same order: upon an acknowledgement first every packet that it delivers, then every one
+    that it shows to be lost, then the acknowledgement as a whole. Times are nanoseconds since the run began, sizes bytes of
+    payload, rates bits of payload per second, except that of an `Estimate`. What a method raises ends all runs and comes
+    out of `simulate`.
+    """
+
+    def __init__(self, start: Start) -> None:
+        """A flow begins."""
+
+    def handle_sent(self, sent: Departure, size_bytes: int) -> None:
+        """A packet left."""
+
+    def handle_delivered(self, delivered: Delivered) -> None:
+        """One packet was delivered."""
+
+    def handle_ack(self, ack: Ack) -> None:
+        """An acknowledgement arrived that delivers something new."""
+        raise NotImplementedError
+
+    def handle_loss(self, loss: Loss) -> None:
+        """One packet is taken for lost."""
+        raise NotImplementedError
+
+    def handle_timeout(self, now_ns: int) -> None:
+        """The retransmission timer fired: all that was in flight is taken for lost."""
+        raise NotImplementedError
+
+    def handle_spurious_timeout(self, now_ns: int) -> None:
+        """The timeout was a mistake: the packets were only late."""
+
+    def handle_estimate(self, now_ns: int, estimate: Estimate, flows: int) -> None:
+        """What the modem says of the link was published; `flows` active flows share it."""
+
+    def handle_time(self, now_ns: int) -> None:
+        """Time has reached what `wakeup` asked for."""
+
+    def wakeup(self) -> int | None:
+        """When `handle_time` is wanted if nothing happens before."""
+        return None
+
+    def cwnd(self) -> int:
+        """The most that may be in flight, in bytes; where nothing is, one packet may leave whatever its size."""
+        raise NotImplementedError
+
+    def pacing_rate(self) -> int | None:
+        """How fast packets may leave, in bits per second; None as fast as the window allows."""
+        return None
+
+    def state(self) -> str:
+        """The state of its machine in a word or two, for series."""
+        return ""
+
+
+def simulate(
+    plan: str | os.PathLike[str],
+    *,
+    controllers: Mapping[str, type[Controller]] | None = None,
+    set: Iterable[str] = (),
+    out: str | os.PathLike[str] | None = None,
+    series: float | None = None,
+    jobs: int = 1,
+) -> dict[str, Any]:
+    """Runs a plan in virtual time, and gives what `sounding sim PLAN --json` prints.
+
+    `controllers` are classes by the name that flows of the plan call them, beside those that are there already. `set` sets
+    keys of the plan: `["duration=5s"]`. With `out`, a new folder, the results are those of `sounding sim --out`:
+    result.json and flows.parquet, and with `series` what happened in bins of so many seconds. `jobs` runs are made at once;
+    Python's own part of them takes turns.
+    """
+    chosen = list((controllers or {}).items())
+    for name, made in chosen:
+        if not (isinstance(made, type) and issubclass(made, Controller)):
+            raise TypeError(f"{name!r} is {made!r}, which is no class derived from sounding.Controller")
+    if jobs < 1:
+        raise ValueError(f"jobs is at least 1, not {jobs}")
+    text = _sounding.simulate(plan, Controller, chosen, list(set), out, series, jobs)
+    result: dict[str, Any] = json.loads(text)
+    return result
