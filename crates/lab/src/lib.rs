@@ -23,5 +23,6 @@ pub mod provenance;
 pub mod race;
 pub mod radio;
 pub mod report;
+pub mod results;
 pub mod simulate;
 pub mod versus;

@@ -1,3 +1,5 @@
+mod report;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,7 +19,7 @@ use crate::dataset;
 /// Experiments that compare this project with others and with itself.
 ///
 /// Most of `run` send real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo.
-/// Figures are only as good as the machine is quiet; each result says how busy it was. `dataset` needs neither.
+/// Figures are only as good as the machine is quiet; each result says how busy it was. `dataset` and `report` need neither.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -32,7 +34,8 @@ Examples:
   sudo sounding lab run mahimahi --traces vz-short.down --duration 20s --reps 1
   sudo sounding lab run emu-ceiling --json ceiling.json
   sounding lab run bound --seeds 1000
-  sounding lab dataset traces --traces 20 --duration 30s";
+  sounding lab dataset traces --traces 20 --duration 30s
+  sounding lab report results --out report";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -48,6 +51,7 @@ enum Verb {
         experiment: Experiment,
     },
     Dataset(dataset::Args),
+    Report(report::Args),
 }
 
 #[derive(Subcommand)]
@@ -346,6 +350,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     match args.verb {
         Verb::List { json } => list(json),
         Verb::Dataset(args) => dataset::run(args),
+        Verb::Report(args) => report::run(args),
         Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
         Verb::Run { experiment: Experiment::EmuCells(args) } => cells(args),

@@ -14,6 +14,7 @@ use sounding_sim::{
     Device, Diag, Duplex, Links, Network, Order, Output, Path as Pipe, Port, Radio, Reading,
     Through, Wired,
 };
+use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant};
 
 use super::cell::{Cell, DevicePlan};
@@ -222,13 +223,27 @@ pub fn offered(
     plan: &Plan,
     folder: &Path,
     port: Port,
-    (from, to): (Duration, Duration),
+    span: (Duration, Duration),
 ) -> Result<Option<Bytes>, Wrong> {
+    let schedules = schedules(plan, folder, port)?;
+    Ok(schedules.map(|schedules| least(&schedules, span)))
+}
+
+/// What limits the packets of a port in turn, where it is given.
+pub fn schedules(plan: &Plan, folder: &Path, port: Port) -> Result<Option<Vec<Schedule>>, Wrong> {
     let Some(link) = plan.links.get(usize::from(port.device.0)) else { return Ok(None) };
     let way = usize::from(port.direction == Direction::Downlink);
     let mut paths = vec![link.paths(&format!("links.{}", port.device.0), folder)?];
     if let Some(wire) = &plan.wire {
         paths.push(wire.paths("wire", folder)?);
     }
-    Ok(paths.iter().map(|paths| paths[way].schedule.capacity(from, to)).min())
+    Ok(Some(
+        paths.into_iter().map(|[up, down]| if way == 0 { up } else { down }.schedule).collect(),
+    ))
+}
+
+/// The least that any of these could have carried in a span of time.
+pub fn least(schedules: &[Schedule], (from, to): (Duration, Duration)) -> Bytes {
+    let each = schedules.iter().map(|schedule| schedule.capacity(from, to));
+    each.min().unwrap_or(Bytes::ZERO)
 }

@@ -257,7 +257,7 @@ mod tests {
     fn the_files_of_a_page_are_a_drawing_a_picture_and_data() {
         let folder = tempfile::tempdir().expect("a folder");
         page().write(folder.path()).expect("room");
-        let read = |name: &str| std::fs::read(folder.path().join("figures").join(name));
+        let read = |name: &str| fs::read(folder.path().join("figures").join(name));
         assert!(read("cdf.png").expect("a picture").starts_with(b"\x89PNG"));
         assert!(read("cdf.parquet").expect("data").starts_with(b"PAR1"));
         let svg = String::from_utf8(read("cdf.svg").expect("a drawing")).expect("text");

@@ -6,6 +6,7 @@
 mod keep;
 mod logs;
 mod outcome;
+mod radio;
 mod recorded;
 mod runs;
 mod table;
@@ -86,6 +87,7 @@ pub fn simulate(
     populate(&mut world, run, &actors);
     let end = at(plan.duration);
     let mut watch = Watch::open(plan, &actors, keep, &about, files).map_err(failed)?;
+    watch.measure_against(run, &actors)?;
     let mut measured = plan.warmup.is_zero();
     while world.now() < end {
         let mut next = (world.now() + SLICE).min(end);
