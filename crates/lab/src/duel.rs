@@ -11,7 +11,7 @@ use crate::metrics::{Delays, Metrics, Question, nearest_rank};
 use crate::oracle;
 use crate::race::{self, Course, Lap, RaceError, Runner};
 use crate::radio::RadioLink;
-use crate::report::{Plots, RunPlot};
+use crate::report::{Axis, Cdf, Curve, Kind, Line, Panel, Series, Shade};
 
 /// The figures of one run.
 #[derive(Clone, Debug, Serialize)]
@@ -62,10 +62,21 @@ impl Spread {
 pub struct Outing {
     /// The figures.
     pub figures: Figures,
-    /// The series.
-    pub plot: RunPlot,
+    /// What left the link in each bin of [`BIN`] from the flow's beginning on.
+    pub course: Vec<Bin>,
+    /// One-way delay of each packet, in milliseconds, in the order of its length.
+    pub delays_ms: Vec<f64>,
     /// Changes of state that the daemon reported.
     pub transitions: Vec<serde_json::Value>,
+}
+
+/// What left the link in a bin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bin {
+    /// IP bytes over the width of the bin.
+    pub throughput_mbit_per_sec: f64,
+    /// 95th percentile of the one-way delay of these packets; nothing where there are none.
+    pub delay_p95_ms: Option<f64>,
 }
 
 /// Width of the bins of a series.
@@ -133,85 +144,85 @@ fn outing(
         lateness_p99_ms: 0.0,
     };
     let bins = (started + race::HEAD_START, to);
-    let delivered = Delivered::of(records, flow, bins);
-    Outing { figures, plot: delivered.plot(name), transitions: Vec::new() }
+    let (course, delays_ms) = delivered(records, flow, bins);
+    Outing { figures, course, delays_ms, transitions: Vec::new() }
 }
 
-/// What left the link, in bins by the time at which it left.
-struct Delivered {
-    bins: Vec<(Bytes, Vec<f64>)>,
-    delays: Vec<f64>,
-}
-
-/// Shares of packets at which the distribution of the delay is drawn.
-fn cdf_percent() -> Vec<f64> {
-    (1..=100).map(f64::from).chain([99.5, 99.9]).filter(|p| *p < 100.0).collect::<Vec<_>>()
-}
-
-impl Delivered {
-    fn of(records: &[PacketRecord], flow: Flow, (from, to): (HostInstant, HostInstant)) -> Self {
-        let count = (to - from).as_millis().div_ceil(BIN.as_millis()) as usize;
-        let mut bins = vec![(Bytes::ZERO, Vec::new()); count];
-        let mut delays = Vec::new();
-        for record in records.iter().filter(|r| r.direction == Direction::Up && r.flow == flow) {
-            let Outcome::Delivered { left, .. } = record.outcome else { continue };
-            let Some(delay) = record.one_way_delay().map(millis) else { continue };
-            if left < from || left >= to {
-                continue;
-            }
-            let bin = ((left - from).as_nanos() / BIN.as_nanos()) as usize;
-            if let Some((bytes, in_bin)) = bins.get_mut(bin) {
-                *bytes += record.size;
-                in_bin.push(delay);
-            }
-            delays.push(delay);
+/// What left the link, in bins by the time at which it left, and the delays of all of it.
+fn delivered(
+    records: &[PacketRecord],
+    flow: Flow,
+    (from, to): (HostInstant, HostInstant),
+) -> (Vec<Bin>, Vec<f64>) {
+    let count = (to - from).as_millis().div_ceil(BIN.as_millis()) as usize;
+    let mut bins = vec![(Bytes::ZERO, Vec::new()); count];
+    let mut delays = Vec::new();
+    for record in records.iter().filter(|r| r.direction == Direction::Up && r.flow == flow) {
+        let Outcome::Delivered { left, .. } = record.outcome else { continue };
+        let Some(delay) = record.one_way_delay().map(millis) else { continue };
+        if left < from || left >= to {
+            continue;
         }
+        let bin = ((left - from).as_nanos() / BIN.as_nanos()) as usize;
+        if let Some((bytes, in_bin)) = bins.get_mut(bin) {
+            *bytes += record.size;
+            in_bin.push(delay);
+        }
+        delays.push(delay);
+    }
+    delays.sort_by(f64::total_cmp);
+    let bin = |(bytes, delays): &mut (Bytes, Vec<f64>)| {
         delays.sort_by(f64::total_cmp);
-        Self { bins, delays }
-    }
-
-    fn plot(mut self, name: &str) -> RunPlot {
-        let p95 = |delays: &mut Vec<f64>| {
-            delays.sort_by(f64::total_cmp);
-            (!delays.is_empty()).then(|| nearest_rank(delays, 0.95))
-        };
-        RunPlot {
-            name: name.into(),
-            throughput_mbit_per_sec: self
-                .bins
-                .iter()
-                .map(|(bytes, _)| bytes.per(BIN).mbit_per_sec())
-                .collect(),
-            delay_p95_ms: self.bins.iter_mut().map(|(_, delays)| p95(delays)).collect(),
-            delay_cdf_ms: cdf_percent()
-                .into_iter()
-                .map(|p| (!self.delays.is_empty()).then(|| nearest_rank(&self.delays, p / 100.0)))
-                .collect(),
-        }
-    }
+        let p95 = (!delays.is_empty()).then(|| nearest_rank(delays, 0.95));
+        Bin { throughput_mbit_per_sec: bytes.per(BIN).mbit_per_sec(), delay_p95_ms: p95 }
+    };
+    (bins.iter_mut().map(bin).collect(), delays)
 }
 
-/// The plots of several runs over one link.
-pub fn plots(link: &RadioLink, course: &Course, outings: &[Outing]) -> Plots {
+/// Rate against capacity and delay, over time.
+pub fn over_time(link: &RadioLink, course: &Course, outings: &[Outing]) -> Kind {
     let count = course.duration.as_millis().div_ceil(BIN.as_millis()) as u32;
-    let start = |bin: u32| race::HEAD_START + BIN * bin;
-    Plots {
-        bin_ms: BIN.as_millis() as u64,
-        time_s: (0..count).map(|bin| (BIN * bin).as_secs_f64()).collect(),
-        capacity_mbit_per_sec: (0..count)
-            .map(|bin| link.capacity(start(bin), start(bin + 1)).per(BIN).mbit_per_sec())
-            .collect(),
-        cdf_percent: cdf_percent(),
-        runs: outings.iter().map(|outing| fitted(&outing.plot, count as usize)).collect(),
-    }
+    let at = |bin: u32| (BIN * bin).as_secs_f64();
+    let offered = |bin: u32| {
+        let from = race::HEAD_START + BIN * bin;
+        link.capacity(from, from + BIN).per(BIN).mbit_per_sec()
+    };
+    // The last step says until when.
+    let steps = (0..=count).map(|bin| (at(bin), offered(bin.min(count.saturating_sub(1)))));
+    let line = |outing: &Outing, of: fn(&Bin) -> Option<f64>| {
+        let middle = |bin: usize| (BIN.as_secs_f64()) * (bin as f64 + 0.5);
+        // Runs differ by a bin at their ends; a plot has one axis.
+        let bins = outing.course.iter().take(count as usize).enumerate();
+        let points = bins.map(|(bin, values)| (middle(bin), of(values))).collect();
+        Line { name: outing.figures.name.clone(), points }
+    };
+    let lines = |of: fn(&Bin) -> Option<f64>| outings.iter().map(|o| line(o, of)).collect();
+    Kind::Series(Series {
+        x: Axis::linear("time (s)"),
+        panels: vec![
+            Panel {
+                y: Axis::linear("throughput (Mbit/s)"),
+                shade: Some(Shade { name: "capacity".into(), steps: steps.collect() }),
+                lines: lines(|bin| Some(bin.throughput_mbit_per_sec)),
+            },
+            Panel {
+                y: Axis::logarithmic("one-way delay, p95 (ms)"),
+                shade: None,
+                lines: lines(|bin| bin.delay_p95_ms),
+            },
+        ],
+        happenings: Vec::new(),
+    })
 }
 
-/// Runs differ by a bin at their ends; a plot has one axis.
-fn fitted(plot: &RunPlot, count: usize) -> RunPlot {
-    let mut plot = plot.clone();
-    plot.throughput_mbit_per_sec.resize(count, 0.0);
-    plot.delay_p95_ms.resize(count, None);
-    plot
+/// The one-way delay of all packets.
+pub fn delay_of_packets(outings: &[Outing]) -> Kind {
+    let curve = |o: &Outing| Curve::of(o.figures.name.clone(), o.delays_ms.clone());
+    Kind::Cdf(Cdf {
+        x: Axis::logarithmic("one-way delay (ms)"),
+        of: "packets".into(),
+        curves: outings.iter().map(curve).collect(),
+    })
 }
 
 fn millis(span: Duration) -> f64 {

@@ -14,6 +14,7 @@ pub mod duel;
 pub mod emulate;
 pub mod estimators;
 pub mod field;
+pub mod findings;
 pub mod flow;
 mod follower;
 pub mod granularity;

@@ -12,7 +12,7 @@ use sounding_lab::duel::{self, Figures, Outing};
 use sounding_lab::provenance::{Begun, Provenance};
 use sounding_lab::race::Course;
 use sounding_lab::radio::RadioLink;
-use sounding_lab::report::Page;
+use sounding_lab::report::{Cell, Figure, Kind, Origin, Page, Section, Table};
 
 use crate::input;
 
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
     fs::create_dir_all(&args.out)
         .into_diagnostic()
         .wrap_err_with(|| format!("the folder for the report, {}", args.out.display()))?;
-    let link = link(args)?;
+    let (link, seed) = link(args)?;
     let course = Course {
         delay: args.delay,
         duration: args.duration.min(link.duration.saturating_sub(sounding_lab::race::HEAD_START)),
@@ -100,17 +100,24 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
     }
     outings.push(duel::oracle(&link, &course));
 
-    let page = page(&link, &course, &outings, &begun.end());
+    let table = table(&outings);
+    let text = table.text();
+    let page = page(
+        &link,
+        &course,
+        &outings,
+        table,
+        (&begun.end(), &seed.map_or(String::new(), |seed| seed.to_string())),
+    );
+    page.write(&args.out).into_diagnostic()?;
     let report = args.out.join("report.html");
-    write(&report, &page.html())?;
-    write(&args.out.join("report.md"), &page.markdown())?;
     let figures: Vec<&Figures> = outings.iter().map(|outing| &outing.figures).collect();
     let json = serde_json::to_string_pretty(&figures).into_diagnostic()?;
     write(&args.out.join("figures.json"), &json)?;
     if args.json {
         println!("{json}");
     } else {
-        print!("{}", page.text());
+        print!("{text}");
         println!("\nreport: {}", fs::canonicalize(&report).unwrap_or(report).display());
     }
     Ok(ExitCode::SUCCESS)
@@ -127,7 +134,8 @@ fn refuse_if_impossible() -> Result<()> {
     ))
 }
 
-fn link(args: &Demo) -> Result<RadioLink> {
+/// What the flows run over, and the seed it was made from if it was.
+fn link(args: &Demo) -> Result<(RadioLink, Option<u64>)> {
     let shared = std::env::var_os("SOUNDING_DATA")
         .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from)
         .join(SHARED);
@@ -137,18 +145,21 @@ fn link(args: &Demo) -> Result<RadioLink> {
         Some(path) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let bytes = input::capture(&path)?;
-            RadioLink::of_capture(&name, bytes, Direction::Uplink).into_diagnostic()
+            let link = RadioLink::of_capture(&name, bytes, Direction::Uplink).into_diagnostic()?;
+            Ok((link, None))
         }
-        None => RadioLink::generated(args.seed, args.duration + Duration::from_secs(1))
-            .into_diagnostic(),
+        None => {
+            let duration = args.duration + Duration::from_secs(1);
+            Ok((RadioLink::generated(args.seed, duration).into_diagnostic()?, Some(args.seed)))
+        }
     }
 }
 
-fn page(link: &RadioLink, course: &Course, outings: &[Outing], provenance: &Provenance) -> Page {
+fn table(outings: &[Outing]) -> Table {
     let columns = [
         "",
         "Mbit/s",
-        "utilisation",
+        "utilisation %",
         "one-way mean",
         "p95",
         "p99 ms",
@@ -157,21 +168,35 @@ fn page(link: &RadioLink, course: &Course, outings: &[Outing], provenance: &Prov
         "p99 ms",
         "retransmitted",
     ];
-    let ms = |value: f64| format!("{value:.1}");
     let row = |f: &Figures| {
+        let ms = |value: f64| Cell::Number(value, 1);
         vec![
-            f.name.clone(),
-            format!("{:.2}", f.throughput_mbit_per_sec),
-            format!("{:.1} %", f.utilisation * 100.0),
+            f.name.as_str().into(),
+            Cell::Number(f.throughput_mbit_per_sec, 2),
+            Cell::Number(f.utilisation * 100.0, 1),
             ms(f.one_way_ms.mean),
             ms(f.one_way_ms.p95),
             ms(f.one_way_ms.p99),
             ms(f.queueing_ms.mean),
             ms(f.queueing_ms.p95),
             ms(f.queueing_ms.p99),
-            f.retransmitted.to_string(),
+            Cell::Number(f.retransmitted.into(), 0),
         ]
     };
+    Table {
+        columns: columns.map(Into::into).to_vec(),
+        named: 0,
+        rows: outings.iter().map(|outing| row(&outing.figures)).collect(),
+    }
+}
+
+fn page(
+    link: &RadioLink,
+    course: &Course,
+    outings: &[Outing],
+    table: Table,
+    (provenance, seed): (&Provenance, &str),
+) -> Page {
     let mut pairs = provenance.pairs();
     let lateness: Vec<String> = outings
         .iter()
@@ -179,8 +204,38 @@ fn page(link: &RadioLink, course: &Course, outings: &[Outing], provenance: &Prov
         .map(|o| format!("{} {:.3}", o.figures.name, o.figures.lateness_p99_ms))
         .collect();
     pairs.push(("emulator lateness, p99 in ms".into(), lateness.join(", ")));
+    let figure = |name: &str, title: &str, caption: &str, kind: Kind| Figure {
+        name: name.into(),
+        title: title.into(),
+        caption: caption.into(),
+        origin: Origin::of(provenance, seed),
+        kind,
+    };
+    let figures = vec![
+        figure(
+            "summary",
+            "Throughput and delay",
+            "Throughput: IP bytes that reached the receiver. One-way: from the sender's device to the receiver's, \
+             propagation included; queueing: waiting for the link alone. The oracle knows the link and sends each packet \
+             just in time; nobody can do better.",
+            Kind::Table(table),
+        ),
+        figure(
+            "over-time",
+            "Rate against capacity, and delay",
+            "IP bytes delivered, and the 95th percentile of the one-way delay of the packets that left the link, in bins of \
+             100 ms. The shaded area is what the link offered.",
+            duel::over_time(link, course, outings),
+        ),
+        figure(
+            "delay-cdf",
+            "One-way delay of all packets",
+            "The share of packets that were not later than this.",
+            duel::delay_of_packets(outings),
+        ),
+    ];
     Page {
-        title: "Sounding: BISCAY, BBR and CUBIC over one radio link".into(),
+        title: "BISCAY, BBR and CUBIC over one radio link".into(),
         subtitle: format!(
             "{}: {} on average, {:.1} s a flow, {} ms one way beside the link",
             link.name,
@@ -188,14 +243,12 @@ fn page(link: &RadioLink, course: &Course, outings: &[Outing], provenance: &Prov
             course.duration.as_secs_f64(),
             course.delay.as_millis()
         ),
-        columns: columns.map(Into::into).to_vec(),
-        rows: outings.iter().map(|outing| row(&outing.figures)).collect(),
-        legend: "Throughput: IP bytes that reached the receiver. One-way: from the sender's device to the receiver's, \
-                 propagation included; queueing: waiting for the link alone. The oracle knows the link and sends each \
-                 packet just in time; nobody can do better."
-            .into(),
+        sections: vec![Section {
+            heading: "One after the other".into(),
+            text: String::new(),
+            figures,
+        }],
         origin: pairs,
-        plots: duel::plots(link, course, outings),
     }
 }
 

@@ -1,6 +1,10 @@
-mod validation;
 mod baselines;
+mod field;
 mod head_to_head;
+mod import;
+mod report;
+mod sweep;
+mod validation;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,14 +22,11 @@ use sounding_units::Rate;
 
 use crate::dataset;
 
-mod field;
-mod import;
-mod sweep;
-
 /// Experiments that compare this project with others and with itself.
 ///
 /// Most of `run` send real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo.
-/// Figures are only as good as the machine is quiet; each result says how busy it was. `dataset` and `sweep` need neither.
+/// Figures are only as good as the machine is quiet; each result says how busy it was. `dataset`, `sweep` and
+/// `report` need neither.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -42,7 +43,8 @@ Examples:
   sounding lab run bound --seeds 1000
   sounding lab dataset traces --traces 20 --duration 30s
   sounding lab run field --out field
-  sounding lab sweep examples/plans/biscay.toml --out results";
+  sounding lab sweep examples/plans/biscay.toml --out results
+  sounding lab report results --out report";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -60,6 +62,7 @@ enum Verb {
     Dataset(dataset::Args),
     Sweep(Box<sweep::Args>),
     Import(import::Args),
+    Report(report::Args),
 }
 
 #[derive(Subcommand)]
@@ -369,6 +372,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Sweep(args) => sweep::run(&args),
         Verb::Import(args) => import::run(args),
         Verb::Run { experiment: Experiment::Field(args) } => field::run(args),
+        Verb::Report(args) => report::run(args),
         Verb::Run { experiment: Experiment::Mahimahi(args) } => mahimahi(args),
         Verb::Run { experiment: Experiment::Validation(args) } => validation::run(args),
         Verb::Run { experiment: Experiment::EmuCeiling(args) } => ceiling(args),
@@ -400,10 +404,16 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("agreement", "the kernel's controllers in real time beside ours in virtual time; 5 min"),
     ("bpf-cost", "CPU time of BISCAY beside the kernel's own BBR and CUBIC; 3 min"),
     ("granularity", "time between deliveries of a KPI and its age at a reader; 2 min"),
-    ("head-to-head", "other implementations of our controllers, which somebody has built, beside ours; 8 min each"),
+    (
+        "head-to-head",
+        "other implementations of our controllers, which somebody has built, beside ours; 8 min each",
+    ),
     ("estimators", "every method's rate against goodput, over modelled LTE and NR links; 5 min"),
     ("overhead", "what a modem sends by log mask, and CPU time of its reader; 4 min"),
-    ("validation", "mahimahi, the emulator and virtual time, each beside the next; 13 min a repetition"),
+    (
+        "validation",
+        "mahimahi, the emulator and virtual time, each beside the next; 13 min a repetition",
+    ),
     ("cell", "the modelled cell beside the papers, real captures and a real stack's logs; 3 min"),
 ];
 

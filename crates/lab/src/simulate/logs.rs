@@ -12,6 +12,7 @@ use sounding_trace::dci::{Direction as Way, Format, Heard};
 use sounding_units::HostInstant;
 
 use super::keep::{Failed, Files, Keep, Output, Table};
+use super::radio::RadioLog;
 use super::way;
 use crate::plan::{Actors, Plan};
 
@@ -40,6 +41,7 @@ pub(super) struct Logs {
     /// When the last byte before was sent, for each device and direction.
     sent: BTreeMap<(DeviceId, bool), HostInstant>,
     sniffed: Vec<Sniffed>,
+    radio: Option<RadioLog>,
     /// Of the run.
     end: HostInstant,
     error: Option<Failed>,
@@ -76,6 +78,7 @@ impl Logs {
             truth: None,
             sent: BTreeMap::new(),
             sniffed: Vec::new(),
+            radio: None,
             end: HostInstant::default() + plan.duration,
             error: None,
         };
@@ -118,12 +121,17 @@ impl Logs {
         if keep.truth {
             logs.truth = Some(Table::create(files, "truth.parquet", &TRUTH, about)?);
         }
+        if keep.series.is_some() {
+            let busy = actors.busy();
+            let names = busy.iter().map(|device| (DeviceId(device.0), actors.name_of(*device)));
+            logs.radio = Some(RadioLog::create(names, logs.end, about, files)?);
+        }
         Ok(logs)
     }
 
     /// Whether it has to be told of events.
     pub(super) fn wants_events(&self) -> bool {
-        self.truth.is_some() || self.wants_every_dci()
+        self.truth.is_some() || self.radio.is_some() || self.wants_every_dci()
     }
 
     /// Whether those of the control channel have to be everybody's.
@@ -152,7 +160,8 @@ impl Logs {
             Event::Dci(dci) => self.hear(dci),
             _ => Ok(()),
         };
-        if let Err(failed) = result {
+        let noted = self.radio.as_mut().map_or(Ok(()), |radio| radio.handle_event(event));
+        if let Err(failed) = result.and(noted) {
             self.error.get_or_insert(failed);
         }
     }
@@ -219,6 +228,7 @@ impl Logs {
         for (name, mut out) in self.captures.into_values() {
             out.flush().map_err(|error| (name, error.into()))?;
         }
+        self.radio.map_or(Ok(()), RadioLog::finish)?;
         self.truth.map_or(Ok(()), Table::finish)
     }
 }

@@ -8,6 +8,7 @@ mod gauge;
 mod keep;
 mod logs;
 mod outcome;
+mod radio;
 mod recorded;
 mod runs;
 mod table;
@@ -91,6 +92,7 @@ pub fn simulate(
     let end = at(plan.duration);
     let mut watch = Watch::open(plan, &actors, keep, &about, files).map_err(failed)?;
     let mut gauge = Gauge::new(run, &actors)?;
+    watch.measure_against(run, &actors)?;
     let mut measured = plan.warmup.is_zero();
     while world.now() < end {
         let mut next = (world.now() + SLICE).min(end);

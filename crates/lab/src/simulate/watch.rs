@@ -1,16 +1,19 @@
 //! What is kept of flows while they run: each packet, and a series of bins.
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::rc::Rc;
 use std::time::Duration;
 
 use sounding_export::figures::{Cell, Kind};
 use sounding_sim::world::{Event, Observer};
+use sounding_sim::{PathConfig, Port};
 use sounding_trace::{OPPORTUNITY_PAYLOAD, Trace, mahimahi};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::keep::{Failed, Files, Keep, Output, Table};
 use super::way;
-use crate::plan::{Actors, Plan};
+use crate::plan::{Actors, Plan, Run, Wrong, given, offered};
 
 const PACKETS: [(&str, Kind); 9] = [
     ("flow", Kind::Int),
@@ -25,7 +28,7 @@ const PACKETS: [(&str, Kind); 9] = [
     ("dropped_ns", Kind::Int),
 ];
 
-const SERIES: [(&str, Kind); 15] = [
+const SERIES: [(&str, Kind); 16] = [
     ("flow", Kind::Int),
     ("name", Kind::Text),
     ("device", Kind::Text),
@@ -41,6 +44,8 @@ const SERIES: [(&str, Kind); 15] = [
     ("pacing_mbit_per_sec", Kind::Real),
     ("state", Kind::Text),
     ("estimate_mbit_per_sec", Kind::Real),
+    // Of the link that the flow shares with others of its device and direction; nobody knows that of a modelled cell.
+    ("capacity_mbit_per_sec", Kind::Real),
 ];
 
 /// Looks at the flows of a run.
@@ -58,6 +63,8 @@ struct Series {
     width: Duration,
     begins: HostInstant,
     bins: Vec<Bin>,
+    /// What limits each flow, if that is given.
+    links: Vec<Rc<[PathConfig]>>,
 }
 
 /// What one flow got, as a trace.
@@ -110,7 +117,8 @@ impl Watch {
             let table = Table::create(files, "series.parquet", &SERIES, about)?;
             let width = width.max(Duration::from_micros(1));
             let bins = vec![Bin::default(); flows.len()];
-            Ok(Series { table, width, begins: HostInstant::default(), bins })
+            let links = vec![Rc::from([]); flows.len()];
+            Ok(Series { table, width, begins: HostInstant::default(), bins, links })
         });
         let series = series.transpose()?;
         let mut traces = Vec::new();
@@ -121,6 +129,20 @@ impl Watch {
             traces.push(Deliveries { name, out, from, credit: 0, millis: Vec::new() });
         }
         Ok(Self { flows, packets, series, traces, error: None })
+    }
+
+    /// The series will say what the links of the plan could have carried.
+    pub(super) fn measure_against(&mut self, run: &Run, actors: &Actors) -> Result<(), Wrong> {
+        let Some(series) = &mut self.series else { return Ok(()) };
+        let mut known: BTreeMap<Port, Rc<[PathConfig]>> = BTreeMap::new();
+        for (link, actor) in series.links.iter_mut().zip(&actors.flows) {
+            *link = match known.get(&actor.port) {
+                Some(link) => link.clone(),
+                None => Rc::from(given(run, actor.port)?),
+            };
+            known.insert(actor.port, link.clone());
+        }
+        Ok(())
     }
 
     /// What failed first.
@@ -218,6 +240,7 @@ impl Series {
     /// Writes the bins that have ended by `now`.
     fn reach(&mut self, now: HostInstant, flows: &[[String; 3]]) -> Result<(), Failed> {
         while self.begins + self.width <= now {
+            let from = self.begins - HostInstant::default();
             for (flow, bin) in self.bins.iter_mut().enumerate() {
                 let [name, device, direction] = &flows[flow];
                 let ms = |total: Duration| {
@@ -242,6 +265,8 @@ impl Series {
                     bin.pacing.map(Cell::from),
                     bin.state.map(Cell::from),
                     bin.estimate.map(Cell::from),
+                    offered(&self.links[flow], (from, from + self.width))
+                        .map(|bytes| bytes.per(self.width).mbit_per_sec().into()),
                 ])?;
                 let Bin { cwnd, pacing, state, estimate, .. } = *bin;
                 *bin = Bin { cwnd, pacing, state, estimate, ..Bin::default() };

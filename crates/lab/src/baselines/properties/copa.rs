@@ -40,34 +40,71 @@ fn competing(samples: &[Sample]) -> f64 {
 }
 
 pub(super) const DEFAULT_MODE: &[Property] = &[
-    says("copa-default", "queue, mean", TARGET, [0.8 / DELTA + 1.0, 1.6 / DELTA + 1.0], "ms", |rig| {
-        vec![millis(rig.alone("copa-default", MBIT, 5 * BDP).queueing.mean())]
-    })
+    says(
+        "copa-default",
+        "queue, mean",
+        TARGET,
+        [0.8 / DELTA + 1.0, 1.6 / DELTA + 1.0],
+        "ms",
+        |rig| vec![millis(rig.alone("copa-default", MBIT, 5 * BDP).queueing.mean())],
+    )
     .note("0.8 to 1.6 ÷ δ packets and the one on its way"),
     says("copa-default", "link used", TARGET, [0.99, 1.0], "", |rig| {
         vec![rig.used("copa-default", 5 * BDP)]
     }),
-    says("copa-default", "packets queued at the least in any five rounds", "§2.2", [NONE, 2.0], "", |rig| {
-        emptied(&each(rig, "copa-default", 40))
-    })
+    says(
+        "copa-default",
+        "packets queued at the least in any five rounds",
+        "§2.2",
+        [NONE, 2.0],
+        "",
+        |rig| emptied(&each(rig, "copa-default", 40)),
+    )
     .note("the packet itself, or one before it"),
-    says("copa-default", "rounds from one swing to the next", "§2.2: five", [3.5, 6.0], "", |rig| {
-        period(&each(rig, "copa-default", 40))
-    })
+    says(
+        "copa-default",
+        "rounds from one swing to the next",
+        "§2.2: five",
+        [3.5, 6.0],
+        "",
+        |rig| period(&each(rig, "copa-default", 40)),
+    )
     .note("five where windows and delays are no whole packets"),
-    says("copa-default", "two and three flows share (Jain)", "§2.1: the equilibrium is fair", [0.99, 1.0], "", |rig| {
-        [2, 3].map(|flows| rig.rivals(&vec!["copa-default"; flows], 5 * BDP, 30, 60).jain()).to_vec()
-    }),
-    says("copa-default", "queue of two and three over their number, mean", TARGET, [NONE, 4.0], "ms", |rig| {
-        [2, 3]
-            .map(|flows| {
-                rig.rivals(&vec!["copa-default"; flows], 5 * BDP, 30, 60).queueing_ms / flows as f64
-            })
-            .to_vec()
-    }),
-    says("copa-default", "CUBIC's share beside it", "§2.2: why there is another mode", [0.9, 1.0], "", |rig| {
-        vec![rig.rivals(&["cubic", "copa-default"], 5 * BDP, 60, 120).share_of_first()]
-    }),
+    says(
+        "copa-default",
+        "two and three flows share (Jain)",
+        "§2.1: the equilibrium is fair",
+        [0.99, 1.0],
+        "",
+        |rig| {
+            [2, 3]
+                .map(|flows| rig.rivals(&vec!["copa-default"; flows], 5 * BDP, 30, 60).jain())
+                .to_vec()
+        },
+    ),
+    says(
+        "copa-default",
+        "queue of two and three over their number, mean",
+        TARGET,
+        [NONE, 4.0],
+        "ms",
+        |rig| {
+            [2, 3]
+                .map(|flows| {
+                    rig.rivals(&vec!["copa-default"; flows], 5 * BDP, 30, 60).queueing_ms
+                        / flows as f64
+                })
+                .to_vec()
+        },
+    ),
+    says(
+        "copa-default",
+        "CUBIC's share beside it",
+        "§2.2: why there is another mode",
+        [0.9, 1.0],
+        "",
+        |rig| vec![rig.rivals(&["cubic", "copa-default"], 5 * BDP, 60, 120).share_of_first()],
+    ),
 ];
 
 pub(super) const COPA: &[Property] = &[
@@ -75,9 +112,14 @@ pub(super) const COPA: &[Property] = &[
     says("copa", "queue alone, 95th percentile", "§2.2", [NONE, 15.0], "ms", |rig| {
         vec![millis(rig.alone("copa", MBIT, 5 * BDP).queueing.quantile(0.95))]
     }),
-    says("copa", "acknowledgements alone in competitive mode", "§2.2: none", [0.0, 0.5], "", |rig| {
-        vec![competing(&each(rig, "copa", 60))]
-    }),
+    says(
+        "copa",
+        "acknowledgements alone in competitive mode",
+        "§2.2: none",
+        [0.0, 0.5],
+        "",
+        |rig| vec![competing(&each(rig, "copa", 60))],
+    ),
     says("copa", "two flows share (Jain)", "§2.1", [0.95, 1.0], "", |rig| {
         vec![rig.rivals(&["copa", "copa"], 5 * BDP, 30, 60).jain()]
     }),

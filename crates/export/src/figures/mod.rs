@@ -1,5 +1,7 @@
 //! Tables of figures as Parquet: columns that are known beforehand, rows as they come, and what the whole is about.
 
+mod read;
+
 use std::io::Write;
 use std::sync::Arc;
 
@@ -10,6 +12,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
+
+pub use read::{About, read};
 
 use crate::table::TableError;
 

@@ -1,0 +1,133 @@
+//! Bars in groups.
+
+use plotters::element::{PathElement, Rectangle};
+use plotters::style::ShapeStyle;
+use sounding_export::figures::{Cell, Kind};
+
+use super::axis::{Axis, Scale};
+use super::draw::{Drawn, Entry, Glyph, Plot, Size, put};
+use super::{Data, palette};
+
+/// One bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// Which group it stands in.
+    pub group: String,
+    /// Whose.
+    pub name: String,
+    /// How high.
+    pub value: f64,
+    /// Between what its value may as well be, if that is known.
+    pub between: Option<(f64, f64)>,
+}
+
+/// Bars of one quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bars {
+    /// The quantity.
+    pub y: Axis,
+    /// The bars; groups and names stand in the order in which they first come.
+    pub bars: Vec<Bar>,
+    /// What the lines on the bars stand for; empty if there are none.
+    pub between: String,
+}
+
+fn distinct<'a>(of: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for one in of {
+        if !seen.contains(&one) {
+            seen.push(one);
+        }
+    }
+    seen
+}
+
+impl Bars {
+    fn groups(&self) -> Vec<&str> {
+        distinct(self.bars.iter().map(|bar| bar.group.as_str()))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        distinct(self.bars.iter().map(|bar| bar.name.as_str()))
+    }
+
+    pub(super) fn data(&self) -> Data {
+        let columns = [
+            ("group", Kind::Text),
+            ("name", Kind::Text),
+            (self.y.label.as_str(), Kind::Real),
+            ("from", Kind::Real),
+            ("to", Kind::Real),
+        ];
+        let mut data = Data::new(columns.map(|(name, kind)| (name.to_owned(), kind)));
+        data.rows.extend(self.bars.iter().map(|bar| {
+            let words = [&bar.group, &bar.name].map(|word| Some(Cell::from(word.as_str())));
+            let between = [bar.between.map(|b| b.0), bar.between.map(|b| b.1)];
+            let numbers = [Some(bar.value), between[0], between[1]];
+            words.into_iter().chain(numbers.map(|number| number.map(Cell::from))).collect()
+        }));
+        data
+    }
+}
+
+impl Drawn for Bars {
+    fn entries(&self) -> Vec<Entry<'_>> {
+        let names = self.names().into_iter().map(|name| Entry { glyph: Glyph::Block, name });
+        let note = Entry { glyph: Glyph::None, name: self.between.as_str() };
+        names.chain((!self.between.is_empty()).then_some(note)).collect()
+    }
+
+    fn height(&self, size: Size) -> u32 {
+        size.pick(300, 260)
+    }
+
+    fn draw(&self, plot: &Plot<'_, '_>) {
+        let (groups, names) = (self.groups(), self.names());
+        let tops =
+            self.bars.iter().map(|bar| bar.between.map_or(bar.value, |b| b.1.max(bar.value)));
+        let y = self.y.scale(tops.chain([0.0]));
+        let count = groups.len().max(1) as f64;
+        let x = Scale { range: 0.0..count, logarithmic: false, reversed: false };
+        let Some(mut chart) = plot.labelled(x, &groups, (y.clone(), &self.y.label)) else { return };
+        let width = 0.8 / names.len().max(1) as f64;
+        for bar in &self.bars {
+            let group = groups.iter().position(|group| *group == bar.group).unwrap_or(0) as f64;
+            let place = names.iter().position(|name| *name == bar.name).unwrap_or(0) as f64;
+            let left = group + 0.1 + place * width;
+            let (from, to) = (left + 0.06 * width, left + 0.94 * width);
+            let colour = plot.styles.look(&bar.name).colour();
+            let foot = y.clamp(0.0);
+            let corners = [(from, foot), (to, y.clamp(bar.value))];
+            let style = ShapeStyle::from(&colour).filled();
+            put(&mut chart, Rectangle::new(corners, style));
+            if let Some((low, high)) = bar.between {
+                let middle = left + 0.5 * width;
+                let line = vec![(middle, y.clamp(low)), (middle, y.clamp(high))];
+                let ink = ShapeStyle::from(&palette::colour(palette::TEXT)).stroke_width(13);
+                put(&mut chart, PathElement::new(line, ink));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_and_names_keep_the_order_in_which_they_come() {
+        let bar = |group: &str, name: &str| Bar {
+            group: group.into(),
+            name: name.into(),
+            value: 1.0,
+            between: Some((0.5, 1.5)),
+        };
+        let bars = Bars {
+            y: Axis::linear("Jain's index"),
+            bars: vec![bar("lte", "bbr"), bar("lte", "cubic"), bar("nr", "bbr")],
+            between: String::new(),
+        };
+        assert_eq!((bars.groups(), bars.names()), (vec!["lte", "nr"], vec!["bbr", "cubic"]));
+        assert_eq!(bars.data().rows[2][3], Some(Cell::Real(0.5)));
+    }
+}

@@ -1,0 +1,267 @@
+//! A page of figures, and its files.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sounding_export::table::TableError;
+use thiserror::Error;
+
+use super::draw::{self, RasterError, Size};
+use super::palette::{Styles, Theme, stylesheet};
+use super::{Figure, Kind, escape};
+
+/// Figures under one heading.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// The heading.
+    pub heading: String,
+    /// What the figures are about; may be empty.
+    pub text: String,
+    /// The figures.
+    pub figures: Vec<Figure>,
+}
+
+/// One self-contained page.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The heading.
+    pub title: String,
+    /// One line below the heading.
+    pub subtitle: String,
+    /// What it shows.
+    pub sections: Vec<Section>,
+    /// Command, commit, machine and the like: name and value.
+    pub origin: Vec<(String, String)>,
+}
+
+/// Why a page is not written.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The data of a figure cannot be.
+    #[error("cannot write {}: {source}", path.display())]
+    Data {
+        /// Into which file.
+        path: PathBuf,
+        /// Why.
+        source: TableError,
+    },
+    /// A figure has no picture.
+    #[error("figure {0}: {1}")]
+    Picture(String, RasterError),
+}
+
+impl Page {
+    /// Every figure, in their order.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.sections.iter().flat_map(|section| &section.figures)
+    }
+
+    fn styles(&self) -> Styles {
+        Styles::of(self.figures().flat_map(Figure::names))
+    }
+
+    /// The page as one HTML document.
+    pub fn html(&self) -> String {
+        let styles = self.styles();
+        let sections: String = self.sections.iter().map(|section| section.html(&styles)).collect();
+        // Longest parts last, so that no placeholder is looked for inside them.
+        [
+            ("{{title}}", escape(&self.title)),
+            ("{{subtitle}}", escape(&self.subtitle)),
+            ("{{names}}", self.names(&styles)),
+            ("{{origin}}", self.origin_list()),
+            ("{{css}}", include_str!("../../assets/report.css").into()),
+            ("{{colours}}", stylesheet(Theme::Both)),
+            ("{{js}}", include_str!("../../assets/report.js").into()),
+            ("{{sections}}", sections),
+        ]
+        .iter()
+        .fold(include_str!("../../assets/report.html").to_string(), |page, (place, text)| {
+            page.replace(place, text)
+        })
+    }
+
+    /// A button for each name that is drawn somewhere, which shows it alone.
+    fn names(&self, styles: &Styles) -> String {
+        let mut seen = Vec::new();
+        for name in self.figures().filter(|figure| figure.is_drawn()).flat_map(Figure::names) {
+            if !seen.contains(&name) {
+                seen.push(name);
+            }
+        }
+        let button = |name: &str| {
+            let class = styles.class(name)?;
+            Some(format!(
+                "<button type=\"button\" aria-pressed=\"false\" data-ink=\"{class}\"><svg class=\"swatch\" \
+                 viewBox=\"0 0 10 10\"><path class=\"f {class}\" d=\"M0 0h10v10H0z\"/></svg>{}</button>",
+                escape(name)
+            ))
+        };
+        seen.into_iter().filter_map(button).collect()
+    }
+
+    fn origin_list(&self) -> String {
+        let items = self.origin.iter().fold(String::new(), |mut html, (name, value)| {
+            // Writing into a string cannot fail.
+            let _ = write!(html, "<dt>{}</dt><dd>{}</dd>", escape(name), escape(value));
+            html
+        });
+        format!("<dl>{items}</dl>")
+    }
+
+    /// The page as Markdown; its pictures are in `figures/` beside it.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("# {}\n\n{}\n", self.title, self.subtitle);
+        for section in &self.sections {
+            // Writing into a string cannot fail, here and below.
+            let _ = write!(text, "\n## {}\n", section.heading);
+            if !section.text.is_empty() {
+                let _ = write!(text, "\n{}\n", section.text);
+            }
+            for Figure { name, title, caption, origin, kind } in &section.figures {
+                let _ = write!(text, "\n### {title}\n\n");
+                let _ = match kind {
+                    Kind::Table(table) => write!(text, "{}\n", table.markdown()),
+                    _ => write!(text, "![{title}](figures/{name}.svg)\n\n"),
+                };
+                let _ = write!(text, "{caption} *{origin}*\n");
+            }
+        }
+        text.push_str("\n## How it was made\n\n");
+        for (name, value) in &self.origin {
+            let _ = writeln!(text, "* {name}: {}", value.replace('\n', "\n  "));
+        }
+        text
+    }
+
+    /// Writes `report.html`, `report.md` and, into `figures`, each figure as SVG, PNG and Parquet.
+    pub fn write(&self, folder: &Path) -> Result<(), WriteError> {
+        let figures = folder.join("figures");
+        let file = |path: &Path| {
+            let path = path.to_owned();
+            move |source| WriteError::File { path, source }
+        };
+        fs::create_dir_all(&figures).map_err(file(&figures))?;
+        let write = |path: PathBuf, bytes: &[u8]| fs::write(&path, bytes).map_err(file(&path));
+        write(folder.join("report.html"), self.html().as_bytes())?;
+        write(folder.join("report.md"), self.markdown().as_bytes())?;
+        let styles = self.styles();
+        for figure in self.figures() {
+            let path = |ending: &str| figures.join(format!("{}.{ending}", figure.name));
+            if let Some(svg) = draw::standalone(figure, &styles, Theme::Both) {
+                write(path("svg"), svg.as_bytes())?;
+            }
+            if let Some(svg) = draw::standalone(figure, &styles, Theme::Light) {
+                let picture = |error| WriteError::Picture(figure.name.clone(), error);
+                write(path("png"), &draw::png(&svg).map_err(picture)?)?;
+            }
+            let path = path("parquet");
+            let out = fs::File::create(&path).map_err(file(&path))?;
+            let written = figure.data().write(out, &figure.title, &figure.origin);
+            written.map_err(|source| WriteError::Data { path, source })?;
+        }
+        Ok(())
+    }
+}
+
+impl Section {
+    fn html(&self, styles: &Styles) -> String {
+        let mut html = format!("<section><h2>{}</h2>", escape(&self.heading));
+        if !self.text.is_empty() {
+            // Writing into a string cannot fail, here and below.
+            let _ = write!(html, "<p>{}</p>", escape(&self.text));
+        }
+        for figure in &self.figures {
+            let _ = write!(html, "<figure id=\"{}\">", escape(&figure.name));
+            let _ = write!(html, "<h3>{}</h3>", escape(&figure.title));
+            match &figure.kind {
+                Kind::Table(table) => html.push_str(&table.html(styles)),
+                _ => {
+                    let sizes = [Size::Wide, Size::Narrow];
+                    html.extend(sizes.iter().filter_map(|s| draw::inline(figure, styles, *s)));
+                }
+            }
+            let (caption, origin) = (escape(&figure.caption), escape(&figure.origin.to_string()));
+            let _ =
+                write!(html, "<figcaption>{caption}<small>{origin}</small></figcaption></figure>");
+        }
+        html.push_str("</section>");
+        html
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Axis, Cdf, Curve, Origin, Table};
+
+    fn page() -> Page {
+        let figure = |name: &str, kind: Kind| Figure {
+            name: name.into(),
+            title: "a <b> & c".into(),
+            caption: "what it is".into(),
+            origin: Origin { command: "sounding demo".into(), ..Origin::default() },
+            kind,
+        };
+        let curve = Curve::of("</script>", vec![1.0, 2.0]);
+        let cdf = Cdf { x: Axis::linear("delay (ms)"), of: "packets".into(), curves: vec![curve] };
+        let table = Table {
+            columns: vec!["run".into(), "Mbit/s".into()],
+            named: 0,
+            rows: vec![vec!["bbr".into(), crate::report::Cell::Number(4.53, 2)]],
+        };
+        Page {
+            title: "a <b> & c".into(),
+            subtitle: String::new(),
+            sections: vec![Section {
+                heading: "one".into(),
+                text: String::new(),
+                figures: vec![figure("cdf", Kind::Cdf(cdf)), figure("table", Kind::Table(table))],
+            }],
+            origin: vec![("command".into(), "sounding demo".into())],
+        }
+    }
+
+    #[test]
+    fn nothing_in_the_data_ends_a_script_or_opens_an_element() {
+        let html = page().html();
+        assert_eq!(html.matches("</script>").count(), 1);
+        assert!(html.contains("a &lt;b&gt; &amp; c") && !html.contains("a <b>"));
+    }
+
+    #[test]
+    fn every_placeholder_is_filled() {
+        assert!(!page().html().contains("{{"));
+    }
+
+    #[test]
+    fn a_page_has_its_drawings_in_both_widths_and_fetches_nothing() {
+        let html = page().html();
+        assert_eq!(html.matches("<svg class=\"drawing").count(), 2);
+        for outside in ["src=", "href=", "url(", "@import", "http"] {
+            assert!(!html.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn the_files_of_a_page_are_a_drawing_a_picture_and_data() {
+        let folder = tempfile::tempdir().expect("a folder");
+        page().write(folder.path()).expect("room");
+        let read = |name: &str| fs::read(folder.path().join("figures").join(name));
+        assert!(read("cdf.png").expect("a picture").starts_with(b"\x89PNG"));
+        assert!(read("cdf.parquet").expect("data").starts_with(b"PAR1"));
+        let svg = String::from_utf8(read("cdf.svg").expect("a drawing")).expect("text");
+        assert!(svg.contains("what it is") && svg.contains("sounding demo"));
+        assert!(read("table.parquet").is_ok() && read("table.svg").is_err());
+    }
+}

@@ -1,0 +1,198 @@
+//! Colours, dashes and shapes: whoever is in several figures looks the same in all of them.
+
+use std::collections::BTreeMap;
+
+use plotters::style::RGBColor;
+
+/// What a thing is drawn in: on white, on black, and the class that stands for it in a drawing.
+pub(super) struct Ink {
+    pub(super) class: &'static str,
+    light: (u8, u8, u8),
+    dark: (u8, u8, u8),
+}
+
+pub(super) const TEXT: usize = 0;
+pub(super) const DIM: usize = 1;
+pub(super) const RULE: usize = 2;
+pub(super) const AREA: usize = 3;
+const FIRST: usize = 5;
+
+/// The colours of Okabe and Ito without their yellow, which is invisible on white; on black a little lighter.
+const INKS: [Ink; 12] = [
+    Ink { class: "text", light: (28, 35, 48), dark: (230, 233, 238) },
+    Ink { class: "dim", light: (91, 100, 114), dark: (154, 164, 178) },
+    Ink { class: "rule", light: (222, 227, 234), dark: (45, 52, 64) },
+    Ink { class: "area", light: (206, 213, 223), dark: (58, 66, 80) },
+    Ink { class: "paper", light: (255, 255, 255), dark: (20, 24, 31) },
+    Ink { class: "c0", light: (0, 114, 178), dark: (63, 148, 216) },
+    Ink { class: "c1", light: (213, 94, 0), dark: (240, 122, 48) },
+    Ink { class: "c2", light: (0, 158, 115), dark: (31, 194, 149) },
+    Ink { class: "c3", light: (204, 121, 167), dark: (224, 150, 192) },
+    Ink { class: "c4", light: (230, 159, 0), dark: (242, 182, 46) },
+    Ink { class: "c5", light: (86, 180, 233), dark: (143, 211, 255) },
+    Ink { class: "c6", light: (68, 64, 60), dark: (214, 211, 209) },
+];
+
+const COLOURS: usize = INKS.len() - FIRST;
+
+/// Lengths of strokes and gaps in pixels; no two colours that are close to each other have the same.
+const DASHES: [&[f64]; 4] = [&[], &[6.0, 3.0], &[2.0, 2.5], &[9.0, 3.0, 2.0, 3.0]];
+
+/// The marks of a plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+    Cross,
+}
+
+const SHAPES: [Shape; 5] =
+    [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond, Shape::Cross];
+
+/// How one name is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    number: usize,
+}
+
+impl Look {
+    pub(super) fn colour(self) -> RGBColor {
+        colour(FIRST + self.number % COLOURS)
+    }
+
+    pub(super) fn class(self) -> &'static str {
+        INKS[FIRST + self.number % COLOURS].class
+    }
+
+    pub(super) fn shape(self) -> Shape {
+        SHAPES[self.number % SHAPES.len()]
+    }
+
+    pub(super) fn dash(self) -> &'static [f64] {
+        DASHES[self.number % DASHES.len()]
+    }
+}
+
+/// Whose colours are kept free for them, so that pages of different experiments can be compared.
+const KNOWN: [&str; 7] = ["sounding", "biscay", "bbr", "cubic", "pbe-cc", "copa", "oracle"];
+
+/// How every name of a page is drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Styles {
+    looks: BTreeMap<String, Look>,
+}
+
+impl Styles {
+    /// Gives each name a look; the same names in the same order always look the same.
+    pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let names: Vec<&str> = names.into_iter().collect();
+        let mut looks = BTreeMap::new();
+        for (number, known) in KNOWN.iter().enumerate().filter(|(_, known)| names.contains(known)) {
+            looks.insert((*known).to_owned(), Look { number });
+        }
+        let mut taken: Vec<usize> = looks.values().map(|look: &Look| look.number).collect();
+        for name in names {
+            if looks.contains_key(name) {
+                continue;
+            }
+            // The least number whose colour the fewest others have.
+            let uses = |number: &usize| {
+                taken.iter().filter(|other| *other % COLOURS == number % COLOURS).count()
+            };
+            let free = (0..COLOURS * DASHES.len() * SHAPES.len()).filter(|n| !taken.contains(n));
+            let number = free.min_by_key(|number| (uses(number), *number)).unwrap_or(taken.len());
+            taken.push(number);
+            looks.insert(name.to_owned(), Look { number });
+        }
+        Self { looks }
+    }
+
+    /// How this name is drawn; like none of the others if it is not among them.
+    pub(super) fn look(&self, name: &str) -> Look {
+        self.looks.get(name).copied().unwrap_or(Look { number: COLOURS - 1 })
+    }
+
+    /// The name's class in the page, so that its table and its figures agree.
+    pub(super) fn class(&self, name: &str) -> Option<&'static str> {
+        self.looks.get(name).map(|look| look.class())
+    }
+}
+
+pub(super) fn colour(ink: usize) -> RGBColor {
+    let (red, green, blue) = INKS[ink].light;
+    RGBColor(red, green, blue)
+}
+
+/// The class of something drawn in this colour.
+pub(super) fn class((red, green, blue): (u8, u8, u8)) -> &'static str {
+    let ink = INKS.iter().find(|ink| ink.light == (red, green, blue));
+    ink.map_or("text", |ink| ink.class)
+}
+
+/// On white alone, as a file that is printed has to be, or as the reader's screen is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Theme {
+    Light,
+    Both,
+}
+
+/// The rules by which classes become colours.
+pub(super) fn stylesheet(theme: Theme) -> String {
+    let rules = |of: fn(&Ink) -> (u8, u8, u8)| {
+        let rule = |ink: &Ink| {
+            let ((red, green, blue), class) = (of(ink), ink.class);
+            let colour = format!("#{red:02x}{green:02x}{blue:02x}");
+            format!(".s.{class}{{stroke:{colour}}}.f.{class}{{fill:{colour}}}")
+        };
+        INKS.iter().map(rule).collect::<String>()
+    };
+    let light = rules(|ink| ink.light);
+    match theme {
+        Theme::Light => format!(".s{{fill:none}}{light}"),
+        Theme::Both => {
+            let dark = rules(|ink| ink.dark);
+            format!(".s{{fill:none}}{light}@media(prefers-color-scheme:dark){{{dark}}}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_controller_has_its_own_look_whoever_else_is_there() {
+        let alone = Styles::of(["cubic"]);
+        let among = Styles::of(["zebra", "reno", "cubic", "bbr"]);
+        assert_eq!(alone.look("cubic"), among.look("cubic"));
+    }
+
+    #[test]
+    fn seven_names_have_seven_colours_and_twenty_names_twenty_looks() {
+        let names: Vec<String> = (0..20).map(|number| format!("name {number}")).collect();
+        let styles = Styles::of(names.iter().map(String::as_str));
+        let mut colours: Vec<_> = names[..7].iter().map(|name| styles.look(name).class()).collect();
+        colours.sort_unstable();
+        colours.dedup();
+        assert_eq!(colours.len(), 7);
+        let mut looks: Vec<_> = names
+            .iter()
+            .map(|name| styles.look(name))
+            .map(|look| (look.class(), look.dash().len(), look.shape() as u8))
+            .collect();
+        looks.sort_unstable();
+        looks.dedup();
+        assert_eq!(looks.len(), 20);
+    }
+
+    #[test]
+    fn no_two_inks_share_a_colour_or_a_class() {
+        for (at, one) in INKS.iter().enumerate() {
+            for other in &INKS[at + 1..] {
+                assert!(one.light != other.light && one.class != other.class, "{}", one.class);
+            }
+        }
+    }
+}

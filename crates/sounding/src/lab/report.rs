@@ -1,0 +1,58 @@
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use miette::{Context, IntoDiagnostic};
+use sounding_lab::findings::{self, Findings, Options};
+use sounding_lab::provenance::Begun;
+
+/// Figures of results: a page, and each figure as SVG, PNG and Parquet.
+///
+/// RESULTS are folders that `sounding sim PLAN --out DIR --series 100ms` left. Figures over time, distributions and fairness
+/// need the series; without, there are the table and what whole runs tell. docs/reports.md describes every figure.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Folders of results; several are one report
+    #[arg(required = true)]
+    results: Vec<PathBuf>,
+
+    /// Folder for report.html, report.md and figures/; what is there of these is replaced
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+
+    /// Width of the windows over which Jain's index slides
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
+    window: Duration,
+
+    /// How many scenarios are drawn over time, the first of the plan
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    scenarios: usize,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sounding sim examples/plans/biscay.toml --out results --series 100ms
+  sounding lab report results --out report
+  sounding lab report before after --out report --window 500ms";
+
+/// Runs the verb.
+pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
+    let begun = Begun::now();
+    let results: Vec<Findings> = args
+        .results
+        .iter()
+        .map(|folder| Findings::read(folder))
+        .collect::<Result<_, _>>()
+        .into_diagnostic()?;
+    let options = Options { window: args.window, drawn: args.scenarios };
+    let page = findings::page(&results, &options, &begun.end()).into_diagnostic()?;
+    fs::create_dir_all(&args.out)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("the folder for the report, {}", args.out.display()))?;
+    page.write(&args.out).into_diagnostic()?;
+    let report = args.out.join("report.html");
+    println!("{} figures: {}", page.figures().count(), report.display());
+    Ok(ExitCode::SUCCESS)
+}
