@@ -14,7 +14,6 @@ use sounding_sim::{
     Device, Diag, Duplex, Links, Network, Order, Output, Path as Pipe, PathConfig, Port, Radio,
     Reading, Through, Wired,
 };
-use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant};
 
 use super::cell::{Cell, DevicePlan};
