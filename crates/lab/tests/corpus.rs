@@ -74,6 +74,7 @@ fn seeds() -> Vec<(&'static str, String, Option<usize>)> {
         ("sweep-of-no-list", LINKS.replace("[\"cubic\", \"bbr\"]", "7"), None),
         ("seeds-without-end", LINKS.replace("3..5", "0..99999999"), None),
         ("runs-without-end", LINKS.replace("3..5", "1..90000"), None),
+        ("plans-without-end", CELL.replace("duration", "seeds = \"1..90000\"\nduration"), None),
         ("a-time-without-end", LINKS.replace("\"5s\"", "\"inf\""), None),
         ("devices-without-end", CELL.replace("count = 3", "count = 65535"), None),
         ("a-carrier-that-is-wrong", CELL.replace("prb = 51", "prb = 500"), Some(2)),

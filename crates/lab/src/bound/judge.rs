@@ -45,6 +45,13 @@ impl Truth {
         self.backlog[at] > since
     }
 
+    /// Whether it was otherwise within so many ticks of `at`.
+    fn changes_near(&self, at: usize, cycle: usize) -> bool {
+        let now = self.bound(at, cycle);
+        let end = (at + HELD_FOR + 1).min(self.backlog.len());
+        (at.saturating_sub(HELD_FOR)..end).any(|beside| self.bound(beside, cycle) != now)
+    }
+
     fn bound(&self, at: usize, cycle: usize) -> Bound {
         let held = (at.saturating_sub(HELD_FOR) + 1..=at).all(|at| self.is_unmet(at, cycle));
         if held { Bound::Capacity } else { Bound::Served }
@@ -162,6 +169,7 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
         let label = usize::from(estimate.bound == Bound::Capacity);
         let is = usize::from(truth.bound(spoken, cycle) == Bound::Capacity);
         counts.labels[is][label] += 1;
+        counts.near_change += u64::from(is != label && truth.changes_near(spoken, cycle));
         counts.at_once[usize::from(truth.backlog[spoken] > 0)][label] += 1;
     }
     Ok(counts)

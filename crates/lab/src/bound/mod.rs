@@ -45,6 +45,9 @@ pub struct Counts {
     pub ticks: u64,
     /// By what was true and what was said, `Served` before `Capacity`.
     pub labels: [[u64; 2]; 2],
+    /// Those wrong labels within 20 ms of whose moment the truth itself changed: a queue that comes and goes as often as a label
+    /// looks back is told of late or early, and cannot be told of otherwise.
+    pub near_change: u64,
     /// By whether anything waited at that moment and what was said.
     pub at_once: [[u64; 2]; 2],
     /// How far what was said lay back, summed up.
@@ -68,6 +71,11 @@ impl Counts {
         part(self.labels[0][0] + self.labels[1][1], self.judged())
     }
 
+    /// The part of the wrong labels that the truth changed beside.
+    fn near_change(&self) -> Option<f64> {
+        part(self.near_change, self.labels[0][1] + self.labels[1][0])
+    }
+
     fn right_at_once(&self) -> Option<f64> {
         part(self.at_once[0][0] + self.at_once[1][1], self.judged())
     }
@@ -86,6 +94,7 @@ impl AddAssign for Counts {
             }
         }
         self.ticks += other.ticks;
+        self.near_change += other.near_change;
         self.lag_ms += other.lag_ms;
         self.away += other.away;
         self.away_known += other.away_known;
@@ -172,7 +181,7 @@ impl fmt::Display for Outcome {
         writeln!(f, "                           truth: served      truth: capacity")?;
         writeln!(
             f,
-            "                  runs  served  capacity   served  capacity   right  at once  usable   lag  handover"
+            "                  runs  served  capacity   served  capacity   right  at change  at once  usable   lag  handover"
         )?;
         for row in &self.rows {
             let Kind { nr, up, shape } = row.kind;
@@ -200,8 +209,9 @@ fn line(f: &mut fmt::Formatter<'_>, counts: &Counts) -> fmt::Result {
     let [[served, early], [late, capacity]] = counts.labels;
     writeln!(
         f,
-        "{served:>8}{early:>10}{late:>9}{capacity:>10}{:>9}{:>9}{:>8}{:>6}{:>10}",
+        "{served:>8}{early:>10}{late:>9}{capacity:>10}{:>9}{:>11}{:>9}{:>8}{:>6}{:>10}",
         percent(counts.right()),
+        percent(counts.near_change()),
         percent(counts.right_at_once()),
         percent(part(counts.judged(), counts.ticks)),
         counts

@@ -50,9 +50,9 @@ pub const FIGURES: &[Figure] = figures! {
 "harq.nr.b" "HARQ delay by slot, DDDDDDDSUU" "10 slots' values" "Gandalf Tables 5, 6b"
     "% of slots equal" 100.0 100.0 "K1, Kd, K2, Ku as measured";
 "rlc.lte.few" "RLC retransmission delay, LTE, 10th percentile" "60 to 100 ms" "Gandalf Fig. 4"
-    "ms" 60.0 100.0 "t-Reordering is 45 ms, as in most captures, and the status and the repeat take 8 ms at least: the paper's networks wait longer";
+    "ms" 60.0 100.0 "t-Reordering is 45 ms, as in most captures, and the status and the repeat take 8 ms at least; at 60 ms it is within";
 "rlc.lte.median" "RLC retransmission delay, LTE, median" "60 to 100 ms" "Gandalf Fig. 4"
-    "ms" 60.0 100.0 "as above, and a turn of HARQ or of reports";
+    "ms" 60.0 100.0 "as above";
 "rlc.lte.most" "RLC retransmission delay, LTE, 90th percentile" "60 to 100 ms" "Gandalf Fig. 4"
     "ms" 60.0 100.0 "as above";
 "rlc.lte.long.few" "the same with a t-Reordering of 60 ms, 10th percentile" "60 to 100 ms" "Gandalf Fig. 4"
@@ -62,7 +62,7 @@ pub const FIGURES: &[Figure] = figures! {
 "rlc.lte.long.most" "the same with a t-Reordering of 60 ms, 90th percentile" "60 to 100 ms" "Gandalf Fig. 4"
     "ms" 60.0 100.0 "as above";
 "rlc.nr.few" "RLC retransmission delay, NR, 10th percentile" "60 to 120 ms" "Gandalf Fig. 4"
-    "ms" 60.0 120.0 "as in LTE; of NR one network is in the captures, with a t-Reassembly of 40 ms";
+    "ms" 60.0 120.0 "as in LTE; the one network of NR in captures has a t-Reassembly of 40 ms";
 "rlc.nr.median" "RLC retransmission delay, NR, median" "60 to 120 ms" "Gandalf Fig. 4"
     "ms" 60.0 120.0 "as above";
 "rlc.nr.most" "RLC retransmission delay, NR, 90th percentile" "60 to 120 ms" "Gandalf Fig. 4"
@@ -74,7 +74,7 @@ pub const FIGURES: &[Figure] = figures! {
 "rlc.nr.long.most" "the same with a t-Reassembly of 60 ms, 90th percentile" "60 to 120 ms" "Gandalf Fig. 4"
     "ms" 60.0 120.0 "as above";
 "answer.lte" "from a report to what it asked for, LTE, median" "5 to 10 ms, 1 to 2 intervals" "Gandalf Equation 4"
-    "ms" 5.0 10.0 "decoded in 2.5 ms, granted 4 ms ahead, with the next report but one";
+    "ms" 5.0 10.0 "decoded in 2.5 ms and granted 4 ms ahead; of a stream, with the next report but one";
 "buffer.lte.least" "uplink buffer delay, LTE, 1st percentile" "0 intervals of reports" "Gandalf §3.2.2"
     "T_bsr" 0.0 0.5 "bytes counted twice let some packets go at once";
 "buffer.lte.median" "uplink buffer delay, LTE, median" "1.5 to 2.5 intervals" "Gandalf Equations 3, 4"

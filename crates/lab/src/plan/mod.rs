@@ -78,6 +78,12 @@ fn half_second() -> Duration {
 const LONGEST: Duration = Duration::from_secs(100_000);
 
 impl Plan {
+    /// How many carriers, devices, links and flows it lists.
+    fn entries(&self) -> usize {
+        let cell = self.cell.as_ref().map_or(0, |cell| cell.carriers.len() + cell.devices.len());
+        cell + self.links.len() + self.flows.len()
+    }
+
     /// What no single value can say of itself.
     fn check(&self, controllers: &Registry) -> Result<(), Wrong> {
         if self.duration.is_zero() || self.duration > LONGEST {

@@ -15,6 +15,12 @@ use super::{Plan, PlanError, Seeds, Wrong, set};
 /// Most runs that one plan may come to: more is a typing error.
 const MOST_RUNS: usize = 100_000;
 
+/// And about the most memory that their plans may take, in bytes: each run has its own.
+const MOST_KEPT: usize = 300_000_000;
+
+/// Of one of its devices, carriers, links or flows, about, in bytes.
+const ENTRY: usize = 1_000;
+
 /// A plan as it was written.
 #[derive(Clone, Debug)]
 pub struct Text {
@@ -146,18 +152,24 @@ impl Text {
             self.error(None, "sweep".into(), format!("comes to more than {MOST_RUNS} runs"))
         })?;
         let mut runs = Vec::new();
+        let mut kept = 0_usize;
         for combination in 0..combinations {
             let (swept, values) = self.combine(&root, &axes, combination)?;
             let plan = self.plan(&swept)?;
+            let seeds = plan.seeds.all().len();
+            kept =
+                kept.saturating_add(seeds.saturating_mul(self.text.len() + plan.entries() * ENTRY));
+            if runs.len() + seeds > MOST_RUNS || kept > MOST_KEPT {
+                let message = format!(
+                    "with all seeds, more than {MOST_RUNS} runs, or fewer that are too large"
+                );
+                return Err(self.error(None, "sweep".into(), message));
+            }
             for &seed in plan.seeds.all() {
                 let plan = Plan { seeds: Seeds::from(seed), ..plan.clone() };
                 let (number, values) = (runs.len() + 1, values.clone());
                 let (folder, controllers) = (self.folder.clone(), self.controllers.clone());
                 runs.push(Run { number, seed, values, plan, folder, controllers, combination });
-            }
-            if runs.len() > MOST_RUNS {
-                let message = format!("with all seeds, more than {MOST_RUNS} runs");
-                return Err(self.error(None, "sweep".into(), message));
             }
         }
         Ok(runs)
