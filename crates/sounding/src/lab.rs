@@ -380,7 +380,10 @@ const EXPERIMENTS: [(&str, &str); 13] = [
     ("agreement", "the kernel's controllers in real time beside ours in virtual time; 5 min"),
     ("bpf-cost", "CPU time of BISCAY beside the kernel's own BBR and CUBIC; 3 min"),
     ("granularity", "time between deliveries of a KPI and its age at a reader; 2 min"),
-    ("head-to-head", "other implementations of our controllers, which somebody has built, beside ours; 8 min each"),
+    (
+        "head-to-head",
+        "other implementations of our controllers, which somebody has built, beside ours; 8 min each",
+    ),
     ("estimators", "every method's rate against goodput, over modelled LTE and NR links; 5 min"),
     ("overhead", "what a modem sends by log mask, and CPU time of its reader; 4 min"),
     ("cell", "the modelled cell beside the papers, real captures and a real stack's logs; 3 min"),

@@ -136,12 +136,7 @@ pub(super) struct Rig {
 
 impl Rig {
     /// One bulk flow after half a minute, for two.
-    pub(super) fn alone(
-        &mut self,
-        controller: &'static str,
-        rate: u64,
-        buffer: u64,
-    ) -> Rc<Report> {
+    pub(super) fn alone(&mut self, controller: &'static str, rate: u64, buffer: u64) -> Rc<Report> {
         let run = || {
             let span = (at_secs(SETTLES), at_secs(SETTLES + LASTS));
             Rc::new(one(world(mbit(rate), buffer), named(controller), span))
@@ -160,12 +155,7 @@ impl Rig {
     }
 
     /// The longest queue that a packet of one bulk flow met, in ms.
-    pub(super) fn worst_queue(
-        &mut self,
-        controller: &'static str,
-        buffer: u64,
-        until: u64,
-    ) -> f64 {
+    pub(super) fn worst_queue(&mut self, controller: &'static str, buffer: u64, until: u64) -> f64 {
         let span = (at_secs(0), at_secs(until));
         millis(one(world(mbit(MBIT), buffer), named(controller), span).queueing.most())
     }
@@ -292,14 +282,17 @@ fn rivals(race: &Race) -> Rivals {
     world.run_until(at_secs(race.from));
     world.measure_afresh();
     let mut states = vec![(0_u64, 0_u64); flows.len()];
-    world.observe_until(at_secs(race.from + race.secs), &mut |_: HostInstant, event: &Event<'_>| {
-        if let Event::Acked { flow, controller, .. } = event
-            && let Some(at) = flows.iter().position(|known| known == flow)
-        {
-            states[at].0 += u64::from(controller.state() == "competitive");
-            states[at].1 += 1;
-        }
-    });
+    world.observe_until(
+        at_secs(race.from + race.secs),
+        &mut |_: HostInstant, event: &Event<'_>| {
+            if let Event::Acked { flow, controller, .. } = event
+                && let Some(at) = flows.iter().position(|known| known == flow)
+            {
+                states[at].0 += u64::from(controller.state() == "competitive");
+                states[at].1 += 1;
+            }
+        },
+    );
     Rivals {
         rates: flows.iter().map(|&flow| world.report(flow).goodput().mbit_per_sec()).collect(),
         queueing_ms: millis(world.report(flows[0]).queueing.mean()),

@@ -75,7 +75,9 @@ pub enum HeadToHeadError {
         source: ParseTraceError,
     },
     /// No link has this in its name.
-    #[error("no link's name contains {filter:?}; they are vz-short.down, tm-driving.down and att-driving.down")]
+    #[error(
+        "no link's name contains {filter:?}; they are vz-short.down, tm-driving.down and att-driving.down"
+    )]
     NoLink {
         /// What was asked for.
         filter: String,
@@ -100,7 +102,9 @@ pub enum HeadToHeadError {
         source: std::io::Error,
     },
     /// It ran and nothing came.
-    #[error("{peer} over {link}: no data packet was delivered; run its programs by hand through `sounding emu` to see what they say")]
+    #[error(
+        "{peer} over {link}: no data packet was delivered; run its programs by hand through `sounding emu` to see what they say"
+    )]
     Silence {
         /// Who.
         peer: &'static str,

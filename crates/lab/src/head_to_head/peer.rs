@@ -93,8 +93,7 @@ pub const PEERS: [Peer; 5] = [
             let server = format!("serverip={}", ends.far);
             let port = format!("serverport={PORT}");
             let on = format!("onduration={}", ends.duration.as_millis());
-            let fixed =
-                ["offduration=0", "cctype=markovian", "delta_conf=do_ss:auto:0.5"];
+            let fixed = ["offduration=0", "cctype=markovian", "delta_conf=do_ss:auto:0.5"];
             let traffic = "traffic_params=deterministic,num_cycles=1";
             let [off, kind, delta] = fixed;
             Call::of(ends, "sender", &[&server, &port, off, &on, kind, delta, traffic])
@@ -154,5 +153,8 @@ pub const PEERS: [Peer; 5] = [
 
 /// It reads the model of its link from a file.
 fn sprout(ends: &Ends, call: Call) -> Call {
-    Call { environment: vec![("SPROUT_MODEL_IN", ends.folder.join("src/examples/sprout.model"))], ..call }
+    Call {
+        environment: vec![("SPROUT_MODEL_IN", ends.folder.join("src/examples/sprout.model"))],
+        ..call
+    }
 }

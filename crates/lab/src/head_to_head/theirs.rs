@@ -51,7 +51,10 @@ pub(super) fn run(
     drop((second, first));
     let report = emulation.stop()?;
     if report.has_foreign_loss() {
-        tracing::warn!(peer = peer.name, "packets were lost outside the emulated queue: {report:?}");
+        tracing::warn!(
+            peer = peer.name,
+            "packets were lost outside the emulated queue: {report:?}"
+        );
     }
     let passages: Vec<Passage> = report.records.iter().filter_map(passage).collect();
     Side::of(&passages, report.started, duration)
@@ -87,8 +90,11 @@ fn spawn(
     call: &Call,
     scratch: &Path,
 ) -> Result<Child, HeadToHeadError> {
-    let fail =
-        |source| HeadToHeadError::Program { peer: peer.name, program: call.program.clone(), source };
+    let fail = |source| HeadToHeadError::Program {
+        peer: peer.name,
+        program: call.program.clone(),
+        source,
+    };
     // The shell that starts it would say so where nobody looks.
     let program = call.program.canonicalize().map_err(fail)?;
     let mut command = netns.command(program);

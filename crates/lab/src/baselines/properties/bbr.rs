@@ -28,9 +28,14 @@ pub(super) const BBR: &[Property] = &[
     says("bbr", "link used, buffer of 10 BDP", "draft -00 §1", [0.95, 1.0], "", |rig| {
         vec![rig.used("bbr", DEEP)]
     }),
-    says("bbr", "queue, mean", "an eighth of the time a quarter of a BDP", [NONE, 10.0], "ms", |rig| {
-        vec![millis(rig.alone("bbr", MBIT, DEEP).queueing.mean())]
-    })
+    says(
+        "bbr",
+        "queue, mean",
+        "an eighth of the time a quarter of a BDP",
+        [NONE, 10.0],
+        "ms",
+        |rig| vec![millis(rig.alone("bbr", MBIT, DEEP).queueing.mean())],
+    )
     .note("this kernel's median: 8 ms"),
     says("bbr", "queue, 95th percentile", "this kernel's: 16.5 ms", [NONE, 18.0], "ms", |rig| {
         vec![millis(rig.alone("bbr", MBIT, DEEP).queueing.quantile(0.95))]

@@ -38,9 +38,14 @@ pub(super) const BBR3: &[Property] = &[
     says("bbr3", "loss, buffer of a quarter of a BDP", LOSS, [0.0, 0.005], "", |rig| {
         vec![rig.alone("bbr3", MBIT, SHALLOW).loss()]
     }),
-    says("bbr3", "link used, buffer of a quarter of a BDP", "§5.5: headroom", [0.93, 1.0], "", |rig| {
-        vec![rig.used("bbr3", SHALLOW)]
-    }),
+    says(
+        "bbr3",
+        "link used, buffer of a quarter of a BDP",
+        "§5.5: headroom",
+        [0.93, 1.0],
+        "",
+        |rig| vec![rig.used("bbr3", SHALLOW)],
+    ),
     says("bbr3", "loss of version 1 there", "knows no limit in flight", [0.02, ANY], "", |rig| {
         vec![rig.alone("bbr", MBIT, SHALLOW).loss()]
     }),
@@ -71,10 +76,17 @@ pub(super) const BBR3: &[Property] = &[
     says("bbr3", "two flows share (Jain)", "§5.3.3: they leave headroom", [0.95, 1.0], "", |rig| {
         vec![rig.rivals(&["bbr3", "bbr3"], 5 * BDP, 60, 60).jain()]
     }),
-    says("bbr3", "CUBIC's share beside it", "§5.3.3.5.1: coexists with Reno and CUBIC", [0.25, 0.75], "", |rig| {
-        let share = |buffer| rig.rivals(&["cubic", "bbr3"], buffer, 60, 120).share_of_first();
-        [BDP, 5 * BDP].map(share).to_vec()
-    }),
+    says(
+        "bbr3",
+        "CUBIC's share beside it",
+        "§5.3.3.5.1: coexists with Reno and CUBIC",
+        [0.25, 0.75],
+        "",
+        |rig| {
+            let share = |buffer| rig.rivals(&["cubic", "bbr3"], buffer, 60, 120).share_of_first();
+            [BDP, 5 * BDP].map(share).to_vec()
+        },
+    ),
     says("bbr3", "link used at 0.5 % of loss by chance", LOSS, [0.82, 1.0], "", |_| {
         vec![used_despite_loss("bbr3", 5, (20, 60))]
     }),

@@ -24,10 +24,17 @@ fn plateaus(rig: &mut Rig) -> Vec<(f64, f64, f64, f64)> {
 }
 
 pub(super) const CUBIC: &[Property] = &[
-    says("cubic", "window after a cut over before", "RFC 9438 §4.6: β 0.7", [0.68, 0.72], "", |rig| {
-        let cuts = cuts(&rig.watch_from(Watch::of("cubic", BDP, 150), 30));
-        cuts.iter().map(|(before, after)| after.cwnd / before.cwnd).collect()
-    }),
+    says(
+        "cubic",
+        "window after a cut over before",
+        "RFC 9438 §4.6: β 0.7",
+        [0.68, 0.72],
+        "",
+        |rig| {
+            let cuts = cuts(&rig.watch_from(Watch::of("cubic", BDP, 150), 30));
+            cuts.iter().map(|(before, after)| after.cwnd / before.cwnd).collect()
+        },
+    ),
     says(
         "cubic",
         "time to the plateau over K, windows of 2700 segments",

@@ -22,7 +22,8 @@ fn wandering(controller: &'static str) -> Report {
 }
 
 fn kept(controller: &'static str) -> f64 {
-    wandering(controller).throughput().mbit_per_sec() / wandering("cubic").throughput().mbit_per_sec()
+    wandering(controller).throughput().mbit_per_sec()
+        / wandering("cubic").throughput().mbit_per_sec()
 }
 
 /// An outage of two seconds, ten seconds after the beginning.
@@ -41,28 +42,46 @@ pub(super) const SPROUT: &[Property] = &[
     says("sprout", "one-way delay on a link that varies, p95", RISK, [NONE, 100.0], "ms", |_| {
         vec![millis(wandering("sprout").one_way.quantile(0.95))]
     }),
-    says("sprout", "CUBIC's there", "Sprout §5: an order of magnitude more", [1000.0, ANY], "ms", |_| {
-        vec![millis(wandering("cubic").one_way.quantile(0.95))]
+    says(
+        "sprout",
+        "CUBIC's there",
+        "Sprout §5: an order of magnitude more",
+        [1000.0, ANY],
+        "ms",
+        |_| vec![millis(wandering("cubic").one_way.quantile(0.95))],
+    ),
+    says("sprout", "throughput over CUBIC's there", "Sprout §5", [0.7, 1.0], "", |_| {
+        vec![kept("sprout")]
     }),
-    says("sprout", "throughput over CUBIC's there", "Sprout §5", [0.7, 1.0], "", |_| vec![kept("sprout")]),
-    says("sprout", "link used at 3, 6 and 11 Mbit/s", "Sprout §3", [0.95, 1.0], "", |rig| steady(rig, used)),
+    says("sprout", "link used at 3, 6 and 11 Mbit/s", "Sprout §3", [0.95, 1.0], "", |rig| {
+        steady(rig, used)
+    }),
     says("sprout", "queue there, 95th percentile", RISK, [NONE, 60.0], "ms", |rig| {
         steady(rig, |report, _| millis(report.queueing.quantile(0.95)))
     })
     .note("what it is unsure of; 100 ms of look-ahead less the way"),
-    says("sprout", "packets sent in an outage of 2 s", "Sprout §3.1: outages", [0.0, 60.0], "", |_| {
-        vec![interrupted(10, 12).sent as f64]
-    })
+    says(
+        "sprout",
+        "packets sent in an outage of 2 s",
+        "Sprout §3.1: outages",
+        [0.0, 60.0],
+        "",
+        |_| vec![interrupted(10, 12).sent as f64],
+    )
     .note("what was under way when it began, and a few to find its end"),
-    says("sprout", "link used from a second after it on", "Sprout §3.1: outages", [0.95, 1.0], "", |_| {
-        vec![used(&interrupted(13, 15), 6)]
-    }),
+    says(
+        "sprout",
+        "link used from a second after it on",
+        "Sprout §3.1: outages",
+        [0.95, 1.0],
+        "",
+        |_| vec![used(&interrupted(13, 15), 6)],
+    ),
 ];
 
 fn with_ratio(ratio: f64) -> Report {
-    let make = move |start: &Start| -> Box<dyn Controller> {
-        Box::new(Verus::with_ratio(start, ratio))
-    };
+    let make =
+        move |start: &Start| -> Box<dyn Controller> { Box::new(Verus::with_ratio(start, ratio)) };
     made(make, 50 * BDP, (20, 80))
 }
 
@@ -74,24 +93,58 @@ pub(super) const VERUS: &[Property] = &[
     says("verus", "link used, R of 2, 4 and 6", "Verus §4", [0.85, 1.0], "", |_| {
         RATIOS.map(|ratio| used(&with_ratio(ratio), MBIT)).to_vec()
     }),
-    says("verus", "delay over the least, p95, less R", "Verus §4: R bounds the ratio", [NONE, 1.0], "", |_| {
-        RATIOS
-            .map(|ratio| millis(with_ratio(ratio).rtt.quantile(0.95)) / LEAST_MS - ratio)
-            .to_vec()
-    }),
-    says("verus", "queue with R of 4 over 2 and 6 over 4, median", "Verus §6.4: R trades delay for rate", [1.05, ANY], "", |_| {
-        let queues = RATIOS.map(|ratio| millis(with_ratio(ratio).queueing.quantile(0.5)));
-        vec![queues[1] / queues[0], queues[2] / queues[1]]
-    }),
-    says("verus", "largest delay over the least, in slow start", "Verus §5.2: ends at N = 15", [15.0, 32.0], "", |_| {
-        vec![millis(over(&steps("0s 12Mbit"), 50 * BDP, "verus", (0, 5)).rtt.most()) / LEAST_MS]
-    })
+    says(
+        "verus",
+        "delay over the least, p95, less R",
+        "Verus §4: R bounds the ratio",
+        [NONE, 1.0],
+        "",
+        |_| {
+            RATIOS
+                .map(|ratio| millis(with_ratio(ratio).rtt.quantile(0.95)) / LEAST_MS - ratio)
+                .to_vec()
+        },
+    ),
+    says(
+        "verus",
+        "queue with R of 4 over 2 and 6 over 4, median",
+        "Verus §6.4: R trades delay for rate",
+        [1.05, ANY],
+        "",
+        |_| {
+            let queues = RATIOS.map(|ratio| millis(with_ratio(ratio).queueing.quantile(0.5)));
+            vec![queues[1] / queues[0], queues[2] / queues[1]]
+        },
+    ),
+    says(
+        "verus",
+        "largest delay over the least, in slow start",
+        "Verus §5.2: ends at N = 15",
+        [15.0, 32.0],
+        "",
+        |_| {
+            vec![millis(over(&steps("0s 12Mbit"), 50 * BDP, "verus", (0, 5)).rtt.most()) / LEAST_MS]
+        },
+    )
     .note("what is sent in the RTT that finds it is on top"),
-    says("verus", "delay on a link that varies over CUBIC's, median", "Verus §6: an order of magnitude less in the best case", [NONE, 0.34], "", |_| {
-        let [verus, cubic] = ["verus", "cubic"].map(|name| millis(wandering(name).one_way.quantile(0.5)));
-        vec![verus / cubic]
-    }),
-    says("verus", "throughput over CUBIC's there", "Verus §6: comparable", [0.85, ANY], "", |_| {
-        vec![kept("verus")]
-    }),
+    says(
+        "verus",
+        "delay on a link that varies over CUBIC's, median",
+        "Verus §6: an order of magnitude less in the best case",
+        [NONE, 0.34],
+        "",
+        |_| {
+            let [verus, cubic] =
+                ["verus", "cubic"].map(|name| millis(wandering(name).one_way.quantile(0.5)));
+            vec![verus / cubic]
+        },
+    ),
+    says(
+        "verus",
+        "throughput over CUBIC's there",
+        "Verus §6: comparable",
+        [0.85, ANY],
+        "",
+        |_| vec![kept("verus")],
+    ),
 ];

@@ -78,21 +78,33 @@ fn slowdowns(samples: &[Sample]) -> Vec<Sample> {
 }
 
 pub(super) const PLUS_PLUS: &[Property] = &[
-    says("ledbat++", "queue while it steers, mean", "draft §4.2: TARGET 60 ms", [58.0, 62.0], "ms", |rig| {
-        let samples = rig.watch_from(Watch::of("ledbat++", 10 * BDP, 120), 30);
-        let steering: Vec<f64> =
-            samples.iter().filter(|s| s.state == "steering").map(|s| s.rtt_ms - 41.0).collect();
-        vec![steering.iter().sum::<f64>() / steering.len() as f64]
-    }),
+    says(
+        "ledbat++",
+        "queue while it steers, mean",
+        "draft §4.2: TARGET 60 ms",
+        [58.0, 62.0],
+        "ms",
+        |rig| {
+            let samples = rig.watch_from(Watch::of("ledbat++", 10 * BDP, 120), 30);
+            let steering: Vec<f64> =
+                samples.iter().filter(|s| s.state == "steering").map(|s| s.rtt_ms - 41.0).collect();
+            vec![steering.iter().sum::<f64>() / steering.len() as f64]
+        },
+    ),
     says("ledbat++", "window when it slows down, segments", SLOWDOWN, [2.0, 2.01], "", |rig| {
         let samples = rig.watch(Watch::of("ledbat++", 10 * BDP, 120));
         slowdowns(&samples).iter().map(|begin| begin.cwnd).collect()
     }),
     says("ledbat++", "time between slowdowns over theirs", SLOWDOWN, [8.8, 9.2], "", spacing)
         .note("so that they take a tenth of the time"),
-    says("ledbat++", "link used", "a tenth of the time slowed down, at most", [0.88, 1.0], "", |rig| {
-        vec![rig.used("ledbat++", 10 * BDP)]
-    }),
+    says(
+        "ledbat++",
+        "link used",
+        "a tenth of the time slowed down, at most",
+        [0.88, 1.0],
+        "",
+        |rig| vec![rig.used("ledbat++", 10 * BDP)],
+    ),
     says("ledbat++", "two flows share (Jain)", "draft §4.3, §4.4", [0.95, 1.0], "", |rig| {
         vec![rig.rivals(&["ledbat++", "ledbat++"], 10 * BDP, 60, 240).jain()]
     })

@@ -47,7 +47,10 @@ fn cuts(samples: &[Sample]) -> Vec<(Sample, Sample)> {
 }
 
 /// Where a state was entered, and from which.
-fn entered<'a>(samples: &'a [Sample], state: &'a str) -> impl Iterator<Item = (Sample, Sample)> + 'a {
+fn entered<'a>(
+    samples: &'a [Sample],
+    state: &'a str,
+) -> impl Iterator<Item = (Sample, Sample)> + 'a {
     let pairs = samples.windows(2).map(|pair| (pair[0], pair[1]));
     pairs.filter(move |(before, after)| before.state != state && after.state == state)
 }

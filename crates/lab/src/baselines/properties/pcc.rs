@@ -28,9 +28,14 @@ pub(super) const ALLEGRO: &[Property] = &[
     says("allegro", "link used at 6 to 9 %", CLIFF, [0.0, 0.6], "", |_| {
         at_loss("allegro", &[60, 70, 90])
     }),
-    says("allegro", "CUBIC at 2 %", "a window that is cut for each is gone long before", [0.0, 0.25], "", |_| {
-        at_loss("cubic", &[20])
-    }),
+    says(
+        "allegro",
+        "CUBIC at 2 %",
+        "a window that is cut for each is gone long before",
+        [0.0, 0.25],
+        "",
+        |_| at_loss("cubic", &[20]),
+    ),
     says("allegro", "link used, buffers of ¼, 1 and 5 BDP", CLIFF, [0.99, 1.0], "", |rig| {
         BUFFERS.map(|buffer| rig.used("allegro", buffer)).to_vec()
     }),

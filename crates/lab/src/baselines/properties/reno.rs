@@ -21,14 +21,9 @@ pub(super) const RENO: &[Property] = &[
         "s",
         |rig| apart(teeth(rig).into_iter().map(|(before, _)| before)),
     ),
-    says(
-        "reno",
-        "link used, buffer of one BDP",
-        "from 2 BDP to one",
-        [0.99, 1.0],
-        "",
-        |rig| vec![rig.used("reno", BDP)],
-    ),
+    says("reno", "link used, buffer of one BDP", "from 2 BDP to one", [0.99, 1.0], "", |rig| {
+        vec![rig.used("reno", BDP)]
+    }),
     says(
         "reno",
         "link used, half a BDP of buffer",

@@ -31,9 +31,14 @@ pub(super) const VEGAS: &[Property] = &[
         "ms",
         |rig| vec![rig.worst_queue("vegas", 10 * BDP, 10)],
     ),
-    says("vegas", "two flows share (Jain)", "each keeps as much in the queue", [0.95, 1.0], "", |rig| {
-        vec![rig.rivals(&["vegas", "vegas"], 5 * BDP, 60, 60).jain()]
-    }),
+    says(
+        "vegas",
+        "two flows share (Jain)",
+        "each keeps as much in the queue",
+        [0.95, 1.0],
+        "",
+        |rig| vec![rig.rivals(&["vegas", "vegas"], 5 * BDP, 60, 60).jain()],
+    ),
     says("vegas", "queue of two, mean", ALPHA_BETA, [4.0, 9.0], "ms", |rig| {
         vec![rig.rivals(&["vegas", "vegas"], 5 * BDP, 60, 60).queueing_ms]
     })
