@@ -36,7 +36,8 @@ fn schedule(name: &str) -> Option<Schedule> {
     Some(mahimahi::parse(&std::fs::read(path).unwrap()).unwrap().into())
 }
 
-/// Where our p95 is twice the kernel's, which nobody has explained yet: a megabit with pauses of seconds.
+/// Where our p95 is twice the kernel's: after a silence of seconds BBR takes one of two courses, the kernel's mostly that
+/// with the shorter queue and ours mostly the other (docs/simulator.md). What tips it is not known.
 const UNEXPLAINED: &str = "att-driving.up.bbr";
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {

@@ -9,6 +9,10 @@ use crate::part::Windowed;
 pub(super) const DEFAULT_INVERSE_DELTA: f64 = 2.0;
 /// A queue below this part of what the last rounds saw is nearly empty.
 const NEARLY_EMPTY: f64 = 0.1;
+/// And one of fewer of the flow's own segments than this; chosen, pinned by the properties of `copa`. Behind a pair that left
+/// at once, as pacing and delayed acknowledgements have it, no RTT shows less than one. In front of a queue that others
+/// keep, the default mode settles at a rate at which it is 1 ÷ δ = 2 of them: from there on none would be theirs.
+const FEW_SEGMENTS: f64 = 1.5;
 /// Rounds within which a queue of Copa's alone is nearly empty once.
 const EMPTY_ROUNDS: u32 = 5;
 /// Rounds over which the largest RTT is taken.
@@ -53,9 +57,8 @@ impl Competition {
         most.set_window(window);
         most.update(at, rtt);
         let swing = most.best().saturating_sub(least);
-        // A segment is the least there is: behind a pair that left at once, as pacing and delayed acknowledgements have
-        // it, no RTT shows less, and on a slow link that is more than a tenth of all swings.
-        if queueing.as_secs_f64() <= (NEARLY_EMPTY * swing.as_secs_f64()).max(segment) {
+        let few = FEW_SEGMENTS * segment;
+        if queueing.as_secs_f64() <= (NEARLY_EMPTY * swing.as_secs_f64()).max(few) {
             self.empty_at = Some(now);
         }
     }

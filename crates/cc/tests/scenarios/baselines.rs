@@ -74,21 +74,21 @@ fn copa() {
     1500    42   22.50      2  default
     2000    42   22.31      2  default
     2500    15    9.07      2  default               the path slows to a half
-    3000    22   12.50      3  default
-    3500    23   12.25      2  default
-    4000    19   10.49      0  default
-    4500    43   21.90      3  default               and is back
-    5000    41   22.98      2  default
-    5500    43   24.35      4  default
-    6000    40   22.14      2  default
-    6050    42   24.55      2  default               one packet lost
-    6100    44   25.82      4  default
-    6150    42   23.64      2  default
-    6200    40   22.31      1  default
-    6250    42   24.33     11  slow start            a timeout
-    6300    42   20.65      3  default
-    6350    40   23.69      2  competitive
-    6400    43   24.40      3  default
+    3000    22   11.02      2  default
+    3500    20   12.00      2  default
+    4000    24   13.96      3  default
+    4500    39   22.83      1  default               and is back
+    5000    42   24.33      2  default
+    5500    41   23.08      1  default
+    6000    43   24.35      3  default
+    6050    41   22.67      1  default               one packet lost
+    6100    41   23.98      2  default
+    6150    43   25.34      4  default
+    6200    43   24.08      4  default
+    6250    18   10.42      0  default               a timeout
+    6300    20   12.24      0  default
+    6350    22   12.85      1  default
+    6400    26   15.15      2  default
     ");
 }
 

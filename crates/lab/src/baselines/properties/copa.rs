@@ -1,7 +1,9 @@
 //! Copa: Arun and Balakrishnan, NSDI 2018.
 
+use std::rc::Rc;
+
 use super::{NONE, Property, apart, says};
-use crate::baselines::rig::{BDP, MBIT, Rig, Sample, Watch, millis};
+use crate::baselines::rig::{BDP, MBIT, Rig, Rivals, Sample, Watch, millis};
 
 const TARGET: &str = "§2.1, §3: 1.25 ÷ δ, from none to 2.5 ÷ δ";
 const DELTA: f64 = 0.5;
@@ -37,6 +39,14 @@ fn period(samples: &[Sample]) -> Vec<f64> {
 fn competing(samples: &[Sample]) -> f64 {
     let some = samples.iter().filter(|sample| sample.state == "competitive").count();
     some as f64 / samples.len() as f64
+}
+
+fn several(rig: &mut Rig, flows: usize) -> Rc<Rivals> {
+    rig.rivals(&vec!["copa"; flows], 5 * BDP, 30, 120)
+}
+
+fn beside_cubic(rig: &mut Rig, buffer: u64) -> Rc<Rivals> {
+    rig.rivals(&["cubic", "copa"], buffer, 60, 120)
 }
 
 pub(super) const DEFAULT_MODE: &[Property] = &[
@@ -109,21 +119,55 @@ pub(super) const DEFAULT_MODE: &[Property] = &[
 
 pub(super) const COPA: &[Property] = &[
     says("copa", "link used", TARGET, [0.97, 1.0], "", |rig| vec![rig.used("copa", 5 * BDP)]),
-    says("copa", "queue alone, 95th percentile", "§2.2", [NONE, 15.0], "ms", |rig| {
-        vec![millis(rig.alone("copa", MBIT, 5 * BDP).queueing.quantile(0.95))]
-    }),
+    says(
+        "copa",
+        "queue alone, mean",
+        TARGET,
+        [0.8 / DELTA + 1.0, 1.6 / DELTA + 1.0],
+        "ms",
+        |rig| vec![millis(rig.alone("copa", MBIT, 5 * BDP).queueing.mean())],
+    ),
     says(
         "copa",
         "acknowledgements alone in competitive mode",
         "§2.2: none",
-        [0.0, 0.5],
+        [0.0, 0.01],
         "",
-        |rig| vec![competing(&each(rig, "copa", 60))],
-    ),
-    says("copa", "two flows share (Jain)", "§2.1", [0.95, 1.0], "", |rig| {
-        vec![rig.rivals(&["copa", "copa"], 5 * BDP, 30, 60).jain()]
+        |rig| {
+            let delayed = rig.watch_from(Watch::of("copa", 5 * BDP, 60), 30);
+            vec![competing(&each(rig, "copa", 60)), competing(&delayed)]
+        },
+    )
+    .note("of every packet, and of every second"),
+    says("copa", "those of two and three flows", "§2.2: none", [0.0, 0.01], "", |rig| {
+        [2, 3].iter().flat_map(|&flows| several(rig, flows).competing.clone()).collect()
     }),
-    says("copa", "CUBIC's share beside it", "§2.2, §5.5", [0.3, 0.75], "", |rig| {
-        vec![rig.rivals(&["cubic", "copa"], 5 * BDP, 60, 120).share_of_first()]
+    says(
+        "copa",
+        "two and three flows share (Jain)",
+        "§2.1: the equilibrium is fair",
+        [0.99, 1.0],
+        "",
+        |rig| [2, 3].map(|flows| several(rig, flows).jain()).to_vec(),
+    ),
+    says(
+        "copa",
+        "queue of two and three over their number, mean",
+        TARGET,
+        [NONE, 4.0],
+        "ms",
+        |rig| [2, 3].map(|flows| several(rig, flows).queueing_ms / flows as f64).to_vec(),
+    ),
+    says(
+        "copa",
+        "acknowledgements in competitive mode beside CUBIC",
+        "§2.2",
+        [0.5, 1.0],
+        "",
+        |rig| [BDP, 5 * BDP].map(|buffer| beside_cubic(rig, buffer).competing[1]).to_vec(),
+    )
+    .note("§2.2: at times it takes the others' sawtooth for its own; buffers of 1 and 5 BDP"),
+    says("copa", "CUBIC's share then", "§2.2, §5.5", [0.3, 0.8], "", |rig| {
+        [BDP, 5 * BDP].map(|buffer| beside_cubic(rig, buffer).share_of_first()).to_vec()
     }),
 ];
