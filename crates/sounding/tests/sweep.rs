@@ -126,7 +126,8 @@ fn a_sweep_that_is_killed_ten_times_gives_the_bytes_of_one_that_is_not() {
             while folder.finished("killed") == before && child.try_wait().unwrap().is_none() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            lot = lot.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            lot =
+                lot.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             std::thread::sleep(Duration::from_micros((lot >> 33) % 40_000));
             kills += usize::from(child.try_wait().unwrap().is_none());
             end(&mut child);
@@ -190,7 +191,8 @@ fn two_sweeps_do_not_work_in_one_folder() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        while !folder.path("out").join("sweep.json").exists() && first.try_wait().unwrap().is_none() {
+        while !folder.path("out").join("sweep.json").exists() && first.try_wait().unwrap().is_none()
+        {
             std::thread::sleep(Duration::from_millis(5));
         }
         let said = bad(&folder.sweep("out", &long));
