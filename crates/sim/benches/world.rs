@@ -15,7 +15,6 @@ use sounding_trace::{Schedule, Trace, mahimahi};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 const SECS: u64 = 60;
-const CONTROLLERS: [&str; 4] = ["reno", "cubic", "bbr", "biscay"];
 
 static RECORDED: LazyLock<Schedule> = LazyLock::new(|| {
     let shared = sounding_testdata::shared("traces/mahimahi/traces/TMobile-LTE-driving.down");
@@ -56,12 +55,12 @@ fn packets(bencher: Bencher<'_, '_>, schedule: &Schedule, controller: &str) {
     bencher.counter(ItemsCount::new(sent)).bench(run);
 }
 
-#[divan::bench(args = CONTROLLERS)]
+#[divan::bench(args = sounding_cc::names())]
 fn twelve_mbit(bencher: Bencher<'_, '_>, controller: &str) {
     packets(bencher, &Rate::from_bits_per_sec(12_000_000).into(), controller);
 }
 
-#[divan::bench(args = CONTROLLERS)]
+#[divan::bench(args = sounding_cc::names())]
 fn recorded(bencher: Bencher<'_, '_>, controller: &str) {
     packets(bencher, &RECORDED, controller);
 }

@@ -171,7 +171,7 @@ fn ms(span: Duration) -> f64 {
 impl Pantheon {
     /// Its rank is that of NumPy's percentile with the interpolation "nearest", which Pantheon asks for: of `n` sorted from 0
     /// on, `0.95 (n - 1)` rounded to the nearest, halves to the even one.
-    fn of(report: &Report) -> Self {
+    pub(super) fn of(report: &Report) -> Self {
         let between = report.arrivals.map(|(first, last)| last - first);
         let throughput = between.filter(|between| !between.is_zero());
         let count = report.one_way.count();
