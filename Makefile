@@ -9,7 +9,8 @@ SOUNDING := target/release/sounding
 demo: build
 	$(AS_ROOT) $(SOUNDING) demo
 
-test: setup
+test:
+	@scripts/setup test
 	scripts/test
 
 test-python: setup

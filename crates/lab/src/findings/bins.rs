@@ -74,6 +74,12 @@ impl Bins {
         sum
     }
 
+    /// When the last of them ends, in seconds.
+    pub(super) fn end(&self) -> f64 {
+        let last = self.flows.values().filter_map(|bins| bins.last());
+        last.map(|bin| bin.from).fold(0.0, f64::max) + self.width
+    }
+
     /// From a moment on.
     pub(super) fn since(bins: &[Bin], from: f64) -> &[Bin] {
         let begin = bins.iter().position(|bin| bin.from >= from - 1e-9);

@@ -57,13 +57,15 @@ impl<'a> Group<'a> {
     /// Throughput and delay of these names, and what happened on their radio.
     pub(super) fn draw(&self, names: &[&str]) -> Result<Drawing, ReadError> {
         let (mut rates, mut delays) = (Vec::new(), Vec::new());
-        let (mut shade, mut happenings, mut width) = (None, Vec::new(), 0.0_f64);
+        let (mut shade, mut happenings) = (None, Vec::new());
+        let (mut width, mut end) = (0.0_f64, 0.0_f64);
         for name in names {
             let Some((results, run, flows)) = self.run_of(name) else { continue };
             let Some(bins) = Bins::read(results, run)? else { continue };
             let numbers: Vec<i64> = flows.iter().map(|flow| flow.number).collect();
             let (sum, factor) = coarser(&bins.sum(&numbers), MOST_BINS);
             width = bins.width * factor as f64;
+            end = end.max(bins.end());
             let line = |of: fn(&super::bins::Bin) -> Option<f64>| Line {
                 name: (*name).into(),
                 points: sum.iter().map(|bin| (bin.from + 0.5 * width, of(bin))).collect(),
@@ -87,7 +89,7 @@ impl<'a> Group<'a> {
         happenings.sort_by_key(order);
         let panel = |y, shade, lines| Panel { y, shade, lines };
         let series = Series {
-            x: Axis::linear("time (s)"),
+            x: Axis::linear("time (s)").until(end),
             panels: vec![
                 panel(Axis::linear("throughput (Mbit/s)"), shade, rates),
                 panel(Axis::logarithmic("one-way delay, mean (ms)"), None, delays),
@@ -99,12 +101,13 @@ impl<'a> Group<'a> {
 
     /// A panel for each name with the rates of its flows, where there are several, as in BISCAY's Figure 9.
     pub(super) fn draw_shares(&self) -> Result<Option<Drawing>, ReadError> {
-        let (mut panels, mut width) = (Vec::new(), 0.0_f64);
+        let (mut panels, mut width, mut end) = (Vec::new(), 0.0_f64, 0.0_f64);
         for name in self.names() {
             let Some((results, run, flows)) = self.run_of(name) else { continue };
             let Some(bins) = Bins::read(results, run)?.filter(|_| flows.len() > 1) else {
                 continue;
             };
+            end = end.max(bins.end());
             let mut lines = Vec::new();
             for (at, flow) in flows.iter().enumerate() {
                 let own = bins.flows.get(&flow.number).map_or(&[][..], Vec::as_slice);
@@ -116,13 +119,14 @@ impl<'a> Group<'a> {
             let y = Axis::linear(format!("{name}, throughput of each flow (Mbit/s)"));
             panels.push(Panel { y, shade: None, lines });
         }
-        let series = Series { x: Axis::linear("time (s)"), panels, happenings: Vec::new() };
+        let x = Axis::linear("time (s)").until(end);
+        let series = Series { x, panels, happenings: Vec::new() };
         Ok((!series.panels.is_empty()).then_some(Drawing { series, width }))
     }
 
     /// Jain's index of the flows of each name over windows that slide.
     pub(super) fn draw_fairness(&self, window: f64) -> Result<Option<Drawing>, ReadError> {
-        let (mut lines, mut width) = (Vec::new(), 0.0_f64);
+        let (mut lines, mut width, mut end) = (Vec::new(), 0.0_f64, 0.0_f64);
         for name in self.names() {
             let Some((results, run, flows)) = self.run_of(name) else { continue };
             let Some(bins) = Bins::read(results, run)?.filter(|_| flows.len() > 1) else {
@@ -130,7 +134,7 @@ impl<'a> Group<'a> {
             };
             let numbers: Vec<i64> = flows.iter().map(|flow| flow.number).collect();
             let points = sliding(&bins, &numbers, window);
-            width = bins.width;
+            (width, end) = (bins.width, end.max(bins.end()));
             let every = points.len().div_ceil(MOST_BINS).max(1);
             let points: Vec<_> = points.into_iter().step_by(every).collect();
             if points.iter().any(|point| point.1.is_some()) {
@@ -139,7 +143,7 @@ impl<'a> Group<'a> {
         }
         let panel = Panel { y: Axis::linear("Jain's index").until(1.0), shade: None, lines };
         let is_empty = panel.lines.is_empty();
-        let x = Axis::linear("time (s)");
+        let x = Axis::linear("time (s)").until(end);
         let series = Series { x, panels: vec![panel], happenings: Vec::new() };
         Ok((!is_empty).then_some(Drawing { series, width }))
     }

@@ -62,9 +62,10 @@ pub fn page(
         " It was stopped before all runs of the plan were made."
     };
     let subtitle = format!(
-        "{runs} runs: {} controllers, {} scenarios, seeds {}.{stopped}",
-        names.len(),
-        scenarios.len(),
+        "{}, {}, {}, seed {}.{stopped}",
+        counted(runs, "run"),
+        counted(names.len(), "controller"),
+        counted(scenarios.len(), "scenario"),
         maker.origin.seeds
     );
     Ok(Page { title, subtitle, sections, origin: pairs(results, drawn) })
@@ -331,6 +332,10 @@ impl Maker<'_> {
             between: "bar: median · line: 10–90 % of windows".into(),
         })
     }
+}
+
+fn counted(count: usize, of: &str) -> String {
+    format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }
 
 fn left_out(all: usize, shown: usize) -> String {

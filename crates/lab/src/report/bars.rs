@@ -89,11 +89,13 @@ impl Drawn for Bars {
         let count = groups.len().max(1) as f64;
         let x = Scale { range: 0.0..count, logarithmic: false, reversed: false };
         let Some(mut chart) = plot.labelled(x, &groups, (y.clone(), &self.y.label)) else { return };
-        let width = 0.8 / names.len().max(1) as f64;
+        // Few bars do not get wider than an eighth of the plot.
+        let most = names.len().max(1) as f64;
+        let width = (0.8 / most).min(count / 8.0);
         for bar in &self.bars {
             let group = groups.iter().position(|group| *group == bar.group).unwrap_or(0) as f64;
             let place = names.iter().position(|name| *name == bar.name).unwrap_or(0) as f64;
-            let left = group + 0.1 + place * width;
+            let left = group + 0.5 + (place - 0.5 * most) * width;
             let (from, to) = (left + 0.06 * width, left + 0.94 * width);
             let colour = plot.styles.look(&bar.name).colour();
             let foot = y.clamp(0.0);

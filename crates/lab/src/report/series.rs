@@ -232,14 +232,14 @@ impl Drawn for Series {
 
     fn height(&self, size: Size) -> u32 {
         let panels = self.panels.len() as u32;
-        panels * size.pick(240, 200) + self.rows() + if self.rows() > 0 { 10 } else { 0 }
+        panels * size.pick(250, 210) + self.rows() + if self.rows() > 0 { 10 } else { 0 }
     }
 
     fn draw(&self, plot: &Plot<'_, '_>) {
         let x = self.scale();
         let mut rest = plot.area.clone();
         for (at, panel) in self.panels.iter().enumerate() {
-            let height = plot.size.pick(240, 200) * FINE;
+            let height = plot.size.pick(250, 210) * FINE;
             let (above, below) = rest.split_vertically(height);
             let is_last = at + 1 == self.panels.len();
             let label = if is_last { self.x.label.as_str() } else { "" };

@@ -131,7 +131,7 @@ const EVERYTHING: Keep = Keep {
 fn the_number_of_threads_changes_no_byte() {
     let (one, files) = run(CELL, &EVERYTHING, 1);
     let (three, again) = run(CELL, &EVERYTHING, 3);
-    assert_eq!(files.len(), 4 * 7 + 1, "{:?}", files.keys());
+    assert_eq!(files.len(), 4 * 8 + 1, "{:?}", files.keys());
     assert!(files.values().all(|bytes| !bytes.is_empty()));
     assert!(files == again);
     let json =
@@ -207,4 +207,46 @@ fn a_trace_is_what_the_flow_got() {
     let flow = &finished.outcomes[0].flows[0];
     let mbit = trace.millis().len() as f64 * 12e3 / 8e6;
     assert!((mbit / flow.throughput_mbit_per_sec - 1.0).abs() < 0.01, "{mbit} {flow:?}");
+}
+
+/// A phone that drives from one cell to the next, and a channel that a script takes away for a while.
+const DRIVE: &str = r#"
+duration = "8s"
+
+[cell]
+carriers = [
+    { prb = 50, pci = 1 },
+    { prb = 50, pci = 2, site = { position = { x_m = 600.0, y_m = 0.0 } } },
+]
+[[cell.devices]]
+name = "phone"
+cells = [[0], [1]]
+trajectory = { kind = "waypoints", points = [{ x_m = 150.0, y_m = 20.0 }, { x_m = 450.0, y_m = 20.0 }], speed_mps = 40.0 }
+
+[[flows]]
+direction = "up"
+"#;
+
+#[test]
+fn what_happened_on_the_radio_is_kept_beside_the_series() {
+    let series = Keep { series: Some(Duration::from_millis(100)), ..Keep::default() };
+    let (_, files) = run(DRIVE, &series, 1);
+    let events = &files["1 events.parquet"];
+    let mut file = tempfile::tempfile().expect("a file");
+    io::Write::write_all(&mut file, events).expect("room");
+    let mut handovers = Vec::new();
+    let columns = ["device", "kind", "from_s", "until_s", "number"];
+    sounding_export::figures::read(file, &columns, |row| {
+        if row[1] == Some("handover".into()) {
+            handovers.push(row.to_vec());
+        }
+    })
+    .expect("a table");
+    let [handover] = &handovers[..] else { panic!("one handover, not {handovers:?}") };
+    use sounding_export::figures::Cell::Real;
+    let (Some(Real(from)), Some(Real(until))) = (&handover[2], &handover[3]) else {
+        panic!("{handover:?}")
+    };
+    assert_eq!((&handover[0], &handover[4]), (&Some("phone".into()), &Some(1_u64.into())));
+    assert!(*from > 1.0 && until > from && *until < from + 0.5, "{from} {until}");
 }

@@ -91,7 +91,7 @@ impl<'c, 'p> Plot<'c, 'p> {
         let style = |ink, pos| face(letters, ink, false, pos);
         let above = style(palette::DIM, Pos::new(HPos::Left, VPos::Top));
         done(self.area.draw_text(y_label, &above, (0, 0)))?;
-        let bottom = if x_label.is_empty() { 24 } else { 44 };
+        let bottom = if x_label.is_empty() { 36 } else { 48 };
         let mut chart = done(
             ChartBuilder::on(&self.area)
                 .margin_top(24 * FINE)
