@@ -1,11 +1,13 @@
 //! Experiments: flows over emulated links, what was measured, and pages that show it.
 
 pub mod agreement;
+pub mod biscay;
 pub mod bound;
 pub mod bpf_cost;
 pub mod ceiling;
 pub mod cell;
 pub mod cell_pace;
+pub mod closed_loop;
 pub mod daemon;
 pub mod dataset;
 pub mod duel;
