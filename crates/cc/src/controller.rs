@@ -4,6 +4,8 @@ use core::time::Duration;
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::sharing::Part;
+
 /// One flow's congestion control: what happened goes in, a window and a pacing rate come out.
 ///
 /// The transport calls the `handle_*` methods in order of time and reads [`cwnd`](Self::cwnd) and
@@ -42,6 +44,11 @@ pub trait Controller: Debug + Send {
     /// none.
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
         let _ = (now, estimate, flows);
+    }
+
+    /// This flow's part of its device's link changed; the default is that it is alone. Comes before the estimate it is of.
+    fn handle_part(&mut self, now: HostInstant, part: Part) {
+        let _ = (now, part);
     }
 
     /// Time has reached what [`wakeup`](Self::wakeup) asked for.

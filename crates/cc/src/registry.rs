@@ -3,6 +3,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::time::Duration;
 
 use crate::bbr::Bbr;
 use crate::bbr3::Bbr3;
@@ -58,6 +59,27 @@ pub fn by_name(name: &str) -> Option<Make> {
 /// The names that [`by_name`] knows.
 pub fn names() -> impl Iterator<Item = &'static str> {
     CONTROLLERS.iter().map(|&(name, _)| name)
+}
+
+/// How to make a controller that hears of its link only so often, where that is another than one that is told every few
+/// milliseconds: it has to believe what is older, and to wait longer until it takes silence for one.
+pub fn told_every(
+    name: &str,
+    every: Duration,
+) -> Option<Box<dyn FnOnce(&Start) -> Box<dyn Controller> + Send>> {
+    match name {
+        "biscay" => Some(Box::new(move |start| {
+            let usual = Knobs::default();
+            let knobs = Knobs {
+                max_age: usual.max_age + every,
+                max_silence: usual.max_silence + every,
+                ..usual
+            };
+            Box::new(BiscayController::new(knobs, start))
+        })),
+        "sounding" => Some(Box::new(move |start| Box::new(Sounding::heard_every(start, every)))),
+        _ => None,
+    }
 }
 
 /// Makes a controller for a flow, and may know more than its name: what [`Registry::add`] takes.

@@ -2,12 +2,14 @@
 
 pub mod agreement;
 pub mod baselines;
+pub mod biscay;
 pub mod bound;
 #[cfg(feature = "bpf")]
 pub mod bpf_cost;
 pub mod ceiling;
 pub mod cell;
 pub mod cell_pace;
+pub mod closed_loop;
 pub mod daemon;
 pub mod dataset;
 pub mod duel;

@@ -82,6 +82,11 @@ impl Pacing {
         &self.chunks
     }
 
+    /// Stretches of the capture and when each is due, from the start of the replay.
+    pub fn pieces(&self) -> impl Iterator<Item = (Range<usize>, Duration)> + '_ {
+        self.chunks.iter().map(|chunk| (chunk.bytes.clone(), chunk.due))
+    }
+
     /// How long the replay takes at the modem's own pace.
     pub fn duration(&self) -> Duration {
         self.chunks.last().map_or(Duration::ZERO, |chunk| chunk.due)

@@ -7,6 +7,7 @@ mod common;
 use std::time::Duration;
 
 use common::{MSS, UP, mbit, millis, named};
+use sounding_cc::sharing::Part;
 use sounding_cc::{Ack, Controller, Departure, Loss, Start};
 use sounding_cell::config::{CarrierConfig, DeviceConfig, Rat};
 use sounding_cell::modem::ModemConfig;
@@ -53,6 +54,10 @@ impl Controller for Held<dyn Controller> {
 
     fn handle_spurious_timeout(&mut self, now: HostInstant) {
         self.inner.handle_spurious_timeout(now);
+    }
+
+    fn handle_part(&mut self, now: HostInstant, part: Part) {
+        self.inner.handle_part(now, part);
     }
 
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {

@@ -1,4 +1,6 @@
 mod baselines;
+mod biscay;
+mod closed_loop;
 mod field;
 mod head_to_head;
 mod import;
@@ -14,6 +16,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
+use sounding_lab::biscay::Item;
 use sounding_lab::{
     agreement, bound, bpf_cost, ceiling, cell, cell_pace, estimators, granularity, mahimahi,
     overhead, provenance, versus,
@@ -72,7 +75,21 @@ enum Experiment {
     EmuCells(CellsArgs),
     Agreement(AgreementArgs),
     Baselines(baselines::Args),
+    #[command(name = "biscay/versus", alias = "biscay")]
     Biscay(BiscayArgs),
+    #[command(name = "biscay/table1")]
+    BiscayTable1(biscay::Args),
+    #[command(name = "biscay/fig6")]
+    BiscayFig6(biscay::Args),
+    #[command(name = "biscay/fig8")]
+    BiscayFig8(biscay::Args),
+    #[command(name = "biscay/table2")]
+    BiscayTable2(biscay::Args),
+    #[command(name = "biscay/fig9", alias = "biscay/table3")]
+    BiscayFig9(biscay::Args),
+    #[command(name = "biscay/fig10")]
+    BiscayFig10(biscay::Args),
+    ClosedLoop(closed_loop::Args),
     Bound(BoundArgs),
     Field(field::Args),
     BpfCost(BpfCostArgs),
@@ -379,7 +396,20 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::EmuCells(args) } => cells(args),
         Verb::Run { experiment: Experiment::Agreement(args) } => agree(args),
         Verb::Run { experiment: Experiment::Baselines(args) } => baselines::run(args),
-        Verb::Run { experiment: Experiment::Biscay(args) } => biscay(args),
+        Verb::Run { experiment: Experiment::Biscay(args) } => versus(args),
+        Verb::Run { experiment: Experiment::BiscayTable1(args) } => {
+            biscay::execute(Item::Table1, args)
+        }
+        Verb::Run { experiment: Experiment::BiscayFig6(args) } => biscay::execute(Item::Fig6, args),
+        Verb::Run { experiment: Experiment::BiscayFig8(args) } => biscay::execute(Item::Fig8, args),
+        Verb::Run { experiment: Experiment::BiscayTable2(args) } => {
+            biscay::execute(Item::Table2, args)
+        }
+        Verb::Run { experiment: Experiment::BiscayFig9(args) } => biscay::execute(Item::Fig9, args),
+        Verb::Run { experiment: Experiment::BiscayFig10(args) } => {
+            biscay::execute(Item::Fig10, args)
+        }
+        Verb::Run { experiment: Experiment::ClosedLoop(args) } => closed_loop::execute(args),
         Verb::Run { experiment: Experiment::Bound(args) } => bound(args),
         Verb::Run { experiment: Experiment::BpfCost(args) } => cost(args),
         Verb::Run { experiment: Experiment::Granularity(args) } => granularity(args),
@@ -392,7 +422,17 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
 
 const EXPERIMENTS: &[(&str, &str)] = &[
     ("baselines", "what theory and papers say of each controller, and what ours does; 1 min"),
-    ("biscay", "BISCAY against BBR and CUBIC over recorded links and captures; 45 min"),
+    ("biscay/versus", "BISCAY against BBR and CUBIC of this kernel over recorded links; 45 min"),
+    (
+        "biscay/table1",
+        "what BISCAY gains on eight algorithms over recorded links; no rights needed",
+    ),
+    ("biscay/fig6", "how often a link has to be sampled; no rights needed"),
+    ("biscay/fig8", "throughput and delay of all algorithms by scenario; no rights needed"),
+    ("biscay/table2", "two and three flows on a device; no rights needed"),
+    ("biscay/fig9", "fairness over short windows; no rights needed"),
+    ("biscay/fig10", "a bottleneck that moves to the wire and back; no rights needed"),
+    ("closed-loop", "controllers on modelled cells that grant what is asked for; no rights needed"),
     ("bound", "labels of link estimates against what modelled cells know; no rights needed; 1 min"),
     ("field", "every controller and the oracle over every recorded link; no rights needed; 10 min"),
     (
@@ -422,7 +462,7 @@ fn list(json: bool) -> miette::Result<ExitCode> {
         if json {
             println!("{}", serde_json::json!({ "name": name, "about": about }));
         } else {
-            println!("{name:<14}{about}");
+            println!("{name:<15}{about}");
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -480,7 +520,7 @@ fn agree(args: AgreementArgs) -> miette::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn biscay(args: BiscayArgs) -> miette::Result<ExitCode> {
+fn versus(args: BiscayArgs) -> miette::Result<ExitCode> {
     let plan = versus::Plan {
         data: args.data,
         filter: args.links,

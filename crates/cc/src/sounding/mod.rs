@@ -1,113 +1,298 @@
-//! The project's own controller: BISCAY's law where the radio is known to be full, and a probe above what is granted
-//! where it is not.
+//! The project's own controller: all that the modem says, and what acknowledgements show beside it.
 //!
-//! A base station grants what is asked for, so a window that follows the grants of a sender that asks for little stays
-//! little. An estimate that is only a floor is therefore probed above, until the radio's own records say that more waits
-//! than is granted, or the path shows a queue sooner than they do. What BISCAY would do is always done at least; while
-//! the modem says nothing that may be used, it is BISCAY's shadow, a stock algorithm, that drives.
+//! A base station grants what is asked for. While more waits at the radio than it grants, the grants are what the radio has,
+//! and the window is what the link holds at this rate: the RTT without queue, what scheduling and repetitions add to it in
+//! the mean, and a little more. While they are only what was asked for they are a floor, and the window grows above it
+//! until the modem tells of a backlog or every packet of a round is late. A queue that stands although the radio has nothing
+//! waiting stands elsewhere: then, and while the modem says nothing that may be used, a stock algorithm drives.
 
-mod probe;
+mod path;
+mod window;
 
-use sounding_link::{Bound, LinkEstimate};
+use core::time::Duration;
+
+use sounding_link::{Bound, LinkEstimate, State as Link};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::biscay::{BiscayController, Knobs, State};
-use crate::part::Windowed;
-use crate::{Ack, Controller, Departure, Loss, Start};
-use core::time::Duration;
-use probe::Probe;
+use crate::bbr::Bbr;
+use crate::sharing::Part;
+use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
+use path::{PathRtt, Seen};
+use window::Window;
 
-/// How long the path's RTT without queue is believed, as BBR believes its own (BBR draft §2.8).
-const RTT_MIN_LASTS: u64 = 10_000_000_000;
+/// The longest silence of a publisher that lives: six of its heartbeats, as the law's own
+/// ([`Knobs::max_silence`](crate::biscay::Knobs)).
+const SILENCE: Duration = Duration::from_millis(60);
+/// A capacity that was known so long ago says what a probe begins with; one that is older is probed as one that nobody
+/// knows. Chosen: with 300 ms a link that fades is probed too hard each time it comes back.
+const KNOWN_FOR: Duration = Duration::from_secs(1);
+/// Rounds of a queue that the radio does not have until it is asked whose it is. Chosen, as the law's narrow rounds.
+const SUSPECT_ROUNDS: u32 = 3;
+/// Rounds of a lowered window until the answer: one to drain into it, one to see what came of it.
+const ASK_ROUNDS: u32 = 2;
+/// The radio is the bottleneck again once it has had a backlog for so many RTTs: a burst of the stock algorithm's probing
+/// is over after one.
+const BACK_AFTER_RTTS: u32 = 2;
+/// Window after a timeout: RFC 6928's IW10.
+const RESTART: u64 = 10;
 
-/// BISCAY with a probe.
+/// Where the bottleneck is believed to be, and what is done.
+///
+/// ```text
+///             an estimate                 more waits than is granted
+///   Unheard ──────────────▶ Climbing ─────────────────────────────▶ Full
+///      ▲                     │ ▲  ▲       all asked for is granted    │
+///      │ silence, none      │ │  └───────────────────────────────────┘
+///      └── from any ──  queue │ │ a round without     3 rounds      no shorter: the path is longer
+///                            ▼ │                ┌──────────▶ Asking ──────────▶ Climbing
+///                           Held ───────────────┘               │ shorter
+///   Away: from any, on the way to another cell                  ▼
+///   Full ◀───── a backlog at the radio for two RTTs ──────── Elsewhere
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Unheard,
+    Full,
+    /// Growth in a round, in eighths of what is acknowledged.
+    Climbing {
+        eighths: u64,
+    },
+    Held {
+        rounds: u32,
+    },
+    Away,
+    /// With less than before, to see whether the RTT shrinks.
+    Asking {
+        rounds: u32,
+        rtt: Duration,
+    },
+    Elsewhere {
+        backlog_since: Option<HostInstant>,
+    },
+}
+
+/// See the module.
 #[derive(Clone, Debug)]
 pub struct Sounding {
-    law: BiscayController,
-    probe: Probe,
-    rtt_min: Option<Windowed<Duration>>,
+    shadow: Bbr,
+    state: State,
+    path: PathRtt,
+    window: Window,
+    part: Part,
+    /// What the radio last had for the whole device, IP, and when that was.
+    capacity: Option<(Rate, HostInstant)>,
+    heard_at: HostInstant,
+    silence: Duration,
 }
 
 impl Sounding {
     /// A flow without any estimate.
     pub fn new(start: &Start) -> Self {
+        Self::heard_every(start, Duration::ZERO)
+    }
+
+    /// The same where estimates come so rarely: silence begins so much later.
+    pub fn heard_every(start: &Start, every: Duration) -> Self {
         Self {
-            law: BiscayController::new(Knobs::default(), start),
-            probe: Probe::default(),
-            rtt_min: start.rtt.map(|rtt| Windowed::min(RTT_MIN_LASTS, start.now.as_nanos(), rtt)),
+            shadow: Bbr::new(start),
+            state: State::Unheard,
+            path: PathRtt::new(start.now, start.rtt),
+            window: Window::new(start),
+            part: Part::default(),
+            capacity: None,
+            heard_at: start.now,
+            silence: SILENCE + every,
         }
     }
 
-    /// Whether the law goes by an estimate, and neither a timeout nor a narrower path keeps it from growing.
-    fn may_probe(&self) -> bool {
-        matches!(self.law.law().state(), State::Biscay { ramp: None, .. })
+    const fn drives(&self) -> bool {
+        !matches!(self.state, State::Unheard | State::Elsewhere { .. })
+    }
+
+    fn climb(&mut self, now: HostInstant) {
+        let known = self.capacity.is_some_and(|(_, at)| now - at <= KNOWN_FOR);
+        let eighths = if known { window::FIRST_EIGHTHS } else { window::MOST_EIGHTHS };
+        self.state = State::Climbing { eighths };
+    }
+
+    /// A modem that has gone quiet is not obeyed any longer.
+    fn listen(&mut self, now: HostInstant) {
+        if now - self.heard_at > self.silence && self.state != State::Unheard {
+            self.state = State::Unheard;
+        }
+    }
+
+    fn handle_round(&mut self, ack: &Ack, seen: Seen) {
+        let queues = seen.queue.is_some_and(|queue| queue >= path::QUEUE);
+        let stops = queues || ack.recovery == Recovery::Fast || ack.ce > Bytes::ZERO;
+        let used = self.window.is_used(ack);
+        self.state = match self.state {
+            State::Climbing { .. } if stops => {
+                self.window.without_queue(&self.path, seen.queue);
+                State::Held { rounds: 0 }
+            }
+            State::Climbing { eighths } if used => {
+                self.window.grow(ack.acked, eighths);
+                let faster = if seen.over { eighths * 2 } else { eighths };
+                State::Climbing { eighths: faster.min(window::MOST_EIGHTHS) }
+            }
+            State::Held { .. } if seen.over && !stops => {
+                State::Climbing { eighths: window::FIRST_EIGHTHS }
+            }
+            State::Held { rounds } if seen.over && rounds + 1 >= SUSPECT_ROUNDS && used => {
+                self.window.ask();
+                State::Asking { rounds: 0, rtt: self.path.smallest() }
+            }
+            State::Held { rounds } if seen.over => {
+                self.window.without_queue(&self.path, seen.queue);
+                State::Held { rounds: rounds + 1 }
+            }
+            State::Asking { rounds, rtt } if seen.over && rounds + 1 >= ASK_ROUNDS => {
+                self.answer(ack.now, rtt)
+            }
+            State::Asking { rounds, rtt } if seen.over => State::Asking { rounds: rounds + 1, rtt },
+            state => state,
+        };
+    }
+
+    /// A queue gets shorter by a smaller window, a path does not.
+    fn answer(&mut self, now: HostInstant, asked: Duration) -> State {
+        let found = self.path.smallest();
+        if found * 10 <= asked * 9 {
+            self.shadow.cap_bandwidth(self.window.over(found));
+            self.shadow.doubt_rtt_min(now);
+            return State::Elsewhere { backlog_since: None };
+        }
+        self.path.handle_longer(now, found);
+        State::Climbing { eighths: window::FIRST_EIGHTHS }
+    }
+
+    fn handle_usable(&mut self, now: HostInstant, estimate: &LinkEstimate) {
+        let Some(least) = self.path.least() else { return };
+        let share = self.part.of(estimate.rate);
+        self.state = match (estimate.bound, self.state) {
+            (Bound::Capacity, State::Elsewhere { backlog_since }) => {
+                let since = backlog_since.unwrap_or(now);
+                if now - since < least * BACK_AFTER_RTTS {
+                    self.state = State::Elsewhere { backlog_since: Some(since) };
+                    return;
+                }
+                State::Full
+            }
+            (Bound::Served, State::Elsewhere { .. }) => State::Elsewhere { backlog_since: None },
+            (Bound::Capacity, _) => State::Full,
+            (Bound::Served, State::Unheard) => {
+                self.window.begin(share, &self.path, self.shadow.cwnd());
+                self.climb(now);
+                self.state
+            }
+            (Bound::Served, State::Full | State::Away) => {
+                self.climb(now);
+                self.state
+            }
+            (Bound::Served, state) => state,
+        };
+        match self.state {
+            State::Full => {
+                self.capacity = Some((estimate.rate, now));
+                self.window.fill(share, &self.path);
+            }
+            State::Climbing { .. } | State::Held { .. } => self.window.at_least(share, &self.path),
+            _ => {}
+        }
     }
 }
 
 impl Controller for Sounding {
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-        self.law.handle_sent(sent, size);
+        self.shadow.handle_sent(sent, size);
+        self.listen(sent.at);
     }
 
     fn handle_ack(&mut self, ack: &Ack) {
-        self.law.handle_ack(ack);
-        if let Some(rtt) = ack.rtt {
-            let now = ack.now.as_nanos();
-            match &mut self.rtt_min {
-                Some(filter) => filter.update(now, rtt),
-                None => self.rtt_min = Some(Windowed::min(RTT_MIN_LASTS, now, rtt)),
-            }
+        self.shadow.handle_ack(ack);
+        self.listen(ack.now);
+        if self.drives() {
+            // The window leaves hardly any queue, so the minimum of the stock algorithm is fresh.
+            self.shadow.confirm_rtt_min(ack.now);
         }
-        if !self.may_probe() {
-            self.probe.handle_stop();
-        } else if let Some(rtt_min) = self.rtt_min.map(|filter| filter.best()) {
-            self.probe.handle_ack(ack, rtt_min);
+        let seen = self.path.handle_ack(ack);
+        self.window.handle_ack(ack);
+        if seen.over
+            && let Some((rate, _)) = self.capacity
+        {
+            let share = self.part.of(rate);
+            self.window.handle_rivals(ack, share, &self.path, self.part.is_shared());
         }
+        self.handle_round(ack, seen);
     }
 
     fn handle_loss(&mut self, loss: &Loss) {
-        self.law.handle_loss(loss);
+        self.shadow.handle_loss(loss);
     }
 
     fn handle_timeout(&mut self, now: HostInstant) {
-        self.law.handle_timeout(now);
-        self.probe.handle_stop();
+        self.shadow.handle_timeout(now);
+        self.window.restart(RESTART);
     }
 
     fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.law.handle_spurious_timeout(now);
+        self.shadow.handle_spurious_timeout(now);
+        self.window.handle_undone();
     }
 
-    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
-        self.law.handle_estimate(now, estimate, flows);
-        if !estimate.is_usable() {
-            self.probe.handle_stop();
-        } else if estimate.bound == Bound::Capacity {
-            self.probe.handle_full(now);
-        } else if self.may_probe() {
-            self.probe.handle_floor(now, self.law.cwnd());
+    fn handle_part(&mut self, now: HostInstant, part: Part) {
+        if let Some((rate, _)) = self.capacity
+            && part != self.part
+        {
+            self.window.rescale(self.part.of(rate), part.of(rate));
+        }
+        self.part = part;
+        let _ = now;
+    }
+
+    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, _flows: u32) {
+        self.heard_at = now;
+        if estimate.state == Link::Handover {
+            // What was known of the last cell is not true of the next, and what is under way is enough to meet it with.
+            if self.drives() {
+                (self.state, self.capacity) = (State::Away, None);
+            }
+        } else if estimate.is_usable() {
+            self.handle_usable(now, estimate);
+        } else if estimate.state != Link::Idle {
+            self.state = State::Unheard;
+        } else if self.state == State::Full {
+            self.climb(now);
         }
     }
 
     fn handle_time(&mut self, now: HostInstant) {
-        self.law.handle_time(now);
+        self.shadow.handle_time(now);
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        self.law.wakeup()
+        self.shadow.wakeup()
     }
 
     fn cwnd(&self) -> Bytes {
-        self.law.cwnd().max(self.probe.cwnd())
+        if self.drives() { self.window.cwnd() } else { self.shadow.cwnd() }
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        let probing = self.rtt_min.map(|filter| self.probe.pacing(filter.best()));
-        // The law always paces.
-        self.law.pacing_rate().map(|law| law.max(probing.unwrap_or_default()))
+        let least = self.path.least().filter(|_| self.drives());
+        least.map_or_else(|| self.shadow.pacing_rate(), |least| Some(self.window.pacing(least)))
     }
 
     fn state(&self) -> &'static str {
-        self.probe.state().unwrap_or_else(|| self.law.state())
+        match self.state {
+            State::Unheard => "unheard",
+            State::Full => "full",
+            State::Climbing { .. } => "probing",
+            State::Held { .. } => "probing, held",
+            State::Away => "handover",
+            State::Asking { .. } => "asking",
+            State::Elsewhere { .. } => "elsewhere",
+        }
     }
 }

@@ -1,6 +1,7 @@
 use alloc::boxed::Box;
 use core::fmt;
 
+use sounding_cc::sharing::WEIGHT;
 use sounding_cc::{Controller, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
@@ -23,6 +24,10 @@ pub struct Flow {
     pub ends: Option<HostInstant>,
     /// What it sends how.
     pub transport: Transport,
+    /// Whose it is, where applications share alike.
+    pub application: u32,
+    /// Its weight, where flows share by weights; [`WEIGHT`](sounding_cc::sharing::WEIGHT) is ordinary.
+    pub weight: u32,
 }
 
 /// What a flow sends how.
@@ -61,13 +66,29 @@ impl Flow {
             acks: Acks::default(),
             buffer: None,
         };
-        Self { port, begins: HostInstant::default(), ends: None, transport: Transport::Tcp(tcp) }
+        Self::of(port, Transport::Tcp(tcp))
     }
 
     /// Datagrams from the beginning of the world.
     pub fn datagrams(port: Port, rate: Rate) -> Self {
-        let transport = Transport::Datagrams(rate);
-        Self { port, begins: HostInstant::default(), ends: None, transport }
+        Self::of(port, Transport::Datagrams(rate))
+    }
+
+    fn of(port: Port, transport: Transport) -> Self {
+        let begins = HostInstant::default();
+        Self { port, begins, ends: None, transport, application: 0, weight: WEIGHT }
+    }
+
+    /// The same, of this application.
+    #[must_use]
+    pub fn of_application(self, application: u32) -> Self {
+        Self { application, ..self }
+    }
+
+    /// The same, of this weight.
+    #[must_use]
+    pub fn weighs(self, weight: u32) -> Self {
+        Self { weight, ..self }
     }
 
     /// The same, later.

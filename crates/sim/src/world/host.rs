@@ -2,6 +2,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
+use sounding_cc::sharing::{Claim, Member, Part};
 use sounding_cc::{Controller, Start};
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -47,6 +48,8 @@ pub(super) struct Host {
     /// From when on there is nothing new to send.
     ends: HostInstant,
     seed: u64,
+    application: u32,
+    weight: u32,
     state: State,
     report: Report,
     /// What the sender had counted when the measurement began.
@@ -99,7 +102,7 @@ struct Request {
 
 impl Host {
     pub(super) fn new(id: FlowId, flow: Flow, now: HostInstant, seed: u64) -> Self {
-        let Flow { port, begins, ends, transport } = flow;
+        let Flow { port, begins, ends, transport, application, weight } = flow;
         let began = begins.max(now);
         Self {
             id,
@@ -107,6 +110,8 @@ impl Host {
             began,
             ends: ends.unwrap_or(HostInstant::from_nanos(u64::MAX)),
             seed,
+            application,
+            weight,
             state: State::Waiting(transport),
             report: Report::since(now),
             before: Counts::default(),
@@ -153,6 +158,26 @@ impl Host {
             State::Connecting { .. } => true,
             State::Datagrams { .. } => now < self.ends,
             State::Connected(connection) => now - connection.sender.last_sent() <= span,
+        }
+    }
+
+    /// What it wants of its link.
+    pub(super) fn member(&self, now: HostInstant) -> Member {
+        let claim = match &self.state {
+            State::Changing | State::Waiting(_) => Claim::Idle,
+            State::Connecting { .. } => Claim::Hungry,
+            State::Datagrams { .. } if now >= self.ends => Claim::Idle,
+            // Nobody asks a flow without a controller to send less.
+            State::Datagrams { rate, .. } => Claim::Limited(*rate),
+            State::Connected(connection) => connection.sender.claim(now),
+        };
+        Member { application: self.application, weight: self.weight, claim }
+    }
+
+    /// Tells the controller its flow's part.
+    pub(super) fn handle_part(&mut self, now: HostInstant, part: Part) {
+        if let State::Connected(connection) = &mut self.state {
+            connection.sender.handle_part(now, part);
         }
     }
 

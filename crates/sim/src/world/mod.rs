@@ -20,6 +20,7 @@ mod traffic;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use sounding_cc::sharing::Policy;
 use sounding_units::HostInstant;
 
 pub use ear::Listening;
@@ -50,6 +51,7 @@ pub struct World<N> {
     timers: Timers,
     ears: Vec<Ear>,
     outbox: Outbox,
+    policy: Policy,
     digest: Digest,
 }
 
@@ -64,8 +66,14 @@ impl<N: Network<Segment>> World<N> {
             timers: Timers::default(),
             ears: Vec::new(),
             outbox: Outbox::default(),
+            policy: Policy::default(),
             digest: Digest::default(),
         }
+    }
+
+    /// The flows of each device share its link by this policy, as far as their controllers ask for their part.
+    pub fn share_by(&mut self, policy: Policy) {
+        self.policy = policy;
     }
 
     /// Adds a flow. One that should have begun earlier begins at once.
@@ -190,8 +198,12 @@ impl<N: Network<Segment>> World<N> {
                 .iter()
                 .filter(|host| host.port() == port && host.is_active(now, ACTIVE_FOR));
             let sharing = u32::try_from(sharing.count()).unwrap_or(u32::MAX);
-            for flow in 0..self.flows.len() {
-                if self.flows[flow].port() == port {
+            let those = (0..self.flows.len()).filter(|&flow| self.flows[flow].port() == port);
+            let those: Vec<usize> = those.collect();
+            let members: Vec<_> = those.iter().map(|&flow| self.flows[flow].member(now)).collect();
+            for (flow, part) in those.into_iter().zip(self.policy.parts(&members)) {
+                {
+                    self.flows[flow].handle_part(now, part);
                     self.flows[flow].handle_estimate(
                         now,
                         &estimate,

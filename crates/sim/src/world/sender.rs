@@ -3,9 +3,10 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_cc::part::{DeliveryRate, Pacer, RttEstimator};
+use sounding_cc::sharing::{Claim, Part};
 use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
 use sounding_link::LinkEstimate;
-use sounding_units::{Bytes, HostInstant};
+use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::receiver::DELAY;
 use super::scoreboard::Scoreboard;
@@ -21,6 +22,7 @@ use super::traffic::Source;
 pub(super) struct Sender {
     controller: Box<dyn Controller>,
     mss: Bytes,
+    headers: Bytes,
     /// The most that may be unacknowledged: what the buffers of both ends hold.
     buffer: u64,
     source: Source,
@@ -40,6 +42,8 @@ pub(super) struct Sender {
     /// A probe is due whatever the window says.
     probe_due: bool,
     last_sent: HostInstant,
+    /// How fast it was last delivered, IP.
+    used: Rate,
     lost: Vec<(Bytes, Departure)>,
     counts: Counts,
 }
@@ -98,6 +102,7 @@ impl Sender {
         Self {
             controller,
             mss: start.mss,
+            headers: start.headers,
             buffer: buffer.map_or(u64::MAX, Bytes::count),
             source,
             board: Scoreboard::default(),
@@ -112,6 +117,7 @@ impl Sender {
             probed: None,
             probe_due: false,
             last_sent: start.now,
+            used: Rate::ZERO,
             lost: Vec::new(),
             counts: Counts::default(),
         }
@@ -127,6 +133,21 @@ impl Sender {
 
     pub(super) fn last_sent(&self) -> HostInstant {
         self.last_sent
+    }
+
+    /// What it wants of its link: an application that has nothing more is known for one as soon as it has been asked, and
+    /// has gone when nothing of it is under way for an RTT.
+    pub(super) fn claim(&self, now: HostInstant) -> Claim {
+        if self.blocked != Blocked::Application {
+            return Claim::Hungry;
+        }
+        let silent = self.board.in_flight() == Bytes::ZERO
+            && now - self.last_sent > self.rtt.smoothed().unwrap_or_default();
+        if silent { Claim::Idle } else { Claim::Limited(self.used) }
+    }
+
+    pub(super) fn handle_part(&mut self, now: HostInstant, part: Part) {
+        self.controller.handle_part(now, part);
     }
 
     pub(super) fn handle_request(&mut self, number: u64) {
@@ -172,6 +193,11 @@ impl Sender {
         }
         let newly_lost = self.find_lost(now);
         let (sent, rate) = self.rate.finish(now, self.rtt.least())?;
+        if let Some(rate) = rate {
+            let mss = self.mss.count().max(1);
+            let all = mss + self.headers.count();
+            self.used = Rate::from_bytes_per_sec(rate.bytes_per_sec() * all / mss);
+        }
         let ack = Ack {
             now,
             acked,

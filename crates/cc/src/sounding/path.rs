@@ -1,0 +1,112 @@
+use core::time::Duration;
+
+use sounding_units::HostInstant;
+
+use crate::Ack;
+use crate::part::{Round, Windowed};
+
+/// How long the path's RTT without queue is believed, as BBR believes its own (BBR draft §2.8).
+const LEAST_LASTS: u64 = 10_000_000_000;
+/// So many RTTs that all tell of a queue are believed before their round is over (RFC 9406 §4.3).
+const SAMPLES: u32 = 8;
+/// A queue of this, on top of all jitter, is one: every packet of a round has waited so long. On an uplink even the smallest
+/// RTT of a round varies with the rhythm of reports and with repeated blocks. Chosen over 24 seeds: with 16 ms uplinks stay
+/// below nine tenths of what they carry.
+pub(super) const QUEUE: Duration = Duration::from_millis(25);
+/// The most that scheduling, HARQ and reordering are believed to take beyond the least, in the mean of a round: one
+/// repetition of LTE in its FDD and the wait for a grant. Chosen.
+const MOST_JITTER: Duration = Duration::from_millis(20);
+
+/// What acknowledgements tell of a path: its RTT without queue, what the radio adds to that without being full, and the
+/// queue on top.
+///
+/// A block that is repeated, or waits for its grant, is late and no sign of congestion. What every packet of a round waits
+/// for is: the smallest RTT of a round beyond the least of all is the queue that stands, and the mean beyond the smallest
+/// is what the radio does to packets that find none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PathRtt {
+    least: Option<Windowed<Duration>>,
+    round: Round,
+    smallest: Option<Duration>,
+    sum: Duration,
+    samples: u32,
+    jitter: Duration,
+    queue: Duration,
+    /// The smallest RTT of the last whole round.
+    last: Duration,
+}
+
+/// What an acknowledgement came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// It ended a round.
+    pub(super) over: bool,
+    /// The queue that stands, if enough of the round is seen to say.
+    pub(super) queue: Option<Duration>,
+}
+
+impl PathRtt {
+    pub(super) fn new(now: HostInstant, rtt: Option<Duration>) -> Self {
+        Self {
+            least: rtt.map(|rtt| Windowed::min(LEAST_LASTS, now.as_nanos(), rtt)),
+            round: Round::default(),
+            smallest: None,
+            sum: Duration::ZERO,
+            samples: 0,
+            jitter: Duration::ZERO,
+            queue: Duration::ZERO,
+            last: Duration::ZERO,
+        }
+    }
+
+    pub(super) fn handle_ack(&mut self, ack: &Ack) -> Seen {
+        if let Some(rtt) = ack.rtt {
+            let now = ack.now.as_nanos();
+            match &mut self.least {
+                Some(least) => least.update(now, rtt),
+                None => self.least = Some(Windowed::min(LEAST_LASTS, now, rtt)),
+            }
+            self.smallest = Some(self.smallest.map_or(rtt, |smallest| smallest.min(rtt)));
+            self.sum += rtt;
+            self.samples += 1;
+        }
+        let over = self.round.handle_ack(ack);
+        let (Some(least), Some(smallest)) = (self.least(), self.smallest) else {
+            return Seen { over, queue: None };
+        };
+        let known = over || self.samples >= SAMPLES;
+        let queue = known.then(|| smallest.saturating_sub(least));
+        if over {
+            let jitter = (self.sum / self.samples.max(1)).saturating_sub(smallest);
+            self.jitter = (self.jitter * 7 + jitter.min(MOST_JITTER)) / 8;
+            (self.queue, self.last) = (queue.unwrap_or_default(), smallest);
+            (self.smallest, self.sum, self.samples) = (None, Duration::ZERO, 0);
+        }
+        Seen { over, queue }
+    }
+
+    /// The RTT of a packet that waits for nothing.
+    pub(super) fn least(&self) -> Option<Duration> {
+        self.least.map(|filter| filter.best())
+    }
+
+    /// What the radio adds in the mean.
+    pub(super) fn jitter(&self) -> Duration {
+        self.jitter
+    }
+
+    /// The queue that stood in the last whole round.
+    pub(super) fn queue(&self) -> Duration {
+        self.queue
+    }
+
+    /// The smallest RTT of the last whole round.
+    pub(super) fn smallest(&self) -> Duration {
+        self.last
+    }
+
+    /// The path has got longer: what was its least before is not any more.
+    pub(super) fn handle_longer(&mut self, now: HostInstant, rtt: Duration) {
+        self.least = Some(Windowed::min(LEAST_LASTS, now.as_nanos(), rtt));
+    }
+}

@@ -1,0 +1,161 @@
+//! Flows over a link that is given, its modem's records their feed: everything in virtual time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sounding_cc::oracle::Oracle;
+use sounding_cc::{Controller, Start};
+use sounding_link::Bound;
+use sounding_sim::world::{Event, Flow, Listening, MakeController, Segment};
+use sounding_sim::{Device, Links, Network, PathConfig, Port, Wired, World};
+use sounding_trace::{Schedule, Steps};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::scripted::Scripted;
+use crate::radio::RadioLink;
+
+/// The flow begins this long after the link, as the modem's first reports arrive.
+pub(super) const HEAD_START: Duration = Duration::from_millis(300);
+/// What acknowledgements come back over: not what is compared.
+pub(super) const WIDE: Rate = Rate::from_bits_per_sec(1_000_000_000);
+
+/// How flows are sent over a link.
+#[derive(Clone, Debug)]
+pub(super) struct Course {
+    /// One-way propagation delay of either direction.
+    pub(super) delay: Duration,
+    /// Until when.
+    pub(super) until: Duration,
+    /// How often an estimate is published, if not as the daemon does it.
+    pub(super) every: Option<Duration>,
+    /// What a wire behind the radio carries, if one is to be the narrower at times.
+    pub(super) wire: Option<Steps>,
+    /// What controllers that draw lots draw from.
+    pub(super) seed: u64,
+}
+
+/// A flow and who sends it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entrant<'a> {
+    pub(super) controller: &'a str,
+    /// From when on, after the others.
+    pub(super) begins: Duration,
+}
+
+/// A packet that arrived.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) at: Duration,
+    pub(super) queueing: Duration,
+    pub(super) size: u64,
+    pub(super) flow: u32,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Passage {
+    /// In order of time.
+    pub(super) arrivals: Vec<Arrival>,
+    /// When the first flow's controller was in another state than before, and in which.
+    pub(super) states: Vec<(Duration, &'static str)>,
+}
+
+impl Passage {
+    pub(super) fn handle_event(&mut self, now: HostInstant, event: &Event<'_>) {
+        let origin = HostInstant::default();
+        match event {
+            Event::Arrived { packet, flow } => self.arrivals.push(Arrival {
+                at: packet.exits - origin,
+                queueing: packet.left - packet.joined,
+                size: packet.size.count(),
+                flow: flow.0,
+            }),
+            Event::Acked { controller, flow, .. } if flow.0 == 0 => {
+                let state = controller.state();
+                if self.states.last().is_none_or(|(_, last)| *last != state) {
+                    self.states.push((now - origin, state));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What nobody but the oracle is told.
+pub(super) const ORACLE: &str = "oracle";
+
+/// Sends flows over a link.
+pub(super) fn run(link: &RadioLink, course: &Course, entrants: &[Entrant<'_>]) -> Passage {
+    let origin = HostInstant::default();
+    let path = |schedule: Schedule| PathConfig { delay: course.delay, ..PathConfig::new(schedule) };
+    let up = path(Schedule::from(link.offered.clone()));
+    let down = path(Schedule::from(Steps::constant(WIDE)));
+    match &course.wire {
+        None => {
+            let links = Links::one(&up, &down, origin);
+            send(Scripted::new(links, link), link, course, entrants)
+        }
+        Some(steps) => {
+            let links = Links::one(&up, &down, origin);
+            let wire = PathConfig::new(steps.clone());
+            let back = PathConfig::new(Steps::constant(WIDE));
+            let wired = Wired::new(links, &wire, &back, origin);
+            send(Scripted::new(wired, link), link, course, entrants)
+        }
+    }
+}
+
+fn send<N: Network<Segment>>(
+    network: N,
+    link: &RadioLink,
+    course: &Course,
+    entrants: &[Entrant<'_>],
+) -> Passage {
+    let mut world = World::new(network, course.seed);
+    let port = Port::up(Device(0));
+    let mut listening = Listening::new(port);
+    if let Some(every) = course.every {
+        listening.every = every;
+    }
+    // The link was made from the grants: here they are its capacity by construction.
+    listening.estimator.assume = Some(Bound::Capacity);
+    world.listen(listening);
+    let offered = Arc::new(Schedule::from(link.offered.clone()));
+    let flows = entrants.len() as u64;
+    for entrant in entrants {
+        let told =
+            course.every.and_then(|every| sounding_cc::told_every(entrant.controller, every));
+        let make: MakeController = match (told, sounding_cc::by_name(entrant.controller)) {
+            (Some(make), _) => make,
+            (None, Some(make)) => Box::new(make),
+            (None, None) => Box::new(oracle(Arc::clone(&offered), flows)),
+        };
+        let begins = HostInstant::default() + HEAD_START + entrant.begins;
+        world.add_flow(Flow::bulk(port, make).begins(begins));
+    }
+    let (mut passage, origin) = (Passage::default(), HostInstant::default());
+    world.observe_until(origin + course.until, &mut |now: HostInstant, event: &Event<'_>| {
+        passage.handle_event(now, event);
+    });
+    passage
+}
+
+fn oracle(
+    offered: Arc<Schedule>,
+    flows: u64,
+) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static {
+    move |start| {
+        // Nothing leaves a link in the millisecond in which it came.
+        let lead = Duration::from_millis(1);
+        let (mss, all) = (start.mss.count(), start.mss.count() + start.headers.count());
+        Box::new(Oracle::new(start, lead, move |until| {
+            let carried = offered.capacity(Duration::ZERO, until - HostInstant::default());
+            Bytes::new(carried.count() * mss / all / flows)
+        }))
+    }
+}
+
+/// Whether somebody of this name can be sent.
+pub(super) fn is_known(name: &str) -> bool {
+    name == ORACLE || sounding_cc::by_name(name).is_some()
+}

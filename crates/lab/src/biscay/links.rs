@@ -1,0 +1,174 @@
+//! The links that flows are sent over: public recordings, or a set that `sounding lab dataset` made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_trace::{Trace, mahimahi};
+use thiserror::Error;
+
+use crate::radio::RadioLink;
+
+/// One of the paper's four scenarios, as far as is known (BISCAY §5.3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scenario {
+    /// On the move; of public recordings nobody knows at what hour.
+    Mobile,
+    /// Standing, at any hour.
+    Static,
+    /// On the move, in busy hours.
+    MobileOnPeak,
+    /// On the move, at night.
+    MobileOffPeak,
+    /// Standing, in busy hours.
+    StaticOnPeak,
+    /// Standing, at night.
+    StaticOffPeak,
+}
+
+impl Scenario {
+    /// What tables call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mobile => "mobile",
+            Self::Static => "static",
+            Self::MobileOnPeak => "mobile on-peak",
+            Self::MobileOffPeak => "mobile off-peak",
+            Self::StaticOnPeak => "static on-peak",
+            Self::StaticOffPeak => "static off-peak",
+        }
+    }
+
+    /// Whether the device moved.
+    pub const fn is_mobile(self) -> bool {
+        matches!(self, Self::Mobile | Self::MobileOnPeak | Self::MobileOffPeak)
+    }
+}
+
+/// A link that is not read yet.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// How it was recorded.
+    pub scenario: Scenario,
+    path: PathBuf,
+}
+
+/// Why there are no links.
+#[derive(Debug, Error)]
+pub enum LinksError {
+    /// A file cannot be read.
+    #[error("{path}: {error}")]
+    Read {
+        /// Which.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is there, and not what it should be.
+    #[error("{path}: {error}")]
+    Format {
+        /// Which.
+        path: String,
+        /// What is wrong.
+        error: String,
+    },
+    /// There is nothing.
+    #[error("{folder} has no link, or none whose name contains {filter:?}")]
+    Nothing {
+        /// Where was looked.
+        folder: String,
+        /// For what.
+        filter: String,
+    },
+}
+
+/// Public recordings of LTE and NR as packet-delivery files, as `traces/files.tsv` lists them; 3G is none of the paper's
+/// networks.
+pub fn real(data: &Path) -> Result<Vec<Entry>, LinksError> {
+    let index = data.join("traces/files.tsv");
+    let text = read(&index)?;
+    let mut entries = Vec::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [_, file, format, network, mobility, ..] = cells[..] else { continue };
+        if format != "mm" || !network.starts_with("LTE") {
+            continue;
+        }
+        let scenario =
+            if mobility.contains("static") { Scenario::Static } else { Scenario::Mobile };
+        let name = file.rsplit('/').next().unwrap_or(file).to_owned();
+        entries.push(Entry { name, scenario, path: data.join("traces").join(file) });
+    }
+    entries.retain(|entry| entry.path.is_file());
+    Ok(entries)
+}
+
+/// Both ways of each trace of a set.
+pub fn dataset(folder: &Path) -> Result<Vec<Entry>, LinksError> {
+    #[derive(serde::Deserialize)]
+    struct Manifest {
+        traces: Vec<crate::dataset::Made>,
+    }
+    let path = folder.join("manifest.json");
+    let manifest: Manifest = serde_json::from_str(&read(&path)?).map_err(|error| {
+        LinksError::Format { path: path.display().to_string(), error: error.to_string() }
+    })?;
+    let mut entries = Vec::new();
+    for made in manifest.traces {
+        let scenario = match (made.scenario.mobile, made.scenario.on_peak) {
+            (true, true) => Scenario::MobileOnPeak,
+            (true, false) => Scenario::MobileOffPeak,
+            (false, true) => Scenario::StaticOnPeak,
+            (false, false) => Scenario::StaticOffPeak,
+        };
+        for way in ["up", "down"] {
+            entries.push(Entry {
+                name: format!("{}.{way}", made.name),
+                scenario,
+                path: folder.join(&made.name).join(format!("{way}.trace")),
+            });
+        }
+    }
+    Ok(entries)
+}
+
+/// Those whose name contains `filter`, and at most so many, evenly over the list.
+pub fn chosen(
+    mut entries: Vec<Entry>,
+    folder: &Path,
+    filter: Option<&str>,
+    most: Option<usize>,
+) -> Result<Vec<Entry>, LinksError> {
+    let filter = filter.unwrap_or_default();
+    entries.retain(|entry| entry.name.contains(filter));
+    if let Some(most) = most.filter(|most| (1..entries.len()).contains(most)) {
+        let count = entries.len();
+        entries = (0..most).map(|at| entries[at * count / most].clone()).collect();
+    }
+    if entries.is_empty() {
+        let folder = folder.display().to_string();
+        return Err(LinksError::Nothing { folder, filter: filter.into() });
+    }
+    Ok(entries)
+}
+
+fn read(path: &Path) -> Result<String, LinksError> {
+    fs::read_to_string(path)
+        .map_err(|error| LinksError::Read { path: path.display().to_string(), error })
+}
+
+impl Entry {
+    /// The link, with a modelled modem that is granted just what it offers for so long.
+    pub fn open(&self, span: Duration) -> Result<RadioLink, LinksError> {
+        let path = || self.path.display().to_string();
+        let bytes =
+            fs::read(&self.path).map_err(|error| LinksError::Read { path: path(), error })?;
+        let trace: Trace = mahimahi::parse(&bytes)
+            .map_err(|error| LinksError::Format { path: path(), error: error.to_string() })?;
+        Ok(RadioLink::of_trace(&self.name, trace, span))
+    }
+}

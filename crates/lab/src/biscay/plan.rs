@@ -1,0 +1,70 @@
+//! What an item of the evaluation runs.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use sounding_cell::quantity as time;
+
+use super::Setting;
+use super::course::is_known;
+
+/// See the module. Files of `papers/biscay`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// For people.
+    pub about: String,
+    /// Who sends: controllers, or the oracle.
+    #[serde(deserialize_with = "known")]
+    pub controllers: Vec<String>,
+    /// So many of each at once, one number after the other.
+    #[serde(default = "one")]
+    pub flows: Vec<usize>,
+    /// Of several, each begins so long after the one before.
+    #[serde(default, deserialize_with = "time::duration")]
+    pub stagger: Duration,
+    /// Time between two estimates in milliseconds, one after the other; without, as the daemon has it.
+    #[serde(default)]
+    pub every_ms: Vec<u64>,
+    /// Propagation delay, each way.
+    #[serde(deserialize_with = "time::duration")]
+    pub delay: Duration,
+    /// How long each run lasts.
+    #[serde(deserialize_with = "time::duration")]
+    pub duration: Duration,
+    /// A wire behind the radio, and what it carries when.
+    #[serde(default)]
+    pub wire: Option<String>,
+}
+
+fn one() -> Vec<usize> {
+    vec![1]
+}
+
+fn known<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let names = Vec::<String>::deserialize(from)?;
+    match names.iter().find(|name| !is_known(name)) {
+        None => Ok(names),
+        Some(name) => Err(serde::de::Error::custom(format!("nobody is called {name:?}"))),
+    }
+}
+
+impl Plan {
+    /// Each combination, in order. Who is told nothing is tried once, however often others are told.
+    pub(super) fn settings(&self) -> Vec<Setting<'_>> {
+        let mut settings = Vec::new();
+        for controller in &self.controllers {
+            let told = matches!(controller.as_str(), "biscay" | "sounding");
+            for &flows in &self.flows {
+                let setting = |every| Setting { controller, flows, every };
+                match told {
+                    true if !self.every_ms.is_empty() => settings.extend(
+                        self.every_ms.iter().map(|&ms| setting(Some(Duration::from_millis(ms)))),
+                    ),
+                    _ => settings.push(setting(None)),
+                }
+            }
+        }
+        settings
+    }
+}

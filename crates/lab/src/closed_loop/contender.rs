@@ -1,0 +1,85 @@
+//! Who sends.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sounding_cc::oracle::Oracle;
+use sounding_cc::{Controller, Make, Start};
+use sounding_link::Bound;
+use sounding_units::{Bytes, HostInstant};
+
+/// Who sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contender {
+    /// BISCAY as published, which knows no floor: every estimate is taken for all that the link carries.
+    Published,
+    /// A controller of the registry.
+    Named(&'static str),
+    /// One that knows what the radio would have sent when, had there always been something waiting.
+    Oracle,
+}
+
+/// What the oracle is told.
+#[derive(Clone, Debug)]
+pub(super) struct Knows {
+    /// Payload that was sent by when.
+    pub(super) carried: Arc<[(HostInstant, u64)]>,
+    /// Of how many flows each has an equal part.
+    pub(super) flows: u64,
+    /// From leaving the sender to being sent by the radio.
+    pub(super) lead: Duration,
+}
+
+impl Contender {
+    /// The contender of this name: `oracle`, `biscay-published`, or a controller's.
+    pub fn by_name(name: &str) -> Option<Self> {
+        match name {
+            "oracle" => Some(Self::Oracle),
+            "biscay-published" => Some(Self::Published),
+            name => sounding_cc::names().find(|known| *known == name).map(Self::Named),
+        }
+    }
+
+    /// The names that [`by_name`](Self::by_name) knows.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        ["oracle", "biscay-published"].into_iter().chain(sounding_cc::names())
+    }
+
+    pub(super) fn assume(self) -> Option<Bound> {
+        (self == Self::Published).then_some(Bound::Capacity)
+    }
+
+    pub(super) fn make(
+        self,
+        knows: Knows,
+    ) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static {
+        let named: Option<Make> = match self {
+            Self::Published => sounding_cc::by_name("biscay"),
+            Self::Named(name) => sounding_cc::by_name(name),
+            Self::Oracle => None,
+        };
+        move |start| match named {
+            Some(make) => make(start),
+            None => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
+        }
+    }
+}
+
+impl Knows {
+    fn by(&self, until: HostInstant) -> Bytes {
+        let passed = self.carried.partition_point(|(at, _)| *at <= until);
+        let sum = passed.checked_sub(1).map_or(0, |last| self.carried[last].1);
+        Bytes::new(sum / self.flows)
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Published => "biscay-published",
+            Self::Named(name) => name,
+            Self::Oracle => "oracle",
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! Windows that do not answer to the network.
+
+use sounding_cc::sharing::Part;
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss};
+use sounding_link::LinkEstimate;
+use sounding_units::{Bytes, HostInstant, Rate};
+
+/// A window that never changes.
+#[derive(Debug)]
+pub(super) struct Fixed(pub(super) Bytes);
+
+impl Controller for Fixed {
+    fn handle_ack(&mut self, _ack: &Ack) {}
+    fn handle_loss(&mut self, _loss: &Loss) {}
+    fn handle_timeout(&mut self, _now: HostInstant) {}
+
+    fn cwnd(&self) -> Bytes {
+        self.0
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn state(&self) -> &'static str {
+        "fixed"
+    }
+}
+
+/// A window that something else than the network limits, as a receiver does, until it is freed.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) most: Bytes,
+    pub(super) freed: HostInstant,
+    pub(super) now: HostInstant,
+    pub(super) inner: Box<dyn Controller>,
+}
+
+impl Controller for Held {
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        self.now = sent.at;
+        self.inner.handle_sent(sent, size);
+    }
+
+    fn handle_delivered(&mut self, delivered: &Delivered) {
+        self.inner.handle_delivered(delivered);
+    }
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        self.now = ack.now;
+        self.inner.handle_ack(ack);
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.inner.handle_loss(loss);
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.inner.handle_timeout(now);
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.inner.handle_spurious_timeout(now);
+    }
+
+    fn handle_part(&mut self, now: HostInstant, part: Part) {
+        self.inner.handle_part(now, part);
+    }
+
+    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
+        self.inner.handle_estimate(now, estimate, flows);
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.now = now;
+        self.inner.handle_time(now);
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        self.inner.wakeup()
+    }
+
+    fn cwnd(&self) -> Bytes {
+        let cwnd = self.inner.cwnd();
+        if self.now >= self.freed { cwnd } else { cwnd.min(self.most) }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.inner.pacing_rate()
+    }
+
+    fn state(&self) -> &'static str {
+        self.inner.state()
+    }
+}

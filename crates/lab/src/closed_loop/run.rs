@@ -1,0 +1,277 @@
+//! One run, and what it is judged by.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_cc::{Controller, Start};
+use sounding_cell::config::InvalidConfig;
+use sounding_link::Bound;
+use sounding_sim::world::{Event, Flow, FlowId, Listening};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::contender::{Contender, Knows};
+use super::held::{Fixed, Held};
+use super::scenario::{Case, FREED, GOES, Kind, Scenario, WIRE};
+
+/// More than any of these links holds, and less than RLC's queue of 2 MB, so that nothing is dropped.
+const FLOOD: Bytes = Bytes::new(1_800_000);
+/// One packet in 40 ms: a link that carries it has nothing else to do.
+const LIGHT: Rate = Rate::from_bits_per_sec(300_000);
+/// Until then flows begin.
+const BEGUN: Duration = Duration::from_secs(2);
+/// What fairness is looked at in.
+const SHORT: Duration = Duration::from_millis(500);
+
+/// A packet that arrived: when, after how long, when the radio had sent it, how large, and whose.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    at: Duration,
+    delay: Duration,
+    /// From entering the radio's queue, or that of the wire, until its last byte had been sent once.
+    queueing: Duration,
+    sent: Duration,
+    size: u64,
+    flow: FlowId,
+}
+
+/// What a link could do with the same seed: judged by, and told to nobody but the oracle.
+#[derive(Clone, Debug)]
+pub(super) struct Truth {
+    scenario: Scenario,
+    span: Duration,
+    /// A flow that always has something waiting.
+    full: Vec<Arrival>,
+    /// What the radio had sent of it by when, payload.
+    carried: Arc<[(HostInstant, u64)]>,
+    /// One-way delays of a flow that never waits for itself: the least, and the 95th percentile.
+    least: Duration,
+    empty_p95_ms: f64,
+}
+
+/// What became of a run.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Score {
+    /// Throughput of all flows over what a flow got that always has something waiting, from 2 s on; of a climb or a
+    /// handover from when it is over.
+    pub share: f64,
+    /// The 95th percentile of one-way delays, and that of the same link while it is empty, ms.
+    pub p95_ms: f64,
+    /// See [`p95_ms`](Self::p95_ms).
+    pub empty_p95_ms: f64,
+    /// The 95th percentile of what packets waited until they had been sent once, and of what repetitions and the order of
+    /// packets took after that, ms.
+    pub queueing_p95_ms: f64,
+    /// See [`queueing_p95_ms`](Self::queueing_p95_ms).
+    pub after_p95_ms: f64,
+    /// Round trips until 95 % of the capacity after a climb began, or 90 % after a handover was over; `None` of other
+    /// cases, infinite if that never came.
+    pub round_trips: Option<f64>,
+    /// Of several flows: Jain's index in the mean over windows of 500 ms.
+    pub jain: Option<f64>,
+    /// Of several flows: what the one with the least got, over an equal part.
+    pub least: Option<f64>,
+}
+
+impl Score {
+    /// What of the 95th percentile is more than the empty link's.
+    pub fn over_ms(&self) -> f64 {
+        self.p95_ms - self.empty_p95_ms
+    }
+}
+
+impl Truth {
+    pub(super) fn of(kind: Kind, case: Case, seed: u64) -> Result<Self, InvalidConfig> {
+        let (scenario, span) = (Scenario::of(kind, case, seed), case.span());
+        let flood = Flow::bulk(kind.port(), |_| Box::new(Fixed(FLOOD)));
+        let full = run(&scenario, span, None, vec![flood])?;
+        let light = run(&scenario, span, None, vec![Flow::datagrams(kind.port(), LIGHT)])?;
+        let mut empty: Vec<_> = within(&light, BEGUN, span).map(|packet| packet.delay).collect();
+        empty.sort_unstable();
+        let mut sent: Vec<_> = full.iter().map(|packet| (packet.sent, packet.size)).collect();
+        sent.sort_unstable();
+        let mut sum = 0;
+        let carried = sent.into_iter().map(|(at, size)| {
+            sum += size.saturating_sub(HEADERS);
+            (HostInstant::default() + at, sum)
+        });
+        let carried = carried.collect();
+        let least = empty.first().copied().unwrap_or_default();
+        Ok(Self { scenario, span, full, carried, least, empty_p95_ms: p95_ms(&empty) })
+    }
+
+    /// What the oracle is told, one of so many flows.
+    fn knows(&self, flows: u64) -> Knows {
+        Knows { carried: Arc::clone(&self.carried), flows, lead: self.scenario.kind.lead() }
+    }
+
+    /// What the idle path takes there and back.
+    fn rtt(&self) -> Duration {
+        self.least + WIRE
+    }
+}
+
+/// TCP and IPv4 with timestamps.
+const HEADERS: u64 = 52;
+
+fn within(arrivals: &[Arrival], from: Duration, to: Duration) -> impl Iterator<Item = &Arrival> {
+    let first = arrivals.partition_point(|packet| packet.at < from);
+    arrivals[first..].iter().take_while(move |packet| packet.at < to)
+}
+
+fn bytes(arrivals: &[Arrival], from: Duration, to: Duration) -> f64 {
+    within(arrivals, from, to).map(|packet| packet.size).sum::<u64>() as f64
+}
+
+/// What arrived, in that order.
+fn run(
+    scenario: &Scenario,
+    span: Duration,
+    assume: Option<Bound>,
+    flows: Vec<Flow>,
+) -> Result<Vec<Arrival>, InvalidConfig> {
+    let port = scenario.kind.port();
+    let mut world = scenario.world()?;
+    let mut listening = Listening { latency: scenario.kind.latency(), ..Listening::new(port) };
+    listening.estimator.assume = assume;
+    world.listen(listening);
+    for flow in flows {
+        world.add_flow(flow);
+    }
+    let (mut arrivals, origin) = (Vec::new(), HostInstant::default());
+    world.observe_until(origin + span, &mut |_: HostInstant, event: &Event<'_>| {
+        if let Event::Arrived { packet, flow } = event {
+            arrivals.push(Arrival {
+                at: packet.exits - origin,
+                delay: packet.exits - packet.entered,
+                queueing: packet.left - packet.joined,
+                sent: packet.left - origin,
+                size: packet.size.count(),
+                flow: *flow,
+            });
+        }
+    });
+    Ok(arrivals)
+}
+
+/// Makes a run of a case, and judges it.
+pub(super) fn judge(
+    truth: &Truth,
+    case: Case,
+    contender: Contender,
+) -> Result<Score, InvalidConfig> {
+    let flows = flows(truth, case, contender);
+    let count = flows.len();
+    let arrivals = run(&truth.scenario, truth.span, contender.assume(), flows)?;
+    let (measured, round_trips) = match case {
+        Case::Climb => since(truth, &arrivals, FREED, 0.95, 10),
+        Case::Handover => since(truth, &arrivals, back(&truth.full), 0.90, 5),
+        _ => (BEGUN, None),
+    };
+    let p95_ms = |of: fn(&Arrival) -> Duration| {
+        let mut values: Vec<_> = within(&arrivals, measured, truth.span).map(of).collect();
+        values.sort_unstable();
+        p95_ms(&values)
+    };
+    let several = (count > 1).then(|| fairness(&arrivals, count, truth.span));
+    Ok(Score {
+        share: bytes(&arrivals, measured, truth.span)
+            / bytes(&truth.full, measured, truth.span).max(1.0),
+        p95_ms: p95_ms(|packet| packet.delay),
+        queueing_p95_ms: p95_ms(|packet| packet.queueing),
+        after_p95_ms: p95_ms(|packet| packet.at - packet.sent),
+        empty_p95_ms: truth.empty_p95_ms,
+        round_trips,
+        jain: several.map(|(jain, _)| jain),
+        least: several.map(|(_, least)| least),
+    })
+}
+
+fn flows(truth: &Truth, case: Case, contender: Contender) -> Vec<Flow> {
+    let port = truth.scenario.kind.port();
+    let one = |flows: u64| Flow::bulk(port, contender.make(truth.knows(flows)));
+    match case {
+        Case::Still | Case::Alone | Case::Handover => vec![one(1)],
+        Case::Two => vec![one(2), one(2)],
+        Case::Three => vec![one(3), one(3), one(3)],
+        Case::BesideCubic => {
+            let cubic = Contender::Named("cubic");
+            vec![one(2), Flow::bulk(port, cubic.make(truth.knows(2)))]
+        }
+        Case::Climb => {
+            let capacity = bytes(&truth.full, FREED / 2, FREED) / (FREED / 2).as_secs_f64();
+            let window = capacity * 0.05 * truth.rtt().as_secs_f64() / 1_500.0;
+            let most = Bytes::new(window.round().max(1.0) as u64 * 1_448);
+            let make = contender.make(truth.knows(1));
+            vec![Flow::bulk(port, move |start: &Start| -> Box<dyn Controller> {
+                let freed = HostInstant::default() + FREED;
+                Box::new(Held { most, freed, now: start.now, inner: make(start) })
+            })]
+        }
+    }
+}
+
+/// When the device is served again after a handover: after the longest pause that follows the command.
+fn back(full: &[Arrival]) -> Duration {
+    const LONGEST: Duration = Duration::from_millis(500);
+    let after = full.windows(2).filter(|pair| (GOES..GOES + LONGEST).contains(&pair[0].at));
+    let longest = after.max_by_key(|pair| pair[1].at - pair[0].at);
+    longest.map_or(GOES, |pair| pair[1].at)
+}
+
+/// When from `from` on an RTT brings such a part of the capacity, and how many RTTs that took; a few RTTs later, when what
+/// the way there left behind is gone, it is time to measure.
+fn since(
+    truth: &Truth,
+    arrivals: &[Arrival],
+    from: Duration,
+    part: f64,
+    settled: u32,
+) -> (Duration, Option<f64>) {
+    let rtt = truth.rtt();
+    let step = Duration::from_millis(1);
+    let latest = truth.span.saturating_sub(rtt);
+    let mut at = from;
+    while at < latest {
+        let could = bytes(&truth.full, at, at + rtt);
+        if could > 0.0 && bytes(arrivals, at, at + rtt) >= part * could {
+            let rtts = (at + rtt - from).as_secs_f64() / rtt.as_secs_f64();
+            return ((at + rtt * settled).min(truth.span - SHORT), Some(rtts));
+        }
+        at += step;
+    }
+    (truth.span - SHORT, Some(f64::INFINITY))
+}
+
+/// Jain's index in the mean over short windows, and the least that a flow got over an equal part.
+fn fairness(arrivals: &[Arrival], flows: usize, span: Duration) -> (f64, f64) {
+    let shares = |from, to| {
+        let mut shares = vec![0.0; flows];
+        for packet in within(arrivals, from, to) {
+            shares[packet.flow.0 as usize] += packet.size as f64;
+        }
+        shares
+    };
+    let windows = ((span - BEGUN).as_nanos() / SHORT.as_nanos()) as u32;
+    let jains =
+        (0..windows).filter_map(|at| jain(&shares(BEGUN + SHORT * at, BEGUN + SHORT * (at + 1))));
+    let jains: Vec<f64> = jains.collect();
+    let all = shares(BEGUN, span);
+    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let equal = all.iter().sum::<f64>() / flows as f64;
+    (jains.iter().sum::<f64>() / jains.len().max(1) as f64, least / equal.max(1.0))
+}
+
+/// Jain's index of some shares; `None` of nothing.
+pub fn jain(shares: &[f64]) -> Option<f64> {
+    let (sum, squares) = shares
+        .iter()
+        .fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+/// By nearest rank; zero of nothing.
+fn p95_ms(sorted: &[Duration]) -> f64 {
+    let rank = (sorted.len() * 95).div_ceil(100).max(1);
+    sorted.get(rank - 1).map_or(0.0, |delay| delay.as_secs_f64() * 1e3)
+}

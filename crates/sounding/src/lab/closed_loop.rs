@@ -1,0 +1,76 @@
+use std::process::ExitCode;
+
+use miette::IntoDiagnostic;
+use sounding_lab::closed_loop::{Case, Contender, Kind, Plan, run};
+
+use super::Output;
+
+/// Controllers on modelled cells whose grants answer what is sent: throughput, delay, climbs, handovers, fairness
+///
+/// Of each cell it is found out first what it can carry and how long it takes while it is empty. `biscay-published` takes
+/// every estimate for all that the link carries, and stays where its own window holds it; `oracle` knows what the radio
+/// would have sent when.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Who sends: controllers, `biscay-published`, `oracle`
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_values = ["sounding", "biscay", "biscay-published", "bbr", "cubic", "oracle"],
+        value_parser = contender
+    )]
+    controllers: Vec<Contender>,
+
+    /// What they meet: still, alone, climb, handover, two, three, beside-cubic
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = case)]
+    cases: Vec<Case>,
+
+    /// Cells of each kind
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    seeds: u64,
+
+    /// The first cell's seed; the others follow
+    #[arg(long, value_name = "SEED", default_value_t = 1001, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
+    first: u64,
+
+    /// Runs at once; as many as this machine has processors unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+fn contender(name: &str) -> Result<Contender, String> {
+    Contender::by_name(name)
+        .ok_or_else(|| format!("there are {}", Contender::names().collect::<Vec<_>>().join(", ")))
+}
+
+fn case(name: &str) -> Result<Case, String> {
+    Case::ALL
+        .into_iter()
+        .find(|case| case.name() == name)
+        .ok_or_else(|| format!("there are {}", Case::ALL.map(Case::name).join(", ")))
+}
+
+pub(super) fn execute(args: Args) -> miette::Result<ExitCode> {
+    let plan = Plan {
+        contenders: args.controllers,
+        cases: if args.cases.is_empty() { Case::ALL.to_vec() } else { args.cases },
+        kinds: Kind::ALL.to_vec(),
+        first: args.first,
+        seeds: args.seeds,
+        jobs: args.jobs.map_or_else(crate::sim::processors, usize::from),
+    };
+    let progress = |done: usize, all: usize| {
+        if done.is_multiple_of(all.div_ceil(20)) {
+            eprintln!("{done} of {all} cells");
+        }
+    };
+    let outcome = run(&plan, progress).into_diagnostic()?;
+    let text = outcome.to_string();
+    let page = format!("```\n{text}```\n\n{}", outcome.provenance);
+    args.output.write(&text, &page, &outcome)?;
+    Ok(ExitCode::SUCCESS)
+}
