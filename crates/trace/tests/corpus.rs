@@ -34,6 +34,19 @@ const SEEDS: &[(&str, u8, &[u8], bool)] = &[
     ("steps-back", 1, b"0s 1Mbit, 2s 1Mbit, 1s 1Mbit", false),
     ("steps-without-units", 1, b"0 20", false),
     ("steps-of-points", 1, b"... 1bit", false),
+    ("series", 2, b"10.0 9.9\n11.0\t2\n11.0 7\n13.0 , 4.5\n", true),
+    ("series-of-no-rate", 2, b"0 0\n1 0\n", true),
+    ("series-back", 2, b"2 2\n3 4\n2 3\n", false),
+    ("series-of-one-line", 2, b"1 2\n", false),
+    ("series-of-no-numbers", 2, b"0 0\n1 inf\n", false),
+    (
+        "log-of-g-nettrack",
+        3,
+        b"Timestamp,Longitude,Latitude,DL_bitrate,UL_bitrate\nx,1,2,72,20\nx,1,2,0,5\n",
+        true,
+    ),
+    ("log-without-its-column", 3, b"Timestamp,Longitude,Latitude\nx,1,2\n", false),
+    ("log-with-a-hole", 3, b"Timestamp,Longitude,Latitude,DL_bitrate\nx,1,2,72\nx,1\n", false),
 ];
 
 #[test]
