@@ -44,6 +44,19 @@ const SEEDS: &[(&str, u8, &[u8], bool)] = &[
     ("log-of-pantheon", 3, b"# init timestamp: 1540000000.125\n98.250 + 1500 2\n98.250 - 1500 52.125 1\n", false),
     ("log-of-two-clocks", 3, b"98.250 - 1500 -0.125 1\n", false),
     ("log-of-nothing", 3, b"# [ ] ( \n# mahimahi config: [delay ms] [delay 99999999999999999999 ms]\n+ - #\n1 + +1\n", false),
+    ("series", 4, b"10.0 9.9\n11.0\t2\n11.0 7\n13.0 , 4.5\n", true),
+    ("series-of-no-rate", 4, b"0 0\n1 0\n", true),
+    ("series-back", 4, b"2 2\n3 4\n2 3\n", false),
+    ("series-of-one-line", 4, b"1 2\n", false),
+    ("series-of-no-numbers", 4, b"0 0\n1 inf\n", false),
+    (
+        "log-of-g-nettrack",
+        5,
+        b"Timestamp,Longitude,Latitude,DL_bitrate,UL_bitrate\nx,1,2,72,20\nx,1,2,0,5\n",
+        true,
+    ),
+    ("log-without-its-column", 5, b"Timestamp,Longitude,Latitude\nx,1,2\n", false),
+    ("log-with-a-hole", 5, b"Timestamp,Longitude,Latitude,DL_bitrate\nx,1,2,72\nx,1\n", false),
 ];
 
 #[test]

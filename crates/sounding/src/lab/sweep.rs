@@ -130,7 +130,7 @@ impl Course<'_> {
             let place = folder.run_folder(run);
             // Of a run that was killed between its files and its outcome.
             match fs::remove_dir_all(&place) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 _ => run_folder(&place),
             }
         };

@@ -4,20 +4,23 @@ use core::time::Duration;
 
 use sounding_trace::course::Form;
 use sounding_trace::log::{LONGEST, parse_line};
-use sounding_trace::{Course, Schedule, Steps, csv, mahimahi};
+use sounding_trace::{Course, Schedule, Series, Steps, csv, mahimahi};
 
-/// A kind in one byte, and a file of packet-delivery opportunities, a text of steps, or a table: it is refused, or what it
-/// says is written and read back, and makes a link that can be asked for what it carries. Or lines of a link's log.
+/// A kind in one byte, and a file of packet-delivery opportunities, a text of steps, a table, or a series in either of its
+/// forms: it is refused, or what it says is written and read back, and makes a link that can be asked for what it carries.
+/// Or lines of a link's log.
 pub(crate) fn trace(data: &[u8]) -> Option<Schedule> {
     let (&kind, bytes) = data.split_first()?;
-    let schedule = match kind % 4 {
+    let schedule = match kind % 6 {
         0 => opportunities(bytes)?,
         1 => steps(bytes)?,
         2 => table(bytes)?,
-        _ => {
+        3 => {
             log(bytes);
             return None;
         }
+        4 => series(Series::parse(bytes).ok()?)?,
+        _ => series(Series::gnettrack(bytes, "DL_bitrate").ok()?)?,
     };
     let hour = Duration::from_secs(3600);
     let moments: Vec<_> = schedule.opportunities().take(100).collect();
@@ -88,4 +91,18 @@ fn log(bytes: &[u8]) {
             Err(bad) => assert!(bad.to_string().len() < 800, "{bad}"),
         }
     }
+}
+
+fn series(series: Series) -> Option<Schedule> {
+    let lasts = series.lasts();
+    let whole = series.part(Duration::ZERO, lasts).expect("no more steps than lines");
+    // A lap later it is the same link.
+    assert_eq!(series.part(lasts, lasts).as_ref(), Ok(&whole));
+    let part = series.part(lasts / 3, lasts).ok()?;
+    let carried = |steps: Steps| Schedule::from(steps).capacity(Duration::ZERO, lasts);
+    let (around, straight) = (carried(part.clone()), carried(whole.clone()));
+    // Each step is rounded down to bytes, and one of them is cut in two.
+    let steps = whole.steps().len() as u64 + 2;
+    assert!(around.count().abs_diff(straight.count()) <= steps, "{around} of {straight}");
+    Some(part.into())
 }
