@@ -26,7 +26,7 @@ pub use cell::{Cell, DevicePlan, ModemPlan, Scatter};
 pub use error::{PlanError, Wrong};
 pub use flow::{Acknowledged, FlowPlan, TrafficPlan, Way};
 pub use links::{Drops, LinkPlan, Wire};
-pub use network::{Built, least, network, offered, schedules};
+pub use network::{Built, given, network, offered};
 pub use seeds::Seeds;
 pub use text::{Run, Text};
 

@@ -11,14 +11,13 @@ use sounding_cell::radio::{Position, TrajectoryConfig};
 use sounding_cell::{Event, Ran};
 use sounding_kpi::Direction;
 use sounding_sim::{
-    Device, Diag, Duplex, Links, Network, Order, Output, Path as Pipe, Port, Radio, Reading,
-    Through, Wired,
+    Device, Diag, Duplex, Links, Network, Order, Output, Path as Pipe, PathConfig, Port, Radio,
+    Reading, Through, Wired,
 };
-use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant};
 
 use super::cell::{Cell, DevicePlan};
-use super::{Plan, Wrong};
+use super::{Plan, Run, Wrong};
 
 /// The network of a plan, which begins at time zero.
 #[derive(Debug)]
@@ -217,33 +216,23 @@ impl<P> Network<P> for Built<P> {
     }
 }
 
-/// What the link of a device could have carried in a span of time, where anybody can say: links are given, and a modelled
-/// cell is not. A wired segment that could carry less counts instead.
-pub fn offered(
-    plan: &Plan,
-    folder: &Path,
-    port: Port,
-    span: (Duration, Duration),
-) -> Result<Option<Bytes>, Wrong> {
-    let schedules = schedules(plan, folder, port)?;
-    Ok(schedules.map(|schedules| least(&schedules, span)))
-}
-
-/// What limits the packets of a port in turn, where it is given.
-pub fn schedules(plan: &Plan, folder: &Path, port: Port) -> Result<Option<Vec<Schedule>>, Wrong> {
-    let Some(link) = plan.links.get(usize::from(port.device.0)) else { return Ok(None) };
-    let way = usize::from(port.direction == Direction::Downlink);
-    let mut paths = vec![link.paths(&format!("links.{}", port.device.0), folder)?];
+/// What the link of a device carries when, where anybody can say: links are given, and a modelled cell is not. Behind a
+/// wired segment that is two.
+pub fn given(run: &Run, port: Port) -> Result<Vec<PathConfig>, Wrong> {
+    let Run { plan, folder, .. } = run;
+    let at = usize::from(port.device.0);
+    let Some(link) = plan.links.get(at) else { return Ok(Vec::new()) };
+    let mut paths = vec![link.paths(&format!("links.{at}"), folder)?];
     if let Some(wire) = &plan.wire {
         paths.push(wire.paths("wire", folder)?);
     }
-    Ok(Some(
-        paths.into_iter().map(|[up, down]| if way == 0 { up } else { down }.schedule).collect(),
-    ))
+    Ok(paths
+        .into_iter()
+        .map(|[up, down]| if port.direction == Direction::Uplink { up } else { down })
+        .collect())
 }
 
-/// The least that any of these could have carried in a span of time.
-pub fn least(schedules: &[Schedule], (from, to): (Duration, Duration)) -> Bytes {
-    let each = schedules.iter().map(|schedule| schedule.capacity(from, to));
-    each.min().unwrap_or(Bytes::ZERO)
+/// What `given` could have carried in a span of time: the one of them that could carry least.
+pub fn offered(given: &[PathConfig], (from, to): (Duration, Duration)) -> Option<Bytes> {
+    given.iter().map(|path| path.schedule.capacity(from, to)).min()
 }

@@ -7,7 +7,7 @@ use sounding_sim::world::{FlowId, Report, Segment};
 use sounding_sim::{Histogram, Network, World};
 
 use super::{SimulateError, way};
-use crate::plan::{Actors, Run, offered};
+use crate::plan::{Actors, Run, given, offered};
 
 /// What became of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -115,7 +115,7 @@ impl Outcome {
             let stated = &plan.flows[actor.plan];
             let report = world.report(FlowId(at as u32));
             let span = (plan.warmup, plan.duration);
-            let capacity = offered(plan, &run.folder, actor.port, span)?;
+            let capacity = offered(&given(run, actor.port)?, span);
             flows.push(FlowOutcome {
                 flow: at,
                 plan: actor.plan,

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sounding_export::figures::{Cell, Kind};
-use sounding_sim::Port;
 use sounding_sim::world::{Event, Observer};
-use sounding_trace::{OPPORTUNITY_PAYLOAD, Schedule, Trace, mahimahi};
+use sounding_sim::{PathConfig, Port};
+use sounding_trace::{OPPORTUNITY_PAYLOAD, Trace, mahimahi};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::keep::{Failed, Files, Keep, Output, Table};
 use super::way;
-use crate::plan::{Actors, Plan, Run, Wrong, least, schedules};
+use crate::plan::{Actors, Plan, Run, Wrong, given, offered};
 
 const PACKETS: [(&str, Kind); 9] = [
     ("flow", Kind::Int),
@@ -63,8 +63,8 @@ struct Series {
     width: Duration,
     begins: HostInstant,
     bins: Vec<Bin>,
-    /// What limits each flow, if that is given.
-    links: Vec<Option<Rc<[Schedule]>>>,
+    /// What limits each flow, as far as that is given.
+    links: Vec<Rc<[PathConfig]>>,
 }
 
 /// What one flow got, as a trace.
@@ -117,7 +117,7 @@ impl Watch {
             let table = Table::create(files, "series.parquet", &SERIES, about)?;
             let width = width.max(Duration::from_micros(1));
             let bins = vec![Bin::default(); flows.len()];
-            let links = vec![None; flows.len()];
+            let links = vec![Rc::default(); flows.len()];
             Ok(Series { table, width, begins: HostInstant::default(), bins, links })
         });
         let series = series.transpose()?;
@@ -134,11 +134,11 @@ impl Watch {
     /// The series will say what the links of the plan could have carried.
     pub(super) fn measure_against(&mut self, run: &Run, actors: &Actors) -> Result<(), Wrong> {
         let Some(series) = &mut self.series else { return Ok(()) };
-        let mut known: BTreeMap<Port, Option<Rc<[Schedule]>>> = BTreeMap::new();
+        let mut known: BTreeMap<Port, Rc<[PathConfig]>> = BTreeMap::new();
         for (link, actor) in series.links.iter_mut().zip(&actors.flows) {
             *link = match known.get(&actor.port) {
                 Some(link) => link.clone(),
-                None => schedules(&run.plan, &run.folder, actor.port)?.map(Rc::from),
+                None => given(run, actor.port)?.into(),
             };
             known.insert(actor.port, link.clone());
         }
@@ -265,10 +265,8 @@ impl Series {
                     bin.pacing.map(Cell::from),
                     bin.state.map(Cell::from),
                     bin.estimate.map(Cell::from),
-                    self.links[flow].as_ref().map(|links| {
-                        let offered = least(links, (from, from + self.width));
-                        offered.per(self.width).mbit_per_sec().into()
-                    }),
+                    offered(&self.links[flow], (from, from + self.width))
+                        .map(|offered| offered.per(self.width).mbit_per_sec().into()),
                 ])?;
                 let Bin { cwnd, pacing, state, estimate, .. } = *bin;
                 *bin = Bin { cwnd, pacing, state, estimate, ..Bin::default() };
