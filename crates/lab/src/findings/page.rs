@@ -14,7 +14,7 @@ use crate::report::{Axis, Bar, Bars, Figure, Kind, Origin, Page, Section, Spread
 /// Lines that one figure over time has. Chosen: more cannot be told apart where they cross.
 const LINES: usize = 4;
 
-/// Scenarios that have planes and rows of their own. Chosen: a page of more is not read.
+/// As many scenarios are told apart; more are drawn together. Chosen: a page of more planes is not read.
 const SCENARIOS: usize = 8;
 
 /// What is to be told apart.
@@ -131,14 +131,14 @@ impl Maker<'_> {
 
     fn overview(&self, scenarios: &[&str]) -> Result<Section, ReadError> {
         let names = distinct(self.flows.iter().map(|flow| flow.name.as_str()));
-        let shown = &scenarios[..scenarios.len().min(SCENARIOS)];
+        let shown = if scenarios.len() > SCENARIOS { &[] } else { scenarios };
         let mut figures = vec![self.figure(
             "summary",
             "Throughput and delay",
             &format!(
                 "Means over runs; flows of one controller in a run count together. One-way: from sender to receiver; \
                  queueing: behind other packets and through the bottleneck.{}",
-                left_out(scenarios.len(), SCENARIOS)
+                together(scenarios.len())
             ),
             Kind::Table(summary::table(&self.flows, shown)),
         )];
@@ -156,7 +156,7 @@ impl Maker<'_> {
                 &caption,
                 Kind::Plane(plane),
             ));
-            if scenarios.len() > 1 {
+            if shown.len() > 1 {
                 for (at, scenario) in (1..).zip(shown) {
                     let plane = windows.plane(Some(scenario), &names);
                     let title = format!("Throughput against delay: {scenario}");
@@ -196,7 +196,7 @@ impl Maker<'_> {
                 Kind::Plane(plane),
             ));
         }
-        if scenarios.len() > 1 {
+        if shown.len() > 1 {
             let bars = |label: &str, of| summary::bars(&self.flows, shown, label, of);
             let delay = bars("one-way delay, p95 (ms)", |figures| figures.delay_p95);
             let rate = bars("throughput (Mbit/s)", |figures| figures.throughput);
@@ -338,9 +338,9 @@ fn counted(count: usize, of: &str) -> String {
     format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }
 
-fn left_out(all: usize, shown: usize) -> String {
-    if all > shown {
-        format!(" The first {shown} of {all} scenarios; the data of all are in flows.parquet.")
+fn together(scenarios: usize) -> String {
+    if scenarios > SCENARIOS {
+        format!(" All {scenarios} scenarios together; flows.parquet has each.")
     } else {
         String::new()
     }

@@ -45,7 +45,7 @@ fn mean(runs: &[Figures], of: fn(&Figures) -> Option<f64>) -> Option<f64> {
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
-/// A row for each scenario and name: means over runs.
+/// A row for each scenario and name, or for each name alone where no scenarios are told apart: means over runs.
 pub(super) fn table(flows: &[Flow], scenarios: &[&str]) -> Table {
     let names = distinct(flows.iter().map(|flow| flow.name.as_str()));
     let several = scenarios.len() > 1;
@@ -64,9 +64,15 @@ pub(super) fn table(flows: &[Flow], scenarios: &[&str]) -> Table {
         columns.insert(0, "scenario");
     }
     let mut rows = Vec::new();
-    for scenario in scenarios {
+    let all: Vec<Option<&str>> = match scenarios {
+        [] => vec![None],
+        some => some.iter().map(|scenario| Some(*scenario)).collect(),
+    };
+    for scenario in all {
         for name in &names {
-            let own = |flow: &&Flow| flow.scenario == **scenario && flow.name == **name;
+            let own = |flow: &&Flow| {
+                flow.name == **name && scenario.is_none_or(|scenario| flow.scenario == scenario)
+            };
             let runs = runs(flows.iter().filter(own));
             if runs.is_empty() {
                 continue;
@@ -84,8 +90,8 @@ pub(super) fn table(flows: &[Flow], scenarios: &[&str]) -> Table {
                 cell(|f| f.queue_p95, 1),
                 Cell::number(mean(&runs, |f| f.loss).map(|share| 100.0 * share), 2),
             ];
-            if several {
-                row.insert(0, Cell::from(*scenario));
+            if let Some(scenario) = scenario.filter(|_| several) {
+                row.insert(0, Cell::from(scenario));
             }
             rows.push(row);
         }

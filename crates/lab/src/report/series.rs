@@ -64,7 +64,7 @@ pub struct Series {
 
 /// Height of one name's bar in the row of a kind of happenings, and of the row's label, in pixels.
 const BAR: u32 = 5;
-const LABEL: u32 = 18;
+const LABEL: u32 = 21;
 
 impl Series {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {

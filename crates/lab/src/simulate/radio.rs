@@ -89,6 +89,12 @@ impl RadioLog {
     fn change(&mut self, device: DeviceId, at: HostInstant, change: &Rrc) -> Result<(), Failed> {
         match change {
             Rrc::Handover { to, resumes, .. } => {
+                // It leaves every carrier of the cell that it comes from.
+                let of = |key: &&(DeviceId, u8)| key.0 == device;
+                let left: Vec<_> = self.carriers.keys().filter(of).copied().collect();
+                for (device, carrier) in left {
+                    self.deactivate(device, carrier, at)?;
+                }
                 self.push(device, None, "handover", (at, *resumes), to.0.into())
             }
             Rrc::Activated { carrier, usable } | Rrc::SecondaryAdded { carrier, usable } => {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sounding_export::figures::{self, Cell::Real};
 use sounding_link::{Arrival, Seen};
 
 use super::*;
@@ -209,7 +210,7 @@ fn a_trace_is_what_the_flow_got() {
     assert!((mbit / flow.throughput_mbit_per_sec - 1.0).abs() < 0.01, "{mbit} {flow:?}");
 }
 
-/// A phone that drives from one cell to the next, and a channel that a script takes away for a while.
+/// A phone that drives from a cell with two carriers to one with a single carrier.
 const DRIVE: &str = r#"
 duration = "8s"
 
@@ -217,14 +218,15 @@ duration = "8s"
 carriers = [
     { prb = 50, pci = 1 },
     { prb = 50, pci = 2, site = { position = { x_m = 600.0, y_m = 0.0 } } },
+    { prb = 25, pci = 3, uplink = false },
 ]
 [[cell.devices]]
 name = "phone"
-cells = [[0], [1]]
+cells = [[0, 2], [1]]
 trajectory = { kind = "waypoints", points = [{ x_m = 150.0, y_m = 20.0 }, { x_m = 450.0, y_m = 20.0 }], speed_mps = 40.0 }
 
 [[flows]]
-direction = "up"
+direction = "down"
 "#;
 
 #[test]
@@ -234,19 +236,19 @@ fn what_happened_on_the_radio_is_kept_beside_the_series() {
     let events = &files["1 events.parquet"];
     let mut file = tempfile::tempfile().expect("a file");
     io::Write::write_all(&mut file, events).expect("room");
-    let mut handovers = Vec::new();
+    let mut rows = Vec::new();
     let columns = ["device", "kind", "from_s", "until_s", "number"];
-    sounding_export::figures::read(file, &columns, |row| {
-        if row[1] == Some("handover".into()) {
-            handovers.push(row.to_vec());
-        }
-    })
-    .expect("a table");
-    let [handover] = &handovers[..] else { panic!("one handover, not {handovers:?}") };
-    use sounding_export::figures::Cell::Real;
-    let (Some(Real(from)), Some(Real(until))) = (&handover[2], &handover[3]) else {
-        panic!("{handover:?}")
+    figures::read(file, &columns, |row| rows.push(row.to_vec())).expect("a table");
+    let of = |kind: &str| {
+        let row = rows.iter().find(|row| row[1] == Some(kind.into())).expect("it happened");
+        let (Some(Real(from)), Some(Real(until))) = (&row[2], &row[3]) else { panic!("{row:?}") };
+        (row[0].clone(), row[4].clone(), *from, *until)
     };
-    assert_eq!((&handover[0], &handover[4]), (&Some("phone".into()), &Some(1_u64.into())));
-    assert!(*from > 1.0 && until > from && *until < from + 0.5, "{from} {until}");
+    let (device, to, left, back) = of("handover");
+    assert_eq!((device, to), (Some("phone".into()), Some(1_u64.into())));
+    assert!(left > 1.0 && back > left && back < left + 0.5, "{left} {back}");
+    // The second carrier is one of the cell that it leaves.
+    let (_, carrier, since, until) = of("carrier");
+    assert_eq!((carrier, until), (Some(2_u64.into()), left));
+    assert!(since < left, "{since}");
 }
