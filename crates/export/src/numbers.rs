@@ -1,7 +1,10 @@
 //! Tables of whole numbers out of Parquet, whoever wrote them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use bytes::Bytes;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use thiserror::Error;
@@ -12,6 +15,9 @@ pub enum NumbersError {
     /// It is no Parquet, or packed in a way that nothing here unpacks.
     #[error("is no Parquet that can be read: {0}")]
     Parquet(#[from] ParquetError),
+    /// What it says of itself is not so.
+    #[error("is damaged: what it says of its columns is not so")]
+    Damaged,
     /// A cell is no whole number. Rows count from 1.
     #[error("row {row}: {column} is {found}, no whole number")]
     Cell {
@@ -32,7 +38,12 @@ pub struct Numbers {
 impl Numbers {
     /// Reads what a file says of itself.
     pub fn new(file: Vec<u8>) -> Result<Self, NumbersError> {
-        Ok(Self { reader: SerializedFileReader::new(Bytes::from(file))? })
+        let length = file.len() as u64;
+        let reader = guarded(|| SerializedFileReader::new(Bytes::from(file)))??;
+        let mut groups = reader.metadata().row_groups().iter();
+        let is_sound =
+            groups.all(|group| group.columns().iter().all(|column| is_within(column, length)));
+        if is_sound { Ok(Self { reader }) } else { Err(NumbersError::Damaged) }
     }
 
     /// The names of its columns, in their order.
@@ -46,9 +57,10 @@ impl Numbers {
         &self,
         mut each: impl FnMut(&[u64]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let rows = self.reader.get_row_iter(None).map_err(NumbersError::from)?;
+        let mut rows = guarded(|| self.reader.get_row_iter(None))?.map_err(NumbersError::from)?;
         let mut numbers = Vec::new();
-        for (at, row) in rows.enumerate() {
+        for at in 0.. {
+            let Some(row) = guarded(|| rows.next())? else { break };
             let row = row.map_err(NumbersError::from)?;
             numbers.clear();
             for (name, field) in row.get_column_iter() {
@@ -63,6 +75,19 @@ impl Numbers {
         }
         Ok(())
     }
+}
+
+/// The library takes some of what a file says of itself for granted, and panics where it is not so.
+fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, NumbersError> {
+    // After a panic nothing of it is used again.
+    catch_unwind(AssertUnwindSafe(call)).map_err(|_| NumbersError::Damaged)
+}
+
+fn is_within(column: &ColumnChunkMetaData, length: u64) -> bool {
+    let begins = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+    let [begins, size] = [begins, column.compressed_size()].map(u64::try_from);
+    let end = begins.ok().zip(size.ok()).and_then(|(begins, size)| begins.checked_add(size));
+    end.is_some_and(|end| end <= length)
 }
 
 fn whole(field: &Field) -> Option<u64> {

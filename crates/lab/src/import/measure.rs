@@ -84,12 +84,14 @@ impl Counted {
         let from = data().map(|&(at, _, delay)| at.saturating_sub(delay)).min()?;
         let last = data().map(|&(at, ..)| at).max()?;
         let until = question.window.map_or(last, |window| from.saturating_add(window));
-        let inside = || data().filter(|&&(at, ..)| at <= until);
-        let first = inside().map(|&(at, ..)| at).min()?;
-        let mut delays: Vec<u64> = inside().map(|&(_, _, delay)| nanos(delay)).collect();
+        let left = || data().filter(|&&(at, ..)| at <= until);
+        let first = left().map(|&(at, ..)| at).min()?;
+        let mut delays: Vec<u64> = left().map(|&(_, _, delay)| nanos(delay)).collect();
         delays.sort_unstable();
+        // Pantheon counts what came after the last departure too: it did not leave.
+        let inside = |at| question.window.is_none() || (at >= from && at <= until);
         let came = packets.arrived.iter();
-        let came = came.filter(|&&(at, logged)| at >= from && at <= until && counts(logged));
+        let came = came.filter(|&&(at, logged)| inside(at) && counts(logged));
         let arrived = came.fold((0, Bytes::ZERO), |(count, bytes), &(_, logged)| {
             (count + 1, bytes + size(logged))
         });
@@ -98,7 +100,7 @@ impl Counted {
             until,
             departures: (first, last.min(until)),
             arrived,
-            departed: inside().map(|&(_, logged, _)| size(logged)).sum(),
+            departed: left().map(|&(_, logged, _)| size(logged)).sum(),
             delays,
         })
     }
