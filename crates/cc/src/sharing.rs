@@ -241,15 +241,14 @@ mod tests {
     fn an_application_gains_nothing_by_opening_more_flows() {
         let mut members = vec![member(1, Claim::Hungry); 4];
         members.push(member(2, Claim::Hungry));
-        assert_eq!(shares(Policy::Applications, &members), [125_000, 125_000, 125_000, 125_000, 500_000]);
+        assert_eq!(
+            shares(Policy::Applications, &members),
+            [125_000, 125_000, 125_000, 125_000, 500_000]
+        );
     }
 
     fn claims() -> impl Strategy<Value = Claim> {
-        prop_oneof![
-            Just(Claim::Hungry),
-            Just(Claim::Idle),
-            (0..2_000_000_u64).prop_map(limited),
-        ]
+        prop_oneof![Just(Claim::Hungry), Just(Claim::Idle), (0..2_000_000_u64).prop_map(limited),]
     }
 
     proptest! {

@@ -35,11 +35,16 @@ fn a_flow_let_go_climbs_and_the_published_law_stays_where_it_was_held() {
     let outcome = judged(&["sounding", "biscay-published"], &[Case::Climb]);
     for pair in outcome.rows.chunks(2) {
         for score in &pair[0].scores {
-            assert!(score.round_trips.is_some_and(|rtts| rtts <= 15.0), "{} {score:?}", pair[0].kind);
+            assert!(
+                score.round_trips.is_some_and(|rtts| rtts <= 15.0),
+                "{} {score:?}",
+                pair[0].kind
+            );
         }
     }
     let slower = outcome.rows.chunks(2).filter(|pair| {
-        pair[1].quantile(0.5, |score| score.round_trips) > pair[0].quantile(1.0, |score| score.round_trips)
+        pair[1].quantile(0.5, |score| score.round_trips)
+            > pair[0].quantile(1.0, |score| score.round_trips)
     });
     assert!(slower.count() >= 3, "{outcome}");
 }
@@ -48,7 +53,12 @@ fn a_flow_let_go_climbs_and_the_published_law_stays_where_it_was_held() {
 fn flows_of_a_device_share_alike_in_every_half_second() {
     for row in judged(&["sounding"], &[Case::Two, Case::Three]).rows {
         for score in &row.scores {
-            assert!(score.jain.is_some_and(|jain| jain >= 0.98), "{} {} {score:?}", row.case, row.kind);
+            assert!(
+                score.jain.is_some_and(|jain| jain >= 0.98),
+                "{} {} {score:?}",
+                row.case,
+                row.kind
+            );
         }
     }
 }

@@ -9,11 +9,11 @@ use std::time::Duration;
 use clap::Subcommand;
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
+use sounding_lab::biscay::Item;
 use sounding_lab::{
     agreement, bound, bpf_cost, ceiling, cell, cell_pace, estimators, granularity, mahimahi,
     overhead, provenance, versus,
 };
-use sounding_lab::biscay::Item;
 use sounding_units::Rate;
 
 use crate::dataset;
@@ -393,7 +393,10 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
 
 const EXPERIMENTS: [(&str, &str); 18] = [
     ("biscay/versus", "BISCAY against BBR and CUBIC of this kernel over recorded links; 45 min"),
-    ("biscay/table1", "what BISCAY gains on eight algorithms over recorded links; no rights needed"),
+    (
+        "biscay/table1",
+        "what BISCAY gains on eight algorithms over recorded links; no rights needed",
+    ),
     ("biscay/fig6", "how often a link has to be sampled; no rights needed"),
     ("biscay/fig8", "throughput and delay of all algorithms by scenario; no rights needed"),
     ("biscay/table2", "two and three flows on a device; no rights needed"),

@@ -150,9 +150,7 @@ impl Sounding {
             State::Asking { rounds, rtt } if seen.over && rounds + 1 >= ASK_ROUNDS => {
                 self.answer(ack.now, rtt)
             }
-            State::Asking { rounds, rtt } if seen.over => {
-                State::Asking { rounds: rounds + 1, rtt }
-            }
+            State::Asking { rounds, rtt } if seen.over => State::Asking { rounds: rounds + 1, rtt },
             state => state,
         };
     }
@@ -181,9 +179,7 @@ impl Sounding {
                 }
                 State::Full
             }
-            (Bound::Served, State::Elsewhere { .. }) => {
-                State::Elsewhere { backlog_since: None }
-            }
+            (Bound::Served, State::Elsewhere { .. }) => State::Elsewhere { backlog_since: None },
             (Bound::Capacity, _) => State::Full,
             (Bound::Served, State::Unheard) => {
                 self.window.begin(share, &self.path, self.shadow.cwnd());

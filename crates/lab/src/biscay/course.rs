@@ -123,7 +123,8 @@ fn send<N: Network<Segment>>(
     let offered = Arc::new(Schedule::from(link.offered.clone()));
     let flows = entrants.len() as u64;
     for entrant in entrants {
-        let told = course.every.and_then(|every| sounding_cc::told_every(entrant.controller, every));
+        let told =
+            course.every.and_then(|every| sounding_cc::told_every(entrant.controller, every));
         let make: MakeController = match (told, sounding_cc::by_name(entrant.controller)) {
             (Some(make), _) => make,
             (None, Some(make)) => Box::new(make),

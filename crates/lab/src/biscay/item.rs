@@ -128,7 +128,8 @@ fn gains(figures: &[Figures], plan: &Plan) -> Rows {
         mean(figures.iter().filter(|figures| figures.controller == name), value)
     };
     let against = |ours: &str, theirs: &str| {
-        let saved = |value: fn(&Figures) -> f64| 100.0 * (1.0 - of(ours, value) / of(theirs, value));
+        let saved =
+            |value: fn(&Figures) -> f64| 100.0 * (1.0 - of(ours, value) / of(theirs, value));
         let throughput: fn(&Figures) -> f64 = |figures| figures.throughput_mbit_per_sec;
         format!(
             "{:.2} ×, {:.1} %, {:.1} %",

@@ -83,7 +83,8 @@ fn over_cell(controller: &str, course: &Course) -> Result<Passage, InvalidConfig
     let mut world = World::new(Wired::new(radio, &up, &down, origin), course.seed);
     let port = Port::up(Device(0));
     world.listen(Listening { latency: Duration::from_millis(1), ..Listening::new(port) });
-    let make = sounding_cc::by_name(controller).unwrap_or(|start| Box::new(sounding_cc::Bbr::new(start)));
+    let make =
+        sounding_cc::by_name(controller).unwrap_or(|start| Box::new(sounding_cc::Bbr::new(start)));
     world.add_flow(Flow::bulk(port, make));
     let mut passage = Passage::default();
     world.observe_until(origin + course.until, &mut |now: HostInstant, event: &Event<'_>| {
@@ -120,9 +121,9 @@ fn of(
         };
         let found = within(step.at, wide).find(|(_, state)| is_wired(state));
         let was = passage.states.iter().rev().find(|(at, _)| *at < wide);
-        let back = was.filter(|(_, state)| is_wired(state)).and_then(|_| {
-            within(wide, ends).find(|(_, state)| !is_wired(state))
-        });
+        let back = was
+            .filter(|(_, state)| is_wired(state))
+            .and_then(|_| within(wide, ends).find(|(_, state)| !is_wired(state)));
         let from = step.at + SETTLED;
         let packets = passage.arrivals.iter().filter(|packet| (from..wide).contains(&packet.at));
         let mut queueing: Vec<f64> = packets.clone().map(|packet| ms(packet.queueing)).collect();

@@ -134,7 +134,20 @@ impl fmt::Display for Outcome {
         writeln!(
             f,
             "{:<13}{:<9}{:<18}{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}",
-            "case", "cell", "", "share", "least", "p95 ms", "over ms", "most", "queue", "after", "RTTs", "most", "Jain", "least"
+            "case",
+            "cell",
+            "",
+            "share",
+            "least",
+            "p95 ms",
+            "over ms",
+            "most",
+            "queue",
+            "after",
+            "RTTs",
+            "most",
+            "Jain",
+            "least"
         )?;
         for row in &self.rows {
             write!(f, "{:<13}{:<9}{:<18}", row.case, row.kind, row.contender)?;

@@ -155,7 +155,11 @@ fn run(
 }
 
 /// Makes a run of a case, and judges it.
-pub(super) fn judge(truth: &Truth, case: Case, contender: Contender) -> Result<Score, InvalidConfig> {
+pub(super) fn judge(
+    truth: &Truth,
+    case: Case,
+    contender: Contender,
+) -> Result<Score, InvalidConfig> {
     let flows = flows(truth, case, contender);
     let count = flows.len();
     let arrivals = run(&truth.scenario, truth.span, contender.assume(), flows)?;
@@ -171,7 +175,8 @@ pub(super) fn judge(truth: &Truth, case: Case, contender: Contender) -> Result<S
     };
     let several = (count > 1).then(|| fairness(&arrivals, count, truth.span));
     Ok(Score {
-        share: bytes(&arrivals, measured, truth.span) / bytes(&truth.full, measured, truth.span).max(1.0),
+        share: bytes(&arrivals, measured, truth.span)
+            / bytes(&truth.full, measured, truth.span).max(1.0),
         p95_ms: p95_ms(|packet| packet.delay),
         queueing_p95_ms: p95_ms(|packet| packet.queueing),
         after_p95_ms: p95_ms(|packet| packet.at - packet.sent),
@@ -248,7 +253,8 @@ fn fairness(arrivals: &[Arrival], flows: usize, span: Duration) -> (f64, f64) {
         shares
     };
     let windows = ((span - BEGUN).as_nanos() / SHORT.as_nanos()) as u32;
-    let jains = (0..windows).filter_map(|at| jain(&shares(BEGUN + SHORT * at, BEGUN + SHORT * (at + 1))));
+    let jains =
+        (0..windows).filter_map(|at| jain(&shares(BEGUN + SHORT * at, BEGUN + SHORT * (at + 1))));
     let jains: Vec<f64> = jains.collect();
     let all = shares(BEGUN, span);
     let least = all.iter().copied().fold(f64::INFINITY, f64::min);
@@ -258,8 +264,9 @@ fn fairness(arrivals: &[Arrival], flows: usize, span: Duration) -> (f64, f64) {
 
 /// Jain's index of some shares; `None` of nothing.
 pub fn jain(shares: &[f64]) -> Option<f64> {
-    let (sum, squares) =
-        shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
+    let (sum, squares) = shares
+        .iter()
+        .fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 

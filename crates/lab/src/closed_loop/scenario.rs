@@ -152,10 +152,8 @@ impl Scenario {
             surroundings_mps: 0.3 * 10.0_f64.powf(rng.random::<f64>()),
             ..FadingConfig::default()
         };
-        let levels = (0..5).map(|at| Level {
-            at_s: f64::from(at) * 3.0,
-            sinr_db: rng.random_range(6.0..24.0),
-        });
+        let levels = (0..5)
+            .map(|at| Level { at_s: f64::from(at) * 3.0, sinr_db: rng.random_range(6.0..24.0) });
         let levels = levels.collect();
         let fades = fading(&mut rng);
         let script = if still {

@@ -2,8 +2,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use sounding_cc::sharing::{Claim, Part};
 use sounding_cc::part::{DeliveryRate, Pacer, RttEstimator};
+use sounding_cc::sharing::{Claim, Part};
 use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};

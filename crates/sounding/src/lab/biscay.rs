@@ -65,13 +65,9 @@ pub(super) fn execute(item: Item, args: Args) -> miette::Result<ExitCode> {
                 Some(folder) => (dataset(folder), folder),
                 None => (real(&args.data), &args.data),
             };
-            let entries = chosen(
-                entries.into_diagnostic()?,
-                folder,
-                args.links.as_deref(),
-                args.most,
-            )
-            .into_diagnostic()?;
+            let entries =
+                chosen(entries.into_diagnostic()?, folder, args.links.as_deref(), args.most)
+                    .into_diagnostic()?;
             let progress = |done: usize, all: usize| {
                 if done.is_multiple_of(all.div_ceil(20)) {
                     eprintln!("{done} of {all} links");
@@ -80,8 +76,7 @@ pub(super) fn execute(item: Item, args: Args) -> miette::Result<ExitCode> {
             figures = measure(&plan, &entries, jobs, &progress).into_diagnostic()?;
         }
     }
-    let report =
-        Report::new(item, &plan, figures, over_wires, begun.end()).into_diagnostic()?;
+    let report = Report::new(item, &plan, figures, over_wires, begun.end()).into_diagnostic()?;
     let text = report.to_string();
     let page = format!("{text}\n{}", report.provenance);
     args.output.write(&text, &page, &report)?;

@@ -43,15 +43,15 @@ pub(super) struct Args {
 }
 
 fn contender(name: &str) -> Result<Contender, String> {
-    Contender::by_name(name).ok_or_else(|| {
-        format!("there are {}", Contender::names().collect::<Vec<_>>().join(", "))
-    })
+    Contender::by_name(name)
+        .ok_or_else(|| format!("there are {}", Contender::names().collect::<Vec<_>>().join(", ")))
 }
 
 fn case(name: &str) -> Result<Case, String> {
-    Case::ALL.into_iter().find(|case| case.name() == name).ok_or_else(|| {
-        format!("there are {}", Case::ALL.map(Case::name).join(", "))
-    })
+    Case::ALL
+        .into_iter()
+        .find(|case| case.name() == name)
+        .ok_or_else(|| format!("there are {}", Case::ALL.map(Case::name).join(", ")))
 }
 
 pub(super) fn execute(args: Args) -> miette::Result<ExitCode> {
