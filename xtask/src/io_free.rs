@@ -23,6 +23,7 @@ const PURE: &[&str] = &[
 const ALLOWED: &[&str] = &[
     "arrayvec",
     "crc",
+    "csv-core",
     "libm",
     "memchr",
     "oxirush-nas",

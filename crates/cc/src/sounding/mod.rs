@@ -276,7 +276,7 @@ impl Controller for Sounding {
     }
 
     fn cwnd(&self) -> Bytes {
-        if self.drives() { self.window.cwnd() } else { self.shadow.cwnd() }
+        if self.drives() { self.window.cwnd() } else { self.shadow.cwnd().max(self.window.floor()) }
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -25,6 +25,8 @@ const PACING_PERMILLE: u64 = 1250;
 const LEAST_SEGMENTS: u64 = 4;
 /// 1 GB: more than any path of this kind holds.
 const MOST_CWND: u64 = 1 << 30;
+/// 100 Gbit/s in bytes/s: no radio carries more.
+const MOST_RATE: u64 = 12_500_000_000;
 /// 1 Mbit/s: at a rate of zero the pacing timer would outlive an outage.
 const LEAST_PACING: Rate = Rate::from_bytes_per_sec(125_000);
 /// A flow that gets less than three quarters of its part for so long has a rival that does not share. Chosen: longer than
@@ -69,7 +71,7 @@ impl Window {
     fn held(&self, share: Rate, path: &PathRtt) -> Bytes {
         let Some(least) = path.least() else { return self.cwnd };
         let (mss, all) = (self.mss.count(), self.mss.count() + self.headers.count());
-        let payload = Rate::from_bytes_per_sec(share.bytes_per_sec() * mss / all);
+        let payload = Rate::from_bytes_per_sec(share.bytes_per_sec().min(MOST_RATE) * mss / all);
         let mut span = least + path.jitter() * JITTER_QUARTERS / 4 + ROOM;
         if self.rival == Rival::Known {
             // As long as the rival makes the RTT. A tenth less, so that queues of ours alone do not keep each other up.
@@ -117,9 +119,8 @@ impl Window {
 
     /// The part of the link is another.
     pub(super) fn rescale(&mut self, from: Rate, to: Rate) {
-        let from = from.bytes_per_sec().max(1);
-        // Both are below 2^34, and the window below 2^30.
-        self.set(Bytes::new(self.cwnd.count().saturating_mul(to.bytes_per_sec()) / from));
+        let (from, to) = (from.bytes_per_sec().max(1), to.bytes_per_sec().min(MOST_RATE));
+        self.set(Bytes::new(self.cwnd.count().saturating_mul(to) / from));
     }
 
     /// Whether it was what held the flow back.
@@ -151,6 +152,11 @@ impl Window {
 
     pub(super) fn handle_undone(&mut self) {
         self.ramp = None;
+    }
+
+    /// What is always allowed, so that a flow goes on.
+    pub(super) fn floor(&self) -> Bytes {
+        self.segments(2)
     }
 
     pub(super) fn cwnd(&self) -> Bytes {

@@ -169,30 +169,30 @@ fn sounding() {
     ];
     insta::assert_snapshot!(table(named("sounding"), &scenes), @r"
       ms  cwnd  Mbit/s  queue  state
-     100    61   14.48     15  biscay                connects, is told 12 Mbit/s
-     200    61   14.48     22  biscay
-     300    61   14.48     22  biscay
-     400    61   14.48     22  biscay
-     500    61   14.48      0  biscay                the path doubles, unseen
-     600    61   14.48      1  biscay
-     700    61   14.48      0  biscay
-     800    61   14.48      1  biscay
-     900   178   39.81     31  probing               12 is but a floor
-    1000   223   82.87    176  probing, held
-    1100   223   82.87    145  probing, held
-    1200   183   68.05    105  probing, held
-    1300   115   28.96     37  biscay                is told 24
-    1400   115   28.96     37  biscay
-    1500   115   28.96     37  biscay
-    1600   115   28.96     37  biscay
-    1700   166   40.40     88  probing, held         24 is but a floor
-    1800   166   39.05     88  probing, held
-    1900   166   28.96     88  probing, held
-    2000   166   28.96     88  probing, held
-    2050   166   28.96     88  probing, held         hears nothing more
-    2100   168   28.67     88  fallback: silent
-    2150   166   17.20     70  fallback: silent
-    2200   166   22.94     58  fallback: silent
+     100    51   18.65     11  full                  connects, is told 12 Mbit/s
+     200    51   18.54     12  full
+     300    50   18.43     11  full
+     400    50   18.36     11  full
+     500    50   18.65      1  full                  the path doubles, unseen
+     600    50   18.63      0  full
+     700    50   18.54      1  full
+     800    49   18.50      0  full
+     900    84   31.37      6  probing               12 is but a floor
+    1000   258   95.81    179  probing
+    1100   264   98.00    279  probing, held
+    1200   264   98.00    185  probing, held
+    1300   115   42.60     36  full                  is told 24
+    1400   118   43.80     42  full
+    1500   116   43.19     37  full
+    1600   111   41.42     32  full
+    1700   154   57.34     75  probing               24 is but a floor
+    1800   205   76.04    126  probing, held
+    1900   180   66.77    101  probing, held
+    2000   128   47.55     51  probing, held
+    2050   128   47.55     49  probing, held         hears nothing more
+    2100   166   22.94     41  unheard
+    2150   168   28.67     33  unheard
+    2200   166   17.20     35  unheard
     ");
 }
 

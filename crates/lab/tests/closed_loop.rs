@@ -1,0 +1,73 @@
+//! A sample of `sounding lab run closed-loop`: what is claimed of `sounding` in a loop that answers, and BISCAY's trap.
+
+use sounding_lab::closed_loop::{Case, Contender, Kind, Outcome, Plan, run};
+
+/// Seeds that nothing was chosen on.
+const FIRST: u64 = 1_001;
+
+fn judged(contenders: &[&str], cases: &[Case]) -> Outcome {
+    let contenders = contenders.iter().filter_map(|name| Contender::by_name(name)).collect();
+    let plan = Plan {
+        contenders,
+        cases: cases.to_vec(),
+        kinds: Kind::ALL.to_vec(),
+        first: FIRST,
+        seeds: 2,
+        jobs: 2,
+    };
+    let outcome = run(&plan, |_, _| {}).expect("sound cells");
+    println!("{outcome}");
+    outcome
+}
+
+#[test]
+fn on_a_still_channel_nearly_all_is_used_behind_a_small_queue() {
+    for row in judged(&["sounding"], &[Case::Still]).rows {
+        for score in &row.scores {
+            assert!(score.share >= 0.95, "{} {score:?}", row.kind);
+            assert!(score.over_ms() <= 30.0, "{} {score:?}", row.kind);
+        }
+    }
+}
+
+#[test]
+fn a_flow_let_go_climbs_and_the_published_law_stays_where_it_was_held() {
+    let outcome = judged(&["sounding", "biscay-published"], &[Case::Climb]);
+    for pair in outcome.rows.chunks(2) {
+        for score in &pair[0].scores {
+            assert!(
+                score.round_trips.is_some_and(|rtts| rtts <= 15.0),
+                "{} {score:?}",
+                pair[0].kind
+            );
+        }
+    }
+    let slower = outcome.rows.chunks(2).filter(|pair| {
+        pair[1].quantile(0.5, |score| score.round_trips)
+            > pair[0].quantile(1.0, |score| score.round_trips)
+    });
+    assert!(slower.count() >= 3, "{outcome}");
+}
+
+#[test]
+fn flows_of_a_device_share_alike_in_every_half_second() {
+    for row in judged(&["sounding"], &[Case::Two, Case::Three]).rows {
+        for score in &row.scores {
+            assert!(
+                score.jain.is_some_and(|jain| jain >= 0.98),
+                "{} {} {score:?}",
+                row.case,
+                row.kind
+            );
+        }
+    }
+}
+
+#[test]
+fn a_flow_of_cubic_beside_it_starves_nobody() {
+    for row in judged(&["sounding"], &[Case::BesideCubic]).rows {
+        for score in &row.scores {
+            assert!(score.least.is_some_and(|least| least >= 0.3), "{} {score:?}", row.kind);
+        }
+    }
+}
