@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +14,9 @@ from ._sweep import MakeExecutor
 @contextmanager
 def processes(workers: int) -> Iterator[MakeExecutor]:
     """So many processes of this machine; a pool whose worker was killed is replaced by another."""
-    yield lambda: ProcessPoolExecutor(workers)
+    # A fork of a process with threads may hold a lock that nobody gives back.
+    fresh = multiprocessing.get_context("spawn")
+    yield lambda: ProcessPoolExecutor(workers, mp_context=fresh)
 
 
 @contextmanager
