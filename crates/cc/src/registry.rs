@@ -63,12 +63,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// How to make a controller that hears of its link only so often, where that is another than one that is told every few
 /// milliseconds: it has to believe what is older, and to wait longer until it takes silence for one.
-pub fn told_every(
-    name: &str,
-    every: Duration,
-) -> Option<Box<dyn FnOnce(&Start) -> Box<dyn Controller> + Send>> {
+pub fn told_every(name: &str, every: Duration) -> Option<Maker> {
     match name {
-        "biscay" => Some(Box::new(move |start| {
+        "biscay" => Some(Arc::new(move |start| {
             let usual = Knobs::default();
             let knobs = Knobs {
                 max_age: usual.max_age + every,
@@ -77,7 +74,7 @@ pub fn told_every(
             };
             Box::new(BiscayController::new(knobs, start))
         })),
-        "sounding" => Some(Box::new(move |start| Box::new(Sounding::heard_every(start, every)))),
+        "sounding" => Some(Arc::new(move |start| Box::new(Sounding::heard_every(start, every)))),
         _ => None,
     }
 }

@@ -202,7 +202,7 @@ mod tests {
             assert!(fault(text).contains(said), "{text:?}: {}", fault(text));
         }
         assert_eq!(parse(&vec![b'1'; 5_000]), Err(ParseCsvError::Long { line: 1 }));
-        assert_eq!(parse(&vec![b','; 100]), Err(ParseCsvError::Long { line: 1 }));
+        assert_eq!(parse(&[b','; 100]), Err(ParseCsvError::Long { line: 1 }));
     }
 
     proptest! {

@@ -126,7 +126,7 @@ fn send<N: Network<Segment>>(
         let told =
             course.every.and_then(|every| sounding_cc::told_every(entrant.controller, every));
         let make: MakeController = match (told, sounding_cc::by_name(entrant.controller)) {
-            (Some(make), _) => make,
+            (Some(make), _) => Box::new(move |start| make(start)),
             (None, Some(make)) => Box::new(make),
             (None, None) => Box::new(oracle(Arc::clone(&offered), flows)),
         };

@@ -40,8 +40,7 @@ pub fn measure(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<Figures>, LinksError> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<Vec<Figures>, LinksError>>>> =
-        Mutex::new(entries.iter().map(|_| None).collect());
+    let results = Mutex::new(entries.iter().map(|_| None).collect::<Vec<_>>());
     let done = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, entries.len().max(1)) {
