@@ -164,7 +164,9 @@ impl Controller for Verus {
             Phase::Recovering => {
                 self.cwnd = (self.cwnd + acked / self.cwnd).min(MOST_CWND);
                 if ack.recovery == Recovery::None {
-                    self.steer(rtt.unwrap_or(self.smoothed));
+                    // The delay of the window that is left (authors' program), not that of the queue it fell from.
+                    let delay = self.profile.delay(self.cwnd).or(rtt);
+                    self.steer(delay.unwrap_or(self.smoothed));
                 }
             }
             Phase::Steering => {}

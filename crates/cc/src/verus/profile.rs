@@ -52,6 +52,20 @@ impl Profile {
         known.map(|(at, &delay)| (at as f64 * self.width, delay))
     }
 
+    /// How long packets take at this window; `None` before a curve is drawn.
+    pub(super) fn delay(&self, window: f64) -> Option<f64> {
+        let mut below: Option<(f64, f64)> = None;
+        for point in self.points() {
+            if point.0 >= window {
+                let Some(below) = below else { return Some(point.1) };
+                let part = (window - below.0) / (point.0 - below.0);
+                return Some(below.1 + part * (point.1 - below.1));
+            }
+            below = Some(point);
+        }
+        below.map(|(last, longest)| longest * window / last)
+    }
+
     /// The largest window at which packets take no longer than this; `None` before a curve is drawn.
     pub(super) fn window(&self, delay: f64) -> Option<f64> {
         let (last, longest) = self.points().next_back()?;
@@ -91,6 +105,15 @@ mod tests {
         for (delay, window) in [(0.0405, 40.5), (0.06, 60.0), (0.0995, 99.5)] {
             assert!((profile.window(delay).unwrap() - window).abs() < 1.1, "{delay}");
         }
+    }
+
+    #[test]
+    fn a_window_has_the_delay_that_it_was_measured_with() {
+        let profile = drawn((10..=100).step_by(3));
+        for (window, delay) in [(5.0, 0.04), (30.0, 0.04), (60.5, 0.0605), (200.0, 0.2)] {
+            assert!((profile.delay(window).unwrap() - delay).abs() < 0.002, "{window}");
+        }
+        assert_eq!(Profile::new().delay(10.0), None);
     }
 
     #[test]

@@ -287,24 +287,24 @@ fn verus() {
       ms  cwnd  Mbit/s  queue  state
      500   169       -    130  recovering            connects, room for 200
     1000   185       -    146  steering
-    1500   168       -    129  recovering
-    2000   198       -    159  steering
-    2500     2       -      0  steering              the path slows to a half
-    3000    80       -     61  steering
-    3500    44       -     24  steering
-    4000    31       -     18  steering
-    4500    96       -     57  steering              and is back
-    5000   120       -     81  steering
-    5500    96       -     57  steering
-    6000   120       -     81  steering
-    6050    81       -     42  recovering            one packet lost
-    6100    82       -     43  recovering
-    6150    92       -     53  steering
-    6200   112       -     73  steering
-    6250    52       -     23  slow start            a timeout
-    6300   102       -     63  slow start
-    6350   152       -    113  slow start
-    6400   202       -    163  slow start
+    1500   210       -    171  steering
+    2000   168       -    164  recovering
+    2500   117       -     98  steering              the path slows to a half
+    3000    60       -     40  steering
+    3500    80       -     59  steering
+    4000    27       -      9  steering
+    4500    92       -     52  steering              and is back
+    5000   116       -     76  steering
+    5500    97       -     57  steering
+    6000   121       -     81  steering
+    6050    81       -     41  recovering            one packet lost
+    6100    81       -     41  recovering
+    6150   120       -     80  steering
+    6200   121       -     81  steering
+    6250    52       -     31  slow start            a timeout
+    6300   102       -     62  slow start
+    6350   152       -    112  slow start
+    6400   202       -    162  slow start
     ");
 }
 

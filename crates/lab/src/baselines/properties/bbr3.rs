@@ -25,7 +25,7 @@ fn dips(rig: &mut Rig, of: fn(&[Sample]) -> f64) -> Vec<f64> {
 }
 
 pub(super) const BBR3: &[Property] = &[
-    says("bbr3", "link used", "§1", [0.95, 1.0], "", |rig| {
+    says("bbr3", "link used", "draft-ietf-ccwg-bbr", [0.95, 1.0], "", |rig| {
         [BDP, 10 * BDP].map(|buffer| rig.used("bbr3", buffer)).to_vec()
     }),
     says("bbr3", "queue, mean", "cruises below the bandwidth", [NONE, 8.0], "ms", |rig| {
@@ -41,7 +41,7 @@ pub(super) const BBR3: &[Property] = &[
     says(
         "bbr3",
         "link used, buffer of a quarter of a BDP",
-        "§5.5: headroom",
+        "draft-ietf-ccwg-bbr: headroom",
         [0.93, 1.0],
         "",
         |rig| vec![rig.used("bbr3", SHALLOW)],
@@ -63,23 +63,36 @@ pub(super) const BBR3: &[Property] = &[
     says(
         "bbr3",
         "probes of the bandwidth in a minute",
-        "§5.3.3.5: every 2 to 3 s, or as many rounds as the BDP has segments",
+        "draft-ietf-ccwg-bbr: every 2 to 3 s, or as many rounds as the BDP has segments",
         [20.0, 35.0],
         "",
         |rig| vec![entered(&alone(rig, 5), "probe up").count() as f64],
     ),
-    says("bbr3", "probes that a refilling round comes before", "§5.3.3", [1.0, 1.0], "", |rig| {
-        let samples = alone(rig, 5);
-        let after = |(before, _): (Sample, Sample)| f64::from(u8::from(before.state == "refill"));
-        entered(&samples, "probe up").map(after).collect()
-    }),
-    says("bbr3", "two flows share (Jain)", "§5.3.3: they leave headroom", [0.95, 1.0], "", |rig| {
-        vec![rig.rivals(&["bbr3", "bbr3"], 5 * BDP, 60, 60).jain()]
-    }),
+    says(
+        "bbr3",
+        "probes that a refilling round comes before",
+        "draft-ietf-ccwg-bbr",
+        [1.0, 1.0],
+        "",
+        |rig| {
+            let samples = alone(rig, 5);
+            let after =
+                |(before, _): (Sample, Sample)| f64::from(u8::from(before.state == "refill"));
+            entered(&samples, "probe up").map(after).collect()
+        },
+    ),
+    says(
+        "bbr3",
+        "two flows share (Jain)",
+        "draft-ietf-ccwg-bbr: they leave headroom",
+        [0.95, 1.0],
+        "",
+        |rig| vec![rig.rivals(&["bbr3", "bbr3"], 5 * BDP, 60, 60).jain()],
+    ),
     says(
         "bbr3",
         "CUBIC's share beside it",
-        "§5.3.3.5.1: coexists with Reno and CUBIC",
+        "draft-ietf-ccwg-bbr: coexists with Reno and CUBIC",
         [0.25, 0.75],
         "",
         |rig| {

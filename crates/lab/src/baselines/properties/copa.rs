@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{NONE, Property, apart, says};
 use crate::baselines::rig::{BDP, MBIT, Rig, Rivals, Sample, Watch, millis};
 
-const TARGET: &str = "§2.1, §3: 1.25 ÷ δ, from none to 2.5 ÷ δ";
+const TARGET: &str = "Copa §2.2, §3: 1.25 ÷ δ, from none to 2.5 ÷ δ";
 const DELTA: f64 = 0.5;
 
 fn each(rig: &mut Rig, controller: &'static str, until: u64) -> Vec<Sample> {
@@ -65,7 +65,7 @@ pub(super) const DEFAULT_MODE: &[Property] = &[
     says(
         "copa-default",
         "packets queued at the least in any five rounds",
-        "§2.2",
+        "Copa §2.2",
         [NONE, 2.0],
         "",
         |rig| emptied(&each(rig, "copa-default", 40)),
@@ -74,7 +74,7 @@ pub(super) const DEFAULT_MODE: &[Property] = &[
     says(
         "copa-default",
         "rounds from one swing to the next",
-        "§2.2: five",
+        "Copa §2.2: five",
         [3.5, 6.0],
         "",
         |rig| period(&each(rig, "copa-default", 40)),
@@ -83,7 +83,7 @@ pub(super) const DEFAULT_MODE: &[Property] = &[
     says(
         "copa-default",
         "two and three flows share (Jain)",
-        "§2.1: the equilibrium is fair",
+        "Copa: the equilibrium is fair",
         [0.99, 1.0],
         "",
         |rig| {
@@ -110,7 +110,7 @@ pub(super) const DEFAULT_MODE: &[Property] = &[
     says(
         "copa-default",
         "CUBIC's share beside it",
-        "§2.2: why there is another mode",
+        "Copa §2.2: why there is another mode",
         [0.9, 1.0],
         "",
         |rig| vec![rig.rivals(&["cubic", "copa-default"], 5 * BDP, 60, 120).share_of_first()],
@@ -130,7 +130,7 @@ pub(super) const COPA: &[Property] = &[
     says(
         "copa",
         "acknowledgements alone in competitive mode",
-        "§2.2: none",
+        "Copa §2.2: none",
         [0.0, 0.01],
         "",
         |rig| {
@@ -139,13 +139,13 @@ pub(super) const COPA: &[Property] = &[
         },
     )
     .note("of every packet, and of every second"),
-    says("copa", "those of two and three flows", "§2.2: none", [0.0, 0.01], "", |rig| {
+    says("copa", "those of two and three flows", "Copa §2.2: none", [0.0, 0.01], "", |rig| {
         [2, 3].iter().flat_map(|&flows| several(rig, flows).competing.clone()).collect()
     }),
     says(
         "copa",
         "two and three flows share (Jain)",
-        "§2.1: the equilibrium is fair",
+        "Copa: the equilibrium is fair",
         [0.99, 1.0],
         "",
         |rig| [2, 3].map(|flows| several(rig, flows).jain()).to_vec(),
@@ -161,13 +161,13 @@ pub(super) const COPA: &[Property] = &[
     says(
         "copa",
         "acknowledgements in competitive mode beside CUBIC",
-        "§2.2",
+        "Copa §2.2",
         [0.5, 1.0],
         "",
         |rig| [BDP, 5 * BDP].map(|buffer| beside_cubic(rig, buffer).competing[1]).to_vec(),
     )
-    .note("§2.2: at times it takes the others' sawtooth for its own; buffers of 1 and 5 BDP"),
-    says("copa", "CUBIC's share then", "§2.2, §5.5", [0.3, 0.8], "", |rig| {
+    .note("Copa §2.2: at times it takes the others' sawtooth for its own; buffers of 1 and 5 BDP"),
+    says("copa", "CUBIC's share then", "Copa §2.2", [0.3, 0.8], "", |rig| {
         [BDP, 5 * BDP].map(|buffer| beside_cubic(rig, buffer).share_of_first()).to_vec()
     }),
 ];

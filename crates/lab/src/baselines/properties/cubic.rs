@@ -78,7 +78,7 @@ pub(super) const CUBIC: &[Property] = &[
         "",
         |rig| lost_at_first(rig, "cubic"),
     ),
-    says("cubic", "two flows share (Jain)", "RFC 9438 §3.2", [0.95, 1.0], "", |rig| {
+    says("cubic", "two flows share (Jain)", "RFC 9438", [0.95, 1.0], "", |rig| {
         vec![rig.rivals(&["cubic", "cubic"], BDP, 60, 240).jain()]
     }),
 ];

@@ -4,7 +4,7 @@ use super::{ANY, NONE, Property, entered, most, says};
 use crate::baselines::rig::{BDP, MBIT, Rig, Sample, Watch, at_secs, millis};
 
 const TARGET: &str = "RFC 6817 §2.5: TARGET 100 ms";
-const SLOWDOWN: &str = "draft §4.4";
+const SLOWDOWN: &str = "draft-irtf-iccrg-ledbat-plus-plus";
 
 fn largest(samples: &[Sample], until: u64) -> f64 {
     let until = samples.iter().filter(|sample| sample.at <= at_secs(until));
@@ -81,7 +81,7 @@ pub(super) const PLUS_PLUS: &[Property] = &[
     says(
         "ledbat++",
         "queue while it steers, mean",
-        "draft §4.2: TARGET 60 ms",
+        "draft-irtf-iccrg-ledbat-plus-plus: TARGET 60 ms",
         [58.0, 62.0],
         "ms",
         |rig| {
@@ -105,17 +105,34 @@ pub(super) const PLUS_PLUS: &[Property] = &[
         "",
         |rig| vec![rig.used("ledbat++", 10 * BDP)],
     ),
-    says("ledbat++", "two flows share (Jain)", "draft §4.3, §4.4", [0.95, 1.0], "", |rig| {
-        vec![rig.rivals(&["ledbat++", "ledbat++"], 10 * BDP, 60, 240).jain()]
-    })
+    says(
+        "ledbat++",
+        "two flows share (Jain)",
+        "draft-irtf-iccrg-ledbat-plus-plus",
+        [0.95, 1.0],
+        "",
+        |rig| vec![rig.rivals(&["ledbat++", "ledbat++"], 10 * BDP, 60, 240).jain()],
+    )
     .note("whoever came first"),
-    says("ledbat++", "queue of two, mean", "draft §4.2", [NONE, 75.0], "ms", |rig| {
-        vec![rig.rivals(&["ledbat++", "ledbat++"], 10 * BDP, 60, 240).queueing_ms]
-    }),
-    says("ledbat++", "CUBIC's share beside it", "draft §1", [0.85, ANY], "", |rig| {
-        let before = rig.rivals(&["cubic", "ledbat++"], 5 * BDP, 60, 120).share_of_first();
-        let after = rig.rivals(&["ledbat++", "cubic"], 5 * BDP, 60, 120).share_of_first();
-        vec![before, 1.0 - after]
-    })
+    says(
+        "ledbat++",
+        "queue of two, mean",
+        "draft-irtf-iccrg-ledbat-plus-plus",
+        [NONE, 75.0],
+        "ms",
+        |rig| vec![rig.rivals(&["ledbat++", "ledbat++"], 10 * BDP, 60, 240).queueing_ms],
+    ),
+    says(
+        "ledbat++",
+        "CUBIC's share beside it",
+        "draft-irtf-iccrg-ledbat-plus-plus",
+        [0.85, ANY],
+        "",
+        |rig| {
+            let before = rig.rivals(&["cubic", "ledbat++"], 5 * BDP, 60, 120).share_of_first();
+            let after = rig.rivals(&["ledbat++", "cubic"], 5 * BDP, 60, 120).share_of_first();
+            vec![before, 1.0 - after]
+        },
+    )
     .note("whichever came first"),
 ];

@@ -3,7 +3,7 @@
 use super::{ANY, NONE, Property, says};
 use crate::baselines::rig::{BDP, MBIT, millis};
 
-const EARLY: &str = "Kuzmanovic and Knightly §3.2: 15 % of the delays seen";
+const EARLY: &str = "Kuzmanovic and Knightly: 15 % of the delays seen";
 
 pub(super) const LP: &[Property] = &[
     says("lp", "queue, median", EARLY, [NONE, 60.0], "ms", |rig| {
@@ -19,11 +19,11 @@ pub(super) const LP: &[Property] = &[
     says("lp", "packets lost, buffer of 10 BDP", EARLY, [0.0, 0.0], "", |rig| {
         vec![rig.alone("lp", MBIT, 10 * BDP).lost as f64]
     }),
-    says("lp", "share of CUBIC and of Reno beside it", "§1: only what is left", [0.95, ANY], "", |rig| {
+    says("lp", "share of CUBIC and of Reno beside it", "Kuzmanovic and Knightly: only what is left", [0.95, ANY], "", |rig| {
         let share = |other| rig.rivals(&[other, "lp"], 5 * BDP, 60, 120).share_of_first();
         ["cubic", "reno"].map(share).to_vec()
     }),
-    says("lp", "two flows share (Jain)", "§1: fairly among its own", [0.95, 1.0], "", |rig| {
+    says("lp", "two flows share (Jain)", "Kuzmanovic and Knightly: fairly among its own", [0.95, 1.0], "", |rig| {
         vec![rig.rivals(&["lp", "lp"], 5 * BDP, 60, 120).jain()]
     }),
 ];
