@@ -313,6 +313,10 @@ struct EstimatorsArgs {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
 
+    /// With nobody else in the cell
+    #[arg(long)]
+    alone: bool,
+
     /// How long each flow sends, of which 22s are learnt from
     #[arg(long, value_name = "TIME", default_value = "82s", value_parser = humantime::parse_duration)]
     duration: Duration,
@@ -587,6 +591,7 @@ fn estimators(args: EstimatorsArgs) -> miette::Result<ExitCode> {
     let wanted = args.links.unwrap_or_default();
     let mut scenarios = estimators::Scenario::all();
     scenarios.retain(|scenario| scenario.name().contains(&wanted));
+    scenarios.iter_mut().for_each(|scenario| scenario.alone = args.alone);
     if scenarios.is_empty() {
         let names: Vec<String> =
             estimators::Scenario::all().iter().map(estimators::Scenario::name).collect();

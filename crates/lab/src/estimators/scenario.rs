@@ -24,6 +24,8 @@ pub struct Scenario {
     pub direction: Direction,
     /// How the device moves.
     pub pace: Pace,
+    /// Whether nobody else is in the cell.
+    pub alone: bool,
 }
 
 /// How a device moves.
@@ -64,7 +66,7 @@ impl Scenario {
         for rat in [Rat::Lte, Rat::Nr] {
             for direction in [Direction::Downlink, Direction::Uplink] {
                 for pace in [Pace::Static, Pace::Walk, Pace::Drive] {
-                    all.push(Self { rat, direction, pace });
+                    all.push(Self { rat, direction, pace, alone: false });
                 }
             }
         }
@@ -83,7 +85,8 @@ impl Scenario {
     /// LTE of two carriers of 10 MHz, the second downlink only, or NR of 20 MHz shared in time; with the control users of
     /// a busy cell (PBE-CC Fig. 7: 16 in 40 ms).
     pub(super) fn carriers(&self) -> Vec<CarrierConfig> {
-        let busy = CarrierConfig { control_users_per_sec: 300.0, ..CarrierConfig::default() };
+        let control_users_per_sec = if self.alone { 0.0 } else { 300.0 };
+        let busy = CarrierConfig { control_users_per_sec, ..CarrierConfig::default() };
         match self.rat {
             Rat::Lte => {
                 let first = CarrierConfig { prb: 50, ..busy };
@@ -118,7 +121,8 @@ impl Scenario {
             channel: channel(),
             ..DeviceConfig::default()
         }];
-        for user in 0..OTHERS {
+        let others = if self.alone { 0 } else { OTHERS };
+        for user in 0..others {
             devices.push(DeviceConfig {
                 cells: vec![vec![user % carriers]],
                 trajectory: TrajectoryConfig::Static { at: place(&mut rng) },
