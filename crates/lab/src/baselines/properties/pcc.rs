@@ -75,8 +75,8 @@ pub(super) const VIVACE: &[Property] = &[
     says("vivace", "two flows share, 5 BDP of buffer (Jain)", "Vivace", [0.9, 1.0], "", |rig| {
         vec![rig.rivals(&["vivace", "vivace"], 5 * BDP, 60, 240).jain()]
     }),
-    says("vivace", "two flows share, a BDP of buffer (Jain)", "Vivace", [0.8, 1.0], "", |rig| {
+    says("vivace", "two flows share, a BDP of buffer (Jain)", "Vivace", [0.9, 1.0], "", |rig| {
         vec![rig.rivals(&["vivace", "vivace"], BDP, 60, 240).jain()]
     })
-    .note("unevenly: an RTT that cannot grow any more tells nothing, and loss is borne"),
+    .note("a full buffer has no slope, and of loss 5 % are borne: what should move the rates together is weak; no more is known"),
 ];
