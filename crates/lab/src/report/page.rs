@@ -131,10 +131,10 @@ impl Page {
             for Figure { name, title, caption, origin, kind } in &section.figures {
                 let _ = write!(text, "\n### {title}\n\n");
                 let _ = match kind {
-                    Kind::Table(table) => write!(text, "{}\n", table.markdown()),
+                    Kind::Table(table) => writeln!(text, "{}", table.markdown()),
                     _ => write!(text, "![{title}](figures/{name}.svg)\n\n"),
                 };
-                let _ = write!(text, "{caption} *{origin}*\n");
+                let _ = writeln!(text, "{caption} *{origin}*");
             }
         }
         text.push_str("\n## How it was made\n\n");
