@@ -1,7 +1,7 @@
 //! A controller that is an object of Python, and what it is told.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
@@ -258,7 +258,9 @@ impl PythonController {
             state: "",
         };
         let object = class.bind(py).call1((Start::from(start),));
-        match object.and_then(|object| Ok((Written::of(&object.get_type(), base.bind(py))?, object))) {
+        match object
+            .and_then(|object| Ok((Written::of(&object.get_type(), base.bind(py))?, object)))
+        {
             Ok((written, object)) => {
                 (made.written, made.object) = (written, Some(object.unbind()));
                 made.tell(|_, _| Ok(()));
@@ -408,7 +410,8 @@ impl cc::Controller for PythonController {
         // It would be woken at this moment for ever.
         if let Some(at) = self.wakeup.filter(|&at| at <= now) {
             let (at, now) = (at.as_nanos(), now.as_nanos());
-            let text = format!("wakeup() is {at} after handle_time({now}): it has to be later, or None");
+            let text =
+                format!("wakeup() is {at} after handle_time({now}): it has to be later, or None");
             self.trouble.raise(PyValueError::new_err(text));
             self.wakeup = None;
         }

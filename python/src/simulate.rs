@@ -34,9 +34,7 @@ pub(crate) fn simulate(
         let (base, trouble) = (base.clone_ref(py), trouble.clone());
         let make = move |start: &sounding_cc::Start| -> Box<dyn sounding_cc::Controller> {
             let trouble = trouble.clone();
-            Box::new(Python::attach(|py| {
-                PythonController::new(py, &class, &base, start, trouble)
-            }))
+            Box::new(Python::attach(|py| PythonController::new(py, &class, &base, start, trouble)))
         };
         registry.add(name, make).map_err(|error| PyValueError::new_err(error.to_string()))?;
     }

@@ -278,7 +278,8 @@ fn a_full_disk_is_an_error_and_leaves_no_half_a_file() {
 fn wrong_words_are_answered_with_what_is_allowed() {
     let bench = Bench::new();
     for (to, more, says) in [
-        ("out.csv", &[][..], "--to"),
+        ("out.txt", &[][..], "--to"),
+        ("out.csv", &[], "no link"),
         ("out.parquet.gz", &[], "packed already"),
         ("in.qmdl", &[], "same file"),
         ("nowhere/out.qmdl", &[], "No such file"),
