@@ -7,8 +7,6 @@ mod scenario;
 mod score;
 
 use std::fmt::{self, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -19,6 +17,7 @@ pub use run::Trial;
 pub use scenario::{Pace, Scenario};
 pub use score::Score;
 
+use crate::jobs;
 use run::Series;
 
 /// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes a packet and nine a block are headers.
@@ -102,29 +101,21 @@ pub struct Comparison {
 }
 
 /// Runs every flow. The same plan gives the same figures.
-pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Comparison, InvalidConfig> {
+pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, InvalidConfig> {
     let span = plan.duration.max(SHORTEST);
     let work: Vec<(usize, u64)> = (0..plan.scenarios.len())
         .flat_map(|scenario| (1..=plan.seeds).map(move |seed| (scenario, seed)))
         .collect();
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..plan.jobs.max(1) {
-            scope.spawn(|| {
-                while let Some(&(at, seed)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let scenario = &plan.scenarios[at];
-                    let series = run::run(scenario, &TRIALS, IP_SHARE_PERMILLE, span, seed);
-                    progress(&format!("{}, seed {seed}", scenario.name()));
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push((at, seed, series));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(at, seed, _)| (*at, *seed));
+    let one = |&(at, seed): &(usize, u64)| {
+        run::run(&plan.scenarios[at], &TRIALS, IP_SHARE_PERMILLE, span, seed)
+    };
+    let told = |&(at, seed): &(usize, u64), _: &_| {
+        progress(&format!("{}, seed {seed}", plan.scenarios[at].name()));
+    };
+    let all = jobs::each(&work, plan.jobs, one, told)?;
     let mut by_scenario: Vec<Vec<Series>> = vec![Vec::new(); plan.scenarios.len()];
-    for (at, _, series) in done {
-        by_scenario[at].push(series?);
+    for (&(at, _), series) in work.iter().zip(all) {
+        by_scenario[at].push(series);
     }
     let mut comparison = Comparison { rows: Vec::new(), goodput_mbit: Vec::new() };
     for (scenario, series) in plan.scenarios.iter().zip(&by_scenario) {

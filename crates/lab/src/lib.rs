@@ -23,6 +23,7 @@ pub mod granularity;
 pub mod head_to_head;
 pub mod import;
 pub mod inference;
+mod jobs;
 pub mod mahimahi;
 pub mod metrics;
 pub mod oracle;

@@ -13,8 +13,6 @@ pub use figures::{Figures, Passage};
 pub use reference::{Reference, ReferenceError};
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use sounding_emu::{
@@ -25,6 +23,7 @@ use sounding_trace::{ParseTraceError, Schedule, mahimahi};
 use sounding_units::HostInstant;
 
 use crate::flow::{FlowError, TcpFlow};
+use crate::jobs;
 use crate::provenance::Begun;
 
 /// One-way delay of the reference.
@@ -140,7 +139,7 @@ pub(crate) enum Buffers {
 }
 
 /// Runs the comparison; `progress` is told of each repetition that ended.
-pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Comparison, RunError> {
+pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, RunError> {
     let begun = Begun::now();
     let shared = Reference::read(&plan.data.join("reference/mahimahi_quiet_machine.json"))?;
     let reference = shared.and(Reference::supplement()?);
@@ -160,38 +159,26 @@ pub(crate) fn measure(
     tasks: &[Task],
     plan: &Plan,
     buffers: Buffers,
-    progress: impl Fn(&str) + Sync,
+    progress: impl Fn(&str),
 ) -> Result<Vec<Vec<Figures>>, RunError> {
     let queue: Vec<(usize, usize)> =
         (0..plan.reps).flat_map(|rep| (0..tasks.len()).map(move |task| (task, rep))).collect();
-    let next = AtomicUsize::new(0);
-    let measured = Mutex::new(vec![Vec::new(); tasks.len()]);
-    let worker = || -> Result<(), RunError> {
-        while let Some(&(index, rep)) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let task = &tasks[index];
-            // A trace looks different from another start, so ours are the reference's, one after the other.
-            let start = task.starts[rep % task.starts.len()];
-            let figures = repeat(task, start, plan.window, buffers)?;
-            progress(&format!(
-                "{} {}/{}: {:.3} Mbit/s, p95 {} ms",
-                task.name,
-                rep + 1,
-                plan.reps,
-                figures.throughput_mbit,
-                figures.p95_ms
-            ));
-            measured.lock().unwrap_or_else(PoisonError::into_inner)[index].push(figures);
-        }
-        Ok(())
+    let one = |&(index, rep): &(usize, usize)| {
+        let task: &Task = &tasks[index];
+        // A trace looks different from another start, so ours are the reference's, one after the other.
+        repeat(task, task.starts[rep % task.starts.len()], plan.window, buffers)
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.jobs.max(1)).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| {
-            // A panic in a worker is a defect of this crate and goes on here.
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    })?;
-    Ok(measured.into_inner().unwrap_or_else(PoisonError::into_inner))
+    let told = |&(index, rep): &(usize, usize), figures: &Figures| {
+        let (name, rep, reps) = (&tasks[index].name, rep + 1, plan.reps);
+        let Figures { throughput_mbit, p95_ms, .. } = figures;
+        progress(&format!("{name} {rep}/{reps}: {throughput_mbit:.3} Mbit/s, p95 {p95_ms} ms"));
+    };
+    let all = jobs::each(&queue, plan.jobs, one, told)?;
+    let mut measured = vec![Vec::new(); tasks.len()];
+    for (&(index, _), figures) in queue.iter().zip(all) {
+        measured[index].push(figures);
+    }
+    Ok(measured)
 }
 
 /// The rows of a plan.

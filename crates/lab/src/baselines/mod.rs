@@ -8,12 +8,9 @@ mod properties;
 mod rig;
 mod table;
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-
 use serde::Serialize;
 
+use crate::jobs;
 use crate::provenance::{Begun, Provenance};
 use properties::PROPERTIES;
 use rig::Rig;
@@ -128,7 +125,7 @@ fn properties() -> impl Iterator<Item = &'static Property> {
 }
 
 /// Measures every property; `progress` is told of each controller that is done.
-pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Baselines, BaselinesError> {
+pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Baselines, BaselinesError> {
     let begun = Begun::now();
     let known = controllers();
     if let Some(name) = plan.controllers.iter().find(|name| !known.contains(&name.as_str())) {
@@ -138,23 +135,13 @@ pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Baselines, Bas
         plan.controllers.is_empty() || plan.controllers.iter().any(|wanted| wanted == name)
     };
     let names: Vec<&'static str> = known.into_iter().filter(wanted).collect();
-    let next = AtomicUsize::new(0);
-    let measured = Mutex::new(BTreeMap::new());
-    let work = || {
-        while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let rows = measure(name);
-            progress(name);
-            measured.lock().unwrap_or_else(PoisonError::into_inner).insert(*name, rows);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..plan.jobs.max(1) {
-            scope.spawn(work);
-        }
-    });
-    let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let rows = names.iter().filter_map(|name| measured.remove(name)).flatten().collect();
-    Ok(Baselines { rows, provenance: begun.end() })
+    let measured = jobs::each(
+        &names,
+        plan.jobs,
+        |name| Ok::<_, BaselinesError>(measure(name)),
+        |name, _| progress(name),
+    )?;
+    Ok(Baselines { rows: measured.into_iter().flatten().collect(), provenance: begun.end() })
 }
 
 fn measure(controller: &str) -> Vec<Row> {

@@ -11,9 +11,6 @@ mod plan;
 mod scripted;
 mod wire;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
 
 pub use figures::Figures;
@@ -22,6 +19,7 @@ pub use links::{Entry, LinksError, Scenario, chosen, dataset, real};
 pub use plan::Plan;
 pub use wire::{Crossing, crossings};
 
+use crate::jobs;
 use course::{Course, Entrant};
 
 /// Who shares a link, how often they are told, and how long they are looked at.
@@ -37,31 +35,15 @@ pub fn measure(
     plan: &Plan,
     entries: &[Entry],
     jobs: usize,
-    progress: &(dyn Fn(usize, usize) + Sync),
+    mut progress: impl FnMut(usize, usize),
 ) -> Result<Vec<Figures>, LinksError> {
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(entries.iter().map(|_| None).collect::<Vec<_>>());
-    let done = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, entries.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(entry) = entries.get(at) else { return };
-                    let result = over(plan, entry);
-                    let mut results = results.lock().expect("no worker panics");
-                    results[at] = Some(result);
-                    progress(done.fetch_add(1, Ordering::Relaxed) + 1, entries.len());
-                }
-            });
-        }
-    });
-    let results = results.into_inner().expect("no worker panics");
-    let mut figures = Vec::new();
-    for result in results.into_iter().flatten() {
-        figures.extend(result?);
-    }
-    Ok(figures)
+    let mut done = 0;
+    let told = |_: &_, _: &_| {
+        done += 1;
+        progress(done, entries.len());
+    };
+    let figures = jobs::each(entries, jobs, |entry| over(plan, entry), told)?;
+    Ok(figures.into_iter().flatten().collect())
 }
 
 fn over(plan: &Plan, entry: &Entry) -> Result<Vec<Figures>, LinksError> {

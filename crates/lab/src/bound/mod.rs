@@ -13,14 +13,12 @@ mod source;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
 use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
 use sounding_units::Bytes;
 
+use crate::jobs;
 use crate::provenance::{Begun, Provenance};
 pub use scenario::{Kind, Shape};
 
@@ -131,31 +129,15 @@ pub struct Outcome {
 /// Runs the plan; `progress` is told of each run that is over.
 pub fn run(plan: &Plan, mut progress: impl FnMut(u64)) -> Result<Outcome, InvalidConfig> {
     let begun = Begun::now();
-    let next = AtomicU64::new(plan.first);
-    let end = plan.first + plan.seeds;
-    let (send, receive) = mpsc::channel();
-    let mut found = BTreeMap::new();
-    thread::scope(|scope| {
-        for _ in 0..plan.jobs.max(1) {
-            let (send, next) = (send.clone(), &next);
-            scope.spawn(move || {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    let judged = || judge::run(&scenario::Scenario::of(seed), seed);
-                    if seed >= end || send.send((seed, judged())).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(send);
-        for (seed, counts) in receive {
-            found.insert(seed, counts?);
-            progress(found.len() as u64);
-        }
-        Ok::<_, InvalidConfig>(())
-    })?;
-    Ok(summary(&found, begun.end()))
+    let seeds: Vec<u64> = (plan.first..plan.first + plan.seeds).collect();
+    let judged = |&seed: &u64| judge::run(&scenario::Scenario::of(seed), seed);
+    let mut done = 0;
+    let told = |_: &u64, _: &Counts| {
+        done += 1;
+        progress(done);
+    };
+    let counts = jobs::each(&seeds, plan.jobs, judged, told)?;
+    Ok(summary(&seeds.into_iter().zip(counts).collect(), begun.end()))
 }
 
 fn summary(found: &BTreeMap<u64, Counts>, provenance: Provenance) -> Outcome {

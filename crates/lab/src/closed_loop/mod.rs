@@ -12,13 +12,11 @@ mod scenario;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
 use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
 
+use crate::jobs;
 use crate::provenance::{Begun, Provenance};
 
 pub use contender::Contender;
@@ -78,27 +76,13 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcom
             cells.extend((plan.first..plan.first + plan.seeds).map(|seed| (case, kind, seed)));
         }
     }
-    let next = AtomicUsize::new(0);
-    let (send, receive) = mpsc::channel();
-    let mut found = BTreeMap::new();
-    thread::scope(|scope| {
-        for _ in 0..plan.jobs.max(1) {
-            let (send, next, cells) = (send.clone(), &next, &cells);
-            scope.spawn(move || {
-                while let Some(&cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if send.send((cell, one(plan, cell))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(send);
-        for (cell, scores) in receive {
-            found.insert(cell, scores?);
-            progress(found.len(), cells.len());
-        }
-        Ok::<_, InvalidConfig>(())
-    })?;
+    let mut done = 0;
+    let told = |_: &_, _: &_| {
+        done += 1;
+        progress(done, cells.len());
+    };
+    let scores = jobs::each(&cells, plan.jobs, |&cell| one(plan, cell), told)?;
+    let found: BTreeMap<_, _> = cells.iter().copied().zip(scores).collect();
     let mut rows = Vec::new();
     for &case in &plan.cases {
         for &kind in &plan.kinds {

@@ -70,7 +70,7 @@ pub struct Link {
 }
 
 /// Runs the chain; `progress` is told of each repetition that ended.
-pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Chain, RunError> {
+pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Chain, RunError> {
     let begun = Begun::now();
     let reference = reference(plan)?;
     let tasks = mahimahi::tasks(plan, &reference)?;

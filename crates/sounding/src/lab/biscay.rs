@@ -73,7 +73,7 @@ pub(super) fn execute(item: Item, args: Args) -> miette::Result<ExitCode> {
                     eprintln!("{done} of {all} links");
                 }
             };
-            figures = measure(&plan, &entries, jobs, &progress).into_diagnostic()?;
+            figures = measure(&plan, &entries, jobs, progress).into_diagnostic()?;
         }
     }
     let report = Report::new(item, &plan, figures, over_wires, begun.end()).into_diagnostic()?;
