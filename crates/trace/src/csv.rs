@@ -107,6 +107,9 @@ fn quote(text: &[u8]) -> String {
     String::from_utf8_lossy(beginning).chars().take(40).collect()
 }
 
+/// Where a line begins, and its fields.
+type Record<'a> = (u64, Vec<&'a [u8]>);
+
 /// Lines and their fields.
 struct Records<'a> {
     reader: Reader,
@@ -121,7 +124,7 @@ impl<'a> Records<'a> {
     }
 
     /// The next line that is not empty, and where it begins.
-    fn next(&mut self) -> Result<Option<(u64, Vec<&[u8]>)>, ParseCsvError> {
+    fn next(&mut self) -> Result<Option<Record<'_>>, ParseCsvError> {
         let line = self.reader.line();
         let (mut written, mut ended) = (0, 0);
         loop {
