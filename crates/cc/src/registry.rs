@@ -20,6 +20,9 @@ use crate::{Controller, Start};
 /// Makes a controller for a flow.
 pub type Make = fn(&Start) -> Box<dyn Controller>;
 
+/// Makes one controller, for one flow.
+pub type MakeOnce = Box<dyn FnOnce(&Start) -> Box<dyn Controller> + Send>;
+
 /// Every controller that needs nothing but what a flow and a modem tell, by the name it has in plans. The oracle is not
 /// among them: whoever makes one has to hand it the truth.
 const CONTROLLERS: &[(&str, Make)] = &[
@@ -56,10 +59,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// How to make a controller that hears of its link only so often, where that is another than one that is told every few
 /// milliseconds: it has to believe what is older, and to wait longer until it takes silence for one.
-pub fn told_every(
-    name: &str,
-    every: Duration,
-) -> Option<Box<dyn FnOnce(&Start) -> Box<dyn Controller> + Send>> {
+pub fn told_every(name: &str, every: Duration) -> Option<MakeOnce> {
     match name {
         "biscay" => Some(Box::new(move |start| {
             let usual = Knobs::default();

@@ -32,16 +32,18 @@ struct Setting<'a> {
     every: Option<Duration>,
 }
 
+type Measured = Result<Vec<Figures>, LinksError>;
+
 /// Everything that a plan names over these links on `jobs` threads; `progress` hears of each link that is done.
 pub fn measure(
     plan: &Plan,
     entries: &[Entry],
     jobs: usize,
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Vec<Figures>, LinksError> {
+) -> Measured {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<Vec<Figures>, LinksError>>>> =
-        Mutex::new(entries.iter().map(|_| None).collect());
+    let results: Vec<Option<Measured>> = entries.iter().map(|_| None).collect();
+    let results = Mutex::new(results);
     let done = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, entries.len().max(1)) {
@@ -65,7 +67,7 @@ pub fn measure(
     Ok(figures)
 }
 
-fn over(plan: &Plan, entry: &Entry) -> Result<Vec<Figures>, LinksError> {
+fn over(plan: &Plan, entry: &Entry) -> Measured {
     let link = entry.open(plan.duration + Duration::from_secs(1))?;
     let mut figures = Vec::new();
     for setting in plan.settings() {
