@@ -138,7 +138,7 @@ fn gains(figures: &[Figures], plan: &Plan) -> Rows {
             saved(|figures| figures.p95_ms),
         )
     };
-    let others = plan.controllers.iter().filter(|name| *name != "biscay");
+    let others = plan.controllers.iter().filter(|name| *name != "biscay" && *name != "oracle");
     let rows = others.map(|name| {
         let ours = if name == "sounding" { "-".into() } else { against("sounding", name) };
         (name.clone(), vec![against("biscay", name), ours])
@@ -155,7 +155,6 @@ fn sampling(figures: &[Figures]) -> Rows {
     let rows = rows.into_iter().map(|((controller, every), those)| {
         let name = match every {
             0 => controller,
-            60_000 => format!("{controller} once"),
             every => format!("{controller} {every} ms"),
         };
         let of = |value: fn(&Figures) -> f64| mean(those.iter().copied(), value);
