@@ -69,7 +69,10 @@ impl Table {
         let columns = self.columns.iter().enumerate();
         let columns = columns.map(|(at, name)| {
             let name = if name.is_empty() { "name" } else { name };
-            (name.to_owned(), kind(at))
+            // Under one heading a reader of Parquet finds one column only.
+            let before = self.columns[..at].iter().filter(|other| *other == name).count();
+            let number = if before > 0 { format!(" ({})", before + 1) } else { String::new() };
+            (format!("{name}{number}"), kind(at))
         });
         let mut data = Data::new(columns);
         data.rows.extend(self.rows.iter().map(|row| {
@@ -178,6 +181,14 @@ mod tests {
     #[test]
     fn a_terminal_gets_columns_that_line_up() {
         assert_eq!(table().text(), "run  Mbit/s\nbbr    4.53\na|b       –\n");
+    }
+
+    #[test]
+    fn columns_of_one_heading_have_names_of_their_own_in_the_data() {
+        let columns = vec!["run".into(), "p95".into(), "p95".into()];
+        let table = Table { columns, ..Table::default() };
+        let names: Vec<_> = table.data().columns.into_iter().map(|column| column.0).collect();
+        assert_eq!(names, ["run", "p95", "p95 (2)"]);
     }
 
     #[test]

@@ -96,6 +96,8 @@ impl<'c, 'p> Plot<'c, 'p> {
             ChartBuilder::on(&self.area)
                 .margin_top(24 * FINE)
                 .margin_right(14 * FINE)
+                // Room for what hangs below the last line of letters.
+                .margin_bottom(4 * FINE)
                 .set_label_area_size(LabelAreaPosition::Left, self.size.pick(46, 38) * FINE)
                 .set_label_area_size(LabelAreaPosition::Bottom, bottom * FINE)
                 .build_cartesian_2d(x, y),
