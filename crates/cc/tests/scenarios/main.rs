@@ -177,22 +177,22 @@ fn sounding() {
      600    50   18.63      0  full
      700    50   18.54      1  full
      800    49   18.50      0  full
-     900    84   31.37      6  probing               12 is but a floor
-    1000   258   95.81    179  probing
-    1100   264   98.00    279  probing, held
-    1200   264   98.00    185  probing, held
-    1300   115   42.60     36  full                  is told 24
-    1400   118   43.80     42  full
-    1500   116   43.19     37  full
-    1600   111   41.42     32  full
-    1700   154   57.34     75  probing               24 is but a floor
-    1800   205   76.04    126  probing, held
-    1900   180   66.77    101  probing, held
-    2000   128   47.55     51  probing, held
-    2050   128   47.55     49  probing, held         hears nothing more
-    2100   166   22.94     41  unheard
-    2150   168   28.67     33  unheard
-    2200   166   17.20     35  unheard
+     900   123   45.72     30  probing               12 is but a floor
+    1000   323  119.79    244  probing
+    1100   268   99.27    189  probing, held
+    1200   202   74.86    143  probing, held
+    1300   113   42.03     34  full                  is told 24
+    1400   117   43.37     38  full
+    1500   113   42.02     34  full
+    1600   109   40.54     32  full
+    1700   177   65.72     98  probing               24 is but a floor
+    1800   207   76.86    128  probing, held
+    1900   204   75.80    125  probing, held
+    2000   133   49.58     54  probing, held
+    2050   100   37.18     21  asking                hears nothing more
+    2100   166   22.94     13  unheard
+    2150   168   28.67     21  unheard
+    2200   166   17.20      7  unheard
     ");
 }
 
