@@ -121,7 +121,12 @@ impl<P> Ran<P> {
             state.downlink.handle_timers(now);
         }
         if up {
+            let had = state.uplink.demand() > 0;
             state.uplink.handle_timers(now);
+            // What RLC is to repeat is data that has become available too (TS 36.321 §5.4.5, TS 36.322 §4.5).
+            if !had && state.uplink.demand() > 0 {
+                state.asking.handle_data();
+            }
         }
         if state.legs.len() > 1 {
             self.aggregate(device, now);
