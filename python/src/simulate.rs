@@ -46,7 +46,12 @@ pub(crate) fn simulate(
     let finished = py.detach(|| {
         // Ctrl-C and the like are seen by the thread that was asked.
         let mut passed = |_| {
-            if let Err(error) = Python::attach(|py| py.check_signals()) {
+            #[expect(
+                clippy::redundant_closure_for_method_calls,
+                reason = "the method is not general enough over the lifetime"
+            )]
+            let signals = Python::attach(|py| py.check_signals());
+            if let Err(error) = signals {
                 trouble.raise(error);
             }
         };
