@@ -20,12 +20,13 @@ fn judged(contenders: &[&str], cases: &[Case]) -> Outcome {
     outcome
 }
 
+/// In the median of ten cells of each kind it is 95 % and more, and 10 ms at most; these are bounds of each cell.
 #[test]
 fn on_a_still_channel_nearly_all_is_used_behind_a_small_queue() {
     for row in judged(&["sounding"], &[Case::Still]).rows {
         for score in &row.scores {
-            assert!(score.share >= 0.95, "{} {score:?}", row.kind);
-            assert!(score.over_ms() <= 30.0, "{} {score:?}", row.kind);
+            assert!(score.share >= 0.93, "{} {score:?}", row.kind);
+            assert!(score.over_ms() <= 20.0, "{} {score:?}", row.kind);
         }
     }
 }

@@ -13,6 +13,7 @@ extern crate alloc;
 extern crate std;
 
 mod fluid;
+pub mod held;
 mod histogram;
 pub mod link;
 mod links;

@@ -7,15 +7,15 @@ mod common;
 use std::time::Duration;
 
 use common::{MSS, UP, mbit, millis, named};
-use sounding_cc::sharing::Part;
-use sounding_cc::{Ack, Controller, Departure, Loss, Start};
+use sounding_cc::{Controller, Start};
 use sounding_cell::config::{CarrierConfig, DeviceConfig, Rat};
 use sounding_cell::modem::ModemConfig;
 use sounding_cell::radio::{FadingConfig, ModelConfig, ScriptConfig};
-use sounding_link::{Bound, LinkEstimate};
+use sounding_link::Bound;
+use sounding_sim::held::{Fixed, Held};
 use sounding_sim::world::{Event, Flow, Listening};
 use sounding_sim::{Device, PathConfig, Port, Radio, Wired, World};
-use sounding_units::{Bytes, HostInstant, Rate};
+use sounding_units::{Bytes, HostInstant};
 
 const DOWN: Port = Port::down(Device(0));
 
@@ -24,82 +24,6 @@ const FREED: Duration = Duration::from_secs(2);
 const ENDS: Duration = Duration::from_secs(4);
 /// The wire's part of the path, there and back; the radio adds its own.
 const WIRE: Duration = Duration::from_millis(40);
-
-/// A window that something else than the network limits to a few segments, as a receiver does, until it is freed.
-#[derive(Debug)]
-struct Held<C: ?Sized> {
-    segments: u64,
-    now: HostInstant,
-    inner: Box<C>,
-}
-
-impl Controller for Held<dyn Controller> {
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-        self.now = sent.at;
-        self.inner.handle_sent(sent, size);
-    }
-
-    fn handle_ack(&mut self, ack: &Ack) {
-        self.now = ack.now;
-        self.inner.handle_ack(ack);
-    }
-
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.inner.handle_loss(loss);
-    }
-
-    fn handle_timeout(&mut self, now: HostInstant) {
-        self.inner.handle_timeout(now);
-    }
-
-    fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.inner.handle_spurious_timeout(now);
-    }
-
-    fn handle_part(&mut self, now: HostInstant, part: Part) {
-        self.inner.handle_part(now, part);
-    }
-
-    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
-        self.inner.handle_estimate(now, estimate, flows);
-    }
-
-    fn cwnd(&self) -> Bytes {
-        let held = Bytes::new(self.segments * MSS);
-        let freed = self.now >= HostInstant::default() + FREED;
-        if freed { self.inner.cwnd() } else { self.inner.cwnd().min(held) }
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-
-    fn state(&self) -> &'static str {
-        self.inner.state()
-    }
-}
-
-/// A window that never changes.
-#[derive(Debug)]
-struct Fixed(Bytes);
-
-impl Controller for Fixed {
-    fn handle_ack(&mut self, _ack: &Ack) {}
-    fn handle_loss(&mut self, _loss: &Loss) {}
-    fn handle_timeout(&mut self, _now: HostInstant) {}
-
-    fn cwnd(&self) -> Bytes {
-        self.0
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        None
-    }
-
-    fn state(&self) -> &'static str {
-        "fixed"
-    }
-}
 
 fn carrier(nr: bool) -> CarrierConfig {
     let tdd = Some("DDDSU".into());
@@ -173,9 +97,10 @@ fn climb(nr: bool, port: Port, seed: u64, controller: &str, assume: Option<Bound
     let count = |arrivals: &Arrivals, from, to| between(arrivals, from, to).count() as f64;
     let capacity = count(&full, FREED / 2, FREED) * 1_500.0 / (FREED / 2).as_secs_f64();
     let segments = (capacity * 0.05 * 0.055 / 1_500.0).round().max(1.0) as u64;
+    let (most, freed) = (Bytes::new(segments * MSS), HostInstant::default() + FREED);
     let make = named(controller);
     let found = run(nr, port, seed, assume, move |start| {
-        Box::new(Held { segments, now: start.now, inner: make(start) })
+        Box::new(Held::new(make(start), most, start.now, freed))
     });
     let idle = between(&found, Duration::ZERO, FREED).min().unwrap();
     let rtt = idle + WIRE / 2;

@@ -13,6 +13,10 @@ const RTT_NOISE: f64 = 0.01;
 const STEP: f64 = 0.05;
 /// Mbit/s for each of the utility's gradient (the paper's θ0).
 const CONVERSION: f64 = 1.0;
+/// Pairs that are compared before the rate changes. The paper compares one, and in a buffer of one BDP, where loss comes in
+/// lumps, two flows then never find their shares; the authors' later program (PCC-Uspace) compares three, of which most
+/// have to agree. Here the third is left out where the first two do.
+const PAIRS: usize = 3;
 /// Of the rate, what it changes by at most, and what that grows by each time it was not enough (the paper's ω0 and δ).
 const LEAST_BOUND: f64 = 0.05;
 const BOUND_STEP: f64 = 0.1;
@@ -23,6 +27,18 @@ fn utility(outcome: &Outcome) -> f64 {
     let rate = outcome.rate.mbit_per_sec();
     let slope = if outcome.rtt_slope.abs() < RTT_NOISE { 0.0 } else { outcome.rtt_slope };
     libm::pow(rate, EXPONENT) - RTT_WEIGHT * rate * slope - LOSS_WEIGHT * rate * outcome.loss
+}
+
+/// What the higher rate is worth more than the lower, in the mean over those of these pairs that agree with most; none
+/// while that many do not agree yet.
+fn gained(higher_first: &[bool], worths: &[f64]) -> Option<f64> {
+    let pairs = worths.chunks_exact(2).zip(higher_first);
+    let gains = pairs.map(|(pair, first)| (pair[0] - pair[1]) * if *first { 1.0 } else { -1.0 });
+    let up = gains.clone().filter(|gain| *gain >= 0.0).count();
+    let count = worths.len() / 2;
+    let is_up = up > PAIRS / 2;
+    (is_up || count - up > PAIRS / 2)
+        .then(|| gains.filter(|gain| (*gain >= 0.0) == is_up).sum::<f64>() / count as f64)
 }
 
 /// How Vivace learns: by the gradient of the utility between two rates beside the one in hand.
@@ -42,14 +58,12 @@ pub struct VivaceLaw {
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// Waits for the outcome of the last doubling, or not.
-    Starting {
-        last: Option<(Rate, f64)>,
-        waiting: bool,
-    },
+    Starting { last: Option<(Rate, f64)>, waiting: bool },
     Comparing {
-        higher_first: bool,
-        begun: u32,
-        first: Option<f64>,
+        /// Of each pair, whether the higher rate comes first.
+        higher_first: [bool; PAIRS],
+        begun: usize,
+        worths: [f64; 2 * PAIRS],
     },
 }
 
@@ -57,13 +71,14 @@ enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub struct Purpose {
     epoch: u64,
-    trial: Option<u32>,
+    trial: Option<usize>,
 }
 
 impl VivaceLaw {
     fn compare(&mut self, lots: &mut ChaCha8Rng) {
         self.epoch += 1;
-        self.phase = Phase::Comparing { higher_first: coin(lots), begun: 0, first: None };
+        let higher_first = core::array::from_fn(|_| coin(lots));
+        self.phase = Phase::Comparing { higher_first, begun: 0, worths: [0.0; 2 * PAIRS] };
     }
 
     /// Changes the rate by the gradient, amplified and bounded.
@@ -114,9 +129,9 @@ impl Law for VivaceLaw {
                 }
                 self.rate
             }
-            Phase::Comparing { higher_first, begun, .. } if *begun < 2 => {
+            Phase::Comparing { higher_first, begun, .. } if *begun < 2 * PAIRS => {
                 trial = Some(*begun);
-                let higher = *higher_first == (*begun == 0);
+                let higher = higher_first[*begun / 2] == begun.is_multiple_of(2);
                 *begun += 1;
                 scaled(self.rate, if higher { 1.0 + STEP } else { 1.0 - STEP })
             }
@@ -155,12 +170,9 @@ impl Law for VivaceLaw {
                 }
                 true
             }
-            (Phase::Comparing { first, .. }, Some(0)) => {
-                *first = Some(worth);
-                false
-            }
-            (Phase::Comparing { higher_first, first: Some(first), .. }, Some(_)) => {
-                let gained = if *higher_first { *first - worth } else { worth - *first };
+            (Phase::Comparing { higher_first, worths, .. }, Some(trial)) => {
+                worths[trial] = worth;
+                let Some(gained) = gained(higher_first, &worths[..=trial]) else { return false };
                 self.climb(gained / (2.0 * STEP * self.rate.mbit_per_sec().max(1e-9)));
                 self.compare(lots);
                 true
@@ -207,6 +219,18 @@ mod tests {
     fn loss_by_chance_is_borne_up_to_a_few_percent() {
         let gain = |loss| at(12.1, 0.0, loss) - at(12.0, 0.0, loss);
         assert!(gain(0.05) > 0.0 && gain(0.07) < 0.0, "{} {}", gain(0.05), gain(0.07));
+    }
+
+    #[test]
+    fn most_pairs_have_to_agree() {
+        // A pair each: 3 for the higher rate, 1 for it, 10 against it.
+        let worths = [4.0, 1.0, 1.0, 2.0, 0.0, 10.0];
+        let near = |gained: Option<f64>, to: f64| (gained.unwrap() - to).abs() < 1e-9;
+        assert!(near(gained(&[true, false, true], &worths), 4.0 / 3.0));
+        assert!(near(gained(&[false, true, false], &worths), -4.0 / 3.0));
+        assert!(near(gained(&[true, false, true], &worths[..4]), 2.0), "two of three agree");
+        assert_eq!(gained(&[true, true, true], &worths[..4]), None);
+        assert_eq!(gained(&[true, true, true], &worths[..2]), None);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The project's own controller: all that the modem says, and what acknowledgements show beside it.
 //!
 //! A base station grants what is asked for. While more waits at the radio than it grants, the grants are what the radio has,
-//! and the window is what the link holds at this rate: the RTT without queue, what scheduling and repetitions add to it in
-//! the mean, and a little more. While they are only what was asked for they are a floor, and the window grows above it
+//! and the window is what the link holds at this rate: the RTT without queue, and as much room as it takes that something is
+//! left waiting. While they are only what was asked for they are a floor, and the window grows above it
 //! until the modem tells of a backlog or every packet of a round is late. A queue that stands although the radio has nothing
 //! waiting stands elsewhere: then, and while the modem says nothing that may be used, a stock algorithm drives.
 
 mod path;
+mod room;
 mod window;
 
 use core::time::Duration;
@@ -18,6 +19,7 @@ use crate::bbr::Bbr;
 use crate::sharing::Part;
 use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
 use path::{PathRtt, Seen};
+use room::Room;
 use window::Window;
 
 /// The longest silence of a publisher that lives: six of its heartbeats, as the law's own
@@ -53,9 +55,9 @@ const RESTART: u64 = 10;
 enum State {
     Unheard,
     Full,
-    /// Growth in a round, in eighths of what is acknowledged.
+    /// Growth in a round, in 64ths of what is acknowledged.
     Climbing {
-        eighths: u64,
+        step: u64,
     },
     Held {
         rounds: u32,
@@ -77,6 +79,7 @@ pub struct Sounding {
     shadow: Bbr,
     state: State,
     path: PathRtt,
+    room: Room,
     window: Window,
     part: Part,
     /// What the radio last had for the whole device, IP, and when that was.
@@ -97,6 +100,7 @@ impl Sounding {
             shadow: Bbr::new(start),
             state: State::Unheard,
             path: PathRtt::new(start.now, start.rtt),
+            room: Room::new(),
             window: Window::new(start),
             part: Part::default(),
             capacity: None,
@@ -109,10 +113,14 @@ impl Sounding {
         !matches!(self.state, State::Unheard | State::Elsewhere { .. })
     }
 
+    fn is_capacity_known(&self, now: HostInstant) -> bool {
+        self.capacity.is_some_and(|(_, at)| now - at <= KNOWN_FOR)
+    }
+
     fn climb(&mut self, now: HostInstant) {
-        let known = self.capacity.is_some_and(|(_, at)| now - at <= KNOWN_FOR);
-        let eighths = if known { window::FIRST_EIGHTHS } else { window::MOST_EIGHTHS };
-        self.state = State::Climbing { eighths };
+        let known = self.is_capacity_known(now);
+        let step = if known { self.room.first_step() } else { window::MOST_STEP };
+        self.state = State::Climbing { step };
     }
 
     /// A modem that has gone quiet is not obeyed any longer.
@@ -131,13 +139,13 @@ impl Sounding {
                 self.window.without_queue(&self.path, seen.queue);
                 State::Held { rounds: 0 }
             }
-            State::Climbing { eighths } if used => {
-                self.window.grow(ack.acked, eighths);
-                let faster = if seen.over { eighths * 2 } else { eighths };
-                State::Climbing { eighths: faster.min(window::MOST_EIGHTHS) }
+            State::Climbing { step } if used => {
+                self.window.grow(ack.acked, step);
+                let faster = if seen.over { step * 2 } else { step };
+                State::Climbing { step: faster.min(window::MOST_STEP) }
             }
             State::Held { .. } if seen.over && !stops => {
-                State::Climbing { eighths: window::FIRST_EIGHTHS }
+                State::Climbing { step: self.room.first_step() }
             }
             State::Held { rounds } if seen.over && rounds + 1 >= SUSPECT_ROUNDS && used => {
                 self.window.ask();
@@ -164,12 +172,15 @@ impl Sounding {
             return State::Elsewhere { backlog_since: None };
         }
         self.path.handle_longer(now, found);
-        State::Climbing { eighths: window::FIRST_EIGHTHS }
+        State::Climbing { step: self.room.first_step() }
     }
 
     fn handle_usable(&mut self, now: HostInstant, estimate: &LinkEstimate) {
         let Some(least) = self.path.least() else { return };
         let share = self.part.of(estimate.rate);
+        if self.is_capacity_known(now) {
+            self.room.handle_bound(estimate.bound, now - self.heard_at);
+        }
         self.state = match (estimate.bound, self.state) {
             (Bound::Capacity, State::Elsewhere { backlog_since }) => {
                 let since = backlog_since.unwrap_or(now);
@@ -182,7 +193,7 @@ impl Sounding {
             (Bound::Served, State::Elsewhere { .. }) => State::Elsewhere { backlog_since: None },
             (Bound::Capacity, _) => State::Full,
             (Bound::Served, State::Unheard) => {
-                self.window.begin(share, &self.path, self.shadow.cwnd());
+                self.window.begin(share, &self.path, &self.room, self.shadow.cwnd());
                 self.climb(now);
                 self.state
             }
@@ -195,9 +206,12 @@ impl Sounding {
         match self.state {
             State::Full => {
                 self.capacity = Some((estimate.rate, now));
-                self.window.fill(share, &self.path);
+                self.room.handle_capacity(estimate.rate);
+                self.window.fill(share, &self.path, &self.room);
             }
-            State::Climbing { .. } | State::Held { .. } => self.window.at_least(share, &self.path),
+            State::Climbing { .. } | State::Held { .. } => {
+                self.window.at_least(share, &self.path, &self.room);
+            }
             _ => {}
         }
     }
@@ -252,11 +266,11 @@ impl Controller for Sounding {
     }
 
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, _flows: u32) {
-        self.heard_at = now;
         if estimate.state == Link::Handover {
             // What was known of the last cell is not true of the next, and what is under way is enough to meet it with.
             if self.drives() {
                 (self.state, self.capacity) = (State::Away, None);
+                self.room.forget();
             }
         } else if estimate.is_usable() {
             self.handle_usable(now, estimate);
@@ -265,6 +279,7 @@ impl Controller for Sounding {
         } else if self.state == State::Full {
             self.climb(now);
         }
+        self.heard_at = now;
     }
 
     fn handle_time(&mut self, now: HostInstant) {

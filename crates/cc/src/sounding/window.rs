@@ -3,22 +3,12 @@ use core::time::Duration;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::path::{self, PathRtt};
+use super::room::Room;
 use crate::part::burst;
 use crate::{Ack, Start};
 
-/// The first step of a probe on a link that was full a moment ago, in eighths of what is acknowledged: more of it has come
-/// free, or less was asked for than thought. It doubles round by round. Chosen on a few
-/// seeds of fading cells: an eighth carried less, a half or all at once hardly more with half as much queue again.
-pub(super) const FIRST_EIGHTHS: u64 = 2;
-/// At most all of it, as slow start grows.
-pub(super) const MOST_EIGHTHS: u64 = 8;
-/// What stands at the radio beyond its own jitter, so that it has something to send when the channel gets better: the
-/// estimate of a link that fades is some 75 ms old when it is acted upon. Chosen, with the next, on a few seeds of fading cells:
-/// less of it carries less, and more queues longer.
-const ROOM: Duration = Duration::from_millis(8);
-/// What the radio adds in the mean, in quarters: its spread is as large again, and a window that stalls at each repetition
-/// leaves grants unused.
-const JITTER_QUARTERS: u32 = 7;
+/// At most all of what is acknowledged, in 64ths, as slow start grows.
+pub(super) const MOST_STEP: u64 = 64;
 /// The window is to be used up within an RTT, whatever the pacing's steps.
 const PACING_PERMILLE: u64 = 1250;
 /// As BBR's.
@@ -26,12 +16,14 @@ const LEAST_SEGMENTS: u64 = 4;
 /// 1 GB: more than any path of this kind holds.
 const MOST_CWND: u64 = 1 << 30;
 /// 100 Gbit/s in bytes/s: no radio carries more.
-const MOST_RATE: u64 = 12_500_000_000;
+pub(super) const MOST_RATE: u64 = 12_500_000_000;
 /// 1 Mbit/s: at a rate of zero the pacing timer would outlive an outage.
 const LEAST_PACING: Rate = Rate::from_bytes_per_sec(125_000);
 /// A flow that gets less than three quarters of its part for so long has a rival that does not share. Chosen: longer than
 /// any climb or handover.
 const RIVAL_AFTER: Duration = Duration::from_secs(1);
+/// And a queue that stands so long, beyond what the radio does to packets that find none.
+const RIVAL_QUEUE: Duration = Duration::from_millis(32);
 
 /// How much may be in flight.
 #[derive(Clone, Copy, Debug)]
@@ -68,11 +60,11 @@ impl Window {
     }
 
     /// What the link holds at a rate of IP.
-    fn held(&self, share: Rate, path: &PathRtt) -> Bytes {
+    fn held(&self, share: Rate, path: &PathRtt, room: &Room) -> Bytes {
         let Some(least) = path.least() else { return self.cwnd };
         let (mss, all) = (self.mss.count(), self.mss.count() + self.headers.count());
         let payload = Rate::from_bytes_per_sec(share.bytes_per_sec().min(MOST_RATE) * mss / all);
-        let mut span = least + path.jitter() * JITTER_QUARTERS / 4 + ROOM;
+        let mut span = least + room.span();
         if self.rival == Rival::Known {
             // As long as the rival makes the RTT. A tenth less, so that queues of ours alone do not keep each other up.
             span = span.max((least + path.queue()) * 9 / 10);
@@ -81,26 +73,26 @@ impl Window {
     }
 
     /// The link is full at this rate.
-    pub(super) fn fill(&mut self, share: Rate, path: &PathRtt) {
-        self.set(self.held(share, path));
+    pub(super) fn fill(&mut self, share: Rate, path: &PathRtt, room: &Room) {
+        self.set(self.held(share, path, room));
     }
 
     /// The link carries this at least.
-    pub(super) fn at_least(&mut self, share: Rate, path: &PathRtt) {
-        self.set(self.cwnd.max(self.held(share, path)));
+    pub(super) fn at_least(&mut self, share: Rate, path: &PathRtt, room: &Room) {
+        self.set(self.cwnd.max(self.held(share, path, room)));
     }
 
     /// The first that is heard is a floor: go on where the stock algorithm is, but with no more than twice of what is
     /// granted.
-    pub(super) fn begin(&mut self, share: Rate, path: &PathRtt, shadow: Bytes) {
-        let held = self.held(share, path);
+    pub(super) fn begin(&mut self, share: Rate, path: &PathRtt, room: &Room, shadow: Bytes) {
+        let held = self.held(share, path, room);
         let twice = Bytes::new(held.count().saturating_mul(2));
         self.set(held.max(shadow.min(twice)).max(self.segments(10)));
     }
 
     /// More, for what was acknowledged.
-    pub(super) fn grow(&mut self, acked: Bytes, eighths: u64) {
-        self.set(self.cwnd + Bytes::new(acked.count().saturating_mul(eighths) / 8));
+    pub(super) fn grow(&mut self, acked: Bytes, step: u64) {
+        self.set(self.cwnd + Bytes::new(acked.count().saturating_mul(step) / MOST_STEP));
     }
 
     /// What leaves no more than the smallest queue that is one.
@@ -135,7 +127,7 @@ impl Window {
 
     /// A round is over in which the flow could have had `share`.
     pub(super) fn handle_rivals(&mut self, ack: &Ack, share: Rate, path: &PathRtt, shared: bool) {
-        let queues = path.queue() > (path.jitter() + ROOM) * 4;
+        let queues = path.queue() > path.jitter() * 4 + RIVAL_QUEUE;
         let starved = ack.rate.is_some_and(|rate| rate < share.scaled(3, 4));
         self.rival = match self.rival {
             _ if !shared || !queues => Rival::None,

@@ -232,25 +232,25 @@ fn vivace() {
     insta::assert_snapshot!(table(named("vivace"), &CHANGES), @r"
       ms  cwnd  Mbit/s  queue  state
      500    33    4.63      0  starting              connects, room for 200
-    1000    65    8.36      0  descending
-    1500    90   11.52      9  descending
-    2000    95   12.41      9  descending
-    2500   452   10.05    199  descending            the path slows to a half
-    3000   541    7.16    199  descending
-    3500   597    7.91    198  descending
-    4000   569    7.54    199  descending
-    4500   144    8.31     21  climbing              and is back
-    5000    63    9.08      1  climbing
-    5500   167   11.92     48  descending
-    6000    62    8.94      0  climbing
-    6050    68    9.76      0  climbing              one packet lost
-    6100    75   10.79      0  climbing
-    6150    71   10.28      0  climbing
-    6200    82   11.80      5  climbing
-    6250    21    2.85      0  starting              a timeout
-    6300    20    2.85      1  starting
-    6350    40    5.71      0  starting
-    6400    80   11.41      1  starting
+    1000    73    8.80      0  climbing
+    1500    72   10.61      1  climbing
+    2000   136   12.81     24  descending
+    2500   533   10.89    199  descending            the path slows to a half
+    3000   823   10.89    199  descending
+    3500   744    9.85    198  descending
+    4000   743    9.85    199  descending
+    4500   183    8.16     37  descending            and is back
+    5000    59    8.57      1  climbing
+    5500   105   15.16      7  climbing
+    6000   285   14.40     95  descending
+    6050   269   13.03    100  descending            one packet lost
+    6100   284   13.03    106  descending
+    6150   332   14.40    114  descending
+    6200   346   14.40    122  descending
+    6250    20    0.83     72  starting              a timeout
+    6300    21    0.83     22  starting
+    6350    22    0.83      0  starting
+    6400    18    0.83      0  starting
     ");
 }
 

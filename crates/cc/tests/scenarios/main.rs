@@ -164,35 +164,35 @@ fn sounding() {
         ("the path doubles, unseen", 400, Change::Path(20)),
         ("12 is but a floor", 400, Change::Floor(12)),
         ("is told 24", 400, Change::Told(24)),
-        ("24 is but a floor", 400, Change::Floor(24)),
+        ("24 is but a floor", 700, Change::Floor(24)),
         ("hears nothing more", 200, Change::Silence),
     ];
     insta::assert_snapshot!(table(named("sounding"), &scenes), @r"
       ms  cwnd  Mbit/s  queue  state
-     100    51   18.65     11  full                  connects, is told 12 Mbit/s
-     200    51   18.54     12  full
-     300    50   18.43     11  full
-     400    50   18.36     11  full
-     500    50   18.65      1  full                  the path doubles, unseen
-     600    50   18.63      0  full
-     700    50   18.54      1  full
-     800    49   18.50      0  full
-     900   123   45.72     30  probing               12 is but a floor
-    1000   323  119.79    244  probing
-    1100   268   99.27    189  probing, held
-    1200   202   74.86    143  probing, held
-    1300   113   42.03     34  full                  is told 24
-    1400   117   43.37     38  full
-    1500   113   42.02     34  full
-    1600   109   40.54     32  full
-    1700   177   65.72     98  probing               24 is but a floor
-    1800   207   76.86    128  probing, held
-    1900   204   75.80    125  probing, held
-    2000   133   49.58     54  probing, held
-    2050   100   37.18     21  asking                hears nothing more
-    2100   166   22.94     13  unheard
-    2150   168   28.67     21  unheard
-    2200   166   17.20      7  unheard
+     100    48   17.71      9  full                  connects, is told 12 Mbit/s
+     200    47   17.27      8  full
+     300    46   16.84      7  full
+     400    45   16.41      6  full
+     500    43   15.99      1  full                  the path doubles, unseen
+     600    42   15.55      2  full
+     700    41   15.22      0  full
+     800    41   15.22      0  full
+     900    51   19.00      2  probing               12 is but a floor
+    1000   143   53.07     52  probing
+    1100   343  127.13    264  probing
+    1200   265   98.50    186  probing, held
+    1300    93   34.62     14  full                  is told 24
+    1400    91   33.73     12  full
+    1500    88   32.84      9  full
+    1600    86   31.95      7  full
+    1775   207   76.96    128  probing               24 is but a floor
+    1950   267   98.99    188  probing, held
+    2125   184   68.23    105  probing, held
+    2300   120   44.50     41  asking
+    2350   120   44.50     41  asking                hears nothing more
+    2400   166   22.94     33  unheard
+    2450   166   22.94     25  unheard
+    2500   166   22.94     15  unheard
     ");
 }
 

@@ -9,6 +9,8 @@ use sounding_cc::{Controller, Make, Start};
 use sounding_link::Bound;
 use sounding_units::{Bytes, HostInstant};
 
+use super::present::Present;
+
 /// Who sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
@@ -18,6 +20,8 @@ pub enum Contender {
     Named(&'static str),
     /// One that knows what the radio would have sent when, had there always been something waiting.
     Oracle,
+    /// One that knows what the radio carries now, and nothing of what comes.
+    Present,
 }
 
 /// What the oracle is told.
@@ -32,10 +36,11 @@ pub(super) struct Knows {
 }
 
 impl Contender {
-    /// The contender of this name: `oracle`, `biscay-published`, or a controller's.
+    /// The contender of this name: `oracle`, `present`, `biscay-published`, or a controller's.
     pub fn by_name(name: &str) -> Option<Self> {
         match name {
             "oracle" => Some(Self::Oracle),
+            "present" => Some(Self::Present),
             "biscay-published" => Some(Self::Published),
             name => sounding_cc::names().find(|known| *known == name).map(Self::Named),
         }
@@ -43,7 +48,7 @@ impl Contender {
 
     /// The names that [`by_name`](Self::by_name) knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        ["oracle", "biscay-published"].into_iter().chain(sounding_cc::names())
+        ["oracle", "present", "biscay-published"].into_iter().chain(sounding_cc::names())
     }
 
     pub(super) fn assume(self) -> Option<Bound> {
@@ -57,17 +62,18 @@ impl Contender {
         let named: Option<Make> = match self {
             Self::Published => sounding_cc::by_name("biscay"),
             Self::Named(name) => sounding_cc::by_name(name),
-            Self::Oracle => None,
+            Self::Oracle | Self::Present => None,
         };
         move |start| match named {
             Some(make) => make(start),
+            None if self == Self::Present => Box::new(Present::new(start, knows)),
             None => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
         }
     }
 }
 
 impl Knows {
-    fn by(&self, until: HostInstant) -> Bytes {
+    pub(super) fn by(&self, until: HostInstant) -> Bytes {
         let passed = self.carried.partition_point(|(at, _)| *at <= until);
         let sum = passed.checked_sub(1).map_or(0, |last| self.carried[last].1);
         Bytes::new(sum / self.flows)
@@ -80,6 +86,7 @@ impl fmt::Display for Contender {
             Self::Published => "biscay-published",
             Self::Named(name) => name,
             Self::Oracle => "oracle",
+            Self::Present => "present",
         })
     }
 }

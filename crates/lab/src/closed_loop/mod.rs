@@ -6,7 +6,7 @@
 //! cell's modem writes.
 
 mod contender;
-mod held;
+mod present;
 mod run;
 mod scenario;
 

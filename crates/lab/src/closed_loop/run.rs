@@ -7,11 +7,11 @@ use serde::Serialize;
 use sounding_cc::{Controller, Start};
 use sounding_cell::config::InvalidConfig;
 use sounding_link::Bound;
+use sounding_sim::held::{Fixed, Held};
 use sounding_sim::world::{Event, Flow, FlowId, Listening};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::contender::{Contender, Knows};
-use super::held::{Fixed, Held};
 use super::scenario::{Case, FREED, GOES, Kind, Scenario, WIRE};
 
 /// More than any of these links holds, and less than RLC's queue of 2 MB, so that nothing is dropped.
@@ -205,7 +205,7 @@ fn flows(truth: &Truth, case: Case, contender: Contender) -> Vec<Flow> {
             let make = contender.make(truth.knows(1));
             vec![Flow::bulk(port, move |start: &Start| -> Box<dyn Controller> {
                 let freed = HostInstant::default() + FREED;
-                Box::new(Held { most, freed, now: start.now, inner: make(start) })
+                Box::new(Held::new(make(start), most, start.now, freed))
             })]
         }
     }

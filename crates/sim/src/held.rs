@@ -1,4 +1,6 @@
-//! Windows that do not answer to the network.
+//! Windows that do not answer to the network, to see what a network or another controller does with them.
+
+use alloc::boxed::Box;
 
 use sounding_cc::sharing::Part;
 use sounding_cc::{Ack, Controller, Delivered, Departure, Loss};
@@ -7,7 +9,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 /// A window that never changes.
 #[derive(Debug)]
-pub(super) struct Fixed(pub(super) Bytes);
+pub struct Fixed(pub Bytes);
 
 impl Controller for Fixed {
     fn handle_ack(&mut self, _ack: &Ack) {}
@@ -29,11 +31,23 @@ impl Controller for Fixed {
 
 /// A window that something else than the network limits, as a receiver does, until it is freed.
 #[derive(Debug)]
-pub(super) struct Held {
-    pub(super) most: Bytes,
-    pub(super) freed: HostInstant,
-    pub(super) now: HostInstant,
-    pub(super) inner: Box<dyn Controller>,
+pub struct Held {
+    most: Bytes,
+    freed: HostInstant,
+    now: HostInstant,
+    inner: Box<dyn Controller>,
+}
+
+impl Held {
+    /// A controller whose window is at most so large until it is freed.
+    pub fn new(
+        inner: Box<dyn Controller>,
+        most: Bytes,
+        now: HostInstant,
+        freed: HostInstant,
+    ) -> Self {
+        Self { most, freed, now, inner }
+    }
 }
 
 impl Controller for Held {

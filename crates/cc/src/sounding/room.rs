@@ -1,0 +1,141 @@
+use core::time::Duration;
+
+use sounding_link::Bound;
+use sounding_units::Rate;
+
+/// What a flow begins with.
+const FIRST: Duration = Duration::from_millis(8);
+/// More is a queue.
+const MOST: Duration = Duration::from_millis(40);
+/// Room goes by so much of the time in which a backlog never ended, and comes by so much of the time in which it did, in
+/// thousandths: a link is full two fifths of the time at least.
+const LESS_PERMILLE: u64 = 12;
+/// See [`LESS_PERMILLE`].
+const MORE_PERMILLE: u64 = 10;
+/// And by so much more for each thousandth by which the radio varies, in ten thousandths: what it carries above the mean it
+/// carries only for who has something waiting there.
+const MORE_PER_VARIATION: u64 = 6;
+/// A silence is no time in which anything was learnt.
+const MOST_ELAPSED: Duration = Duration::from_millis(100);
+/// The variation is that of the last so many estimates, as 2 to this: a third of a second at one in 10 ms.
+const SHIFT: u32 = 5;
+/// Until something is known of a link, it is taken for one that fades: what links that fade as people walk by have.
+const UNKNOWN_PERMILLE: u64 = 200;
+/// A probe's first step in thousandths of the variation, in 64ths of what is acknowledged.
+const STEP_PER_MILLE: u64 = 40;
+/// The least first step of a probe and the most, in the same. Chosen as all of these, on the cells of seeds 1 to 6: on a link that
+/// never changes a step of a quarter is a queue of a quarter of an RTT, on one that fades less carries less.
+const STEPS: (u64, u64) = (2, 16);
+
+/// How much waits at the radio on purpose, so that it always has something to send although repetitions and grants come in
+/// their own rhythm, channels get better and estimates are some time old.
+///
+/// Nobody has to know how long all that takes: the modem says when nothing was left waiting.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    span: Duration,
+    /// Mean and mean deviation of the capacity, bytes/s.
+    usual: Option<(u64, u64)>,
+}
+
+impl Room {
+    pub(super) const fn new() -> Self {
+        Self { span: FIRST, usual: None }
+    }
+
+    /// Of a link whose capacity is known, or was a moment ago.
+    pub(super) fn handle_bound(&mut self, bound: Bound, elapsed: Duration) {
+        let elapsed = elapsed.min(MOST_ELAPSED).as_micros() as u64;
+        let span = self.span.as_micros() as u64;
+        let span = match bound {
+            Bound::Capacity => span.saturating_sub(elapsed * LESS_PERMILLE / 1000),
+            Bound::Served => {
+                let more = MORE_PERMILLE * 10 + MORE_PER_VARIATION * self.variation();
+                span + elapsed * more / 10_000
+            }
+        };
+        self.span = Duration::from_micros(span).min(MOST);
+    }
+
+    /// All that the radio has.
+    pub(super) fn handle_capacity(&mut self, rate: Rate) {
+        let rate = rate.bytes_per_sec().min(super::window::MOST_RATE);
+        self.usual = Some(match self.usual {
+            None => (rate, rate * UNKNOWN_PERMILLE / 1000),
+            Some((mean, deviation)) => {
+                let blend = |old: u64, new: u64| ((old << SHIFT) - old + new) >> SHIFT;
+                (blend(mean, rate), blend(deviation, rate.abs_diff(mean)))
+            }
+        });
+    }
+
+    /// Another cell: nothing is known of it.
+    pub(super) fn forget(&mut self) {
+        self.usual = None;
+    }
+
+    /// By how much the capacity varies, in thousandths of its mean.
+    fn variation(&self) -> u64 {
+        let known = self.usual.filter(|(mean, _)| *mean > 0);
+        known.map_or(UNKNOWN_PERMILLE, |(mean, deviation)| (deviation * 1000 / mean).min(1000))
+    }
+
+    pub(super) const fn span(&self) -> Duration {
+        self.span
+    }
+
+    /// The first step of a probe on a link that was full a moment ago, in 64ths of what is acknowledged: more of it has come
+    /// free, or less was asked for than thought.
+    pub(super) fn first_step(&self) -> u64 {
+        (self.variation() * STEP_PER_MILLE / 1000).clamp(STEPS.0, STEPS.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVERY: Duration = Duration::from_millis(10);
+
+    fn told(room: &mut Room, rates: impl IntoIterator<Item = u64>) {
+        for mbit in rates {
+            room.handle_capacity(Rate::from_bits_per_sec(mbit * 1_000_000));
+        }
+    }
+
+    #[test]
+    fn a_link_that_never_changes_is_probed_gently_and_one_that_fades_is_not() {
+        let mut steady = Room::new();
+        let mut fading = Room::new();
+        told(&mut steady, [20; 300]);
+        told(&mut fading, [10, 10, 10, 30, 30, 30].repeat(50));
+        assert_eq!(steady.first_step(), STEPS.0);
+        assert_eq!(fading.first_step(), STEPS.1);
+    }
+
+    #[test]
+    fn room_is_found_by_whether_something_was_left_waiting() {
+        let mut room = Room::new();
+        told(&mut room, [20; 300]);
+        for _ in 0..1000 {
+            room.handle_bound(Bound::Capacity, EVERY);
+        }
+        assert_eq!(room.span(), Duration::ZERO);
+        for _ in 0..10 {
+            room.handle_bound(Bound::Served, EVERY);
+        }
+        assert!(room.span() >= Duration::from_millis(1), "{room:?}");
+        for _ in 0..10_000 {
+            room.handle_bound(Bound::Served, EVERY);
+        }
+        assert_eq!(room.span(), MOST);
+    }
+
+    #[test]
+    fn a_long_silence_says_no_more_than_a_short_one() {
+        let mut room = Room::new();
+        let before = room.span();
+        room.handle_bound(Bound::Served, Duration::MAX);
+        assert!(room.span() - before <= MOST_ELAPSED, "{room:?}");
+    }
+}
