@@ -1,32 +1,49 @@
-//! Compiles `src/bpf/biscay.bpf.c` and generates its skeleton. Needs clang; no BTF of any kernel.
+//! Compiles the programs of `src/bpf` and generates their skeletons. Needs clang; no BTF of any kernel.
 
 use std::env;
 use std::path::PathBuf;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const SOURCES: [&str; 5] = ["biscay.bpf.c", "intf.h", "law.h", "mini.h", "shared.h"];
+/// Each an object of its own.
+const PROGRAMS: [&str; 3] = ["biscay", "downlink", "peers"];
+const HEADERS: [&str; 11] = [
+    "count.h",
+    "downlink.h",
+    "epoch.h",
+    "intf.h",
+    "law.h",
+    "mini.h",
+    "peers.h",
+    "pool.h",
+    "shared.h",
+    "sharing.h",
+    "sockops.h",
+];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let mut builder = SkeletonBuilder::new();
-    builder.source("src/bpf/biscay.bpf.c").clang_args([
-        "-Wall",
-        "-Wextra",
-        "-Wno-unused-parameter",
-        "-Werror",
-        "-mcpu=v3",
-    ]);
-    if let Some(clang) = env::var_os("BPF_CLANG") {
-        builder.clang(clang);
+    for program in PROGRAMS {
+        let mut builder = SkeletonBuilder::new();
+        builder.source(format!("src/bpf/{program}.bpf.c")).clang_args([
+            "-Wall",
+            "-Wextra",
+            "-Wno-unused-parameter",
+            "-Werror",
+            "-mcpu=v3",
+        ]);
+        if let Some(clang) = env::var_os("BPF_CLANG") {
+            builder.clang(clang);
+        }
+        if let Err(error) = builder.build_and_generate(out.join(format!("{program}.skel.rs"))) {
+            eprintln!("{error:#}");
+            eprintln!("the kernel side needs clang 14 or newer (set BPF_CLANG to name one)");
+            std::process::exit(1);
+        }
+        println!("cargo:rerun-if-changed=src/bpf/{program}.bpf.c");
     }
-    if let Err(error) = builder.build_and_generate(out.join("biscay.skel.rs")) {
-        eprintln!("{error:#}");
-        eprintln!("the kernel side needs clang 14 or newer (set BPF_CLANG to name one)");
-        std::process::exit(1);
-    }
-    for source in SOURCES {
-        println!("cargo:rerun-if-changed=src/bpf/{source}");
+    for header in HEADERS {
+        println!("cargo:rerun-if-changed=src/bpf/{header}");
     }
     println!("cargo:rerun-if-env-changed=BPF_CLANG");
 }

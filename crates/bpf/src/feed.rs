@@ -8,17 +8,19 @@ use sounding_cc::biscay::{Agreement, Bound, Estimate};
 use sounding_units::HostInstant;
 
 use crate::intf::{ESTIMATE_WORDS, MAGIC, VERSION, WireEstimate};
+use crate::lead::Lead;
 
 /// The page the kernel side obeys: what the link carries, and that somebody is still watching it.
 ///
 /// Estimates and heartbeats are stamped with CLOCK_MONOTONIC, which is what [`HostInstant`] is in live code and what
-/// the kernel compares them with. Clones share the page; the last one dropped withdraws the estimate.
+/// the kernel compares them with; what a time namespace adds to it here is taken off. Clones share the page; the last one dropped withdraws the estimate.
 #[derive(Clone, Debug)]
 pub struct Feed(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     page: Page,
+    lead: Lead,
     writer: Mutex<Writer>,
 }
 
@@ -34,9 +36,9 @@ impl Feed {
         let raw =
             MmapOptions::new().len(size_of::<PageLayout>()).map_raw(fd.as_fd().as_raw_fd())?;
         let page = Page(raw);
-        page.layout().version.store(VERSION, Ordering::Relaxed);
-        page.layout().magic.store(MAGIC, Ordering::Release);
-        Ok(Self(Arc::new(Shared { page, writer: Mutex::default() })))
+        page.mark();
+        let lead = Lead::of_this_process();
+        Ok(Self(Arc::new(Shared { page, lead, writer: Mutex::default() })))
     }
 
     /// Publishes what the link carries. Flows obey it from their next ACK on, while it is younger than
@@ -47,7 +49,7 @@ impl Feed {
         writer.epoch += 1;
         self.0.page.publish(&WireEstimate {
             rate_bytes_per_sec: estimate.rate.bytes_per_sec(),
-            sampled_at_ns: estimate.sampled_at.as_nanos(),
+            sampled_at_ns: self.0.lead.on_kernels_clock(estimate.sampled_at),
             epoch: writer.epoch,
             bound: match estimate.bound {
                 Bound::Served => 0,
@@ -63,7 +65,11 @@ impl Feed {
     /// Says that the publisher lives. To be called at least every 10 ms, whether or not there is an estimate;
     /// [`max_silence`](sounding_cc::biscay::Knobs::max_silence) without it sends every flow to BBR.
     pub fn heartbeat(&self, now: HostInstant) {
-        self.0.page.layout().heartbeat_at_ns.store(now.as_nanos(), Ordering::Release);
+        let page = &self.0.page;
+        // Whatever wrote over the page from outside, the next heartbeat mends it.
+        page.mark();
+        let now = self.0.lead.on_kernels_clock(now);
+        page.layout().heartbeat_at_ns.store(now, Ordering::Release);
     }
 
     /// Withdraws the estimate: flows go on as BBR from their next ACK.
@@ -106,11 +112,18 @@ impl Page {
         unsafe { &*self.0.as_mut_ptr().cast::<PageLayout>() }
     }
 
+    /// Says that this page is a feed, and of which layout.
+    fn mark(&self) {
+        self.layout().version.store(VERSION, Ordering::Relaxed);
+        self.layout().magic.store(MAGIC, Ordering::Release);
+    }
+
     /// The writer's half of the latch in intf.h. One writer at a time.
     fn publish(&self, estimate: &WireEstimate) {
         let page = self.layout();
         let words = estimate.words();
-        let seq = page.seq.load(Ordering::Relaxed);
+        // Even between publications, unless somebody wrote over it.
+        let seq = page.seq.load(Ordering::Relaxed).wrapping_add(1) & !1;
         for (step, slot) in (1..).zip(&page.slot) {
             // Release: whoever sees this number finds the other slot complete.
             page.seq.store(seq.wrapping_add(step), Ordering::Release);
@@ -225,7 +238,7 @@ mod tests {
     }
 
     fn feed() -> Feed {
-        Feed(Arc::new(Shared { page: page(), writer: Mutex::default() }))
+        Feed(Arc::new(Shared { page: page(), lead: Lead::default(), writer: Mutex::default() }))
     }
 
     fn estimate(mbit: u64, at: u64) -> Estimate {
@@ -253,6 +266,24 @@ mod tests {
             reserved: [0; 3],
         };
         assert_eq!(read(&feed.0.page).0, expected.words());
+    }
+
+    #[test]
+    fn a_page_that_somebody_wrote_over_is_mended_by_the_next_publication_and_heartbeat() {
+        let feed = feed();
+        let layout = feed.0.page.layout();
+        layout.magic.store(0xdead_beef, Ordering::Relaxed);
+        layout.version.store(77, Ordering::Relaxed);
+        layout.seq.store(76_543, Ordering::Relaxed);
+        layout.slot.iter().flatten().for_each(|word| word.store(u64::MAX, Ordering::Relaxed));
+        feed.publish(&estimate(10, 1));
+        feed.heartbeat(HostInstant::from_nanos(2));
+        assert_eq!(layout.magic.load(Ordering::Relaxed), MAGIC);
+        assert_eq!(layout.version.load(Ordering::Relaxed), VERSION);
+        assert_eq!(layout.heartbeat_at_ns.load(Ordering::Relaxed), 2);
+        assert_eq!(read(&feed.0.page).0[..2], [1_250_000, 1]);
+        // Odd, readers would be sent to the very slot that is written.
+        assert_eq!(layout.seq.load(Ordering::Relaxed) % 2, 0);
     }
 
     #[test]

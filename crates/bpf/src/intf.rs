@@ -21,6 +21,7 @@ macro_rules! mirrors {
         };
     };
 }
+pub(crate) use mirrors;
 
 /// One published estimate: half of the latch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -140,7 +141,7 @@ pub(crate) struct WireFlow {
     pub(crate) shadow_cwnd: u32,
     pub(crate) set_cwnd: u32,
     pub(crate) events: u32,
-    pub(crate) counted_epoch: u32,
+    pub(crate) reserved: u32,
     pub(crate) acks: u64,
     pub(crate) obeyed_at_ns: u64,
     pub(crate) bbr_mode: u32,
@@ -154,7 +155,7 @@ mirrors!(
         shadow_cwnd,
         set_cwnd,
         events,
-        counted_epoch,
+        reserved,
         acks,
         bbr_mode,
         rtt_min_us,

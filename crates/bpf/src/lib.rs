@@ -11,35 +11,59 @@
 //! Any socket of this machine may now select `biscay` (`TCP_CONGESTION`, `ip route … congctl`, the sysctl); it is
 //! plain BBR until the feed is published and kept alive. Dropping [`Biscay`] takes the name away; flows that run
 //! under it keep the program and go on as BBR.
+//!
+//! [`Downlink`] is the other direction: on the device it tells senders what its link carries, by the receive window or by
+//! a TCP option that [`Peers`] hears at a server of ours.
 
 mod cost;
+mod downlink;
 mod error;
 mod feed;
 mod flows;
 mod holder;
 mod intf;
+pub mod inventory;
+mod lead;
 mod loader;
 mod log;
+mod peers;
 mod preflight;
-#[allow(
-    clippy::all,
-    clippy::undocumented_unsafe_blocks,
-    clippy::unwrap_used,
-    clippy::semicolon_if_nothing_returned,
-    clippy::uninlined_format_args,
-    missing_docs,
-    unreachable_pub,
-    unused_qualifications,
-    reason = "generated"
-)]
-mod skel {
-    include!(concat!(env!("OUT_DIR"), "/biscay.skel.rs"));
+mod sharing;
+/// The skeleton of an object that the build made.
+macro_rules! skeleton {
+    ($name:ident, $file:literal) => {
+        #[allow(
+            clippy::all,
+            clippy::undocumented_unsafe_blocks,
+            clippy::unwrap_used,
+            clippy::semicolon_if_nothing_returned,
+            clippy::uninlined_format_args,
+            missing_docs,
+            unreachable_pub,
+            unused_qualifications,
+            reason = "generated"
+        )]
+        mod $name {
+            include!(concat!(env!("OUT_DIR"), "/", $file));
+        }
+    };
 }
 
+skeleton!(skel, "biscay.skel.rs");
+skeleton!(skel_downlink, "downlink.skel.rs");
+skeleton!(skel_peers, "peers.skel.rs");
+
 pub use cost::{Program, RunStats};
+pub use downlink::{
+    Downlink, DownlinkConfig, DownlinkError, DownlinkFlow, EXID, Hold, OwnCgroup, Signal, Walked,
+    cgroup_root, downlink_preflight, release_pinned,
+};
 pub use error::LoadError;
 pub use feed::Feed;
 pub use flows::{Flow, FlowError, Phase, Reason, Transition};
 pub use loader::{Biscay, Config};
+pub use peers::{Peers, PeersConfig};
 pub use preflight::{Check, preflight};
+pub use sharing::{Application, Counting, MOST_WEIGHTS, Owner, Sharing};
 pub use sounding_cc::biscay::{Bound, Estimate, Knobs};
+pub use sounding_cc::sharing::Policy;

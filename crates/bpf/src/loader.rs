@@ -14,8 +14,10 @@ use crate::feed::Feed;
 use crate::flows::{self, Flow, FlowError, Transition};
 use crate::holder::holder_of;
 use crate::intf;
+use crate::lead::Lead;
 use crate::log::Complaints;
 use crate::preflight;
+use crate::sharing::{Counting, Sharing};
 use crate::skel::{BiscaySkel, BiscaySkelBuilder};
 
 /// Transitions kept for [`Biscay::poll_transition`]; beyond it the oldest go.
@@ -28,11 +30,13 @@ pub struct Config {
     pub name: String,
     /// The law's settings, fixed at load.
     pub knobs: Knobs,
+    /// How flows share the link.
+    pub sharing: Sharing,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { name: "biscay".into(), knobs: Knobs::default() }
+        Self { name: "biscay".into(), knobs: Knobs::default(), sharing: Sharing::default() }
     }
 }
 
@@ -42,10 +46,12 @@ pub struct Biscay {
     _link: Link,
     name: String,
     feed: Feed,
+    lead: Lead,
     flows: MapHandle,
     // libbpf's ring has one reader.
     ring: Mutex<RingBuffer<'static>>,
     ring_fd: RawFd,
+    counts: bool,
     queue: Arc<Mutex<VecDeque<Transition>>>,
     skel: BiscaySkel<'static>,
 }
@@ -63,7 +69,9 @@ impl Biscay {
         let mut open = BiscaySkelBuilder::default().open(slot).map_err(rejected)?;
         if let Some(rodata) = open.maps.rodata_data.as_mut() {
             rodata.knobs = intf::wire_knobs(&config.knobs);
+            rodata.sharing = config.sharing.wire();
         }
+        open.progs.count_egress.set_autoload(config.sharing.others);
         let ops = open.struct_ops.biscay_mut();
         ops.name = [0; 16];
         for (to, byte) in ops.name.iter_mut().zip(name.bytes()) {
@@ -75,6 +83,10 @@ impl Biscay {
             Feed::map(skel.maps.feed.as_fd()).map_err(|source| LoadError::Feed { source })?;
         let flows = MapHandle::try_from(&skel.maps.flows)
             .map_err(|source| LoadError::Map { map: "flows", source })?;
+        config
+            .sharing
+            .fill(&skel.maps.weights)
+            .map_err(|source| LoadError::Map { map: "weights", source })?;
         let queue = Arc::new(Mutex::new(VecDeque::new()));
         let ring = ring(&skel, Arc::clone(&queue))
             .map_err(|source| LoadError::Map { map: "transitions", source })?;
@@ -85,7 +97,18 @@ impl Biscay {
             .map_err(|source| attach_error(name, source, log.take()))?;
         let ring_fd = ring.epoll_fd();
         let ring = Mutex::new(ring);
-        Ok(Self { _link: link, name: name.clone(), feed, flows, ring, ring_fd, queue, skel })
+        Ok(Self {
+            _link: link,
+            name: name.clone(),
+            feed,
+            lead: Lead::of_this_process(),
+            flows,
+            ring,
+            ring_fd,
+            counts: config.sharing.others,
+            queue,
+            skel,
+        })
     }
 
     /// What sockets select.
@@ -100,24 +123,43 @@ impl Biscay {
 
     /// The state of one of this process's sockets; `None` if it does not run under this instance.
     pub fn flow(&self, socket: impl AsFd) -> Result<Option<Flow>, FlowError> {
-        flows::flow(&self.flows, socket)
+        flows::flow(&self.flows, socket).map(|flow| flow.map(|flow| self.on_our_clock(flow)))
     }
 
     /// The state of another process's socket.
     pub fn flow_of(&self, pid: u32, fd: i32) -> Result<Option<Flow>, FlowError> {
-        flows::flow(&self.flows, flows::borrow_descriptor(pid, fd)?)
+        self.flow(flows::borrow_descriptor(pid, fd)?)
+    }
+
+    fn on_our_clock(&self, flow: Flow) -> Flow {
+        Flow { since: self.lead.on_our_clock(flow.since), ..flow }
     }
 
     /// The oldest change of state not yet polled, of any flow under this instance. Never blocks.
     pub fn poll_transition(&self) -> Option<Transition> {
         // What consume fails with is EINTR; the records stay for the next poll.
         let _ = self.ring.lock().unwrap_or_else(PoisonError::into_inner).consume();
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        let seen = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()?;
+        Some(Transition { at: self.lead.on_our_clock(seen.at), ..seen })
+    }
+
+    /// Counts UDP flows, and TCP flows of other algorithms, that leave by a device of this network namespace, by its
+    /// number. Needs [`Sharing::others`] at load.
+    pub fn count_on(&self, device: u32) -> io::Result<Counting> {
+        if !self.counts {
+            return Err(io::Error::other("the program that counts was not loaded"));
+        }
+        Counting::attach(&self.skel.progs.count_egress, device)
     }
 
     /// What each program cost so far.
     pub fn programs(&self) -> io::Result<Vec<Program>> {
         cost::programs(&self.skel)
+    }
+
+    /// Where what peers say is kept.
+    pub(crate) fn peers_map(&self) -> BorrowedFd<'_> {
+        self.skel.maps.peers.as_fd()
     }
 
     /// Changes of state lost because nobody polled.

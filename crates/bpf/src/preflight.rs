@@ -48,7 +48,7 @@ pub(crate) fn refuse(name: &str) -> Result<(), LoadError> {
     findings(name).into_iter().try_for_each(|(_, found)| found.map(drop))
 }
 
-type Finding = Result<String, LoadError>;
+pub(crate) type Finding = Result<String, LoadError>;
 
 fn findings(name: &str) -> Vec<(&'static str, Finding)> {
     let kernel = btf();
@@ -74,7 +74,7 @@ fn check_name(name: &str) -> Finding {
     Ok(name.into())
 }
 
-fn btf() -> Result<Btf<'static>, LoadError> {
+pub(crate) fn btf() -> Result<Btf<'static>, LoadError> {
     // Read here first, because libbpf reports less about why it could not.
     fs::File::open("/sys/kernel/btf/vmlinux").map_err(|source| LoadError::NoBtf { source })?;
     Btf::from_vmlinux().map_err(|error| LoadError::NoBtf { source: std::io::Error::other(error) })
@@ -109,7 +109,7 @@ fn bbr(kernel: &Btf<'_>) -> Finding {
     Err(LoadError::NoBbr)
 }
 
-fn privileges() -> Finding {
+pub(crate) fn privileges() -> Finding {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = status
         .lines()

@@ -10,6 +10,12 @@ pub fn monotonic_now() -> HostInstant {
     HostInstant::default() + now
 }
 
+/// Now on CLOCK_BOOTTIME, which also goes on while the machine sleeps.
+pub fn boottime_now() -> HostInstant {
+    let now = clock_gettime(ClockId::CLOCK_BOOTTIME).map_or(Duration::ZERO, Duration::from);
+    HostInstant::default() + now
+}
+
 /// CPU time of the calling thread so far.
 pub fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)

@@ -7,7 +7,7 @@ mod memory;
 mod priority;
 mod wakefulness;
 
-pub use clock::{monotonic_now, thread_cpu};
+pub use clock::{boottime_now, monotonic_now, thread_cpu};
 pub use folder::runtime_folder;
 pub use memory::lock_into_memory;
 pub use priority::{Priority, prefer_this_thread};

@@ -13,6 +13,8 @@
 #include "intf.h"
 #include "law.h"
 #include "shared.h"
+#include "peers.h"
+#include "pool.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
@@ -43,6 +45,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 64 * 1024);
 } transitions SEC(".maps");
+
+#include "count.h"
 
 extern void bbr_init(struct sock *sk) __ksym;
 extern void bbr_main(struct sock *sk, __u32 ack, int flag,
@@ -155,11 +159,13 @@ static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
 	struct bbr *bbr = bbr_of(sk);
 	struct law_input in = {};
 	struct law_output out;
-	__u32 from = flow->law.state;
+	__u32 from = flow->law.state, sharers;
+	int told;
 
 	in.now_ns = bpf_ktime_get_ns();
 	flow->obeyed_at_ns = in.now_ns;
 	read_feed(&in);
+	told = read_peer(sk, &in);
 	in.mss = tp->mss_cache;
 	in.e2e = bandwidth_of(bbr, in.mss);
 	in.shadow_cwnd = flow->shadow_cwnd;
@@ -186,8 +192,12 @@ static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
 			in.flags |= LAW_LIMITED;
 		flow->acks++;
 	}
-	in.n_flows = count_flow(flow, in.now_ns);
+	/* What a peer tells is of its own link, and this flow's alone. */
+	sharers = told ? 1 : share_link(sk, &in, rs);
+	if (told)
+		in.n_flows = 1;
 	law_step(&knobs, &flow->law, &in, &out);
+	flow->law.n_flows = sharers;
 
 	flow->e2e_bytes_per_sec = in.e2e;
 	flow->rtt_min_us = in.rtt_min_us;
@@ -226,6 +236,8 @@ void BPF_PROG(biscay_init, struct sock *sk)
 
 	/* Also asks for pacing without sch_fq, which a reno default would not. */
 	bbr_init(sk);
+	if (!bpf_sk_storage_get(&members, sk, 0, BPF_SK_STORAGE_GET_F_CREATE))
+		return;
 	flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow)
 		return;
@@ -238,6 +250,8 @@ void BPF_PROG(biscay_init, struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(biscay_release, struct sock *sk)
 {
+	renounce(sk);
+	bpf_sk_storage_delete(&members, sk);
 	bpf_sk_storage_delete(&flows, sk);
 }
 
@@ -301,9 +315,12 @@ void BPF_PROG(biscay_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	bbr_cwnd_event(sk, event);
 	shadow_out(sk, flow);
 	/* What the last ACK said may be an hour old; the feed is not. */
-	if (bpf_ktime_get_ns() - flow->obeyed_at_ns > RESTART_NS)
+	if (bpf_ktime_get_ns() - flow->obeyed_at_ns > RESTART_NS) {
 		obey(sk, flow, 0);
-	else if (flow->law.state == SOUNDING_BISCAY)
+		return;
+	}
+	claim_again(sk);
+	if (flow->law.state == SOUNDING_BISCAY)
 		apply(sk, flow);
 	else
 		flow->set_cwnd = flow->shadow_cwnd;
@@ -318,6 +335,8 @@ void BPF_PROG(biscay_set_state, struct sock *sk, __u8 new_state)
 		flow = flow_of(sk);
 		if (flow)
 			flow->events = LAW_RTO;
+		/* Until it hears something again, others may have its part. */
+		renounce(sk);
 	}
 	bbr_set_state(sk, new_state);
 }

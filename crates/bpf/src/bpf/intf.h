@@ -133,7 +133,7 @@ struct sounding_flow {
 	__u32 shadow_cwnd;		/* BBR's window, segments */
 	__u32 set_cwnd;			/* what this program last set */
 	__u32 events;			/* for the law at the next ACK */
-	__u32 counted_epoch;		/* in which this flow was counted */
+	__u32 reserved;
 	__u64 acks;
 	__u64 obeyed_at_ns;		/* when the law was last asked */
 	__u32 bbr_mode;			/* 0 startup, 1 drain, 2 probe bw, 3 probe rtt */

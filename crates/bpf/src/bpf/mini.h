@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The part of the kernel's types that biscay.bpf.c touches, by name: libbpf
+ * The part of the kernel's types that the programs touch, by name: libbpf
  * relocates every access to the running kernel, so order, padding and missing
  * members do not matter here, and the build needs no BTF of any kernel.
  */
@@ -21,12 +21,15 @@ typedef _Bool bool;
 
 /* linux/bpf.h, which never changes what it has published. */
 enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
 enum {
+	BPF_NOEXIST = 1,
 	BPF_F_NO_PREALLOC = 1,
 	BPF_F_MMAPABLE = 1024,
 	BPF_SK_STORAGE_GET_F_CREATE = 1,
@@ -49,13 +52,33 @@ struct sock_common {
 	__be16 skc_dport;
 	__u16 skc_num;
 	unsigned short skc_family;
+	unsigned char skc_state;
 	atomic64_t skc_cookie;
+};
+
+typedef struct {
+	__u32 val;
+} kuid_t;
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup;
 };
 
 struct sock {
 	struct sock_common __sk_common;
+	kuid_t sk_uid;
+	struct sock_cgroup_data sk_cgrp_data;
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;
+	int sk_rx_dst_ifindex;
 };
 
 struct inet_sock {
@@ -83,11 +106,23 @@ struct tcp_sock {
 	__u32 snd_cwnd_clamp;
 	__u32 delivered;
 	struct minmax rtt_min;
+	__u16 advmss;
+	__u32 window_clamp;
+	__u32 rcv_nxt;
+	struct {
+		__u32 rtt_us;
+	} rcv_rtt_est;
+	__u32 write_seq;
+	__u32 snd_nxt;
+	__u32 snd_una;
+	__u32 snd_wnd;
+	__u32 packets_out;
 };
 
 struct rate_sample {
 	__u32 prior_delivered;
 	__s32 delivered;
+	long interval_us;
 	long rtt_us;
 	int losses;
 	__u32 acked_sacked;

@@ -39,7 +39,7 @@ pub(crate) fn load() -> Option<Biscay> {
 }
 
 pub(crate) fn load_with(knobs: Knobs) -> Option<Biscay> {
-    let config = Config { name: name()?, knobs };
+    let config = Config { name: name()?, knobs, ..Config::default() };
     Some(Biscay::load(&config).unwrap_or_else(|error| panic!("{error}")))
 }
 

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * On the device: who sends to it is told what the downlink carries, by the
+ * receive window or by an option. Runs before every segment that a socket of
+ * the cgroup sends, pure ACKs included, because that is when the window and
+ * the options of the segment are made.
+ */
+#include "mini.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include "intf.h"
+#include "law.h"
+#include "shared.h"
+#include "epoch.h"
+#include "sockops.h"
+#include "downlink.h"
+
+char _license[] SEC("license") = "Dual MIT/GPL";
+
+/* Set by the loader before load; the verifier then sees constants. */
+const volatile struct downlink_settings settings;
+
+/* Sockets that the last walk asked for callbacks or let go; and that refused. */
+__u64 walked_over = 0;
+__u64 walk_refused = 0;
+
+/* Those that receive, see count_in(). */
+__u64 active_flows = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct downlink_flow);
+} downlinks SEC(".maps");
+
+/* Loopback's number in every namespace. */
+#define LOOPBACK_IFINDEX	1
+
+/* A socket that has received nothing yet has not got a number. */
+static __always_inline int over_the_radio(struct tcp_sock *tp)
+{
+	__u32 ifindex = ((struct sock *)tp)->sk_rx_dst_ifindex;
+
+	return settings.ifindex ? ifindex == settings.ifindex :
+				  ifindex && ifindex != LOOPBACK_IFINDEX;
+}
+
+/*
+ * The shortest round trip that either side of this socket saw. The handshake
+ * measured one; but an uplink that had to be asked for was in it, which ACKs of
+ * running data need not wait for, and so the receiver's own estimate counts
+ * where it is shorter.
+ */
+static __always_inline __u32 least_rtt(struct downlink_flow *flow, struct tcp_sock *tp)
+{
+	__u32 sent = tp->rtt_min.s[0].v;
+	__u32 received = tp->rcv_rtt_est.rtt_us >> 3;
+
+	if (received && (!flow->rtt_us || received < flow->rtt_us))
+		flow->rtt_us = received;
+	if (sent && sent != ~0U && (!flow->rtt_us || sent < flow->rtt_us))
+		flow->rtt_us = sent;
+	return flow->rtt_us;
+}
+
+static __always_inline void set_clamp(struct bpf_sock_ops *ctx, __u32 clamp)
+{
+	int value = clamp;
+
+	bpf_setsockopt(ctx, SOL_TCP, TCP_WINDOW_CLAMP, &value, sizeof(value));
+}
+
+/* Brings the clamp to @wanted; 0 is what it is without us. */
+static __always_inline void clamp(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
+				  struct downlink_flow *flow, __u32 wanted)
+{
+	__u32 now = tp->window_clamp;
+
+	if (!wanted) {
+		if (!flow->window)
+			return;
+		set_clamp(ctx, flow->theirs);
+		flow->window = 0;
+		flow->releases++;
+		return;
+	}
+	if (now == flow->window && !downlink_noticeable(now, wanted))
+		return;
+	set_clamp(ctx, wanted);
+	/* As the kernel took it: it has a least clamp of its own. */
+	flow->window = tp->window_clamp;
+	flow->clamps++;
+}
+
+static __always_inline __u32 option_of(const struct downlink_flow *flow, __u32 bound)
+{
+	__u32 kbit = law_min(flow->share_bytes_per_sec / 125, OPTION_MOST - 1);
+
+	return bound == SOUNDING_SERVED ? kbit | OPTION_FLOOR : kbit;
+}
+
+/*
+ * How many flows the link is shared by, this one included if it received
+ * anything in this epoch or the one before; 0 if it did not.
+ */
+static __always_inline __u32 sharers(struct downlink_flow *flow, struct tcp_sock *tp,
+				     __u64 now)
+{
+	__u32 epoch = epoch_of(now), counted = epoch, flows;
+	int received = tp->rcv_nxt != flow->received;
+
+	if (received)
+		counted = flow->counted_epoch;
+	flows = count_in(&active_flows, &counted, epoch);
+	if (received)
+		flow->counted_epoch = counted;
+	flow->received = tp->rcv_nxt;
+	return epoch - flow->counted_epoch <= 1 ? flows : 0;
+}
+
+static __always_inline void attend(struct bpf_sock_ops *ctx)
+{
+	struct sounding_knobs limits = {
+		.max_age_ns = settings.max_age_ns,
+		.max_silence_ns = settings.max_silence_ns,
+	};
+	struct law_input feed_in = {};
+	struct downlink_input in = {};
+	struct bpf_sock *sk = ctx->sk;
+	struct downlink_flow *flow;
+	struct tcp_sock *tp;
+	__u32 wanted;
+
+	if (!sk)
+		return;
+	if (settings.netns_cookie && bpf_get_netns_cookie(ctx) != settings.netns_cookie)
+		return;
+	tp = bpf_skc_to_tcp_sock(sk);
+	flow = bpf_sk_storage_get(&downlinks, sk, 0, 0);
+	if (!tp || !flow)
+		return;
+
+	/* Whatever is not what we set is what the kernel or the program wants. */
+	if (!flow->window || tp->window_clamp != flow->window)
+		flow->theirs = tp->window_clamp;
+	in.now_ns = bpf_ktime_get_ns();
+	feed_in.now_ns = in.now_ns;
+	read_feed(&feed_in);
+	/* A socket that receives nothing takes no share, and is not throttled. */
+	if (over_the_radio(tp))
+		in.n_flows = sharers(flow, tp, in.now_ns);
+	in.usable = in.n_flows && law_verdict(&limits, &feed_in) == SOUNDING_FRESH;
+	if (in.usable) {
+		in.rate = feed_in.feed.rate_bytes_per_sec;
+		in.bound = feed_in.feed.bound;
+		in.n_flows = law_min((__u64)in.n_flows + feed_in.feed.other_flows, ~0U);
+		in.rtt_us = least_rtt(flow, tp);
+		in.mss = tp->advmss;
+	}
+
+	wanted = downlink_step(&settings, flow, &in);
+	if (settings.signals & DOWNLINK_WINDOW)
+		clamp(ctx, tp, flow, wanted);
+	flow->told = OPTION_NONE;
+	if (settings.signals & DOWNLINK_OPTION && in.usable &&
+	    !bpf_reserve_hdr_opt(ctx, sizeof(struct capacity_option), 0))
+		flow->told = option_of(flow, in.bound);
+}
+
+static __always_inline void tell(struct bpf_sock_ops *ctx)
+{
+	struct capacity_option option = {
+		.kind = OPTION_KIND,
+		.len = sizeof(option),
+		.exid = bpf_htons(settings.exid),
+	};
+	struct bpf_sock *sk = ctx->sk;
+	struct downlink_flow *flow;
+
+	if (!sk)
+		return;
+	flow = bpf_sk_storage_get(&downlinks, sk, 0, 0);
+	if (!flow || flow->told == OPTION_NONE)
+		return;
+	option.kbit_per_sec = bpf_htonl(flow->told);
+	if (!bpf_store_hdr_opt(ctx, &option, sizeof(option), 0))
+		flow->options++;
+}
+
+/* Storage marks the sockets whose callbacks are ours to take back. */
+static __always_inline void greet(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+
+	if (sk && bpf_sk_storage_get(&downlinks, sk, 0, BPF_SK_STORAGE_GET_F_CREATE))
+		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags |
+						       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+}
+
+SEC("sockops")
+int downlink(struct bpf_sock_ops *ctx)
+{
+	switch (ctx->op) {
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		greet(ctx);
+		break;
+	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
+		attend(ctx);
+		break;
+	case BPF_SOCK_OPS_WRITE_HDR_OPT_CB:
+		tell(ctx);
+		break;
+	}
+	return 1;
+}
+
+/* Asks sockets for callbacks that were connected before we came. */
+SEC("iter/tcp")
+int adopt(struct bpf_iter__tcp *ctx)
+{
+	struct tcp_sock *tp = walked(ctx);
+	struct downlink_flow *flow;
+
+	if (!tp || !over_the_radio(tp))
+		return 0;
+	flow = bpf_sk_storage_get(&downlinks, tp, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow || ask(tp, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)) {
+		walk_refused++;
+		return 0;
+	}
+	flow->adopted = 1;
+	walked_over++;
+	return 0;
+}
+
+/* Puts sockets back as they are without us. Read as a file, it runs once. */
+SEC("iter/tcp")
+int release(struct bpf_iter__tcp *ctx)
+{
+	struct tcp_sock *tp = walked(ctx);
+	struct downlink_flow *flow;
+	int theirs;
+
+	if (!tp)
+		return 0;
+	flow = bpf_sk_storage_get(&downlinks, tp, 0, 0);
+	if (!flow)
+		return 0;
+	theirs = flow->theirs;
+	/* If somebody has changed it since, it is theirs already. */
+	if (flow->window && flow->window == tp->window_clamp) {
+		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &theirs, sizeof(theirs));
+		flow->releases++;
+	}
+	flow->window = 0;
+	flow->state = DOWNLINK_FREE;
+	if (ask(tp, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0))
+		walk_refused++;
+	walked_over++;
+	return 0;
+}

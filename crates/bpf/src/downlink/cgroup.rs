@@ -1,0 +1,115 @@
+//! Which sockets it is about: those of a cgroup, over an interface.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use nix::net::if_::if_nametoindex;
+
+use super::error::DownlinkError;
+use crate::preflight::{Check, btf, privileges};
+
+/// The root of the cgroups of version 2, which every process of the machine belongs to.
+pub fn cgroup_root() -> Option<PathBuf> {
+    root_in(&fs::read_to_string("/proc/self/mounts").ok()?)
+}
+
+fn root_in(mounts: &str) -> Option<PathBuf> {
+    let mut lines = mounts.lines().map(|line| line.split(' '));
+    // What, where, of which type.
+    lines.find_map(|mut words| {
+        let place = words.nth(1)?;
+        (words.next()? == "cgroup2").then(|| place.into())
+    })
+}
+
+/// Opens a cgroup, by default the root.
+pub(crate) fn open(path: Option<&Path>) -> Result<File, DownlinkError> {
+    let path = match path {
+        Some(path) => path.to_path_buf(),
+        None => cgroup_root().ok_or(DownlinkError::NoCgroup)?,
+    };
+    // A folder elsewhere would be refused too, but without a word of why.
+    let opened = File::open(path.join("cgroup.procs")).and_then(|_| File::open(&path));
+    opened.map_err(|source| DownlinkError::Cgroup { path, source })
+}
+
+pub(super) fn ifindex(name: &str) -> Result<u32, DownlinkError> {
+    if_nametoindex(name)
+        .map_err(|error| DownlinkError::Interface { name: name.into(), source: error.into() })
+}
+
+/// asm-generic/socket.h, since Linux 5.14.
+const SO_NETNS_COOKIE: libc::c_int = 71;
+
+/// What tells this thread's network namespace from all others (SO_NETNS_COOKIE).
+pub(super) fn netns_cookie() -> Result<u64, DownlinkError> {
+    let socket = UdpSocket::bind("127.0.0.1:0").map_err(DownlinkError::Namespace)?;
+    let mut cookie = 0u64;
+    let mut len = size_of_val(&cookie) as libc::socklen_t;
+    // SAFETY: pointer and length describe `cookie`.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            SO_NETNS_COOKIE,
+            (&raw mut cookie).cast(),
+            &mut len,
+        )
+    };
+    if result < 0 {
+        return Err(DownlinkError::Namespace(io::Error::last_os_error()));
+    }
+    Ok(cookie)
+}
+
+/// Everything that telling senders needs besides what [`preflight`](crate::preflight) looks at.
+pub fn downlink_preflight() -> Vec<Check> {
+    let mut checks = vec![found(
+        "cgroup v2",
+        cgroup_root()
+            .map(|root| root.display().to_string())
+            .ok_or(DownlinkError::NoCgroup)
+            .map_err(|error| (error.to_string(), error.cure())),
+    )];
+    checks.push(found(
+        "attach to cgroup",
+        privileges().map_err(|error| (error.to_string(), error.cure())),
+    ));
+    let walk = btf().map_err(|error| (error.to_string(), error.cure())).and_then(|kernel| {
+        kernel
+            .type_by_name::<libbpf_rs::btf::types::Struct<'_>>("bpf_iter__tcp")
+            .map(|_| "iter/tcp".to_owned())
+            .ok_or(("the kernel has no iter/tcp".into(), "run Linux 5.9 or newer"))
+    });
+    checks.push(found("walk over sockets", walk));
+    checks
+}
+
+fn found(name: &'static str, found: Result<String, (String, &'static str)>) -> Check {
+    match found {
+        Ok(detail) => Check { name, ok: true, detail, cure: None },
+        Err((detail, cure)) => Check { name, ok: false, detail, cure: Some(cure) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_the_mount_of_the_second_version() {
+        let mounts = "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n\
+                      cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0\n";
+        assert_eq!(root_in(mounts), Some("/sys/fs/cgroup/unified".into()));
+        assert_eq!(root_in("proc /proc proc rw 0 0\n\n"), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_no_cgroup_is_named() {
+        let error = open(Some(Path::new("/proc"))).expect_err("no cgroup");
+        assert!(error.to_string().starts_with("cgroup /proc: "), "{error}");
+    }
+}

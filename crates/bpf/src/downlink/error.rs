@@ -1,0 +1,69 @@
+use std::io;
+use std::path::PathBuf;
+
+use crate::error::LoadError;
+
+/// Why senders are not told, or a peer is not heard. [`cure`](Self::cure) says what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum DownlinkError {
+    /// The program could not be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// Sockets are chosen by cgroup, and there are none.
+    #[error("no cgroup v2 is mounted")]
+    NoCgroup,
+    /// Not a cgroup, or not one of version 2.
+    #[error("cgroup {path}: {source}")]
+    Cgroup {
+        /// As given, or the root.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// There is no such interface here.
+    #[error("interface {name}: {source}")]
+    Interface {
+        /// As given.
+        name: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The network namespace cannot be told from others.
+    #[error("number of this network namespace: {0}")]
+    Namespace(#[source] io::Error),
+    /// The kernel refused to attach a program.
+    #[error("attaching {what}: {source}")]
+    Attach {
+        /// Which of the programs.
+        what: &'static str,
+        /// What libbpf said.
+        source: libbpf_rs::Error,
+    },
+    /// The links could not be pinned.
+    #[error("pins in {path}: {source}")]
+    Pin {
+        /// Where.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The sockets could not be walked over.
+    #[error("walk over the TCP sockets: {0}")]
+    Walk(#[source] io::Error),
+}
+
+impl DownlinkError {
+    /// What mends it, in one line.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            Self::Load(error) => error.cure(),
+            Self::NoCgroup => "mount -t cgroup2 none /sys/fs/cgroup/unified",
+            Self::Cgroup { .. } => "name a folder of the cgroup2 file system with --cgroup",
+            Self::Interface { .. } => "`ip link` lists the interfaces",
+            Self::Namespace(_) => "run Linux 5.14 or newer",
+            Self::Attach { .. } => "run as root, or with CAP_NET_ADMIN, CAP_BPF and CAP_PERFMON",
+            Self::Pin { .. } => "run as root: pins are kept in a bpffs mounted for them",
+            Self::Walk(_) => "run Linux 5.9 or newer",
+        }
+    }
+}

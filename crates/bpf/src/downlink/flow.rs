@@ -1,0 +1,117 @@
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use sounding_units::{Bytes, Rate};
+
+use crate::flows::FlowError;
+use crate::intf::{Plain, mirrors, read};
+use crate::skel_downlink::types;
+
+/// `struct downlink_flow` of downlink.h.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct WireFlow {
+    share_bytes_per_sec: u64,
+    stepped_at_ns: u64,
+    state: u32,
+    window: u32,
+    theirs: u32,
+    rtt_us: u32,
+    counted_epoch: u32,
+    received: u32,
+    n_flows: u32,
+    clamps: u32,
+    releases: u32,
+    options: u32,
+    told: u32,
+    adopted: u32,
+}
+// SAFETY: only integers.
+unsafe impl Plain for WireFlow {}
+mirrors!(
+    WireFlow = types::downlink_flow {
+        share_bytes_per_sec,
+        stepped_at_ns,
+        state,
+        window,
+        theirs,
+        rtt_us,
+        counted_epoch,
+        received,
+        n_flows,
+        clamps,
+        releases,
+        options,
+        told,
+        adopted,
+    }
+);
+
+/// What is done with a socket's receive window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Nothing: it is the kernel's own.
+    Free,
+    /// It is held at what the link carries for it.
+    Held,
+    /// The link has more than it was asked for: it opens, step by step.
+    Opening,
+    /// A number this version does not know.
+    Unknown(u32),
+}
+
+/// What is kept of a socket that receives. Read without a lock: fields may be one segment apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DownlinkFlow {
+    /// What is done.
+    pub hold: Hold,
+    /// This flow's part of the link, of IP packets; zero where no estimate is to be believed.
+    pub share: Rate,
+    /// The clamp that was set; zero where there is none of ours.
+    pub window: Bytes,
+    /// The clamp without us.
+    pub theirs: Bytes,
+    /// The shortest round-trip time seen, if any was.
+    pub rtt: Option<Duration>,
+    /// Flows that shared the link when it was last looked at, this one included.
+    pub flows: u32,
+    /// Times that a clamp was set.
+    pub clamps: u32,
+    /// Times that it was taken back.
+    pub releases: u32,
+    /// Options written.
+    pub options: u32,
+    /// It was connected before the program came.
+    pub adopted: bool,
+}
+
+impl From<WireFlow> for DownlinkFlow {
+    fn from(wire: WireFlow) -> Self {
+        Self {
+            hold: match wire.state {
+                0 => Hold::Free,
+                1 => Hold::Held,
+                2 => Hold::Opening,
+                other => Hold::Unknown(other),
+            },
+            share: Rate::from_bytes_per_sec(wire.share_bytes_per_sec),
+            window: Bytes::new(wire.window.into()),
+            theirs: Bytes::new(wire.theirs.into()),
+            rtt: (wire.rtt_us > 0).then(|| Duration::from_micros(wire.rtt_us.into())),
+            flows: wire.n_flows,
+            clamps: wire.clamps,
+            releases: wire.releases,
+            options: wire.options,
+            adopted: wire.adopted != 0,
+        }
+    }
+}
+
+pub(super) fn flow(map: &MapHandle, fd: impl AsFd) -> Result<Option<DownlinkFlow>, FlowError> {
+    let fd = fd.as_fd().as_raw_fd();
+    match map.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
+        Ok(value) => Ok(value.as_deref().and_then(read::<WireFlow>).map(DownlinkFlow::from)),
+        Err(source) => Err(FlowError::Storage { fd, source }),
+    }
+}

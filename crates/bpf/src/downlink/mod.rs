@@ -1,0 +1,197 @@
+//! The device's side of the downlink: whoever sends to this machine is told what its radio link carries.
+//!
+//! A receive window tells any sender (BISCAY §4): the window of a socket is held at what the socket's share of the link
+//! carries in one round trip and a slack. A TCP option tells those that know it, see [`Peers`](crate::Peers). Both go by
+//! a [`Feed`] of their own and step aside when it is stale.
+//!
+//! A program of the kernel does it at every segment that a socket of the cgroup sends. It is pinned, so it goes on
+//! without this process, finds the feed stale and lets go; what it had changed in sockets that are silent is put back by
+//! [`release_pinned`], which needs nothing but the pins.
+
+mod cgroup;
+mod error;
+mod flow;
+mod own;
+mod pins;
+pub(crate) mod walk;
+
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Link, MapHandle};
+
+pub(crate) use cgroup::open as open_cgroup;
+pub use cgroup::{cgroup_root, downlink_preflight};
+pub use error::DownlinkError;
+pub use flow::{DownlinkFlow, Hold};
+pub use own::OwnCgroup;
+pub use pins::release_pinned;
+pub use walk::Walked;
+
+use crate::error::LoadError;
+use crate::feed::Feed;
+use crate::flows::FlowError;
+use crate::log::Complaints;
+use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
+
+/// The ExID of the option (RFC 6994 §3) unless another is chosen. Not registered with IANA: both ends are to be ours.
+pub const EXID: u16 = 0xB15C;
+
+/// How a sender is told what the link carries for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// By the receive window, which any TCP obeys.
+    Window,
+    /// By a TCP option, which a server of ours obeys. What is between may strip it.
+    Option,
+    /// By both.
+    Both,
+}
+
+impl Signal {
+    fn bits(self) -> u32 {
+        match self {
+            Self::Window => 1,
+            Self::Option => 2,
+            Self::Both => 3,
+        }
+    }
+}
+
+/// Which sockets, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DownlinkConfig {
+    /// The cgroup (v2) whose sockets it is about, those of its descendants included; `None` for the whole machine.
+    pub cgroup: Option<PathBuf>,
+    /// The radio's interface, in the network namespace of the thread that loads; `None` for every interface but loopback.
+    pub interface: Option<String>,
+    /// How senders are told.
+    pub signal: Signal,
+    /// Queue that the window has room for above the round-trip time. Default 20 ms, more than BISCAY's allowance: reports
+    /// are up to 50 ms old, and a stock sender makes nothing up. Chosen; docs/downlink.md has what others gave.
+    pub slack: Duration,
+    /// The oldest estimate to go by. Default 100 ms: two of the 50 ms in which modems report downlink blocks.
+    pub max_age: Duration,
+    /// The longest silence of a living daemon. Default 60 ms, as BISCAY's.
+    pub max_silence: Duration,
+    /// Tells the option from other experiments.
+    pub exid: u16,
+    /// What the pins are called; `None` pins nothing.
+    pub pin: Option<String>,
+}
+
+impl Default for DownlinkConfig {
+    fn default() -> Self {
+        Self {
+            cgroup: None,
+            interface: None,
+            signal: Signal::Window,
+            slack: Duration::from_millis(20),
+            max_age: Duration::from_millis(100),
+            max_silence: Duration::from_millis(60),
+            exid: EXID,
+            pin: None,
+        }
+    }
+}
+
+/// A loaded and attached instance. Dropping it lets every socket go and leaves nothing behind.
+pub struct Downlink {
+    // Dropped in this order: first nobody is clamped any more.
+    _attached: Link,
+    adopt: Link,
+    release: Link,
+    pins: Option<PathBuf>,
+    feed: Feed,
+    flows: MapHandle,
+    skel: DownlinkSkel<'static>,
+}
+
+impl Downlink {
+    /// Loads the program and attaches it to the cgroup. Sockets that are connected already are not touched before
+    /// [`adopt`](Self::adopt).
+    pub fn load(config: &DownlinkConfig) -> Result<Self, DownlinkError> {
+        let cgroup = open_cgroup(config.cgroup.as_deref())?;
+        let (ifindex, netns_cookie) = match &config.interface {
+            Some(name) => (cgroup::ifindex(name)?, cgroup::netns_cookie()?),
+            None => (0, 0),
+        };
+        let log = Complaints::listen();
+        let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
+
+        // As for BISCAY: a slot that outlives the skeleton, whose object is dropped.
+        let slot = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = DownlinkSkelBuilder::default().open(slot).map_err(rejected)?;
+        if let Some(rodata) = open.maps.rodata_data.as_mut() {
+            let settings = &mut rodata.settings;
+            settings.max_age_ns = nanos(config.max_age);
+            settings.max_silence_ns = nanos(config.max_silence);
+            settings.netns_cookie = netns_cookie;
+            settings.ifindex = ifindex;
+            settings.slack_us = u32::try_from(config.slack.as_micros()).unwrap_or(u32::MAX);
+            settings.signals = config.signal.bits();
+            settings.exid = config.exid.into();
+        }
+        let skel = open.load().map_err(rejected)?;
+        let feed =
+            Feed::map(skel.maps.feed.as_fd()).map_err(|source| LoadError::Feed { source })?;
+        let flows = MapHandle::try_from(&skel.maps.downlinks)
+            .map_err(|source| LoadError::Map { map: "downlinks", source })?;
+        let attach = |what| move |source| DownlinkError::Attach { what, source };
+        let adopt = skel.progs.adopt.attach().map_err(attach("adopt"))?;
+        let mut release = skel.progs.release.attach().map_err(attach("release"))?;
+        let mut attached =
+            skel.progs.downlink.attach_cgroup(cgroup.as_raw_fd()).map_err(attach("downlink"))?;
+        let pins = match &config.pin {
+            Some(name) => Some(pins::pin(name, &mut attached, &mut release)?),
+            None => None,
+        };
+        Ok(Self { _attached: attached, adopt, release, pins, feed, flows, skel })
+    }
+
+    /// Takes on the sockets of this thread's network namespace that are connected already. They are the cgroup's only if
+    /// they were made in it.
+    pub fn adopt(&self) -> Result<Walked, DownlinkError> {
+        self.walk(&self.adopt)
+    }
+
+    /// The page this instance goes by.
+    pub fn feed(&self) -> &Feed {
+        &self.feed
+    }
+
+    /// Where it is pinned, for [`release_pinned`].
+    pub fn pins(&self) -> Option<&Path> {
+        self.pins.as_deref()
+    }
+
+    /// What is kept of one of this process's sockets; `None` if it is not one of the cgroup's.
+    pub fn flow(&self, socket: impl AsFd) -> Result<Option<DownlinkFlow>, FlowError> {
+        flow::flow(&self.flows, socket)
+    }
+
+    fn walk(&self, by: &Link) -> Result<Walked, DownlinkError> {
+        walk::walk(by, || {
+            let bss = self.skel.maps.bss_data.as_ref();
+            bss.map_or((0, 0), |bss| (bss.walked_over, bss.walk_refused))
+        })
+    }
+}
+
+impl Drop for Downlink {
+    fn drop(&mut self) {
+        // Before the walk: no segment may set again what the walk has put back.
+        self.feed.invalidate();
+        let _ = self.walk(&self.release);
+        if let Some(pins) = &self.pins {
+            let _ = pins::unpin(pins);
+        }
+    }
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}

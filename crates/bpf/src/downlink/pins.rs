@@ -1,0 +1,67 @@
+//! Links that outlive the process that made them, in a bpffs of their own: mounted for it, gone with it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use libbpf_rs::Link;
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+
+use super::error::DownlinkError;
+use super::walk::exhaust;
+
+/// Where what is to outlive a daemon is kept.
+const FOLDER: &str = "/run/sounding";
+const ATTACHED: &str = "downlink";
+const RELEASE: &str = "release";
+
+/// Pins both links under a name that nobody living has, and says where.
+pub(super) fn pin(
+    name: &str,
+    attached: &mut Link,
+    release: &mut Link,
+) -> Result<PathBuf, DownlinkError> {
+    let path = Path::new(FOLDER).join(name);
+    // Of a daemon that was killed together with whoever would have cleaned up.
+    release_pinned(&path).map_err(|source| DownlinkError::Pin { path: path.clone(), source })?;
+    match pin_in(&path, attached, release) {
+        Ok(()) => Ok(path),
+        Err(source) => {
+            let _ = unpin(&path);
+            Err(DownlinkError::Pin { path, source })
+        }
+    }
+}
+
+fn pin_in(path: &Path, attached: &mut Link, release: &mut Link) -> io::Result<()> {
+    fs::create_dir_all(path)?;
+    mount(Some("bpf"), path, Some("bpf"), MsFlags::empty(), Some("mode=0700"))?;
+    release.pin(path.join(RELEASE)).map_err(io::Error::other)?;
+    attached.pin(path.join(ATTACHED)).map_err(io::Error::other)
+}
+
+/// Puts back what an instance had changed that was pinned there and whose process is gone, in the sockets of this
+/// thread's network namespace, and takes the pins away. Nothing to do is no error.
+pub fn release_pinned(path: &Path) -> io::Result<()> {
+    match File::open(path.join(RELEASE)) {
+        // Opening a pinned walk makes one, reading it lets it go.
+        Ok(mut walk) => exhaust(&mut walk)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    unpin(path)
+}
+
+/// Takes the pins away, and with the last of them the program.
+pub(super) fn unpin(path: &Path) -> io::Result<()> {
+    match umount2(path, MntFlags::MNT_DETACH) {
+        // Not there, or not a mount.
+        Ok(()) | Err(nix::errno::Errno::ENOENT | nix::errno::Errno::EINVAL) => {}
+        Err(error) => return Err(error.into()),
+    }
+    match fs::remove_dir(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    Ok(())
+}

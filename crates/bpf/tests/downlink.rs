@@ -1,0 +1,379 @@
+//! How a receiver throttles its sender in this machine's kernel, over a loopback that plays the radio. Where it cannot be
+//! loaded, each test says why and passes.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+#[allow(dead_code, reason = "made for kernel.rs too")]
+mod support;
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::ops::RangeInclusive;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::time::Duration;
+
+use sounding_bpf::{
+    Bound, Downlink, DownlinkConfig, Estimate, Hold, OwnCgroup, Peers, PeersConfig, Phase, Signal,
+    downlink_preflight, release_pinned,
+};
+use sounding_host::monotonic_now;
+use sounding_testdata::steadily;
+use sounding_units::{Bytes, Rate};
+use support::*;
+
+/// Runs a test alone, in a cgroup and a namespace of its own.
+fn alone(test: impl Fn(&Path) + Send + Sync) {
+    let missing = downlink_preflight().into_iter().find(|check| !check.ok);
+    if let Some(check) = missing {
+        let _ = writeln!(io::stderr(), "SKIPPED: {}: {}", check.name, check.detail);
+        return;
+    }
+    steadily(|| {
+        let own = OwnCgroup::enter(&format!("sounding-bpf-{}", std::process::id())).unwrap();
+        in_netns(|| test(own.path()));
+    });
+}
+
+fn config(cgroup: &Path, signal: Signal) -> DownlinkConfig {
+    DownlinkConfig {
+        slack: Duration::from_millis(15),
+        cgroup: Some(cgroup.to_path_buf()),
+        interface: Some("lo".into()),
+        signal,
+        ..DownlinkConfig::default()
+    }
+}
+
+fn load(cgroup: &Path, signal: Signal) -> Downlink {
+    Downlink::load(&config(cgroup, signal)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Data on its way, and the end that receives it.
+fn download() -> (Bulk, TcpStream) {
+    let (near, far) = connected();
+    let end = far.try_clone().unwrap();
+    (Bulk::start((near, far)), end)
+}
+
+/// The clamp of a receive window, as the kernel has it.
+fn clamp(socket: &TcpStream) -> u64 {
+    let mut value = 0i32;
+    let mut len = 4;
+    // SAFETY: pointer and length describe `value`.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_WINDOW_CLAMP,
+            (&raw mut value).cast(),
+            &mut len,
+        )
+    };
+    assert_eq!(result, 0, "{}", io::Error::last_os_error());
+    value as u64
+}
+
+/// What 80 Mbit/s carry in 15 ms and a round trip of a millisecond at most, headers left out.
+const EIGHTY: RangeInclusive<u64> = 140_000..=158_000;
+
+fn is_held(end: &TcpStream) -> Option<()> {
+    EIGHTY.contains(&clamp(end)).then_some(())
+}
+
+#[test]
+fn a_window_is_held_at_what_the_downlink_carries_and_goes_free_when_that_is_withdrawn() {
+    alone(|cgroup| {
+        let downlink = load(cgroup, Signal::Window);
+        let daemon = Daemon::publish(downlink.feed(), 80);
+        let (bulk, end) = download();
+        wait_for("the clamp", || is_held(&end));
+        wait_for("the sender to see it", || (window_of_peer(&bulk.sender) < 160_000).then_some(()));
+        let flow = downlink.flow(&end).unwrap().unwrap();
+        assert_eq!((flow.hold, flow.flows), (Hold::Held, 1));
+        assert_eq!(flow.share, Rate::from_bits_per_sec(80_000_000));
+        drop(daemon);
+        downlink.feed().invalidate();
+        wait_for("the release", || (clamp(&end) >= flow.theirs.count()).then_some(()));
+        let flow = downlink.flow(&end).unwrap().unwrap();
+        assert_eq!((flow.hold, flow.window), (Hold::Free, Bytes::ZERO));
+        let _daemon = Daemon::publish(downlink.feed(), 80);
+        wait_for("the clamp to be back", || is_held(&end));
+    });
+}
+
+#[test]
+fn a_daemon_that_falls_silent_lets_go() {
+    alone(|cgroup| {
+        let downlink = load(cgroup, Signal::Window);
+        let daemon = Daemon::publish(downlink.feed(), 80);
+        let (_bulk, end) = download();
+        wait_for("the clamp", || is_held(&end));
+        // It ends without a word, as when it is killed.
+        drop(daemon);
+        wait_for("the release", || {
+            (downlink.flow(&end).unwrap().unwrap().hold == Hold::Free).then_some(())
+        });
+    });
+}
+
+#[test]
+fn few_calls_are_needed_while_the_rate_stays() {
+    alone(|cgroup| {
+        let downlink = load(cgroup, Signal::Window);
+        let _daemon = Daemon::publish(downlink.feed(), 80);
+        let (bulk, end) = download();
+        wait_for("the clamp", || is_held(&end));
+        let (calls, arrived) = (downlink.flow(&end).unwrap().unwrap().clamps, bulk.arrived());
+        wait_for("data", || (bulk.arrived() > arrived + 100_000_000).then_some(()));
+        let more = downlink.flow(&end).unwrap().unwrap().clamps - calls;
+        // The kernel tunes its buffer a few times, and a shorter round trip may be seen.
+        assert!(more < 50, "{more} calls");
+    });
+}
+
+#[test]
+fn a_window_opens_step_by_step_where_the_radio_has_more() {
+    alone(|cgroup| {
+        let downlink = load(cgroup, Signal::Window);
+        let daemon = Daemon::publish(downlink.feed(), 80);
+        let (_bulk, end) = download();
+        wait_for("the clamp", || is_held(&end));
+        drop(daemon);
+        let mut seen = vec![clamp(&end)];
+        wait_for("it to be open", || {
+            let now = monotonic_now();
+            let served = Estimate { bound: Bound::Served, ..capacity(80) };
+            downlink.feed().publish(&served);
+            downlink.feed().heartbeat(now);
+            let flow = downlink.flow(&end).unwrap().unwrap();
+            if flow.hold == Hold::Opening {
+                seen.push(flow.window.count());
+            }
+            (flow.hold == Hold::Free).then_some(())
+        });
+        assert!(seen.windows(2).all(|pair| pair[0] <= pair[1]), "{seen:?}");
+        assert!(clamp(&end) > seen[0]);
+    });
+}
+
+#[test]
+fn a_window_is_two_segments_even_where_nothing_is_carried() {
+    alone(|cgroup| {
+        let downlink = load(cgroup, Signal::Window);
+        let _daemon = Daemon::publish(downlink.feed(), 0);
+        let (bulk, end) = download();
+        wait_for("the clamp", || (2_880..6_000).contains(&clamp(&end)).then_some(()));
+        let before = bulk.arrived();
+        wait_for("data", || (bulk.arrived() > before + 100_000).then_some(()));
+        assert!(downlink.flow(&end).unwrap().unwrap().window.count() >= 2 * 1_440);
+    });
+}
+
+#[test]
+fn what_was_advertised_is_never_taken_back() {
+    alone(|cgroup| {
+        let downlink = load(cgroup, Signal::Window);
+        let (bulk, end) = download();
+        let mut edges = Vec::new();
+        let mut clamps = Vec::new();
+        for turn in 0..400u64 {
+            downlink.feed().publish(&capacity(if turn / 20 % 2 == 0 { 400 } else { 4 }));
+            downlink.feed().heartbeat(monotonic_now());
+            edges.push(right_edge(&bulk.sender));
+            clamps.push(clamp(&end));
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert!(edges.windows(2).all(|pair| pair[0] <= pair[1]), "{edges:?}");
+        assert!(edges.last() > edges.first(), "nothing moves");
+        let (least, most) = (clamps.iter().min().unwrap(), clamps.iter().max().unwrap());
+        assert!(4 * least < *most, "{least} to {most}");
+    });
+}
+
+#[test]
+fn a_connection_in_mid_life_is_adopted() {
+    alone(|cgroup| {
+        let (_bulk, end) = download();
+        let downlink = load(cgroup, Signal::Window);
+        let _daemon = Daemon::publish(downlink.feed(), 80);
+        assert_eq!(downlink.flow(&end).unwrap(), None);
+        let walked = downlink.adopt().unwrap();
+        assert_eq!((walked.reached, walked.refused), (2, 0));
+        wait_for("the clamp", || is_held(&end));
+        assert!(downlink.flow(&end).unwrap().unwrap().adopted);
+    });
+}
+
+#[test]
+fn loopback_is_no_radio_unless_it_is_named() {
+    alone(|cgroup| {
+        let config = DownlinkConfig { interface: None, ..config(cgroup, Signal::Window) };
+        let downlink = Downlink::load(&config).unwrap();
+        let _daemon = Daemon::publish(downlink.feed(), 80);
+        let (bulk, end) = download();
+        wait_for("data", || (bulk.arrived() > 50_000_000).then_some(()));
+        assert_eq!(downlink.flow(&end).unwrap().unwrap().clamps, 0);
+    });
+}
+
+#[test]
+fn two_downloads_share_and_one_that_is_idle_gives_its_share_back() {
+    alone(|cgroup| {
+        let downlink = load(cgroup, Signal::Window);
+        let _daemon = Daemon::publish(downlink.feed(), 80);
+        let (_bulk, end) = download();
+        let (second, other) = download();
+        let share = |of: &TcpStream| downlink.flow(of).unwrap().unwrap().share;
+        let half = Rate::from_bits_per_sec(40_000_000);
+        wait_for("halves", || (share(&end) == half && share(&other) == half).then_some(()));
+        drop(second);
+        wait_for("all of it", || {
+            (share(&end) == Rate::from_bits_per_sec(80_000_000)).then_some(())
+        });
+    });
+}
+
+/// A connection that is held, and silent now.
+fn held_and_silent(downlink: &Downlink) -> (TcpStream, TcpStream) {
+    let (mut near, mut far) = connected();
+    wait_for("the clamp", || {
+        near.write_all(&[7; 40_000]).unwrap();
+        far.read_exact(&mut [0; 40_000]).unwrap();
+        let flow = downlink.flow(&far).unwrap()?;
+        // What was read last may have had the kernel tune its buffer, and set a clamp of its own.
+        let is_ours = clamp(&far) == flow.window.count();
+        (flow.hold == Hold::Held && flow.window < flow.theirs && is_ours).then_some(())
+    });
+    (near, far)
+}
+
+#[test]
+fn what_is_silent_is_put_back_at_the_end() {
+    alone(|cgroup| {
+        let downlink = load(cgroup, Signal::Window);
+        let _daemon = Daemon::publish(downlink.feed(), 10);
+        let (_near, far) = held_and_silent(&downlink);
+        let theirs = downlink.flow(&far).unwrap().unwrap().theirs.count();
+        drop(downlink);
+        assert_eq!(clamp(&far), theirs);
+    });
+}
+
+#[test]
+fn pins_put_back_what_a_killed_process_held() {
+    alone(|cgroup| {
+        let name = format!("test-{}", std::process::id());
+        let config = DownlinkConfig { pin: Some(name), ..config(cgroup, Signal::Window) };
+        let downlink = Downlink::load(&config).unwrap_or_else(|error| panic!("{error}"));
+        let path = downlink.pins().unwrap().to_path_buf();
+        let daemon = Daemon::publish(downlink.feed(), 10);
+        let (_near, far) = held_and_silent(&downlink);
+        let theirs = downlink.flow(&far).unwrap().unwrap().theirs.count();
+        assert!(clamp(&far) < theirs);
+        // Nothing that a process does at its end is done.
+        drop(daemon);
+        std::mem::forget(downlink);
+        release_pinned(&path).unwrap();
+        assert_eq!(clamp(&far), theirs);
+        assert!(!path.exists());
+        // And once more, by somebody who comes too late.
+        release_pinned(&path).unwrap();
+    });
+}
+
+#[test]
+fn a_sender_obeys_the_option_and_is_bbr_without_it() {
+    alone(|cgroup| {
+        let Some(biscay) = support::load() else { return };
+        let peers_config = PeersConfig { cgroup: Some(cgroup.into()), ..PeersConfig::default() };
+        let _peers =
+            Peers::attach(&biscay, &peers_config).unwrap_or_else(|error| panic!("{error}"));
+        let downlink = load(cgroup, Signal::Option);
+        let daemon = Daemon::publish(downlink.feed(), 40);
+        let (near, far) = connected();
+        let end = far.try_clone().unwrap();
+        select(&near, biscay.name()).unwrap();
+        let bulk = Bulk::start((near, far));
+        let state = || biscay.flow(&bulk.sender).unwrap().unwrap();
+        wait_for("the law to drive", || (state().phase == Phase::Biscay).then_some(()));
+        assert_eq!(state().share, Rate::from_bits_per_sec(40_000_000));
+        let flow = downlink.flow(&end).unwrap().unwrap();
+        assert!(flow.options > 0 && flow.clamps == 0, "{flow:?}");
+        drop(daemon);
+        downlink.feed().invalidate();
+        wait_for("BBR", || (state().phase == Phase::Fallback).then_some(()));
+        let _daemon = Daemon::publish(downlink.feed(), 20);
+        wait_for("the law to be back", || {
+            let state = state();
+            (state.phase == Phase::Biscay && state.share == Rate::from_bits_per_sec(20_000_000))
+                .then_some(())
+        });
+    });
+}
+
+#[test]
+fn another_experiments_option_says_nothing() {
+    alone(|cgroup| {
+        let Some(biscay) = support::load() else { return };
+        let peers_config = PeersConfig { cgroup: Some(cgroup.into()), exid: 0x1234 };
+        let _peers = Peers::attach(&biscay, &peers_config).unwrap();
+        let downlink = load(cgroup, Signal::Option);
+        let _daemon = Daemon::publish(downlink.feed(), 40);
+        let (near, far) = connected();
+        let end = far.try_clone().unwrap();
+        select(&near, biscay.name()).unwrap();
+        let bulk = Bulk::start((near, far));
+        wait_for("options", || {
+            (downlink.flow(&end).unwrap().unwrap().options > 1_000).then_some(())
+        });
+        assert_eq!(biscay.flow(&bulk.sender).unwrap().unwrap().phase, Phase::Startup);
+    });
+}
+
+#[test]
+fn a_whole_life_leaves_the_kernels_log_without_alarms() {
+    alone(|cgroup| {
+        let log = KernelLog::watch();
+        let downlink = load(cgroup, Signal::Both);
+        let daemon = Daemon::publish(downlink.feed(), 80);
+        let (bulk, end) = download();
+        wait_for("the clamp", || is_held(&end));
+        drop(downlink);
+        drop(daemon);
+        let before = bulk.arrived();
+        wait_for("data", || (bulk.arrived() > before + 10_000_000).then_some(()));
+        drop(bulk);
+        assert_eq!(log.alarms(), Vec::<String>::new());
+    });
+}
+
+/// `struct tcp_info` of a socket (linux/tcp.h), as words of 32 bits.
+fn tcp_info(socket: &TcpStream) -> [u32; 58] {
+    let mut info = [0u32; 58];
+    let mut len = size_of_val(&info) as libc::socklen_t;
+    // SAFETY: pointer and length describe `info`.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &mut len,
+        )
+    };
+    assert_eq!((result, len), (0, 232), "{}", io::Error::last_os_error());
+    info
+}
+
+/// `tcpi_snd_wnd`: what the receiver advertised last.
+fn window_of_peer(sender: &TcpStream) -> u64 {
+    tcp_info(sender)[57].into()
+}
+
+/// The last byte that the sender may send: what is acknowledged (`tcpi_bytes_acked`) and the window.
+fn right_edge(sender: &TcpStream) -> u64 {
+    let info = tcp_info(sender);
+    let acked = u64::from(info[30]) | u64::from(info[31]) << 32;
+    acked + u64::from(info[57])
+}

@@ -1,0 +1,180 @@
+//! `sharing.h`, which the kernel runs, and `sounding_cc::sharing`, which simulations run, divide a link alike.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use sounding_cc::sharing::{Claim, Member, Policy, Pool, WEIGHT};
+use sounding_units::Rate;
+
+/// The greatest rate that reaches the arithmetic: the law refuses a link of more than 100 Gbit/s.
+const MOST: u64 = 12_500_000_000;
+
+/// The C arithmetic as an executable, compiled once.
+static FILTER: LazyLock<tempfile::TempPath> = LazyLock::new(|| {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let filter = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+    let clang = std::env::var_os("BPF_CLANG").unwrap_or_else(|| "clang".into());
+    let status = Command::new(clang)
+        .args(["-O1", "-Wall", "-Wextra", "-Werror"])
+        .args(["-fsanitize=undefined", "-fsanitize-trap=all", "-I"])
+        .arg(here.join("src/bpf"))
+        .arg(here.join("tests/sharing_host.c"))
+        .arg("-o")
+        .arg(&filter)
+        .status()
+        .unwrap();
+    assert!(status.success(), "clang could not compile sharing_host.c");
+    filter
+});
+
+/// What the filter is told: `struct host_step`, one after the other.
+#[derive(Default)]
+struct Told(Vec<u8>);
+
+const ADD: u64 = 1;
+const REMOVE: u64 = 2;
+const ASK: u64 = 3;
+const WEIGH: u64 = 4;
+
+impl Told {
+    fn step(&mut self, verb: u64, kind: u32, rate: u64, weight: u32) {
+        self.0.extend(rate.to_ne_bytes());
+        self.0.extend(kind.to_ne_bytes());
+        self.0.extend(weight.to_ne_bytes());
+        self.0.extend(verb.to_ne_bytes());
+    }
+
+    fn claim(&mut self, verb: u64, claim: Claim, weight: u32) {
+        let (kind, rate) = match claim {
+            Claim::Idle => (0, 0),
+            Claim::Limited(rate) => (1, rate.bytes_per_sec()),
+            Claim::Hungry => (2, 0),
+        };
+        self.step(verb, kind, rate, weight);
+    }
+
+    fn ask(self) -> Vec<u64> {
+        let mut filter = Command::new(FILTER.as_os_str())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = filter.stdin.take().unwrap();
+        let writer = std::thread::spawn(move || input.write_all(&self.0));
+        let mut heard = Vec::new();
+        filter.stdout.take().unwrap().read_to_end(&mut heard).unwrap();
+        let wrote = writer.join().unwrap();
+        assert!(filter.wait().unwrap().success(), "undefined behaviour in sharing.h");
+        wrote.unwrap();
+        heard.chunks(8).map(|bytes| u64::from_ne_bytes(bytes.try_into().unwrap())).collect()
+    }
+}
+
+fn rate() -> impl Strategy<Value = u64> {
+    prop_oneof![20 => 0..10_000_000_u64, 1 => 0..=MOST, 1 => Just(0), 1 => Just(MOST)]
+}
+
+fn claim() -> impl Strategy<Value = Claim> {
+    prop_oneof![
+        Just(Claim::Hungry),
+        Just(Claim::Idle),
+        rate().prop_map(|rate| Claim::Limited(Rate::from_bytes_per_sec(rate)))
+    ]
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    prop_oneof![Just(Policy::Flows), Just(Policy::Weights), Just(Policy::Applications)]
+}
+
+fn member() -> impl Strategy<Value = Member> {
+    let weight = prop_oneof![10 => 1..10 * WEIGHT, 1 => any::<u32>(), 1 => Just(0)];
+    (0..4_u32, weight, claim()).prop_map(|(application, weight, claim)| Member {
+        application,
+        weight,
+        claim,
+    })
+}
+
+fn policy_number(policy: Policy) -> u32 {
+    match policy {
+        Policy::Flows => 0,
+        Policy::Weights => 1,
+        Policy::Applications => 2,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn both_give_the_same_parts(
+        policy in policy(),
+        members in proptest::collection::vec(member(), 1..30),
+        passers in proptest::collection::vec((claim(), 1..=1_u32 << 20), 0..10),
+        link in rate(),
+    ) {
+        let mut told = Told::default();
+        let mut pool = Pool::default();
+        let mut put = |told: &mut Told, verb, claim, weight| {
+            told.claim(verb, claim, weight);
+            if verb == ADD { pool.add(claim, weight) } else { pool.remove(claim, weight) }
+        };
+        for &(claim, weight) in &passers {
+            put(&mut told, ADD, claim, weight);
+        }
+        for member in &members {
+            put(&mut told, ADD, member.claim, policy.weight(member, &members));
+        }
+        // Those who pass leave what the members have put in.
+        for &(claim, weight) in &passers {
+            put(&mut told, REMOVE, claim, weight);
+        }
+        let ours: Vec<u64> = members
+            .iter()
+            .map(|member| {
+                let weight = policy.weight(member, &members);
+                told.step(ASK, 0, link, weight);
+                pool.part(weight).of(Rate::from_bytes_per_sec(link)).bytes_per_sec()
+            })
+            .collect();
+        prop_assert_eq!(pool, policy.pool(&members));
+        prop_assert_eq!(told.ask(), ours);
+    }
+
+    #[test]
+    fn both_give_the_same_weights(
+        policy in policy(),
+        members in proptest::collection::vec(member(), 1..30),
+    ) {
+        let mut told = Told::default();
+        let mut ours = Vec::new();
+        for member in &members {
+            let alike = members.iter().filter(|other| {
+                other.application == member.application && other.claim != Claim::Idle
+            });
+            told.step(WEIGH, policy_number(policy), alike.count() as u64, member.weight);
+            ours.push(u64::from(policy.weight(member, &members)));
+        }
+        prop_assert_eq!(told.ask(), ours);
+    }
+}
+
+#[test]
+fn a_link_of_ten_is_divided_as_it_should_be() {
+    // Otherwise both could be wrong alike: two hungry flows, and one that uses 80 kB/s of a million and may have 90.
+    let mut told = Told::default();
+    for claim in [Claim::Hungry, Claim::Hungry, Claim::Limited(Rate::from_bytes_per_sec(80_000))] {
+        told.claim(ADD, claim, WEIGHT);
+    }
+    told.step(ASK, 0, 1_000_000, WEIGHT);
+    assert_eq!(told.ask(), [455_000]);
+}
