@@ -1,0 +1,127 @@
+//! The same two ends for each stack: noq's interface is quinn's, type by type.
+
+use std::time::Duration;
+
+macro_rules! ends {
+    ($module:ident, $stack:ident, $rtt:path) => {
+        pub(crate) mod $module {
+            use std::sync::Arc;
+
+            use sounding_host::monotonic_now;
+            use sounding_quic::{EstimateHandle, Intake};
+
+            use crate::common::{
+                Application, FAREWELL, Failed, NAME, REPORT_EVERY, Receiving, Sending, Transferred,
+                report,
+            };
+
+            pub(crate) async fn send(sending: Sending) -> Result<Transferred, Failed> {
+                let Sending { socket, to, trusted, factory, reports_to, rate, stop } = sending;
+                let mut transport = ::$stack::TransportConfig::default();
+                if let Some(factory) = factory {
+                    transport.congestion_controller_factory(factory);
+                }
+                let mut config = ::$stack::ClientConfig::with_root_certificates(trusted)?;
+                config.transport_config(Arc::new(transport));
+                let endpoint = ::$stack::Endpoint::new(
+                    ::$stack::EndpointConfig::default(),
+                    None,
+                    socket,
+                    Arc::new(::$stack::TokioRuntime),
+                )?;
+                let connection = endpoint.connect_with(config, to, NAME)?.await?;
+                let taken = reports_to.map(|handle| tokio::spawn(obey(connection.clone(), handle)));
+                let mut stream = connection.open_uni().await?;
+                let application = Application::new(rate, stop);
+                let chunk = vec![0x55; 1 << 20];
+                let mut bytes = 0;
+                while let Some(length) = application.next().await {
+                    let length = length.min(chunk.len());
+                    stream.write_all(&chunk[..length]).await?;
+                    bytes += length as u64;
+                }
+                // What still waits to be sent would keep quinn's word of the end back for ever: the window holds it, and a
+                // connection that is closed hears no acknowledgement. So the receiver closes.
+                stream.reset(0_u32.into())?;
+                if tokio::time::timeout(FAREWELL, connection.closed()).await.is_err() {
+                    connection.close(0_u32.into(), b"nobody answers");
+                }
+                let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
+                let reports = match taken {
+                    Some(task) => task.await?,
+                    None => 0,
+                };
+                Ok(Transferred { bytes, reports })
+            }
+
+            /// Sets a handle by the peer's reports until the connection ends.
+            async fn obey(connection: ::$stack::Connection, handle: EstimateHandle) -> u64 {
+                let mut intake = Intake::new(handle);
+                while let Ok(datagram) = connection.read_datagram().await {
+                    let rtt = $rtt(&connection);
+                    // What is none of ours is counted, and the application's business.
+                    let _ = intake.handle_datagram(monotonic_now(), rtt / 2, &datagram);
+                }
+                intake.counts().taken
+            }
+
+            pub(crate) async fn receive(receiving: Receiving) -> Result<Transferred, Failed> {
+                let Receiving { socket, identity, reports_of } = receiving;
+                let config = ::$stack::ServerConfig::with_single_cert(
+                    vec![identity.certificate],
+                    identity.key,
+                )?;
+                let endpoint = ::$stack::Endpoint::new(
+                    ::$stack::EndpointConfig::default(),
+                    Some(config),
+                    socket,
+                    Arc::new(::$stack::TokioRuntime),
+                )?;
+                let incoming = endpoint.accept().await.ok_or("the endpoint is closed")?;
+                let connection = incoming.await?;
+                let sent = reports_of.map(|handle| tokio::spawn(tell(connection.clone(), handle)));
+                let mut stream = connection.accept_uni().await?;
+                let mut buffer = vec![0; 1 << 16];
+                let mut bytes = 0;
+                // The sender ends by giving its stream up.
+                while let Ok(Some(count)) = stream.read(&mut buffer).await {
+                    bytes += count as u64;
+                }
+                connection.close(0_u32.into(), b"received");
+                let reports = match sent {
+                    Some(task) => task.await?,
+                    None => 0,
+                };
+                let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
+                Ok(Transferred { bytes, reports })
+            }
+
+            /// Tells the sender what this end's link carries, until the connection ends.
+            async fn tell(connection: ::$stack::Connection, handle: EstimateHandle) -> u64 {
+                let mut sequence = 0;
+                while connection.close_reason().is_none() {
+                    if let Some(datagram) = report(&handle, sequence) {
+                        if connection.send_datagram(datagram).is_err() {
+                            break;
+                        }
+                        sequence += 1;
+                    }
+                    tokio::time::sleep(REPORT_EVERY).await;
+                }
+                u64::from(sequence)
+            }
+        }
+    };
+}
+
+ends!(over_quinn, quinn, super::rtt_of_quinn);
+ends!(over_noq, noq, super::rtt_of_noq);
+
+fn rtt_of_quinn(connection: &::quinn::Connection) -> Duration {
+    connection.rtt()
+}
+
+/// Of its first path: the examples have no other.
+fn rtt_of_noq(connection: &::noq::Connection) -> Duration {
+    connection.rtt(::noq::PathId::ZERO).unwrap_or_default()
+}

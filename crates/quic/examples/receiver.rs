@@ -1,0 +1,78 @@
+//! Receives over QUIC, and tells the sender what the link to this machine carries, if its modem is named.
+
+mod common;
+
+use std::net::{SocketAddr, UdpSocket};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+use common::{Failed, Identity, Receiving, Stack};
+use sounding_kpi::Direction;
+use sounding_link::Config;
+use sounding_modem::Source;
+use sounding_quic::EstimateHandle;
+use sounding_quic::modem::ModemFeed;
+
+/// Receives one transfer over QUIC
+#[derive(Parser)]
+struct Args {
+    /// Where to listen
+    #[arg(default_value = "127.0.0.1:4433")]
+    at: SocketAddr,
+
+    /// Where to write the certificate that the sender has to trust
+    #[arg(long, value_name = "FILE")]
+    certificate: PathBuf,
+
+    /// quinn or noq
+    #[arg(long, default_value = "quinn")]
+    stack: Stack,
+
+    /// The Diag port of this machine's modem: what its downlink carries is reported to the sender
+    #[arg(long, value_name = "PORT")]
+    modem: Option<Source>,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("receiver: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), Failed> {
+    let identity = Identity::new()?;
+    let socket = UdpSocket::bind(args.at)
+        .map_err(|error| format!("cannot listen on {}: {error}", args.at))?;
+    let path = args.certificate.display();
+    std::fs::write(&args.certificate, &identity.certificate)
+        .map_err(|error| format!("cannot write the certificate to {path}: {error}"))?;
+    let handle = EstimateHandle::new();
+    let modem = match &args.modem {
+        Some(source) => {
+            let config = Config::new(Direction::Downlink);
+            Some(ModemFeed::start(source, config, handle.clone())?)
+        }
+        None => None,
+    };
+    println!("listening on {}", socket.local_addr()?);
+    let begun = Instant::now();
+    let reports_of = modem.is_some().then_some(handle);
+    let received = common::receive(args.stack, Receiving { socket, identity, reports_of })?;
+    let mbit = received.bytes as f64 * 8.0 / 1e6;
+    println!(
+        "{} bytes received, {:.2} Mbit/s since it listened, {} reports sent",
+        received.bytes,
+        mbit / begun.elapsed().as_secs_f64(),
+        received.reports
+    );
+    if let Some(modem) = modem {
+        modem.stop()?;
+    }
+    Ok(())
+}

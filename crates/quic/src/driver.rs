@@ -1,0 +1,349 @@
+//! What a QUIC stack tells its congestion controller, as a [`Controller`] wants it.
+//!
+//! quinn tells less than a [`Controller`] asks for, noq a little more. This is made of it:
+//!
+//! | a controller asks for | quinn | noq |
+//! |---|---|---|
+//! | each packet that leaves | groups of packets that leave at one moment, with what only acknowledges | each packet, without those that only acknowledge |
+//! | which packet was delivered | by the moment it left: packets of a group are alike | the same |
+//! | which packets were lost | how many bytes in all, and when the newest of them left: taken for full segments that all left then | each |
+//! | losses with the acknowledgement that shows them | told after it: they count with the next | the same |
+//! | marks (ECN) | that there were some: counts as one segment with the next acknowledgement | the same |
+//! | RTT | since the newest packet of the acknowledgement left, the peer's delay of acknowledging included | the same |
+//! | what kept the sender | at an acknowledgement, whether the application had nothing to send: else it was the window, which the stack's pacer spreads; of a controller with a rate only if it was full | the same, and whether the window blocked |
+//! | timeouts | persistent congestion (RFC 9002 §7.6) | the same, and that losses were none |
+//! | the one-way delay | nothing | nothing |
+//! | timers | none: what is due is done with the next packet sent or acknowledged | the same |
+//!
+//! Recovery is RFC 9002's: it ends with the first acknowledgement of a packet that left after it began (§7.3.2). All
+//! bytes are of UDP payload, which is what a stack's window counts.
+
+use std::time::Duration;
+
+use sounding_cc::part::DeliveryRate;
+use sounding_cc::sharing::Claim;
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Recovery, Start};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::EstimateHandle;
+use crate::flights::Flights;
+use crate::handle::Listener;
+
+/// A stack's window above this would switch pacing off (quinn's pacer stops at 4 GiB).
+const MOST_WINDOW: u64 = 1 << 30;
+
+/// No radio carries more: 100 Gbit/s.
+const MOST_RATE: u64 = 12_500_000_000;
+
+/// Lost bytes that are told as segments, at most: more than any window holds.
+const MOST_SEGMENTS: u64 = 1 << 20;
+
+/// One connection: its controller, and what that has to be told and is not.
+#[derive(Debug)]
+pub struct Driver {
+    make: Remake,
+    controller: Box<dyn Controller>,
+    start: Start,
+    listener: Listener,
+    flights: Flights,
+    rate: DeliveryRate,
+    /// The latest that it was told: a controller's time does not go back.
+    now: HostInstant,
+    mtu: Bytes,
+    in_flight: Bytes,
+    least_rtt: Option<Duration>,
+    /// The acknowledgement in hand.
+    batch: Option<Batch>,
+    repair: Repair,
+    /// Since the last acknowledgement.
+    lost: Bytes,
+    marked: Bytes,
+    window_blocked: bool,
+    claim: Claim,
+}
+
+struct Remake(Maker);
+
+impl std::fmt::Debug for Remake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Remake")
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    prior_in_flight: Bytes,
+    acked: Bytes,
+    newest: HostInstant,
+}
+
+/// Whether losses are being repaired, and which were the packets in which they were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    None,
+    Fast { since: HostInstant },
+    Timeout { since: HostInstant },
+}
+
+impl Repair {
+    fn recovery(self) -> Recovery {
+        match self {
+            Self::None => Recovery::None,
+            Self::Fast { .. } => Recovery::Fast,
+            Self::Timeout { .. } => Recovery::Timeout,
+        }
+    }
+
+    /// Whether a packet that left then is one from before it.
+    fn covers(self, left: HostInstant) -> bool {
+        match self {
+            Self::None => false,
+            Self::Fast { since } | Self::Timeout { since } => left <= since,
+        }
+    }
+}
+
+impl Driver {
+    /// A connection that begins, with a controller from `make`.
+    pub fn new(make: &Maker, start: Start, handle: &EstimateHandle) -> Self {
+        Self {
+            make: Remake(make.clone()),
+            controller: make(&start),
+            start,
+            listener: Listener::new(handle, start.now),
+            flights: Flights::default(),
+            rate: DeliveryRate::default(),
+            now: start.now,
+            mtu: start.mss,
+            in_flight: Bytes::ZERO,
+            least_rtt: start.rtt,
+            batch: None,
+            repair: Repair::None,
+            lost: Bytes::ZERO,
+            marked: Bytes::ZERO,
+            window_blocked: false,
+            claim: Claim::Idle,
+        }
+    }
+
+    /// The same flow on a path that begins: nothing is known of it but the smallest RTT so far. A [`Controller`] cannot be
+    /// copied, and what it had learnt may not be true there.
+    pub fn renewed(&self) -> Self {
+        let start = Start { now: self.now, rtt: self.least_rtt, ..self.start };
+        Self { mtu: self.mtu, ..Self::new(&self.make.0, start, self.listener.handle()) }
+    }
+
+    /// `size` bytes left in packets up to this number.
+    pub fn handle_sent(&mut self, now: HostInstant, size: Bytes, last: u64) {
+        if self.claim == Claim::Idle {
+            self.claim = Claim::Hungry;
+        }
+        self.handle_time(now);
+        self.in_flight += size;
+        let departure = self.rate.handle_sent(self.now, size, self.in_flight);
+        self.flights.push(now, last, departure);
+        self.controller.handle_sent(&departure, size);
+    }
+
+    /// A packet that left at `left` was delivered.
+    pub fn handle_acked(&mut self, now: HostInstant, left: HostInstant, size: Bytes) {
+        self.handle_time(now);
+        let sent = self.departure(self.flights.at(left).map(|flight| flight.departure));
+        let batch = self.batch.get_or_insert(Batch {
+            prior_in_flight: self.in_flight,
+            acked: Bytes::ZERO,
+            newest: left,
+        });
+        batch.acked += size;
+        batch.newest = batch.newest.max(left);
+        self.in_flight = self.in_flight.saturating_sub(size);
+        self.rate.handle_delivered(self.now, size, &sent);
+        self.controller.handle_delivered(&Delivered { now: self.now, size, sent });
+    }
+
+    /// All that an acknowledgement delivers has been told; `in_flight` is what is under way by the stack's own account.
+    pub fn handle_acks_end(&mut self, now: HostInstant, in_flight: Bytes, app_limited: bool) {
+        self.in_flight = in_flight;
+        let Some(batch) = self.batch.take() else { return self.handle_time(now) };
+        let rtt = Some(now - batch.newest).filter(|rtt| !rtt.is_zero());
+        self.least_rtt = [self.least_rtt, rtt].into_iter().flatten().min();
+        let Some((sent, rate)) = self.rate.finish(self.now, self.least_rtt) else { return };
+        let full = in_flight + self.mtu > self.controller.cwnd();
+        if app_limited && !full {
+            self.rate.handle_app_limited(in_flight);
+        }
+        if !self.repair.covers(batch.newest) {
+            self.repair = Repair::None;
+        }
+        self.claim = self.claimed(app_limited, rate);
+        self.handle_time(now);
+        let ack = Ack {
+            now: self.now,
+            acked: batch.acked,
+            newly_lost: std::mem::take(&mut self.lost),
+            rtt,
+            one_way: None,
+            rate,
+            delivered: self.rate.delivered(),
+            lost: self.rate.lost(),
+            prior_in_flight: batch.prior_in_flight,
+            in_flight,
+            ce: std::mem::take(&mut self.marked),
+            cwnd_limited: self.is_window_limited(app_limited, batch.prior_in_flight),
+            recovery: self.repair.recovery(),
+            sent,
+        };
+        self.controller.handle_ack(&ack);
+        self.flights.forget(batch.newest);
+    }
+
+    /// Whether the window kept the sender from sending more. A window that a stack's own pacer spreads is as good as used
+    /// (RFC 9002 §7.8); of a controller that says how fast, it is its rate that counts until the window is full.
+    fn is_window_limited(&mut self, app_limited: bool, prior_in_flight: Bytes) -> bool {
+        let blocked = std::mem::take(&mut self.window_blocked);
+        if self.controller.pacing_rate().is_none() {
+            return !app_limited;
+        }
+        blocked || !app_limited && prior_in_flight + self.mtu > self.controller.cwnd()
+    }
+
+    fn claimed(&self, app_limited: bool, rate: Option<Rate>) -> Claim {
+        match (app_limited, rate) {
+            (true, _) if self.in_flight == Bytes::ZERO => Claim::Idle,
+            (true, Some(rate)) => {
+                let mss = self.mtu.count().max(1);
+                let all = mss + self.start.headers.count();
+                let rate = rate.bytes_per_sec().min(MOST_RATE) * all / mss;
+                Claim::Limited(Rate::from_bytes_per_sec(rate))
+            }
+            // Too little was delivered to say how fast.
+            (true, None) if matches!(self.claim, Claim::Limited(_)) => self.claim,
+            _ => Claim::Hungry,
+        }
+    }
+
+    /// The window is what keeps the next packet from leaving.
+    pub fn handle_window_blocked(&mut self) {
+        self.window_blocked = true;
+    }
+
+    /// The packet of this number is taken for lost. One without a size was not in flight: it only acknowledged.
+    pub fn handle_lost(&mut self, now: HostInstant, number: u64, size: Bytes) {
+        self.handle_time(now);
+        if size == Bytes::ZERO {
+            return;
+        }
+        let flight = self.flights.of(number);
+        let left = flight.map_or(now, |flight| flight.left);
+        let sent = self.departure(flight.map(|flight| flight.departure));
+        self.lose(left, size, sent);
+    }
+
+    /// So much is taken for lost, of which the newest left at `left`.
+    pub fn handle_lost_together(&mut self, now: HostInstant, left: HostInstant, total: Bytes) {
+        self.handle_time(now);
+        let sent = self.departure(self.flights.at(left).map(|flight| flight.departure));
+        let mut rest = total;
+        for _ in 0..MOST_SEGMENTS {
+            let size = rest.min(self.mtu);
+            if size == Bytes::ZERO {
+                break;
+            }
+            rest = rest.saturating_sub(size);
+            self.lose(left, size, sent);
+        }
+    }
+
+    fn lose(&mut self, left: HostInstant, size: Bytes, sent: Departure) {
+        self.in_flight = self.in_flight.saturating_sub(size);
+        self.rate.handle_lost(size);
+        self.lost += size;
+        let begins_recovery = self.repair == Repair::None || !self.repair.covers(left);
+        if begins_recovery {
+            self.repair = Repair::Fast { since: self.now };
+        }
+        let (now, in_flight) = (self.now, self.in_flight);
+        self.controller.handle_loss(&Loss { now, size, in_flight, sent, begins_recovery });
+    }
+
+    /// Packets came with marks of congestion (RFC 3168); how many is not known.
+    pub fn handle_marked(&mut self) {
+        self.marked += self.mtu;
+    }
+
+    /// Nothing of what was sent for long enough arrived (RFC 9002 §7.6).
+    pub fn handle_persistent_congestion(&mut self, now: HostInstant) {
+        self.handle_time(now);
+        self.repair = Repair::Timeout { since: self.now };
+        self.controller.handle_timeout(self.now);
+    }
+
+    /// What was taken for lost arrived after all.
+    pub fn handle_spurious(&mut self) {
+        if let Repair::Timeout { .. } = self.repair {
+            self.repair = Repair::None;
+            self.controller.handle_spurious_timeout(self.now);
+        }
+    }
+
+    /// A UDP payload may be so long from now on. The controller's segments stay what they were when it began: they are its
+    /// unit, not the path's.
+    pub fn handle_mtu(&mut self, mtu: u16) {
+        self.mtu = Bytes::new(u64::from(mtu).max(1));
+    }
+
+    /// Time passes: does what is due, and hears of the link.
+    fn handle_time(&mut self, now: HostInstant) {
+        self.now = self.now.max(now);
+        if self.controller.wakeup().is_some_and(|at| at <= self.now) {
+            self.controller.handle_time(self.now);
+        }
+        self.listener.listen(self.now, self.claim, self.controller.as_mut());
+    }
+
+    /// Of a packet that nobody remembers: one that says nothing of how fast anything was.
+    fn departure(&self, known: Option<Departure>) -> Departure {
+        known.unwrap_or(Departure {
+            at: self.now,
+            delivered: self.rate.delivered(),
+            delivered_at: self.now,
+            first_sent_at: self.now,
+            lost: self.rate.lost(),
+            in_flight: self.in_flight,
+            app_limited: true,
+        })
+    }
+
+    /// What may be in flight, in bytes: two segments at least, as a controller gets nowhere with less (RFC 9002 §7.2).
+    pub fn window(&self) -> u64 {
+        let least = self.mtu.count().saturating_mul(2);
+        self.controller.cwnd().count().min(MOST_WINDOW).max(least)
+    }
+
+    /// The window that a connection begins with.
+    pub fn initial_window(&self) -> u64 {
+        self.start.initial_cwnd().count()
+    }
+
+    /// How fast packets may leave, in bytes a second: finite, and two segments a second at least; `None` as fast as the
+    /// stack likes.
+    pub fn pacing_rate(&self) -> Option<u64> {
+        let least = self.mtu.count().saturating_mul(2);
+        let rate = self.controller.pacing_rate()?;
+        Some(rate.bytes_per_sec().min(MOST_RATE).max(least))
+    }
+
+    /// How much may leave at once at that rate: what it carries in a millisecond, ten segments at most and two at least.
+    pub fn send_quantum(&self) -> Option<u64> {
+        let mtu = self.mtu.count();
+        Some((self.pacing_rate()? / 1000).clamp(2 * mtu, 10 * mtu))
+    }
+
+    /// The state of the controller in a word or two.
+    pub fn state(&self) -> &'static str {
+        self.controller.state()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,356 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use sounding_kpi::Direction;
+use sounding_link::{Bound, Cause, LinkEstimate, State};
+
+use super::*;
+
+mod any_order;
+
+const MTU: u64 = 1200;
+
+fn at(ms: u64) -> HostInstant {
+    HostInstant::from_nanos(1_000_000_000 + ms * 1_000_000)
+}
+
+fn start() -> Start {
+    Start { now: at(0), mss: Bytes::new(MTU), headers: Bytes::new(28), rtt: None, seed: 1 }
+}
+
+fn driver(name: &str, handle: &EstimateHandle) -> Driver {
+    let make = sounding_cc::by_name(name).expect("it is in the registry");
+    let make: Maker = Arc::new(make);
+    Driver::new(&make, start(), handle)
+}
+
+fn estimate(rate: Rate) -> LinkEstimate {
+    LinkEstimate {
+        direction: Direction::Uplink,
+        rate,
+        bound: Bound::Capacity,
+        age: Duration::ZERO,
+        valid_for: Duration::from_millis(200),
+        backlog: None,
+        state: State::Active,
+        cause: Cause::Grants,
+    }
+}
+
+/// A stack over a link of a fixed rate and 40 ms of RTT, a millisecond at a time.
+struct Stack {
+    driver: Driver,
+    packets_per_ms: u64,
+    now_ms: u64,
+    next: u64,
+    /// When each left, and when its acknowledgement arrives.
+    under_way: VecDeque<(HostInstant, u64)>,
+    link_free_ms: f64,
+    delivered: u64,
+    app_limited: bool,
+}
+
+const RTT_MS: u64 = 40;
+
+impl Stack {
+    fn new(driver: Driver, packets_per_ms: u64) -> Self {
+        Self {
+            driver,
+            packets_per_ms,
+            now_ms: 0,
+            next: 0,
+            under_way: VecDeque::new(),
+            link_free_ms: 0.0,
+            delivered: 0,
+            app_limited: false,
+        }
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.under_way.len() as u64 * MTU
+    }
+
+    fn queue_ms(&self) -> f64 {
+        (self.link_free_ms - self.now_ms as f64).max(0.0)
+    }
+
+    /// A millisecond, in which the application has at most so many packets.
+    fn pass(&mut self, most: u64) {
+        self.now_ms += 1;
+        let now = at(self.now_ms);
+        let mut acked = false;
+        while let Some(&(left, _)) = self.under_way.front().filter(|(_, due)| *due <= self.now_ms) {
+            self.under_way.pop_front();
+            self.driver.handle_acked(now, left, Bytes::new(MTU));
+            self.delivered += MTU;
+            acked = true;
+        }
+        if acked {
+            let in_flight = Bytes::new(self.in_flight());
+            self.driver.handle_acks_end(now, in_flight, self.app_limited);
+        }
+        let mut group = 0;
+        // As quinn paces: five quarters of a window per RTT, in groups.
+        let paced = (self.driver.window() * 5 / 4 / RTT_MS / MTU).max(2);
+        while group < most.min(paced) && self.in_flight() + MTU <= self.driver.window() {
+            self.link_free_ms =
+                self.link_free_ms.max(self.now_ms as f64) + 1.0 / self.packets_per_ms as f64;
+            let due = self.link_free_ms.ceil() as u64 + RTT_MS;
+            self.under_way.push_back((now, due));
+            group += 1;
+        }
+        self.app_limited = group == most;
+        if group > 0 {
+            self.next += group;
+            self.driver.handle_sent(now, Bytes::new(group * MTU), self.next);
+        }
+    }
+}
+
+/// What a link of so many packets a millisecond carries, as IP.
+fn capacity(packets_per_ms: u64) -> Rate {
+    Rate::from_bytes_per_sec(packets_per_ms * 1000 * (MTU + 28))
+}
+
+#[test]
+fn with_an_estimate_the_link_is_full_and_its_queue_short() {
+    for name in ["sounding", "biscay"] {
+        let handle = EstimateHandle::new();
+        let mut stack = Stack::new(driver(name, &handle), 2);
+        let mut queue: f64 = 0.0;
+        for ms in 0..3000 {
+            handle.set(estimate(capacity(2)), at(stack.now_ms));
+            stack.pass(u64::MAX);
+            if ms == 1000 {
+                stack.delivered = 0;
+            }
+            if ms > 1000 {
+                queue = queue.max(stack.queue_ms());
+            }
+        }
+        let share = stack.delivered as f64 / (2000.0 * 2.0 * MTU as f64);
+        assert!(share > 0.95, "{name} carries {share}, {}", stack.driver.state());
+        assert!(queue < 35.0, "{name} queues {queue} ms");
+    }
+}
+
+#[test]
+fn a_feed_that_stops_is_left_within_100_ms_past_its_validity_and_taken_up_when_it_is_back() {
+    for (name, fallback) in [("sounding", "unheard"), ("biscay", "fallback")] {
+        let handle = EstimateHandle::new();
+        let mut stack = Stack::new(driver(name, &handle), 2);
+        let set_until = |stack: &mut Stack, until: u64, feeds: bool| {
+            while stack.now_ms < until {
+                if feeds {
+                    handle.set(estimate(capacity(2)), at(stack.now_ms));
+                }
+                stack.pass(u64::MAX);
+            }
+            stack.driver.state().starts_with(fallback)
+        };
+        assert!(!set_until(&mut stack, 2000, true), "{name} does not obey");
+        assert!(!set_until(&mut stack, 2190, false), "{name} leaves it before its validity ends");
+        assert!(set_until(&mut stack, 2300, false), "{name}: {}", stack.driver.state());
+        let delivered = stack.delivered;
+        assert!(set_until(&mut stack, 3300, false), "{name}: {}", stack.driver.state());
+        let share = (stack.delivered - delivered) as f64 / (1000.0 * 2.0 * MTU as f64);
+        assert!(share > 0.7, "{name} carries {share} of the link without its feed");
+        assert!(!set_until(&mut stack, 3400, true), "{name}: {}", stack.driver.state());
+    }
+}
+
+#[test]
+fn an_application_that_has_little_to_send_is_no_reason_to_believe_in_a_small_link() {
+    let handle = EstimateHandle::new();
+    let mut stack = Stack::new(driver("sounding", &handle), 4);
+    for _ in 0..3000 {
+        handle.set(estimate(capacity(4)), at(stack.now_ms));
+        let most = u64::from(stack.now_ms.is_multiple_of(2));
+        stack.pass(most);
+    }
+    let held = capacity(4).bytes_per_sec() * RTT_MS / 1000;
+    assert!(stack.driver.window() > held * 9 / 10, "{} of {held}", stack.driver.window());
+    let flow = handle.flows()[0];
+    let Claim::Limited(used) = flow.claim else { panic!("{flow:?}") };
+    let sent = capacity(4).scaled(1, 8);
+    assert!(used > sent.scaled(3, 4) && used < sent.scaled(5, 4), "{used:?} of {sent:?}");
+}
+
+/// A controller that passes on what it is told.
+#[derive(Debug)]
+struct Told(Sender<Heard>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Heard {
+    Sent(Departure, Bytes),
+    Ack(Ack),
+    Loss(Loss),
+    Timeout,
+    Spurious,
+}
+
+impl Told {
+    fn tell(&self, heard: Heard) {
+        self.0.send(heard).unwrap();
+    }
+}
+
+impl Controller for Told {
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        self.tell(Heard::Sent(*sent, size));
+    }
+    fn handle_ack(&mut self, ack: &Ack) {
+        self.tell(Heard::Ack(*ack));
+    }
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.tell(Heard::Loss(*loss));
+    }
+    fn handle_timeout(&mut self, _: HostInstant) {
+        self.tell(Heard::Timeout);
+    }
+    fn handle_spurious_timeout(&mut self, _: HostInstant) {
+        self.tell(Heard::Spurious);
+    }
+    fn cwnd(&self) -> Bytes {
+        Bytes::new(1)
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(Rate::from_bytes_per_sec(u64::MAX))
+    }
+    fn state(&self) -> &'static str {
+        "told"
+    }
+}
+
+fn told() -> (Driver, Receiver<Heard>) {
+    let (sender, heard) = channel();
+    let make: Maker = Arc::new(move |_: &Start| Box::new(Told(sender.clone())));
+    (Driver::new(&make, start(), &EstimateHandle::new()), heard)
+}
+
+fn acks(heard: &Receiver<Heard>) -> Vec<Ack> {
+    let acks = heard.try_iter().filter_map(|heard| match heard {
+        Heard::Ack(ack) => Some(ack),
+        _ => None,
+    });
+    acks.collect()
+}
+
+fn losses(heard: &Receiver<Heard>) -> Vec<(u64, bool)> {
+    let losses = heard.try_iter().filter_map(|heard| match heard {
+        Heard::Loss(loss) => Some((loss.size.count(), loss.begins_recovery)),
+        _ => None,
+    });
+    losses.collect()
+}
+
+#[test]
+fn an_acknowledgement_is_told_once_with_the_rtt_of_its_newest_packet() {
+    let (mut driver, heard) = told();
+    driver.handle_sent(at(0), Bytes::new(2 * MTU), 1);
+    driver.handle_sent(at(10), Bytes::new(MTU), 2);
+    for left in [0, 0, 10] {
+        driver.handle_acked(at(50), at(left), Bytes::new(MTU));
+    }
+    driver.handle_acks_end(at(50), Bytes::ZERO, false);
+    let [ack] = acks(&heard)[..] else { panic!("one") };
+    assert_eq!(ack.rtt, Some(Duration::from_millis(40)));
+    assert_eq!((ack.acked, ack.prior_in_flight), (Bytes::new(3 * MTU), Bytes::new(3 * MTU)));
+    assert_eq!((ack.delivered, ack.sent.at), (Bytes::new(3 * MTU), at(10)));
+    assert_eq!(ack.rate, Some(Bytes::new(3 * MTU).per(Duration::from_millis(50))));
+}
+
+#[test]
+fn losses_that_are_told_together_are_segments_and_begin_one_recovery() {
+    let (mut driver, heard) = told();
+    driver.handle_sent(at(0), Bytes::new(5 * MTU), 4);
+    driver.handle_sent(at(10), Bytes::new(MTU), 5);
+    driver.handle_lost_together(at(50), at(0), Bytes::new(2 * MTU + 7));
+    assert_eq!(losses(&heard), [(MTU, true), (MTU, false), (7, false)]);
+    // What left before the recovery is no new one; what leaves after it is.
+    driver.handle_lost_together(at(55), at(10), Bytes::new(MTU));
+    assert_eq!(losses(&heard), [(MTU, false)]);
+    driver.handle_sent(at(60), Bytes::new(MTU), 6);
+    driver.handle_lost(at(100), 6, Bytes::ZERO);
+    driver.handle_lost(at(100), 6, Bytes::new(MTU));
+    assert_eq!(losses(&heard), [(MTU, true)]);
+}
+
+#[test]
+fn a_recovery_ends_with_a_packet_that_left_after_it_began_and_losses_count_with_the_next_acknowledgement()
+ {
+    let (mut driver, heard) = told();
+    driver.handle_sent(at(0), Bytes::new(3 * MTU), 2);
+    driver.handle_lost_together(at(50), at(0), Bytes::new(MTU));
+    driver.handle_marked();
+    driver.handle_sent(at(60), Bytes::new(MTU), 3);
+    driver.handle_acked(at(61), at(0), Bytes::new(MTU));
+    driver.handle_acks_end(at(61), Bytes::new(2 * MTU), false);
+    driver.handle_acked(at(100), at(60), Bytes::new(MTU));
+    driver.handle_acks_end(at(100), Bytes::new(MTU), false);
+    let [during, after] = acks(&heard)[..] else { panic!("two") };
+    assert_eq!((during.recovery, during.newly_lost), (Recovery::Fast, Bytes::new(MTU)));
+    assert_eq!((during.ce, after.ce), (Bytes::new(MTU), Bytes::ZERO));
+    assert_eq!((after.recovery, after.newly_lost), (Recovery::None, Bytes::ZERO));
+}
+
+#[test]
+fn persistent_congestion_is_a_timeout_and_can_be_undone() {
+    let (mut driver, heard) = told();
+    driver.handle_sent(at(0), Bytes::new(MTU), 0);
+    driver.handle_spurious();
+    driver.handle_persistent_congestion(at(900));
+    driver.handle_spurious();
+    let timeouts: Vec<_> =
+        heard.try_iter().filter(|heard| !matches!(heard, Heard::Sent(..))).collect();
+    assert_eq!(timeouts, [Heard::Timeout, Heard::Spurious]);
+}
+
+#[test]
+fn a_window_counts_as_used_unless_the_application_had_nothing_more() {
+    for (name, app_limited, grows) in
+        [("cubic", false, true), ("cubic", true, false), ("reno", false, true)]
+    {
+        let mut driver = driver(name, &EstimateHandle::new());
+        driver.handle_sent(at(0), Bytes::new(4 * MTU), 3);
+        (0..4).for_each(|_| driver.handle_acked(at(40), at(0), Bytes::new(MTU)));
+        let before = driver.window();
+        driver.handle_acks_end(at(40), Bytes::ZERO, app_limited);
+        assert_eq!(driver.window() > before, grows, "{name} {app_limited}");
+    }
+}
+
+#[test]
+fn what_leaves_after_the_application_ran_out_is_marked_so() {
+    let (mut driver, heard) = told();
+    driver.handle_mtu(0);
+    driver.handle_sent(at(0), Bytes::new(0), 0);
+    driver.handle_acked(at(40), at(0), Bytes::new(0));
+    driver.handle_acks_end(at(40), Bytes::ZERO, true);
+    driver.handle_sent(at(41), Bytes::new(MTU), 1);
+    let last = heard.try_iter().last();
+    assert!(matches!(last, Some(Heard::Sent(sent, _)) if sent.app_limited), "{last:?}");
+}
+
+#[test]
+fn whatever_the_controller_says_the_window_is_two_segments_and_the_rate_finite() {
+    let (mut driver, _heard) = told();
+    assert_eq!(driver.window(), 2 * MTU);
+    assert_eq!(driver.pacing_rate(), Some(12_500_000_000));
+    driver.handle_mtu(1452);
+    assert_eq!((driver.window(), driver.send_quantum()), (2904, Some(14_520)));
+}
+
+#[test]
+fn a_new_path_begins_with_the_smallest_rtt_and_no_more() {
+    let handle = EstimateHandle::new();
+    let mut stack = Stack::new(driver("cubic", &handle), 2);
+    (0..500).for_each(|_| stack.pass(u64::MAX));
+    let renewed = stack.driver.renewed();
+    assert_eq!(renewed.window(), renewed.initial_window());
+    assert!(renewed.start.rtt >= Some(Duration::from_millis(RTT_MS)));
+    assert_eq!(handle.flows().len(), 2);
+    drop(renewed);
+    assert_eq!(handle.flows().len(), 1);
+}

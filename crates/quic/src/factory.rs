@@ -1,0 +1,113 @@
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use sounding_cc::{Maker, Start};
+use sounding_units::Bytes;
+
+use crate::EstimateHandle;
+use crate::clock::Clock;
+use crate::driver::Driver;
+
+/// IPv4 without options, and UDP.
+const HEADERS_V4: Bytes = Bytes::new(28);
+const HEADERS_V6: Bytes = Bytes::new(48);
+
+/// Makes controllers for the connections of a stack: what `congestion_controller_factory` of a transport configuration
+/// takes, in quinn and in noq.
+#[derive(Clone)]
+pub struct Factory {
+    name: String,
+    make: Maker,
+    handle: EstimateHandle,
+    headers: Bytes,
+    /// Each connection draws its own lots.
+    seed: Arc<AtomicU64>,
+}
+
+/// There is no such controller.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no controller is called {name:?}: there are {}", sounding_cc::names().collect::<Vec<_>>().join(", "))]
+pub struct UnknownController {
+    /// What it was asked for.
+    pub name: String,
+}
+
+impl Factory {
+    /// A controller of this project by its name, such as `sounding` or `biscay`.
+    pub fn new(name: &str, handle: EstimateHandle) -> Result<Self, UnknownController> {
+        let make = sounding_cc::by_name(name)
+            .ok_or_else(|| UnknownController { name: name.to_owned() })?;
+        Ok(Self::making(name, Arc::new(make), handle))
+    }
+
+    /// Any controller.
+    pub fn making(name: &str, make: Maker, handle: EstimateHandle) -> Self {
+        let seed = Arc::new(AtomicU64::new(1));
+        Self { name: name.to_owned(), make, handle, headers: HEADERS_V4, seed }
+    }
+
+    /// For connections over IPv6, whose packets carry 20 bytes more that nobody asked for.
+    #[must_use]
+    pub fn over_ipv6(self) -> Self {
+        Self { headers: HEADERS_V6, ..self }
+    }
+
+    /// The lots of the first connection, for controllers that draw some; each further one takes the next. Default 1.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        Self { seed: Arc::new(AtomicU64::new(seed)), ..self }
+    }
+
+    /// What its controllers hear.
+    pub fn handle(&self) -> &EstimateHandle {
+        &self.handle
+    }
+
+    /// A connection that begins now.
+    #[cfg_attr(
+        not(any(feature = "quinn", feature = "noq")),
+        allow(dead_code, reason = "for adapters")
+    )]
+    pub(crate) fn begin(&self, now: Instant, mtu: u16) -> (Clock, Driver) {
+        let clock = Clock::anchored(now);
+        let start = Start {
+            now: clock.host(now),
+            mss: Bytes::new(u64::from(mtu).max(1)),
+            headers: self.headers,
+            rtt: None,
+            seed: self.seed.fetch_add(1, Ordering::Relaxed),
+        };
+        (clock, Driver::new(&self.make, start, &self.handle))
+    }
+}
+
+impl fmt::Debug for Factory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Factory").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_nobody_has_is_refused_with_those_that_there_are() {
+        let error = Factory::new("cubik", EstimateHandle::new()).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("cubik") && text.contains("sounding"), "{text}");
+    }
+
+    #[test]
+    fn every_controller_begins_with_ten_segments_and_the_next_lots() {
+        for name in sounding_cc::names() {
+            let factory = Factory::new(name, EstimateHandle::new()).unwrap().seeded(7);
+            let (_, driver) = factory.begin(Instant::now(), 1200);
+            assert_eq!(driver.initial_window(), 12_000, "{name}");
+            assert!(driver.window() >= 2400, "{name}");
+            assert_eq!(factory.seed.load(Ordering::Relaxed), 8);
+        }
+    }
+}

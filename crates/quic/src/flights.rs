@@ -1,0 +1,131 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use sounding_cc::Departure;
+use sounding_units::HostInstant;
+
+/// More moments of sending than this are not remembered. Chosen: stacks send in groups a millisecond or two apart, so it is
+/// several seconds of flight.
+const MOST: usize = 8192;
+
+/// What left so long before the newest that was acknowledged is not waited for any more. Chosen: longer than any stack
+/// waits until it takes a packet for lost.
+const HORIZON: Duration = Duration::from_secs(3);
+
+/// The flow as it was at each moment at which something left.
+///
+/// Packets that left at one moment share a [`Departure`]: a stack hands them down together.
+#[derive(Debug, Default)]
+pub(crate) struct Flights {
+    /// In order of time and of number.
+    queue: VecDeque<Flight>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    /// By the stack's own word: an acknowledgement names it by this.
+    pub(crate) left: HostInstant,
+    /// The highest packet number that left then.
+    last: u64,
+    pub(crate) departure: Departure,
+}
+
+impl Flights {
+    /// Something left, up to packet number `last`.
+    pub(crate) fn push(&mut self, left: HostInstant, last: u64, departure: Departure) {
+        if let Some(back) = self.queue.back_mut() {
+            if last <= back.last {
+                // Another packet number space has begun: the handshake goes on, and what is in it is not worth telling
+                // apart.
+                self.queue.clear();
+            } else if left <= back.left {
+                back.last = last;
+                back.departure.in_flight = departure.in_flight;
+                return;
+            }
+        }
+        if self.queue.len() == MOST {
+            self.queue.pop_front();
+        }
+        self.queue.push_back(Flight { left, last, departure });
+    }
+
+    /// What left at this moment, or last before it.
+    pub(crate) fn at(&self, left: HostInstant) -> Option<Flight> {
+        let after = self.queue.partition_point(|flight| flight.left <= left);
+        self.queue.get(after.checked_sub(1)?).copied()
+    }
+
+    /// What left with this packet.
+    pub(crate) fn of(&self, number: u64) -> Option<Flight> {
+        let first = self.queue.partition_point(|flight| flight.last < number);
+        self.queue.get(first).copied()
+    }
+
+    /// Forgets what is not waited for, now that what left at `newest` was acknowledged.
+    pub(crate) fn forget(&mut self, newest: HostInstant) {
+        while self.queue.front().is_some_and(|flight| newest - flight.left > HORIZON) {
+            self.queue.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_units::Bytes;
+
+    use super::*;
+
+    fn at(ms: u64) -> HostInstant {
+        HostInstant::from_nanos(ms * 1_000_000)
+    }
+
+    fn departure(ms: u64) -> Departure {
+        Departure { at: at(ms), delivered: Bytes::new(ms), ..Departure::default() }
+    }
+
+    #[test]
+    fn a_flight_is_found_by_its_moment_and_by_each_of_its_packets() {
+        let mut flights = Flights::default();
+        flights.push(at(10), 4, departure(10));
+        flights.push(at(20), 9, departure(20));
+        assert_eq!(flights.at(at(10)).unwrap().departure, departure(10));
+        assert_eq!(flights.at(at(25)).unwrap().departure, departure(20));
+        assert!(flights.at(at(9)).is_none());
+        for (number, ms) in [(0, 10), (4, 10), (5, 20), (9, 20)] {
+            assert_eq!(flights.of(number).unwrap().left, at(ms), "{number}");
+        }
+        assert!(flights.of(10).is_none());
+    }
+
+    #[test]
+    fn packets_of_one_moment_are_one_flight_with_all_that_is_under_way() {
+        let mut flights = Flights::default();
+        for number in 0..3 {
+            let in_flight = Bytes::new(1200 * (number + 1));
+            flights.push(at(10), number, Departure { in_flight, ..departure(10) });
+        }
+        let flight = flights.at(at(10)).unwrap();
+        assert_eq!((flight.last, flight.departure.in_flight), (2, Bytes::new(3600)));
+    }
+
+    #[test]
+    fn numbers_that_begin_anew_are_those_of_another_space() {
+        let mut flights = Flights::default();
+        flights.push(at(10), 1, departure(10));
+        flights.push(at(11), 0, departure(11));
+        assert!(flights.at(at(10)).is_none());
+        assert_eq!(flights.of(0).unwrap().left, at(11));
+    }
+
+    #[test]
+    fn what_is_never_acknowledged_is_forgotten() {
+        let mut flights = Flights::default();
+        for ms in 0..20_000 {
+            flights.push(at(ms), ms, departure(ms));
+        }
+        assert_eq!(flights.queue.len(), MOST);
+        flights.forget(at(19_999));
+        assert_eq!(flights.queue.front().unwrap().left, at(19_999 - 3000));
+    }
+}

@@ -1,0 +1,344 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sounding_cc::Controller;
+use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
+use sounding_link::{Cause, LinkEstimate, State};
+use sounding_units::HostInstant;
+
+/// What one device's link carries, for every connection over it. Clones are the same handle.
+///
+/// Whoever knows sets it: from any thread, as often as there is something new. A connection hears of it with the next
+/// packet that it sends or that is acknowledged; nothing wakes one that is silent.
+#[derive(Clone, Debug, Default)]
+pub struct EstimateHandle(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Counts what was said, so that a connection sees without a lock that there is nothing new.
+    version: AtomicU64,
+    link: Mutex<Link>,
+}
+
+#[derive(Debug, Default)]
+struct Link {
+    said: Option<Said>,
+    members: Vec<Member>,
+    next: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    estimate: LinkEstimate,
+    at: HostInstant,
+    withdrawn: bool,
+}
+
+#[derive(Debug)]
+struct Member {
+    id: u64,
+    claim: Claim,
+    active_at: HostInstant,
+    state: &'static str,
+}
+
+/// A connection over the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// What it claims of the link.
+    pub claim: Claim,
+    /// The state of its controller in a word or two.
+    pub state: &'static str,
+}
+
+/// A connection that has shown nothing for so long does not share the link (settlement 7 of BISCAY: flows are counted by
+/// what they do, not by being open).
+const ACTIVE_FOR: Duration = Duration::from_secs(1);
+
+/// An estimate further ahead was not stamped by this machine's clock.
+const MOST_LEAD: Duration = Duration::from_secs(1);
+
+/// A connection is told anew so often, as a daemon tells flows of the kernel.
+const TELL_EVERY: Duration = Duration::from_millis(5);
+
+impl EstimateHandle {
+    /// A handle that says nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The link carries this, as was known at `at` by CLOCK_MONOTONIC ([`sounding_host::monotonic_now`]).
+    pub fn set(&self, estimate: LinkEstimate, at: HostInstant) {
+        self.say(|link| link.said = Some(Said { estimate, at, withdrawn: false }));
+    }
+
+    /// What was said is not to be obeyed any longer, however young it is.
+    pub fn withdraw(&self) {
+        self.say(|link| {
+            if let Some(said) = &mut link.said {
+                said.withdrawn = true;
+            }
+        });
+    }
+
+    fn say(&self, change: impl FnOnce(&mut Link)) {
+        change(&mut self.0.lock());
+        self.0.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// What the link carries, as old as it is by now; `None` if nobody has ever said. Past its validity it is
+    /// [`State::Stale`].
+    pub fn estimate(&self, now: HostInstant) -> Option<LinkEstimate> {
+        self.0.lock().said.map(|said| said.aged(now))
+    }
+
+    /// The connections over the link, as they were a few milliseconds ago.
+    pub fn flows(&self) -> Vec<Flow> {
+        let link = self.0.lock();
+        link.members
+            .iter()
+            .map(|member| Flow { claim: member.claim, state: member.state })
+            .collect()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Link> {
+        // Nothing that is done under the lock can leave it half done.
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Said {
+    fn aged(self, now: HostInstant) -> LinkEstimate {
+        let age = self.estimate.age.saturating_add(now - self.at);
+        let aged = LinkEstimate { age, ..self.estimate };
+        if self.withdrawn || age > aged.valid_for || self.at - now > MOST_LEAD {
+            return LinkEstimate { state: State::Stale, cause: Cause::None, ..aged };
+        }
+        aged
+    }
+}
+
+/// One connection's ear.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    handle: EstimateHandle,
+    id: u64,
+    version: u64,
+    told_at: HostInstant,
+    part: Part,
+}
+
+impl Listener {
+    pub(crate) fn new(handle: &EstimateHandle, now: HostInstant) -> Self {
+        let mut link = handle.0.lock();
+        let id = link.next;
+        link.next += 1;
+        link.members.push(Member { id, claim: Claim::Idle, active_at: now, state: "new" });
+        drop(link);
+        Self { handle: handle.clone(), id, version: 0, told_at: now, part: Part::default() }
+    }
+
+    pub(crate) fn handle(&self) -> &EstimateHandle {
+        &self.handle
+    }
+
+    /// Tells the controller if there is something new, or if it was told last some time ago; `claim` is what its flow
+    /// claims by now.
+    pub(crate) fn listen(
+        &mut self,
+        now: HostInstant,
+        claim: Claim,
+        controller: &mut dyn Controller,
+    ) {
+        let version = self.handle.0.version.load(Ordering::Acquire);
+        if version == self.version && now - self.told_at < TELL_EVERY {
+            return;
+        }
+        self.version = version;
+        self.told_at = now;
+        let mut link = self.handle.0.lock();
+        let mut pool = Pool::default();
+        let mut flows = 0;
+        for member in &mut link.members {
+            if member.id == self.id {
+                member.state = controller.state();
+                member.claim = claim;
+                member.active_at = if claim == Claim::Idle { member.active_at } else { now };
+            } else if member.claim == Claim::Idle || now - member.active_at > ACTIVE_FOR {
+                continue;
+            }
+            // Who asks is about to send, whatever it claims.
+            let claim = if member.claim == Claim::Idle { Claim::Hungry } else { member.claim };
+            pool.add(claim, WEIGHT);
+            flows += 1;
+        }
+        let said = link.said.map(|said| said.aged(now));
+        drop(link);
+        let part = pool.part(WEIGHT);
+        if part != self.part {
+            self.part = part;
+            controller.handle_part(now, part);
+        }
+        if let Some(estimate) = said {
+            controller.handle_estimate(now, &estimate, flows);
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.handle.0.lock().members.retain(|member| member.id != self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_kpi::Direction;
+    use sounding_link::Bound;
+    use sounding_units::{Bytes, Rate};
+
+    use super::*;
+
+    fn at(ms: u64) -> HostInstant {
+        HostInstant::from_nanos(ms * 1_000_000)
+    }
+
+    fn estimate(mbit: u64) -> LinkEstimate {
+        LinkEstimate {
+            direction: Direction::Uplink,
+            rate: Rate::from_bits_per_sec(mbit * 1_000_000),
+            bound: Bound::Capacity,
+            age: Duration::from_millis(20),
+            valid_for: Duration::from_millis(200),
+            backlog: Some(Bytes::new(1)),
+            state: State::Active,
+            cause: Cause::Grants,
+        }
+    }
+
+    /// Keeps what it is told.
+    #[derive(Debug, Default)]
+    struct Told {
+        estimates: Vec<(LinkEstimate, u32)>,
+        part: Part,
+    }
+
+    impl Controller for Told {
+        fn handle_ack(&mut self, _: &sounding_cc::Ack) {}
+        fn handle_loss(&mut self, _: &sounding_cc::Loss) {}
+        fn handle_timeout(&mut self, _: HostInstant) {}
+        fn handle_estimate(&mut self, _: HostInstant, estimate: &LinkEstimate, flows: u32) {
+            self.estimates.push((*estimate, flows));
+        }
+        fn handle_part(&mut self, _: HostInstant, part: Part) {
+            self.part = part;
+        }
+        fn cwnd(&self) -> Bytes {
+            Bytes::ZERO
+        }
+        fn pacing_rate(&self) -> Option<Rate> {
+            None
+        }
+        fn state(&self) -> &'static str {
+            "told"
+        }
+    }
+
+    #[test]
+    fn an_estimate_gets_older_and_is_stale_past_its_validity() {
+        let handle = EstimateHandle::new();
+        assert_eq!(handle.estimate(at(0)), None);
+        handle.set(estimate(10), at(100));
+        let fresh = handle.estimate(at(280)).unwrap();
+        assert_eq!((fresh.age, fresh.is_usable()), (Duration::from_millis(200), true));
+        let old = handle.estimate(at(281)).unwrap();
+        assert_eq!((old.state, old.is_usable()), (State::Stale, false));
+        handle.set(estimate(10), at(281));
+        assert!(handle.estimate(at(281)).unwrap().is_usable());
+    }
+
+    #[test]
+    fn what_is_withdrawn_or_was_stamped_by_another_clock_is_stale_at_once() {
+        let handle = EstimateHandle::new();
+        handle.withdraw();
+        handle.set(estimate(10), at(0));
+        handle.withdraw();
+        assert!(!handle.estimate(at(0)).unwrap().is_usable());
+        handle.set(estimate(10), at(5000));
+        assert!(!handle.estimate(at(10)).unwrap().is_usable());
+    }
+
+    #[test]
+    fn a_listener_hears_what_is_new_at_once_and_what_is_old_every_few_milliseconds() {
+        let handle = EstimateHandle::new();
+        let mut listener = Listener::new(&handle, at(0));
+        let mut told = Told::default();
+        listener.listen(at(1), Claim::Hungry, &mut told);
+        assert!(told.estimates.is_empty());
+        handle.set(estimate(10), at(2));
+        listener.listen(at(2), Claim::Hungry, &mut told);
+        listener.listen(at(3), Claim::Hungry, &mut told);
+        assert_eq!(told.estimates.len(), 1);
+        listener.listen(at(7), Claim::Hungry, &mut told);
+        handle.set(estimate(20), at(8));
+        listener.listen(at(8), Claim::Hungry, &mut told);
+        let rates: Vec<_> = told.estimates.iter().map(|(said, _)| said.rate).collect();
+        assert_eq!(rates, [10, 10, 20].map(|mbit| Rate::from_bits_per_sec(mbit * 1_000_000)));
+    }
+
+    #[test]
+    fn connections_share_the_link_while_they_send_and_not_when_they_are_silent_or_gone() {
+        let handle = EstimateHandle::new();
+        handle.set(estimate(10), at(0));
+        let link = estimate(10).rate;
+        let mut first = Listener::new(&handle, at(0));
+        let mut second = Listener::new(&handle, at(0));
+        let (mut one, mut other) = (Told::default(), Told::default());
+        first.listen(at(10), Claim::Hungry, &mut one);
+        assert_eq!((one.estimates.last().unwrap().1, one.part.of(link)), (1, link));
+        second.listen(at(20), Claim::Hungry, &mut other);
+        first.listen(at(30), Claim::Hungry, &mut one);
+        for told in [&one, &other] {
+            assert_eq!(told.estimates.last().unwrap().1, 2);
+            assert_eq!(told.part.of(link), Rate::from_bits_per_sec(5_000_000));
+        }
+        assert_eq!(handle.flows().len(), 2);
+        // The second says nothing more, and is believed to be gone before it is.
+        first.listen(at(1100), Claim::Hungry, &mut one);
+        assert_eq!(one.part.of(link), link);
+        second.listen(at(1110), Claim::Hungry, &mut other);
+        drop(second);
+        first.listen(at(1120), Claim::Hungry, &mut one);
+        assert_eq!((one.part.of(link), handle.flows().len()), (link, 1));
+    }
+
+    #[test]
+    fn what_a_limited_connection_leaves_is_the_others() {
+        let handle = EstimateHandle::new();
+        handle.set(estimate(16), at(0));
+        let mut limited = Listener::new(&handle, at(0));
+        let mut hungry = Listener::new(&handle, at(0));
+        let mut told = Told::default();
+        let used = Rate::from_bits_per_sec(1_600_000);
+        limited.listen(at(1), Claim::Limited(used), &mut Told::default());
+        hungry.listen(at(2), Claim::Hungry, &mut told);
+        // An eighth more than it used stays for the limited one.
+        assert_eq!(told.part.of(estimate(16).rate), Rate::from_bits_per_sec(14_200_000));
+    }
+
+    #[test]
+    fn it_can_be_set_from_any_thread() {
+        let handle = EstimateHandle::new();
+        let threads: Vec<_> = (1..=4)
+            .map(|mbit| {
+                let handle = handle.clone();
+                std::thread::spawn(move || handle.set(estimate(mbit), at(0)))
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert!(handle.estimate(at(0)).unwrap().is_usable());
+    }
+}

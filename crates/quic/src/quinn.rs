@@ -1,0 +1,124 @@
+//! quinn: a window. Its pacer makes a rate of 5/4 of the window per smoothed RTT, whatever the controller would have.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{Controller, ControllerFactory};
+use sounding_units::Bytes;
+
+use crate::Factory;
+use crate::clock::Clock;
+use crate::driver::Driver;
+
+/// One connection of quinn.
+#[derive(Debug)]
+struct Adapter {
+    clock: Clock,
+    /// quinn wants what can be shared between threads, and shares it only while nobody changes it.
+    driver: Mutex<Driver>,
+    window: u64,
+    initial_window: u64,
+}
+
+impl ControllerFactory for Factory {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        let (clock, driver) = self.begin(now, current_mtu);
+        Box::new(Adapter::new(clock, driver))
+    }
+}
+
+impl Adapter {
+    fn new(clock: Clock, driver: Driver) -> Self {
+        let (window, initial_window) = (driver.window(), driver.initial_window());
+        Self { clock, driver: Mutex::new(driver), window, initial_window }
+    }
+
+    fn tell(&mut self, what: impl FnOnce(&mut Driver, &Clock)) {
+        let driver = self.driver.get_mut().unwrap_or_else(PoisonError::into_inner);
+        what(driver, &self.clock);
+        self.window = driver.window();
+    }
+
+    /// The stack's own estimator of the RTT, which comes along, is smoothed, and a round older.
+    fn handle_acked(&mut self, now: Instant, sent: Instant, bytes: u64) {
+        self.tell(|driver, clock| {
+            driver.handle_acked(clock.host(now), clock.host(sent), Bytes::new(bytes));
+        });
+    }
+}
+
+impl Controller for Adapter {
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        self.tell(|driver, clock| {
+            driver.handle_sent(clock.host(now), Bytes::new(bytes), last_packet_number);
+        });
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        _app_limited: bool,
+        _rtt: &RttEstimator,
+    ) {
+        self.handle_acked(now, sent, bytes);
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        _largest_packet_num_acked: Option<u64>,
+    ) {
+        self.tell(|driver, clock| {
+            driver.handle_acks_end(clock.host(now), Bytes::new(in_flight), app_limited);
+        });
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
+        self.tell(|driver, clock| {
+            let now = clock.host(now);
+            if lost_bytes == 0 {
+                driver.handle_marked();
+            }
+            driver.handle_lost_together(now, clock.host(sent), Bytes::new(lost_bytes));
+            if is_persistent_congestion {
+                driver.handle_persistent_congestion(now);
+            }
+        });
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.tell(|driver, _| driver.handle_mtu(new_mtu));
+    }
+
+    fn window(&self) -> u64 {
+        self.window
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        let driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner);
+        Box::new(Self::new(self.clock, driver.renewed()))
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.initial_window
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

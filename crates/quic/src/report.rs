@@ -1,0 +1,329 @@
+//! An estimate on its way to the sender: a datagram of its own (RFC 9221) on the connection that it is about.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +---------------------------------------------------------------+
+//! |                     "SNDG", to tell it apart                  |
+//! +---------------+---------------+---------------+---------------+
+//! |  version = 1  |   direction   |     bound     |     state     |
+//! +---------------+---------------+---------------+---------------+
+//! |     cause     |            zero, ignored by readers           |
+//! +---------------+-----------------------------------------------+
+//! |             sequence, of any beginning, wraps around          |
+//! +---------------------------------------------------------------+
+//! |                                                               |
+//! +                      rate, bytes a second                     +
+//! |                                                               |
+//! +---------------------------------------------------------------+
+//! |                  age when it was sent, us                     |
+//! +---------------------------------------------------------------+
+//! |                       validity, us                            |
+//! +---------------------------------------------------------------+
+//! ```
+//!
+//! All numbers are big-endian. What follows is left for later and ignored. PBE-CC feeds its capacity back as the time
+//! between two packets in 32 bits (§5), which in whole milliseconds is none above 12 Mbit/s: here it is a rate.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use sounding_kpi::Direction;
+use sounding_link::{Bound, Cause, LinkEstimate, State};
+use sounding_units::{HostInstant, Rate};
+
+use crate::EstimateHandle;
+
+mod field {
+    use super::Range;
+
+    pub(super) const MAGIC: Range<usize> = 0..4;
+    pub(super) const VERSION: usize = 4;
+    pub(super) const DIRECTION: usize = 5;
+    pub(super) const BOUND: usize = 6;
+    pub(super) const STATE: usize = 7;
+    pub(super) const CAUSE: usize = 8;
+    pub(super) const SEQUENCE: Range<usize> = 12..16;
+    pub(super) const RATE: Range<usize> = 16..24;
+    pub(super) const AGE: Range<usize> = 24..28;
+    pub(super) const VALIDITY: Range<usize> = 28..32;
+}
+
+const MAGIC: [u8; 4] = *b"SNDG";
+const VERSION: u8 = 1;
+
+const DIRECTIONS: [Direction; 2] = [Direction::Uplink, Direction::Downlink];
+const BOUNDS: [Bound; 2] = [Bound::Capacity, Bound::Served];
+const STATES: [State; 5] =
+    [State::Active, State::Idle, State::Handover, State::Silent, State::Stale];
+const CAUSES: [Cause; 8] = [
+    Cause::None,
+    Cause::Grants,
+    Cause::Formula,
+    Cause::Cqi,
+    Cause::Cell,
+    Cause::Prb,
+    Cause::Mcs,
+    Cause::Rsrp,
+];
+
+/// Longer than this nobody's word is taken for, so that a peer that says "for ever" and falls silent does no more harm than
+/// one that lives. Chosen: five times the validity of an estimate from a modem.
+const MOST_VALIDITY: Duration = Duration::from_secs(1);
+
+/// No radio carries more: 100 Gbit/s.
+const MOST_RATE: u64 = 12_500_000_000;
+
+/// An estimate and its number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// Counts the reports of a connection, so that one that was overtaken is known for old.
+    pub sequence: u32,
+    /// What the link carries; its age is that when it was sent. The backlog stays where it is.
+    pub estimate: LinkEstimate,
+}
+
+/// Why a datagram is no report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReportError {
+    /// It is somebody else's.
+    #[error("a datagram of {length} bytes that does not begin as a report does")]
+    Other {
+        /// Its length.
+        length: usize,
+    },
+    /// It is cut off.
+    #[error("a report of {length} bytes, which has {} at least", Report::LENGTH)]
+    Short {
+        /// Its length.
+        length: usize,
+    },
+    /// It is of a later version.
+    #[error("a report of version {version}, and only {VERSION} is known here")]
+    Version {
+        /// Which.
+        version: u8,
+    },
+    /// A field has a value that means nothing.
+    #[error("{value} in byte {offset} of a report means nothing")]
+    Value {
+        /// Where.
+        offset: usize,
+        /// What.
+        value: u8,
+    },
+    /// It says more than any radio carries.
+    #[error("a report of {bytes_per_sec} bytes a second, more than any radio carries")]
+    Absurd {
+        /// What it says.
+        bytes_per_sec: u64,
+    },
+}
+
+impl Report {
+    /// Bytes of a report.
+    pub const LENGTH: usize = 32;
+
+    /// The bytes of a datagram.
+    pub fn emit(&self) -> [u8; Self::LENGTH] {
+        let LinkEstimate { direction, rate, bound, age, valid_for, state, cause, .. } =
+            self.estimate;
+        let mut bytes = [0; Self::LENGTH];
+        bytes[field::MAGIC].copy_from_slice(&MAGIC);
+        bytes[field::VERSION] = VERSION;
+        bytes[field::DIRECTION] = code(&DIRECTIONS, direction);
+        bytes[field::BOUND] = code(&BOUNDS, bound);
+        bytes[field::STATE] = code(&STATES, state);
+        bytes[field::CAUSE] = code(&CAUSES, cause);
+        bytes[field::SEQUENCE].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes[field::RATE].copy_from_slice(&rate.bytes_per_sec().to_be_bytes());
+        bytes[field::AGE].copy_from_slice(&micros(age).to_be_bytes());
+        bytes[field::VALIDITY].copy_from_slice(&micros(valid_for).to_be_bytes());
+        bytes
+    }
+
+    /// What a datagram says.
+    pub fn parse(datagram: &[u8]) -> Result<Self, ReportError> {
+        let length = datagram.len();
+        if !datagram.starts_with(&MAGIC) {
+            return Err(ReportError::Other { length });
+        }
+        let Some(bytes) = datagram.first_chunk::<{ Self::LENGTH }>() else {
+            return Err(ReportError::Short { length });
+        };
+        if bytes[field::VERSION] != VERSION {
+            return Err(ReportError::Version { version: bytes[field::VERSION] });
+        }
+        let number = |range: Range<usize>| {
+            bytes[range].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+        };
+        let rate = number(field::RATE);
+        if rate > MOST_RATE {
+            return Err(ReportError::Absurd { bytes_per_sec: rate });
+        }
+        let estimate = LinkEstimate {
+            direction: meaning(bytes, field::DIRECTION, &DIRECTIONS)?,
+            rate: Rate::from_bytes_per_sec(rate),
+            bound: meaning(bytes, field::BOUND, &BOUNDS)?,
+            age: Duration::from_micros(number(field::AGE)),
+            valid_for: Duration::from_micros(number(field::VALIDITY)).min(MOST_VALIDITY),
+            backlog: None,
+            state: meaning(bytes, field::STATE, &STATES)?,
+            cause: meaning(bytes, field::CAUSE, &CAUSES)?,
+        };
+        // Four bytes.
+        Ok(Self { sequence: number(field::SEQUENCE) as u32, estimate })
+    }
+}
+
+fn code<T: PartialEq>(all: &[T], one: T) -> u8 {
+    // Every value is in its table, which a test holds them to.
+    all.iter().position(|known| *known == one).unwrap_or(0) as u8
+}
+
+fn meaning<T: Copy>(bytes: &[u8], offset: usize, all: &[T]) -> Result<T, ReportError> {
+    let value = bytes[offset];
+    all.get(usize::from(value)).copied().ok_or(ReportError::Value { offset, value })
+}
+
+fn micros(span: Duration) -> u32 {
+    u32::try_from(span.as_micros()).unwrap_or(u32::MAX)
+}
+
+/// Where reports of one connection arrive: sets a handle by them.
+#[derive(Debug)]
+pub struct Intake {
+    handle: EstimateHandle,
+    newest: Option<u32>,
+    counts: Counts,
+}
+
+/// What became of datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Obeyed.
+    pub taken: u64,
+    /// Overtaken by later ones.
+    pub late: u64,
+    /// No reports, or none that can be read.
+    pub refused: u64,
+}
+
+impl Intake {
+    /// Sets this handle.
+    pub fn new(handle: EstimateHandle) -> Self {
+        Self { handle, newest: None, counts: Counts::default() }
+    }
+
+    /// Takes a datagram that arrived at `now` and was `on_its_way` for about so long: half a smallest RTT, if nothing
+    /// better is known. Its estimate is so much older.
+    pub fn handle_datagram(
+        &mut self,
+        now: HostInstant,
+        on_its_way: Duration,
+        datagram: &[u8],
+    ) -> Result<(), ReportError> {
+        let report = Report::parse(datagram).inspect_err(|_| self.counts.refused += 1)?;
+        let ahead = |newest: u32| report.sequence.wrapping_sub(newest).cast_signed() > 0;
+        if !self.newest.is_none_or(ahead) {
+            self.counts.late += 1;
+            return Ok(());
+        }
+        self.newest = Some(report.sequence);
+        self.counts.taken += 1;
+        let age = report.estimate.age.saturating_add(on_its_way);
+        self.handle.set(LinkEstimate { age, ..report.estimate }, now);
+        Ok(())
+    }
+
+    /// What became of datagrams so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate() -> LinkEstimate {
+        LinkEstimate {
+            direction: Direction::Downlink,
+            rate: Rate::from_bits_per_sec(48_000_000),
+            bound: Bound::Served,
+            age: Duration::from_micros(12_345),
+            valid_for: Duration::from_millis(200),
+            backlog: None,
+            state: State::Silent,
+            cause: Cause::Cell,
+        }
+    }
+
+    fn report(sequence: u32) -> [u8; Report::LENGTH] {
+        Report { sequence, estimate: estimate() }.emit()
+    }
+
+    #[test]
+    fn what_is_sent_is_what_arrives() {
+        let sent = Report { sequence: 0xDEAD_BEEF, estimate: estimate() };
+        assert_eq!(Report::parse(&sent.emit()), Ok(sent));
+        let mut longer = sent.emit().to_vec();
+        longer.extend([7; 9]);
+        assert_eq!(Report::parse(&longer), Ok(sent));
+        let bytes = sent.emit();
+        assert_eq!(bytes[..9], *b"SNDG\x01\x01\x01\x03\x04");
+        assert_eq!(bytes[16..24], 6_000_000_u64.to_be_bytes());
+    }
+
+    #[test]
+    fn every_value_has_a_code_of_its_own() {
+        for (direction, bound) in DIRECTIONS.into_iter().zip(BOUNDS) {
+            for (at, cause) in CAUSES.into_iter().enumerate() {
+                let state = STATES[at % STATES.len()];
+                let estimate = LinkEstimate { direction, bound, state, cause, ..estimate() };
+                let sent = Report { sequence: 0, estimate };
+                assert_eq!(Report::parse(&sent.emit()), Ok(sent));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_report_says_why() {
+        let changed = |offset: usize, value: u8| {
+            let mut bytes = report(1);
+            bytes[offset] = value;
+            Report::parse(&bytes).unwrap_err()
+        };
+        assert_eq!(changed(0, b'X'), ReportError::Other { length: 32 });
+        assert_eq!(Report::parse(&report(1)[..31]), Err(ReportError::Short { length: 31 }));
+        assert_eq!(changed(4, 2), ReportError::Version { version: 2 });
+        for offset in [5, 6, 7, 8] {
+            assert_eq!(changed(offset, 9), ReportError::Value { offset, value: 9 });
+        }
+        assert!(matches!(changed(16, 1), ReportError::Absurd { .. }));
+    }
+
+    #[test]
+    fn nobody_is_believed_for_longer_than_a_second() {
+        let long = LinkEstimate { valid_for: Duration::from_secs(4000), ..estimate() };
+        let parsed = Report::parse(&Report { sequence: 0, estimate: long }.emit()).unwrap();
+        assert_eq!(parsed.estimate.valid_for, MOST_VALIDITY);
+    }
+
+    #[test]
+    fn a_report_that_was_overtaken_is_not_obeyed_and_the_way_counts_as_age() {
+        let handle = EstimateHandle::new();
+        let mut intake = Intake::new(handle.clone());
+        let now = HostInstant::from_nanos(1_000_000_000);
+        let way = Duration::from_millis(30);
+        for sequence in [u32::MAX - 1, 0, u32::MAX, 0] {
+            intake.handle_datagram(now, way, &report(sequence)).unwrap();
+        }
+        intake.handle_datagram(now, way, b"else").unwrap_err();
+        assert_eq!(intake.counts(), Counts { taken: 2, late: 2, refused: 1 });
+        assert_eq!(handle.estimate(now).unwrap().age, estimate().age + way);
+        // Released when no more come.
+        assert!(handle.estimate(now).unwrap().is_usable());
+        assert!(!handle.estimate(now + Duration::from_millis(200)).unwrap().is_usable());
+    }
+}

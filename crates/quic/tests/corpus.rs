@@ -1,0 +1,119 @@
+//! The seeds of the fuzz target, run through it; and how the seeds are made.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+mod targets;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use sounding_kpi::Direction;
+use sounding_link::{Bound, Cause, LinkEstimate, State};
+use sounding_quic::Report;
+use sounding_units::Rate;
+
+fn corpus() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/quic"))
+}
+
+#[test]
+fn seeds_are_read_as_far_as_they_can_be() {
+    let mut found = Vec::new();
+    for (name, _, taken) in seeds() {
+        let seed = std::fs::read(corpus().join(name)).unwrap();
+        assert_eq!(targets::quic(&seed), taken, "{name}");
+        found.push(name.to_owned());
+    }
+    for file in std::fs::read_dir(corpus()).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        assert!(found.contains(&name), "{name} is not made by this file");
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_peer_sends_is_obeyed_or_refused(
+        bytes in proptest::collection::vec(any::<u8>(), 0..200),
+        changes in proptest::collection::vec((any::<Index>(), any::<u8>()), 0..8),
+    ) {
+        targets::quic(&bytes);
+        for (_, mut seed, _) in seeds() {
+            for (at, value) in &changes {
+                let at = at.index(seed.len());
+                seed[at] = *value;
+            }
+            targets::quic(&seed);
+        }
+    }
+}
+
+fn estimate(mbit: u64) -> LinkEstimate {
+    LinkEstimate {
+        direction: Direction::Downlink,
+        rate: Rate::from_bits_per_sec(mbit * 1_000_000),
+        bound: Bound::Capacity,
+        age: Duration::from_millis(3),
+        valid_for: Duration::from_millis(200),
+        backlog: None,
+        state: State::Active,
+        cause: Cause::Grants,
+    }
+}
+
+fn datagram(seed: &mut Vec<u8>, bytes: &[u8]) {
+    seed.push(bytes.len() as u8);
+    seed.extend(bytes);
+}
+
+/// Names, bytes, and how many reports in them are obeyed.
+fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
+    let report = |sequence, estimate| Report { sequence, estimate }.emit();
+    let (mut in_order, mut overtaken, mut broken) = (Vec::new(), Vec::new(), Vec::new());
+    for sequence in 0..20 {
+        datagram(&mut in_order, &report(sequence, estimate(u64::from(sequence))));
+    }
+    for sequence in [u32::MAX, 0, u32::MAX - 1, 0, 1] {
+        datagram(&mut overtaken, &report(sequence, estimate(10)));
+    }
+    let whole = report(1, estimate(10));
+    for offset in 0..whole.len() {
+        let mut bytes = whole;
+        bytes[offset] = 0xEE;
+        // A sequence half a turn away is older; one that is a little ahead is not.
+        if !(12..16).contains(&offset) {
+            datagram(&mut broken, &bytes[..whole.len() - offset % 2]);
+        }
+    }
+    let for_ever = LinkEstimate { valid_for: Duration::MAX, age: Duration::MAX, ..estimate(1) };
+    let mut extreme = Vec::new();
+    datagram(&mut extreme, &report(7, for_ever));
+    let mut states = Vec::new();
+    for (sequence, (state, cause)) in (0..).zip([
+        (State::Idle, Cause::Grants),
+        (State::Handover, Cause::Formula),
+        (State::Silent, Cause::Cqi),
+        (State::Stale, Cause::None),
+    ]) {
+        let estimate = LinkEstimate { state, cause, bound: Bound::Served, ..estimate(9) };
+        datagram(&mut states, &report(sequence, estimate));
+    }
+    vec![
+        ("in-order", in_order, 20),
+        ("overtaken", overtaken, 3),
+        ("broken", broken, 1),
+        ("extreme", extreme, 1),
+        ("states", states, 4),
+    ]
+}
+
+/// `cargo test -p sounding-quic --test corpus -- --ignored`
+#[test]
+#[ignore = "writes the seeds anew"]
+fn regenerate() {
+    std::fs::create_dir_all(corpus()).unwrap();
+    for (name, seed, _) in seeds() {
+        std::fs::write(corpus().join(name), seed).unwrap();
+    }
+}

@@ -1,0 +1,91 @@
+//! Flows of real stacks over a modelled cell in real time, its modem on a port. What needs root says so and passes without
+//! it.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+#[path = "../examples/common/mod.rs"]
+mod common;
+mod scene;
+
+use std::time::{Duration, Instant};
+
+use scene::{Controls, Scene, Way, measured};
+use sounding_quic::EstimateHandle;
+use sounding_testdata::{may_emulate, steadily};
+
+use common::Stack;
+
+const TRANSFER: Duration = Duration::from_secs(6);
+
+#[test]
+fn an_upload_that_hears_the_modem_waits_far_less_than_the_stocks_at_a_comparable_rate() {
+    if !may_emulate() {
+        return;
+    }
+    steadily(|| {
+        let stock = measured(Way::Up, Stack::Quinn, Stack::Quinn, Controls::Stock, TRANSFER);
+        let ours = [
+            measured(Way::Up, Stack::Quinn, Stack::Quinn, Controls::Modem("sounding"), TRANSFER),
+            measured(Way::Up, Stack::Quinn, Stack::Noq, Controls::Modem("biscay"), TRANSFER),
+            measured(Way::Up, Stack::Noq, Stack::Quinn, Controls::Modem("sounding"), TRANSFER),
+        ];
+        println!("stock {stock:?}\nours {ours:?}");
+        for flow in ours {
+            assert!(2 * flow.p95 < stock.p95, "{flow:?} beside {stock:?}");
+            assert!(flow.bytes * 10 > stock.bytes * 7, "{flow:?} beside {stock:?}");
+        }
+    });
+}
+
+#[test]
+fn a_download_whose_receiver_reports_its_modem_waits_far_less_than_the_stocks() {
+    if !may_emulate() {
+        return;
+    }
+    steadily(|| {
+        let stock = measured(Way::Down, Stack::Quinn, Stack::Quinn, Controls::Stock, TRANSFER);
+        let ours =
+            measured(Way::Down, Stack::Noq, Stack::Quinn, Controls::Reports("sounding"), TRANSFER);
+        println!("stock {stock:?}\nours {ours:?}");
+        assert!(ours.reports > 100, "{ours:?}");
+        assert!(2 * ours.p95 < stock.p95, "{ours:?} beside {stock:?}");
+        assert!(ours.bytes * 10 > stock.bytes * 7, "{ours:?} beside {stock:?}");
+    });
+}
+
+/// A machine under load may take this long for anything; nothing is asserted about less.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn eventually(mut done: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        if done() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    done()
+}
+
+#[test]
+fn a_feed_that_stops_is_left_for_the_stock_algorithm_and_taken_up_when_it_is_back() {
+    if !may_emulate() {
+        return;
+    }
+    steadily(|| {
+        let scene = Scene::new(Way::Up);
+        let handle = EstimateHandle::new();
+        let transfer = scene.begin(Stack::Quinn, Stack::Quinn, Some(("sounding", &handle)), None);
+        let state = || handle.flows().first().map_or("none", |flow| flow.state);
+        assert!(eventually(|| state() == "unheard"), "{}", state());
+        for _ in 0..2 {
+            let feed = scene.read_modem(&handle);
+            assert!(eventually(|| ["full", "probing"].contains(&state())), "{}", state());
+            feed.stop().unwrap();
+            assert!(eventually(|| state() == "unheard"), "{}", state());
+            let before = scene.carried();
+            assert!(eventually(|| scene.carried() > before + 100), "nothing is sent any more");
+        }
+        assert!(transfer.end().bytes > 0);
+    });
+}

@@ -1,0 +1,215 @@
+//! A device in a modelled cell, a server 20 ms behind it, and a transfer between them.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use sounding_cell::config::{CarrierConfig, DeviceConfig};
+use sounding_cell::modem::ModemConfig;
+use sounding_cell::radio::{ModelConfig, ScriptConfig};
+use sounding_emu::{
+    Config, Direction, Emulation, Netns, Outcome, PacketRecord, Slot, Tap, monotonic_now,
+};
+use sounding_kpi::Direction as Link;
+use sounding_modem::{Behaviour, Place, Simulation, Source, feed};
+use sounding_quic::modem::ModemFeed;
+use sounding_quic::{EstimateHandle, Factory};
+use sounding_sim::{Device, PathConfig, Radio, Reading, Through, Wired};
+use sounding_trace::Steps;
+use sounding_units::HostInstant;
+
+use crate::common::{self, Failed, Identity, Receiving, Sending, Stack, Transferred, trusting};
+
+/// Which way the data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Up,
+    Down,
+}
+
+/// Who says how fast.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Controls {
+    /// The stack's own controller.
+    Stock,
+    /// Ours, at the device: it hears the modem of its own machine.
+    Modem(&'static str),
+    /// Ours, at the server: it hears what the device reports of its modem.
+    Reports(&'static str),
+}
+
+/// What was measured of a flow once it had begun.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    /// One-way delay that 95 of 100 full packets stayed within.
+    pub(crate) p95: Duration,
+    /// IP bytes that arrived.
+    pub(crate) bytes: u64,
+    /// Reports that the sender obeyed.
+    pub(crate) reports: u64,
+}
+
+/// What is left out: slow start, and the modem's first words.
+const WARM_UP: Duration = Duration::from_secs(2);
+
+/// Smaller packets acknowledge.
+const FULL: u64 = 600;
+
+/// An LTE cell of 10 MHz with one device, whose modem is on a port.
+pub(crate) struct Scene {
+    way: Way,
+    emulation: Emulation,
+    modem: Option<JoinHandle<()>>,
+    stop_modem: Arc<AtomicBool>,
+    port: Source,
+}
+
+impl Scene {
+    pub(crate) fn new(way: Way) -> Self {
+        let (given, fed) = feed(monotonic_now()).unwrap();
+        let mut simulation = Simulation::new(fed, Behaviour::default(), Place::Pty(None)).unwrap();
+        let port = simulation.source().parse().unwrap();
+        let stop_modem = Arc::new(AtomicBool::new(false));
+        let until = stop_modem.clone();
+        let modem = std::thread::spawn(move || {
+            simulation.run(&until, |_| {}).unwrap();
+        });
+        let mut config = Config::over(network(), vec![Device(0)]);
+        config.record = true;
+        config.tap = Some(Tap::new(move |diag| given.send(diag.at, diag.bytes)));
+        let emulation = Emulation::start(config).unwrap();
+        Self { way, emulation, modem: Some(modem), stop_modem, port }
+    }
+
+    /// Reads the device's modem into a handle.
+    pub(crate) fn read_modem(&self, handle: &EstimateHandle) -> ModemFeed {
+        let link = if self.way == Way::Up { Link::Uplink } else { Link::Downlink };
+        let config = sounding_link::Config::new(link);
+        ModemFeed::start(&self.port, config, handle.clone()).unwrap()
+    }
+
+    /// Packets that have come through so far.
+    pub(crate) fn carried(&self) -> u64 {
+        self.emulation.counts(self.direction()).delivered
+    }
+
+    fn direction(&self) -> Direction {
+        if self.way == Way::Up { Direction::Up } else { Direction::Down }
+    }
+
+    /// Begins to send: over one stack to another, with a controller of ours and who sets its handle, or the stack's own.
+    /// What is `reported` goes back to the sender.
+    pub(crate) fn begin(
+        &self,
+        sender: Stack,
+        receiver: Stack,
+        ours: Option<(&str, &EstimateHandle)>,
+        reported: Option<EstimateHandle>,
+    ) -> Transfer {
+        let near = (self.emulation.near(), self.emulation.near_address());
+        let far = (self.emulation.far(), self.emulation.far_address());
+        let (from, to) = if self.way == Way::Up { (near, far) } else { (far, near) };
+        let bind = |(netns, address): (&Netns, _)| {
+            netns.enter(|| UdpSocket::bind(SocketAddr::new(address, 0))).unwrap().unwrap()
+        };
+        let from = bind((from.0, from.1.into()));
+        let to = bind((to.0, to.1.into()));
+        let identity = Identity::new().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let sending = Sending {
+            socket: from,
+            to: to.local_addr().unwrap(),
+            trusted: trusting(identity.certificate.clone()).unwrap(),
+            factory: ours.map(|(name, handle)| Factory::new(name, handle.clone()).unwrap().into()),
+            reports_to: ours.filter(|_| reported.is_some()).map(|(_, handle)| handle.clone()),
+            rate: None,
+            stop: stop.clone(),
+        };
+        let receiving = Receiving { socket: to, identity, reports_of: reported };
+        let receiver = std::thread::spawn(move || common::receive(receiver, receiving));
+        let sender = std::thread::spawn(move || common::send(sender, sending));
+        Transfer { stop, sender, receiver }
+    }
+
+    /// What became of every packet.
+    fn end(mut self) -> Vec<PacketRecord> {
+        self.stop_modem.store(true, Ordering::Relaxed);
+        self.modem.take().unwrap().join().unwrap();
+        self.emulation.stop().unwrap().records
+    }
+}
+
+fn network() -> Wired<Radio<Through<Slot>>, Slot> {
+    let channel = ModelConfig::Script(ScriptConfig::constant(16.0));
+    let device = DeviceConfig { channel, ..DeviceConfig::default() };
+    let carrier = CarrierConfig { prb: 50, ..CarrierConfig::default() };
+    let mut radio = Radio::new(vec![carrier], 1).unwrap();
+    radio.add_listened(device, ModemConfig::default(), Reading::AT_ONCE).unwrap();
+    let wide: Steps = "1Gbit".parse().unwrap();
+    let wire = PathConfig { delay: Duration::from_millis(20), ..PathConfig::new(wide) };
+    Wired::new(radio, &wire, &wire, HostInstant::default())
+}
+
+/// A transfer under way.
+pub(crate) struct Transfer {
+    stop: Arc<AtomicBool>,
+    sender: JoinHandle<Result<Transferred, Failed>>,
+    receiver: JoinHandle<Result<Transferred, Failed>>,
+}
+
+impl Transfer {
+    /// Ends it; what the sender did.
+    pub(crate) fn end(self) -> Transferred {
+        self.stop.store(true, Ordering::Relaxed);
+        let sent = self.sender.join().unwrap().unwrap();
+        let received = self.receiver.join().unwrap().unwrap();
+        assert!(received.bytes > 0 && received.bytes <= sent.bytes, "{received:?} of {sent:?}");
+        sent
+    }
+}
+
+/// A transfer of this length over a scene of its own.
+pub(crate) fn measured(
+    way: Way,
+    sender: Stack,
+    receiver: Stack,
+    controls: Controls,
+    length: Duration,
+) -> Measured {
+    let scene = Scene::new(way);
+    let (heard, told) = (EstimateHandle::new(), EstimateHandle::new());
+    let (ours, modem, reported) = match controls {
+        Controls::Stock => (None, None, None),
+        Controls::Modem(name) => (Some((name, &heard)), Some(scene.read_modem(&heard)), None),
+        Controls::Reports(name) => {
+            (Some((name, &heard)), Some(scene.read_modem(&told)), Some(told.clone()))
+        }
+    };
+    let begun = monotonic_now();
+    let transfer = scene.begin(sender, receiver, ours, reported);
+    std::thread::sleep(length);
+    let until = monotonic_now();
+    let sent = transfer.end();
+    drop(modem);
+    let direction = scene.direction();
+    let from = begun + WARM_UP;
+    let mut delays = Vec::new();
+    let mut bytes = 0;
+    for record in scene.end() {
+        if record.direction != direction || record.size.count() < FULL {
+            continue;
+        }
+        if let Outcome::Delivered { written, .. } = record.outcome
+            && written >= from
+            && written < until
+        {
+            delays.push(written - record.entered);
+            bytes += record.size.count();
+        }
+    }
+    delays.sort_unstable();
+    assert!(delays.len() > 100, "{controls:?}: only {} packets arrived", delays.len());
+    Measured { p95: delays[delays.len() * 95 / 100], bytes, reports: sent.reports }
+}
