@@ -19,6 +19,9 @@ use crate::plan::{self, Actors, Built, PlanError, Run, Text};
 use crate::provenance::{Begun, Provenance};
 use crate::simulate::populate;
 
+/// Percent of a core that the emulator may take for being punctual.
+const PUNCTUALITY: u8 = 10;
+
 /// Cells by name.
 const CELLS: [(&str, &str); 2] = [
     ("LTE 10 MHz", "prb = 50\n"),
@@ -161,7 +164,7 @@ struct Real {
 }
 
 fn real(plan: &Plan, run: &Run) -> Result<Real, EmulateError> {
-    let (figures, ended) = emulate::whole(run, plan.program.clone())?;
+    let (figures, ended) = emulate::whole(run, plan.program.clone(), PUNCTUALITY)?;
     let pace = &ended.report.pace;
     let kernel = Side {
         throughput_mbit_per_sec: figures[0].throughput_mbit_per_sec,
@@ -181,7 +184,7 @@ fn real(plan: &Plan, run: &Run) -> Result<Real, EmulateError> {
 }
 
 /// The part of a span in which a flow was not on the law, by what its daemon said, in percent.
-fn fallback_percent(said: &[Json], (from, to): (HostInstant, HostInstant)) -> f64 {
+pub(crate) fn fallback_percent(said: &[Json], (from, to): (HostInstant, HostInstant)) -> f64 {
     let (mut since, mut off, mut away) = (from, true, Duration::ZERO);
     for transition in said.iter().filter(|event| event["event"] == "transition") {
         let at = HostInstant::from_nanos(transition["at_ns"].as_u64().unwrap_or_default());

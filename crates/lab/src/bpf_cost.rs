@@ -11,7 +11,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_bpf::{Biscay, Config, Knobs, LoadError, RunStats};
+use sounding_bpf::{Biscay, Config, LoadError, RunStats};
 use sounding_units::Rate;
 
 use cpu::ReadError;
@@ -155,7 +155,7 @@ pub enum CostError {
 /// Measures, and tells of each run as it ends.
 pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostError> {
     let name = format!("cost{:x}", std::process::id() & 0xff_ffff);
-    let biscay = Biscay::load(&Config { name, knobs: Knobs::default() })?;
+    let biscay = Biscay::load(&Config { name, ..Config::default() })?;
     let pair = Pair::new()?;
     let mut report = Report { load_before: cpu::load()?, ..Report::default() };
     for repetition in 0..plan.repetitions {

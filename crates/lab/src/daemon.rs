@@ -42,14 +42,21 @@ impl Daemon {
         name: &str,
         flags: &[&str],
     ) -> Result<Self, DaemonError> {
-        let fail = |error| DaemonError::Spawn { path: program.to_path_buf(), error };
         let mut command = Command::new(program);
-        command
-            .args(["run", "--json", "--name", name, "--device"])
-            .arg(device)
-            .args(flags)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped());
+        command.args(["run", "--json", "--name", name, "--device"]).arg(device).args(flags);
+        Self::launch(program, command)
+    }
+
+    /// Starts `program run --peers`, as a server does that has no modem, and waits until it is ready.
+    pub fn serve(program: &Path, name: &str, flags: &[&str]) -> Result<Self, DaemonError> {
+        let mut command = Command::new(program);
+        command.args(["run", "--json", "--name", name, "--peers"]).args(flags);
+        Self::launch(program, command)
+    }
+
+    fn launch(program: &Path, mut command: Command) -> Result<Self, DaemonError> {
+        let fail = |error| DaemonError::Spawn { path: program.to_path_buf(), error };
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
         // An experiment that is killed takes its daemon with it, which then puts back what it changed.
         // SAFETY: prctl is async-signal-safe and touches nothing but the child.
         unsafe {

@@ -6,12 +6,15 @@ pub mod biscay;
 pub mod bound;
 #[cfg(feature = "bpf")]
 pub mod bpf_cost;
+pub mod catalogue;
 pub mod ceiling;
 pub mod cell;
 pub mod cell_pace;
 pub mod closed_loop;
 pub mod daemon;
 pub mod dataset;
+#[cfg(feature = "bpf")]
+pub mod downlink;
 pub mod duel;
 pub mod emulate;
 pub mod estimators;
@@ -35,6 +38,8 @@ pub mod radio;
 pub mod report;
 pub mod results;
 pub mod simulate;
+#[cfg(feature = "bpf")]
+pub mod soak;
 pub mod study;
 pub mod sweep;
 pub mod validation;

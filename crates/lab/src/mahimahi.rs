@@ -12,16 +12,17 @@ pub use compare::{Comparison, Row, Verdict};
 pub use figures::{Figures, Passage};
 pub use reference::{Reference, ReferenceError};
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use sounding_emu::{
     Config, Direction, Emulation, Outcome, PacketRecord, StartError, StopError, monotonic_now,
 };
 use sounding_sim::PathConfig;
-use sounding_trace::{ParseTraceError, Schedule, mahimahi};
+use sounding_trace::Schedule;
 use sounding_units::HostInstant;
 
+use crate::catalogue::{self, TraceFileError};
 use crate::flow::{FlowError, TcpFlow};
 use crate::jobs;
 use crate::provenance::Begun;
@@ -69,22 +70,9 @@ pub enum RunError {
     /// The reference cannot be used.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
-    /// A trace cannot be read.
-    #[error("cannot read the trace {path}: {source}", path = path.display())]
-    Read {
-        /// Where.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// A trace is none.
-    #[error("{path} is not a mahimahi trace: {source}", path = path.display())]
-    Trace {
-        /// Where.
-        path: PathBuf,
-        /// What is wrong.
-        source: ParseTraceError,
-    },
+    /// A trace cannot be used.
+    #[error(transparent)]
+    Trace(#[from] TraceFileError),
     /// No row has this in its name.
     #[error("no row's name contains {filter:?}; rows are named as vz-short.down.cubic")]
     NoRow {
@@ -192,7 +180,8 @@ pub(crate) fn tasks(plan: &Plan, reference: &Reference) -> Result<Vec<Task>, Run
                     continue;
                 }
                 let folder = plan.data.join("traces/mahimahi/traces");
-                let (up, down) = (read(&folder.join(up))?, read(&folder.join(down))?);
+                let read = |name| catalogue::trace(&folder.join(name)).map(Schedule::from);
+                let (up, down) = (read(up)?, read(down)?);
                 let starts = reference.starts(&name)?;
                 tasks.push(Task { name, direction, congestion, up, down, starts });
             }
@@ -202,14 +191,6 @@ pub(crate) fn tasks(plan: &Plan, reference: &Reference) -> Result<Vec<Task>, Run
         Some(filter) if tasks.is_empty() => Err(RunError::NoRow { filter: filter.clone() }),
         _ => Ok(tasks),
     }
-}
-
-fn read(path: &Path) -> Result<Schedule, RunError> {
-    let bytes =
-        std::fs::read(path).map_err(|source| RunError::Read { path: path.into(), source })?;
-    let trace =
-        mahimahi::parse(&bytes).map_err(|source| RunError::Trace { path: path.into(), source })?;
-    Ok(trace.into())
 }
 
 fn repeat(

@@ -107,6 +107,13 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
+/// Writes a file that no kill leaves in part, though a power cut may: for one of thousands, whose reader looks at it.
+pub(crate) fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = temporary().tempfile_in(folder_of(path))?;
+    file.write_all(bytes)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
 /// Begins the folder of a run.
 pub fn run_folder(path: &Path) -> io::Result<Box<dyn Place>> {
     Ok(Box::new(RunFolder(Folder::begin(path)?)))
@@ -146,6 +153,15 @@ impl Folder {
         File::create_new(self.temporary.path().join(name))
     }
 
+    /// Copies the files of another folder.
+    pub(crate) fn copy(&self, from: &Path) -> io::Result<()> {
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            fs::copy(entry.path(), self.temporary.path().join(entry.file_name()))?;
+        }
+        Ok(())
+    }
+
     /// Gives the folder its name, which nothing but an empty folder may have.
     pub fn finish(self) -> io::Result<()> {
         fs::rename(self.temporary.path(), &self.path)?;
@@ -155,11 +171,14 @@ impl Folder {
     }
 }
 
+/// What names begin with until they are final.
+pub(crate) const TEMPORARY: &str = ".sounding-";
+
 /// How something is called until it has its name.
 pub fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     // The process's mask takes away what it does not want to give.
-    builder.prefix(".sounding-").permissions(Permissions::from_mode(0o666));
+    builder.prefix(TEMPORARY).permissions(Permissions::from_mode(0o666));
     builder
 }
 

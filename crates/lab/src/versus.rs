@@ -1,9 +1,8 @@
 //! BISCAY against BBR and CUBIC over many links, several runs each: the table and what it shows.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -12,6 +11,7 @@ use sounding_trace::mahimahi;
 use thiserror::Error;
 
 use crate::duel::{self, Figures};
+use crate::jobs::{self, Job, Told};
 use crate::provenance::{Begun, Provenance};
 use crate::race::{Course, RaceError};
 use crate::radio::{RadioError, RadioLink};
@@ -160,59 +160,43 @@ pub struct Entry {
 }
 
 /// Runs the plan; `progress` hears of each run when it ends.
-pub fn run(plan: &Plan, progress: impl Fn(&str) + Sync) -> Result<Comparison, PlanError> {
+pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Comparison, PlanError> {
     let links = links(plan)?;
     let begun = Begun::now();
-    let mut jobs = VecDeque::new();
+    let mut turns = Vec::new();
     // Algorithms take turns, so that a noisy minute of the machine does not fall on one of them.
     for link in 0..links.len() {
-        for rep in 0..plan.reps {
-            jobs.extend(plan.runners.iter().map(|name| (link, rep, name.as_str())));
+        for _ in 0..plan.reps {
+            turns.extend(plan.runners.iter().map(|name| (link, name.as_str())));
         }
     }
-    let total = jobs.len();
-    let jobs = Mutex::new(jobs);
-    let done = Mutex::new(Vec::new());
-    let failed = Mutex::new(None);
-    std::thread::scope(|scope| {
-        for worker in 0..plan.jobs.max(1) {
-            let (jobs, done, failed, links, progress) = (&jobs, &done, &failed, &links, &progress);
-            scope.spawn(move || {
-                loop {
-                    let next = jobs.lock().expect("no worker panics").pop_front();
-                    let Some((link, rep, name)) = next else { return };
-                    match duel::run(&links[link], name, &course(plan, &links[link], worker)) {
-                        Ok(outing) => {
-                            let mut done = done.lock().expect("no worker panics");
-                            done.push((link, rep, outing.figures));
-                            let count = done.len();
-                            progress(&format!("{count}/{total} {} {name}", links[link].name));
-                        }
-                        Err(error) => {
-                            let run = format!("{} {name}", links[link].name);
-                            *failed.lock().expect("no worker panics") =
-                                Some(PlanError::Race { run, error });
-                            jobs.lock().expect("no worker panics").clear();
-                        }
-                    }
-                }
-            });
+    let work = |&(link, name): &(usize, &str), job: &Job<'_, (), Figures, PlanError>| {
+        let link = &links[link];
+        let outing = duel::run(link, name, &course(plan, link, job.worker));
+        let run = || format!("{} {name}", link.name);
+        let outing = outing.map_err(|error| PlanError::Race { run: run(), error })?;
+        Ok(Some(outing.figures))
+    };
+    let mut count = 0;
+    let told = |message: Told<'_, (usize, &str), (), Figures>| {
+        if let Told::Done(&(link, name), _) = message {
+            count += 1;
+            progress(&format!("{count}/{} {} {name}", turns.len(), links[link].name));
         }
-    });
-    if let Some(error) = failed.into_inner().expect("no worker panics") {
-        return Err(error);
-    }
-    let done = done.into_inner().expect("no worker panics");
+    };
+    let never = AtomicBool::new(false);
+    let done = jobs::until(&turns, plan.jobs, &never, work, told).map_err(|(_, error)| error)?;
+    let done: Vec<_> = turns.iter().zip(done.into_iter().flatten()).collect();
     let mut entries = Vec::new();
     for (i, link) in links.iter().enumerate() {
         let duration_s = course(plan, link, 0).duration.as_secs_f64();
         for name in &plan.runners {
-            let runs = done.iter().filter(|(l, _, figures)| *l == i && figures.name == *name);
+            let runs = done.iter().filter(|((link, own), _)| (*link, *own) == (i, name.as_str()));
             entries.push(Entry {
                 link: link.name.clone(),
                 duration_s,
                 name: name.clone(),
-                runs: runs.map(|(_, _, figures)| figures.clone()).collect(),
+                runs: runs.map(|(_, figures)| figures.clone()).collect(),
             });
         }
         let oracle = duel::oracle(link, &course(plan, link, 0)).figures;

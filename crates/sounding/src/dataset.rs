@@ -77,19 +77,13 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     let stop = signals::stop_flag().into_diagnostic()?;
     let jobs = args.jobs.map_or_else(sim::processors, usize::from);
     let bar = bar(missing.len() as u64);
-    let done = Mutex::new(Vec::new());
     let open = |entry: &Entry| -> io::Result<Box<dyn Place>> {
         let folder = Folder::begin(&args.dir.join(&entry.name))?;
         Ok(Box::new(TraceFolder { folder, failed: Arc::default() }))
     };
-    let finished = |made: &Made| {
-        bar.inc(1);
-        done.lock().unwrap_or_else(PoisonError::into_inner).push(made.clone());
-    };
-    let result = make_all(&missing, jobs, &stop, &open, &finished);
+    let result = make_all(&missing, jobs, &stop, &open, &mut |_| bar.inc(1));
     bar.finish_and_clear();
-    result.into_diagnostic()?;
-    made.extend(done.into_inner().unwrap_or_else(PoisonError::into_inner));
+    made.extend(result.into_diagnostic()?);
     made.sort_by(|one, other| one.name.cmp(&other.name));
     if stop.load(Ordering::Relaxed) {
         eprintln!(

@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ enum Change {
     Sysctl { path: String, ours: String, was: String },
     /// A route, as words of `ip route`.
     Route { ours: Vec<String>, was: Vec<String> },
+    /// Programs in the kernel that outlive the daemon, and what they changed in sockets.
+    Pins { path: PathBuf },
 }
 
 /// Why a change was not made.
@@ -35,6 +38,9 @@ pub(crate) enum GuardError {
     /// The tool that knows routes does not run.
     #[error("ip route: {0}: install iproute2")]
     NoTool(#[source] io::Error),
+    /// What is pinned stays, or the sockets that it held do.
+    #[error("{path}: {error}: releasing it takes root")]
+    Pins { path: PathBuf, error: io::Error },
     /// There is not exactly one such route.
     #[error(
         "route {prefix}: {count} routes to exactly that prefix, not one: `ip route show` lists them"
@@ -90,6 +96,11 @@ impl Guard {
         replace_route(&ours)
     }
 
+    /// Sees to it that programs pinned there let go, though the daemon be killed.
+    pub(crate) fn keep_pins(&mut self, path: &Path) -> Result<(), GuardError> {
+        self.tell(&Change::Pins { path: path.to_path_buf() })
+    }
+
     /// The guard hears of a change before it is made: a crash in between then undoes nothing, which is harmless.
     fn tell(&mut self, change: &Change) -> Result<(), GuardError> {
         let mut line = serde_json::to_string(change).expect("strings serialise");
@@ -143,6 +154,8 @@ fn undo(change: &Change) -> Result<(), GuardError> {
             let still_ours = shown.lines().any(|line| settable_words(line) == *ours);
             if still_ours { replace_route(was) } else { Ok(()) }
         }
+        Change::Pins { path } => sounding_bpf::release_pinned(path)
+            .map_err(|error| GuardError::Pins { path: path.clone(), error }),
     }
 }
 

@@ -1,10 +1,12 @@
 mod baselines;
 mod biscay;
 mod closed_loop;
+mod downlink;
 mod field;
 mod head_to_head;
 mod import;
 mod report;
+mod soak;
 mod sweep;
 mod validation;
 
@@ -90,6 +92,7 @@ enum Experiment {
     #[command(name = "biscay/fig10")]
     BiscayFig10(biscay::Args),
     ClosedLoop(closed_loop::Args),
+    Downlink(downlink::Args),
     Bound(BoundArgs),
     Field(field::Args),
     BpfCost(BpfCostArgs),
@@ -99,6 +102,7 @@ enum Experiment {
     Estimators(EstimatorsArgs),
     Cell(CellArgs),
     Validation(validation::Args),
+    Soak(soak::Args),
 }
 
 /// Kernel CUBIC and BBR through the emulator against the same through mahimahi, over the same traces
@@ -162,6 +166,10 @@ struct CellsArgs {
     /// How long to run each cell
     #[arg(long, value_name = "TIME", default_value = "8s", value_parser = humantime::parse_duration)]
     duration: Duration,
+
+    /// Percent of a core for punctuality
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100))]
+    punctuality: u8,
 
     #[command(flatten)]
     output: Output,
@@ -414,6 +422,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
             biscay::execute(Item::Fig10, args)
         }
         Verb::Run { experiment: Experiment::ClosedLoop(args) } => closed_loop::execute(args),
+        Verb::Run { experiment: Experiment::Downlink(args) } => downlink::execute(args),
         Verb::Run { experiment: Experiment::Bound(args) } => bound(args),
         Verb::Run { experiment: Experiment::BpfCost(args) } => cost(args),
         Verb::Run { experiment: Experiment::Granularity(args) } => granularity(args),
@@ -421,6 +430,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::Overhead(args) } => overhead(args),
         Verb::Run { experiment: Experiment::Estimators(args) } => estimators(args),
         Verb::Run { experiment: Experiment::Cell(args) } => modelled_cell(args),
+        Verb::Run { experiment: Experiment::Soak(args) } => soak::run(args),
     }
 }
 
@@ -437,6 +447,10 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("biscay/fig9", "fairness over short windows; no rights needed"),
     ("biscay/fig10", "a bottleneck that moves to the wire and back; no rights needed"),
     ("closed-loop", "controllers on modelled cells that grant what is asked for; no rights needed"),
+    (
+        "downlink",
+        "a download whose sender is held by its receive window, or told by an option; 4 min",
+    ),
     ("bound", "labels of link estimates against what modelled cells know; no rights needed; 1 min"),
     ("field", "every controller and the oracle over every recorded link; no rights needed; 10 min"),
     (
@@ -458,6 +472,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
         "validation",
         "mahimahi, the emulator and virtual time, each beside the next; 13 min a repetition",
     ),
+    ("soak", "links, flows and daemons that come and go, and what they leave behind; 1 h"),
     ("cell", "the modelled cell beside the papers, real captures and a real stack's logs; 3 min"),
 ];
 
@@ -504,7 +519,8 @@ fn ceiling(args: CeilingArgs) -> miette::Result<ExitCode> {
 
 fn cells(args: CellsArgs) -> miette::Result<ExitCode> {
     let program = std::env::current_exe().into_diagnostic()?;
-    let plan = cell_pace::Plan { duration: args.duration, program };
+    let plan =
+        cell_pace::Plan { duration: args.duration, overhead_percent: args.punctuality, program };
     let progress = |row: &cell_pace::Row| {
         eprintln!("{}: {:.1} Mbit/s", row.cell, row.throughput_mbit_per_sec);
     };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use miette::IntoDiagnostic;
 use serde::Deserialize;
+use sounding_bpf::Signal;
 use sounding_host::Wakefulness;
 use sounding_kpi::Direction;
 use sounding_link::Method;
@@ -71,6 +72,28 @@ pub(crate) enum BoundWord {
     Auto,
     /// Take every estimate for all that the radio had
     Capacity,
+}
+
+/// How a sender is told what the downlink carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SignalWord {
+    /// By the receive window
+    Window,
+    /// By a TCP option
+    Option,
+    /// By both
+    Both,
+}
+
+impl From<SignalWord> for Signal {
+    fn from(word: SignalWord) -> Self {
+        match word {
+            SignalWord::Window => Self::Window,
+            SignalWord::Option => Self::Option,
+            SignalWord::Both => Self::Both,
+        }
+    }
 }
 
 /// Processors that wake within `latency`, if that is asked for.

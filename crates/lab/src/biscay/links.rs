@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_trace::{Trace, mahimahi};
 use thiserror::Error;
 
+use crate::catalogue::{self, TraceFileError};
 use crate::radio::RadioLink;
 
 /// One of the paper's four scenarios, as far as is known (BISCAY §5.3.1).
@@ -68,6 +68,9 @@ pub enum LinksError {
         /// Why.
         error: std::io::Error,
     },
+    /// A trace cannot be used.
+    #[error(transparent)]
+    Trace(#[from] TraceFileError),
     /// It is there, and not what it should be.
     #[error("{path}: {error}")]
     Format {
@@ -89,19 +92,20 @@ pub enum LinksError {
 /// Public recordings of LTE and NR as packet-delivery files, as `traces/files.tsv` lists them; 3G is none of the paper's
 /// networks.
 pub fn real(data: &Path) -> Result<Vec<Entry>, LinksError> {
-    let index = data.join("traces/files.tsv");
-    let text = read(&index)?;
+    let read = |error| LinksError::Read {
+        path: data.join("traces/files.tsv").display().to_string(),
+        error,
+    };
+    let rows = catalogue::rows(data, ["file", "format", "rat", "mobility"]).map_err(read)?;
     let mut entries = Vec::new();
-    for line in text.lines().skip(1) {
-        let cells: Vec<&str> = line.split('\t').collect();
-        let [_, file, format, network, mobility, ..] = cells[..] else { continue };
+    for [file, format, network, mobility] in rows {
         if format != "mm" || !network.starts_with("LTE") {
             continue;
         }
         let scenario =
             if mobility.contains("static") { Scenario::Static } else { Scenario::Mobile };
-        let name = file.rsplit('/').next().unwrap_or(file).to_owned();
-        entries.push(Entry { name, scenario, path: data.join("traces").join(file) });
+        let name = file.rsplit('/').next().unwrap_or(&file).to_owned();
+        entries.push(Entry { name, scenario, path: data.join("traces").join(&file) });
     }
     entries.retain(|entry| entry.path.is_file());
     Ok(entries)
@@ -114,9 +118,11 @@ pub fn dataset(folder: &Path) -> Result<Vec<Entry>, LinksError> {
         traces: Vec<crate::dataset::Made>,
     }
     let path = folder.join("manifest.json");
-    let manifest: Manifest = serde_json::from_str(&read(&path)?).map_err(|error| {
-        LinksError::Format { path: path.display().to_string(), error: error.to_string() }
-    })?;
+    let name = || path.display().to_string();
+    let text =
+        fs::read_to_string(&path).map_err(|error| LinksError::Read { path: name(), error })?;
+    let manifest: Manifest = serde_json::from_str(&text)
+        .map_err(|error| LinksError::Format { path: name(), error: error.to_string() })?;
     let mut entries = Vec::new();
     for made in manifest.traces {
         let scenario = match (made.scenario.mobile, made.scenario.on_peak) {
@@ -156,19 +162,9 @@ pub fn chosen(
     Ok(entries)
 }
 
-fn read(path: &Path) -> Result<String, LinksError> {
-    fs::read_to_string(path)
-        .map_err(|error| LinksError::Read { path: path.display().to_string(), error })
-}
-
 impl Entry {
     /// The link, with a modelled modem that is granted just what it offers for so long.
     pub fn open(&self, span: Duration) -> Result<RadioLink, LinksError> {
-        let path = || self.path.display().to_string();
-        let bytes =
-            fs::read(&self.path).map_err(|error| LinksError::Read { path: path(), error })?;
-        let trace: Trace = mahimahi::parse(&bytes)
-            .map_err(|error| LinksError::Format { path: path(), error: error.to_string() })?;
-        Ok(RadioLink::of_trace(&self.name, trace, span))
+        Ok(RadioLink::of_trace(&self.name, catalogue::trace(&self.path)?, span))
     }
 }

@@ -11,9 +11,8 @@ mod statistics;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +22,7 @@ pub use real::{BISCAY_MOBILE, BISCAY_STATIC, real};
 pub use scenario::{Rat, Scenario};
 pub use statistics::{Comparison, Figures, Statistics, comparison};
 
+use crate::jobs::{self, Job, Told};
 use crate::plan::Text;
 use crate::simulate::{About, Files, Keep, Output, Place, SimulateError, simulate};
 
@@ -151,50 +151,34 @@ pub fn make(
     Ok(made)
 }
 
-/// Makes all these on `jobs` threads; what is made is told as it is finished.
+/// Makes all these on `jobs` threads; `finished` hears from this one of what is made.
 pub fn make_all(
     entries: &[Entry],
     jobs: usize,
     stop: &AtomicBool,
     open: &(dyn Fn(&Entry) -> io::Result<Box<dyn Place>> + Sync),
-    finished: &(dyn Fn(&Made) + Sync),
-) -> Result<(), DatasetError> {
-    let next = AtomicUsize::new(0);
-    let failed = Mutex::new(None);
-    let is_over = AtomicBool::new(false);
-    let one = |entry: &Entry| {
+    finished: &mut dyn FnMut(&Made),
+) -> Result<Vec<Made>, DatasetError> {
+    let work = |entry: &Entry, job: &Job<'_, (), Made, DatasetError>| {
         let write = |source| DatasetError::Write { name: entry.name.clone(), source };
         let mut place = open(entry).map_err(write)?;
         let mut go_on = |_: Duration| {
-            if stop.load(Ordering::Relaxed) || is_over.load(Ordering::Relaxed) {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
+            if job.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let made = make(entry, &mut *place, &mut go_on)?;
+        let made = match make(entry, &mut *place, &mut go_on) {
+            Err(DatasetError::Run { source: SimulateError::Stopped, .. }) => return Ok(None),
+            made => made?,
+        };
         place.finish().map_err(write)?;
-        finished(&made);
-        Ok(())
+        Ok(Some(made))
     };
-    thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, entries.len().max(1)) {
-            scope.spawn(|| {
-                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(error) = one(entry) {
-                        is_over.store(true, Ordering::Relaxed);
-                        failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                    }
-                    if is_over.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed) {
-                        return;
-                    }
-                }
-            });
+    let told = |message: Told<'_, Entry, (), Made>| {
+        if let Told::Done(_, made) = message {
+            finished(made);
         }
-    });
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(DatasetError::Run { source: SimulateError::Stopped, .. }) | None => Ok(()),
-        Some(error) => Err(error),
-    }
+    };
+    let made = jobs::until(entries, jobs, stop, work, told).map_err(|(_, error)| error)?;
+    Ok(made.into_iter().flatten().collect())
 }
 
 /// The files of one way beside those of the other; the trace is kept too, to be measured.

@@ -1,11 +1,12 @@
 //! Which recorded links there are, by the index that lies beside them.
 
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use serde::Serialize;
+
+use crate::catalogue;
 
 /// A generation of networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -57,31 +58,15 @@ pub struct Link {
 /// watched, which does not fill a link, and what iperf's TCP got, which is the link less what TCP left of it.
 pub fn links(data: &Path) -> io::Result<Vec<Link>> {
     let folder = data.join("traces");
-    let text = fs::read_to_string(folder.join("files.tsv"))?;
-    let mut lines = text.lines();
-    let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
-    let column = |name: &str| {
-        names
-            .iter()
-            .position(|known| *known == name)
-            .ok_or_else(|| io::Error::other(format!("traces/files.tsv has no column {name}")))
-    };
-    let columns = ["file", "format", "rat", "mobility", "dir", "mean_mbps"];
-    let columns: Vec<usize> = columns.iter().map(|name| column(name)).collect::<Result<_, _>>()?;
-    let links = lines.filter_map(|line| {
-        let cells: Vec<&str> = line.split('\t').collect();
-        let [file, format, rat, mobility, way, mean] = <[&str; 6]>::try_from(
-            columns.iter().map(|&at| cells.get(at).copied()).collect::<Option<Vec<_>>>()?,
-        )
-        .ok()?;
-        let fills = match format {
+    let rows = catalogue::rows(data, ["file", "format", "rat", "mobility", "dir", "mean_mbps"])?;
+    let links = rows.into_iter().filter_map(|[file, format, rat, mobility, way, mean]| {
+        let fills = match format.as_str() {
             "mm" | "t(s) Mbps" => true,
             _ => format.starts_with("G-NetTrack") && way == "down(Download)",
         };
-        let group = Group { generation: generation(rat)?, mobile: !mobility.contains("static") };
+        let group = Group { generation: generation(&rat)?, mobile: !mobility.contains("static") };
         let is_fast = mean.parse::<f64>().is_ok_and(|mean| mean > FAST_MBIT);
-        let link = Link { file: file.into(), group, is_fast };
-        (fills && folder.join(file).is_file()).then_some(link)
+        (fills && folder.join(&file).is_file()).then_some(Link { file, group, is_fast })
     });
     Ok(links.collect())
 }

@@ -112,7 +112,7 @@ pub struct RunningTcp {
     receiver: Task<Bytes>,
     sampler: Task<Vec<TcpSample>>,
     /// Both ends stay open until all threads have ended: closing one would break the other's last call.
-    _held: [Arc<Socket>; 2],
+    held: [Arc<Socket>; 2],
 }
 
 type Task<T> = JoinHandle<Result<Result<T, FlowError>, EnterError>>;
@@ -214,7 +214,7 @@ impl TcpFlow {
             sender_stop.store(true, Ordering::Relaxed);
             end
         })?;
-        Ok(RunningTcp { stop, socket, flow, sender, receiver, sampler, _held: held })
+        Ok(RunningTcp { stop, socket, flow, sender, receiver, sampler, held })
     }
 }
 
@@ -240,9 +240,19 @@ impl RunningTcp {
         self.wait()
     }
 
+    /// The same, and takes the connection away at once with all that it had still to send: nothing of it is left in the
+    /// kernel, where a connection that is closed may go on for minutes.
+    pub fn abort(self) -> Result<TcpResult, FlowError> {
+        for end in &self.held {
+            let reset = Some(Duration::ZERO);
+            end.set_linger(reset).map_err(FlowError::socket("have a connection reset"))?;
+        }
+        self.stop()
+    }
+
     /// Waits until the transfer has lasted its time. One without a duration never ends by itself.
     pub fn wait(self) -> Result<TcpResult, FlowError> {
-        let Self { sender, receiver, sampler, flow, .. } = self;
+        let Self { sender, receiver, sampler, flow, held: _held, .. } = self;
         let end = join(sender)?;
         let received = join(receiver)?;
         let samples = join(sampler)?;

@@ -15,13 +15,14 @@ use std::time::Duration;
 use serde::Serialize;
 use sounding_emu::{EnterError, StartError, StopError};
 use sounding_sim::PathConfig;
-use sounding_trace::{ParseTraceError, Schedule, Steps, mahimahi};
+use sounding_trace::{Schedule, Steps};
 use sounding_units::Rate;
 use thiserror::Error;
 
 pub use measure::Side;
 pub use peer::{PEERS, Peer};
 
+use crate::catalogue::{self, TraceFileError};
 use crate::metrics::nearest_rank;
 use crate::provenance::{Begun, Provenance};
 
@@ -58,22 +59,9 @@ pub struct Plan {
 /// Why the comparison did not run.
 #[derive(Debug, Error)]
 pub enum HeadToHeadError {
-    /// A trace cannot be read.
-    #[error("cannot read the trace {path}: {source}; traces come with the shared data, name its folder with --data or SOUNDING_DATA", path = path.display())]
-    Read {
-        /// Where.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// A trace is none.
-    #[error("{path} is not a mahimahi trace: {source}", path = path.display())]
-    Trace {
-        /// Where.
-        path: PathBuf,
-        /// What is wrong.
-        source: ParseTraceError,
-    },
+    /// A trace cannot be used.
+    #[error(transparent)]
+    Trace(#[from] TraceFileError),
     /// No link has this in its name.
     #[error(
         "no link's name contains {filter:?}; they are vz-short.down, tm-driving.down and att-driving.down"
@@ -186,7 +174,9 @@ fn links(plan: &Plan) -> Result<Vec<Link>, HeadToHeadError> {
     let links: Result<Vec<Link>, HeadToHeadError> = LINKS
         .into_iter()
         .filter(|(name, _)| wanted(name))
-        .map(|(name, file)| Ok(Link { name, schedule: read(&folder.join(file))? }))
+        .map(|(name, file)| {
+            Ok(Link { name, schedule: catalogue::trace(&folder.join(file))?.into() })
+        })
         .collect();
     match (links?, &plan.filter) {
         (links, Some(filter)) if links.is_empty() => {
@@ -194,13 +184,6 @@ fn links(plan: &Plan) -> Result<Vec<Link>, HeadToHeadError> {
         }
         (links, _) => Ok(links),
     }
-}
-
-fn read(path: &Path) -> Result<Schedule, HeadToHeadError> {
-    let fail = |source| HeadToHeadError::Read { path: path.into(), source };
-    let bytes = std::fs::read(path).map_err(fail)?;
-    let fail = |source| HeadToHeadError::Trace { path: path.into(), source };
-    Ok(mahimahi::parse(&bytes).map_err(fail)?.into())
 }
 
 fn row(

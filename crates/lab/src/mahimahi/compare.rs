@@ -184,44 +184,29 @@ impl fmt::Display for Comparison {
 mod tests {
     use super::*;
 
-    fn figures(throughput_mbit: f64, p95_ms: u64) -> Figures {
-        Figures {
-            throughput_mbit,
-            capacity_mbit: 10.0,
-            utilisation: throughput_mbit / 10.0,
-            mean_ms: 0.0,
-            p50_ms: 0,
-            p95_ms,
-            p99_ms: 0,
-            max_ms: 0,
-            signal_p95_ms: 0,
-            start_ms: 0,
-        }
-    }
-
     #[test]
     fn small_differences_agree() {
-        assert!(Verdict::of(&[figures(5.0, 100)], &[figures(5.14, 109)]).pass);
+        assert!(Verdict::of(&[Figures::example(5.0, 100)], &[Figures::example(5.14, 109)]).pass);
     }
 
     #[test]
     fn too_little_throughput_does_not() {
-        assert!(!Verdict::of(&[figures(5.0, 100)], &[figures(4.84, 100)]).pass);
+        assert!(!Verdict::of(&[Figures::example(5.0, 100)], &[Figures::example(4.84, 100)]).pass);
     }
 
     #[test]
     fn too_much_delay_does_not() {
-        assert!(!Verdict::of(&[figures(5.0, 100)], &[figures(5.0, 111)]).pass);
+        assert!(!Verdict::of(&[Figures::example(5.0, 100)], &[Figures::example(5.0, 111)]).pass);
     }
 
     #[test]
     fn a_reference_that_spreads_wider_allows_more() {
-        let reference = [figures(5.0, 70), figures(5.0, 130)];
-        assert!(Verdict::of(&reference, &[figures(5.0, 125)]).pass);
+        let reference = [Figures::example(5.0, 70), Figures::example(5.0, 130)];
+        assert!(Verdict::of(&reference, &[Figures::example(5.0, 125)]).pass);
     }
 
     #[test]
     fn nothing_measured_agrees_with_nothing() {
-        assert!(!Verdict::of(&[figures(5.0, 100)], &[]).pass);
+        assert!(!Verdict::of(&[Figures::example(5.0, 100)], &[]).pass);
     }
 }

@@ -99,3 +99,22 @@ impl Figures {
         })
     }
 }
+
+#[cfg(test)]
+impl Figures {
+    /// Of a flow that got this much of 10 Mbit/s.
+    pub(crate) fn example(throughput_mbit: f64, p95_ms: u64) -> Self {
+        Self {
+            throughput_mbit,
+            capacity_mbit: 10.0,
+            utilisation: throughput_mbit / 10.0,
+            mean_ms: 0.0,
+            p50_ms: 0,
+            p95_ms,
+            p99_ms: 0,
+            max_ms: 0,
+            signal_p95_ms: 0,
+            start_ms: 0,
+        }
+    }
+}

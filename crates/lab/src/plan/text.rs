@@ -153,12 +153,14 @@ impl Text {
         })?;
         let mut runs = Vec::new();
         let mut kept = 0_usize;
+        // Of what is swept a run has one value each.
+        let others = axes.iter().map(|axis| axis.len_of_others(self.text.len()));
+        let own = self.text.len().saturating_sub(others.sum());
         for combination in 0..combinations {
             let (swept, values) = self.combine(&root, &axes, combination)?;
             let plan = self.plan(&swept)?;
             let seeds = plan.seeds.all().len();
-            kept =
-                kept.saturating_add(seeds.saturating_mul(self.text.len() + plan.entries() * ENTRY));
+            kept = kept.saturating_add(seeds.saturating_mul(own + plan.entries() * ENTRY));
             if runs.len() + seeds > MOST_RUNS || kept > MOST_KEPT {
                 let message = format!(
                     "with all seeds, more than {MOST_RUNS} runs, or fewer that are too large"
@@ -318,4 +320,13 @@ struct Axis<'i> {
     span: Range<usize>,
     /// What each is called, and the value.
     values: Vec<(String, Value<'i>)>,
+}
+
+impl Axis<'_> {
+    /// How much of a text of this length its values take, but for the longest.
+    fn len_of_others(&self, text: usize) -> usize {
+        let spans = self.values.iter().map(|(_, value)| value.span());
+        let lens = spans.filter(|span| span.end <= text).map(|span| span.len());
+        lens.clone().sum::<usize>() - lens.max().unwrap_or_default()
+    }
 }

@@ -2,12 +2,11 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::{About, Files, Keep, Outcome, SimulateError, compare, simulate};
+use crate::jobs::{self, Job, Told};
 use crate::plan::Run;
 
 /// Where a run's files go, which are there whole or not at all.
@@ -38,65 +37,27 @@ pub fn all(
     open: &(dyn Fn(&Run) -> io::Result<Box<dyn Place>> + Sync),
     progress: &mut dyn FnMut(Duration),
 ) -> Result<Finished, (usize, SimulateError)> {
-    let next = AtomicUsize::new(0);
-    let failed = AtomicBool::new(false);
-    let (sender, told) = mpsc::channel();
-    let mut results: Vec<Option<Result<Outcome, SimulateError>>> = Vec::new();
-    results.resize_with(runs.len(), || None);
-    thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, runs.len().max(1)) {
-            let (sender, next, failed) = (sender.clone(), &next, &failed);
-            scope.spawn(move || {
-                while let Some((at, run)) = take(next, runs) {
-                    let mut before = Duration::ZERO;
-                    let mut go_on = |now: Duration| {
-                        // Whoever listens has gone only if everything ends.
-                        let _ = sender.send(Told::Passed(now - before));
-                        before = now;
-                        if stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
-                            return ControlFlow::Break(());
-                        }
-                        ControlFlow::Continue(())
-                    };
-                    let result = one(run, keep, about, open, &mut go_on);
-                    if result.is_err() {
-                        failed.store(true, Ordering::Relaxed);
-                    }
-                    let _ = sender.send(Told::Done(at, Box::new(result)));
-                    if stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
-                        return;
-                    }
-                }
-            });
+    let work = |run: &Run, job: &Job<'_, Duration, Outcome, SimulateError>| {
+        let mut before = Duration::ZERO;
+        let mut go_on = |now: Duration| {
+            job.say(now - before);
+            before = now;
+            if job.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        match one(run, keep, about, open, &mut go_on) {
+            Err(SimulateError::Stopped) => Ok(None),
+            result => result.map(Some),
         }
-        drop(sender);
-        for told in told {
-            match told {
-                Told::Passed(span) => progress(span),
-                Told::Done(at, result) => results[at] = Some(*result),
-            }
+    };
+    let told = |message: Told<'_, Run, Duration, Outcome>| {
+        if let Told::Said(span) = message {
+            progress(span);
         }
-    });
-    let mut outcomes = Vec::new();
-    for (at, result) in results.into_iter().enumerate() {
-        match result {
-            Some(Ok(outcome)) => outcomes.push(outcome),
-            Some(Err(SimulateError::Stopped)) | None => {}
-            Some(Err(error)) => return Err((at, error)),
-        }
-    }
+    };
+    let outcomes = jobs::until(runs, jobs, stop, work, told)?;
+    let mut outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
     compare(&mut outcomes);
     Ok(Finished { complete: outcomes.len() == runs.len(), outcomes })
-}
-
-enum Told {
-    Passed(Duration),
-    Done(usize, Box<Result<Outcome, SimulateError>>),
-}
-
-fn take<'a>(next: &AtomicUsize, runs: &'a [Run]) -> Option<(usize, &'a Run)> {
-    let at = next.fetch_add(1, Ordering::Relaxed);
-    runs.get(at).map(|run| (at, run))
 }
 
 fn one(

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use thiserror::Error;
 
 use super::Part;
 use crate::plan::Run;
+use crate::results::{self, TEMPORARY, write, write_unsynced};
 use crate::simulate::{About, Keep, Outcome, SimulateError};
 
 /// Why a sweep cannot be made.
@@ -107,8 +107,6 @@ pub struct Folder {
 }
 
 const ORIGIN: &str = "sweep.json";
-/// What files are called before they are whole.
-const TEMPORARY: &str = ".sounding-";
 
 impl Folder {
     /// Opens or makes the folder of a sweep and finds out what is finished. Parts may be made in one folder at once, each by
@@ -173,7 +171,7 @@ impl Folder {
     pub(super) fn store(&self, outcome: &Outcome) -> Result<(), SweepError> {
         let file = self.file(outcome.run);
         let json = serde_json::to_vec(outcome).map_err(io::Error::from);
-        json.and_then(|json| write(&file, &json)).map_err(at(&file))
+        json.and_then(|json| write_unsynced(&file, &json)).map_err(at(&file))
     }
 
     /// The outcome of a run that is finished.
@@ -207,7 +205,7 @@ impl Folder {
             }
             let from = source.run_folder(run);
             if from.is_dir() {
-                copy(&from, &self.run_folder(run), &self.path).map_err(at(&from))?;
+                copy(&from, &self.run_folder(run)).map_err(at(&from))?;
             }
             self.store(&outcome)?;
             taken += 1;
@@ -271,33 +269,12 @@ fn clean(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file that appears whole.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    // The process's mask takes away what it does not want to give.
-    builder.prefix(TEMPORARY).permissions(fs::Permissions::from_mode(0o666));
-    let file = builder.tempfile_in(folder)?;
-    let mut out = BufWriter::new(file);
-    out.write_all(bytes)?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.persist(path).map(drop).map_err(|error| error.error)
-}
-
-/// Copies a folder of files so that it appears whole.
-fn copy(from: &Path, to: &Path, within: &Path) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY).permissions(fs::Permissions::from_mode(0o777));
-    let temporary = builder.tempdir_in(within)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        fs::copy(entry.path(), temporary.path().join(entry.file_name()))?;
-    }
+/// Copies the folder of a run so that it appears whole.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let whole = results::Folder::begin(to)?;
+    whole.copy(from)?;
     if to.exists() {
         fs::remove_dir_all(to)?;
     }
-    fs::rename(temporary.path(), to)?;
-    // It has moved: there is nothing to remove.
-    let _ = temporary.keep();
-    Ok(())
+    whole.finish()
 }

@@ -17,16 +17,13 @@ pub mod summary;
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 pub use folder::{Folder, SweepError};
 pub use part::Part;
 
+use crate::jobs::{self, Job, Told};
 use crate::plan::Run;
 use crate::simulate::{About, Finished, Keep, Outcome, Place, compare, simulate};
 
@@ -56,51 +53,23 @@ pub fn sweep(
 ) -> Result<(), SweepError> {
     let missing: Vec<&Run> =
         runs.iter().filter(|run| part.has(run) && !folder.is_finished(run)).collect();
-    let next = AtomicUsize::new(0);
-    let failed = Mutex::new(None);
-    let over = AtomicBool::new(false);
-    let is_over = || stop.load(Ordering::Relaxed) || over.load(Ordering::Relaxed);
-    let (sender, told) = mpsc::channel();
-    thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, missing.len().max(1)) {
-            let (sender, next, failed, over, missing) =
-                (sender.clone(), &next, &failed, &over, &missing);
-            scope.spawn(move || {
-                while let Some(run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut before = Duration::ZERO;
-                    let mut go_on = |now: Duration| {
-                        // Whoever listens has gone only if everything ends.
-                        let _ = sender.send(Progress::Passed(now - before));
-                        before = now;
-                        if is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                    };
-                    let made = one(folder, run, keep, about, open, &mut go_on);
-                    match made {
-                        Ok(()) => {
-                            let _ = sender.send(Progress::Finished);
-                        }
-                        Err(error) => {
-                            over.store(true, Ordering::Relaxed);
-                            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                            // What was only given up does not hide why.
-                            if failed.as_ref().is_none_or(SweepError::is_stopped) {
-                                *failed = Some(error);
-                            }
-                        }
-                    }
-                    if is_over() {
-                        return;
-                    }
-                }
-            });
+    let work = |run: &&Run, job: &Job<'_, Duration, (), SweepError>| {
+        let mut before = Duration::ZERO;
+        let mut go_on = |now: Duration| {
+            job.say(now - before);
+            before = now;
+            if job.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        match one(folder, run, keep, about, open, &mut go_on) {
+            Err(error) if error.is_stopped() => Ok(None),
+            result => result.map(Some),
         }
-        drop(sender);
-        told.into_iter().for_each(&mut *progress);
-    });
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) if !error.is_stopped() => Err(error),
-        _ => Ok(()),
-    }
+    };
+    let told = |message: Told<'_, &Run, Duration, ()>| match message {
+        Told::Said(span) => progress(Progress::Passed(span)),
+        Told::Done(..) => progress(Progress::Finished),
+    };
+    jobs::until(&missing, jobs, stop, work, told).map(drop).map_err(|(_, error)| error)
 }
 
 fn one(

@@ -78,23 +78,9 @@ mod tests {
     use super::*;
     use crate::provenance::Begun;
 
-    fn figures(throughput_mbit: f64, p95_ms: u64) -> Vec<Figures> {
-        vec![Figures {
-            throughput_mbit,
-            capacity_mbit: 10.0,
-            utilisation: throughput_mbit / 10.0,
-            mean_ms: 0.0,
-            p50_ms: 0,
-            p95_ms,
-            p99_ms: 0,
-            max_ms: 0,
-            signal_p95_ms: 0,
-            start_ms: 0,
-        }]
-    }
-
     #[test]
     fn each_figure_is_judged_by_its_neighbour_in_the_chain() {
+        let figures = |mbit, p95| vec![Figures::example(mbit, p95)];
         let link = |simulated| {
             Link::new("a.down.bbr", figures(5.0, 100), figures(5.1, 108), figures(5.2, simulated))
         };

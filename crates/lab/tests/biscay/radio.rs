@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Knobs, Phase, Transition, preflight};
+use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Phase, Transition, preflight};
 use sounding_emu::monotonic_now;
 use sounding_testdata::may_emulate;
 use sounding_units::{HostInstant, Rate};
@@ -53,7 +53,7 @@ impl Radio {
 
     pub(crate) fn start_with(test: &str, mbit: u64, bound: Bound) -> Option<Self> {
         let name = name(test)?;
-        let biscay = Biscay::load(&Config { name, knobs: Knobs::default() }).unwrap();
+        let biscay = Biscay::load(&Config { name, ..Config::default() }).unwrap();
         let shared = Arc::new(Shared { kbit: (mbit * 1000).into(), ..Shared::default() });
         let (feed, state) = (biscay.feed().clone(), shared.clone());
         let thread = thread::spawn(move || {

@@ -55,6 +55,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     let mut checks = needed_for_demo();
     let works = checks.iter().all(|check| check.ok);
     checks.push(real_time());
+    checks.extend(downlink());
     if !args.no_ports {
         checks.extend(ports::checks(&args.ports));
     }
@@ -74,17 +75,27 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
 
 /// What `sounding demo` and `sounding run` cannot do without.
 pub(crate) fn needed_for_demo() -> Vec<Check> {
-    let kernel = sounding_bpf::preflight("biscay").into_iter().map(|check| Check {
-        area: "kernel",
+    let kernel = sounding_bpf::preflight("biscay").into_iter();
+    let kernel = kernel.map(|check| of_kernel("kernel", check));
+    kernel
+        .chain([tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")])
+        .collect()
+}
+
+/// What `sounding run --downlink` and `--peers` need besides.
+fn downlink() -> impl Iterator<Item = Check> {
+    sounding_bpf::downlink_preflight().into_iter().map(|check| of_kernel("downlink", check))
+}
+
+fn of_kernel(area: &'static str, check: sounding_bpf::Check) -> Check {
+    Check {
+        area,
         name: check.name.into(),
         ok: check.ok,
         detail: check.detail,
         cure: check.cure.unwrap_or_default().into(),
         port: None,
-    });
-    kernel
-        .chain([tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")])
-        .collect()
+    }
 }
 
 fn check(

@@ -109,7 +109,7 @@ Examples:
 
   A plan's cell with the plan's flows in this kernel, and the same cell for a browser:
     sudo sounding emu examples/plans/biscay.toml --set duration=10s
-    sudo sounding emu examples/plans/biscay.toml --set seeds=1 --set sweep={} --set duration=1h -- firefox
+    sudo sounding emu examples/plans/biscay.toml --set seeds=1 --set sweep={} --set duration=3600s -- firefox
 
   Its modem at a name, and who reads it in another terminal:
     sudo sounding emu examples/plans/biscay.toml --set seeds=1 --set sweep={} --link /tmp/modem -- bash

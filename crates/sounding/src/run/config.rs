@@ -1,21 +1,25 @@
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use serde::Deserialize;
-use sounding_bpf::Knobs;
+use sounding_bpf::{Knobs, Sharing};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Method};
 use sounding_modem::Source;
 use sounding_units::Rate;
 use thiserror::Error;
 
+use super::downlink;
+use super::share::{self, ApplicationWord, ShareWord, WeightError};
 use crate::words::{BoundWord, DirectionWord, MethodWord};
 
 /// What `sounding run` does, from its file and its flags; flags win.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
-    pub(crate) device: Source,
+    /// `None` where no modem is needed.
+    pub(crate) device: Option<Source>,
     /// Whether the modem is given the log mask that this needs.
     pub(crate) mask: bool,
     /// What the modem may send, if that is limited.
@@ -23,6 +27,9 @@ pub(crate) struct Config {
     pub(crate) link: sounding_link::Config,
     pub(crate) name: String,
     pub(crate) knobs: Knobs,
+    pub(crate) sharing: Sharing,
+    /// The modem's network devices.
+    pub(crate) interfaces: Vec<String>,
     pub(crate) default: bool,
     pub(crate) routes: Vec<String>,
     /// Name of the board to publish, and its KPIs; the usual ones if none is named.
@@ -30,6 +37,8 @@ pub(crate) struct Config {
     pub(crate) kpis: Vec<String>,
     /// How long a processor may take to wake, if that is limited.
     pub(crate) cpu_latency: Option<Duration>,
+    /// What is done for the other direction.
+    pub(super) downlink: downlink::Plan,
 }
 
 /// The commented example, which `--example-config` prints and a test reads.
@@ -73,6 +82,20 @@ pub(crate) struct Flags {
     /// Pacing rate over the flow's share of the link, 1 to 4
     #[arg(long, value_name = "FACTOR")]
     pacing_gain: Option<f64>,
+    /// By what its flows share the link
+    #[arg(long, value_enum)]
+    share: Option<ShareWord>,
+    /// With --share app: what an application is
+    #[arg(long, value_enum)]
+    application: Option<ApplicationWord>,
+    /// With --share weighted: what weighs more or less than 1, as port:443=2, user:1000=0.5 or
+    /// cgroup:/sys/fs/cgroup/user.slice=3
+    #[arg(long, value_name = "OWNER=FACTOR")]
+    weight: Vec<String>,
+    /// The modem's network device, as wwan0: UDP and TCP of other algorithms that leave by it have their part of the link too,
+    /// and with --downlink only sockets that receive over it are held; without it, those over any but loopback
+    #[arg(long, value_name = "NAME")]
+    interface: Vec<String>,
     /// Make it this namespace's default for new flows, until the daemon ends
     #[arg(long)]
     default: bool,
@@ -89,6 +112,8 @@ pub(crate) struct Flags {
     /// needs more power, until the daemon ends
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     cpu_latency: Option<Duration>,
+    #[command(flatten)]
+    downlink: downlink::Flags,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -97,6 +122,7 @@ struct File {
     modem: Modem,
     link: Link,
     cc: Cc,
+    downlink: downlink::File,
     board: Board,
 }
 
@@ -106,6 +132,7 @@ struct Modem {
     device: Option<String>,
     mask: Option<bool>,
     budget: Option<String>,
+    interfaces: Vec<String>,
     cpu_latency: Option<String>,
 }
 
@@ -124,6 +151,9 @@ struct Cc {
     name: Option<String>,
     allowance: Option<String>,
     pacing_gain: Option<f64>,
+    share: Option<ShareWord>,
+    application: Option<ApplicationWord>,
+    weights: BTreeMap<String, f64>,
     default: bool,
     routes: Vec<String>,
 }
@@ -159,6 +189,12 @@ pub(crate) enum ConfigError {
     /// Outside what the kernel side takes.
     #[error("cc.pacing_gain: {0} is outside 1 to 4")]
     PacingGain(f64),
+    /// Outside what the kernel side takes.
+    #[error("downlink.slack: {0:?} is longer than 1s")]
+    Slack(Duration),
+    /// A weight that is none.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
     /// The window is outside what makes sense.
     #[error("link.window: {0:?} is outside 1ms to 10s")]
     WindowRange(Duration),
@@ -218,12 +254,26 @@ impl Config {
             }
             knobs.pacing_gain_permille = (gain * 1000.0).round() as u32;
         }
-        let device = flags.device.or(file.modem.device).ok_or(ConfigError::NoDevice)?.parse()?;
         let budget = file.modem.budget.as_deref().map(str::parse).transpose();
         let budget = budget.map_err(|error| ConfigError::Rate { key: "modem.budget", error })?;
         let budget = flags.budget.or(budget).unwrap_or(BUDGET);
         let cpu_latency = time("modem.cpu_latency", file.modem.cpu_latency.as_deref())?;
         let routes = if flags.route.is_empty() { file.cc.routes } else { flags.route };
+        let interfaces =
+            if flags.interface.is_empty() { file.modem.interfaces } else { flags.interface };
+        let downlink = downlink::Plan::merge(file.downlink, flags.downlink, &name, &interfaces)?;
+        let device = match flags.device.or(file.modem.device) {
+            Some(text) => Some(text.parse()?),
+            None if downlink.needs_no_modem() => None,
+            None => return Err(ConfigError::NoDevice),
+        };
+        let sharing = share::sharing(
+            flags.share.or(file.cc.share).unwrap_or(ShareWord::Equal),
+            flags.application.or(file.cc.application).unwrap_or(ApplicationWord::User),
+            file.cc.weights,
+            &flags.weight,
+            !interfaces.is_empty(),
+        )?;
         Ok(Self {
             device,
             mask: !flags.no_mask && file.modem.mask.unwrap_or(true),
@@ -231,16 +281,19 @@ impl Config {
             link,
             name,
             knobs,
+            sharing,
+            interfaces,
             default: flags.default || file.cc.default,
             routes,
             board: flags.board.or(file.board.name),
             kpis: if flags.kpi.is_empty() { file.board.kpis } else { flags.kpi },
             cpu_latency: flags.cpu_latency.or(cpu_latency),
+            downlink,
         })
     }
 }
 
-fn time(key: &'static str, text: Option<&str>) -> Result<Option<Duration>, ConfigError> {
+pub(super) fn time(key: &'static str, text: Option<&str>) -> Result<Option<Duration>, ConfigError> {
     let time = text.map(humantime::parse_duration).transpose();
     time.map_err(|error| ConfigError::Time { key, error })
 }
@@ -258,7 +311,7 @@ mod tests {
     #[test]
     fn the_example_is_a_configuration() {
         let config = parse(EXAMPLE, Flags::default()).expect("the example");
-        assert_eq!(config.device, Source::Path("/dev/ttyUSB0".into()));
+        assert_eq!(config.device, Some(Source::Path("/dev/ttyUSB0".into())));
         assert_eq!((config.mask, config.budget), (true, Some(BUDGET)));
         assert_eq!(config.link.window, Duration::from_millis(100));
     }
@@ -267,17 +320,27 @@ mod tests {
     fn flags_win_over_the_file() {
         let flags = Flags { device: Some("/dev/pts/7".into()), ..Flags::default() };
         let config = parse("[modem]\ndevice = '/dev/ttyUSB0'", flags).expect("fine");
-        assert_eq!(config.device, Source::Path("/dev/pts/7".into()));
+        assert_eq!(config.device, Some(Source::Path("/dev/pts/7".into())));
     }
 
     #[test]
     fn a_modem_can_be_left_alone_and_a_budget_can_be_none() {
         let file = "[modem]\ndevice = 'tcp:phone:43555'\nmask = false\nbudget = '0bit'";
         let config = parse(file, Flags::default()).expect("fine");
-        assert_eq!(config.device, Source::Tcp("phone:43555".into()));
+        assert_eq!(config.device, Some(Source::Tcp("phone:43555".into())));
         assert_eq!((config.mask, config.budget), (false, None));
         let error = parse("[modem]\ndevice = 'tcp:phone'", Flags::default()).expect_err("no port");
         assert!(error.to_string().contains("tcp:HOST:PORT"), "{error}");
+    }
+
+    #[test]
+    fn only_a_server_that_hears_its_peers_does_without_a_modem() {
+        let error = parse("", Flags::default()).expect_err("no modem");
+        assert!(matches!(error, ConfigError::NoDevice), "{error}");
+        let error = parse("[downlink]\nsignal = 'window'\npeers = true", Flags::default());
+        assert!(matches!(error, Err(ConfigError::NoDevice)));
+        let config = parse("[downlink]\npeers = true", Flags::default()).expect("a server");
+        assert_eq!(config.device, None);
     }
 
     #[test]
@@ -289,6 +352,21 @@ mod tests {
         assert_eq!(config.cpu_latency, Some(Duration::from_micros(20)));
         let flags = Flags { cpu_latency: Some(Duration::ZERO), ..Flags::default() };
         assert_eq!(parse(&file, flags).expect("fine").cpu_latency, Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn flows_share_alike_unless_told_otherwise() {
+        let device = "[modem]\ndevice = 'x'\n";
+        let config = parse(device, Flags::default()).expect("fine");
+        assert_eq!(config.sharing, Sharing::default());
+        let file = format!(
+            "{device}interfaces = ['wwan0']\n[cc]\nshare = 'weighted'\n[cc.weights]\n'port:443' = 2"
+        );
+        let config = parse(&file, Flags::default()).expect("fine");
+        assert!(config.sharing.others && config.sharing.weights.len() == 1);
+        let flags = Flags { weight: vec!["port:80=1".into()], ..Flags::default() };
+        assert_eq!(parse(&file, flags).expect("fine").sharing.weights.len(), 2);
+        assert!(parse(&format!("{device}[cc]\nshare = 'fair'"), Flags::default()).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::io;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use sounding_bpf::Transition;
+use sounding_bpf::{Signal, Transition, Walked};
 use sounding_diag::LogCode;
 use sounding_diag::session::Event;
 use sounding_link::{Counts, LinkEstimate};
@@ -51,9 +51,68 @@ impl Events {
         });
     }
 
+    /// A server without a modem is ready.
+    pub(crate) fn serving(&mut self, name: &str) {
+        self.say(&json!({ "event": "ready", "name": name }), || {
+            Some(format!("{name} is in the kernel, hearing its peers; Ctrl-C ends it"))
+        });
+    }
+
+    pub(crate) fn peers(&mut self, adopted: Walked) {
+        let Walked { reached, refused } = adopted;
+        let event = json!({ "event": "peers", "adopted": reached, "refused": refused });
+        self.say(&event, || {
+            Some(format!("peers are heard, by {reached} open connections too{}", but(refused)))
+        });
+    }
+
+    pub(crate) fn downlink(&mut self, signal: Signal, adopted: Walked) {
+        let Walked { reached, refused } = adopted;
+        let event = json!({
+            "event": "downlink",
+            "signal": word(signal),
+            "adopted": reached,
+            "refused": refused,
+        });
+        self.say(&event, || {
+            Some(format!(
+                "senders are told what the downlink carries, those of {reached} open connections too{}",
+                but(refused)
+            ))
+        });
+    }
+
     pub(crate) fn no_priority(&mut self, refused: &io::Error) {
         self.say(&json!({ "event": "no_priority", "reason": refused.to_string() }), || {
             Some(words::no_priority(refused))
+        });
+    }
+
+    /// Other flows that leave by a network device are counted from here on, or are not.
+    pub(crate) fn counting(&mut self, interface: &str, why_not: Option<&io::Error>) {
+        let reason = why_not.map(ToString::to_string);
+        let event = json!({
+            "event": if reason.is_none() { "counting" } else { "not_counting" },
+            "interface": interface,
+            "reason": reason,
+        });
+        self.say(&event, || {
+            Some(match &reason {
+                None => format!("flows that leave by {interface} share the link"),
+                Some(why) => format!(
+                    "{interface}: {why}: of the flows that leave by it only those of this algorithm are counted; looked for again"
+                ),
+            })
+        });
+    }
+
+    /// The machine woke up: what was known of the link is of before.
+    pub(crate) fn slept(&mut self, slept: Duration) {
+        self.say(&json!({ "event": "slept", "slept_s": slept.as_secs_f64() }), || {
+            Some(format!(
+                "this machine slept for {:.0} s: flows go on as BBR until the modem is heard again",
+                slept.as_secs_f64()
+            ))
         });
     }
 
@@ -85,6 +144,7 @@ impl Events {
     pub(crate) fn estimate(&mut self, now: HostInstant, estimate: &LinkEstimate) {
         let event = json!({
             "event": "estimate",
+            "direction": estimate.direction.to_string(),
             "at_ns": now.as_nanos(),
             "rate_bits_per_sec": estimate.rate.bits_per_sec(),
             "bound": estimate.bound.to_string(),
@@ -141,6 +201,12 @@ impl Events {
         });
     }
 
+    /// The last words of a server without a modem.
+    pub(crate) fn served(self) {
+        let line = line(self.json, &json!({ "event": "done" }), || None);
+        self.outbox.finish(line.unwrap_or_default());
+    }
+
     /// The last words; waits a moment for a reader that is behind.
     pub(crate) fn done(self, counts: &Counts, switched_off: &[LogCode]) {
         let stream = &counts.stream;
@@ -180,6 +246,14 @@ fn line(json: bool, event: &Json, sentence: impl FnOnce() -> Option<String>) -> 
     } else {
         sentence().map(|sentence| format!("sounding: {sentence}"))
     }
+}
+
+/// Connections that could not be taken on.
+fn but(refused: u64) -> String {
+    if refused == 0 {
+        return String::new();
+    }
+    format!("; {refused} are left as they are: this kernel takes on only those that begin")
 }
 
 /// The name of a state or a reason as people and programs read it.

@@ -1,9 +1,13 @@
 //! The daemon: modem to link to kernel.
 
 mod config;
+mod downlink;
 mod events;
+mod others;
 mod outbox;
 mod reopen;
+mod share;
+mod sleep;
 pub(crate) mod told;
 
 use std::path::PathBuf;
@@ -26,8 +30,11 @@ use sounding_units::HostInstant;
 use crate::guard::Guard;
 use crate::{board, signals, words};
 use config::{Config, Flags};
+use downlink::Receiving;
 use events::Events;
+use others::Others;
 use reopen::Reopening;
+use sleep::Sleep;
 
 /// Feeds the modem's view of the link to the kernel, until Ctrl-C
 #[derive(Args, Debug)]
@@ -39,11 +46,18 @@ changed is put back when it ends, also when it is killed.
 The modem is asked who it is and given the smallest log mask that an estimate needs; the mask found is put back at the end.
 A port that does not answer is read as it is. Where the port offers it, the modem's buffer is drained every millisecond.
 
+With --downlink it also throttles who sends to this machine to what the downlink carries, by the receive windows of its
+sockets; what sends need not know of it. Where the other end is a server of yours, --downlink option writes the rate into
+the acknowledgements, and `sounding run --peers` there has its flows obey it.
+
 Examples:
   sudo sounding run --device /dev/ttyUSB0
   sudo sounding run --device /dev/wwan0qcdm0 --budget 1Mbit
   sudo sounding run --device tcp:192.168.1.5:43555 --no-mask
   sudo sounding run --device /dev/ttyUSB0 --default
+  sudo sounding run --device /dev/ttyUSB0 --downlink window --interface wwan0
+  sudo sounding run --peers --default               on a server
+  sudo sounding run --device /dev/ttyUSB0 --interface wwan0 --share app
   sudo sounding run --config /etc/sounding.toml
   iperf3 --client HOST --congestion biscay          a flow that uses it")]
 pub(crate) struct Run {
@@ -90,10 +104,19 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     }
     let stop = signals::stop_flag().into_diagnostic()?;
     // Before this thread asks for a real-time priority, which its threads would inherit.
-    let events = Events::new(args.json).into_diagnostic()?;
+    let mut events = Events::new(args.json).into_diagnostic()?;
+
+    let bpf = sounding_bpf::Config {
+        name: config.name.clone(),
+        knobs: config.knobs,
+        sharing: config.sharing.clone(),
+    };
+    let Some(device) = config.device.clone() else {
+        return downlink::serve(&config, &bpf, &stop, events).map(|()| ExitCode::SUCCESS);
+    };
 
     // The port first: a wrong device then leaves the kernel untouched.
-    let port = open(&config.device)?;
+    let port = open(&device)?;
     let posts = match &config.board {
         Some(name) => Some(Posts::new(name, &config.kpis)?),
         None => None,
@@ -101,14 +124,16 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     let wanted = config.mask.then(|| {
         // What the estimate needs first: the budget takes from the end.
         let channel = config.link.method.channel_codes();
-        let needed = sounding_kpi::codes(config.link.direction).iter().chain(channel).copied();
+        let other = config.downlink.reads_besides(config.link.direction);
+        let besides = other.map_or(&[][..], sounding_kpi::codes);
+        let needed = sounding_kpi::codes(config.link.direction).iter().chain(besides);
+        let needed = needed.chain(channel).copied();
         let posted = posts.iter().flat_map(|posts| posts.subscription.codes());
         Wanted {
             codes: needed.chain(posted).collect(),
             budget_bytes_per_sec: config.budget.map(|rate| rate.bits_per_sec() / 8),
         }
     });
-    let bpf = sounding_bpf::Config { name: config.name.clone(), knobs: config.knobs };
     let biscay = Biscay::load(&bpf).into_diagnostic()?;
     let mut guard = Guard::start().into_diagnostic()?;
     if config.default {
@@ -117,17 +142,22 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     for route in &config.routes {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
+    let peers = config.downlink.listen(&biscay, &mut events)?;
+    let receiving = config.downlink.tell(config.link, &mut guard, &mut events)?;
     let _awake = words::awake(config.cpu_latency)?;
     let refused = prefer_this_thread().err();
 
     let mut daemon = Daemon {
         sounder: Sounder::new(config.link),
         biscay,
-        source: config.device,
+        others: Others::new(config.interfaces),
+        source: device,
+        receiving,
         published: HostInstant::default(),
         opened: monotonic_now(),
         warned_mute: false,
         beaten: None,
+        sleep: Sleep::default(),
         posts,
         events,
     };
@@ -140,9 +170,10 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     let served = daemon.serve(&mut live, &stop);
     // Masks go back also where the port fails.
     let outcome = served.and(daemon.put_back(&mut live));
-    let Daemon { sounder, biscay, events, .. } = daemon;
-    // The program first, then what points to it by name; last words wait for their reader, so they come last.
-    drop(biscay);
+    let Daemon { sounder, biscay, others, receiving, events, .. } = daemon;
+    drop(others);
+    // The programs first, then what points to them by name; last words wait for their reader, so they come last.
+    drop((receiving, peers, biscay));
     drop(guard);
     events.done(&sounder.counts(), live.switched_off());
     outcome.map(|()| ExitCode::SUCCESS)
@@ -161,12 +192,16 @@ fn open(source: &Source) -> Result<Box<dyn Transport>> {
 struct Daemon {
     sounder: Sounder,
     biscay: Biscay,
+    others: Others,
     source: Source,
+    /// The other direction, if senders are told of it.
+    receiving: Option<Receiving>,
     published: HostInstant,
     opened: HostInstant,
     warned_mute: bool,
     /// When the last heartbeat was.
     beaten: Option<HostInstant>,
+    sleep: Sleep,
     posts: Option<Posts>,
     events: Events,
 }
@@ -200,6 +235,9 @@ impl Daemon {
                 if self.read(live, &mut buffer)? == Read::Closed {
                     self.sounder.handle_disconnect();
                     self.feed().invalidate();
+                    if let Some(receiving) = &mut self.receiving {
+                        receiving.handle_disconnect();
+                    }
                     self.events.closed(&self.source);
                     if self.source.may_return() {
                         reopening = Some(Reopening::start(self.source.clone()).into_diagnostic()?);
@@ -253,6 +291,9 @@ impl Daemon {
                 Framing::Hdlc => self.sounder.handle_bytes(arrival, bytes, watch),
                 Framing::Packet => self.sounder.handle_payload(arrival, bytes, watch),
             }
+            if let Some(receiving) = &mut self.receiving {
+                receiving.handle_bytes(now, framing, bytes);
+            }
             if let Some(posts) = &mut self.posts {
                 posts.publisher.post();
             }
@@ -264,8 +305,20 @@ impl Daemon {
     fn attend(&mut self, live: &mut Live) {
         let now = monotonic_now();
         live.tick(now);
+        if let Some(slept) = self.sleep.look() {
+            self.sounder.handle_disconnect();
+            self.feed().invalidate();
+            if let Some(receiving) = &mut self.receiving {
+                receiving.handle_disconnect();
+            }
+            self.events.slept(slept);
+        }
         self.beat(now);
         self.publish(now);
+        if let Some(receiving) = &mut self.receiving {
+            receiving.attend(now, &mut self.events);
+        }
+        self.others.attend(now, &self.biscay, &mut self.events);
         while let Some(event) = live.poll_event() {
             self.events.session(&event);
         }

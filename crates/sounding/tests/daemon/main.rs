@@ -1,10 +1,15 @@
 //! The daemon as it runs on a device: a modem on a pty, the real kernel, real TCP flows, and what may go wrong with
 //! any of them. Needs root; skipped aloud elsewhere.
 
+mod beside;
+mod drills;
+mod feed;
 mod reader;
 mod restore;
 mod rig;
 mod session;
+mod sharing;
+mod users;
 
 use std::time::Duration;
 

@@ -1,20 +1,24 @@
 //! A modem on a pty, the daemon, and an emulated link with a flow over it.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::Value as Json;
+use sounding_bpf::inventory::{Object, held_by};
 use sounding_emu::{Config, Direction, Emulation, Outcome};
 use sounding_host::monotonic_now;
 use sounding_lab::daemon::Daemon;
-use sounding_lab::flow::{RunningTcp, TcpFlow};
+use sounding_lab::flow::RunningTcp;
 use sounding_lab::radio::RadioLink;
 use sounding_modem::{Pacing, Pty, Replay};
 use sounding_sim::PathConfig;
-use sounding_trace::Steps;
+use sounding_trace::{Steps, Trace};
 use sounding_units::{HostInstant, Rate};
+
+use crate::beside::{self, Ran, Track};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 const LINK_LASTS: Duration = Duration::from_secs(12);
@@ -25,6 +29,7 @@ pub(crate) struct Rig {
     pty: Option<Pty>,
     daemon: Option<Daemon>,
     emulation: Option<Emulation>,
+    program: PathBuf,
     name: String,
     /// How much of the link's time has been replayed.
     replayed: Duration,
@@ -42,30 +47,67 @@ pub(crate) fn skipped() -> bool {
 
 impl Rig {
     pub(crate) fn start(name: &str) -> Option<Self> {
+        let link = || RadioLink::generated(1, LINK_LASTS).expect("a link");
+        let config = |link: &RadioLink| {
+            let delay = Duration::from_millis(20);
+            let up = PathConfig { delay, ..PathConfig::new(link.offered.clone()) };
+            let wide = Steps::constant(Rate::from_bits_per_sec(100_000_000));
+            let down = PathConfig { delay, ..PathConfig::new(wide) };
+            Config { record: true, ..Config::new(up, down) }
+        };
+        Self::make(name, link, config, Path::new(PROGRAM))
+    }
+
+    /// A radio of 12 Mbit/s, so that what is seen comes of the drill and not of the link.
+    pub(crate) fn steady(name: &str) -> Option<Self> {
+        Self::steady_by(name, Path::new(PROGRAM))
+    }
+
+    /// The same, its daemon started by another program that becomes it.
+    pub(crate) fn steady_by(name: &str, program: &Path) -> Option<Self> {
+        let link = || {
+            let every_millisecond = Trace::from_millis((1..=1000).collect()).expect("a trace");
+            RadioLink::of_trace("steady", every_millisecond, LINK_LASTS)
+        };
+        Self::make(name, link, |link| beside::over(link.offered.clone()), program)
+    }
+
+    fn make(
+        name: &str,
+        link: impl Fn() -> RadioLink,
+        config: impl Fn(&RadioLink) -> Config,
+        program: &Path,
+    ) -> Option<Self> {
         if skipped() {
             return None;
         }
-        let link = RadioLink::generated(1, LINK_LASTS).expect("a link");
+        let link = link();
         let folder = tempfile::tempdir().expect("a folder");
         let pty = Pty::create(Some(&tty(folder.path()))).expect("a pty");
         let name = format!("{}_{name}", std::process::id() % 1_000_000);
-        let flags = ["--bound", "capacity"];
-        let daemon = Daemon::start(Path::new(PROGRAM), &tty(folder.path()), &name, &flags);
-        let delay = Duration::from_millis(20);
-        let up = PathConfig { delay, ..PathConfig::new(link.offered.clone()) };
-        let wide = Steps::constant(Rate::from_bits_per_sec(100_000_000));
-        let down = PathConfig { delay, ..PathConfig::new(wide) };
-        let config = Config { record: true, ..Config::new(up, down) };
-        Some(Self {
+        let config = config(&link);
+        let mut rig = Self {
             link,
             folder,
             pty: Some(pty),
-            daemon: Some(daemon.expect("the daemon is ready")),
-            emulation: Some(Emulation::start(config).expect("an emulation")),
+            daemon: None,
+            emulation: None,
+            program: program.into(),
             name,
             replayed: Duration::ZERO,
             noise_began: HostInstant::default(),
-        })
+        };
+        rig.start_daemon();
+        rig.emulation = Some(Emulation::start(config).expect("an emulation"));
+        Some(rig)
+    }
+
+    /// A daemon under the rig's name at the rig's modem.
+    pub(crate) fn start_daemon(&mut self) {
+        let device = tty(self.folder.path());
+        let flags = ["--bound", "capacity"];
+        let daemon = Daemon::start(&self.program, &device, &self.name, &flags);
+        self.daemon = Some(daemon.expect("the daemon is ready"));
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -74,8 +116,34 @@ impl Rig {
 
     /// An upload under the daemon's algorithm, until it is stopped.
     pub(crate) fn upload(&self) -> RunningTcp {
-        let flow = TcpFlow { congestion: Some(self.name.clone()), ..TcpFlow::new(Direction::Up) };
-        flow.start(self.emulation.as_ref().expect("running")).expect("a flow")
+        beside::upload(self.emulation.as_ref().expect("running"), &self.name)
+    }
+
+    /// A flow of the kernel's own over a link like the rig's.
+    pub(crate) fn stock(&self) -> Track {
+        Track::start(beside::over(self.link.offered.clone()), "bbr")
+    }
+
+    /// BPF objects that the daemon holds.
+    pub(crate) fn objects(&self) -> BTreeSet<Object> {
+        self.daemon.as_ref().map(|daemon| held_by(daemon.id())).unwrap_or_default()
+    }
+
+    /// Whether the daemon has not been ended.
+    pub(crate) fn has_daemon(&self) -> bool {
+        self.daemon.is_some()
+    }
+
+    /// Ends the flow and the emulation.
+    pub(crate) fn end(&mut self, flow: RunningTcp) -> Ran {
+        let flow = flow.abort().expect("the flow ends in good order");
+        let report = self.emulation.take().expect("running").stop().expect("a report");
+        Ran { flow, records: report.records }
+    }
+
+    /// From here on the modem's clock begins anew, as after a reboot.
+    pub(crate) fn reset_clock(&mut self) {
+        self.replayed = Duration::ZERO;
     }
 
     /// Lets the modem write the next stretch of its records, at their pace.

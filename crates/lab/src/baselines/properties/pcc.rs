@@ -65,7 +65,8 @@ pub(super) const VIVACE: &[Property] = &[
         at_loss("vivace", &[5])
     }),
     says("vivace", "link used at 10 %", "Vivace: c 11.35, 5 % and no more", [0.0, 0.3], "", |_| {
-        at_loss("vivace", &[100])
+        // Two rates have to differ in what they lose by chance: it takes a minute to come down.
+        vec![used_despite_loss("vivace", 100, (60, 120))]
     }),
     says("vivace", "link used from 30 s after a fall to a third on", "Vivace", [0.8, 1.0], "", |_| {
         vec![used(&fallen(), 4)]
@@ -78,5 +79,5 @@ pub(super) const VIVACE: &[Property] = &[
     says("vivace", "two flows share, a BDP of buffer (Jain)", "Vivace", [0.9, 1.0], "", |rig| {
         vec![rig.rivals(&["vivace", "vivace"], BDP, 60, 240).jain()]
     })
-    .note("a full buffer has no slope, and of loss 5 % are borne: what should move the rates together is weak; no more is known"),
+    .note("the authors' program (PCC-Uspace) over the same link: 5.7 and 5.9 Mbit/s; with one pair a step, as in the paper, 0.76 here"),
 ];

@@ -1,0 +1,101 @@
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sounding_bpf::OwnCgroup;
+use sounding_emu::Emulation;
+use sounding_modem::{Behaviour, Place};
+
+use super::DownlinkError;
+use crate::daemon::{Daemon, DaemonError};
+use crate::emulate::{Emulated, Ended, Settings, Users};
+use crate::plan::Text;
+
+/// A phone in a cell of LTE, a server behind 20 ms of wire, and room for a daemon at each.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    emulated: Emulated,
+    program: PathBuf,
+    own: &'a OwnCgroup,
+    /// Part of the names in the kernel, so that scenes beside each other do not meet.
+    seed: u32,
+}
+
+/// Longer than any flow: the network goes on until it is stopped.
+const LASTS: Duration = Duration::from_secs(3600);
+
+impl<'a> Scene<'a> {
+    /// Starts it. Sockets that are made from here on by this process are `own`'s, and nobody else's are touched.
+    pub fn start(program: &Path, seed: u32, own: &'a OwnCgroup) -> Result<Self, DownlinkError> {
+        let runs = text(seed).runs()?;
+        let settings = Settings {
+            users: Users::Flows { program: program.to_path_buf() },
+            place: Place::Pty(None),
+            behaviour: Behaviour::default(),
+            overhead_percent: 10,
+        };
+        let emulated = Emulated::start(&runs[0], &settings)?;
+        Ok(Self { emulated, program: program.to_path_buf(), own, seed })
+    }
+
+    /// The network, the phone at its near end.
+    pub fn emulation(&self) -> &Emulation {
+        self.emulated.emulation()
+    }
+
+    /// What the kernel calls what a daemon has there.
+    fn name(&self, who: &str) -> String {
+        format!("{}{who}{}", std::process::id() % 1_000_000, self.seed)
+    }
+
+    /// Runs `work` with a daemon on the phone that reads its modem and tells senders by `signal`.
+    pub fn on_device<T: Send>(
+        &self,
+        signal: &str,
+        work: impl FnOnce(Daemon) -> T + Send,
+    ) -> Result<T, DownlinkError> {
+        let modem = self.emulated.modems().first().ok_or(DaemonError::NotReady)?;
+        let source = Path::new(&modem.source);
+        let name = self.name("dl");
+        let cgroup = self.own.path().to_string_lossy().into_owned();
+        let flags = ["--downlink", signal, "--cgroup", cgroup.as_str()];
+        // The daemon ends with the thread that started it.
+        self.emulation().near().enter(|| {
+            let daemon = Daemon::start(&self.program, source, &name, &flags)?;
+            Ok(work(daemon))
+        })?
+    }
+
+    /// Runs `work` with a daemon on the server whose flows obey what devices say; it hears the name to send by.
+    pub fn on_server<T: Send>(
+        &self,
+        work: impl FnOnce(&str, Daemon) -> T + Send,
+    ) -> Result<T, DownlinkError> {
+        let name = self.name("sv");
+        let cgroup = self.own.path().to_string_lossy().into_owned();
+        self.emulation().far().enter(|| {
+            let daemon = Daemon::serve(&self.program, &name, &["--cgroup", &cgroup])?;
+            Ok(work(&name, daemon))
+        })?
+    }
+
+    /// Where the daemon on the phone keeps what outlives it.
+    pub fn pins(&self) -> PathBuf {
+        Path::new("/run/sounding").join(self.name("dl"))
+    }
+
+    /// Ends it.
+    pub fn stop(self) -> Result<Ended, DownlinkError> {
+        Ok(self.emulated.stop()?)
+    }
+}
+
+fn text(seed: u32) -> Text {
+    let text = format!(
+        "duration = \"{}s\"\nseeds = [{seed}]\nwire = {{ delay = \"20ms\" }}\n\
+         [[cell.carriers]]\nprb = 50\n[[cell.devices]]\nmodem = {{}}\n\
+         channel = {{ kind = \"script\", levels = [{{ at_s = 0.0, sinr_db = 15.0 }}], fading = {{}} }}\n\
+         [[flows]]\ndirection = \"down\"\ncontroller = \"cubic\"\n",
+        LASTS.as_secs(),
+    );
+    Text::new("downlink", text, PathBuf::new())
+}

@@ -1,0 +1,72 @@
+//! What a process has, and what a network namespace is set to.
+
+use std::fs;
+use std::process::Command;
+
+/// What this process holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    descriptors: usize,
+    threads: usize,
+}
+
+impl Held {
+    pub(super) fn now() -> Self {
+        let count = |folder: &str| fs::read_dir(folder).map_or(0, Iterator::count);
+        Self { descriptors: count("/proc/self/fd"), threads: count("/proc/self/task") }
+    }
+
+    /// What there is more of than before, in words.
+    pub(super) fn more_than(self, before: Self) -> Option<String> {
+        let more = self.descriptors > before.descriptors || self.threads > before.threads;
+        more.then(|| format!("left open: {self:?} after a round, {before:?} after the first"))
+    }
+}
+
+/// What a daemon changes of the namespace that it runs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Settings {
+    default: String,
+    routes: String,
+}
+
+impl Settings {
+    /// Of the calling thread's namespace.
+    pub(super) fn now() -> Self {
+        let default = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+        let routes = Command::new("ip").args(["route", "show"]).output();
+        Self {
+            default: default.unwrap_or_default().trim().into(),
+            routes: routes.map_or_else(
+                |error| error.to_string(),
+                |output| String::from_utf8_lossy(&output.stdout).trim().into(),
+            ),
+        }
+    }
+}
+
+/// The resident set of a process in KiB; `None` if there is no such process.
+pub(super) fn resident_kib(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_memory_and_one_that_is_not_there_has_none() {
+        assert!(resident_kib(std::process::id()) > Some(100));
+        assert_eq!(resident_kib(u32::MAX), None);
+    }
+
+    #[test]
+    fn only_more_than_before_is_told_of() {
+        let before = Held { descriptors: 10, threads: 2 };
+        assert_eq!(before.more_than(before), None);
+        assert_eq!(Held { descriptors: 9, ..before }.more_than(before), None);
+        assert!(Held { threads: 3, ..before }.more_than(before).is_some());
+    }
+}

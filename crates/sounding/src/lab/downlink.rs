@@ -1,0 +1,35 @@
+use std::process::ExitCode;
+use std::time::Duration;
+
+use miette::IntoDiagnostic;
+use sounding_lab::downlink::{Plan, Row, run};
+
+use super::Output;
+
+/// A download over a modelled cell: as it is, with its receive window held by the device, and with a sender that obeys the
+/// device's TCP option
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// How long each flow sends; the first fifth is not measured
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Seeds of the cell, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: u32,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) fn execute(args: Args) -> miette::Result<ExitCode> {
+    let program = std::env::current_exe().into_diagnostic()?;
+    let plan = Plan { duration: args.duration, seeds: args.seeds, program };
+    let progress = |row: &Row| {
+        eprintln!("{:?}, seed {}: {:.2} Mbit/s", row.way, row.seed, row.throughput_mbit_per_sec);
+    };
+    let result = run(&plan, progress).into_diagnostic()?;
+    let text = result.to_string();
+    args.output.write(&text, &format!("```\n{text}```\n\n{}", result.provenance), &result)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,241 @@
+//! The other direction: what the downlink carries goes to whoever sends to this machine, or comes from whoever this machine
+//! sends to.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Result, WrapErr};
+use serde::Deserialize;
+use sounding_bpf::{Biscay, Downlink, DownlinkConfig, DownlinkError, EXID, Peers, PeersConfig};
+use sounding_kpi::Direction;
+use sounding_link::{Arrival, Sounder};
+use sounding_modem::Framing;
+use sounding_units::HostInstant;
+
+use super::config::{Config, ConfigError, time};
+use super::events::Events;
+use super::{PUBLISH_EVERY, TICK, wire};
+use crate::guard::Guard;
+use crate::words::SignalWord;
+
+#[derive(Args, Debug, Default)]
+#[group(id = "downlink_flags")]
+pub(super) struct Flags {
+    /// Tell whoever sends to this machine what the downlink carries: by the receive window, which any TCP obeys, or by a
+    /// TCP option, which a server obeys that runs with --peers
+    #[arg(long, value_enum, value_name = "HOW")]
+    downlink: Option<SignalWord>,
+    /// With --downlink: queue that the receive window has room for above the round-trip time
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    slack: Option<Duration>,
+    /// Obey what the device at a connection's other end says of its downlink in a TCP option; no modem is needed then
+    #[arg(long)]
+    peers: bool,
+    /// With --downlink and --peers: the cgroup (v2) whose sockets it is about; without it, the whole machine's
+    #[arg(long, value_name = "DIR")]
+    cgroup: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct File {
+    signal: Option<SignalWord>,
+    slack: Option<String>,
+    peers: bool,
+    cgroup: Option<PathBuf>,
+    exid: Option<u16>,
+}
+
+/// What is done for the downlink.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// As a device.
+    device: Option<DownlinkConfig>,
+    /// As a server.
+    server: Option<PeersConfig>,
+}
+
+impl Plan {
+    /// `name` is what the pins are called, `interfaces` are the modem's: of several nobody knows which one a socket receives
+    /// from before it does.
+    pub(super) fn merge(
+        file: File,
+        flags: Flags,
+        name: &str,
+        interfaces: &[String],
+    ) -> Result<Self, ConfigError> {
+        let exid = file.exid.unwrap_or(EXID);
+        let cgroup = flags.cgroup.or(file.cgroup);
+        let slack = time("downlink.slack", file.slack.as_deref())?;
+        let usual = DownlinkConfig::default();
+        let slack = flags.slack.or(slack).unwrap_or(usual.slack);
+        if slack > Duration::from_secs(1) {
+            return Err(ConfigError::Slack(slack));
+        }
+        let device = flags.downlink.or(file.signal).map(|signal| DownlinkConfig {
+            cgroup: cgroup.clone(),
+            interface: match interfaces {
+                [one] => Some(one.clone()),
+                _ => None,
+            },
+            signal: signal.into(),
+            slack,
+            exid,
+            pin: Some(name.into()),
+            ..usual
+        });
+        let server = (flags.peers || file.peers).then_some(PeersConfig { cgroup, exid });
+        Ok(Self { device, server })
+    }
+
+    /// Whether something can be done without a modem.
+    pub(super) fn needs_no_modem(&self) -> bool {
+        self.server.is_some() && self.device.is_none()
+    }
+
+    /// Directions whose records are needed besides `of`.
+    pub(super) fn reads_besides(&self, of: Direction) -> Option<Direction> {
+        self.device.as_ref().map(|_| Direction::Downlink).filter(|reads| *reads != of)
+    }
+
+    /// Has flows under `biscay` obey their peers, if that is wanted.
+    pub(super) fn listen(&self, biscay: &Biscay, events: &mut Events) -> Result<Option<Peers>> {
+        let Some(config) = &self.server else { return Ok(None) };
+        let peers = Peers::attach(biscay, config).map_err(told)?;
+        events.peers(peers.adopt().map_err(told)?);
+        Ok(Some(peers))
+    }
+
+    /// Has senders told, if that is wanted.
+    pub(super) fn tell(
+        &self,
+        link: sounding_link::Config,
+        guard: &mut Guard,
+        events: &mut Events,
+    ) -> Result<Option<Receiving>> {
+        let Some(config) = &self.device else { return Ok(None) };
+        let downlink = Downlink::load(config).map_err(told)?;
+        if let Some(pins) = downlink.pins() {
+            guard.keep_pins(pins).into_diagnostic()?;
+        }
+        events.downlink(config.signal, downlink.adopt().map_err(told)?);
+        let link = sounding_link::Config { direction: Direction::Downlink, ..link };
+        let published = HostInstant::default();
+        Ok(Some(Receiving { sounder: Sounder::new(link), downlink, published }))
+    }
+}
+
+fn told(error: DownlinkError) -> miette::Report {
+    let cure = error.cure();
+    miette::miette!(help = cure, "{error}")
+}
+
+/// The downlink of the modem that is read.
+pub(super) struct Receiving {
+    sounder: Sounder,
+    downlink: Downlink,
+    published: HostInstant,
+}
+
+impl Receiving {
+    pub(super) fn handle_bytes(&mut self, now: HostInstant, framing: Framing, bytes: &[u8]) {
+        let arrival = Arrival::At(now);
+        match framing {
+            Framing::Hdlc => self.sounder.handle_bytes(arrival, bytes, |_, _| {}),
+            Framing::Packet => self.sounder.handle_payload(arrival, bytes, |_, _| {}),
+        }
+    }
+
+    pub(super) fn handle_disconnect(&mut self) {
+        self.sounder.handle_disconnect();
+        self.downlink.feed().invalidate();
+    }
+
+    pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) {
+        self.downlink.feed().heartbeat(now);
+        if now - self.published < PUBLISH_EVERY {
+            return;
+        }
+        self.published = now;
+        let estimate = self.sounder.estimate(now);
+        if estimate.is_usable() {
+            self.downlink.feed().publish(&wire(&estimate, now));
+        } else {
+            self.downlink.feed().invalidate();
+        }
+        events.estimate(now, &estimate);
+    }
+}
+
+/// Serves flows whose other ends say what they carry, until `stop`.
+pub(super) fn serve(
+    config: &Config,
+    bpf: &sounding_bpf::Config,
+    stop: &AtomicBool,
+    mut events: Events,
+) -> Result<()> {
+    let biscay = Biscay::load(bpf).into_diagnostic()?;
+    let peers = config.downlink.listen(&biscay, &mut events).wrap_err("peers are not heard")?;
+    let mut guard = Guard::start().into_diagnostic()?;
+    if config.default {
+        guard.set_default(&config.name).into_diagnostic()?;
+    }
+    for route in &config.routes {
+        guard.set_route(route, &config.name).into_diagnostic()?;
+    }
+    events.serving(&config.name);
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(TICK);
+        while let Some(transition) = biscay.poll_transition() {
+            events.transition(&transition);
+        }
+    }
+    drop((peers, biscay, guard));
+    events.served();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(file: &str, flags: Flags) -> Result<Plan, ConfigError> {
+        Plan::merge(toml::from_str(file).expect("TOML"), flags, "biscay", &["wwan0".into()])
+    }
+
+    #[test]
+    fn nobody_is_told_and_nobody_heard_unless_that_is_asked_for() {
+        let plan = plan("", Flags::default()).expect("fine");
+        assert!(plan.device.is_none() && plan.server.is_none());
+        assert_eq!(plan.reads_besides(Direction::Uplink), None);
+    }
+
+    #[test]
+    fn a_device_reads_the_downlink_too() {
+        let flags = Flags { downlink: Some(SignalWord::Both), ..Flags::default() };
+        let plan = plan("slack = '30ms'\nexid = 7", flags).expect("fine");
+        let device = plan.device.as_ref().expect("asked for");
+        assert_eq!((device.signal, device.exid), (sounding_bpf::Signal::Both, 7));
+        assert_eq!(device.slack, Duration::from_millis(30));
+        assert_eq!(device.pin.as_deref(), Some("biscay"));
+        assert_eq!(device.interface.as_deref(), Some("wwan0"));
+        assert_eq!(plan.reads_besides(Direction::Uplink), Some(Direction::Downlink));
+        assert_eq!(plan.reads_besides(Direction::Downlink), None);
+        assert!(!plan.needs_no_modem());
+    }
+
+    #[test]
+    fn a_server_needs_no_modem_and_shares_the_number_of_the_option() {
+        let plan = plan("peers = true\nexid = 0x1234", Flags::default()).expect("fine");
+        assert!(plan.needs_no_modem());
+        assert_eq!(plan.server.map(|server| server.exid), Some(0x1234));
+    }
+
+    #[test]
+    fn a_slack_of_minutes_is_refused() {
+        let error = plan("signal = 'window'\nslack = '2m'", Flags::default()).expect_err("absurd");
+        assert!(error.to_string().contains("downlink.slack"), "{error}");
+    }
+}

@@ -1,0 +1,164 @@
+//! What every failure drill is judged by: a flow beside a stock one over a link of its own, so that a machine that stands
+//! still holds up both; the windows it had; what the kernel logs meanwhile; and what of the machine is left changed.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::time::Duration;
+
+use sounding_bpf::inventory::{Object, alive};
+use sounding_emu::{Config, Direction, Emulation, Outcome, PacketRecord};
+use sounding_lab::flow::{RunningTcp, TcpFlow, TcpResult};
+use sounding_lab::soak::KernelLog;
+use sounding_sim::{PathConfig, QueueLimit};
+use sounding_trace::{Schedule, Steps};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+/// One way; twice that is the RTT without queue.
+const DELAY: Duration = Duration::from_millis(20);
+/// No flow stands still for longer.
+const LONGEST_STALL: Duration = Duration::from_millis(200);
+/// TCP's least window that does not wait for delayed acknowledgements.
+const LEAST_WINDOW: u32 = 2;
+
+/// A link of this uplink, with room for a tenth of a second of 12 Mbit/s, whose packets are recorded.
+pub(crate) fn over(up: impl Into<Schedule>) -> Config {
+    let queue = QueueLimit::bytes(Bytes::new(150_000));
+    let up = PathConfig { delay: DELAY, queue, ..PathConfig::new(up) };
+    let wide = Steps::constant(Rate::from_bits_per_sec(100_000_000));
+    let down = PathConfig { delay: DELAY, ..PathConfig::new(wide) };
+    Config { record: true, ..Config::new(up, down) }
+}
+
+/// An upload that is looked at every ten milliseconds.
+pub(crate) fn upload(emulation: &Emulation, congestion: &str) -> RunningTcp {
+    let flow = TcpFlow {
+        congestion: Some(congestion.into()),
+        sample_every: Duration::from_millis(10),
+        ..TcpFlow::new(Direction::Up)
+    };
+    flow.start(emulation).expect("a flow")
+}
+
+/// An emulation and one flow through it.
+pub(crate) struct Track {
+    emulation: Emulation,
+    flow: RunningTcp,
+}
+
+impl Track {
+    pub(crate) fn start(config: Config, congestion: &str) -> Self {
+        let emulation = Emulation::start(config).expect("an emulation");
+        let flow = upload(&emulation, congestion);
+        Self { emulation, flow }
+    }
+
+    /// The flow, whose socket tells of it.
+    pub(crate) fn flow(&self) -> &RunningTcp {
+        &self.flow
+    }
+
+    pub(crate) fn end(self) -> Ran {
+        let flow = self.flow.abort().expect("the flow ends in good order");
+        let report = self.emulation.stop().expect("a report");
+        Ran { flow, records: report.records }
+    }
+}
+
+/// A flow that has ended, and every packet of its emulation.
+pub(crate) struct Ran {
+    pub(crate) flow: TcpResult,
+    pub(crate) records: Vec<PacketRecord>,
+}
+
+impl Ran {
+    /// The longest time without a packet of the flow at its receiver.
+    fn longest_gap(&self, from: HostInstant, to: HostInstant) -> Duration {
+        let mut last = from;
+        let mut longest = Duration::ZERO;
+        let mut see = |at: HostInstant| {
+            longest = longest.max(at - last);
+            last = at;
+        };
+        for record in self.records.iter().filter(|record| record.flow == self.flow.flow) {
+            match record.outcome {
+                Outcome::Delivered { written, .. } if written >= from && written < to => {
+                    see(written);
+                }
+                _ => {}
+            }
+        }
+        see(to);
+        longest
+    }
+
+    fn least_window(&self) -> u32 {
+        self.flow.samples.iter().map(|sample| sample.info.cwnd).min().unwrap_or_default()
+    }
+}
+
+/// Holds a flow against the stock one between two moments.
+pub(crate) fn judge(what: &str, ours: &Ran, stock: &Ran, from: HostInstant, to: HostInstant) {
+    let (gap, beside) = (ours.longest_gap(from, to), stock.longest_gap(from, to));
+    let window = ours.least_window();
+    println!(
+        "{what}: longest stall {gap:?}, of {} {beside:?}; least window {window}",
+        stock.flow.congestion
+    );
+    assert!(gap <= LONGEST_STALL.max(2 * beside), "{what}: stalled for {gap:?}, stock {beside:?}");
+    assert!(window >= LEAST_WINDOW, "{what}: a window of {window}");
+    assert!(ours.flow.samples.len() > 50, "{what}: {} samples", ours.flow.samples.len());
+}
+
+/// The machine before a drill.
+pub(crate) struct Witness {
+    log: KernelLog,
+    before: Machine,
+}
+
+/// What a daemon that has ended may not have left changed.
+#[derive(Debug, PartialEq, Eq)]
+struct Machine {
+    default: String,
+    routes: String,
+    devices: String,
+    pins: BTreeSet<String>,
+}
+
+impl Machine {
+    fn now() -> Self {
+        let said = |words: &[&str]| {
+            let output = Command::new("ip").args(words).output().expect("ip runs");
+            String::from_utf8(output.stdout).expect("text")
+        };
+        let default = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+        let pins = std::fs::read_dir("/sys/fs/bpf").into_iter().flatten().flatten();
+        Self {
+            default: default.expect("readable"),
+            routes: said(&["route", "show", "table", "all"]),
+            devices: said(&["-brief", "link"]),
+            pins: pins.map(|pin| pin.file_name().to_string_lossy().into_owned()).collect(),
+        }
+    }
+}
+
+impl Witness {
+    pub(crate) fn begin() -> Self {
+        Self { log: KernelLog::watch().expect("the kernel's log"), before: Machine::now() }
+    }
+
+    /// Nothing of `name` and `objects` is there any more, and everything else is as it was.
+    pub(crate) fn end(mut self, name: &str, objects: &BTreeSet<Object>) {
+        assert!(!objects.is_empty(), "the daemon held nothing");
+        let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+        let known = || std::fs::read_to_string(path).expect("readable").contains(name);
+        // Programs go a grace period after the last flow.
+        let gone = (0..1000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            !known() && alive().is_disjoint(objects) && Machine::now() == self.before
+        });
+        let left: Vec<_> = alive().intersection(objects).copied().collect();
+        let after = Machine::now();
+        assert!(gone, "{name}: known {}, left {left:?}, {after:?} for {:?}", known(), self.before);
+        assert_eq!(self.log.alarms(), Vec::<String>::new());
+    }
+}

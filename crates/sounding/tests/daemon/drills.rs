@@ -1,0 +1,234 @@
+//! Failure drills of the daemon: something breaks while a flow runs, and the flow goes on.
+
+use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use libbpf_rs::{MapCore as _, MapHandle};
+use memmap2::MmapOptions;
+use serde_json::Value as Json;
+use sounding_bpf::inventory::Object;
+use sounding_host::monotonic_now;
+use sounding_lab::daemon::Daemon;
+use sounding_modem::Pty;
+use sounding_testdata::steadily;
+
+use crate::beside::{Witness, judge};
+use crate::rig::{self, Rig};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
+
+/// Lets a flow run for a while, then `trouble`, and holds everything to what a drill promises; what the daemon said, if it
+/// lived to say it.
+fn drill(what: &str, mut rig: Rig, witness: Witness, trouble: impl Fn(&mut Rig)) -> Vec<Json> {
+    let stock = rig.stock();
+    let flow = rig.upload();
+    rig.replay_for(Duration::from_millis(1500));
+    let objects = rig.objects();
+    let from = monotonic_now();
+    trouble(&mut rig);
+    let to = monotonic_now();
+    let (ours, stock) = (rig.end(flow), stock.end());
+    judge(what, &ours, &stock, from, to);
+    let events = if rig.has_daemon() { rig.stop() } else { Vec::new() };
+    let name = rig.name().to_string();
+    drop(rig);
+    witness.end(&name, &objects);
+    events
+}
+
+fn states(events: &[Json]) -> Vec<(String, String)> {
+    rig::transitions(events).map(|seen| (seen.to, seen.reason)).collect()
+}
+
+/// The flow went by the modem all the time, but for moments in which the machine held up the daemon, which said so.
+fn assert_followed(events: &[Json]) {
+    let states = states(events);
+    let was_late = events.iter().any(|event| event["event"] == "late");
+    let excused = |reason: &str| reason == "silent" && was_late;
+    let fell = states.iter().filter(|(to, reason)| to != "biscay" && !excused(reason));
+    assert_eq!(fell.collect::<Vec<_>>(), Vec::<&(String, String)>::new(), "{states:?}");
+    assert_eq!(states.last().map(|(to, _)| to.as_str()), Some("biscay"), "{states:?}");
+}
+
+#[test]
+fn a_flow_outlives_a_killed_daemon_and_the_machine_is_as_before() {
+    steadily(|| {
+        let witness = Witness::begin();
+        let Some(rig) = Rig::steady("d_kill") else { return };
+        drill("killed", rig, witness, |rig| {
+            rig.kill_daemon();
+            thread::sleep(Duration::from_secs(2));
+        });
+    });
+}
+
+#[test]
+fn a_modem_that_falls_silent_costs_nothing_but_the_estimate() {
+    steadily(|| {
+        let witness = Witness::begin();
+        let Some(rig) = Rig::steady("d_mute") else { return };
+        let events = drill("silent modem", rig, witness, |rig| {
+            thread::sleep(Duration::from_millis(1500));
+            rig.replay_for(Duration::from_millis(1500));
+        });
+        let states = states(&events);
+        assert!(states.iter().any(|(to, _)| to == "fallback"), "{states:?}");
+        assert_eq!(states.last().map(|(to, _)| to.as_str()), Some("biscay"), "{states:?}");
+    });
+}
+
+#[test]
+fn a_modem_that_reboots_with_another_clock_is_believed_again() {
+    steadily(|| {
+        let witness = Witness::begin();
+        let Some(rig) = Rig::steady("d_boot") else { return };
+        let events = drill("rebooted modem", rig, witness, |rig| {
+            rig.unplug();
+            thread::sleep(Duration::from_secs(1));
+            rig.reset_clock();
+            rig.plug();
+            rig.replay_for(Duration::from_secs(2));
+        });
+        let states = states(&events);
+        assert!(states.iter().any(|(to, _)| to == "fallback"), "{states:?}");
+        assert_eq!(states.last().map(|(to, _)| to.as_str()), Some("biscay"), "{states:?}");
+    });
+}
+
+/// The page that a daemon feeds, as somebody else with the rights may map it.
+fn feed_of(rig: &Rig) -> memmap2::MmapRaw {
+    let maps = rig.objects().into_iter().filter_map(|object| match object {
+        Object::Map(id) => MapHandle::from_map_id(id).ok(),
+        _ => None,
+    });
+    let feed = maps.into_iter().find(|map| map.name() == "feed").expect("a map called feed");
+    MmapOptions::new().len(4096).map_raw(feed.as_fd().as_raw_fd()).expect("the feed maps")
+}
+
+/// Writes garbage over a page until told to stop.
+fn garble(page: &memmap2::MmapRaw, stop: &AtomicBool) {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    while !stop.load(Ordering::Relaxed) {
+        for word in 0..24 {
+            // xorshift64 (Marsaglia): only has to be unlike anything that was there.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            // SAFETY: the page has 512 words; the kernel and the daemon write there too, and nobody holds a reference.
+            unsafe { page.as_mut_ptr().cast::<u64>().add(word).write_volatile(state) };
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_feed_full_of_garbage_is_survived_and_mended() {
+    steadily(|| {
+        let witness = Witness::begin();
+        let Some(rig) = Rig::steady("d_junk") else { return };
+        let events = drill("garbage in the feed", rig, witness, |rig| {
+            let page = feed_of(rig);
+            let stop = AtomicBool::new(false);
+            thread::scope(|scope| {
+                scope.spawn(|| garble(&page, &stop));
+                rig.replay_for(Duration::from_millis(1500));
+                stop.store(true, Ordering::Relaxed);
+            });
+            rig.replay_for(Duration::from_secs(2));
+        });
+        let states = states(&events);
+        // Among the garbage the daemon's own estimates stand for moments, so the flow may have changed often.
+        assert!(states.iter().any(|(to, _)| to == "fallback"), "{states:?}");
+        assert_eq!(states.last().map(|(to, _)| to.as_str()), Some("biscay"), "{states:?}");
+    });
+}
+
+/// Another daemon is refused a name that is taken, and says by whom.
+fn refused(name: &str, device: &Path) {
+    let output = Command::new(PROGRAM)
+        .args(["run", "--name", name, "--device"])
+        .arg(device)
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("registered"), "{said}");
+}
+
+#[test]
+fn a_second_daemon_of_the_same_name_is_refused_and_one_of_another_name_runs_beside() {
+    steadily(|| {
+        let witness = Witness::begin();
+        let Some(rig) = Rig::steady("d_two") else { return };
+        let events = drill("two daemons", rig, witness, |rig| {
+            let pty = Pty::create(None).expect("a pty");
+            let taken = rig.name().to_string();
+            let second = thread::scope(|scope| {
+                let others = scope.spawn(|| {
+                    refused(&taken, pty.path());
+                    let name = format!("{}_d_2nd", std::process::id() % 1_000_000);
+                    let flags = ["--interface", "lo", "--share", "app"];
+                    Daemon::start(PROGRAM.as_ref(), pty.path(), &name, &flags)
+                        .expect("another name is free")
+                        .stop()
+                });
+                // The modem of the first goes on meanwhile.
+                rig.replay_for(Duration::from_secs(3));
+                others.join().expect("it does not panic")
+            });
+            assert!(second.iter().any(|event| event["event"] == "counting"), "{second:?}");
+        });
+        assert_followed(&events);
+    });
+}
+
+#[test]
+fn a_daemon_comes_and_goes_under_load_and_each_new_one_is_obeyed() {
+    steadily(|| {
+        let witness = Witness::begin();
+        let Some(rig) = Rig::steady("d_load") else { return };
+        drill("unloaded under load", rig, witness, |rig| {
+            for _ in 0..3 {
+                rig.stop();
+                rig.start_daemon();
+                let newcomer = rig.upload();
+                rig.replay_for(Duration::from_millis(1500));
+                newcomer.abort().expect("the flow ends in good order");
+            }
+            let states = states(&rig.stop());
+            assert!(states.iter().any(|(to, _)| to == "biscay"), "{states:?}");
+        });
+    });
+}
+
+#[test]
+fn a_daemon_whose_clock_a_time_namespace_shifts_is_obeyed() {
+    let shifts = Command::new("unshare").args(["--time", "--monotonic", "180", "true"]).status();
+    if !shifts.is_ok_and(|status| status.success()) {
+        println!("SKIPPED: no time namespaces here");
+        return;
+    }
+    steadily(|| {
+        for (name, seconds) in [("d_late", "180"), ("d_early", "-180")] {
+            let witness = Witness::begin();
+            let folder = tempfile::tempdir().expect("a folder");
+            let program: PathBuf = folder.path().join("shifted");
+            let text = format!(
+                "#!/bin/sh\nexec unshare --time --monotonic {seconds} '{PROGRAM}' \"$@\"\n"
+            );
+            std::fs::write(&program, text).expect("a script");
+            let runs = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(&program, runs).expect("it may run");
+            let Some(rig) = Rig::steady_by(name, &program) else { return };
+            let events = drill("shifted clock", rig, witness, |rig| {
+                rig.replay_for(Duration::from_secs(1));
+            });
+            assert_followed(&events);
+        }
+    });
+}

@@ -1,0 +1,147 @@
+//! A download to a phone in a modelled cell whose daemon tells the sender what the downlink carries. Needs root; skipped
+//! aloud elsewhere.
+
+use std::io::Write as _;
+use std::os::fd::RawFd;
+use std::path::Path;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use sounding_bpf::OwnCgroup;
+use sounding_emu::Direction;
+use sounding_lab::downlink::{Plan, Row, Scene, Way, run};
+use sounding_lab::flow::{RunningTcp, TcpFlow};
+use sounding_testdata::{may_emulate, steadily};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
+
+fn skipped() -> bool {
+    let kernel = sounding_bpf::preflight("biscay_dl").into_iter();
+    let missing = kernel.chain(sounding_bpf::downlink_preflight()).find(|check| !check.ok);
+    if let Some(check) = &missing {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {}: {}", check.name, check.detail);
+    }
+    missing.is_some() || !may_emulate()
+}
+
+#[test]
+fn a_stock_sender_is_held_at_what_the_radio_carries_and_one_that_is_told_needs_no_holding() {
+    if skipped() {
+        return;
+    }
+    steadily(|| {
+        let plan = Plan { duration: Duration::from_secs(8), seeds: 1, program: PROGRAM.into() };
+        let result = run(&plan, |_| {}).expect("three downloads");
+        let _ = write!(std::io::stderr(), "{result}");
+        let of = |way: Way| result.rows.iter().find(|row| row.way == way).expect("a row");
+        let (free, held, told) = (of(Way::Unclamped), of(Way::Clamped), of(Way::Option));
+        let throughput = |row: &Row| row.throughput_mbit_per_sec / free.throughput_mbit_per_sec;
+        let queueing = |row: &Row| row.queueing_ms.p95 / free.queueing_ms.p95;
+        // What holds on a machine that is busy with something else; the table has the figures.
+        assert!(throughput(held) > 0.8, "{}", throughput(held));
+        assert!(queueing(held) < 0.5, "{}", queueing(held));
+        assert!(throughput(told) > 0.8, "{}", throughput(told));
+        assert!(queueing(told) < 0.5, "{}", queueing(told));
+        // It is the window that holds the one, and not the other.
+        assert!(held.window_limited_percent > 50.0, "{}", held.window_limited_percent);
+        assert!(told.window_limited_percent < 10.0, "{}", told.window_limited_percent);
+        assert!(told.fallback_percent < Some(50.0), "{:?}", told.fallback_percent);
+    });
+}
+
+/// Runs `test` in a scene of its own.
+fn in_scene(test: impl Fn(&Scene<'_>)) {
+    if skipped() {
+        return;
+    }
+    steadily(|| {
+        let name = format!("sounding-dl-{}", std::process::id());
+        let own = OwnCgroup::enter(&name).expect("a cgroup");
+        let scene = Scene::start(Path::new(PROGRAM), 1, &own).expect("a scene");
+        test(&scene);
+        scene.stop().expect("it ends in good order");
+    });
+}
+
+fn download(scene: &Scene<'_>) -> RunningTcp {
+    let flow = TcpFlow { congestion: Some("cubic".into()), ..TcpFlow::new(Direction::Down) };
+    flow.start(scene.emulation()).expect("a connection")
+}
+
+/// The window that the receiver advertised last, as the sender has it (`tcpi_snd_wnd`).
+fn advertised(sender: RawFd) -> u64 {
+    let mut info = [0u32; 58];
+    let mut len = size_of_val(&info) as libc::socklen_t;
+    // SAFETY: pointer and length describe `info`.
+    let result = unsafe {
+        libc::getsockopt(
+            sender,
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &mut len,
+        )
+    };
+    assert_eq!((result, len), (0, 232));
+    info[57].into()
+}
+
+/// More than the cell carries in a round trip and the slack, less than a kernel tunes a download's window to.
+const BETWEEN: u64 = 300_000;
+
+/// Waits until the sender's window is as it should be, for ten seconds at most; how long it took.
+fn until(what: &str, flow: &RunningTcp, is_so: impl Fn(u64) -> bool) -> Duration {
+    const LOOK: Duration = Duration::from_millis(5);
+    for look in 0..2_000 {
+        if is_so(advertised(flow.sender_socket())) {
+            return LOOK * look;
+        }
+        std::thread::sleep(LOOK);
+    }
+    panic!("{what}: it is {} bytes", advertised(flow.sender_socket()));
+}
+
+#[test]
+fn a_download_in_mid_life_is_taken_on_and_one_whose_daemon_stands_still_is_let_go() {
+    in_scene(|scene| {
+        let flow = download(scene);
+        until("the kernel's own window", &flow, |window| window > BETWEEN);
+        scene
+            .on_device("window", |daemon| {
+                until("held", &flow, |window| window < BETWEEN);
+                let daemon_id = Pid::from_raw(daemon.id() as i32);
+                kill(daemon_id, Signal::SIGSTOP).expect("it stands still");
+                until("let go", &flow, |window| window > BETWEEN);
+                kill(daemon_id, Signal::SIGCONT).expect("it goes on");
+                until("held again", &flow, |window| window < BETWEEN);
+                daemon.stop();
+                until("let go at the end", &flow, |window| window > BETWEEN);
+            })
+            .expect("a daemon");
+        flow.stop().expect("the flow ends in good order");
+    });
+}
+
+#[test]
+fn a_killed_daemon_lets_downloads_go_and_leaves_nothing_in_the_kernel() {
+    in_scene(|scene| {
+        let flow = download(scene);
+        scene
+            .on_device("window", |daemon| {
+                until("held", &flow, |window| window < BETWEEN && window > 0);
+                assert!(scene.pins().join("downlink").exists());
+                daemon.kill();
+                until("let go", &flow, |window| window > BETWEEN);
+                for _ in 0..1_000 {
+                    if !scene.pins().exists() {
+                        return;
+                    }
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                panic!("{} is left behind", scene.pins().display());
+            })
+            .expect("a daemon");
+        flow.stop().expect("the flow ends in good order");
+    });
+}
