@@ -161,6 +161,8 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         posts,
         events,
     };
+    // Who is told that it is ready, and ends it at once, has been told of its devices too.
+    daemon.others.attend(monotonic_now(), &daemon.biscay, &mut daemon.events);
     daemon.events.ready(&config.name, &daemon.source);
     if let Some(refused) = refused {
         // A heartbeat that waits behind a build sends all flows to BBR.
