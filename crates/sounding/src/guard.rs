@@ -8,6 +8,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -77,21 +79,25 @@ impl Guard {
     /// Makes `name` the default congestion control of this network namespace.
     pub(crate) fn set_default(&mut self, name: &str) -> Result<(), GuardError> {
         let fail = |error| GuardError::Sysctl { path: DEFAULT_CC.into(), error };
-        let was = fs::read_to_string(DEFAULT_CC).map_err(fail)?.trim().to_string();
+        let read = || fs::read_to_string(DEFAULT_CC).map(|read| read.trim().to_string());
+        let was = match once_put_back(|| read().map_err(fail), |was| was == name)? {
+            was if was == name => stock()?,
+            was => was,
+        };
         self.tell(&Change::Sysctl { path: DEFAULT_CC.into(), ours: name.into(), was })?;
         fs::write(DEFAULT_CC, name).map_err(fail)
     }
 
     /// Makes `name` the congestion control of new flows over the route to exactly `prefix`.
     pub(crate) fn set_route(&mut self, prefix: &str, name: &str) -> Result<(), GuardError> {
-        let shown = ip(&["route", "show", "exact", prefix])?;
-        let routes: Vec<&str> = shown.lines().filter(|line| !line.trim().is_empty()).collect();
-        let [route] = routes[..] else {
-            return Err(GuardError::NotOne { prefix: prefix.into(), count: routes.len() });
+        let pair = ["congctl".to_string(), name.to_string()];
+        let is_ours = |words: &Vec<String>| words.windows(2).any(|words| *words == pair);
+        let was = match once_put_back(|| only_route(prefix), is_ours)? {
+            was if is_ours(&was) => without_pair(&was, "congctl"),
+            was => was,
         };
-        let was = settable_words(route);
         let mut ours = without_pair(&was, "congctl");
-        ours.extend(["congctl".into(), name.into()]);
+        ours.extend(pair);
         self.tell(&Change::Route { ours: ours.clone(), was })?;
         replace_route(&ours)
     }
@@ -156,6 +162,45 @@ fn undo(change: &Change) -> Result<(), GuardError> {
         }
         Change::Pins { path } => sounding_bpf::release_pinned(path)
             .map_err(|error| GuardError::Pins { path: path.clone(), error }),
+    }
+}
+
+/// How long the guard of a daemon that was killed may still be at work.
+const PUT_BACK: Duration = Duration::from_secs(2);
+
+/// What `read` finds. A name that nobody else could register a moment ago is what a daemon of that name left when it was
+/// killed: its guard is about to put back what was there, and would take from this one what it sets before that. If
+/// nobody puts it back, that guard was killed too.
+fn once_put_back<T>(
+    mut read: impl FnMut() -> Result<T, GuardError>,
+    is_ours: impl Fn(&T) -> bool,
+) -> Result<T, GuardError> {
+    let until = Instant::now() + PUT_BACK;
+    loop {
+        let found = read()?;
+        if !is_ours(&found) || Instant::now() >= until {
+            return Ok(found);
+        }
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// The default of a machine whose own is forgotten: Linux's, unless this namespace may not have it.
+fn stock() -> Result<String, GuardError> {
+    let path = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+    let fail = |error| GuardError::Sysctl { path: path.into(), error };
+    let allowed = fs::read_to_string(path).map_err(fail)?;
+    let has_cubic = allowed.split_whitespace().any(|name| name == "cubic");
+    Ok(if has_cubic { "cubic" } else { "reno" }.into())
+}
+
+/// The words of the one route to exactly this prefix.
+fn only_route(prefix: &str) -> Result<Vec<String>, GuardError> {
+    let shown = ip(&["route", "show", "exact", prefix])?;
+    let routes: Vec<&str> = shown.lines().filter(|line| !line.trim().is_empty()).collect();
+    match routes[..] {
+        [route] => Ok(settable_words(route)),
+        _ => Err(GuardError::NotOne { prefix: prefix.into(), count: routes.len() }),
     }
 }
 

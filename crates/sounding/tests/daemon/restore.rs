@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use sounding_emu::{Config, Emulation};
 use sounding_lab::daemon::Daemon;
 use sounding_modem::Pty;
@@ -51,6 +53,68 @@ fn around(name: &str, end: impl Fn(Daemon) + Send + Sync) -> Option<[(String, St
         [before, during, settings()]
     });
     Some(states.expect("the namespace is there"))
+}
+
+/// Kills a daemon together with the guard that would put things back.
+fn kill_both(daemon: Daemon) {
+    let children = format!("/proc/{0}/task/{0}/children", daemon.id());
+    let guards = std::fs::read_to_string(children).expect("it lives");
+    let pids: Vec<i32> = guards.split_whitespace().map(|pid| pid.parse().expect("a pid")).collect();
+    assert!(!pids.is_empty(), "a daemon has its guard");
+    for pid in pids {
+        kill(Pid::from_raw(pid), Signal::SIGKILL).expect("it lives");
+    }
+    drop(daemon.kill());
+}
+
+/// What a daemon leaves that comes right after one of the same name was killed by `kill`, beside what was there first.
+fn after_another(name: &str, kill: impl Fn(Daemon) + Send + Sync) -> Option<[(String, String); 2]> {
+    if skipped() {
+        return None;
+    }
+    let wide = || PathConfig::new(Steps::constant(Rate::from_bits_per_sec(1_000_000)));
+    let emulation = Emulation::start(Config::new(wide(), wide())).expect("an emulation");
+    let name = format!("{}_{name}", std::process::id() % 1_000_000);
+    let states = emulation.near().enter(|| {
+        let before = settings();
+        let start = || {
+            let pty = Pty::create(None).expect("a pty");
+            let flags = ["--default", "--route", "default"];
+            let daemon = Daemon::start(Path::new(PROGRAM), pty.path(), &name, &flags);
+            (daemon.expect("ready"), pty)
+        };
+        let (first, _first_port) = start();
+        kill(first);
+        let (second, _second_port) = start();
+        let during = settings();
+        assert!(during.0 == name && during.1.contains(&format!("congctl {name}")), "{during:?}");
+        second.stop();
+        [before, settings()]
+    });
+    Some(states.expect("the namespace is there"))
+}
+
+#[test]
+fn a_daemon_that_follows_a_killed_one_at_once_leaves_the_machine_as_the_first_found_it() {
+    steadily(|| {
+        let Some([before, after]) = after_another("next", |daemon| drop(daemon.kill())) else {
+            return;
+        };
+        assert_eq!(before, after);
+    });
+}
+
+#[test]
+fn what_a_daemon_killed_with_its_guard_has_left_is_put_back_by_the_next() {
+    steadily(|| {
+        let Some([before, after]) = after_another("orphan", kill_both) else { return };
+        assert_eq!(before.1, after.1);
+        assert!(
+            ["cubic", "reno"].contains(&after.0.as_str()),
+            "what was there is forgotten: {}",
+            after.0
+        );
+    });
 }
 
 #[test]
