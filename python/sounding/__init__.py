@@ -91,10 +91,7 @@ def kpis(source: Source, names: Iterable[str]) -> Table:
     version of the record lacks is NaN. Only the bytes of these KPIs are looked at. `Column.unit` is what a KPI is counted
     in, and `Table.counts` what became of the records.
     """
-    raw = _sounding.kpis(source, list(names))
-    table = Table._of(raw["columns"])
-    table.counts = raw["counts"]
-    return table
+    return Table._of(_sounding.kpis(source, list(names)))
 
 
 def link(

@@ -112,6 +112,10 @@ class Counts:
     """Stretches of bytes that are no frame, or whose check is wrong."""
     corrupt_packets: int
     """Frames that are no packets."""
+    first_damage: int | None
+    """Where in the stream the first of these begins."""
+    cut_at: int | None
+    """Where the frame begins that the end of the stream cut off; one of the corrupt frames."""
     others: int
     """Packets that are not log records."""
     records: int

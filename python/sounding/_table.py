@@ -78,18 +78,21 @@ class Table(Mapping[str, Column]):
 
     def __init__(self, columns: dict[str, Column]) -> None:
         self._columns = columns
-        #: What became of the records behind it, where somebody counted.
-        self.counts: dict[str, int] = {}
+        #: What became of the capture behind it: of its records, and of bytes that are none (`corrupt_frames`; `first_damage`
+        #: is where the first of them begins, `cut_at` where a frame begins that the end cut off, None where there is none).
+        self.counts: dict[str, int | None] = {}
 
     @classmethod
     def _of(cls, raw: dict[str, Any]) -> Table:
-        """From the compiled half: by name, type and bytes of the numbers, words if they are choices, the unit."""
+        """From the compiled half: by name, type and bytes of the numbers, words if they are choices, the unit; and counts."""
         columns = {}
-        for name, ((kind, data), words, unit) in raw.items():
+        for name, ((kind, data), words, unit) in raw["columns"].items():
             if isinstance(words, list):
                 words = dict(enumerate(words))
             columns[name] = Column(kind, data, words, unit)
-        return cls(columns)
+        table = cls(columns)
+        table.counts = raw["counts"]
+        return table
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]

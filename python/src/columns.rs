@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict};
 use sounding_diag::layout::{Sink, Value};
 use sounding_diag::{LogCode, LogRecord, record};
 
-use crate::reader::Whole;
+use crate::reader::{self, Whole};
 
 /// A column on its way to Python: numbers as their bytes, which become a buffer there.
 pub(crate) enum Column {
@@ -48,7 +48,7 @@ pub(crate) fn columns<'py>(
     paths: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut table = Table::new(&paths)?;
-    Whole::open(py, source)?.for_each_record(py, |log| {
+    let stream = Whole::open(py, source)?.for_each_record(py, |log| {
         if log.code == LogCode::new(code) {
             // What cannot be read has no fields; the counts of a reader say how many there are.
             table.handle(log);
@@ -59,7 +59,7 @@ pub(crate) fn columns<'py>(
             "no record 0x{code:04X} of this capture has a field {path:?}"
         )));
     }
-    table.into_dict(py)
+    reader::table(py, table.into_dict(py)?, &stream, &[])
 }
 
 /// Rows of numbers, filled while records are walked.

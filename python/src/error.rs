@@ -55,12 +55,8 @@ pub(crate) fn port(error: &OpenError) -> PyErr {
 }
 
 pub(crate) fn damage(py: Python<'_>, damage: &Damage) -> PyErr {
-    let offset = match damage {
-        Damage::Frame(bad) => bad.offset,
-        Damage::Packet { offset, .. } => *offset,
-    };
     let error = CorruptError::new_err(damage.to_string());
-    with(py, error, &[("offset", offset)])
+    with(py, error, &[("offset", damage.offset())])
 }
 
 pub(crate) fn unread(py: Python<'_>, offset: u64, code: u16, error: &RecordError) -> PyErr {

@@ -9,7 +9,7 @@ use sounding_kpi::registry::{self, NamedKpi};
 use sounding_kpi::{Counts, Subscription};
 
 use crate::columns::{floats, integers};
-use crate::reader::Whole;
+use crate::reader::{self, Whole};
 
 /// The values of some KPIs in a capture: a row for each item of a record that has any of them.
 #[pyfunction]
@@ -21,8 +21,16 @@ pub(crate) fn kpis<'py>(
     let subscription = Subscription::new(names.iter().map(String::as_str))
         .map_err(|e| PyValueError::new_err(e.to_string()))?;
     let mut rows = Rows::new(subscription);
-    Whole::open(py, source)?.for_each_record(py, |log| rows.handle(log))?;
-    rows.into_dict(py)
+    let stream = Whole::open(py, source)?.for_each_record(py, |log| rows.handle(log))?;
+    let Counts { records, values, unsupported, corrupt, lacking } = rows.subscription.counts();
+    let of_records = [
+        ("records", records),
+        ("values", values),
+        ("unsupported", unsupported),
+        ("corrupt", corrupt),
+        ("lacking", lacking),
+    ];
+    reader::table(py, rows.into_dict(py)?, &stream, &of_records)
 }
 
 /// Every KPI there is.
@@ -132,21 +140,12 @@ impl Rows {
     }
 
     fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let (columns, counts) = (PyDict::new(py), PyDict::new(py));
+        let columns = PyDict::new(py);
         columns.set_item("modem_time_ns", (integers(self.time), None::<()>, None::<()>))?;
         for (kpi, values) in self.subscription.kpis().iter().zip(self.values) {
             columns.set_item(kpi.name, (floats(values), None::<()>, kpi.unit.to_string()))?;
         }
-        let Counts { records, values, unsupported, corrupt, lacking } = self.subscription.counts();
-        counts.set_item("records", records)?;
-        counts.set_item("values", values)?;
-        counts.set_item("unsupported", unsupported)?;
-        counts.set_item("corrupt", corrupt)?;
-        counts.set_item("lacking", lacking)?;
-        let both = PyDict::new(py);
-        both.set_item("columns", columns)?;
-        both.set_item("counts", counts)?;
-        Ok(both)
+        Ok(columns)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the link carried, as columns.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
@@ -10,7 +11,7 @@ use sounding_link::{Arrival, Bins, Bound as Limit, Cause, Config, Method, Seen, 
 use sounding_units::HostInstant;
 
 use crate::columns::{Column, floats, integers};
-use crate::reader::Whole;
+use crate::reader::{self, Whole};
 
 /// The estimate at the end of each bin, by column.
 #[derive(Default)]
@@ -25,20 +26,6 @@ struct Series {
     backlog: Vec<f64>,
 }
 
-const BOUNDS: [Limit; 2] = [Limit::Served, Limit::Capacity];
-const STATES: [State; 5] =
-    [State::Active, State::Idle, State::Handover, State::Silent, State::Stale];
-const CAUSES: [Cause; 8] = [
-    Cause::None,
-    Cause::Grants,
-    Cause::Formula,
-    Cause::Cqi,
-    Cause::Cell,
-    Cause::Prb,
-    Cause::Mcs,
-    Cause::Rsrp,
-];
-
 /// The link estimates of a capture, as columns and the words for those that hold choices.
 #[pyfunction]
 pub(crate) fn link<'py>(
@@ -49,24 +36,8 @@ pub(crate) fn link<'py>(
     window: f64,
     bin: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut config = Config::new(match direction {
-        "uplink" => Direction::Uplink,
-        "downlink" => Direction::Downlink,
-        other => return Err(unknown("direction", other, "uplink or downlink")),
-    });
-    config.method = match method {
-        "grants" => Method::Grants,
-        "formula" => Method::Formula,
-        "cqi" => Method::Cqi,
-        "cell" => Method::Cell,
-        "prb" => Method::Prb,
-        "mcs" => Method::Mcs,
-        "rsrp" => Method::Rsrp,
-        other => {
-            let known = "grants, formula, cqi, cell, prb, mcs or rsrp";
-            return Err(unknown("method", other, known));
-        }
-    };
+    let mut config = Config::new(choice("direction", direction, Direction::ALL)?);
+    config.method = choice("method", method, &Method::ALL)?;
     config.window = span("window", window)?;
     let mut bins = Bins::new(span("bin", bin)?);
     let whole = Whole::open(py, source)?;
@@ -82,11 +53,16 @@ pub(crate) fn link<'py>(
     whole
         .for_each_chunk(py, |bytes| sounder.handle_bytes(Arrival::AsStamped, bytes, &mut watch))?;
     sounder.handle_end(Arrival::AsStamped, &mut watch);
-    series.into_dict(py)
+    let counts = sounder.counts();
+    let of_records = [("unsupported", counts.unsupported), ("corrupt", counts.corrupt)];
+    reader::table(py, series.into_dict(py)?, &counts.stream, &of_records)
 }
 
-fn unknown(what: &str, found: &str, known: &str) -> PyErr {
-    PyValueError::new_err(format!("{what} is {known}, not {found:?}"))
+fn choice<T: Copy + Display>(what: &str, found: &str, all: &[T]) -> PyResult<T> {
+    all.iter().copied().find(|one| one.to_string() == found).ok_or_else(|| {
+        let known = all.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
+        PyValueError::new_err(format!("{what} is one of {known}, not {found:?}"))
+    })
 }
 
 fn span(what: &str, seconds: f64) -> PyResult<Duration> {
@@ -105,17 +81,14 @@ impl Series {
         self.time.push(time.cast_signed());
         self.elapsed.push(elapsed.as_secs_f64());
         self.rate.push(estimate.rate.bits_per_sec() as f64);
-        self.bound.push(place(&BOUNDS, &estimate.bound));
-        self.state.push(place(&STATES, &estimate.state));
-        self.cause.push(place(&CAUSES, &estimate.cause));
+        self.bound.push(place(Limit::ALL, &estimate.bound));
+        self.state.push(place(State::ALL, &estimate.state));
+        self.cause.push(place(Cause::ALL, &estimate.cause));
         self.age.push(estimate.age.as_secs_f64());
         self.backlog.push(estimate.backlog.map_or(f64::NAN, |bytes| bytes.count() as f64));
     }
 
     fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let words = |words: &[&dyn ToString]| -> Column {
-            Column::Words(words.iter().map(|word| word.to_string()).collect())
-        };
         let dict = PyDict::new(py);
         let put = |name: &str, column: Column, words: Option<Column>| {
             dict.set_item(name, (column, words, None::<()>))
@@ -123,15 +96,15 @@ impl Series {
         put("modem_time_ns", integers(self.time), None)?;
         put("time_s", floats(self.elapsed), None)?;
         put("rate_bits_per_sec", floats(self.rate), None)?;
-        put("bound", integers(self.bound), Some(words(&BOUNDS.each_ref().map(as_words))))?;
-        put("state", integers(self.state), Some(words(&STATES.each_ref().map(as_words))))?;
-        put("cause", integers(self.cause), Some(words(&CAUSES.each_ref().map(as_words))))?;
+        put("bound", integers(self.bound), Some(words(Limit::ALL)))?;
+        put("state", integers(self.state), Some(words(State::ALL)))?;
+        put("cause", integers(self.cause), Some(words(Cause::ALL)))?;
         put("age_s", floats(self.age), None)?;
         put("backlog_bytes", floats(self.backlog), None)?;
         Ok(dict)
     }
 }
 
-fn as_words<T: ToString>(word: &T) -> &dyn ToString {
-    word
+fn words<T: Display>(all: &[T]) -> Column {
+    Column::Words(all.iter().map(T::to_string).collect())
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 use sounding_diag::capture::{self, Damage, Located};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordError};
@@ -65,6 +65,10 @@ pub(crate) struct Counts {
     corrupt_frames: u64,
     /// Frames that are no packets.
     corrupt_packets: u64,
+    /// Where in the stream the first of these begins.
+    first_damage: Option<u64>,
+    /// Where the frame begins that the end of the stream cut off; one of the corrupt frames.
+    cut_at: Option<u64>,
     /// Packets that are not log records.
     others: u64,
     /// Log records, of all codes.
@@ -165,12 +169,12 @@ impl Whole {
         }
     }
 
-    /// Hands every log record to `handle`.
+    /// Hands every log record to `handle`; what was met on the way.
     pub(crate) fn for_each_record(
         self,
         py: Python<'_>,
         mut handle: impl FnMut(&LogRecord<'_>) + Send,
-    ) -> PyResult<()> {
+    ) -> PyResult<capture::Counts> {
         let mut stream = self.source.reader();
         self.for_each_chunk(py, |mut bytes| {
             while let Some(found) = stream.poll_packet(&mut bytes) {
@@ -184,8 +188,25 @@ impl Whole {
                 handle(&log);
             }
         }
-        Ok(())
+        Ok(stream.counts())
     }
+}
+
+/// Columns, with what of the stream is not in them.
+pub(crate) fn table<'py>(
+    py: Python<'py>,
+    columns: Bound<'py, PyDict>,
+    stream: &capture::Counts,
+    of_records: &[(&str, u64)],
+) -> PyResult<Bound<'py, PyDict>> {
+    let counts = of_records.into_py_dict(py)?;
+    counts.set_item("corrupt_frames", stream.damaged())?;
+    counts.set_item("first_damage", stream.first_damage.map(|damage| damage.offset()))?;
+    counts.set_item("cut_at", stream.cut_at)?;
+    let table = PyDict::new(py);
+    table.set_item("columns", columns)?;
+    table.set_item("counts", counts)?;
+    Ok(table)
 }
 
 impl Wanted {
@@ -305,6 +326,8 @@ impl Reader {
             frames: stream.frames.good,
             corrupt_frames: stream.frames.bad,
             corrupt_packets: stream.bad_packets,
+            first_damage: stream.first_damage.map(|damage| damage.offset()),
+            cut_at: stream.cut_at,
             others: stream.others,
             records: stream.logs,
             decoded: tally.decoded,

@@ -81,7 +81,7 @@ impl Source {
             .map_err(|e: sounding_modem::SourceError| PyValueError::new_err(e.to_string()))?;
         let transport = py.detach(|| named.open()).map_err(|e| error::port(&e))?;
         let wanted = codes.map(|codes| Wanted { codes, budget_bytes_per_sec: None });
-        let live = Live::new(transport, wanted);
+        let live = Live::new(transport, wanted).remembering(&named);
         let bytes = Bytes::Port(Box::new(LivePort { live, patience, heard: Instant::now() }));
         Ok(Self { name: path, bytes, kind: Kind::of(Format::Hdlc), probed: None })
     }

@@ -96,6 +96,7 @@ def test_corrupt_frames_are_counted_or_raised() -> None:
     reader = sounding.open(capture)
     assert len(list(reader)) == 2
     assert (reader.counts.frames, reader.counts.corrupt_frames) == (2, 1)
+    assert (reader.counts.first_damage, reader.counts.cut_at) == (len(good), None)
     strict = sounding.open(capture, strict=True)
     next(strict)
     with pytest.raises(sounding.CorruptError) as raised:

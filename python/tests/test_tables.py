@@ -116,6 +116,22 @@ def test_the_link_is_the_same_from_a_file_and_from_memory(lte: Path) -> None:
         assert from_file[name].data.tobytes() == from_memory[name].data.tobytes()
 
 
+def test_a_capture_that_was_cut_says_so_in_every_table(lte: Path) -> None:
+    whole = lte.read_bytes()
+    # Within a frame: the last one ends with the file.
+    cut = whole[:-5]
+    last = whole.rindex(b"\x7e", 0, -5) + 1
+    for table in (
+        sounding.link(cut),
+        sounding.kpis(cut, ["lte.cell.rsrp"]),
+        sounding.columns(cut, 0xB193, ["version"]),
+    ):
+        counts = table.counts
+        assert (counts["corrupt_frames"], counts["first_damage"], counts["cut_at"]) == (1, last, last)
+    sound = sounding.link(whole).counts
+    assert (sound["corrupt_frames"], sound["first_damage"], sound["cut_at"]) == (0, None, None)
+
+
 def test_kpis_are_columns_with_units(lte: Path) -> None:
     table = sounding.kpis(lte, ["lte.cell.rsrp", "lte.cell.rsrp_rx0"])
     expected = [

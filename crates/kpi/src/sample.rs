@@ -12,6 +12,11 @@ pub enum Direction {
     Downlink,
 }
 
+impl Direction {
+    /// Both.
+    pub const ALL: &[Self] = &[Self::Uplink, Self::Downlink];
+}
+
 impl fmt::Display for Direction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -102,8 +102,14 @@ pub enum Cause {
     None,
 }
 
-macro_rules! display_lower {
+/// The values of a choice with their words: one list for whoever prints, looks up or numbers them.
+macro_rules! words {
     ($name:ident { $($variant:ident => $text:literal),+ $(,)? }) => {
+        impl $name {
+            /// Every value, in the order by which a report on its way to a sender numbers them: new ones go to the end.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+        }
+
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(match self { $(Self::$variant => $text),+ })
@@ -112,15 +118,16 @@ macro_rules! display_lower {
     };
 }
 
-display_lower!(Bound { Capacity => "capacity", Served => "served" });
-display_lower!(State {
+words!(Bound { Capacity => "capacity", Served => "served" });
+words!(State {
     Active => "active",
     Idle => "idle",
     Handover => "handover",
     Silent => "silent",
     Stale => "stale",
 });
-display_lower!(Cause {
+words!(Cause {
+    None => "none",
     Grants => "grants",
     Formula => "formula",
     Cqi => "cqi",
@@ -128,8 +135,13 @@ display_lower!(Cause {
     Prb => "prb",
     Mcs => "mcs",
     Rsrp => "rsrp",
-    None => "none",
 });
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Cause::from(*self).fmt(f)
+    }
+}
 
 impl From<Method> for Cause {
     fn from(method: Method) -> Self {

@@ -9,7 +9,7 @@ use sounding_host::monotonic_now;
 use sounding_units::HostInstant;
 
 use crate::drains::Drains;
-use crate::memory::Memory;
+use crate::memory::{self, Memory};
 use crate::pace::Pace;
 use crate::{Framing, Read, Source, Transport};
 
@@ -43,10 +43,11 @@ impl Live {
     }
 
     /// Puts back, too, what an earlier session over this source had found and could not put back, because it was killed;
-    /// and keeps what the next one has to know if this one is.
+    /// and keeps what the next one has to know if this one is. What was kept for ports that are gone is forgotten, and told.
     #[must_use]
     pub fn remembering(mut self, source: &Source) -> Self {
         if let Some(session) = &mut self.session {
+            memory::forget_gone().into_iter().for_each(|port| session.forgo(port));
             self.memory = Memory::open(source);
             if let Some(memory) = &self.memory {
                 session.recall(memory.note().clone());

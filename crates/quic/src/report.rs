@@ -22,7 +22,7 @@
 //! +---------------------------------------------------------------+
 //! ```
 //!
-//! All numbers are big-endian. What follows is left for later and ignored. PBE-CC feeds its capacity back as the time
+//! All numbers are big-endian; direction, bound, state and cause are places in their `ALL`. What follows is left for later and ignored. PBE-CC feeds its capacity back as the time
 //! between two packets in 32 bits (§5), which in whole milliseconds is none above 12 Mbit/s: here it is a rate.
 
 use std::ops::Range;
@@ -51,21 +51,6 @@ mod field {
 
 const MAGIC: [u8; 4] = *b"SNDG";
 const VERSION: u8 = 1;
-
-const DIRECTIONS: [Direction; 2] = [Direction::Uplink, Direction::Downlink];
-const BOUNDS: [Bound; 2] = [Bound::Capacity, Bound::Served];
-const STATES: [State; 5] =
-    [State::Active, State::Idle, State::Handover, State::Silent, State::Stale];
-const CAUSES: [Cause; 8] = [
-    Cause::None,
-    Cause::Grants,
-    Cause::Formula,
-    Cause::Cqi,
-    Cause::Cell,
-    Cause::Prb,
-    Cause::Mcs,
-    Cause::Rsrp,
-];
 
 /// Longer than this nobody's word is taken for, so that a peer that says "for ever" and falls silent does no more harm than
 /// one that lives. Chosen: five times the validity of an estimate from a modem.
@@ -131,10 +116,10 @@ impl Report {
         let mut bytes = [0; Self::LENGTH];
         bytes[field::MAGIC].copy_from_slice(&MAGIC);
         bytes[field::VERSION] = VERSION;
-        bytes[field::DIRECTION] = code(&DIRECTIONS, direction);
-        bytes[field::BOUND] = code(&BOUNDS, bound);
-        bytes[field::STATE] = code(&STATES, state);
-        bytes[field::CAUSE] = code(&CAUSES, cause);
+        bytes[field::DIRECTION] = code(Direction::ALL, direction);
+        bytes[field::BOUND] = code(Bound::ALL, bound);
+        bytes[field::STATE] = code(State::ALL, state);
+        bytes[field::CAUSE] = code(Cause::ALL, cause);
         bytes[field::SEQUENCE].copy_from_slice(&self.sequence.to_be_bytes());
         bytes[field::RATE].copy_from_slice(&rate.bytes_per_sec().to_be_bytes());
         bytes[field::AGE].copy_from_slice(&micros(age).to_be_bytes());
@@ -162,14 +147,14 @@ impl Report {
             return Err(ReportError::Absurd { bytes_per_sec: rate });
         }
         let estimate = LinkEstimate {
-            direction: meaning(bytes, field::DIRECTION, &DIRECTIONS)?,
+            direction: meaning(bytes, field::DIRECTION, Direction::ALL)?,
             rate: Rate::from_bytes_per_sec(rate),
-            bound: meaning(bytes, field::BOUND, &BOUNDS)?,
+            bound: meaning(bytes, field::BOUND, Bound::ALL)?,
             age: Duration::from_micros(number(field::AGE)),
             valid_for: Duration::from_micros(number(field::VALIDITY)).min(MOST_VALIDITY),
             backlog: None,
-            state: meaning(bytes, field::STATE, &STATES)?,
-            cause: meaning(bytes, field::CAUSE, &CAUSES)?,
+            state: meaning(bytes, field::STATE, State::ALL)?,
+            cause: meaning(bytes, field::CAUSE, Cause::ALL)?,
         };
         // Four bytes.
         Ok(Self { sequence: number(field::SEQUENCE) as u32, estimate })
@@ -177,7 +162,7 @@ impl Report {
 }
 
 fn code<T: PartialEq>(all: &[T], one: T) -> u8 {
-    // Every value is in its table, which a test holds them to.
+    // Every value is in its list, which a test holds them to.
     all.iter().position(|known| *known == one).unwrap_or(0) as u8
 }
 
@@ -277,9 +262,9 @@ mod tests {
 
     #[test]
     fn every_value_has_a_code_of_its_own() {
-        for (direction, bound) in DIRECTIONS.into_iter().zip(BOUNDS) {
-            for (at, cause) in CAUSES.into_iter().enumerate() {
-                let state = STATES[at % STATES.len()];
+        for (&direction, &bound) in Direction::ALL.iter().zip(Bound::ALL) {
+            for (at, &cause) in Cause::ALL.iter().enumerate() {
+                let state = State::ALL[at % State::ALL.len()];
                 let estimate = LinkEstimate { direction, bound, state, cause, ..estimate() };
                 let sent = Report { sequence: 0, estimate };
                 assert_eq!(Report::parse(&sent.emit()), Ok(sent));

@@ -105,6 +105,12 @@ impl Rig {
         Masks { logs, messages, events: tool.ask(Request::EventMask) }
     }
 
+    /// What is kept of masks that could not go back.
+    fn notes(&self) -> Vec<PathBuf> {
+        let files = std::fs::read_dir(self.folder.path().join("run")).into_iter().flatten();
+        files.map(|file| file.unwrap().path()).collect()
+    }
+
     /// What the modem was asked.
     fn end(mut self) -> Tally {
         self.stop.store(true, Ordering::Relaxed);
@@ -172,6 +178,7 @@ fn leaves_everything_as_it_was(arguments: &[&str], is_reading: fn(&Rig) -> bool)
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         rig.run(arguments, is_reading, signal);
         assert!(rig.masks() == before, "after signal {signal}: {}", rig.said());
+        assert_eq!(rig.notes(), [PathBuf::new(); 0], "nothing is to be put back");
     }
     rig.run(arguments, is_reading, libc::SIGKILL);
     let left = rig.masks();
@@ -181,6 +188,7 @@ fn leaves_everything_as_it_was(arguments: &[&str], is_reading: fn(&Rig) -> bool)
     rig.run(&RECORD, is_recording, libc::SIGKILL);
     rig.run(arguments, is_reading, libc::SIGINT);
     assert!(rig.masks() == before, "the next start puts it back: {}", rig.said());
+    assert_eq!(rig.notes(), [PathBuf::new(); 0], "nothing is to be put back");
     let tally = rig.end();
     assert_eq!(tally.refused, 0, "{tally:?}");
 }
@@ -208,9 +216,54 @@ fn the_next_recording_says_whose_masks_it_has_found() {
 }
 
 #[test]
+fn what_was_to_go_back_to_a_modem_that_is_gone_is_forgotten_aloud() {
+    let (gone, rig) = (Rig::new(), Rig::new());
+    let port = gone.device().canonicalize().unwrap();
+    gone.run(&RECORD, is_recording, libc::SIGKILL);
+    std::fs::rename(gone.folder.path().join("run"), rig.folder.path().join("run")).unwrap();
+    rig.run(&RECORD, is_recording, libc::SIGINT);
+    assert!(!rig.said().contains("is gone"), "it is there: {}", rig.said());
+    assert_eq!(rig.notes().len(), 1);
+    gone.end();
+    rig.run(&RECORD, is_recording, libc::SIGINT);
+    let sentence = format!("{} is gone, and with it the way", port.display());
+    assert_eq!(rig.said().matches(&sentence).count(), 1, "{}", rig.said());
+    assert_eq!(rig.notes(), [PathBuf::new(); 0]);
+}
+
+#[test]
+fn a_recording_whose_terminal_is_closed_leaves_masks_as_it_found_them() {
+    let rig = Rig::new();
+    let before = rig.masks();
+    let program = assert_cmd::cargo::cargo_bin!("sounding");
+    let mut recorder = Command::new(program);
+    recorder.args(RECORD).current_dir(rig.folder.path()).stdin(Stdio::null());
+    recorder.env("SOUNDING_RUN_DIR", rig.folder.path().join("run"));
+    let mut recorder = recorder.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop((recorder.stdout.take(), recorder.stderr.take()));
+    let file = rig.folder.path().join("drive.qmdl");
+    let begin = Instant::now();
+    while std::fs::metadata(&file).map_or(0, |file| file.len()) < 30_000 {
+        assert!(begin.elapsed() < PATIENCE && recorder.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // SAFETY: the child has not been waited for, so the id is its own.
+    assert_eq!(unsafe { libc::kill(recorder.id() as i32, libc::SIGHUP) }, 0);
+    assert!(recorder.wait().unwrap().success());
+    assert!(rig.masks() == before);
+}
+
+#[test]
 fn a_look_at_kpis_leaves_masks_as_it_found_them() {
     leaves_everything_as_it_was(&["kpi", "modem", "--kpi", "lte.pusch.tbs"], |rig| {
         rig.said().lines().count() > 100
+    });
+}
+
+#[test]
+fn a_look_at_the_link_leaves_masks_as_it_found_them() {
+    leaves_everything_as_it_was(&["link", "modem", "--bin", "10ms"], |rig| {
+        rig.said().contains("the modem logs") && rig.said().lines().count() > 40
     });
 }
 

@@ -16,7 +16,7 @@ pub use recognise::{CaptureError, Looks, PROBE, recognise};
 
 use sounding_units::ModemInstant;
 
-use crate::hdlc::{self, BadFrame, Deframer, FrameCounts};
+use crate::hdlc::{self, BadFrame, BadFrameReason, Deframer, FrameCounts};
 use crate::packet::{self, Packet, PacketError};
 use crate::{LogCode, LogRecord};
 use flat::Flat;
@@ -46,6 +46,16 @@ pub enum Damage {
     },
 }
 
+impl Damage {
+    /// Where in the stream it begins.
+    pub const fn offset(&self) -> u64 {
+        match self {
+            Self::Frame(bad) => bad.offset,
+            Self::Packet { offset, .. } => *offset,
+        }
+    }
+}
+
 /// What a reader has met so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -57,6 +67,17 @@ pub struct Counts {
     pub others: u64,
     /// Good frames that are no packets.
     pub bad_packets: u64,
+    /// The first stretch that gave no packet.
+    pub first_damage: Option<Damage>,
+    /// Where the frame begins that the end of the stream cut off, if it did. It is one of the bad frames.
+    pub cut_at: Option<u64>,
+}
+
+impl Counts {
+    /// Stretches that gave no packet.
+    pub const fn damaged(&self) -> u64 {
+        self.frames.bad + self.bad_packets
+    }
 }
 
 /// Reads packets from a stream that comes in chunks.
@@ -70,12 +91,14 @@ pub struct Reader {
     packets: Packets,
 }
 
-/// How many packets of which kind.
+/// How many packets of which kind, and what stands in the place of some.
 #[derive(Clone, Copy, Debug)]
 struct Packets {
     logs: u64,
     others: u64,
     bad: u64,
+    first_damage: Option<Damage>,
+    cut_at: Option<u64>,
 }
 
 impl Packets {
@@ -94,9 +117,18 @@ impl Packets {
             }
             Err(error) => {
                 self.bad += 1;
-                Err(Damage::Packet { offset, error })
+                Err(self.note(Damage::Packet { offset, error }))
             }
         }
+    }
+
+    fn note(&mut self, damage: Damage) -> Damage {
+        self.first_damage.get_or_insert(damage);
+        if let Damage::Frame(BadFrame { offset, reason: BadFrameReason::Unterminated, .. }) = damage
+        {
+            self.cut_at = Some(offset);
+        }
+        damage
     }
 }
 
@@ -132,7 +164,7 @@ impl Reader {
             Format::Hdlc => Cut::Hdlc(Deframer::new()),
             format => Cut::Flat(Flat::new(format), format),
         };
-        let packets = Packets { logs: 0, others: 0, bad: 0 };
+        let packets = Packets { logs: 0, others: 0, bad: 0, first_damage: None, cut_at: None };
         Self { cut, preamble: kind.preamble, packets }
     }
 
@@ -163,20 +195,21 @@ impl Reader {
     }
 
     fn read<'s, 'c: 's>(&'s mut self, found: Found<'c>) -> Result<Located<'s>, Damage> {
-        let (offset, packet) = match (&mut self.cut, found) {
-            (_, Found::Bad(bad)) => return Err(bad.into()),
+        let framed = match (&mut self.cut, found) {
+            (_, Found::Bad(bad)) => Err(bad),
             (Cut::Hdlc(deframer), Found::Hdlc(found)) => {
-                let frame = deframer.finish(found)?;
-                (frame.offset, Packet::parse(frame.payload))
+                deframer.finish(found).map(|frame| (frame.offset, Packet::parse(frame.payload)))
             }
             (Cut::Flat(flat, format), Found::Flat(found)) => {
-                let (offset, record) = flat.record(found)?;
-                (offset, unframed(*format, record))
+                flat.record(found).map(|(offset, record)| (offset, unframed(*format, record)))
             }
             // A reader finds only what its own way of cutting finds.
             (_, Found::Hdlc(_) | Found::Flat(_)) => unreachable!("one reader, one way of cutting"),
         };
-        self.packets.count(offset, packet)
+        match framed {
+            Ok((offset, packet)) => self.packets.count(offset, packet),
+            Err(bad) => Err(self.packets.note(bad.into())),
+        }
     }
 
     /// Takes the payload of a frame that something before this reader has cut and checked, as the packets of a
@@ -205,8 +238,8 @@ impl Reader {
             Cut::Hdlc(deframer) => deframer.counts(),
             Cut::Flat(flat, _) => flat.counts(),
         };
-        let Packets { logs, others, bad } = self.packets;
-        Counts { frames, logs, others, bad_packets: bad }
+        let Packets { logs, others, bad, first_damage, cut_at } = self.packets;
+        Counts { frames, logs, others, bad_packets: bad, first_damage, cut_at }
     }
 }
 

@@ -32,6 +32,8 @@ fn a_capture_may_start_and_end_within_a_frame() {
     assert!(matches!(reasons[..], [BadFrameReason::Check { .. }, BadFrameReason::Unterminated]));
     let counts = capture.counts();
     assert_eq!((counts.frames.good, counts.frames.bad, counts.others), (1, 2, 1));
+    assert_eq!((counts.damaged(), counts.first_damage), (2, Some(damages[0])));
+    assert_eq!(counts.cut_at, Some(damages[1].offset()));
 }
 
 #[test]
@@ -41,7 +43,9 @@ fn a_frame_that_is_no_packet_is_counted_and_passed_over() {
     assert!(matches!(capture.poll_packet(), Some(Err(Damage::Packet { offset: 0, .. }))));
     assert!(matches!(capture.poll_packet(), Some(Ok(_))));
     assert_eq!(capture.poll_packet(), None);
-    assert_eq!(capture.counts().bad_packets, 1);
+    let counts = capture.counts();
+    assert_eq!((counts.bad_packets, counts.damaged(), counts.cut_at), (1, 1, None));
+    assert_eq!(counts.first_damage.map(|damage| damage.offset()), Some(0));
 }
 
 #[test]

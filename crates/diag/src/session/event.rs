@@ -45,6 +45,11 @@ pub enum Event {
     },
     /// The modem still has log masks of a session that was killed; what that one had found goes back at the end.
     Recalled,
+    /// Another port is gone, and with it the way to put back the log mask that an earlier session had found there.
+    Forgone {
+        /// What it was called.
+        port: String,
+    },
     /// The log mask is as it was found.
     Restored,
 }

@@ -26,6 +26,7 @@ mod note;
 mod step;
 
 use alloc::collections::{BTreeSet, VecDeque};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -131,6 +132,11 @@ impl Session {
     /// masks of that session, what it had found is what this one puts back. To be called before anything else.
     pub fn recall(&mut self, note: Note) {
         self.masks.recall(note);
+    }
+
+    /// An earlier session over another port could not put masks back, and that port is gone: it is told.
+    pub fn forgo(&mut self, port: String) {
+        self.events.push_back(Event::Forgone { port });
     }
 
     /// What has to outlive this session if it is killed: to be kept before a request is sent, and once more at the end.

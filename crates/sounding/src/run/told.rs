@@ -5,6 +5,15 @@ use sounding_diag::LogCode;
 use sounding_diag::session::{Event, Identity};
 use sounding_units::Rate;
 
+/// Says on standard error what has come of a session, where standard output is for what the modem sends.
+pub(crate) fn tell(mut poll_event: impl FnMut() -> Option<Event>) {
+    while let Some(event) = poll_event() {
+        if let Some(sentence) = sentence(&event) {
+            eprintln!("sounding: {sentence}");
+        }
+    }
+}
+
 /// An event as a JSON object.
 pub(crate) fn json(event: &Event) -> Json {
     match event {
@@ -36,6 +45,7 @@ pub(crate) fn json(event: &Event) -> Json {
             "others_bytes_per_sec": others_per_sec,
         }),
         Event::Recalled => json!({ "event": "recalled" }),
+        Event::Forgone { port } => json!({ "event": "forgone", "device": port }),
         Event::Restored => json!({ "event": "restored" }),
     }
 }
@@ -85,6 +95,10 @@ pub(crate) fn sentence(event: &Event) -> Option<String> {
             "the modem still has the log mask of a program that was killed: what that one had found goes back at the end"
                 .into()
         }
+        Event::Forgone { port } => format!(
+            "{port} is gone, and with it the way to give its modem the log mask back that an earlier program found and left \
+             changed; a modem that restarts forgets it anyway"
+        ),
         Event::Restored => "the modem's log mask is as it was".into(),
     })
 }
