@@ -34,11 +34,17 @@ pub(super) struct Args {
     output: Output,
 }
 
+impl Args {
+    pub(super) fn plan(self) -> (mahimahi::Plan, Output) {
+        let Self { reps, traces, duration, jobs, data, output } = self;
+        let (reps, jobs) = (reps.into(), jobs.into());
+        (mahimahi::Plan { data, reps, filter: traces, window: duration, jobs }, output)
+    }
+}
+
 /// Runs the experiment.
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
-    let Args { reps, traces, duration, jobs, data, output } = args;
-    let (reps, jobs) = (reps.into(), jobs.into());
-    let plan = mahimahi::Plan { data, reps, filter: traces, window: duration, jobs };
+    let (plan, output) = args.plan();
     let comparison = mahimahi::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
     output.write(&comparison.to_string(), &comparison.to_markdown(), &comparison)?;
     Ok(ExitCode::SUCCESS)
