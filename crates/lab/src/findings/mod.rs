@@ -1,7 +1,7 @@
 //! What a run of a plan left in a folder, and the figures of it.
 //!
 //! [`Findings::read`] takes what `--out` keeps: `result.json`, `flows.parquet` and, for each run, `series.parquet` and
-//! `events.parquet`. [`page`] makes a [`Page`](crate::report::Page) of one or several such folders.
+//! `events.parquet`; and `groups.json`, if somebody says there which scenarios belong together. [`page`] makes a [`Page`](crate::report::Page) of one or several such folders.
 
 mod bins;
 mod fairness;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use page::{Options, page};
-pub use read::Findings;
+pub use read::{Findings, GROUPS};
 
 /// Why there is no report of a folder.
 #[derive(Debug, Error)]
@@ -56,6 +56,8 @@ pub(crate) struct Flow {
     pub(crate) seed: i64,
     /// The values of what was swept, but for the controller.
     pub(crate) scenario: String,
+    /// What scenarios that belong together are told apart as; the scenario, where nobody says that any do.
+    pub(crate) group: String,
     /// Number within the run.
     pub(crate) number: i64,
     pub(crate) device: String,

@@ -6,8 +6,8 @@ use super::summary::distinct;
 use super::{Findings, Flow, ReadError};
 use crate::report::{Axis, Happening, Line, Panel, Series, Shade};
 
-/// Bins that a drawing has room for. Chosen: more than one in two pixels is more than anybody sees.
-const MOST_BINS: usize = 400;
+/// Bins that a drawing has room for. Chosen: one for each pixel of a desk's is as close as a reader can look.
+const MOST_BINS: usize = 800;
 
 /// Runs of one scenario and seed: those whose lines stand in one figure.
 pub(super) struct Group<'a> {

@@ -14,8 +14,8 @@ use crate::report::{Axis, Bar, Bars, Figure, Kind, Origin, Page, Section, Spread
 /// Lines that one figure over time has. Chosen: more cannot be told apart where they cross.
 const LINES: usize = 4;
 
-/// As many scenarios are told apart; more are drawn together. Chosen: a page of more planes is not read.
-const SCENARIOS: usize = 8;
+/// As many scenarios, or groups of them, are told apart; more are drawn together. Chosen: a page of more planes is not read.
+const MOST_GROUPS: usize = 8;
 
 /// What is to be told apart.
 #[derive(Clone, Debug)]
@@ -49,7 +49,8 @@ pub fn page(
     let flows = named(results);
     let maker = Maker { results, flows, origin: origin(results), options };
     let scenarios = distinct(maker.flows.iter().map(|flow| flow.scenario.as_str()));
-    let mut sections = vec![maker.overview(&scenarios)?];
+    let groups = distinct(maker.flows.iter().map(|flow| flow.group.as_str()));
+    let mut sections = vec![maker.overview(&groups)?];
     sections.extend(maker.over_time(&scenarios)?);
     sections.extend(maker.fairness(&scenarios)?);
     let titles = distinct(results.iter().map(|r| r.about.as_str()).filter(|a| !a.is_empty()));
@@ -61,8 +62,13 @@ pub fn page(
     } else {
         " It was stopped before all runs of the plan were made."
     };
+    let grouped = if groups == scenarios {
+        String::new()
+    } else {
+        format!(" in {}", counted(groups.len(), "group"))
+    };
     let subtitle = format!(
-        "{}, {}, {}, seed {}.{stopped}",
+        "{}, {}, {}{grouped}, seed {}.{stopped}",
         counted(runs, "run"),
         counted(names.len(), "controller"),
         counted(scenarios.len(), "scenario"),
@@ -129,16 +135,16 @@ impl Maker<'_> {
         }
     }
 
-    fn overview(&self, scenarios: &[&str]) -> Result<Section, ReadError> {
+    fn overview(&self, groups: &[&str]) -> Result<Section, ReadError> {
         let names = distinct(self.flows.iter().map(|flow| flow.name.as_str()));
-        let shown = if scenarios.len() > SCENARIOS { &[] } else { scenarios };
+        let shown = if groups.len() > MOST_GROUPS { &[] } else { groups };
         let mut figures = vec![self.figure(
             "summary",
             "Throughput and delay",
             &format!(
                 "Means over runs; flows of one controller in a run count together. One-way: from sender to receiver; \
                  queueing: behind other packets and through the bottleneck.{}",
-                together(scenarios.len())
+                together(groups.len())
             ),
             Kind::Table(summary::table(&self.flows, shown)),
         )];
@@ -157,10 +163,10 @@ impl Maker<'_> {
                 Kind::Plane(plane),
             ));
             if shown.len() > 1 {
-                for (at, scenario) in (1..).zip(shown) {
-                    let plane = windows.plane(Some(scenario), &names);
-                    let title = format!("Throughput against delay: {scenario}");
-                    let caption = format!("As above, only of {scenario}.");
+                for (at, group) in (1..).zip(shown) {
+                    let plane = windows.plane(Some(group), &names);
+                    let title = format!("Throughput against delay: {group}");
+                    let caption = format!("As above, only of {group}.");
                     let name = format!("plane-{at}");
                     figures.push(self.figure(name, &title, &caption, Kind::Plane(plane)));
                 }
@@ -195,6 +201,14 @@ impl Maker<'_> {
                 caption,
                 Kind::Plane(plane),
             ));
+            // Where bins are kept, their planes tell the groups apart.
+            for (at, group) in (1..).zip(shown).filter(|_| windows.is_empty() && shown.len() > 1) {
+                let own = self.flows.iter().filter(|flow| flow.group == **group);
+                let title = format!("Runs against each other: {group}");
+                let caption = format!("As above, only of {group}.");
+                let kind = Kind::Plane(summary::plane_of_runs(own));
+                figures.push(self.figure(format!("plane-runs-{at}"), &title, &caption, kind));
+            }
         }
         if shown.len() > 1 {
             let bars = |label: &str, of| summary::bars(&self.flows, shown, label, of);
@@ -338,9 +352,9 @@ fn counted(count: usize, of: &str) -> String {
     format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }
 
-fn together(scenarios: usize) -> String {
-    if scenarios > SCENARIOS {
-        format!(" All {scenarios} scenarios together; flows.parquet has each.")
+fn together(groups: usize) -> String {
+    if groups > MOST_GROUPS {
+        format!(" All {groups} scenarios together; flows.parquet has each.")
     } else {
         String::new()
     }

@@ -44,6 +44,9 @@ struct RunDocument {
     values: Vec<(String, String)>,
 }
 
+/// Which scenarios belong together: a group for a scenario.
+pub const GROUPS: &str = "groups.json";
+
 /// What a folder holds.
 #[derive(Debug)]
 pub struct Findings {
@@ -87,6 +90,7 @@ impl Findings {
         let (path, file) = open("result.json")?;
         let document: Document = serde_json::from_reader(BufReader::new(file))
             .map_err(|error| ReadError::Wrong { path, why: error.to_string() })?;
+        let groups = groups(&folder.join(GROUPS))?;
         let (path, file) = open("flows.parquet")?;
         let runs: BTreeMap<i64, &RunDocument> =
             document.runs.iter().map(|run| (run.run, run)).collect();
@@ -95,7 +99,7 @@ impl Findings {
         figures::read(file, &COLUMNS, |cells| {
             let number = int(&cells[0]);
             match number.and_then(|number| runs.get(&number)) {
-                Some(run) => flows.extend(flow(run, cells)),
+                Some(run) => flows.extend(flow(run, cells, &groups)),
                 None => stranger = stranger.or(Some(number)),
             }
         })
@@ -161,8 +165,18 @@ fn origin(document: &Document) -> Origin {
     }
 }
 
+fn groups(path: &Path) -> Result<BTreeMap<String, String>, ReadError> {
+    let Ok(file) = File::open(path) else { return Ok(BTreeMap::new()) };
+    serde_json::from_reader(BufReader::new(file))
+        .map_err(|error| ReadError::Wrong { path: path.into(), why: error.to_string() })
+}
+
 /// A row of the table, if somebody controls the flow.
-fn flow(run: &RunDocument, cells: &[Option<Cell>]) -> Option<Flow> {
+fn flow(
+    run: &RunDocument,
+    cells: &[Option<Cell>],
+    groups: &BTreeMap<String, String>,
+) -> Option<Flow> {
     let controller = text(&cells[4]);
     if controller.is_empty() {
         return None;
@@ -170,11 +184,13 @@ fn flow(run: &RunDocument, cells: &[Option<Cell>]) -> Option<Flow> {
     let is_other = |key: &str| key != "controller" && !key.ends_with(".controller");
     let values = run.values.iter().filter(|(key, _)| is_other(key));
     let values: Vec<_> = values.map(|(_, value)| value.trim_matches('"')).collect();
+    let scenario = values.join(" · ");
     Some(Flow {
         folder: 0,
         run: run.run,
         seed: run.seed,
-        scenario: values.join(" · "),
+        group: groups.get(&scenario).unwrap_or(&scenario).clone(),
+        scenario,
         number: int(&cells[1]).unwrap_or(0),
         device: text(&cells[2]),
         direction: text(&cells[3]),

@@ -45,10 +45,10 @@ fn mean(runs: &[Figures], of: fn(&Figures) -> Option<f64>) -> Option<f64> {
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
-/// A row for each scenario and name, or for each name alone where no scenarios are told apart: means over runs.
-pub(super) fn table(flows: &[Flow], scenarios: &[&str]) -> Table {
+/// A row for each group and name, or for each name alone where no groups are told apart: means over runs.
+pub(super) fn table(flows: &[Flow], groups: &[&str]) -> Table {
     let names = distinct(flows.iter().map(|flow| flow.name.as_str()));
-    let several = scenarios.len() > 1;
+    let several = groups.len() > 1;
     let mut columns = vec![
         "controller",
         "runs",
@@ -64,15 +64,14 @@ pub(super) fn table(flows: &[Flow], scenarios: &[&str]) -> Table {
         columns.insert(0, "scenario");
     }
     let mut rows = Vec::new();
-    let all: Vec<Option<&str>> = match scenarios {
+    let all: Vec<Option<&str>> = match groups {
         [] => vec![None],
-        some => some.iter().map(|scenario| Some(*scenario)).collect(),
+        some => some.iter().map(|group| Some(*group)).collect(),
     };
-    for scenario in all {
+    for group in all {
         for name in &names {
-            let own = |flow: &&Flow| {
-                flow.name == **name && scenario.is_none_or(|scenario| flow.scenario == scenario)
-            };
+            let own =
+                |flow: &&Flow| flow.name == **name && group.is_none_or(|group| flow.group == group);
             let runs = runs(flows.iter().filter(own));
             if runs.is_empty() {
                 continue;
@@ -90,8 +89,8 @@ pub(super) fn table(flows: &[Flow], scenarios: &[&str]) -> Table {
                 cell(|f| f.queue_p95, 1),
                 Cell::number(mean(&runs, |f| f.loss).map(|share| 100.0 * share), 2),
             ];
-            if let Some(scenario) = scenario.filter(|_| several) {
-                row.insert(0, Cell::from(scenario));
+            if let Some(group) = group.filter(|_| several) {
+                row.insert(0, Cell::from(group));
             }
             rows.push(row);
         }
@@ -139,7 +138,7 @@ fn plane(delay: &str, marks: Vec<Mark>) -> Plane {
     }
 }
 
-/// What the bins of many runs hold together, by scenario and name.
+/// What the bins of many runs hold together, by group and name.
 #[derive(Default)]
 pub(super) struct Windows {
     pools: BTreeMap<(String, String), [Pool; 2]>,
@@ -161,7 +160,7 @@ impl Windows {
             windows.width = (least.min(bins.width), most.max(bins.width));
             for flow in flows {
                 let own = bins.flows.get(&flow.number).map_or(&[][..], Vec::as_slice);
-                let key = (flow.scenario.clone(), flow.name.clone());
+                let key = (flow.group.clone(), flow.name.clone());
                 let [throughput, delay] = windows.pools.entry(key).or_default();
                 for bin in Bins::since(own, results[folder].warmup) {
                     throughput.push(bin.throughput);
@@ -185,19 +184,19 @@ impl Windows {
         if most - least < 1e-9 { ms(least) } else { format!("{} to {}", ms(least), ms(most)) }
     }
 
-    /// Values of a name: of one scenario, or of all.
-    fn values(&self, scenario: Option<&str>, name: &str, of: usize) -> Vec<f64> {
+    /// Values of a name: of one group, or of all.
+    fn values(&self, group: Option<&str>, name: &str, of: usize) -> Vec<f64> {
         let pools = self.pools.iter().filter(|((pooled, whose), _)| {
-            whose == name && scenario.is_none_or(|scenario| scenario == pooled)
+            whose == name && group.is_none_or(|group| group == pooled)
         });
         pools.flat_map(|(_, pools)| pools[of].values()).copied().collect()
     }
 
     /// Throughput and delay in all bins, as in BISCAY's Figure 8 and PBE-CC's Figure 13.
-    pub(super) fn plane(&self, scenario: Option<&str>, names: &[&str]) -> Plane {
+    pub(super) fn plane(&self, group: Option<&str>, names: &[&str]) -> Plane {
         let mark = |name: &&str| {
-            let y = Spread::of(self.values(scenario, name, 0))?;
-            let x = Spread::of(self.values(scenario, name, 1))?;
+            let y = Spread::of(self.values(group, name, 0))?;
+            let x = Spread::of(self.values(group, name, 1))?;
             Some(Mark { name: (*name).into(), x, y })
         };
         plane("one-way delay (ms)", names.iter().filter_map(mark).collect())
@@ -216,22 +215,22 @@ impl Windows {
     }
 }
 
-/// One quantity by scenario and name: medians and quartiles over runs.
+/// One quantity by group and name: medians and quartiles over runs.
 pub(super) fn bars(
     flows: &[Flow],
-    scenarios: &[&str],
+    groups: &[&str],
     label: &str,
     of: fn(&Figures) -> Option<f64>,
 ) -> Bars {
     let names = distinct(flows.iter().map(|flow| flow.name.as_str()));
     let mut bars = Vec::new();
-    for scenario in scenarios {
+    for group in groups {
         for name in &names {
-            let own = |flow: &&Flow| flow.scenario == **scenario && flow.name == **name;
+            let own = |flow: &&Flow| flow.group == **group && flow.name == **name;
             let runs = runs(flows.iter().filter(own));
             let Some(spread) = Spread::of(runs.iter().filter_map(of).collect()) else { continue };
             bars.push(Bar {
-                group: (*scenario).into(),
+                group: (*group).into(),
                 name: (*name).into(),
                 value: spread.middle,
                 between: (runs.len() > 1).then_some(spread.inner),

@@ -125,7 +125,23 @@ fn without_series_there_is_what_whole_runs_tell() {
     made(folder.path(), &Keep::default());
     let page = paged(&[folder.path()]);
     let names: Vec<&str> = page.figures().map(|figure| figure.name.as_str()).collect();
-    assert_eq!(names, ["summary", "plane-runs", "throughput-bars", "delay-bars"]);
+    let planes = ["plane-runs", "plane-runs-1", "plane-runs-2"];
+    assert_eq!(names, [&["summary"], &planes[..], &["throughput-bars", "delay-bars"]].concat());
+}
+
+#[test]
+fn scenarios_that_belong_together_are_shown_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    made(folder.path(), &Keep::default());
+    let groups = r#"{"20ms": "all of them", "40ms": "all of them"}"#;
+    fs::write(folder.path().join(GROUPS), groups).expect("room");
+    let page = paged(&[folder.path()]);
+    assert_eq!(page.subtitle, "12 runs, 2 controllers, 2 scenarios in 1 group, seed 1–3.");
+    let names: Vec<&str> = page.figures().map(|figure| figure.name.as_str()).collect();
+    assert_eq!(names, ["summary", "plane-runs"]);
+    fs::write(folder.path().join(GROUPS), "[]").expect("room");
+    let error = Findings::read(folder.path()).expect_err("no groups").to_string();
+    assert!(error.contains("groups.json is not what"), "{error}");
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl Scale {
     }
 
     /// Round values within the range, about as many as asked for.
-    fn ticks(&self, most: usize) -> Vec<f64> {
+    pub(super) fn ticks(&self, most: usize) -> Vec<f64> {
         let Range { start, end } = self.range;
         if most == 0 {
             return Vec::new();

@@ -5,7 +5,9 @@ use plotters::style::ShapeStyle;
 use sounding_export::figures::{Cell, Kind};
 
 use super::axis::{Axis, Scale};
-use super::draw::{Drawn, Entry, Glyph, Plot, Size, put};
+use super::draw::{Drawn, Entry, Glyph, Plot, Size, place, put};
+use super::palette::Styles;
+use super::pointed::{self, Pointed, Reads, said};
 use super::{Data, palette};
 
 /// One bar.
@@ -51,6 +53,28 @@ impl Bars {
         distinct(self.bars.iter().map(|bar| bar.name.as_str()))
     }
 
+    fn scales(&self) -> (Scale, Scale) {
+        let tops =
+            self.bars.iter().map(|bar| bar.between.map_or(bar.value, |b| b.1.max(bar.value)));
+        let count = self.groups().len().max(1) as f64;
+        let x = Scale { range: 0.0..count, logarithmic: false, reversed: false };
+        (x, self.y.scale(tops.chain([0.0])))
+    }
+
+    /// Where each bar begins, and how wide it is; a group is one wide.
+    fn places(&self) -> Vec<(f64, f64)> {
+        let (groups, names) = (self.groups(), self.names());
+        let most = names.len().max(1) as f64;
+        // Few bars do not get wider than an eighth of the plot.
+        let width = (0.8 / most).min(groups.len().max(1) as f64 / 8.0);
+        let place = |bar: &Bar| {
+            let group = groups.iter().position(|group| *group == bar.group).unwrap_or(0) as f64;
+            let place = names.iter().position(|name| *name == bar.name).unwrap_or(0) as f64;
+            (group + 0.5 + (place - 0.5 * most) * width, width)
+        };
+        self.bars.iter().map(place).collect()
+    }
+
     pub(super) fn data(&self) -> Data {
         let columns = [
             ("group", Kind::Text),
@@ -82,20 +106,11 @@ impl Drawn for Bars {
     }
 
     fn draw(&self, plot: &Plot<'_, '_>) {
-        let (groups, names) = (self.groups(), self.names());
-        let tops =
-            self.bars.iter().map(|bar| bar.between.map_or(bar.value, |b| b.1.max(bar.value)));
-        let y = self.y.scale(tops.chain([0.0]));
-        let count = groups.len().max(1) as f64;
-        let x = Scale { range: 0.0..count, logarithmic: false, reversed: false };
-        let Some(mut chart) = plot.labelled(x, &groups, (y.clone(), &self.y.label)) else { return };
-        // Few bars do not get wider than an eighth of the plot.
-        let most = names.len().max(1) as f64;
-        let width = (0.8 / most).min(count / 8.0);
-        for bar in &self.bars {
-            let group = groups.iter().position(|group| *group == bar.group).unwrap_or(0) as f64;
-            let place = names.iter().position(|name| *name == bar.name).unwrap_or(0) as f64;
-            let left = group + 0.5 + (place - 0.5 * most) * width;
+        let (x, y) = self.scales();
+        let labelled = plot.labelled(x, &self.groups(), (y.clone(), &self.y.label));
+        let Some(mut chart) = labelled else { return };
+        plot.open("panel", place(&chart));
+        for (bar, (left, width)) in self.bars.iter().zip(self.places()) {
             let (from, to) = (left + 0.06 * width, left + 0.94 * width);
             let colour = plot.styles.look(&bar.name).colour();
             let foot = y.clamp(0.0);
@@ -109,6 +124,27 @@ impl Drawn for Bars {
                 put(&mut chart, PathElement::new(line, ink));
             }
         }
+        plot.close();
+    }
+
+    fn pointed(&self, styles: &Styles) -> Pointed {
+        let (x, y) = self.scales();
+        let marks = self.bars.iter().zip(self.places()).map(|(bar, (left, width))| {
+            let between = bar.between.map_or(String::new(), |(low, high)| {
+                format!(", line {} to {}", said(low), said(high))
+            });
+            let value = format!("{}: {}{between}", self.y.label, said(bar.value));
+            let says = [bar.group.clone(), value].into_iter().filter(|line| !line.is_empty());
+            let at = (left + 0.5 * width, bar.value);
+            pointed::Mark::of(&bar.name, styles, at, says.collect())
+        });
+        let panel = pointed::Panel {
+            x: pointed::Axis::of("", &x),
+            y: pointed::Axis::of(&self.y.label, &y),
+            lines: Vec::new(),
+            marks: marks.collect(),
+        };
+        Pointed { reads: Reads::Bar, panels: vec![panel], happenings: Vec::new() }
     }
 }
 

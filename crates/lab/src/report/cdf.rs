@@ -5,8 +5,10 @@ use plotters::style::ShapeStyle;
 use sounding_export::figures::{Cell, Kind};
 
 use super::Data;
-use super::axis::Axis;
-use super::draw::{Drawn, Entry, Glyph, Plot, Size, put};
+use super::axis::{Axis, Scale};
+use super::draw::{Drawn, Entry, Glyph, Plot, Size, place, put};
+use super::palette::Styles;
+use super::pointed::{self, Pointed, Reads};
 
 /// Points of a curve that is made of samples. Chosen: more than the pixels that a page has for them.
 const POINTS: usize = 500;
@@ -47,11 +49,22 @@ pub struct Cdf {
 }
 
 impl Cdf {
+    fn scales(&self) -> (Scale, Scale) {
+        let values = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.0));
+        let share = Axis::linear("").until(100.0).scale(std::iter::once(100.0));
+        (self.x.scale(values), share)
+    }
+
+    /// What is at the side.
+    fn share(&self) -> String {
+        format!("{} (%)", self.of)
+    }
+
     pub(super) fn data(&self) -> Data {
         let columns = [
             ("name".to_owned(), Kind::Text),
             (self.x.label.clone(), Kind::Real),
-            (format!("{} (%)", self.of), Kind::Real),
+            (self.share(), Kind::Real),
         ];
         let mut data = Data::new(columns);
         for curve in &self.curves {
@@ -75,11 +88,10 @@ impl Drawn for Cdf {
     }
 
     fn draw(&self, plot: &Plot<'_, '_>) {
-        let x = self.x.scale(self.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)));
-        let y = Axis::linear("").until(100.0).scale(std::iter::once(100.0));
-        let label = format!("{} (%)", self.of);
-        let axes = plot.axes((x.clone(), &self.x.label), (y, &label));
+        let (x, y) = self.scales();
+        let axes = plot.axes((x.clone(), &self.x.label), (y, &self.share()));
         let Some(mut chart) = axes else { return };
+        plot.open("panel", place(&chart));
         for curve in &self.curves {
             let look = plot.styles.look(&curve.name);
             let style = ShapeStyle::from(&look.colour()).stroke_width(18);
@@ -88,6 +100,22 @@ impl Drawn for Cdf {
             put(&mut chart, PathElement::new(points.collect::<Vec<_>>(), style));
             plot.pen.set(&[]);
         }
+        plot.close();
+    }
+
+    fn pointed(&self, styles: &Styles) -> Pointed {
+        let (x, y) = self.scales();
+        let lines = self.curves.iter().map(|curve| {
+            let points = curve.points.iter().map(|&(value, percent)| (value, Some(percent)));
+            pointed::Line::of(&curve.name, styles, points)
+        });
+        let panel = pointed::Panel {
+            x: pointed::Axis::of(&self.x.label, &x),
+            y: pointed::Axis::of(&self.share(), &y),
+            lines: lines.collect(),
+            marks: Vec::new(),
+        };
+        Pointed { reads: Reads::Height, panels: vec![panel], happenings: Vec::new() }
     }
 }
 

@@ -13,6 +13,7 @@ mod figure;
 mod page;
 mod palette;
 mod plane;
+mod pointed;
 mod series;
 mod table;
 

@@ -12,6 +12,10 @@ use super::draw::{self, RasterError, Size};
 use super::palette::{Styles, Theme, stylesheet};
 use super::{Figure, Kind, escape};
 
+/// What makes the page answer; without them it shows the same.
+const SCRIPTS: [&str; 2] =
+    [include_str!("../../assets/report.js"), include_str!("../../assets/figures.js")];
+
 /// Figures under one heading.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
@@ -82,7 +86,7 @@ impl Page {
             ("{{origin}}", self.origin_list()),
             ("{{css}}", include_str!("../../assets/report.css").into()),
             ("{{colours}}", stylesheet(Theme::Both)),
-            ("{{js}}", include_str!("../../assets/report.js").into()),
+            ("{{js}}", SCRIPTS.concat()),
             ("{{sections}}", sections),
         ]
         .iter()
@@ -182,7 +186,10 @@ impl Section {
             let _ = write!(html, "<p>{}</p>", escape(&self.text));
         }
         for figure in &self.figures {
-            let _ = write!(html, "<figure id=\"{}\">", escape(&figure.name));
+            let values = draw::pointed(figure, styles).and_then(|v| serde_json::to_string(&v).ok());
+            let values =
+                values.map_or(String::new(), |v| format!(" data-values=\"{}\"", escape(&v)));
+            let _ = write!(html, "<figure id=\"{}\"{values}>", escape(&figure.name));
             let _ = write!(html, "<h3>{}</h3>", escape(&figure.title));
             match &figure.kind {
                 Kind::Table(table) => html.push_str(&table.html(styles)),

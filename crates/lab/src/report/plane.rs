@@ -4,8 +4,10 @@ use plotters::element::{PathElement, Rectangle};
 use plotters::style::{Color, ShapeStyle};
 use sounding_export::figures::{Cell, Kind};
 
-use super::axis::Axis;
-use super::draw::{Drawn, Entry, Glyph, Plot, Size, marker, put};
+use super::axis::{Axis, Scale};
+use super::draw::{Drawn, Entry, Glyph, Plot, Size, marker, place, put};
+use super::palette::Styles;
+use super::pointed::{self, Pointed, Reads, said};
 use super::{Data, palette};
 
 /// How far a quantity spreads.
@@ -66,6 +68,13 @@ pub struct Plane {
 pub const QUARTILES: &str = "shape: median · box: 25–75 % · whiskers: 10–90 %";
 
 impl Plane {
+    fn scales(&self) -> (Scale, Scale) {
+        let all = |of: fn(&Mark) -> Spread| self.marks.iter().flat_map(move |m| of(m).values());
+        let x = self.x.scale(all(|mark| mark.x));
+        let x = if self.reversed { x.reversed() } else { x };
+        (x, self.y.scale(all(|mark| mark.y)))
+    }
+
     pub(super) fn data(&self) -> Data {
         let of = |axis: &Axis| {
             ["p10", "p25", "middle", "p75", "p90"]
@@ -95,12 +104,10 @@ impl Drawn for Plane {
     }
 
     fn draw(&self, plot: &Plot<'_, '_>) {
-        let all = |of: fn(&Mark) -> Spread| self.marks.iter().flat_map(move |m| of(m).values());
-        let x = self.x.scale(all(|mark| mark.x));
-        let x = if self.reversed { x.reversed() } else { x };
-        let y = self.y.scale(all(|mark| mark.y));
+        let (x, y) = self.scales();
         let axes = plot.axes((x.clone(), &self.x.label), (y.clone(), &self.y.label));
         let Some(mut chart) = axes else { return };
+        plot.open("panel", place(&chart));
         for mark in &self.marks {
             let colour = plot.styles.look(&mark.name).colour();
             let at = |px: f64, py: f64| (x.clamp(px), y.clamp(py));
@@ -127,12 +134,33 @@ impl Drawn for Plane {
             let look = plot.styles.look(&mark.name);
             marker(plot, look, (place.0 - left, place.1 - top), 60);
         }
+        plot.close();
         drop(chart);
         if self.reversed {
             let (width, _) = plot.area.dim_in_pixel();
             let corner = (width as i32 - plot.size.pick(870, 800), plot.size.pick(90, 90));
             super::draw::text(plot, "better  ↗", palette::DIM, corner);
         }
+    }
+
+    fn pointed(&self, styles: &Styles) -> Pointed {
+        let (x, y) = self.scales();
+        let says = |axis: &Axis, spread: Spread| {
+            let [from, low, middle, high, to] = spread.values().map(said);
+            format!("{}: {middle}, box {low} to {high}, whiskers {from} to {to}", axis.label)
+        };
+        let marks = self.marks.iter().map(|mark| {
+            let at = (mark.x.middle, mark.y.middle);
+            let says = vec![says(&self.y, mark.y), says(&self.x, mark.x)];
+            pointed::Mark::of(&mark.name, styles, at, says)
+        });
+        let panel = pointed::Panel {
+            x: pointed::Axis::of(&self.x.label, &x),
+            y: pointed::Axis::of(&self.y.label, &y),
+            lines: Vec::new(),
+            marks: marks.collect(),
+        };
+        Pointed { reads: Reads::Mark, panels: vec![panel], happenings: Vec::new() }
     }
 }
 

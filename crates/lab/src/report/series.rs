@@ -6,7 +6,9 @@ use plotters::style::{Color, ShapeStyle};
 use sounding_export::figures::{Cell, Kind};
 
 use super::axis::{Axis, Scale};
-use super::draw::{Chart, Drawn, Entry, FINE, Glyph, Plot, Size, put, text};
+use super::draw::{Chart, Drawn, Entry, FINE, Glyph, Plot, Size, place, put, text};
+use super::palette::Styles;
+use super::pointed::{self, Pointed, Reads};
 use super::{Data, palette};
 
 /// A quantity over time.
@@ -65,6 +67,28 @@ pub struct Series {
 /// Height of one name's bar in the row of a kind of happenings, and of the row's label, in pixels.
 const BAR: u32 = 5;
 const LABEL: u32 = 21;
+
+impl Panel {
+    fn scale(&self) -> Scale {
+        let shaded = self.shade.iter().flat_map(|shade| shade.steps.iter().map(|step| step.1));
+        let drawn = self.lines.iter().flat_map(|line| line.points.iter().filter_map(|p| p.1));
+        self.y.scale(shaded.chain(drawn))
+    }
+
+    fn pointed(&self, x: &pointed::Axis, styles: &Styles) -> pointed::Panel {
+        let lines = self
+            .lines
+            .iter()
+            .map(|line| pointed::Line::of(&line.name, styles, line.points.iter().copied()));
+        let shade = self.shade.iter().map(|shade| pointed::Line::shade(&shade.name, &shade.steps));
+        pointed::Panel {
+            x: x.clone(),
+            y: pointed::Axis::of(&self.y.label, &self.scale()),
+            lines: lines.chain(shade).collect(),
+            marks: Vec::new(),
+        }
+    }
+}
 
 impl Series {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
@@ -147,11 +171,10 @@ impl Series {
     }
 
     fn draw_panel(&self, plot: &Plot<'_, '_>, panel: &Panel, x: &Scale, label: &str) {
-        let shaded = panel.shade.iter().flat_map(|shade| shade.steps.iter().map(|step| step.1));
-        let drawn = panel.lines.iter().flat_map(|line| line.points.iter().filter_map(|p| p.1));
-        let y = panel.y.scale(shaded.chain(drawn));
-        let axes = plot.axes((x.clone(), label), (y.clone(), &panel.y.label));
+        let y = panel.scale();
+        let axes = plot.timed((x.clone(), label), (y.clone(), &panel.y.label));
         let Some(mut chart) = axes else { return };
+        plot.open("panel", place(&chart));
         let at = |px: f64, py: f64| (x.clamp(px), y.clamp(py));
         if let Some(shade) = &panel.shade {
             let mut outline = Vec::new();
@@ -176,6 +199,7 @@ impl Series {
             }
             plot.pen.set(&[]);
         }
+        plot.close();
     }
 
     /// Lines where something began, each moment once.
@@ -205,6 +229,9 @@ impl Series {
             let bottom = top + height * lines.len() as i32;
             let rule = palette::colour(palette::RULE);
             plot.block((limits.0, top - 10), (limits.1, bottom), rule, 0.5);
+            let (left, above) = plot.area.get_base_pixel();
+            let across = left + limits.0..left + limits.1;
+            plot.open("row", (across, above + top - 10..above + bottom));
             for Happening { name, span, .. } in self.happenings.iter().filter(|h| h.kind == kind) {
                 let row = lines.iter().position(|line| line == name).unwrap_or(0) as i32;
                 let place = |at: f64| x.map(&x.clamp(at), limits);
@@ -215,6 +242,7 @@ impl Series {
                 let colour = plot.styles.look(name).colour();
                 plot.block(corner, (until, corner.1 + height - 10), colour, 1.0);
             }
+            plot.close();
             top = bottom + 4 * FINE;
         }
     }
@@ -249,6 +277,18 @@ impl Drawn for Series {
         if !self.happenings.is_empty() {
             let (_, rows) = rest.split_vertically(10 * FINE);
             self.draw_rows(&plot.within(rows), &x);
+        }
+    }
+
+    fn pointed(&self, styles: &Styles) -> Pointed {
+        let x = pointed::Axis::of(&self.x.label, &self.scale());
+        let happenings = self.happenings.iter().map(|Happening { kind, name, span, .. }| {
+            pointed::Happening::of(kind, name, styles, *span)
+        });
+        Pointed {
+            reads: Reads::Time,
+            panels: self.panels.iter().map(|panel| panel.pointed(&x, styles)).collect(),
+            happenings: happenings.collect(),
         }
     }
 }

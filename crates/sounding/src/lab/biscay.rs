@@ -44,7 +44,7 @@ pub(super) struct Args {
 /// Flows are looked at from 2.3 s on.
 const SHORTEST: Duration = Duration::from_secs(4);
 
-pub(super) fn execute(item: Item, args: Args) -> miette::Result<ExitCode> {
+pub(super) fn run(item: Item, args: Args) -> miette::Result<ExitCode> {
     let mut plan: Plan = toml::from_str(item.plan()).into_diagnostic()?;
     if let Some(duration) = args.duration {
         plan.duration = duration;

@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use miette::IntoDiagnostic;
-use sounding_lab::closed_loop::{Case, Contender, Kind, Plan, run};
+use sounding_lab::closed_loop::{self, Case, Contender, Kind, Plan};
 
 use super::Output;
 
@@ -54,7 +54,7 @@ fn case(name: &str) -> Result<Case, String> {
         .ok_or_else(|| format!("there are {}", Case::ALL.map(Case::name).join(", ")))
 }
 
-pub(super) fn execute(args: Args) -> miette::Result<ExitCode> {
+pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
     let plan = Plan {
         contenders: args.controllers,
         cases: if args.cases.is_empty() { Case::ALL.to_vec() } else { args.cases },
@@ -68,7 +68,7 @@ pub(super) fn execute(args: Args) -> miette::Result<ExitCode> {
             eprintln!("{done} of {all} cells");
         }
     };
-    let outcome = run(&plan, progress).into_diagnostic()?;
+    let outcome = closed_loop::run(&plan, progress).into_diagnostic()?;
     let text = outcome.to_string();
     let page = format!("```\n{text}```\n\n{}", outcome.provenance);
     args.output.write(&text, &page, &outcome)?;

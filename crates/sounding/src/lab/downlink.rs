@@ -2,7 +2,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_lab::downlink::{Plan, Row, run};
+use sounding_lab::downlink::{self, Plan, Row};
 
 use super::Output;
 
@@ -22,13 +22,13 @@ pub(super) struct Args {
     output: Output,
 }
 
-pub(super) fn execute(args: Args) -> miette::Result<ExitCode> {
+pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
     let program = std::env::current_exe().into_diagnostic()?;
     let plan = Plan { duration: args.duration, seeds: args.seeds, program };
     let progress = |row: &Row| {
         eprintln!("{:?}, seed {}: {:.2} Mbit/s", row.way, row.seed, row.throughput_mbit_per_sec);
     };
-    let result = run(&plan, progress).into_diagnostic()?;
+    let result = downlink::run(&plan, progress).into_diagnostic()?;
     let text = result.to_string();
     args.output.write(&text, &format!("```\n{text}```\n\n{}", result.provenance), &result)?;
     Ok(ExitCode::SUCCESS)

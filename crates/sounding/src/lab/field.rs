@@ -1,16 +1,17 @@
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::{Context, IntoDiagnostic};
-use sounding_lab::field::{Choice, chosen, compare, markdown, plan, table};
+use sounding_lab::field::{Choice, Link, chosen, compare, markdown, plan, table};
+use sounding_lab::findings::GROUPS;
 use sounding_lab::provenance::Begun;
 use sounding_lab::simulate::{About, Keep};
 use sounding_lab::sweep::Part;
 
-use super::Output;
 use super::sweep::Course;
+use super::{Output, write};
 use crate::sim::processors;
 
 /// Every controller and the oracle over every recorded link there is, in virtual time; needs no rights
@@ -47,7 +48,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
     data: PathBuf,
 
-    /// Keep the runs here, as `sounding lab sweep` does, and go on with those that lack
+    /// Keep the runs here, as `sounding lab sweep` does, and go on with those that lack; `sounding lab report` draws them
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -82,6 +83,7 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
     let text = plan(&args.data, &links, &choice);
     let about = About::new(&text);
     let scratch = tempfile::tempdir().into_diagnostic()?;
+    let is_kept = args.out.is_some();
     let out = args.out.unwrap_or_else(|| scratch.path().join("field"));
     let course = Course {
         out: &out,
@@ -92,12 +94,20 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
         keep: Keep::default(),
     };
     let Some(finished) = course.run(&text, &about)? else { return Ok(ExitCode::FAILURE) };
-    let plan = out.join("field.toml");
-    fs::write(&plan, text.text())
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", plan.display()))?;
+    write(&out.join("field.toml"), text.text())?;
+    write(&out.join(GROUPS), &grouped(&links)?)?;
     let groups = compare(&finished.outcomes, &links);
     let page = format!("{}\n{}", markdown(&groups), begun.end());
     args.output.write(&table(&groups), &page, &groups)?;
+    if is_kept {
+        let out = out.display();
+        eprintln!("its figures: sounding lab report {out} --out {out}/report");
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Which links a report is to show together.
+fn grouped(links: &[Link]) -> miette::Result<String> {
+    let groups = links.iter().map(|link| (link.file.as_str(), link.group.to_string()));
+    serde_json::to_string_pretty(&groups.collect::<BTreeMap<_, _>>()).into_diagnostic()
 }

@@ -3,13 +3,13 @@ use std::process::ExitCode;
 use miette::IntoDiagnostic;
 use sounding_lab::validation;
 
-use super::MahimahiArgs;
+use super::mahimahi;
 
 /// mahimahi, the emulator and virtual time, each beside the next: CUBIC and BBR over the same recorded links
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    rows: MahimahiArgs,
+    rows: mahimahi::Args,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {

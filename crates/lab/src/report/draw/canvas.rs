@@ -2,7 +2,7 @@
 //!
 //! Its own writer of SVG puts colours into the elements, has no dashes but many short lines, and whole pixels only.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::fmt::Write as _;
 
@@ -17,9 +17,31 @@ use super::super::palette;
 /// Steps of the canvas in a pixel: plotters has whole numbers only.
 pub(crate) const FINE: i32 = 10;
 
-/// How the next lines are broken: lengths of strokes and gaps in pixels, nothing for whole lines. plotters' own styles
-/// do not tell a backend.
-pub(crate) type Pen = Cell<&'static [f64]>;
+/// What plotters does not tell a backend.
+#[derive(Default)]
+pub(crate) struct Pen {
+    /// How the next lines are broken: lengths of strokes and gaps in pixels, nothing for whole lines.
+    dash: Cell<&'static [f64]>,
+    /// What stands before the next element.
+    markup: RefCell<String>,
+}
+
+impl Pen {
+    /// Breaks the next lines.
+    pub(crate) fn set(&self, dash: &'static [f64]) {
+        self.dash.set(dash);
+    }
+
+    /// Puts this between the elements that were drawn and those that will be.
+    pub(crate) fn put(&self, markup: &str) {
+        self.markup.borrow_mut().push_str(markup);
+    }
+
+    /// What has been put behind the last element.
+    pub(super) fn rest(&self) -> String {
+        self.markup.take()
+    }
+}
 
 /// A drawing on its way.
 pub(crate) struct Canvas<'a> {
@@ -38,6 +60,7 @@ impl<'a> Canvas<'a> {
     fn open(&mut self, element: &str, kind: char, colour: BackendColor, attributes: &str) {
         let class = palette::class(colour.rgb);
         let out = &mut *self.out;
+        out.push_str(&self.pen.rest());
         // Writing into a string cannot fail, here and below.
         let _ = write!(out, "<{element} class=\"{kind} {class}\"{attributes}");
         if colour.alpha < 1.0 {
@@ -47,8 +70,13 @@ impl<'a> Canvas<'a> {
 
     fn stroked<S: BackendStyle>(&mut self, style: &S, path: &str) {
         let width = style.stroke_width();
-        let dash: Vec<String> =
-            self.pen.get().iter().map(|length| (length * f64::from(FINE)).to_string()).collect();
+        let dash: Vec<String> = self
+            .pen
+            .dash
+            .get()
+            .iter()
+            .map(|length| (length * f64::from(FINE)).to_string())
+            .collect();
         let dash = match &dash[..] {
             [] => String::new(),
             lengths => format!(" stroke-dasharray=\"{}\"", lengths.join(" ")),

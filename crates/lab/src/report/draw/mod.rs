@@ -6,19 +6,18 @@ mod plot;
 mod raster;
 mod sheet;
 
-use std::cell::Cell;
-
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 
 pub(super) use canvas::{Canvas, FINE, Pen};
 pub(super) use legend::{Entry, Glyph};
-pub(super) use plot::{Chart, Plot, broken, marker, put, text};
+pub(super) use plot::{Chart, Plot, broken, marker, place, put, text};
 pub use raster::RasterError;
 pub(super) use raster::png;
 
 use super::figure::{Figure, Kind};
 use super::palette::{Styles, Theme, stylesheet};
+use super::pointed::Pointed;
 use sheet::Sheet;
 
 /// What is drawn on.
@@ -67,6 +66,8 @@ pub(super) trait Drawn {
     fn height(&self, size: Size) -> u32;
     /// Draws the plot.
     fn draw(&self, plot: &Plot<'_, '_>);
+    /// What a pointer finds in it.
+    fn pointed(&self, styles: &Styles) -> Pointed;
 }
 
 fn drawn(figure: &Figure) -> Option<&dyn Drawn> {
@@ -92,6 +93,11 @@ pub(super) fn inline(figure: &Figure, styles: &Styles, size: Size) -> Option<Str
     ))
 }
 
+/// What a pointer finds in the figure.
+pub(super) fn pointed(figure: &Figure, styles: &Styles) -> Option<Pointed> {
+    drawn(figure).map(|drawn| drawn.pointed(styles))
+}
+
 /// The figure as a file that stands for itself: title, plot, what it is and where it comes from.
 pub(super) fn standalone(figure: &Figure, styles: &Styles, theme: Theme) -> Option<String> {
     let drawn = drawn(figure)?;
@@ -113,12 +119,13 @@ pub(super) fn standalone(figure: &Figure, styles: &Styles, theme: Theme) -> Opti
 }
 
 fn compose(sheet: &Sheet<'_>, drawn: &dyn Drawn, styles: &Styles) -> String {
-    let (mut body, pen): (String, Pen) = (String::new(), Cell::new(&[]));
+    let (mut body, pen) = (String::new(), Pen::default());
     {
         let canvas = Canvas::new(&mut body, &pen, (sheet.width(), sheet.height()));
         let area = canvas.into_drawing_area();
         let plot = sheet.furnish(&area, &pen, styles);
         drawn.draw(&plot);
     }
+    body.push_str(&pen.rest());
     body
 }

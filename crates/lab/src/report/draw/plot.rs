@@ -1,6 +1,7 @@
 //! The place for a plot, and what all kinds of plots are made of.
 
 use std::convert::Infallible;
+use std::ops::Range;
 
 use plotters::chart::{ChartBuilder, ChartContext, LabelAreaPosition};
 use plotters::coord::cartesian::Cartesian2d;
@@ -10,7 +11,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
 use super::{Area, Canvas, FINE, Pen, Size};
-use crate::report::axis::Scale;
+use crate::report::axis::{Scale, written};
 use crate::report::palette::{self, Look, Shape, Styles};
 
 /// Axes with a place for data.
@@ -58,6 +59,44 @@ impl<'c, 'p> Plot<'c, 'p> {
         y: (Scale, &str),
     ) -> Option<Chart<'_, 'c>> {
         self.meshed(x, x_label, y, true)
+    }
+
+    /// The same along time, whose numbers a page can change for those of a closer look.
+    pub(crate) fn timed(
+        &self,
+        (x, x_label): (Scale, &str),
+        y: (Scale, &str),
+    ) -> Option<Chart<'_, 'c>> {
+        let (ticks, foot, head) = (x.ticks(self.size.pick(10, 5)), y.0.range.start, y.0.range.end);
+        let chart = self.meshed(x, x_label, y, false)?;
+        let style =
+            face(self.size.letters(), palette::DIM, false, Pos::new(HPos::Center, VPos::Top));
+        let rule = ShapeStyle::from(&palette::colour(palette::RULE)).stroke_width(10);
+        let (left, top) = self.area.get_base_pixel();
+        self.pen.put("<g class=\"ticks\">\n");
+        for tick in ticks {
+            let [(x, from), (_, to)] = [head, foot].map(|y| chart.backend_coord(&(tick, y)));
+            let (x, from, to) = (x - left, from - top, to - top + 5 * FINE);
+            done(self.area.draw(&PathElement::new(vec![(x, from), (x, to)], rule)))?;
+            done(self.area.draw_text(&written(tick), &style, (x, to + 3 * FINE)))?;
+        }
+        self.pen.put("</g>\n");
+        Some(chart)
+    }
+
+    /// What is drawn from here until [`close`](Self::close) is data in this rectangle of the whole canvas: a page finds its
+    /// place by it, and what a closer look pushes out of it is cut off.
+    pub(crate) fn open(&self, class: &str, (across, down): (Range<i32>, Range<i32>)) {
+        let (x, y, width, height) = (across.start, down.start, across.len(), down.len());
+        self.pen.put(&format!(
+            "<svg class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"{x} {y} {width} {height}\" overflow=\"visible\">\n"
+        ));
+    }
+
+    /// Ends what [`open`](Self::open) begins.
+    pub(crate) fn close(&self) {
+        self.pen.put("</svg>\n");
     }
 
     /// The same, where whole numbers along the horizontal axis are groups with names.
@@ -127,6 +166,11 @@ fn face(size: f64, ink: usize, bold: bool, pos: Pos) -> TextStyle<'static> {
     let font = ("sans-serif", size * f64::from(FINE)).into_font().style(style);
     let colour = palette::colour(ink);
     font.color(&colour).pos(pos)
+}
+
+/// Where a chart's data goes on the whole canvas.
+pub(crate) fn place(chart: &Chart<'_, '_>) -> (Range<i32>, Range<i32>) {
+    chart.plotting_area().get_pixel_range()
 }
 
 /// A text whose left end is in the middle of this height, in steps of the canvas.

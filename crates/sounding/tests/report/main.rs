@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value;
+
 fn sounding(arguments: &[&str]) -> Output {
     let program = assert_cmd::cargo::cargo_bin!("sounding");
     Command::new(program).args(arguments).stdin(Stdio::null()).output().unwrap()
@@ -67,28 +69,24 @@ fn what_is_no_folder_of_results_is_refused_with_what_is_missing() {
     assert!(!out.exists());
 }
 
-/// What a browser says of a page in a frame of this width.
+/// What a browser says of a page in a frame of some width.
 struct Seen {
-    /// Pixels by which the page is wider than the frame.
-    overflow: i64,
-    /// Drawings that are shown.
-    drawings: i64,
+    /// What `probe.js` did and found.
+    told: Value,
     /// What stands on the console.
     console: Vec<String>,
 }
 
-/// Shows a page to Chromium, which has no windows narrower than 500 pixels: hence a frame. The page is a copy that tells
-/// the frame's page how wide it has become.
+/// Shows a page to Chromium, which has no windows narrower than 500 pixels: hence a frame. The page is a copy with a script
+/// that tells the frame's page what it finds.
 fn seen(chromium: &Path, report: &Path, folder: &Path, width: u32) -> Seen {
     let html = fs::read_to_string(report.join("report.html")).unwrap();
-    let tell = "<script>addEventListener('load', () => {
-        const drawings = [...document.querySelectorAll('.drawing')].filter((one) => one.clientWidth > 0).length;
-        parent.postMessage(`${document.documentElement.scrollWidth - innerWidth} ${drawings}`, '*');
-    });</script></body>";
-    fs::write(folder.join("copy.html"), html.replace("</body>", tell)).unwrap();
+    let probe = format!("<script>{}</script></body>", include_str!("probe.js"));
+    fs::write(folder.join("copy.html"), html.replace("</body>", &probe)).unwrap();
     let frame = format!(
-        "<!doctype html><body style='margin:0'><iframe src='copy.html' style='border:0;width:{width}px;height:6000px'>\
-         </iframe><p id='told'></p><script>addEventListener('message', (event) => {{
+        "<!doctype html><meta charset='utf-8'><body style='margin:0'>\
+         <iframe src='copy.html' style='border:0;width:{width}px;height:6000px'></iframe><p id='told'></p>\
+         <script>addEventListener('message', (event) => {{
          document.getElementById('told').textContent = event.data; }});</script>"
     );
     let page = folder.join("frame.html");
@@ -109,12 +107,12 @@ fn seen(chromium: &Path, report: &Path, folder: &Path, width: u32) -> Seen {
     succeeds(&run(&format!("--screenshot={}", picture.display())));
     let (dom, log) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let told = dom.split("<p id=\"told\">").nth(1).and_then(|rest| rest.split('<').next());
-    let numbers: Vec<i64> =
-        told.unwrap_or_default().split(' ').filter_map(|number| number.parse().ok()).collect();
-    let [overflow, drawings] = numbers[..] else { panic!("the page told nothing: {dom}\n{log}") };
+    let told = dom.split("<p id=\"told\">").nth(1).and_then(|rest| rest.split("</p>").next());
+    let told = told.unwrap_or_default().replace("&lt;", "<").replace("&gt;", ">");
+    let told = serde_json::from_str(&told.replace("&amp;", "&"))
+        .unwrap_or_else(|error| panic!("the page told nothing: {error}\n{told}\n{log}"));
     let console = log.lines().filter(|line| line.contains("CONSOLE")).map(Into::into).collect();
-    Seen { overflow, drawings, console }
+    Seen { told, console }
 }
 
 fn chromium() -> Option<PathBuf> {
@@ -126,7 +124,8 @@ fn chromium() -> Option<PathBuf> {
 }
 
 #[test]
-fn a_browser_shows_the_page_on_a_desk_and_on_a_phone_without_a_word_on_its_console() {
+fn a_browser_shows_the_page_on_a_desk_and_on_a_phone_and_it_answers_without_a_word_on_its_console()
+{
     let Some(chromium) = chromium() else {
         eprintln!("skipped: no chromium on this machine; apt-get install chromium");
         return;
@@ -136,10 +135,80 @@ fn a_browser_shows_the_page_on_a_desk_and_on_a_phone_without_a_word_on_its_conso
     let html = fs::read_to_string(report.join("report.html")).unwrap();
     let figures = html.matches("class=\"drawing wide\"").count() as i64;
     for width in [1280, 390] {
-        let seen = seen(&chromium, &report, folder.path(), width);
-        assert_eq!(seen.overflow, 0, "at {width} pixels");
+        let Seen { told, console } = seen(&chromium, &report, folder.path(), width);
+        assert!(console.is_empty(), "at {width} pixels: {console:?}");
+        assert_eq!(told["overflow"], 0, "at {width} pixels");
         // One of the two widths of each figure.
-        assert_eq!(seen.drawings, figures, "at {width} pixels");
-        assert!(seen.console.is_empty(), "{:?}", seen.console);
+        assert_eq!(told["drawings"], figures, "at {width} pixels");
+        assert_is_read(&told);
+        assert_comes_closer(&told["time"]);
     }
+}
+
+/// The lines of what is shown beside a pointer.
+fn lines(shown: &Value) -> Vec<&str> {
+    let lines = shown.as_array().unwrap_or_else(|| panic!("nothing is shown: {shown}"));
+    lines.iter().map(|line| line.as_str().unwrap()).collect()
+}
+
+/// Whether a line has this number, in four digits, or says that nobody knows it.
+fn holds(line: &str, value: &Value) -> bool {
+    let Some(value) = value.as_f64() else { return line.ends_with('–') };
+    let mut numbers = line.split([' ', ',']).filter_map(|word| word.parse::<f64>().ok());
+    numbers.any(|number| (number - value).abs() <= 1e-3 * value.abs())
+}
+
+/// A pointer reads of each kind of figure what is in its data.
+fn assert_is_read(told: &Value) {
+    let distribution = &told["height"];
+    let read = lines(&distribution["read"][0]);
+    assert_eq!(read[0], "50 % of bins: at most");
+    let curves = distribution["values"]["panels"][0]["lines"].as_array().unwrap();
+    assert_eq!(read.len(), 1 + curves.len());
+    for (line, curve) in read[1..].iter().zip(curves) {
+        let percents = curve["y"].as_array().unwrap();
+        let half = percents.iter().position(|percent| percent.as_f64().unwrap() >= 50.0).unwrap();
+        assert!(line.starts_with(curve["name"].as_str().unwrap()), "{line}");
+        assert!(holds(line, &curve["x"][half]), "{line}: {}", curve["x"][half]);
+    }
+    for kind in ["mark", "bar"] {
+        let marks = told[kind]["values"]["panels"][0]["marks"].as_array().unwrap();
+        assert!(marks.len() > 2);
+        for (mark, read) in marks.iter().zip(told[kind]["read"].as_array().unwrap()) {
+            let read = lines(read);
+            assert_eq!(read[0], mark["name"]);
+            let value = read.iter().find(|line| line.contains("throughput (Mbit/s): "));
+            assert!(holds(value.unwrap(), &mark["at"][1]), "{read:?}: {}", mark["at"]);
+        }
+    }
+}
+
+/// Time is read by pointer and keys, comes closer by the wheel, by a key and by a button, and is all there again.
+fn assert_comes_closer(time: &Value) {
+    let panel = &time["values"]["panels"][0];
+    let ends = panel["x"]["range"].as_array().unwrap();
+    let middle = (ends[0].as_f64().unwrap() + ends[1].as_f64().unwrap()) / 2.0;
+    let hovered = lines(&time["hovered"]);
+    let moment: f64 = hovered[0].strip_suffix(" s").unwrap().parse().unwrap();
+    assert!((moment - middle).abs() <= 0.1, "{hovered:?}, {middle}");
+    for (at, shown) in [(0, &time["first"]), (1, &time["second"])] {
+        let (read, first) = (lines(shown), &panel["lines"][0]);
+        assert!(holds(read[0], &first["x"][at]) && holds(read[1], &first["y"][at]), "{read:?}");
+    }
+    let below = &time["values"]["panels"][1]["lines"][0];
+    assert!(holds(lines(&time["below"])[1], &below["y"][1]), "{}", time["below"]);
+    assert!(time["escaped"].is_null());
+    let [whole, closer, dragged] = ["whole", "closer", "dragged"].map(|name| ticks(&time[name]));
+    assert_eq!(ticks(&time["scrolledOver"]), whole, "who only scrolls over it is held up");
+    let span = |ticks: &[f64]| ticks[ticks.len() - 1] - ticks[0];
+    assert!(span(&closer) < 0.5 * span(&whole), "{closer:?} of {whole:?}");
+    assert!(dragged[0] > closer[0], "{dragged:?} is not after {closer:?}");
+    assert!(span(&ticks(&time["pressed"])) < span(&whole));
+    for name in ["again", "released"] {
+        assert_eq!(ticks(&time[name]), whole, "{name}");
+    }
+}
+
+fn ticks(texts: &Value) -> Vec<f64> {
+    lines(texts).iter().map(|text| text.parse().unwrap()).collect()
 }

@@ -1,0 +1,44 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use miette::IntoDiagnostic;
+use sounding_lab::cell;
+
+use super::Output;
+
+/// The modelled cell beside the papers that measured real ones, and beside real captures and logs
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// How many seeds
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: u32,
+
+    /// The first of them
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// How long each run lasts, in the model's time
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Folder with captures and logs
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Runs the experiment.
+pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
+    let plan = cell::Plan {
+        data: args.data.exists().then_some(args.data),
+        seed: args.seed,
+        seeds: args.seeds,
+        span: args.duration,
+    };
+    let result = cell::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
+    args.output.write(&result.to_string(), &result.to_markdown(), &result)?;
+    Ok(ExitCode::SUCCESS)
+}

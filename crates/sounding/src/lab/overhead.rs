@@ -1,0 +1,53 @@
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use miette::IntoDiagnostic;
+use sounding_lab::{overhead, provenance};
+use sounding_units::Rate;
+
+use super::Output;
+
+/// What a modem sends by log mask, and the CPU time of the process that reads it
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Captures of mixed records; without any, the LTE captures of the shared data
+    #[arg(long, value_name = "FILE,…", value_delimiter = ',')]
+    captures: Vec<PathBuf>,
+
+    /// How fast diagnostic data comes while CPU time is measured
+    #[arg(long, value_name = "RATE", default_value = "5Mbit")]
+    rate: Rate,
+
+    /// How long to measure CPU time, each way
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Folder with captures
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// LTE captures of mixed records, in the shared data.
+const MIXED: &str = "captures/lgs96__mobileinsight_core";
+
+/// Runs the experiment.
+pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
+    let mut captures = args.captures;
+    if captures.is_empty() {
+        let folder = fs::read_dir(args.data.join(MIXED)).into_iter().flatten().flatten();
+        captures.extend(folder.map(|entry| entry.path()));
+        captures.sort();
+    }
+    let program = std::env::current_exe().into_diagnostic()?;
+    let plan = overhead::Plan { captures, rate: args.rate, duration: args.duration, program };
+    let begun = provenance::Begun::now();
+    let result = overhead::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
+    let text = result.to_string();
+    args.output.write(&text, &format!("{text}\n{}", begun.end()), &result)?;
+    Ok(ExitCode::SUCCESS)
+}
