@@ -87,7 +87,9 @@ impl From<OpenError> for Failure {
             OpenError::Missing { .. } => libc::ENOENT,
             OpenError::Denied { .. } => libc::EACCES,
             OpenError::Busy { .. } => libc::EBUSY,
-            OpenError::NotSerial { .. } | OpenError::NotModem { .. } => libc::EINVAL,
+            OpenError::NotSerial { .. } | OpenError::File { .. } | OpenError::NotModem { .. } => {
+                libc::EINVAL
+            }
             _ => libc::EIO,
         };
         Self::new(errno, error)

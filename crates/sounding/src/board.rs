@@ -9,6 +9,9 @@ use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::{Subscription, registry};
 use sounding_modem::{Polled, Readings, Source};
 
+use crate::doctor::refuse_held;
+use crate::run::told;
+use crate::skipped::counted;
 use crate::{signals, words};
 
 /// What a congestion control asks for (BISCAY §3.2.2, Gandalf Table 8), where no names are given.
@@ -46,6 +49,7 @@ Examples:
 pub(crate) struct Board {
     /// A modem: device, tcp:HOST:PORT, router[:NAME], with non-hdlc: before it where the HDLC framing is off; for a capture,
     /// the pty that `sounding modem replay` serves
+    #[arg(value_parser = words::source_parser())]
     source: Source,
     /// Name that readers open it by
     #[arg(long, default_value = "modem")]
@@ -78,6 +82,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
     let subscription = subscription(&args.kpi)?;
     let _awake = words::awake(args.cpu_latency)?;
     let stop = signals::stop_flag().into_diagnostic()?;
+    refuse_held(&args.source)?;
     let mut readings = Readings::open(args.source, subscription).into_diagnostic()?;
     let kpis = readings.subscription().kpis();
     let mut publisher = publisher(&args.name, kpis)?;
@@ -92,10 +97,15 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
     }
     let outcome = serve(&mut readings, &mut publisher, &stop);
     readings.finish();
-    let counts = readings.counts();
+    told::tell(|| readings.poll_event());
+    let (counts, stream) = (readings.counts(), readings.stream());
     eprintln!(
-        "sounding: {} records, {} values, {} of versions nobody has described, {} corrupt",
-        counts.records, counts.values, counts.unsupported, counts.corrupt
+        "sounding: {}, {}; {} of versions nobody has described, {} corrupt; {}",
+        counted(counts.records, "record", "records"),
+        counted(counts.values, "value", "values"),
+        counts.unsupported,
+        counts.corrupt,
+        counted(stream.damaged(), "corrupt frame", "corrupt frames")
     );
     outcome.map(|()| ExitCode::SUCCESS)
 }
@@ -119,9 +129,7 @@ fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) 
             is_open = readings.reopen().is_ok();
         }
         publisher.heartbeat(monotonic_now());
-        while let Some(event) = readings.poll_event() {
-            tracing::info!("{event:?}");
-        }
+        told::tell(|| readings.poll_event());
     }
     Ok(())
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{Result, miette};
 use serde_json::{Value as Json, json};
 use sounding_diag::LogRecord;
-use sounding_diag::capture::{Counts, Located};
+use sounding_diag::capture::Located;
 use sounding_diag::layout::{Sink, Value};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordError, Version};
@@ -18,6 +18,8 @@ use sounding_export::messages::Messages;
 use crate::convert::{Failure, PrivacyArgs};
 use crate::coverage;
 use crate::input::{Source, Step};
+use crate::say;
+use crate::skipped::{Records, Skipped, counted};
 
 /// Prints the records of a capture, every field by name
 #[derive(Args, Debug)]
@@ -31,7 +33,8 @@ Examples:
   sounding decode --coverage                        what is described at all
   zcat drive.qmdl.gz | sounding decode - --summary
 
-What identifies a person is hidden unless --no-redact is given.")]
+What identifies a person is hidden unless --no-redact is given. What cannot be read is passed over: how much that was, and
+where the first of it is, is said on standard error at the end, and the exit code is 0.")]
 pub(crate) struct Decode {
     /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard input
     #[arg(required_unless_present = "coverage")]
@@ -59,43 +62,50 @@ pub(crate) fn parse_code(text: &str) -> Result<u16, String> {
 }
 
 pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
-    let mut out = BufWriter::new(io::stdout().lock());
     let Some(path) = &args.capture else {
-        let text = coverage::text(args.json);
-        out.write_all(text.as_bytes()).into_diagnostic()?;
-        out.flush().into_diagnostic()?;
+        print!("{}", coverage::text(args.json));
         return Ok(ExitCode::SUCCESS);
     };
     if args.json && !args.summary {
         return Err(miette!("--json goes with --summary or --coverage: records are JSON anyway"));
     }
     let privacy = args.privacy.choice();
+    let mut out = BufWriter::new(io::stdout().lock());
     let mut summary = Summary::default();
     let mut messages = Messages::default();
-    let counts = Source::open(path)?.for_each(|step| -> Result<_, Failure> {
+    let mut unread = Records::default();
+    let skipped = Source::open(path)?.for_each(|step| -> Result<_, Failure> {
         let Step::Found(Ok(Located { offset, packet: Packet::Log(record) })) = step else {
             return Ok(ControlFlow::Continue(()));
         };
         if !args.code.is_empty() && !args.code.contains(&record.code.number()) {
             return Ok(ControlFlow::Continue(()));
         }
+        let outcome = record::decode(&record, &mut Nowhere);
+        if let Err(error) = &outcome {
+            unread.handle(error);
+        }
         if args.summary {
-            summary.handle_record(&record, &record::decode(&record, &mut Nowhere));
+            summary.handle_record(&record, &outcome);
             return Ok(ControlFlow::Continue(()));
         }
         let enough = print(&mut out, &json::line(offset, &record, privacy, &mut messages))?;
         Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
-    summary.counts = counts.map_err(|Failure(report)| report)?;
-    match (args.summary, args.json) {
-        (true, true) => print(&mut out, &summary.json()).map(drop)?,
-        (true, false) => out.write_all(summary.table().as_bytes()).into_diagnostic()?,
-        (false, _) => {}
-    }
-    // A reader that has had enough by now has had enough before.
-    match out.flush() {
+    let skipped = skipped.map_err(|Failure(report)| report)?;
+    let skipped = Skipped { records: unread, ..skipped };
+    let written = match (args.summary, args.json) {
+        (true, true) => writeln!(out, "{}", summary.json(&skipped)),
+        (true, false) => out.write_all(summary.table(&skipped).as_bytes()),
+        (false, _) => Ok(()),
+    };
+    match written.and_then(|()| out.flush()) {
+        // The reader has had enough, and need not know what else there was.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        other => other.into_diagnostic()?,
+        Err(error) => return Err(say::failed(error)),
+        // A summary has said it.
+        Ok(()) if args.summary => {}
+        Ok(()) => skipped.tell(),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -115,7 +125,7 @@ impl Sink for Nowhere {
 fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
     match writeln!(out, "{line}") {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
-        other => other.into_diagnostic().map(|()| false),
+        other => other.map_err(say::failed).map(|()| false),
     }
 }
 
@@ -123,7 +133,6 @@ fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
 #[derive(Default)]
 struct Summary {
     kinds: BTreeMap<(u16, u32), Kind>,
-    counts: Counts,
 }
 
 #[derive(Default)]
@@ -148,7 +157,7 @@ impl Summary {
         }
     }
 
-    fn table(&self) -> String {
+    fn table(&self, skipped: &Skipped) -> String {
         let mut text = format!(
             "{:<8} {:>7} {:>10} {:>11} {:>8} {:>12}  name\n",
             "code", "version", "decoded", "unsupported", "corrupt", "bytes"
@@ -164,15 +173,23 @@ impl Summary {
                 kind.name.unwrap_or("-")
             );
         }
+        let stream = &skipped.stream;
         text += &format!(
-            "{} corrupt frames, {} frames that are not log records\n",
-            self.counts.frames.bad + self.counts.bad_packets,
-            self.counts.others
+            "{}, {}\n",
+            counted(stream.damaged(), "corrupt frame", "corrupt frames"),
+            counted(
+                stream.others,
+                "frame that is no log record",
+                "frames that are not log records"
+            )
         );
+        for damage in skipped.places() {
+            text += &format!("{damage}\n");
+        }
         text
     }
 
-    fn json(&self) -> Json {
+    fn json(&self, skipped: &Skipped) -> Json {
         let kinds: Vec<Json> = self
             .kinds
             .iter()
@@ -184,10 +201,10 @@ impl Summary {
                 })
             })
             .collect();
-        json!({
-            "records": kinds,
-            "corrupt_frames": self.counts.frames.bad + self.counts.bad_packets,
-            "other_frames": self.counts.others,
-        })
+        let mut summary = json!({ "records": kinds, "other_frames": skipped.stream.others });
+        if let (Json::Object(summary), Json::Object(numbers)) = (&mut summary, skipped.numbers()) {
+            summary.extend(numbers);
+        }
+        summary
     }
 }

@@ -144,7 +144,8 @@ fn link(args: &Demo) -> Result<(RadioLink, Option<u64>)> {
     match capture {
         Some(path) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let bytes = input::capture(&path)?;
+            let (bytes, skipped) = input::capture(&path)?;
+            skipped.tell();
             let link = RadioLink::of_capture(&name, bytes, Direction::Uplink).into_diagnostic()?;
             Ok((link, None))
         }

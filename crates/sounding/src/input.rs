@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -16,6 +17,8 @@ use sounding_diag::capture::{
     self, CaptureError as NotACapture, Counts, Damage, Format, Kind, Located, PROBE, Reader,
 };
 use thiserror::Error;
+
+use crate::skipped::Skipped;
 
 /// What needs a capture whole refuses larger ones than this before the machine runs out of memory.
 const LARGEST: u64 = 4 << 30;
@@ -40,6 +43,18 @@ pub(crate) enum CaptureError {
         "a capture is .qmdl, .qmdl2, .mi2log, .hdf, .dlf or what `cat /dev/ttyUSB0` gives, also as .gz or .zst"
     ))]
     Other { path: PathBuf, reason: NotACapture },
+    /// It has no end.
+    #[error("{path}: is a device, not a capture")]
+    #[diagnostic(help(
+        "`sounding record` makes a capture of what a modem sends; `sounding link`, `kpi` and `board` read it live"
+    ))]
+    Device { path: PathBuf },
+    /// It is packed, and what can be unpacked of it holds no record.
+    #[error("{path}: the packed file is damaged before its first record: {error}")]
+    #[diagnostic(help(
+        "`gzip --test` or `zstd --test` says more; copy it once more from where it came from"
+    ))]
+    Packed { path: PathBuf, error: String },
 }
 
 /// A capture, read from its beginning.
@@ -50,8 +65,8 @@ pub(crate) struct Source {
     chunk: Vec<u8>,
     /// `chunk` holds the beginning, which nobody has been given yet.
     is_fresh: bool,
-    /// A packed file ends within what was packed, or is damaged.
-    is_broken: bool,
+    /// What the unpacker says of a packed file that ends within what was packed, or is damaged.
+    broken: Option<String>,
     taken: Rc<Cell<u64>>,
     size: Option<u64>,
 }
@@ -63,6 +78,7 @@ impl Source {
             return Self::begin(path, Box::new(io::stdin().lock()), None);
         }
         let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
+        refuse_device(path)?;
         let file = File::open(path).map_err(fail)?;
         let size = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len());
         Self::begin(path, Box::new(file), size)
@@ -78,13 +94,18 @@ impl Source {
             kind: Kind::of(Format::Hdlc),
             chunk: Vec::new(),
             is_fresh: true,
-            is_broken: false,
+            broken: None,
             taken,
             size,
         };
         source.fill(PROBE)?;
-        source.kind = capture::recognise(&source.chunk)
-            .map_err(|reason| CaptureError::Other { path: path.to_path_buf(), reason })?;
+        source.kind = capture::recognise(&source.chunk).map_err(|reason| {
+            let path = path.to_path_buf();
+            match source.broken.take() {
+                Some(error) => CaptureError::Packed { path, error },
+                None => CaptureError::Other { path, reason },
+            }
+        })?;
         Ok(source)
     }
 
@@ -107,30 +128,43 @@ impl Source {
         Ok((!self.chunk.is_empty()).then_some(&self.chunk))
     }
 
-    /// Hands every packet and every damage to `each`, until it has had enough.
+    /// Hands every packet and every damage to `each`. What was skipped on the way; nothing is said of it if `each` has had
+    /// enough before the end.
     pub(crate) fn for_each<E: From<CaptureError>>(
         mut self,
         mut each: impl FnMut(Step<'_>) -> Result<ControlFlow<()>, E>,
-    ) -> Result<Counts, E> {
+    ) -> Result<Skipped, E> {
         let mut reader = Reader::of(self.kind);
         loop {
             let (taken, size) = self.progress();
             if each(Step::Chunk { taken, size })?.is_break() {
-                return Ok(reader.counts());
+                return Ok(Skipped::default());
             }
             let Some(mut rest) = self.next_chunk()? else { break };
             while let Some(found) = reader.poll_packet(&mut rest) {
                 if each(Step::Found(found))?.is_break() {
-                    return Ok(reader.counts());
+                    return Ok(Skipped::default());
                 }
             }
         }
         while let Some(found) = reader.poll_end() {
             if each(Step::Found(found))?.is_break() {
-                break;
+                return Ok(Skipped::default());
             }
         }
-        Ok(reader.counts())
+        Ok(self.skipped(reader.counts()))
+    }
+
+    /// What was skipped, once all chunks have been read with these counts.
+    pub(crate) fn skipped(&self, stream: Counts) -> Skipped {
+        let is_stdin = self.path == Path::new("-");
+        Skipped {
+            name: if is_stdin { "standard input".into() } else { self.path.display().to_string() },
+            is_file: !is_stdin && self.path.is_file(),
+            stream,
+            packing: self.broken.clone(),
+            ..Skipped::default()
+        }
     }
 
     /// Fills `chunk` up to `len` bytes, or to the end.
@@ -138,19 +172,13 @@ impl Source {
         let start = self.chunk.len();
         self.chunk.resize(len, 0);
         let mut at = start;
-        while at < len && !self.is_broken {
+        while at < len && self.broken.is_none() {
             match self.stream.read(&mut self.chunk[at..]) {
                 Ok(0) => break,
                 Ok(more) => at += more,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // What an unpacker says of its input: what came before is as good as in a capture that was cut.
-                Err(error) if is_damage(&error) => {
-                    eprintln!(
-                        "warning: {}: {error}; what precedes it is used",
-                        self.path.display()
-                    );
-                    self.is_broken = true;
-                }
+                Err(error) if is_damage(&error) => self.broken = Some(error.to_string()),
                 Err(error) => {
                     return Err(CaptureError::Read { path: self.path.clone(), error });
                 }
@@ -158,6 +186,16 @@ impl Source {
         }
         self.chunk.truncate(at);
         Ok(())
+    }
+}
+
+/// A port is not even opened: that alone changes how it behaves, and it never ends.
+fn refuse_device(path: &Path) -> Result<(), CaptureError> {
+    match path.metadata() {
+        Ok(about) if about.file_type().is_char_device() => {
+            Err(CaptureError::Device { path: path.to_path_buf() })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -183,6 +221,7 @@ impl Replayable {
         if path != Path::new("-") && path.metadata().is_ok_and(|about| about.is_file()) {
             return Ok(Self::File(path.to_path_buf()));
         }
+        refuse_device(path)?;
         let mut stream: Box<dyn Read> = match path == Path::new("-") {
             true => Box::new(io::stdin().lock()),
             false => Box::new(File::open(path).map_err(fail)?),
@@ -207,8 +246,8 @@ impl Replayable {
     }
 }
 
-/// A whole capture as a stream of frames, for what serves or replays it.
-pub(crate) fn capture(path: &Path) -> Result<Vec<u8>, CaptureError> {
+/// A whole capture as a stream of frames, for what serves or replays it, and what of it is none.
+pub(crate) fn capture(path: &Path) -> Result<(Vec<u8>, Skipped), CaptureError> {
     let mut source = Source::open(path)?;
     let mut bytes = Vec::new();
     let check = |bytes: &Vec<u8>| match bytes.len() as u64 > LARGEST {
@@ -217,20 +256,23 @@ pub(crate) fn capture(path: &Path) -> Result<Vec<u8>, CaptureError> {
     };
     if source.kind() == Kind::of(Format::Hdlc) {
         // As it is, damage and all.
-        while let Some(chunk) = source.next_chunk()? {
+        let mut reader = Reader::of(source.kind());
+        while let Some(mut chunk) = source.next_chunk()? {
             bytes.extend_from_slice(chunk);
             check(&bytes)?;
+            while reader.poll_packet(&mut chunk).is_some() {}
         }
-        return Ok(bytes);
+        while reader.poll_end().is_some() {}
+        return Ok((bytes, source.skipped(reader.counts())));
     }
-    source.for_each(|step| {
+    let skipped = source.for_each(|step| {
         if let Step::Found(Ok(located)) = step {
             // A packet that was read is not too long to be written.
             let _ = Format::Hdlc.emit(&located.packet, &mut bytes);
         }
         check(&bytes).map(ControlFlow::Continue)
     })?;
-    Ok(bytes)
+    Ok((bytes, skipped))
 }
 
 /// A file whole, unpacked; `-` is standard input. One that is larger than `largest` is refused.

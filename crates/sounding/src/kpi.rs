@@ -1,4 +1,5 @@
 use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -7,14 +8,19 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use miette::{IntoDiagnostic, Result, miette};
 use serde_json::json;
-use sounding_diag::capture::Reader;
+use sounding_diag::capture::Located;
 use sounding_diag::packet::Packet;
 use sounding_kpi::registry::{self, Conversion, NamedKpi};
 use sounding_kpi::{Counts, Reading, Subscription};
 use sounding_modem::{Polled, Readings, Source};
 use sounding_units::HostInstant;
 
-use crate::{input, signals};
+use crate::doctor::refuse_held;
+use crate::input::{self, CaptureError, Step};
+use crate::run::told;
+use crate::skipped::{Records, Skipped};
+use crate::words::source_parser;
+use crate::{say, signals};
 
 /// Prints KPIs of a capture or a live modem, or lists them all
 #[derive(Args, Debug)]
@@ -35,7 +41,7 @@ pub(crate) struct Kpi {
     verb: Option<Verb>,
     /// Capture file, - for standard input, or a modem: device, tcp:HOST:PORT, router[:NAME]; non-hdlc:SOURCE where the
     /// modem has the HDLC framing switched off
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = source_parser())]
     source: Option<Source>,
     /// Names of KPIs
     #[arg(long, value_name = "NAME", value_delimiter = ',', required = true)]
@@ -83,18 +89,17 @@ pub(crate) fn run(args: Kpi) -> Result<ExitCode> {
             let mut printer =
                 Printer { out, format, kpis: subscription.kpis().to_vec(), failed: None };
             printer.head();
-            let counts = if is_recorded(&source) {
+            let skipped = if is_recorded(&source) {
                 recorded(&source, subscription, &mut printer)?
             } else {
                 live(source, subscription, &mut printer)?
             };
-            tell(&counts);
-            printer.finish()
+            printer.finish(&skipped)
         }
         (None, None) => return Err(miette!("no source: name a capture or a modem")),
     };
     match outcome {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).into_diagnostic(),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(say::failed(error)),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
@@ -112,25 +117,23 @@ fn recorded(
     source: &Source,
     mut subscription: Subscription,
     printer: &mut Printer<impl Write>,
-) -> Result<Counts> {
-    let capture = match source.place() {
-        Source::Path(path) => input::capture(path)?,
-        _ => input::capture(Path::new("-"))?,
+) -> Result<Skipped> {
+    let path = match source.place() {
+        Source::Path(path) => path,
+        _ => Path::new("-"),
     };
-    let mut reader = Reader::new();
-    let mut rest = &capture[..];
-    while let Some(packet) = reader.poll_packet(&mut rest) {
-        if let Ok(located) = packet
-            && let Packet::Log(log) = located.packet
-        {
+    let skipped = input::Source::open(path)?.for_each(|step| -> Result<_, CaptureError> {
+        if let Step::Found(Ok(Located { packet: Packet::Log(log), .. })) = step {
             // What cannot be read is counted.
             let _ = subscription.handle(&log, |reading| printer.print(None, &reading));
         }
-        if printer.failed.is_some() {
-            break;
-        }
-    }
-    Ok(subscription.counts())
+        Ok(if printer.failed.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    Ok(Skipped { records: records(&subscription.counts()), ..skipped })
 }
 
 /// Until somebody ends it, or the source is over for good.
@@ -138,8 +141,9 @@ fn live(
     source: Source,
     subscription: Subscription,
     printer: &mut Printer<impl Write>,
-) -> Result<Counts> {
+) -> Result<Skipped> {
     let stop = signals::stop_flag().into_diagnostic()?;
+    refuse_held(&source)?;
     let mut readings = Readings::open(source, subscription).into_diagnostic()?;
     while !stop.load(Ordering::Relaxed) && printer.failed.is_none() {
         let patience = Duration::from_millis(50);
@@ -149,22 +153,22 @@ fn live(
             Polled::Idle => {}
             Polled::Closed => break,
         }
-        while let Some(event) = readings.poll_event() {
-            tracing::info!("{event:?}");
-        }
+        told::tell(|| readings.poll_event());
     }
     readings.finish();
-    Ok(readings.counts())
+    told::tell(|| readings.poll_event());
+    Ok(Skipped {
+        name: readings.source().to_string(),
+        stream: readings.stream(),
+        records: records(&readings.counts()),
+        ..Skipped::default()
+    })
 }
 
-/// What was left out is said, on standard error, where values do not go.
-fn tell(counts: &Counts) {
-    if counts.unsupported + counts.corrupt + counts.lacking > 0 {
-        eprintln!(
-            "sounding: of {} records, {} of versions nobody has described, {} of versions without the KPI, {} corrupt",
-            counts.records, counts.unsupported, counts.lacking, counts.corrupt
-        );
-    }
+/// Of the records that have these KPIs, those that cannot be read.
+fn records(counts: &Counts) -> Records {
+    let &Counts { unsupported, lacking, corrupt, .. } = counts;
+    Records { undescribed: unsupported, lacking, corrupt }
 }
 
 /// Prints readings, and keeps the first error.
@@ -225,9 +229,20 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    fn finish(mut self) -> io::Result<()> {
+    /// The last words: what was skipped, to whoever reads the values too.
+    fn finish(mut self, skipped: &Skipped) -> io::Result<()> {
+        if let Some(line) = skipped.json().filter(|_| self.format == Format::Json) {
+            let written = writeln!(self.out, "{line}");
+            self.note(written);
+        }
         self.flush();
-        self.failed.map_or(Ok(()), Err)
+        match self.failed {
+            Some(error) => Err(error),
+            None => {
+                skipped.tell();
+                Ok(())
+            }
+        }
     }
 }
 

@@ -11,14 +11,17 @@ use serde_json::json;
 use sounding_diag::session::Wanted;
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Bins, CellView, Config, LinkEstimate, Method, Seen, Sounder};
+use sounding_link::{Arrival, Bins, CellView, Config, Counts, LinkEstimate, Method, Seen, Sounder};
 use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
 use sounding_units::{HostInstant, Rate};
 
+use crate::doctor::refuse_held;
 use crate::kpi::is_recorded;
+use crate::run::told;
+use crate::skipped::{Records, Skipped};
 use crate::sniffer::{self, SnifferFile};
-use crate::words::{DirectionWord, MethodWord};
-use crate::{input, signals};
+use crate::words::{DirectionWord, MethodWord, source_parser};
+use crate::{input, say, signals};
 
 /// Prints the rate of the link over time, from the records of a capture or of a live modem
 #[derive(Args, Debug)]
@@ -41,6 +44,7 @@ Examples:
 pub(crate) struct Link {
     /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), - for standard input, or a modem: a device,
     /// tcp:HOST:PORT, router:NAME, vendor-router:NAME
+    #[arg(value_parser = source_parser())]
     source: Source,
     /// One direction only
     #[arg(long, value_enum)]
@@ -96,11 +100,11 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     } else {
         series.read_live(&args.source, &directions, args.method.into())
     };
-    match outcome {
+    match outcome.and_then(|skipped| series.finish(&skipped).map_err(Stopped::Output)) {
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        Err(Stopped::Output(error)) => return Err(error).into_diagnostic(),
+        Err(Stopped::Output(error)) => return Err(say::failed(error)),
         Err(Stopped::Input(report)) => return Err(report),
-        Ok(()) => series.flush().into_diagnostic()?,
+        Ok(()) => {}
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -129,7 +133,11 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const PUT_BACK: Duration = Duration::from_secs(1);
 
 impl Series {
-    fn read_recorded(&mut self, source: &Source, directions: &[Direction]) -> Result<(), Stopped> {
+    fn read_recorded(
+        &mut self,
+        source: &Source,
+        directions: &[Direction],
+    ) -> Result<Skipped, Stopped> {
         let path = match source.place() {
             Source::Path(path) => path,
             _ => Path::new("-"),
@@ -152,7 +160,24 @@ impl Series {
             sounder
                 .handle_end(Arrival::AsStamped, |sounder, seen| rows.handle_seen(sounder, &seen));
         }
-        self.print()
+        self.print()?;
+        let counts = self.counts();
+        Ok(Skipped { records: records(&counts), ..capture.skipped(counts.stream) })
+    }
+
+    /// What the first direction has met: the other has been given the same bytes.
+    fn counts(&self) -> Counts {
+        self.sounders.first().map(|(sounder, _)| sounder.counts()).unwrap_or_default()
+    }
+
+    /// The last words: what was skipped, to whoever reads the rows too.
+    fn finish(&mut self, skipped: &Skipped) -> io::Result<()> {
+        if let Some(line) = skipped.json().filter(|_| self.json) {
+            writeln!(self.out, "{line}")?;
+        }
+        self.flush()?;
+        skipped.tell();
+        Ok(())
     }
 
     /// Until somebody ends it, or the source is over for good.
@@ -161,11 +186,12 @@ impl Series {
         source: &Source,
         directions: &[Direction],
         method: Method,
-    ) -> Result<(), Stopped> {
+    ) -> Result<Skipped, Stopped> {
         fn failed<T>(result: Result<T, impl Into<miette::Report>>) -> Result<T, Stopped> {
             result.map_err(|error| Stopped::Input(error.into()))
         }
         let stop = failed(signals::stop_flag().into_diagnostic())?;
+        failed(refuse_held(source))?;
         let port = failed(source.open().into_diagnostic())?;
         self.head(directions)?;
         let codes = directions.iter().flat_map(|&direction| sounding_kpi::codes(direction));
@@ -183,20 +209,27 @@ impl Series {
                 ending = Some(now);
             }
             if ending.is_some_and(|since| live.is_over() || now - since > PUT_BACK) {
-                return outcome;
+                break;
             }
             match failed(live.read(&mut buffer, PATIENCE).into_diagnostic())? {
                 Read::Bytes(count) => self.handle_live(&mut live, &buffer[..count]),
                 Read::Idle => {}
-                Read::Closed => return outcome,
+                Read::Closed => break,
             }
-            while let Some(event) = live.poll_event() {
-                tracing::info!("{event:?}");
-            }
+            told::tell(|| live.poll_event());
             if outcome.is_ok() {
                 outcome = self.print().and_then(|()| self.flush().map_err(Stopped::Output));
             }
         }
+        told::tell(|| live.poll_event());
+        let counts = self.counts();
+        let records = records(&counts);
+        outcome.map(|()| Skipped {
+            name: source.to_string(),
+            stream: counts.stream,
+            records,
+            ..Skipped::default()
+        })
     }
 
     fn handle_live(&mut self, live: &mut Live, bytes: &[u8]) {
@@ -251,6 +284,11 @@ impl Series {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// Of the records that a rate is made of, those that cannot be read.
+fn records(counts: &Counts) -> Records {
+    Records { undescribed: counts.unsupported, corrupt: counts.corrupt, ..Records::default() }
 }
 
 /// The rows of one direction.

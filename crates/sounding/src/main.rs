@@ -4,6 +4,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+#[macro_use]
+mod say;
+
 mod board;
 mod convert;
 mod coverage;
@@ -23,6 +26,7 @@ mod record;
 mod run;
 mod signals;
 mod sim;
+mod skipped;
 mod sniffer;
 mod words;
 
@@ -32,7 +36,8 @@ mod words;
     version,
     propagate_version = true,
     after_help = "\
-Exit codes: 0 done, 1 failed (the message says what to do), 2 wrong arguments.
+Exit codes: 0 done, 1 failed (the message says what to do), 2 wrong arguments. A capture that is cut or damaged is read as far
+as it can be, and what was passed over is said on standard error: that is 0.
 
 First steps:
   sounding doctor                    what will work on this machine
@@ -88,8 +93,9 @@ fn main() -> ExitCode {
             guard::main().map(|()| ExitCode::SUCCESS).map_err(|e| miette::miette!("{e}"))
         }
     };
-    outcome.unwrap_or_else(|report| {
+    let code = outcome.unwrap_or_else(|report| {
         eprintln!("{report:?}");
         ExitCode::FAILURE
-    })
+    });
+    if say::is_lost() { ExitCode::FAILURE } else { code }
 }

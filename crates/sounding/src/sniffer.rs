@@ -1,6 +1,7 @@
 //! Logs of a cell's sniffer beside a capture.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -9,6 +10,8 @@ use sounding_kpi::Direction;
 use sounding_trace::dci::{self, Format, Heard, Reader};
 use sounding_units::{HostInstant, ModemInstant};
 use thiserror::Error;
+
+use crate::skipped::counted;
 
 /// No log larger than this is read: it is kept whole.
 const LARGEST: u64 = 1 << 30;
@@ -74,10 +77,13 @@ pub(crate) fn read(
     let mut all = Vec::new();
     for (cell, SnifferFile { kind, path }) in (0..).zip(files) {
         let fail = |error| SnifferError::Read { path: path.clone(), error };
-        if fs::metadata(path).map_err(fail)?.len() > LARGEST {
+        let file = File::open(path).map_err(fail)?;
+        let mut bytes = Vec::new();
+        // What is no file does not say how long it is.
+        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(fail)?;
+        if bytes.len() as u64 > LARGEST {
             return Err(SnifferError::Large { path: path.clone() });
         }
-        let bytes = fs::read(path).map_err(fail)?;
         let format = match (kind, direction) {
             (Kind::DciLog, Direction::Uplink) => Format::DciLog(dci::Direction::Uplink),
             (Kind::DciLog, Direction::Downlink) => Format::DciLog(dci::Direction::Downlink),
@@ -97,7 +103,8 @@ pub(crate) fn read(
             if all.len() == before {
                 return Err(SnifferError::Bad { path: path.clone(), error });
             }
-            eprintln!("{}: {count} lines left out; {error}", path.display());
+            let lines = counted(count, "line", "lines");
+            eprintln!("sounding: {}: {lines} left out; {error}", path.display());
         }
     }
     all.sort_by_key(|(at, _)| *at);

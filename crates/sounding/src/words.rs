@@ -4,12 +4,14 @@ use std::io;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use miette::IntoDiagnostic;
 use serde::Deserialize;
 use sounding_bpf::Signal;
 use sounding_host::Wakefulness;
 use sounding_kpi::Direction;
 use sounding_link::Method;
+use sounding_modem::Source;
 
 /// Which way the data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -94,6 +96,14 @@ impl From<SignalWord> for Signal {
             SignalWord::Both => Self::Both,
         }
     }
+}
+
+/// Reads a source from the command line: a file may have a name that is no text.
+pub(crate) fn source_parser() -> impl TypedValueParser<Value = Source> {
+    OsStringValueParser::new().try_map(|name| match name.to_str() {
+        Some(text) => text.parse::<Source>(),
+        None => Ok(Source::Path(name.into())),
+    })
 }
 
 /// Processors that wake within `latency`, if that is asked for.

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+use std::ffi::OsStr;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -159,6 +161,108 @@ fn a_reader_that_has_had_enough_ends_the_listing_quietly() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{}", stderr(&output));
+}
+
+/// Of a verb whose output goes there.
+fn into(output: &str, arguments: &[&str]) -> Output {
+    let program = assert_cmd::cargo::cargo_bin!("sounding");
+    let output = std::fs::File::options().write(true).open(output).unwrap();
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(output).stderr(Stdio::piped());
+    command.spawn().unwrap().wait_with_output().unwrap()
+}
+
+#[test]
+fn an_output_that_takes_no_more_is_an_error_that_names_it() {
+    let capture = Capture::new();
+    let path = capture.file(&capture.bytes);
+    let path = text(&path);
+    for arguments in [
+        &["decode", path][..],
+        &["decode", path, "--summary"],
+        &["decode", "--coverage"],
+        &["link", path],
+        &["link", path, "--json"],
+        &["kpi", path, "--kpi", "lte.pusch.tbs"],
+        &["kpi", "list"],
+        &["convert", path, "-", "--to", "jsonl"],
+        &["run", "--example-config"],
+        &["doctor", "--no-ports", "--json"],
+    ] {
+        let output = into("/dev/full", arguments);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+        let is_named = said.contains("standard output: ") || said.contains("-: no space left");
+        assert!(is_named && said.contains("space left"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn nobody_need_listen_to_what_is_said_aside() {
+    let capture = Capture::new();
+    let cut = capture.file(&capture.bytes[..capture.bytes.len() - 5]);
+    let whole = sounding(&["link", text(&cut)]);
+    assert!(stderr(&whole).contains("not read"), "{}", stderr(&whole));
+    let program = assert_cmd::cargo::cargo_bin!("sounding");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = Command::new(program).args(["link", text(&cut)]).stderr(full).output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(output.stdout, whole.stdout);
+}
+
+#[test]
+fn a_device_is_no_capture() {
+    for device in ["/dev/null", "/dev/zero", "/dev/ptmx"] {
+        for arguments in [
+            &["decode", device][..],
+            &["convert", device, "a.jsonl"],
+            &["convert", device, "a.parquet"],
+            &["modem", "sim", device],
+            &["modem", "replay", device],
+        ] {
+            let output = sounding(arguments);
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+            for part in [device, "is a device", "sounding record"] {
+                assert!(said.contains(part), "{arguments:?}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_capture_may_have_a_name_that_is_no_text() {
+    let capture = Capture::new();
+    let path = capture.folder.path().join(OsStr::from_bytes(b"dr\xFFve.qmdl"));
+    std::fs::write(&path, &capture.bytes).unwrap();
+    for arguments in [&["link"][..], &["kpi", "--kpi", "lte.pusch.tbs"], &["decode"]] {
+        let program = assert_cmd::cargo::cargo_bin!("sounding");
+        let output = Command::new(program).args(arguments).arg(&path).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        assert!(!output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_recording_of_what_is_no_modem_says_that_nothing_came() {
+    let capture = Capture::new();
+    let out = capture.folder.path().join("out.qmdl");
+    let output = sounding(&["record", text(&capture.file(b"a letter")), text(&out)]);
+    assert!(output.status.success());
+    let said = stderr(&output);
+    assert!(said.contains("1 corrupt frame") && said.contains("not one Diag frame"), "{said}");
+}
+
+#[test]
+fn a_table_of_nothing_is_refused_and_nothing_is_left() {
+    let capture = Capture::new();
+    let out = capture.folder.path().join("out.parquet");
+    let path = capture.file(&capture.bytes);
+    let output = sounding(&["convert", text(&path), text(&out), "--only", "0x1FFF"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("none of the records"), "{}", stderr(&output));
+    assert!(!out.exists());
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn a_packed_capture_cut_anywhere_is_read_up_to_there() {
             fs::write(bench.path("cut"), &bytes[..keep]).unwrap();
             let output = sounding(&["decode", &bench.text("cut")]);
             assert!(output.status.success(), "{name} cut at {keep}: {}", stderr(&output));
-            assert!(stderr(&output).contains("what precedes it is used"), "{}", stderr(&output));
+            assert!(stderr(&output).contains("the rest of the packed file"), "{}", stderr(&output));
             let lines = output.stdout.iter().filter(|&&byte| byte == b'\n').count();
             assert!(lines <= whole, "{name} cut at {keep}");
         }
@@ -282,7 +282,7 @@ fn wrong_words_are_answered_with_what_is_allowed() {
         ("out.csv", &[], "no link"),
         ("out.parquet.gz", &[], "packed already"),
         ("in.qmdl", &[], "same file"),
-        ("nowhere/out.qmdl", &[], "No such file"),
+        ("nowhere/out.qmdl", &[], "no such folder"),
     ] {
         let output = bench.try_convert("in.qmdl", to, more);
         assert_eq!(output.status.code(), Some(1), "{to}");

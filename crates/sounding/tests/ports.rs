@@ -251,9 +251,11 @@ fn a_recording_does_not_overwrite_and_does_not_guess() {
     assert_eq!(there.status.code(), Some(1));
     assert!(text(&there.stderr).contains("capture.qmdl"), "{}", text(&there.stderr));
     assert_eq!(std::fs::read(rig.path("capture.qmdl")).unwrap(), rig.capture);
-    for (source, says) in [("tcp:here", "tcp:HOST:PORT"), ("/nowhere/ttyUSB0", "no such device")] {
+    for (source, says, code) in
+        [("tcp:here", "tcp:HOST:PORT", 2), ("/nowhere/ttyUSB0", "no such device", 1)]
+    {
         let output = program().args(["record", source, "x.qmdl"]).output().unwrap();
-        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(output.status.code(), Some(code));
         assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
     }
 }
@@ -308,6 +310,34 @@ fn the_doctor_names_who_holds_a_port_and_leaves_it_alone() {
     assert_eq!(check["held_by"][0]["pid"], holder.id());
     assert_eq!(check["held_by"][0]["name"], "sleep");
     assert!(check["cure"].as_str().unwrap().contains(&holder.id().to_string()));
+}
+
+#[test]
+fn a_port_that_somebody_reads_is_left_to_them_by_every_verb() {
+    let rig = Rig::new(&["--link", "ttyUSB7"]);
+    let tty = File::options().read(true).write(true).open(&rig.source).unwrap();
+    let mut holder = Command::new("sleep").arg("60").stdin(tty).spawn().unwrap();
+    let outputs = [
+        &["link", &rig.source][..],
+        &["kpi", &rig.source, "--kpi", "lte.pusch.tbs"],
+        &["board", &rig.source, "--name", "held"],
+        &["run", "--device", &rig.source, "--name", "biscay_held"],
+        &["record", &rig.source, "never.qmdl"],
+    ]
+    .map(|verb| (verb[0], program().args(verb).current_dir(rig.folder.path()).output().unwrap()));
+    let pid = holder.id();
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    for (verb, output) in outputs {
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{verb}: {said}");
+        assert!(output.stdout.is_empty(), "{verb}");
+        for part in [&format!("held by sleep (process {pid})"), "half of the bytes", "end it: kill"]
+        {
+            assert!(said.contains(part), "{verb}: {part}: {said}");
+        }
+    }
+    assert!(!rig.path("never.qmdl").exists());
 }
 
 #[test]

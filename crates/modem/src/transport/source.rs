@@ -168,17 +168,21 @@ pub(super) fn open_device(path: &Path) -> Result<File, OpenError> {
 pub enum OpenError {
     /// The path does not lead to anything.
     #[error(
-        "{path}: no such device: is the modem plugged in, and is its driver (option, qcserial) loaded?"
+        "{path}: no such device or file: is the modem plugged in, and is its driver (option, qcserial) loaded?"
     )]
     Missing {
         /// The device asked for.
         path: PathBuf,
     },
     /// There is something, but it is not a terminal.
-    #[error(
-        "{path}: is not a serial device: for a capture file use `sounding link {path}` instead"
-    )]
+    #[error("{path}: is not a serial device: a modem's Diag port is one, as /dev/ttyUSB0")]
     NotSerial {
+        /// The device asked for.
+        path: PathBuf,
+    },
+    /// It is a file, where only what goes on is of use.
+    #[error("{path}: is a file, not a serial device: for a capture use `sounding link {path}`")]
+    File {
         /// The device asked for.
         path: PathBuf,
     },

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, miette};
-use sounding_diag::capture::{Counts, Format, Located};
+use sounding_diag::capture::{Format, Located};
 use sounding_diag::packet::Packet;
 use sounding_export::json;
 use sounding_export::messages;
@@ -25,6 +25,7 @@ use crate::decode::parse_code;
 use crate::input::{CaptureError, Source, Step};
 use crate::output::Output;
 use crate::signals;
+use crate::skipped::{Skipped, counted};
 use format::{FileKind, Target};
 use traces::InputKind;
 
@@ -131,12 +132,13 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         progress: progress(),
         tally: Tally::default(),
     };
-    let counts = match target.kind {
+    let skipped = match target.kind {
         FileKind::Parquet => tables::write(&mut job)?,
         _ => job.stream(target)?,
     };
     job.progress.finish_and_clear();
-    job.report(&counts);
+    job.report();
+    skipped.tell();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -152,7 +154,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// Writes packet by packet.
-    fn stream(&mut self, target: Target) -> Result<Counts> {
+    fn stream(&mut self, target: Target) -> Result<Skipped> {
         let source = Source::open(&self.args.input)?;
         let output = Output::begin(&self.args.output, target.packing);
         let output = output.map_err(|error| self.failed(error))?;
@@ -169,7 +171,7 @@ impl Job<'_> {
                 unreachable!("tables and links are written elsewhere")
             }
         };
-        let counts = self.for_each(source, |job, located| {
+        let skipped = self.for_each(source, |job, located| {
             job.write(&mut writer, located).map_err(|error| job.failed(error))
         })?;
         if let Writer::Messages(messages) = &writer {
@@ -181,7 +183,7 @@ impl Job<'_> {
             Writer::Messages(messages) => messages.into_inner(),
         };
         output.finish().map_err(|error| self.failed(error))?;
-        Ok(counts)
+        Ok(skipped)
     }
 
     /// Hands every packet that is wanted to `each`; an error if somebody asks to stop.
@@ -189,8 +191,8 @@ impl Job<'_> {
         &mut self,
         source: Source,
         mut each: impl FnMut(&mut Self, &Located<'_>) -> Result<()>,
-    ) -> Result<Counts> {
-        let counts = source.for_each(|step| -> Result<_, Failure> {
+    ) -> Result<Skipped> {
+        let skipped = source.for_each(|step| -> Result<_, Failure> {
             match step {
                 Step::Chunk { taken, size } => {
                     if self.stop.load(Ordering::Relaxed) {
@@ -206,7 +208,7 @@ impl Job<'_> {
             }
             Ok(ControlFlow::Continue(()))
         });
-        counts.map_err(|Failure(report)| report)
+        skipped.map_err(|Failure(report)| report)
     }
 
     fn wants(&self, packet: &Packet<'_>) -> bool {
@@ -246,23 +248,21 @@ impl Job<'_> {
     fn failed(&self, error: io::Error) -> miette::Report {
         let reason = match error.kind() {
             io::ErrorKind::StorageFull => "no space left; nothing was written".to_owned(),
+            io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+            io::ErrorKind::PermissionDenied => "its folder cannot be written to".to_owned(),
             _ => error.to_string(),
         };
         miette!("{}: {reason}", self.args.output.display())
     }
 
-    fn report(&self, counts: &Counts) {
+    fn report(&self) {
         let Tally { written, hidden, left_out } = self.tally;
-        let mut text = format!("sounding: {written} records written");
+        let mut text = format!("sounding: {} written", counted(written, "record", "records"));
         if hidden > 0 {
             text += &format!(", {hidden} hidden because they may identify somebody (--no-redact)");
         }
         if left_out > 0 {
             text += &format!(", {left_out} left out because the file has no place for them");
-        }
-        let damaged = counts.frames.bad + counts.bad_packets;
-        if damaged > 0 {
-            text += &format!(", {damaged} damaged");
         }
         eprintln!("{text}");
     }

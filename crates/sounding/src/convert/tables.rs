@@ -4,7 +4,6 @@ use std::fs::File;
 
 use miette::{Result, miette};
 use sounding_diag::LogCode;
-use sounding_diag::capture::Counts;
 use sounding_diag::packet::Packet;
 use sounding_export::privacy::{self, Privacy};
 use sounding_export::table::{Schemas, TableError, Tables};
@@ -12,8 +11,9 @@ use sounding_export::table::{Schemas, TableError, Tables};
 use super::Job;
 use crate::input::Replayable;
 use crate::output::{Folder, Output, Packing};
+use crate::skipped::Skipped;
 
-pub(super) fn write(job: &mut Job<'_>) -> Result<Counts> {
+pub(super) fn write(job: &mut Job<'_>) -> Result<Skipped> {
     let path = &job.args.output;
     let input = Replayable::new(&job.args.input)?;
     let privacy = job.privacy;
@@ -24,16 +24,23 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Counts> {
         }
         Ok(())
     })?;
+    if schemas.codes().next().is_none() {
+        return Err(miette!(
+            help = "`sounding decode --summary` says which are in it",
+            "{}: none of the records asked for is in it, and a table of nothing has no columns",
+            job.args.input.display()
+        ));
+    }
     if schemas.codes().len() == 1 {
         let output = Output::begin(path, Packing::None).map_err(|error| job.failed(error))?;
         let mut output = Some(output);
         let open = |_| output.take().ok_or_else(|| std::io::Error::other("one table, one file"));
         let tables = Tables::new(schemas, privacy, open).map_err(|e| failed(job, e))?;
-        let (counts, written) = fill(job, &input, tables)?;
+        let (skipped, written) = fill(job, &input, tables)?;
         for (_, output) in written {
             output.finish().map_err(|error| job.failed(error))?;
         }
-        return Ok(counts);
+        return Ok(skipped);
     }
     if path.exists() && !path.is_dir() {
         return Err(miette!(
@@ -49,28 +56,28 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Counts> {
     let folder = Folder::begin(path).map_err(|error| job.failed(error))?;
     let open = |code: LogCode| folder.file(&format!("{code}.parquet"));
     let tables = Tables::new(schemas, privacy, open).map_err(|e| failed(job, e))?;
-    let (counts, written) = fill(job, &input, tables)?;
+    let (skipped, written) = fill(job, &input, tables)?;
     for (_, file) in written {
         // Some file systems notice only here that there is no room.
         File::sync_all(&file).map_err(|error| job.failed(error))?;
     }
     folder.finish().map_err(|error| job.failed(error))?;
-    Ok(counts)
+    Ok(skipped)
 }
 
 fn fill<W: std::io::Write + Send>(
     job: &mut Job<'_>,
     input: &Replayable,
     mut tables: Tables<W>,
-) -> Result<(Counts, Vec<(LogCode, W)>)> {
-    let counts = job.for_each(input.open()?, |job, located| {
+) -> Result<(Skipped, Vec<(LogCode, W)>)> {
+    let skipped = job.for_each(input.open()?, |job, located| {
         let Packet::Log(record) = &located.packet else { return Ok(()) };
         job.tally.written += 1;
         let hidden = job.privacy == Privacy::Redact && privacy::identifies(record);
         job.tally.hidden += u64::from(hidden);
         tables.handle_record(located.offset, record).map_err(|error| failed(job, error))
     })?;
-    Ok((counts, tables.finish().map_err(|error| failed(job, error))?))
+    Ok((skipped, tables.finish().map_err(|error| failed(job, error))?))
 }
 
 fn failed(job: &Job<'_>, error: TableError) -> miette::Report {

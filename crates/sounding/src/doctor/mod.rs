@@ -12,6 +12,7 @@ use serde::Serialize;
 use sounding_host::Priority;
 
 use ports::Port;
+pub(crate) use ports::refuse_held;
 
 /// Says what this machine and its modem can do, and the cure for what they cannot
 #[derive(Args, Debug)]

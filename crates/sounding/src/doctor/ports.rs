@@ -5,6 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use miette::miette;
 use serde::Serialize;
 use sounding_modem::{OpenError, Probe, Source, probe};
 
@@ -80,14 +81,40 @@ fn no(name: &str, detail: String, cure: String) -> Check {
 fn device(path: &Path) -> Check {
     let name = path.display().to_string();
     let held_by = holders(path);
-    // Two readers of one port get half of the bytes each, so a port that is in use is left alone.
+    // A port that is in use is left alone: see `refuse_held`.
     if let Some(holder) = held_by.first() {
-        let detail = format!("held by {} (process {})", holder.name, holder.pid);
+        let detail = held(holder);
         let cure = release(path, holder);
         let port = Port { source: name.clone(), held_by, ..Port::default() };
         return Check { port: Some(port), ..no(&name, detail, cure) };
     }
     ask(&Source::Path(path.into()))
+}
+
+/// Whoever is ending lets go of its port within this. Chosen.
+const ENDING: Duration = Duration::from_millis(200);
+
+/// An error where another program has the port open, as far as this one may see that: it would get half of the bytes, and
+/// its requests would meet the other's answers.
+pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
+    let Source::Path(path) = source.place() else { return Ok(()) };
+    if holders(path).is_empty() {
+        return Ok(());
+    }
+    std::thread::sleep(ENDING);
+    match holders(path).first() {
+        None => Ok(()),
+        Some(holder) => Err(miette!(
+            help = release(path, holder),
+            "{}: {}, and two readers of one port get half of the bytes each",
+            path.display(),
+            held(holder)
+        )),
+    }
+}
+
+fn held(holder: &Holder) -> String {
+    format!("held by {} (process {})", holder.name, holder.pid)
 }
 
 /// The check of a router that is there.

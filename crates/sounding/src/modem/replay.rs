@@ -33,7 +33,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     if !(args.speed.is_finite() && args.speed > 0.0) {
         return Err(miette!("--speed is a number above 0"));
     }
-    let capture = input::capture(&args.capture)?;
+    // Served as it is, damage and all.
+    let (capture, _) = input::capture(&args.capture)?;
     let pacing = Pacing::of(&capture);
     let duration = pacing.duration();
     let pty =

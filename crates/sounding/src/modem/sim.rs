@@ -8,6 +8,7 @@ use sounding_lab::radio::RadioLink;
 use sounding_modem::{Behaviour, Place, Script, Simulation};
 
 use super::{PortArgs, progress};
+use crate::skipped::counted;
 use crate::{input, signals};
 
 /// A modem that speaks the real protocol, on a pty or a socket
@@ -49,7 +50,11 @@ pub(crate) fn run(args: &SimArgs) -> Result<ExitCode> {
         return Err(miette!("--reboot needs --link: the tty of a pty has another name each time"));
     }
     let capture = match &args.capture {
-        Some(path) => input::capture(path)?,
+        Some(path) => {
+            let (capture, skipped) = input::capture(path)?;
+            skipped.tell();
+            capture
+        }
         None => RadioLink::generated(args.seed, GENERATED).into_diagnostic()?.capture,
     };
     let script = Script::of(&capture);
@@ -71,9 +76,13 @@ pub(crate) fn run(args: &SimArgs) -> Result<ExitCode> {
         .into_diagnostic()?;
     progress.finish_and_clear();
     eprintln!(
-        "sounding: {} records sent, {} not asked for, {} lost while nobody read; {} frames broken; {} requests answered, \
-         drained {} times",
-        tally.sent, tally.masked, tally.lost, tally.broken, tally.answered, tally.drained
+        "sounding: {} sent, {} not asked for, {} lost while nobody read; {} broken; {} answered, drained {}",
+        counted(tally.sent, "record", "records"),
+        tally.masked,
+        tally.lost,
+        counted(tally.broken, "frame", "frames"),
+        counted(tally.answered, "request", "requests"),
+        counted(tally.drained, "time", "times")
     );
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,9 @@ use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
 use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
+use crate::doctor::refuse_held;
 use crate::run::told;
+use crate::skipped::counted;
 use crate::{decode, signals, words};
 use file::Recording;
 
@@ -41,7 +43,8 @@ Examples:
 pub(crate) struct Record {
     /// Where the modem's Diag is: a device, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for standard input;
     /// with non-hdlc: before it where the modem has the HDLC framing switched off
-    source: String,
+    #[arg(value_parser = words::source_parser())]
+    source: Source,
     /// File to write, which must not exist
     file: PathBuf,
     /// Record only log records of these codes, the most important first, e.g. 0xB139,0xB064
@@ -89,8 +92,9 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         nix::sys::signal::signal(nix::sys::signal::SIGXFSZ, nix::sys::signal::SigHandler::SigIgn)
     }
     .into_diagnostic()?;
-    let source: Source = args.source.parse().into_diagnostic()?;
+    let source = &args.source;
     let stop = signals::stop_flag().into_diagnostic()?;
+    refuse_held(source)?;
     let transport = source.open().into_diagnostic()?;
     let file = Recording::create(&args.file)
         .map_err(|error| RecordError::Create { path: args.file.clone(), error })?;
@@ -105,7 +109,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     let progress = progress();
     let mut recorder = Recorder {
         // What is in the file has the modem's own time.
-        live: Live::new(transport, wanted).remembering(&source).in_no_hurry(),
+        live: Live::new(transport, wanted).remembering(source).in_no_hurry(),
         reader: Reader::new(),
         file,
         path: &args.file,
@@ -120,22 +124,31 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         recorder.say(&words::no_priority(&refused));
     }
     let until = args.duration.map(|span| monotonic_now() + span);
-    let recorded = recorder.record(&source, until, &stop);
+    let recorded = recorder.record(source, until, &stop);
     // Masks go back also where the disk is full.
     let put_back = recorder.put_back();
+    if !source.may_return() {
+        // What is over ends where it ends; a port that was left may have been in the middle of a frame.
+        while recorder.reader.poll_end().is_some() {}
+    }
     recorder.progress.finish_and_clear();
     let counts = recorder.reader.counts();
     let len = recorder.file.finish().into_diagnostic();
     recorded?;
     put_back?;
     eprintln!(
-        "sounding: {} in {}: {} log records, {} other packets, {} corrupt frames",
+        "sounding: {} in {}: {}, {}, {}",
         HumanBytes(len?),
         args.file.display(),
-        counts.logs,
-        counts.others,
-        counts.frames.bad + counts.bad_packets
+        counted(counts.logs, "log record", "log records"),
+        counted(counts.others, "other packet", "other packets"),
+        counted(counts.damaged(), "corrupt frame", "corrupt frames")
     );
+    if counts.frames.good == 0 {
+        eprintln!(
+            "sounding: not one Diag frame came: is {source} the modem's Diag port, and is logging on? `sounding doctor` asks"
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -246,10 +259,10 @@ impl Recorder<'_> {
         self.shown = now;
         let counts = self.reader.counts();
         self.progress.set_message(format!(
-            "{} {} log records, {} corrupt frames",
+            "{} {}, {}",
             HumanBytes(counts.frames.bytes),
-            counts.logs,
-            counts.frames.bad
+            counted(counts.logs, "log record", "log records"),
+            counted(counts.damaged(), "corrupt frame", "corrupt frames")
         ));
     }
 }

@@ -11,6 +11,7 @@ use sounding_units::HostInstant;
 
 use super::outbox::Outbox;
 use super::told;
+use crate::skipped::counted;
 use crate::words;
 
 /// What the daemon says: JSON lines for programs on standard output, or sentences for people on standard error.
@@ -215,7 +216,7 @@ impl Events {
             "event": "done",
             "bytes": stream.frames.bytes,
             "frames": stream.frames.good,
-            "corrupt_frames": stream.frames.bad + stream.bad_packets,
+            "corrupt_frames": stream.damaged(),
             "records": stream.logs,
             "read": counts.read,
             "unsupported": counts.unsupported,
@@ -227,13 +228,14 @@ impl Events {
         });
         let line = line(self.json, &event, || {
             Some(format!(
-                "{} records, {} read for KPIs, {} of versions nobody has described, {} corrupt; {} corrupt frames; \
-                 {late} late heartbeats; {dropped} messages dropped",
-                stream.logs,
+                "{}, {} read for KPIs, {} of versions nobody has described, {} corrupt; {}; {}; {} dropped",
+                counted(stream.logs, "record", "records"),
                 counts.read,
                 counts.unsupported,
                 counts.corrupt,
-                stream.frames.bad + stream.bad_packets
+                counted(stream.damaged(), "corrupt frame", "corrupt frames"),
+                counted(late, "late heartbeat", "late heartbeats"),
+                counted(dropped, "message", "messages")
             ))
         });
         self.outbox.finish(line.unwrap_or_default());

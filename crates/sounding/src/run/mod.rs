@@ -27,6 +27,7 @@ use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
 use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
 use sounding_units::HostInstant;
 
+use crate::doctor::refuse_held;
 use crate::guard::Guard;
 use crate::{board, signals, words};
 use config::{Config, Flags};
@@ -184,8 +185,11 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
 fn open(source: &Source) -> Result<Box<dyn Transport>> {
     match source.place() {
         // A capture would be over before the first flow began.
-        Source::Path(path) if path.is_file() => Err(OpenError::NotSerial { path: path.clone() }),
-        _ => source.open(),
+        Source::Path(path) if path.is_file() => Err(OpenError::File { path: path.clone() }),
+        _ => {
+            refuse_held(source)?;
+            source.open()
+        }
     }
     .into_diagnostic()
     .wrap_err("the modem's Diag port does not open")
