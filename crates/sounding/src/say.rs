@@ -13,10 +13,12 @@ macro_rules! print {
 }
 
 macro_rules! println {
+    () => { $crate::say::say(format_args!("\n")) };
     ($($words:tt)*) => { $crate::say::say(format_args!("{}\n", format_args!($($words)*))) };
 }
 
 macro_rules! eprintln {
+    () => { $crate::say::say_aside(format_args!("\n")) };
     ($($words:tt)*) => { $crate::say::say_aside(format_args!("{}\n", format_args!($($words)*))) };
 }
 

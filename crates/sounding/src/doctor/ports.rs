@@ -83,7 +83,7 @@ fn device(path: &Path) -> Check {
     let held_by = holders(path);
     // A port that is in use is left alone: see `refuse_held`.
     if let Some(holder) = held_by.first() {
-        let detail = held_by(holder);
+        let detail = held(holder);
         let cure = release(path, holder);
         let port = Port { source: name.clone(), held_by, ..Port::default() };
         return Check { port: Some(port), ..no(&name, detail, cure) };
@@ -108,12 +108,12 @@ pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
             help = release(path, holder),
             "{}: {}, and two readers of one port get half of the bytes each",
             path.display(),
-            held_by(holder)
+            held(holder)
         )),
     }
 }
 
-fn held_by(holder: &Holder) -> String {
+fn held(holder: &Holder) -> String {
     format!("held by {} (process {})", holder.name, holder.pid)
 }
 
