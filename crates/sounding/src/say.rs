@@ -28,13 +28,11 @@ static IS_LOST: AtomicBool = AtomicBool::new(false);
 /// To standard output. A reader that has had enough, as `head` has, is not told the rest.
 pub(crate) fn say(words: fmt::Arguments<'_>) {
     let mut out = io::stdout().lock();
-    match out.write_fmt(words).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            if !IS_LOST.swap(true, Ordering::Relaxed) {
-                say_aside(format_args!("{:?}\n", failed(error)));
-            }
-        }
-        _ => {}
+    if let Err(error) = out.write_fmt(words).and_then(|()| out.flush())
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && !IS_LOST.swap(true, Ordering::Relaxed)
+    {
+        say_aside(format_args!("{:?}\n", failed(error)));
     }
 }
 
