@@ -21,7 +21,7 @@ const LITTLE: f64 = 0.001;
 const MUCH: f64 = 0.002;
 /// The largest delay over the least that is borne (the paper's R).
 const RATIO: f64 = 6.0;
-/// Of the largest delays, what is kept of those before (authors' program; the paper's α, whose value for these it leaves open).
+/// Of the largest delays, what is kept of those before (authors' program; the paper's α).
 const KEPT: f64 = 0.2;
 /// What is left of the window with which something was lost (authors' program; the paper's M).
 const AFTER_LOSS: f64 = 0.7;
