@@ -11,7 +11,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::{Ack, Controller, Loss, Recovery, Start};
+use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
 use profile::Profile;
 
 /// The paper's ε.
@@ -21,8 +21,8 @@ const LITTLE: f64 = 0.001;
 const MUCH: f64 = 0.002;
 /// The largest delay over the least that is borne (the paper's R).
 const RATIO: f64 = 6.0;
-/// Of the largest delays, what is kept of those before (the paper's α).
-const KEPT: f64 = 0.875;
+/// Of the largest delays, what is kept of those before (authors' program; the paper's α).
+const KEPT: f64 = 0.2;
 /// What is left of the window with which something was lost (authors' program; the paper's M).
 const AFTER_LOSS: f64 = 0.7;
 /// Slow start ends at this delay, in least ones (the paper's N).
@@ -43,6 +43,8 @@ pub struct Verus {
     profile: Profile,
     drawn_at: HostInstant,
     epoch_began: HostInstant,
+    /// When something came last, or the first packet left; `None` if nothing is in flight.
+    silent_since: Option<HostInstant>,
     least: f64,
     /// The largest delay of the epoch in hand.
     largest: f64,
@@ -80,6 +82,7 @@ impl Verus {
             profile: Profile::new(),
             drawn_at: start.now,
             epoch_began: start.now,
+            silent_since: None,
             least: f64::INFINITY,
             largest: 0.0,
             smoothed: 0.0,
@@ -100,14 +103,16 @@ impl Verus {
     }
 
     /// Moves the delay that is aimed at, and takes its window.
-    fn end_epoch(&mut self) {
-        let largest = core::mem::take(&mut self.largest);
+    fn end_epoch(&mut self, now: HostInstant) {
+        let mut largest = core::mem::take(&mut self.largest);
         if largest <= 0.0 {
-            return;
+            let Some(since) = self.silent_since.filter(|_| self.is_steering()) else { return };
+            // Silence is a delay that is not over (authors' program).
+            largest = self.smoothed.max((now - since).as_secs_f64());
         }
         let before = self.smoothed;
         self.smoothed = if before > 0.0 { KEPT * before + (1.0 - KEPT) * largest } else { largest };
-        if self.phase != Phase::Steering {
+        if !self.is_steering() {
             return;
         }
         if self.smoothed > self.ratio * self.least {
@@ -123,6 +128,10 @@ impl Verus {
         }
     }
 
+    fn is_steering(&self) -> bool {
+        self.phase == Phase::Steering
+    }
+
     fn steer(&mut self, aim: f64) {
         self.profile.draw();
         self.phase = Phase::Steering;
@@ -135,15 +144,20 @@ impl Verus {
             self.profile.draw();
         }
         if now >= self.epoch_began + EPOCH {
-            // An epoch without a sample has nothing to say: those that passed since are one.
+            // Those that passed since are one.
             self.epoch_began = now;
-            self.end_epoch();
+            self.end_epoch(now);
         }
     }
 }
 
 impl Controller for Verus {
+    fn handle_sent(&mut self, sent: &Departure, _size: Bytes) {
+        self.silent_since.get_or_insert(sent.at);
+    }
+
     fn handle_ack(&mut self, ack: &Ack) {
+        self.silent_since = (ack.in_flight > Bytes::ZERO).then_some(ack.now);
         if ack.recovery != Recovery::Timeout {
             self.before_timeout = None;
         }
@@ -184,6 +198,7 @@ impl Controller for Verus {
     }
 
     fn handle_timeout(&mut self, _now: HostInstant) {
+        self.silent_since = None;
         self.before_timeout.get_or_insert((self.cwnd, self.phase));
         self.cwnd = LEAST_CWND;
         self.phase = Phase::SlowStart;
@@ -200,8 +215,9 @@ impl Controller for Verus {
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        // Without a sample in hand an epoch changes nothing.
-        (self.largest > 0.0).then(|| self.epoch_began + EPOCH)
+        // Without a sample in hand and without silence an epoch changes nothing.
+        let counts = self.largest > 0.0 || (self.is_steering() && self.silent_since.is_some());
+        counts.then(|| self.epoch_began + EPOCH)
     }
 
     fn cwnd(&self) -> Bytes {

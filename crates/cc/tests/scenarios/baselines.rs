@@ -258,26 +258,26 @@ fn vivace() {
 fn sprout() {
     insta::assert_snapshot!(table(named("sprout"), &CHANGES), @r"
       ms  cwnd  Mbit/s  queue  state
-     500    92       -     52  forecasting           connects, room for 200
-    1000    92       -     52  forecasting
-    1500    92       -     52  forecasting
-    2000    92       -     52  forecasting
-    2500    42       -     22  forecasting           the path slows to a half
-    3000    41       -     21  forecasting
-    3500    41       -     21  forecasting
-    4000    41       -     21  forecasting
-    4500    91       -     51  forecasting           and is back
-    5000    92       -     52  forecasting
-    5500    92       -     52  forecasting
-    6000    92       -     52  forecasting
-    6050    90       -     50  forecasting           one packet lost
-    6100    92       -     52  forecasting
-    6150    90       -     50  forecasting
-    6200    92       -     52  forecasting
-    6250    91       -     51  forecasting           a timeout
-    6300    94       -     54  forecasting
-    6350    91       -     51  forecasting
-    6400    93       -     53  forecasting
+     500    79       -     39  forecasting           connects, room for 200
+    1000    82       -     42  forecasting
+    1500    82       -     42  forecasting
+    2000    82       -     42  forecasting
+    2500    39       -     19  forecasting           the path slows to a half
+    3000    38       -     18  forecasting
+    3500    38       -     18  forecasting
+    4000    38       -     18  forecasting
+    4500    76       -     37  forecasting           and is back
+    5000    80       -     41  forecasting
+    5500    80       -     41  forecasting
+    6000    80       -     41  forecasting
+    6050    70       -     31  forecasting           one packet lost
+    6100    80       -     41  forecasting
+    6150    70       -     31  forecasting
+    6200    80       -     41  forecasting
+    6250    70       -     31  forecasting           a timeout
+    6300    80       -     41  forecasting
+    6350    70       -     31  forecasting
+    6400    80       -     41  forecasting
     ");
 }
 
@@ -286,22 +286,22 @@ fn verus() {
     insta::assert_snapshot!(table(named("verus"), &CHANGES), @r"
       ms  cwnd  Mbit/s  queue  state
      500   169       -    130  recovering            connects, room for 200
-    1000   185       -    146  steering
-    1500   210       -    171  steering
-    2000   168       -    164  recovering
-    2500   117       -     98  steering              the path slows to a half
-    3000    60       -     40  steering
-    3500    80       -     59  steering
-    4000    27       -      9  steering
-    4500    92       -     52  steering              and is back
-    5000   116       -     76  steering
-    5500    97       -     57  steering
-    6000   121       -     81  steering
-    6050    81       -     41  recovering            one packet lost
-    6100    81       -     41  recovering
-    6150   120       -     80  steering
-    6200   121       -     81  steering
-    6250    52       -     31  slow start            a timeout
+    1000   194       -    155  steering
+    1500   227       -    188  steering
+    2000   169       -    130  recovering
+    2500    66       -     47  steering              the path slows to a half
+    3000    51       -     31  steering
+    3500    33       -     13  steering
+    4000    25       -      5  steering
+    4500    90       -     50  steering              and is back
+    5000    98       -     58  steering
+    5500    98       -     58  steering
+    6000   120       -     80  steering
+    6050    83       -     43  recovering            one packet lost
+    6100    84       -     44  recovering
+    6150    98       -     58  steering
+    6200    88       -     48  steering
+    6250    52       -     12  slow start            a timeout
     6300   102       -     62  slow start
     6350   152       -    112  slow start
     6400   202       -    162  slow start
