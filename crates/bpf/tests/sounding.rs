@@ -6,6 +6,7 @@
 mod support;
 
 use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
 use sounding_bpf::{Biscay, Bound, Config, Estimate, Law, Lull, Phase, Reason, Transition};
@@ -164,6 +165,48 @@ fn a_handover_keeps_what_is_under_way_and_a_mere_silence_does_not() {
         let states: Vec<_> = told.iter().map(|seen| seen.to).collect();
         let (full, away, fell) = (Phase::Full, Phase::Handover, Phase::Fallback);
         assert_eq!(states, [full, away, full, fell], "{told:?}");
+    });
+}
+
+/// The longest time in which no ACK came, over a second and a half.
+fn longest_stall(loaded: &Biscay, bulk: &Bulk) -> Duration {
+    let began = monotonic_now();
+    let (mut acks, mut since, mut longest) = (0, began, Duration::ZERO);
+    while monotonic_now() - began < Duration::from_millis(1500) {
+        let (now, seen) = (monotonic_now(), loaded.flow(&bulk.sender).unwrap().unwrap().acks);
+        if seen != acks {
+            (acks, since) = (seen, now);
+        }
+        longest = longest.max(now - since);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    longest
+}
+
+#[test]
+fn an_estimate_of_far_too_much_stalls_nobody_and_the_truth_is_believed_again() {
+    steadily(|| {
+        let Some(loaded) = load() else { return };
+        let bulk = in_netns(|| {
+            // A tenth of a second of 12 Mbit/s has room; what is more is lost.
+            let limits = "qdisc add dev lo root tbf rate 12mbit burst 5kb limit 150kb";
+            let status = Command::new("tc").args(limits.split(' ')).status().unwrap();
+            assert!(status.success(), "tc {limits}");
+            let (near, far) = connected();
+            select(&near, loaded.name()).unwrap();
+            Bulk::start((near, far))
+        });
+        let truth = Daemon::publish(loaded.feed(), 12);
+        next_to(&loaded, Phase::Full);
+        drop(truth);
+        let too_much = Daemon::publish(loaded.feed(), 10_000);
+        let stall = longest_stall(&loaded, &bulk);
+        println!("longest stall {stall:?}");
+        assert!(stall <= Duration::from_millis(200), "{stall:?}");
+        assert_eq!(next_to(&loaded, Phase::Fallback).reason, Reason::Narrow);
+        drop(too_much);
+        let _truth = Daemon::publish(loaded.feed(), 12);
+        assert_eq!(next_to(&loaded, Phase::Full).reason, Reason::Wide);
     });
 }
 
