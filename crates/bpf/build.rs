@@ -6,19 +6,25 @@ use std::path::PathBuf;
 use libbpf_cargo::SkeletonBuilder;
 
 /// Each an object of its own.
-const PROGRAMS: [&str; 3] = ["biscay", "downlink", "peers"];
-const HEADERS: [&str; 11] = [
+const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
+const HEADERS: [&str; 17] = [
+    "arith.h",
     "count.h",
     "downlink.h",
     "epoch.h",
+    "glue.h",
+    "input.h",
     "intf.h",
     "law.h",
     "mini.h",
+    "path.h",
     "peers.h",
     "pool.h",
+    "probe.h",
     "shared.h",
     "sharing.h",
     "sockops.h",
+    "window.h",
 ];
 
 fn main() {

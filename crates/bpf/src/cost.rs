@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use libbpf_rs::libbpf_sys;
 
-use crate::skel::BiscaySkel;
+use crate::loader::Law;
+use crate::skel::CcSkel;
 
 /// One program of a loaded instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,19 +41,25 @@ impl RunStats {
     }
 }
 
-/// What the kernel knows of each program, in the order of the source.
-pub(crate) fn programs(skel: &BiscaySkel<'_>) -> io::Result<Vec<Program>> {
+/// What the kernel knows of each program of a law, in the order of the source.
+pub(crate) fn programs(skel: &CcSkel<'_>, law: Law) -> io::Result<Vec<Program>> {
     let progs = &skel.progs;
+    let (init, cong_control, cwnd_event) = match law {
+        Law::Biscay => (&progs.biscay_init, &progs.biscay_cong_control, &progs.biscay_cwnd_event),
+        Law::Sounding => {
+            (&progs.sounding_init, &progs.sounding_cong_control, &progs.sounding_cwnd_event)
+        }
+    };
     [
-        ("init", progs.biscay_init.as_fd()),
-        ("release", progs.biscay_release.as_fd()),
-        ("cong_control", progs.biscay_cong_control.as_fd()),
-        ("ssthresh", progs.biscay_ssthresh.as_fd()),
-        ("undo_cwnd", progs.biscay_undo_cwnd.as_fd()),
-        ("cwnd_event", progs.biscay_cwnd_event.as_fd()),
-        ("set_state", progs.biscay_set_state.as_fd()),
-        ("min_tso_segs", progs.biscay_min_tso_segs.as_fd()),
-        ("sndbuf_expand", progs.biscay_sndbuf_expand.as_fd()),
+        ("init", init.as_fd()),
+        ("cong_control", cong_control.as_fd()),
+        ("cwnd_event", cwnd_event.as_fd()),
+        ("release", progs.flow_release.as_fd()),
+        ("ssthresh", progs.flow_ssthresh.as_fd()),
+        ("undo_cwnd", progs.flow_undo_cwnd.as_fd()),
+        ("set_state", progs.flow_set_state.as_fd()),
+        ("min_tso_segs", progs.flow_min_tso_segs.as_fd()),
+        ("sndbuf_expand", progs.flow_sndbuf_expand.as_fd()),
     ]
     .into_iter()
     .map(|(name, fd)| {

@@ -17,6 +17,17 @@ use crate::lead::Lead;
 #[derive(Clone, Debug)]
 pub struct Feed(Arc<Shared>);
 
+/// Why there is no estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lull {
+    /// Nobody knows what the link carries.
+    Unknown,
+    /// Nothing is granted, and nothing known to wait.
+    Idle,
+    /// The device is on the way to another cell.
+    Handover,
+}
+
 #[derive(Debug)]
 struct Shared {
     page: Page,
@@ -58,7 +69,7 @@ impl Feed {
             valid: 1,
             agreeing,
             other_flows: estimate.other_flows,
-            reserved: [0; 3],
+            ..WireEstimate::default()
         });
     }
 
@@ -74,10 +85,23 @@ impl Feed {
 
     /// Withdraws the estimate: flows go on as BBR from their next ACK.
     pub fn invalidate(&self) {
+        self.withdraw(Lull::Unknown);
+    }
+
+    /// The same, and says why: flows under the law of `sounding` know what to make of it.
+    pub fn withdraw(&self, why: Lull) {
         let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         writer.agreement.reset();
         writer.epoch += 1;
-        self.0.page.publish(&WireEstimate { epoch: writer.epoch, ..WireEstimate::default() });
+        self.0.page.publish(&WireEstimate {
+            epoch: writer.epoch,
+            lull: match why {
+                Lull::Unknown => 0,
+                Lull::Idle => 1,
+                Lull::Handover => 2,
+            },
+            ..WireEstimate::default()
+        });
     }
 }
 
@@ -160,11 +184,13 @@ mod tests {
             valid: mark,
             agreeing: mark,
             other_flows: mark,
-            reserved: [u64::from(mark); 3],
+            lull: mark,
+            reserved: mark,
+            reserved2: [u64::from(mark); 2],
         }
     }
 
-    /// The reader's half of the latch, as `read_feed` of biscay.bpf.c does it; the words, and tries needed.
+    /// The reader's half of the latch, as `read_feed` of shared.h does it; the words, and tries needed.
     fn read(page: &Page) -> ([u64; ESTIMATE_WORDS], u32) {
         let layout = page.layout();
         for tries in 1.. {
@@ -263,7 +289,7 @@ mod tests {
             valid: 1,
             agreeing: 2,
             other_flows: 3,
-            reserved: [0; 3],
+            ..WireEstimate::default()
         };
         assert_eq!(read(&feed.0.page).0, expected.words());
     }
@@ -298,5 +324,15 @@ mod tests {
         );
         feed.publish(&estimate(10, 3));
         assert_eq!(read(&feed.0.page).0[4] as u32, 1);
+    }
+
+    #[test]
+    fn a_withdrawal_says_why_and_the_next_estimate_says_nothing_of_it() {
+        let feed = feed();
+        feed.withdraw(Lull::Handover);
+        let away = WireEstimate { epoch: 1, lull: 2, ..WireEstimate::default() };
+        assert_eq!(read(&feed.0.page).0, away.words());
+        feed.publish(&estimate(10, 1));
+        assert_eq!(read(&feed.0.page).0[5], 0);
     }
 }

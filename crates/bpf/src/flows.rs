@@ -8,7 +8,8 @@ use sounding_units::{HostInstant, Rate};
 
 use crate::intf::{WireFlow, WireTransition, read};
 
-/// Which of the three states of BISCAY §A.5.1 a flow is in.
+/// Which state a flow is in: one of the first three under BISCAY's law (§A.5.1), any but the second under that of
+/// `sounding` ([`sounding_cc::sounding::State`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// No estimate yet: BBR's own startup drives.
@@ -17,6 +18,16 @@ pub enum Phase {
     Biscay,
     /// BBR drives.
     Fallback,
+    /// The radio grants all it has: the share of it drives.
+    Full,
+    /// All that was asked for is granted: the window grows above it.
+    Probing,
+    /// A queue, a loss or a mark ended that.
+    Held,
+    /// On the way to another cell, with what was under way.
+    Handover,
+    /// With less than before, to see whose the queue is.
+    Asking,
     /// A number this version does not know.
     Unknown(u32),
 }
@@ -44,12 +55,24 @@ pub enum Reason {
     Unknown(u32),
 }
 
+impl Phase {
+    /// Whether the law drives, and not BBR.
+    pub const fn is_driven(self) -> bool {
+        !matches!(self, Self::Startup | Self::Fallback | Self::Unknown(_))
+    }
+}
+
 impl From<u32> for Phase {
     fn from(code: u32) -> Self {
         match code {
             0 => Self::Startup,
             1 => Self::Biscay,
             2 => Self::Fallback,
+            3 => Self::Full,
+            4 => Self::Probing,
+            5 => Self::Held,
+            6 => Self::Handover,
+            7 => Self::Asking,
             other => Self::Unknown(other),
         }
     }
@@ -80,13 +103,13 @@ pub struct Flow {
     pub reason: Reason,
     /// Since when.
     pub since: HostInstant,
-    /// Changes of state so far.
+    /// Changes of state that [`poll_transition`](crate::Biscay::poll_transition) tells of, so far.
     pub transitions: u32,
     /// This flow's part of the link, of IP packets.
     pub share: Rate,
     /// BBR's bandwidth filter, payload.
     pub e2e: Rate,
-    /// Upper bound of what the last judged round delivered, payload.
+    /// What the last judged round delivered at most (BISCAY), or the last acknowledgement that measured it, payload.
     pub delivery: Rate,
     /// Window set, in segments.
     pub cwnd: u32,
@@ -108,18 +131,18 @@ pub struct Flow {
 
 impl From<WireFlow> for Flow {
     fn from(wire: WireFlow) -> Self {
-        let law = wire.law;
+        let said = wire.said;
         Self {
-            phase: law.state.into(),
-            reason: law.reason.into(),
-            since: HostInstant::from_nanos(law.since_ns),
-            transitions: law.transitions,
-            share: Rate::from_bytes_per_sec(law.share_bytes_per_sec),
+            phase: said.state.into(),
+            reason: said.reason.into(),
+            since: HostInstant::from_nanos(said.since_ns),
+            transitions: said.transitions,
+            share: Rate::from_bytes_per_sec(said.share_bytes_per_sec),
             e2e: Rate::from_bytes_per_sec(wire.e2e_bytes_per_sec),
-            delivery: Rate::from_bytes_per_sec(law.delivery_bytes_per_sec),
-            cwnd: law.cwnd,
-            pacing: Rate::from_bytes_per_sec(law.pacing_bytes_per_sec),
-            flows: law.n_flows,
+            delivery: Rate::from_bytes_per_sec(said.delivery_bytes_per_sec),
+            cwnd: said.cwnd,
+            pacing: Rate::from_bytes_per_sec(said.pacing_bytes_per_sec),
+            flows: said.n_flows,
             acks: wire.acks,
             shadow_cwnd: wire.shadow_cwnd,
             shadow_pacing: Rate::from_bytes_per_sec(wire.shadow_pacing),
@@ -130,7 +153,8 @@ impl From<WireFlow> for Flow {
     }
 }
 
-/// One flow's change of state.
+/// One flow's change of state. Those between [`Phase::Full`], [`Phase::Probing`] and [`Phase::Held`] come with every report
+/// of the modem, and are not told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// When, by the kernel's clock.

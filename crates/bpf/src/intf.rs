@@ -34,7 +34,9 @@ pub(crate) struct WireEstimate {
     pub(crate) valid: u32,
     pub(crate) agreeing: u32,
     pub(crate) other_flows: u32,
-    pub(crate) reserved: [u64; 3],
+    pub(crate) lull: u32,
+    pub(crate) reserved: u32,
+    pub(crate) reserved2: [u64; 2],
 }
 mirrors!(
     WireEstimate = types::sounding_estimate {
@@ -45,7 +47,9 @@ mirrors!(
         valid,
         agreeing,
         other_flows,
+        lull,
         reserved,
+        reserved2,
     }
 );
 
@@ -68,80 +72,59 @@ impl WireEstimate {
             self.epoch,
             pair(self.bound, self.valid),
             pair(self.agreeing, self.other_flows),
-            self.reserved[0],
-            self.reserved[1],
-            self.reserved[2],
+            pair(self.lull, self.reserved),
+            self.reserved2[0],
+            self.reserved2[1],
         ]
     }
 }
 
-/// The law's memory of one flow.
+/// What either law says of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(crate) struct WireLaw {
+pub(crate) struct WireSaid {
     pub(crate) since_ns: u64,
     pub(crate) share_bytes_per_sec: u64,
     pub(crate) pacing_bytes_per_sec: u64,
     pub(crate) delivery_bytes_per_sec: u64,
-    pub(crate) narrow_since_ns: u64,
-    pub(crate) round_share: u64,
-    pub(crate) prior_share: u64,
-    pub(crate) longer_until_ns: u64,
     pub(crate) state: u32,
     pub(crate) reason: u32,
     pub(crate) cwnd: u32,
-    pub(crate) ramp: u32,
-    pub(crate) next_delivered: u32,
-    pub(crate) round_rtt_us: u32,
-    pub(crate) round_inflight: u32,
-    pub(crate) round_acked: u32,
-    pub(crate) round_lost: u32,
-    pub(crate) round_limited: u32,
-    pub(crate) narrow_rounds: u32,
-    pub(crate) wide_rounds: u32,
-    pub(crate) asking: u32,
-    pub(crate) asked_rtt_us: u32,
-    pub(crate) longer_us: u32,
     pub(crate) transitions: u32,
     pub(crate) n_flows: u32,
+    pub(crate) reserved: u32,
 }
 mirrors!(
-    WireLaw = types::sounding_law {
+    WireSaid = types::sounding_said {
         since_ns,
         share_bytes_per_sec,
         pacing_bytes_per_sec,
         delivery_bytes_per_sec,
-        narrow_since_ns,
-        round_share,
-        prior_share,
         state,
         reason,
         cwnd,
-        ramp,
-        next_delivered,
-        round_rtt_us,
-        round_inflight,
-        round_acked,
-        round_lost,
-        round_limited,
-        narrow_rounds,
-        wide_rounds,
         transitions,
         n_flows,
+        reserved,
     }
 );
 
+/// What a law remembers beside it, which is nobody else's business: as much as the one that needs more.
+const MEMORY_WORDS: usize =
+    (size_of::<types::sounding_probe>() - size_of::<types::sounding_said>()) / 8;
+
 /// A socket's storage.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct WireFlow {
-    pub(crate) law: WireLaw,
+    pub(crate) said: WireSaid,
+    pub(crate) memory: [u64; MEMORY_WORDS],
     pub(crate) e2e_bytes_per_sec: u64,
     pub(crate) shadow_pacing: u64,
     pub(crate) shadow_cwnd: u32,
     pub(crate) set_cwnd: u32,
     pub(crate) events: u32,
-    pub(crate) reserved: u32,
+    pub(crate) marked: u32,
     pub(crate) acks: u64,
     pub(crate) obeyed_at_ns: u64,
     pub(crate) bbr_mode: u32,
@@ -149,14 +132,14 @@ pub(crate) struct WireFlow {
 }
 mirrors!(
     WireFlow = types::sounding_flow {
-        law,
         e2e_bytes_per_sec,
         shadow_pacing,
         shadow_cwnd,
         set_cwnd,
         events,
-        reserved,
+        marked,
         acks,
+        obeyed_at_ns,
         bbr_mode,
         rtt_min_us,
     }

@@ -1,4 +1,4 @@
-//! BISCAY in the kernel: an eBPF struct_ops TCP congestion control, the feed it obeys, and what it tells.
+//! BISCAY and `sounding` in the kernel: eBPF struct_ops TCP congestion controls, the feed they obey, and what they tell.
 //!
 //! ```no_run
 //! use sounding_bpf::{Biscay, Config, Feed};
@@ -10,7 +10,7 @@
 //!
 //! Any socket of this machine may now select `biscay` (`TCP_CONGESTION`, `ip route … congctl`, the sysctl); it is
 //! plain BBR until the feed is published and kept alive. Dropping [`Biscay`] takes the name away; flows that run
-//! under it keep the program and go on as BBR.
+//! under it keep the program and go on as BBR. [`Config::law`] says which of the two laws an instance goes by.
 //!
 //! [`Downlink`] is the other direction: on the device it tells senders what its link carries, by the receive window or by
 //! a TCP option that [`Peers`] hears at a server of ours.
@@ -49,7 +49,7 @@ macro_rules! skeleton {
     };
 }
 
-skeleton!(skel, "biscay.skel.rs");
+skeleton!(skel, "cc.skel.rs");
 skeleton!(skel_downlink, "downlink.skel.rs");
 skeleton!(skel_peers, "peers.skel.rs");
 
@@ -59,9 +59,9 @@ pub use downlink::{
     cgroup_root, downlink_preflight, release_pinned,
 };
 pub use error::LoadError;
-pub use feed::Feed;
+pub use feed::{Feed, Lull};
 pub use flows::{Flow, FlowError, Phase, Reason, Transition};
-pub use loader::{Biscay, Config};
+pub use loader::{Biscay, Config, Law};
 pub use peers::{Peers, PeersConfig};
 pub use preflight::{Check, preflight};
 pub use sharing::{Application, Counting, MOST_WEIGHTS, Owner, Sharing};

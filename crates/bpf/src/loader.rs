@@ -18,17 +18,39 @@ use crate::lead::Lead;
 use crate::log::Complaints;
 use crate::preflight;
 use crate::sharing::{Counting, Sharing};
-use crate::skel::{BiscaySkel, BiscaySkelBuilder};
+use crate::skel::{CcSkel, CcSkelBuilder};
 
 /// Transitions kept for [`Biscay::poll_transition`]; beyond it the oldest go.
 const MAX_QUEUED: usize = 4096;
+
+/// What an instance goes by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Law {
+    /// BISCAY's, as published ([`sounding_cc::biscay`]).
+    #[default]
+    Biscay,
+    /// This project's own ([`sounding_cc::sounding`]).
+    Sounding,
+}
+
+impl Law {
+    /// What it is called, also where nothing else is said.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Biscay => "biscay",
+            Self::Sounding => "sounding",
+        }
+    }
+}
 
 /// What an instance is called and how it behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The name that sockets select, 1 to 15 bytes of `[a-z0-9_-]`. Default `biscay`.
     pub name: String,
-    /// The law's settings, fixed at load.
+    /// Default BISCAY's.
+    pub law: Law,
+    /// The law's settings, fixed at load; that of `sounding` has only those that say how long an estimate is believed.
     pub knobs: Knobs,
     /// How flows share the link.
     pub sharing: Sharing,
@@ -36,7 +58,9 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { name: "biscay".into(), knobs: Knobs::default(), sharing: Sharing::default() }
+        let law = Law::default();
+        let name = law.name().into();
+        Self { name, law, knobs: Knobs::default(), sharing: Sharing::default() }
     }
 }
 
@@ -45,6 +69,7 @@ impl Default for Config {
 pub struct Biscay {
     _link: Link,
     name: String,
+    law: Law,
     feed: Feed,
     lead: Lead,
     flows: MapHandle,
@@ -53,7 +78,7 @@ pub struct Biscay {
     ring_fd: RawFd,
     counts: bool,
     queue: Arc<Mutex<VecDeque<Transition>>>,
-    skel: BiscaySkel<'static>,
+    skel: CcSkel<'static>,
 }
 
 impl Biscay {
@@ -66,13 +91,18 @@ impl Biscay {
 
         // Eight bytes a load: the slot that libbpf-rs wants to outlive the skeleton. The object in it is dropped.
         let slot = Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut open = BiscaySkelBuilder::default().open(slot).map_err(rejected)?;
+        let mut open = CcSkelBuilder::default().open(slot).map_err(rejected)?;
         if let Some(rodata) = open.maps.rodata_data.as_mut() {
             rodata.knobs = intf::wire_knobs(&config.knobs);
             rodata.sharing = config.sharing.wire();
         }
         open.progs.count_egress.set_autoload(config.sharing.others);
-        let ops = open.struct_ops.biscay_mut();
+        // The other law's programs are then not loaded either.
+        let (unused, ops) = match config.law {
+            Law::Biscay => (&mut open.maps.sounding, open.struct_ops.biscay_mut()),
+            Law::Sounding => (&mut open.maps.biscay, open.struct_ops.sounding_mut()),
+        };
+        unused.set_autocreate(false).map_err(rejected)?;
         ops.name = [0; 16];
         for (to, byte) in ops.name.iter_mut().zip(name.bytes()) {
             *to = byte as _;
@@ -90,9 +120,11 @@ impl Biscay {
         let queue = Arc::new(Mutex::new(VecDeque::new()));
         let ring = ring(&skel, Arc::clone(&queue))
             .map_err(|source| LoadError::Map { map: "transitions", source })?;
-        let link = skel
-            .maps
-            .biscay
+        let operations = match config.law {
+            Law::Biscay => &mut skel.maps.biscay,
+            Law::Sounding => &mut skel.maps.sounding,
+        };
+        let link = operations
             .attach_struct_ops()
             .map_err(|source| attach_error(name, source, log.take()))?;
         let ring_fd = ring.epoll_fd();
@@ -100,6 +132,7 @@ impl Biscay {
         Ok(Self {
             _link: link,
             name: name.clone(),
+            law: config.law,
             feed,
             lead: Lead::of_this_process(),
             flows,
@@ -114,6 +147,11 @@ impl Biscay {
     /// What sockets select.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What it goes by.
+    pub fn law(&self) -> Law {
+        self.law
     }
 
     /// The page this instance obeys.
@@ -154,7 +192,7 @@ impl Biscay {
 
     /// What each program cost so far.
     pub fn programs(&self) -> io::Result<Vec<Program>> {
-        cost::programs(&self.skel)
+        cost::programs(&self.skel, self.law)
     }
 
     /// Where what peers say is kept.
@@ -191,7 +229,7 @@ fn attach_error(name: &str, source: libbpf_rs::Error, complaint: String) -> Load
 }
 
 fn ring(
-    skel: &BiscaySkel<'static>,
+    skel: &CcSkel<'static>,
     queue: Arc<Mutex<VecDeque<Transition>>>,
 ) -> libbpf_rs::Result<RingBuffer<'static>> {
     let mut builder = RingBufferBuilder::new();

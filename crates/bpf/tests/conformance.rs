@@ -1,17 +1,14 @@
 //! `law.h`, which the kernel runs, and `sounding_cc::biscay`, which simulations run, answer alike.
-//!
-//! The C side is compiled with clang's undefined-behaviour traps and run as a filter; a shift or a division that C
-//! leaves open ends it, and the test with it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod filter;
+
 use std::collections::BTreeSet;
-use std::io::{Read, Write};
-use std::path::Path as FilePath;
-use std::process::{Command as Process, Stdio};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use filter::{Filter, Told, int, long};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestCaseError, TestRunner};
@@ -147,7 +144,7 @@ struct Answer {
     flows: u32,
     cwnd: u32,
     pacing: u64,
-    cut: bool,
+    cut: Option<u64>,
 }
 
 /// The Rust law's answer in the C law's words.
@@ -187,91 +184,90 @@ fn answer_of(flow: &Biscay, command: &Command) -> Answer {
         flows: flow.flows(),
         cwnd: command.cwnd,
         pacing: command.pacing.bytes_per_sec(),
-        cut: command.cut.is_some(),
+        cut: command.cut.map(Rate::bytes_per_sec),
     }
 }
 
 /// `struct host_answer` as the filter wrote it.
 fn parse(bytes: &[u8]) -> Answer {
-    let long = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());
-    let int = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap());
+    let long = |at| long(bytes, at);
+    let int = |at| int(bytes, at);
     Answer {
         since_ns: long(0),
         share: long(8),
+        pacing: long(16),
         delivery: long(24),
-        narrow: (int(104), long(32)),
-        state: (int(64), int(68)),
-        ramp: int(76),
-        wide_rounds: int(108),
-        asked: (int(112), int(116)),
-        transitions: int(124),
-        flows: int(128),
-        pacing: long(136),
-        cwnd: int(144),
-        cut: int(152) != 0,
-        longer: int(156),
+        state: (int(32), int(36)),
+        cwnd: int(40),
+        transitions: int(44),
+        flows: int(48),
+        narrow: (int(116), long(56)),
+        ramp: int(88),
+        wide_rounds: int(120),
+        asked: (int(124), int(128)),
+        cut: (int(144) != 0).then(|| long(136)),
+        longer: int(152),
     }
 }
 
-/// What the filter is told.
-#[derive(Default)]
-struct Told(Vec<u8>);
+fn tell_knobs(told: &mut Told, knobs: &Knobs) {
+    let spans = [knobs.max_age, knobs.max_silence, knobs.narrow_for];
+    told.longs(&spans.map(|span| span.as_nanos() as u64));
+    told.ints(&[
+        knobs.allowance.as_micros() as u32,
+        knobs.pacing_gain_permille,
+        knobs.narrow_permille,
+        knobs.wide_permille,
+        knobs.narrow_rounds,
+        knobs.wide_rounds,
+        knobs.narrow_loss_permille,
+        knobs.min_cwnd,
+        knobs.max_cwnd,
+        knobs.settled_after,
+    ]);
+}
 
-impl Told {
-    fn longs(&mut self, values: &[u64]) {
-        self.0.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
-    }
+/// Longs of `struct law_input` after the moment, and its ints, without what they say.
+const REST: ([u64; 16], [u32; 12]) = ([0; 16], [0; 12]);
 
-    fn ints(&mut self, values: &[u32]) {
-        self.0.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
-    }
+fn tell_begin(told: &mut Told, knobs: &Knobs, now: HostInstant) {
+    tell_knobs(told, knobs);
+    told.longs(&[now.as_nanos()]);
+    told.longs(&REST.0);
+    told.ints(&REST.1);
+    told.longs(&[1]);
+}
 
-    fn knobs(&mut self, knobs: &Knobs) {
-        let spans = [knobs.max_age, knobs.max_silence, knobs.narrow_for];
-        self.longs(&spans.map(|span| span.as_nanos() as u64));
-        self.ints(&[
-            knobs.allowance.as_micros() as u32,
-            knobs.pacing_gain_permille,
-            knobs.narrow_permille,
-            knobs.wide_permille,
-            knobs.narrow_rounds,
-            knobs.wide_rounds,
-            knobs.narrow_loss_permille,
-            knobs.min_cwnd,
-            knobs.max_cwnd,
-            knobs.settled_after,
-        ]);
-    }
-
-    fn begin(&mut self, knobs: &Knobs, now: HostInstant) {
-        self.knobs(knobs);
-        self.longs(&[now.as_nanos(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        self.ints(&[0; 12]);
-        self.longs(&[1]);
-    }
-
-    fn step(&mut self, knobs: &Knobs, step: &Step, now: HostInstant, feed: &Snapshot, ack: &Ack) {
-        let timeout = match step.timeout {
-            Timeout::None => 0,
-            Timeout::Fired => FLAGS[2],
-            Timeout::Undone => FLAGS[3],
-        };
-        let flags = if step.restart { 0 } else { FLAGS[0] }
-            | if ack.app_limited { FLAGS[1] } else { 0 }
-            | timeout;
-        // Without an ACK the kernel side leaves these at zero.
-        let seen = |value: u32| if step.restart { 0 } else { value };
-        let sampled_at = feed.estimate.map_or(0, |estimate| estimate.sampled_at.as_nanos());
-        self.knobs(knobs);
-        self.longs(&[now.as_nanos(), step.bytes_per_sec, sampled_at, 0]);
-        self.ints(&[u32::from(!step.served), u32::from(step.valid), step.agreeing]);
-        self.ints(&[step.other_flows]);
-        self.longs(&[0, 0, 0, feed.heartbeat_at.as_nanos(), step.e2e, step.shadow_pacing]);
-        self.ints(&[step.shadow_cwnd, step.rtt_min_us, seen(step.rtt_us), step.mss]);
-        self.ints(&[seen(ack.delivered), seen(ack.prior_delivered), seen(step.acked)]);
-        self.ints(&[seen(step.lost), seen(step.inflight), step.flows, flags, 0]);
-        self.longs(&[0]);
-    }
+fn tell_step(
+    told: &mut Told,
+    knobs: &Knobs,
+    step: &Step,
+    now: HostInstant,
+    feed: &Snapshot,
+    ack: &Ack,
+) {
+    let timeout = match step.timeout {
+        Timeout::None => 0,
+        Timeout::Fired => FLAGS[2],
+        Timeout::Undone => FLAGS[3],
+    };
+    let flags = if step.restart { 0 } else { FLAGS[0] }
+        | if ack.app_limited { FLAGS[1] } else { 0 }
+        | timeout;
+    // Without an ACK the kernel side leaves these at zero.
+    let seen = |value: u32| if step.restart { 0 } else { value };
+    let sampled_at = feed.estimate.map_or(0, |estimate| estimate.sampled_at.as_nanos());
+    tell_knobs(told, knobs);
+    told.longs(&[now.as_nanos(), step.bytes_per_sec, sampled_at, 0]);
+    told.ints(&[u32::from(!step.served), u32::from(step.valid), step.agreeing]);
+    told.ints(&[step.other_flows]);
+    told.longs(&[0, 0, 0, feed.heartbeat_at.as_nanos(), step.e2e, step.shadow_pacing]);
+    // The delivery rate and the pool are the other law's.
+    told.longs(&[0; 5]);
+    told.ints(&[0, step.shadow_cwnd, step.rtt_min_us, seen(step.rtt_us), step.mss]);
+    told.ints(&[seen(ack.delivered), seen(ack.prior_delivered), seen(step.acked)]);
+    told.ints(&[seen(step.lost), seen(step.inflight), step.flows, flags]);
+    told.longs(&[0]);
 }
 
 /// One sequence through the Rust law: what the C law is to be told, and the Rust law's answers.
@@ -281,7 +277,7 @@ fn drive(knobs: &Knobs, steps: &[Step]) -> (Told, Vec<Answer>) {
     let mut flow = Biscay::new(*knobs, now, delivered);
     let mut told = Told::default();
     let mut answers = Vec::new();
-    told.begin(knobs, now);
+    tell_begin(&mut told, knobs, now);
     for step in steps {
         now = now + Duration::from_nanos(step.pass_ns);
         delivered = delivered.wrapping_add(step.moves);
@@ -313,7 +309,7 @@ fn drive(knobs: &Knobs, steps: &[Step]) -> (Told, Vec<Answer>) {
             inflight: step.inflight,
             app_limited: step.limited && !step.restart,
         };
-        told.step(knobs, step, now, &feed, &ack);
+        tell_step(&mut told, knobs, step, now, &feed, &ack);
         let command = if step.restart {
             flow.handle_restart(now, &feed, &path, step.timeout)
         } else {
@@ -324,43 +320,12 @@ fn drive(knobs: &Knobs, steps: &[Step]) -> (Told, Vec<Answer>) {
     (told, answers)
 }
 
-/// The C law as an executable, compiled once.
-static FILTER: LazyLock<tempfile::TempPath> = LazyLock::new(|| {
-    let here = FilePath::new(env!("CARGO_MANIFEST_DIR"));
-    let filter = tempfile::NamedTempFile::new().unwrap().into_temp_path();
-    let clang = std::env::var_os("BPF_CLANG").unwrap_or_else(|| "clang".into());
-    let status = Process::new(clang)
-        .args(["-O1", "-Wall", "-Wextra", "-Werror"])
-        .args(["-fsanitize=undefined", "-fsanitize-trap=all", "-I"])
-        .arg(here.join("src/bpf"))
-        .arg(here.join("tests/law_host.c"))
-        .arg("-o")
-        .arg(&filter)
-        .status()
-        .unwrap();
-    assert!(status.success(), "clang could not compile law_host.c");
-    filter
-});
-
-fn ask(told: Told) -> Vec<u8> {
-    let mut filter = Process::new(FILTER.as_os_str())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = filter.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || input.write_all(&told.0));
-    let mut heard = Vec::new();
-    filter.stdout.take().unwrap().read_to_end(&mut heard).unwrap();
-    let wrote = writer.join().unwrap();
-    assert!(filter.wait().unwrap().success(), "undefined behaviour in law.h");
-    wrote.unwrap();
-    heard
-}
+/// The C law, compiled once.
+static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("law_host"));
 
 fn agree(knobs: &Knobs, steps: &[Step]) -> Result<(), TestCaseError> {
     let (told, ours) = drive(knobs, steps);
-    let heard = ask(told);
+    let heard = FILTER.ask(told);
     prop_assert_eq!(heard.len(), ours.len() * ANSWER_BYTES);
     for (at, (mine, theirs)) in ours.iter().zip(heard.chunks(ANSWER_BYTES)).enumerate() {
         prop_assert_eq!(mine, &parse(theirs), "step {}: Rust left, C right", at);

@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
-use sounding_bpf::{Biscay, Config, Knobs, LoadError, Phase, Reason, RunStats};
+use sounding_bpf::{Biscay, Config, Knobs, Law, LoadError, Phase, Reason, RunStats};
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
 use sounding_units::Rate;
@@ -322,18 +322,21 @@ fn the_first_estimate_is_reported_as_a_transition() {
 
 #[test]
 fn the_verifiers_work_stays_small() {
-    let Some(biscay) = load() else { return };
-    let programs = biscay.programs().unwrap();
-    for program in &programs {
-        println!(
-            "{}: {} instructions verified, {} bytes of machine code",
-            program.name, program.verified_insns, program.jited_bytes
-        );
+    // The kernel gives up at a million a program. What was measured and a fifth of it: a change that multiplies the work
+    // shows here.
+    for (law, most) in [(Law::Biscay, 28_000), (Law::Sounding, 49_000)] {
+        let Some(loaded) = load_law(law) else { return };
+        let programs = loaded.programs().unwrap();
+        for program in &programs {
+            println!(
+                "{law:?} {}: {} instructions verified, {} bytes of machine code",
+                program.name, program.verified_insns, program.jited_bytes
+            );
+        }
+        let total: u32 = programs.iter().map(|program| program.verified_insns).sum();
+        println!("{law:?}: {total} instructions verified");
+        assert!((1..most).contains(&total), "{law:?}: {total}");
     }
-    let total: u32 = programs.iter().map(|program| program.verified_insns).sum();
-    println!("total: {total} instructions verified");
-    // The kernel gives up at a million a program. Chosen: a change that multiplies the work shows here.
-    assert!((1..30_000).contains(&total), "{total}");
 }
 
 #[test]

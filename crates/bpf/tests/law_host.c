@@ -4,7 +4,6 @@
  * that conformance.rs can compare it with the Rust law.
  */
 #include <stdio.h>
-#include "intf.h"
 #include "law.h"
 
 struct host_step {

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
-use std::io::{Read, Write};
-use std::path::Path;
-use std::process::{Command, Stdio};
+mod filter;
+
 use std::sync::LazyLock;
 
+use filter::{Filter, Told};
 use proptest::prelude::*;
 use sounding_cc::sharing::{Claim, Member, Policy, Pool, WEIGHT};
 use sounding_units::Rate;
@@ -14,65 +14,33 @@ use sounding_units::Rate;
 /// The greatest rate that reaches the arithmetic: the law refuses a link of more than 100 Gbit/s.
 const MOST: u64 = 12_500_000_000;
 
-/// The C arithmetic as an executable, compiled once.
-static FILTER: LazyLock<tempfile::TempPath> = LazyLock::new(|| {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let filter = tempfile::NamedTempFile::new().unwrap().into_temp_path();
-    let clang = std::env::var_os("BPF_CLANG").unwrap_or_else(|| "clang".into());
-    let status = Command::new(clang)
-        .args(["-O1", "-Wall", "-Wextra", "-Werror"])
-        .args(["-fsanitize=undefined", "-fsanitize-trap=all", "-I"])
-        .arg(here.join("src/bpf"))
-        .arg(here.join("tests/sharing_host.c"))
-        .arg("-o")
-        .arg(&filter)
-        .status()
-        .unwrap();
-    assert!(status.success(), "clang could not compile sharing_host.c");
-    filter
-});
-
-/// What the filter is told: `struct host_step`, one after the other.
-#[derive(Default)]
-struct Told(Vec<u8>);
+/// The C arithmetic, compiled once.
+static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("sharing_host"));
 
 const ADD: u64 = 1;
 const REMOVE: u64 = 2;
 const ASK: u64 = 3;
 const WEIGH: u64 = 4;
 
-impl Told {
-    fn step(&mut self, verb: u64, kind: u32, rate: u64, weight: u32) {
-        self.0.extend(rate.to_ne_bytes());
-        self.0.extend(kind.to_ne_bytes());
-        self.0.extend(weight.to_ne_bytes());
-        self.0.extend(verb.to_ne_bytes());
-    }
+/// One `struct host_step`.
+fn step(told: &mut Told, verb: u64, kind: u32, rate: u64, weight: u32) {
+    told.longs(&[rate]);
+    told.ints(&[kind, weight]);
+    told.longs(&[verb]);
+}
 
-    fn claim(&mut self, verb: u64, claim: Claim, weight: u32) {
-        let (kind, rate) = match claim {
-            Claim::Idle => (0, 0),
-            Claim::Limited(rate) => (1, rate.bytes_per_sec()),
-            Claim::Hungry => (2, 0),
-        };
-        self.step(verb, kind, rate, weight);
-    }
+fn tell_claim(told: &mut Told, verb: u64, claim: Claim, weight: u32) {
+    let (kind, rate) = match claim {
+        Claim::Idle => (0, 0),
+        Claim::Limited(rate) => (1, rate.bytes_per_sec()),
+        Claim::Hungry => (2, 0),
+    };
+    step(told, verb, kind, rate, weight);
+}
 
-    fn ask(self) -> Vec<u64> {
-        let mut filter = Command::new(FILTER.as_os_str())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = filter.stdin.take().unwrap();
-        let writer = std::thread::spawn(move || input.write_all(&self.0));
-        let mut heard = Vec::new();
-        filter.stdout.take().unwrap().read_to_end(&mut heard).unwrap();
-        let wrote = writer.join().unwrap();
-        assert!(filter.wait().unwrap().success(), "undefined behaviour in sharing.h");
-        wrote.unwrap();
-        heard.chunks(8).map(|bytes| u64::from_ne_bytes(bytes.try_into().unwrap())).collect()
-    }
+fn ask(told: Told) -> Vec<u64> {
+    let heard = FILTER.ask(told);
+    heard.chunks(8).map(|bytes| u64::from_ne_bytes(bytes.try_into().unwrap())).collect()
 }
 
 fn rate() -> impl Strategy<Value = u64> {
@@ -125,7 +93,7 @@ proptest! {
         let mut told = Told::default();
         let mut pool = Pool::default();
         let mut put = |told: &mut Told, verb, claim, weight| {
-            told.claim(verb, claim, weight);
+            tell_claim(told, verb, claim, weight);
             if verb == ADD { pool.add(claim, weight) } else { pool.remove(claim, weight) }
         };
         for &(claim, weight) in &passers {
@@ -142,12 +110,12 @@ proptest! {
             .iter()
             .map(|member| {
                 let weight = policy.weight(member, &members);
-                told.step(ASK, 0, link, weight);
+                step(&mut told, ASK, 0, link, weight);
                 pool.part(weight).of(Rate::from_bytes_per_sec(link)).bytes_per_sec()
             })
             .collect();
         prop_assert_eq!(pool, policy.pool(&members));
-        prop_assert_eq!(told.ask(), ours);
+        prop_assert_eq!(ask(told), ours);
     }
 
     #[test]
@@ -161,10 +129,10 @@ proptest! {
             let alike = members.iter().filter(|other| {
                 other.application == member.application && other.claim != Claim::Idle
             });
-            told.step(WEIGH, policy_number(policy), alike.count() as u64, member.weight);
+            step(&mut told, WEIGH, policy_number(policy), alike.count() as u64, member.weight);
             ours.push(u64::from(policy.weight(member, &members)));
         }
-        prop_assert_eq!(told.ask(), ours);
+        prop_assert_eq!(ask(told), ours);
     }
 }
 
@@ -173,8 +141,8 @@ fn a_link_of_ten_is_divided_as_it_should_be() {
     // Otherwise both could be wrong alike: two hungry flows, and one that uses 80 kB/s of a million and may have 90.
     let mut told = Told::default();
     for claim in [Claim::Hungry, Claim::Hungry, Claim::Limited(Rate::from_bytes_per_sec(80_000))] {
-        told.claim(ADD, claim, WEIGHT);
+        tell_claim(&mut told, ADD, claim, WEIGHT);
     }
-    told.step(ASK, 0, 1_000_000, WEIGHT);
-    assert_eq!(told.ask(), [455_000]);
+    step(&mut told, ASK, 0, 1_000_000, WEIGHT);
+    assert_eq!(ask(told), [455_000]);
 }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use miette::IntoDiagnostic;
 use serde::Deserialize;
-use sounding_bpf::Signal;
+use sounding_bpf::{Law, Signal};
 use sounding_host::Wakefulness;
 use sounding_kpi::Direction;
 use sounding_link::Method;
@@ -74,6 +74,25 @@ pub(crate) enum BoundWord {
     Auto,
     /// Take every estimate for all that the radio had
     Capacity,
+}
+
+/// What decides on the window of a flow in this kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LawWord {
+    /// As published: what the modem says is what the link carries
+    Biscay,
+    /// This project's own: probes above what was only asked for, and finds how much has to wait at the radio
+    Sounding,
+}
+
+impl From<LawWord> for Law {
+    fn from(word: LawWord) -> Self {
+        match word {
+            LawWord::Biscay => Self::Biscay,
+            LawWord::Sounding => Self::Sounding,
+        }
+    }
 }
 
 /// How a sender is told what the downlink carries.

@@ -75,42 +75,49 @@ fn is_without_bpf() -> bool {
 }
 
 /// Congestion controls of this kernel that a daemon of ours has put there.
-fn biscays() -> Vec<String> {
+fn ours() -> Vec<String> {
     let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let known = std::fs::read_to_string(list).unwrap();
-    known.split_whitespace().filter(|name| name.starts_with("biscay")).map(Into::into).collect()
+    let is_ours = |name: &&str| ["biscay", "sounding"].iter().any(|law| name.starts_with(law));
+    known.split_whitespace().filter(is_ours).map(Into::into).collect()
 }
 
 #[test]
-fn the_kernels_biscay_follows_the_cells_own_modem_where_cubic_fills_its_queue() {
+fn the_kernels_laws_follow_the_cells_own_modem_where_cubic_fills_its_queue() {
     if !may_emulate() || is_without_bpf() {
         return;
     }
     steadily(|| {
-        let plan = format!("{PLAN}\n[sweep]\n\"flows.0.controller\" = [\"cubic\", \"biscay\"]\n");
-        let scene = Scene::new(&plan);
-        let before = biscays();
+        let laws = ["biscay", "sounding"];
+        let sweep = "[sweep]\n\"flows.0.controller\" = [\"cubic\", \"biscay\", \"sounding\"]";
+        let scene = Scene::new(&format!("{PLAN}\n{sweep}\n"));
+        let before = ours();
         let output = scene.emu(&["--json", "-", "--link", scene.modem().to_str().unwrap()]);
         assert!(output.status.success(), "{}", stderr(&output));
         let result: Json = serde_json::from_slice(&output.stdout).unwrap();
         let runs = result["runs"].as_array().unwrap();
         let of = |run: usize, path: &str| runs[run].pointer(path).unwrap().as_f64().unwrap();
-        for run in [0, 1] {
-            let way = &runs[run]["emulation"]["up"];
+        for run in runs {
+            let way = &run["emulation"]["up"];
             let count = |name: &str| way[name].as_u64().unwrap();
             let settled =
                 count("delivered_packets") + count("dropped_packets") + count("queued_packets");
             assert_eq!(count("arrived_packets"), settled, "{way}");
         }
-        // CUBIC's run has nobody who reads the modem, BISCAY's a daemon.
+        // CUBIC's run has nobody who reads the modem, the others a daemon.
         assert_eq!(of(0, "/modems/0/records/sent"), 0.0);
-        assert!(of(1, "/modems/0/records/sent") > 200.0, "{}", runs[1]);
-        assert_eq!(of(1, "/modems/0/records/lost"), 0.0);
-        let [cubic, biscay] = [0, 1].map(|run| of(run, "/flows/0/throughput_mbit_per_sec"));
-        assert!(cubic > 5.0 && biscay > 0.6 * cubic, "{biscay} of {cubic} Mbit/s");
-        let [slow, quick] = [0, 1].map(|run| of(run, "/flows/0/one_way_ms/p95"));
-        assert!(2.0 * quick < slow, "{quick} and {slow} ms");
-        assert_eq!(biscays(), before);
+        let cubic = of(0, "/flows/0/throughput_mbit_per_sec");
+        let slow = of(0, "/flows/0/one_way_ms/p95");
+        for (run, law) in (1..).zip(laws) {
+            assert!(of(run, "/modems/0/records/sent") > 200.0, "{}", runs[run]);
+            assert_eq!(of(run, "/modems/0/records/lost"), 0.0);
+            let rate = of(run, "/flows/0/throughput_mbit_per_sec");
+            let quick = of(run, "/flows/0/one_way_ms/p95");
+            println!("{law}: {rate} of {cubic} Mbit/s, p95 {quick} of {slow} ms");
+            assert!(cubic > 5.0 && rate > 0.6 * cubic, "{law}: {rate} of {cubic} Mbit/s");
+            assert!(2.0 * quick < slow, "{law}: {quick} and {slow} ms");
+        }
+        assert_eq!(ours(), before);
         assert!(scene.modem().symlink_metadata().is_err(), "the modem's link is left behind");
     });
 }

@@ -9,8 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
-#include "intf.h"
-#include "law.h"
+#include "input.h"
 #include "shared.h"
 #include "epoch.h"
 #include "sockops.h"

@@ -7,8 +7,7 @@
 #ifndef SOUNDING_DOWNLINK_H
 #define SOUNDING_DOWNLINK_H
 
-#include "intf.h"
-#include "law.h"
+#include "arith.h"
 
 /* How a sender is told. */
 #define DOWNLINK_WINDOW	1	/* by the receive window; any sender obeys it */
@@ -99,7 +98,7 @@ LAW_INLINE __u32 downlink_step(const volatile struct downlink_settings *k,
 			       struct downlink_flow *st,
 			       const struct downlink_input *in)
 {
-	__u32 mss = law_min(law_max(in->mss, 1), LAW_MAX_MSS);
+	__u32 mss = law_mss(in->mss);
 	__u64 window;
 
 	st->n_flows = law_max(in->n_flows, 1);

@@ -22,16 +22,26 @@
 #define SOUNDING_VERSION	1
 
 /*
+ * Of BISCAY's law:
+ *
  * STARTUP --(settled feed, RTT known)--------------> BISCAY
  * BISCAY  --(feed stale, silent, absurd, absent)---> FALLBACK
  * BISCAY  --(path narrower than the radio)---------> FALLBACK
  * FALLBACK --(feed fresh, unless the path is narrow)-> BISCAY
  * FALLBACK --(path carries the share again)--------> BISCAY
+ *
+ * That of sounding has FULL, PROBING, HELD, HANDOVER and ASKING in place of
+ * BISCAY: ../../../cc/src/sounding/law.rs draws it.
  */
 enum sounding_state {
 	SOUNDING_STARTUP = 0,
 	SOUNDING_BISCAY = 1,
 	SOUNDING_FALLBACK = 2,
+	SOUNDING_FULL = 3,	/* the radio grants all it has */
+	SOUNDING_PROBING = 4,	/* all that was asked for is granted: ask for more */
+	SOUNDING_HELD = 5,	/* a queue ended that */
+	SOUNDING_HANDOVER = 6,	/* on the way to another cell */
+	SOUNDING_ASKING = 7,	/* with less, to see whose the queue is */
 };
 
 /* Why a flow is in its state. */
@@ -51,6 +61,13 @@ enum sounding_bound {
 	SOUNDING_CAPACITY = 1,	/* what the link carries */
 };
 
+/* Why there is no estimate. */
+enum sounding_lull {
+	SOUNDING_UNKNOWN = 0,	/* nobody knows what the link carries */
+	SOUNDING_IDLE = 1,	/* nothing is granted, and nothing known to wait */
+	SOUNDING_AWAY = 2,	/* on the way to another cell */
+};
+
 /* One published estimate: half of the latch. */
 struct sounding_estimate {
 	__u64 rate_bytes_per_sec;	/* of IP packets, whole device */
@@ -60,7 +77,9 @@ struct sounding_estimate {
 	__u32 valid;			/* 0 or 1 */
 	__u32 agreeing;			/* samples in a row within 30 % */
 	__u32 other_flows;		/* active flows this program cannot see */
-	__u64 reserved[3];
+	__u32 lull;			/* enum sounding_lull; if not valid */
+	__u32 reserved;
+	__u64 reserved2[2];
 };
 
 /*
@@ -95,19 +114,27 @@ struct sounding_knobs {
 	__u32 settled_after;
 };
 
-/* The law's memory of one flow. */
-struct sounding_law {
+/* What either law says of a flow: how it is to send, and why. */
+struct sounding_said {
 	__u64 since_ns;			/* when the state began */
 	__u64 share_bytes_per_sec;	/* of IP packets, this flow's part */
 	__u64 pacing_bytes_per_sec;	/* of payload */
 	__u64 delivery_bytes_per_sec;	/* of payload, last judged round */
+	__u32 state;			/* enum sounding_state */
+	__u32 reason;			/* enum sounding_reason */
+	__u32 cwnd;			/* segments */
+	__u32 transitions;		/* changes of state that were told */
+	__u32 n_flows;			/* that shared the link at the last ACK */
+	__u32 reserved;
+};
+
+/* The memory of BISCAY's law of one flow. */
+struct sounding_law {
+	struct sounding_said said;
 	__u64 narrow_since_ns;		/* 0: the last round was not narrow */
 	__u64 round_share;		/* smallest share in this round */
 	__u64 prior_share;		/* smallest share in the round before */
 	__u64 longer_until_ns;		/* how long longer_us holds */
-	__u32 state;			/* enum sounding_state */
-	__u32 reason;			/* enum sounding_reason */
-	__u32 cwnd;			/* segments */
 	__u32 ramp;			/* cap while restarting after an RTO, or 0 */
 	__u32 next_delivered;		/* ends this round */
 	__u32 round_rtt_us;		/* smallest in this round; 0: none */
@@ -120,20 +147,57 @@ struct sounding_law {
 	__u32 asking;			/* rounds of a lowered window, from 1; or 0 */
 	__u32 asked_rtt_us;		/* what its RTT is compared with */
 	__u32 longer_us;		/* RTT of a path that got longer, or 0 */
-	__u32 transitions;
-	__u32 n_flows;			/* that shared the link at the last ACK */
+};
+
+/* The memory of sounding's law of one flow; bytes and bytes a second. */
+struct sounding_probe {
+	struct sounding_said said;
+	__u64 least_at_ns[3];		/* the RTT without queue, windowed */
+	__u64 sum_us;			/* RTTs of this round */
+	__u64 round_acked;
+	__u64 round_lost;
+	__u64 capacity;			/* what the radio last had, whole device, IP */
+	__u64 capacity_share;		/* this flow's part of it */
+	__u64 capacity_at_ns;		/* 0: nothing is known */
+	__u64 usual_rate;		/* its mean, and mean deviation */
+	__u64 usual_deviation;
+	__u64 epoch;			/* of the feed, when it was last heard */
+	__u64 heard_at_ns;
+	__u64 backlog_since_ns;		/* while the queue is elsewhere; 0: none */
+	__u64 rival_since_ns;
+	__u32 least_us[3];		/* 0: unknown */
+	__u32 smallest_us;		/* RTT of this round; 0: none */
+	__u32 samples;
+	__u32 last_us;			/* smallest RTT of the round before */
+	__u32 jitter_us;
+	__u32 queue_us;
+	__u32 room_us;
+	__u32 round_ends_at;		/* segments */
+	__u32 cwnd;
+	__u32 ramp;			/* cap while restarting after an RTO, or 0 */
+	__u32 state;			/* enum probe_state */
+	__u32 step;			/* of a climb, 64ths */
+	__u32 rounds;			/* held, or asking */
+	__u32 asked_us;			/* RTT that the answer is compared with */
+	__u32 rival;			/* enum probe_rival */
+	__u32 shared;			/* others want some of the link */
+	__u32 usual_known;
 	__u32 reserved;
 };
 
 /* A socket's storage. Read without a lock: fields may be one ACK apart. */
 struct sounding_flow {
-	struct sounding_law law;
+	union {
+		struct sounding_said said;
+		struct sounding_law law;
+		struct sounding_probe probe;
+	};
 	__u64 e2e_bytes_per_sec;	/* BBR's bandwidth filter, payload */
 	__u64 shadow_pacing;		/* BBR's pacing rate, payload bytes/s */
 	__u32 shadow_cwnd;		/* BBR's window, segments */
 	__u32 set_cwnd;			/* what this program last set */
 	__u32 events;			/* for the law at the next ACK */
-	__u32 reserved;
+	__u32 marked;			/* TCP's delivered_ce when it was last looked at */
 	__u64 acks;
 	__u64 obeyed_at_ns;		/* when the law was last asked */
 	__u32 bbr_mode;			/* 0 startup, 1 drain, 2 probe bw, 3 probe rtt */
@@ -160,8 +224,10 @@ SOUNDING_ASSERT(sizeof(struct sounding_estimate) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_feed) == 192);
 SOUNDING_ASSERT(__builtin_offsetof(struct sounding_feed, slot) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_knobs) == 64);
+SOUNDING_ASSERT(sizeof(struct sounding_said) == 56);
 SOUNDING_ASSERT(sizeof(struct sounding_law) == 136);
-SOUNDING_ASSERT(sizeof(struct sounding_flow) == 192);
+SOUNDING_ASSERT(sizeof(struct sounding_probe) == 256);
+SOUNDING_ASSERT(sizeof(struct sounding_flow) == 312);
 SOUNDING_ASSERT(sizeof(struct sounding_transition) == 64);
 
 #endif /* SOUNDING_INTF_H */

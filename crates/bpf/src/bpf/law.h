@@ -3,44 +3,14 @@
  * BISCAY's control law as pure functions of integers: no kernel header, no
  * clock, no memory but the caller's. ../../../cc/src/biscay.rs is the same
  * arithmetic in Rust; a property test runs both over the same sequences.
- * States and transitions: intf.h.
+ * States and transitions: intf.h. The other law: probe.h.
  */
 #ifndef SOUNDING_LAW_H
 #define SOUNDING_LAW_H
 
-#include "intf.h"
+#include "input.h"
 
-#define LAW_INLINE static inline __attribute__((always_inline))
-
-/* Flags of struct law_input. */
-#define LAW_ACK		1	/* data was acknowledged: rounds advance */
-#define LAW_LIMITED	2	/* this sample was limited by the application */
-#define LAW_RTO		4	/* a retransmission timeout fired since the last step */
-#define LAW_UNDO	8	/* and turned out to be spurious */
-
-/* 100 Gbit/s: no radio carries more; also what keeps the products below 2^64. */
-#define LAW_MAX_RATE	12500000000ULL
-/* A feed further in the future than this was not stamped by our clock. */
-#define LAW_MAX_LEAD_NS	1000000000ULL
-/* Bounds of the products below; no path and no setting comes near. */
-#define LAW_MAX_RTT_US	10000000U
 #define LAW_MAX_GAIN	4000U
-#define LAW_MAX_SEGS	(1U << 20)
-#define LAW_MAX_MSS	65535U
-/* TCP and IPv4 headers with timestamps: what a segment adds on the radio. */
-#define LAW_HEADERS	52U
-/*
- * 1 Mbit/s. Below it the window holds a flow back, not the pacing timer: at a
- * rate of zero the timer would outlive the outage. Chosen.
- */
-#define LAW_MIN_PACING	125000ULL
-/*
- * 1.2 Mbit/s. Below it TCP hands down single segments, above it at least two,
- * as BBR has it do (bbr_min_tso_rate).
- */
-#define LAW_SLOW	150000ULL
-/* Window after an RTO, as after any restart: RFC 6928's IW10 (settlement 10). */
-#define LAW_RESTART_CWND 10U
 /*
  * Rounds of a lowered window until the verdict: one to drain into it, one to
  * see what came of it.
@@ -51,94 +21,15 @@
  * remembers: as long as BBR believes its own.
  */
 #define LAW_LONGER_NS	10000000000ULL
-/* The least window there is, even on a link that carries nothing. */
-#define LAW_FLOOR_CWND	2U
-
-struct law_input {
-	__u64 now_ns;
-	struct sounding_estimate feed;
-	__u64 heartbeat_at_ns;
-	__u64 e2e;		/* BBR's bandwidth filter, payload bytes/s */
-	__u64 shadow_pacing;	/* BBR's pacing, payload bytes/s */
-	__u32 shadow_cwnd;	/* BBR's window, segments */
-	__u32 rtt_min_us;	/* the kernel's windowed minimum; 0: unknown */
-	__u32 rtt_us;		/* of this ACK; 0: none */
-	__u32 mss;		/* payload bytes a segment */
-	__u32 delivered;	/* segments, ever */
-	__u32 prior_delivered;	/* the same when what is now acknowledged left */
-	__u32 acked;		/* segments, by this ACK */
-	__u32 lost;		/* segments, found lost by this ACK */
-	__u32 inflight;		/* segments, before this ACK */
-	__u32 n_flows;		/* active TCP flows, this one included */
-	__u32 flags;
-};
-
-struct law_output {
-	__u64 pacing;		/* payload bytes/s */
-	__u32 cwnd;		/* segments */
-	__u32 changed;		/* the state is another than before */
-	__u32 cut;		/* bring BBR's filter down to the delivery */
-	__u32 longer_us;	/* BBR's minimum of the RTT is at least this */
-};
-
-LAW_INLINE __u64 law_min(__u64 a, __u64 b)
-{
-	return a < b ? a : b;
-}
-
-LAW_INLINE __u64 law_max(__u64 a, __u64 b)
-{
-	return a > b ? a : b;
-}
-
-/* Time from @then to @now; zero if @then is the later. */
-LAW_INLINE __u64 law_since(__u64 now, __u64 then)
-{
-	return now > then ? now - then : 0;
-}
-
-/* A moment @span after @now, or the end of time. */
-LAW_INLINE __u64 law_add(__u64 now, __u64 span)
-{
-	return now + span < now ? ~0ULL : now + span;
-}
-
 LAW_INLINE void law_init(struct sounding_law *st, __u64 now_ns, __u32 delivered)
 {
 	__builtin_memset(st, 0, sizeof(*st));
-	st->since_ns = now_ns;
-	st->state = SOUNDING_STARTUP;
-	st->reason = SOUNDING_CONNECTED;
+	st->said.since_ns = now_ns;
+	st->said.state = SOUNDING_STARTUP;
+	st->said.reason = SOUNDING_CONNECTED;
 	st->next_delivered = delivered;
 	st->round_share = ~0ULL;
 	st->prior_share = ~0ULL;
-}
-
-/* Whether the feed can be believed, and if not, why. */
-LAW_INLINE __u32 law_verdict(const volatile struct sounding_knobs *k,
-			     const struct law_input *in)
-{
-	const struct sounding_estimate *e = &in->feed;
-	__u64 now = in->now_ns;
-
-	if (!e->valid)
-		return SOUNDING_ABSENT;
-	if (e->rate_bytes_per_sec > LAW_MAX_RATE || e->bound > SOUNDING_CAPACITY)
-		return SOUNDING_ABSURD;
-	if (law_since(e->sampled_at_ns, now) > LAW_MAX_LEAD_NS ||
-	    law_since(in->heartbeat_at_ns, now) > LAW_MAX_LEAD_NS)
-		return SOUNDING_ABSURD;
-	if (law_since(now, in->heartbeat_at_ns) > k->max_silence_ns)
-		return SOUNDING_SILENT;
-	if (law_since(now, e->sampled_at_ns) > k->max_age_ns)
-		return SOUNDING_STALE;
-	return SOUNDING_FRESH;
-}
-
-/* Payload's part of a rate of IP packets. */
-LAW_INLINE __u64 law_payload(__u64 rate, __u32 mss)
-{
-	return rate * mss / (mss + LAW_HEADERS);
 }
 
 /*
@@ -152,14 +43,12 @@ LAW_INLINE __u32 law_window(const volatile struct sounding_knobs *k, __u64 share
 			law_min(k->allowance_us, LAW_MAX_RTT_US);
 	__u64 segs = (share * span_us / 1000000 + mss + LAW_HEADERS - 1) /
 		     (mss + LAW_HEADERS);
-	/* What TCP hands down at once: a millisecond's worth, as in Linux. */
-	__u64 least = payload < LAW_SLOW ? 1 : 2;
-	__u64 quantum = law_max(law_min(payload >> 10, 65535) / mss, least);
+	__u64 burst = law_burst(payload, mss, 65535);
 	__u64 cap = law_max(law_min(k->max_cwnd, LAW_MAX_SEGS), LAW_FLOOR_CWND);
 
 	if (!share)
 		return LAW_FLOOR_CWND;
-	segs = (segs + 3 * quantum) * (asking ? 3 : 4) / 4;
+	segs = (segs + 3 * burst) * (asking ? 3 : 4) / 4;
 	return law_min(law_max(segs, k->min_cwnd), cap);
 }
 
@@ -210,7 +99,7 @@ LAW_INLINE __u32 law_evidence(const volatile struct sounding_knobs *k,
 	int seen = law_max(st->round_share, st->prior_share) <= LAW_MAX_RATE;
 	__u64 margin = 1000 + law_min(k->narrow_permille, LAW_MAX_GAIN);
 	__u64 lost = st->round_lost, sent = lost + st->round_acked;
-	int full = (__u64)st->round_inflight * 10 >= (__u64)st->cwnd * 9;
+	int full = (__u64)st->round_inflight * 10 >= (__u64)st->said.cwnd * 9;
 	int lossy = lost * 1000 > sent * law_min(k->narrow_loss_permille, 1000);
 
 	if (st->round_limited || !seen || !st->round_rtt_us)
@@ -233,13 +122,13 @@ LAW_INLINE void law_trust(struct sounding_law *st)
 LAW_INLINE void law_enter(struct sounding_law *st, __u64 now, __u32 state,
 			  __u32 reason)
 {
-	st->state = state;
-	st->reason = reason;
-	st->since_ns = now;
+	st->said.state = state;
+	st->said.reason = reason;
+	st->said.since_ns = now;
 	law_trust(st);
 	st->wide_rounds = 0;
 	st->ramp = 0;
-	st->transitions++;
+	st->said.transitions++;
 }
 
 LAW_INLINE void law_round_begin(struct sounding_law *st, __u32 delivered)
@@ -310,12 +199,12 @@ LAW_INLINE void law_judge(const volatile struct sounding_knobs *k,
 	__u64 wide = 1000 - law_min(k->wide_permille, 1000);
 	__u64 delivery = law_delivery(st, law_min(in->e2e, LAW_MAX_RATE), mss);
 
-	st->delivery_bytes_per_sec = delivery;
-	if (st->state == SOUNDING_BISCAY) {
+	st->said.delivery_bytes_per_sec = delivery;
+	if (st->said.state == SOUNDING_BISCAY) {
 		law_suspect(k, st, now, delivery, mss);
 		return;
 	}
-	if (st->state != SOUNDING_FALLBACK || st->reason != SOUNDING_NARROW)
+	if (st->said.state != SOUNDING_FALLBACK || st->said.reason != SOUNDING_NARROW)
 		return;
 	if (delivery * 1000 >= payload * wide)
 		st->wide_rounds++;
@@ -330,19 +219,19 @@ LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 			 struct sounding_law *st, const struct law_input *in,
 			 struct law_output *out)
 {
-	__u32 mss = law_min(law_max(in->mss, 1), LAW_MAX_MSS);
+	__u32 mss = law_mss(in->mss);
 	__u64 others = in->feed.valid ? in->feed.other_flows : 0;
 	__u64 flows = law_max(in->n_flows + others, 1);
 	__u32 verdict = law_verdict(k, in);
 	int usable = verdict == SOUNDING_FRESH && in->rtt_min_us;
-	__u32 was = st->transitions;
+	__u32 was = st->said.transitions;
 	__u64 share = 0, payload = 0;
 
-	st->n_flows = law_min(flows, ~0U);
+	st->said.n_flows = law_min(flows, ~0U);
 	if (usable) {
 		share = in->feed.rate_bytes_per_sec / flows;
 		payload = law_payload(share, mss);
-		st->share_bytes_per_sec = share;
+		st->said.share_bytes_per_sec = share;
 	}
 	if (in->flags & LAW_ACK) {
 		if (in->rtt_us &&
@@ -357,14 +246,14 @@ LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 			st->round_limited = 1;
 		if (usable)
 			st->round_share = law_min(st->round_share, share);
-		if ((__s32)(in->prior_delivered - st->next_delivered) >= 0) {
+		if (law_reached(in->prior_delivered, st->next_delivered)) {
 			if (usable)
 				law_judge(k, st, in, payload, mss);
 			law_round_begin(st, in->delivered);
 		}
 	}
 
-	switch (st->state) {
+	switch (st->said.state) {
 	case SOUNDING_STARTUP:
 		if (usable && in->feed.agreeing >= k->settled_after)
 			law_enter(st, in->now_ns, SOUNDING_BISCAY, SOUNDING_FRESH);
@@ -375,26 +264,27 @@ LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 		break;
 	default:
 		/* A narrow path stays narrow while the feed is away. */
-		if (usable && st->reason != SOUNDING_NARROW)
+		if (usable && st->said.reason != SOUNDING_NARROW)
 			law_enter(st, in->now_ns, SOUNDING_BISCAY, SOUNDING_FRESH);
 		break;
 	}
-	out->changed = st->transitions != was;
+	out->changed = st->said.transitions != was;
 	/*
 	 * BBR's filter still remembers the rounds in which the path was wide, and
 	 * would build a longer queue than the one we leave for.
 	 */
-	out->cut = out->changed && st->state == SOUNDING_FALLBACK &&
-		   st->reason == SOUNDING_NARROW;
+	out->cuts = out->changed && st->said.state == SOUNDING_FALLBACK &&
+		    st->said.reason == SOUNDING_NARROW;
+	out->cut = st->said.delivery_bytes_per_sec;
 
 	if (in->now_ns >= st->longer_until_ns)
 		st->longer_us = 0;
 	out->longer_us = st->longer_us > in->rtt_min_us ? st->longer_us : 0;
 
-	if (st->state != SOUNDING_BISCAY || !usable) {
+	if (st->said.state != SOUNDING_BISCAY || !usable) {
 		st->ramp = 0;
-		st->cwnd = law_max(in->shadow_cwnd, LAW_FLOOR_CWND);
-		st->pacing_bytes_per_sec = in->shadow_pacing;
+		st->said.cwnd = law_max(in->shadow_cwnd, LAW_FLOOR_CWND);
+		st->said.pacing_bytes_per_sec = in->shadow_pacing;
 	} else {
 		__u64 gain = law_min(k->pacing_gain_permille, LAW_MAX_GAIN);
 		__u32 rtt_us = law_max(in->rtt_min_us, st->longer_us);
@@ -417,11 +307,9 @@ LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 			cwnd = st->ramp;
 		else
 			st->ramp = 0;
-		st->cwnd = cwnd;
-		st->pacing_bytes_per_sec = pacing;
+		st->said.cwnd = cwnd;
+		st->said.pacing_bytes_per_sec = pacing;
 	}
-	out->cwnd = st->cwnd;
-	out->pacing = st->pacing_bytes_per_sec;
 }
 
 #endif /* SOUNDING_LAW_H */

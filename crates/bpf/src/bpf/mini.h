@@ -35,7 +35,9 @@ enum {
 	BPF_SK_STORAGE_GET_F_CREATE = 1,
 };
 
-#define TCP_CA_Loss		4	/* linux/tcp.h, enum tcp_ca_state */
+/* linux/tcp.h, enum tcp_ca_state */
+#define TCP_CA_Recovery		3
+#define TCP_CA_Loss		4
 #define TCP_CONG_NON_RESTRICTED	1	/* net/tcp.h */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -87,6 +89,7 @@ struct inet_sock {
 
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
+	__u8 icsk_ca_state:5;
 	__u64 icsk_ca_priv[13];
 };
 
@@ -105,6 +108,7 @@ struct tcp_sock {
 	__u32 snd_cwnd;
 	__u32 snd_cwnd_clamp;
 	__u32 delivered;
+	__u32 delivered_ce;
 	struct minmax rtt_min;
 	__u16 advmss;
 	__u32 window_clamp;

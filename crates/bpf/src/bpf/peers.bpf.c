@@ -7,8 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
-#include "intf.h"
-#include "law.h"
+#include "input.h"
 #include "sockops.h"
 #include "peers.h"
 

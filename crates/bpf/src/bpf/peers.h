@@ -42,6 +42,7 @@ static __always_inline int read_peer(struct sock *sk, struct law_input *in)
 	in->feed.rate_bytes_per_sec = peer->rate_bytes_per_sec;
 	in->feed.sampled_at_ns = peer->heard_at_ns;
 	in->feed.bound = peer->bound;
+	in->feed.epoch = peer->heard_at_ns;
 	in->feed.valid = 1;
 	in->feed.agreeing = law_min(peer->heard, ~0U);
 	in->feed.other_flows = 0;

@@ -234,61 +234,63 @@ static __always_inline void claim_again(struct sock *sk)
 		claim(sk, member, p, wants(sk), bpf_ktime_get_ns());
 }
 
-/* How fast this ACK says that data was delivered, IP. */
+/* How fast this ACK says that segments of so many bytes were delivered; 0: it does not. */
+static __always_inline __u64 delivery_of(const struct rate_sample *rs, __u32 bytes)
+{
+	__u64 interval;
+
+	if (rs->delivered <= 0 || rs->interval_us <= 0)
+		return 0;
+	interval = rs->interval_us;
+	return law_min(law_min(rs->delivered, LAW_MAX_SEGS) * bytes * 1000000 / interval,
+		       LAW_MAX_RATE);
+}
+
+/* Remembers how fast the socket was last delivered. */
 static __always_inline void measure(struct member *member, const struct rate_sample *rs,
 				    __u32 mss)
 {
-	__u64 segs, interval;
+	__u64 used = rs ? delivery_of(rs, mss + LAW_HEADERS) : 0;
 
-	if (!rs || rs->delivered <= 0 || rs->interval_us <= 0)
-		return;
-	segs = law_min(rs->delivered, LAW_MAX_SEGS);
-	interval = rs->interval_us;
-	member->used = law_min(segs * (mss + LAW_HEADERS) * 1000000 / interval,
-			       LAW_MAX_RATE);
+	if (used)
+		member->used = used;
 }
 
 /*
- * Claims, and makes of the link's rate in @in this socket's part of it; the
- * law then has one flow to think of. The part is what the socket may have as
- * soon as it wants all it can get, whatever it wants now. Says how many share
- * the link, this one included.
+ * Claims, and says what the socket's part of the link is of, in @in; it is what
+ * the socket may have as soon as it wants all it can get, whatever it wants
+ * now. Says how many share the link, this one included.
  */
 static __always_inline __u32 share_link(struct sock *sk, struct law_input *in,
 					const struct rate_sample *rs)
 {
 	struct member *member = bpf_sk_storage_get(&members, sk, 0, 0);
-	__u64 rate = in->feed.rate_bytes_per_sec;
 	struct link_pool *p = the_pool();
-	struct share_claim own;
-	struct share_pool all;
-	__u32 weight;
+	struct share_pool all = {};
+	struct share_claim own = {};
 
-	in->n_flows = 1;
-	if (!member || !p)
-		return 1;
-	measure(member, rs, in->mss);
-	claim(sk, member, p, wants(sk), in->now_ns);
-	own = member->claim;
-	weight = own.weight ? own.weight : SHARE_WEIGHT;
-	bpf_spin_lock(&p->lock);
-	turn_epoch(p, epoch_of(in->now_ns));
-	all = p->ours;
-	all.limited += law_max(p->others_now.limited, p->others_before.limited);
-	all.claimed += law_max(p->others_now.claimed, p->others_before.claimed);
-	all.flows += law_max(p->others_now.flows, p->others_before.flows);
-	bpf_spin_unlock(&p->lock);
-	share_remove(&all, &own);
-	all.hungry += weight;
+	if (member && p) {
+		measure(member, rs, in->mss);
+		claim(sk, member, p, wants(sk), in->now_ns);
+		own = member->claim;
+		bpf_spin_lock(&p->lock);
+		turn_epoch(p, epoch_of(in->now_ns));
+		all = p->ours;
+		all.limited += law_max(p->others_now.limited, p->others_before.limited);
+		all.claimed += law_max(p->others_now.claimed, p->others_before.claimed);
+		all.flows += law_max(p->others_now.flows, p->others_before.flows);
+		bpf_spin_unlock(&p->lock);
+		share_remove(&all, &own);
+	}
+	in->weight = own.weight ? own.weight : SHARE_WEIGHT;
+	all.hungry += in->weight;
 	all.flows++;
 	if (in->feed.valid) {
 		all.hungry += (__u64)in->feed.other_flows * SHARE_WEIGHT;
 		all.flows += in->feed.other_flows;
 		in->feed.other_flows = 0;
-		/* What is absurd is the law's to refuse. */
-		if (rate <= LAW_MAX_RATE)
-			in->feed.rate_bytes_per_sec = share_part(&all, weight, rate);
 	}
+	in->pool = all;
 	return law_min(all.flows, ~0U);
 }
 

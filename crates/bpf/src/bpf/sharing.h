@@ -7,8 +7,7 @@
 #ifndef SOUNDING_SHARING_H
 #define SOUNDING_SHARING_H
 
-#include "intf.h"
-#include "law.h"
+#include "arith.h"
 
 /* The weight of an ordinary flow: weights are in 1/256 of it. */
 #define SHARE_WEIGHT		256U

@@ -1,9 +1,8 @@
-use core::time::Duration;
-
 use sounding_units::HostInstant;
 
-use crate::Ack;
-use crate::part::{Round, Windowed};
+use super::law::Ack;
+use super::micros;
+use crate::part::Windowed;
 
 /// How long the path's RTT without queue is believed, as BBR believes its own (BBR draft §2.8).
 const LEAST_LASTS: u64 = 10_000_000_000;
@@ -12,28 +11,29 @@ const SAMPLES: u32 = 8;
 /// A queue of this, on top of all jitter, is one: every packet of a round has waited so long. On an uplink even the smallest
 /// RTT of a round varies with the rhythm of reports and with repeated blocks. Chosen on four
 /// seeds: with 16 ms uplinks carried up to 7 % less; pinned by the tests on modelled cells.
-pub(super) const QUEUE: Duration = Duration::from_millis(25);
+pub(super) const QUEUE_US: u64 = 25_000;
 /// The most that scheduling, HARQ and reordering are believed to take beyond the least, in the mean of a round: one
 /// repetition of LTE in its FDD and the wait for a grant. Chosen.
-const MOST_JITTER: Duration = Duration::from_millis(20);
+const MOST_JITTER_US: u64 = 20_000;
 
 /// What acknowledgements tell of a path: its RTT without queue, what the radio adds to that without being full, and the
-/// queue on top.
+/// queue on top. All in microseconds.
 ///
 /// A block that is repeated, or waits for its grant, is late and no sign of congestion. What every packet of a round waits
 /// for is: the smallest RTT of a round beyond the least of all is the queue that stands, and the mean beyond the smallest
 /// is what the radio does to packets that find none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathRtt {
-    least: Option<Windowed<Duration>>,
-    round: Round,
-    smallest: Option<Duration>,
-    sum: Duration,
+    least: Option<Windowed<u64>>,
+    /// A round is over when something is delivered that left after it began (BBR draft §4.1.1.3).
+    round_ends_at: u32,
+    smallest: Option<u64>,
+    sum: u64,
     samples: u32,
-    jitter: Duration,
-    queue: Duration,
+    jitter: u64,
+    queue: u64,
     /// The smallest RTT of the last whole round.
-    last: Duration,
+    last: u64,
 }
 
 /// What an acknowledgement came to.
@@ -42,25 +42,25 @@ pub(super) struct Seen {
     /// It ended a round.
     pub(super) over: bool,
     /// The queue that stands, if enough of the round is seen to say.
-    pub(super) queue: Option<Duration>,
+    pub(super) queue: Option<u64>,
 }
 
 impl PathRtt {
-    pub(super) fn new(now: HostInstant, rtt: Option<Duration>) -> Self {
+    pub(super) fn new(now: HostInstant, rtt: Option<u64>, delivered: u32) -> Self {
         Self {
             least: rtt.map(|rtt| Windowed::min(LEAST_LASTS, now.as_nanos(), rtt)),
-            round: Round::default(),
+            round_ends_at: delivered,
             smallest: None,
-            sum: Duration::ZERO,
+            sum: 0,
             samples: 0,
-            jitter: Duration::ZERO,
-            queue: Duration::ZERO,
-            last: Duration::ZERO,
+            jitter: 0,
+            queue: 0,
+            last: 0,
         }
     }
 
     pub(super) fn handle_ack(&mut self, ack: &Ack) -> Seen {
-        if let Some(rtt) = ack.rtt {
+        if let Some(rtt) = ack.rtt.and_then(micros) {
             let now = ack.now.as_nanos();
             match &mut self.least {
                 Some(least) => least.update(now, rtt),
@@ -68,45 +68,53 @@ impl PathRtt {
             }
             self.smallest = Some(self.smallest.map_or(rtt, |smallest| smallest.min(rtt)));
             self.sum += rtt;
-            self.samples += 1;
+            self.samples = self.samples.saturating_add(1);
         }
-        let over = self.round.handle_ack(ack);
+        let over = self.handle_round(ack);
         let (Some(least), Some(smallest)) = (self.least(), self.smallest) else {
             return Seen { over, queue: None };
         };
         let known = over || self.samples >= SAMPLES;
         let queue = known.then(|| smallest.saturating_sub(least));
         if over {
-            let jitter = (self.sum / self.samples.max(1)).saturating_sub(smallest);
-            self.jitter = (self.jitter * 7 + jitter.min(MOST_JITTER)) / 8;
+            let jitter = (self.sum / u64::from(self.samples.max(1))).saturating_sub(smallest);
+            self.jitter = (self.jitter * 7 + jitter.min(MOST_JITTER_US)) / 8;
             (self.queue, self.last) = (queue.unwrap_or_default(), smallest);
-            (self.smallest, self.sum, self.samples) = (None, Duration::ZERO, 0);
+            (self.smallest, self.sum, self.samples) = (None, 0, 0);
         }
         Seen { over, queue }
     }
 
+    fn handle_round(&mut self, ack: &Ack) -> bool {
+        let over = ack.prior_delivered.wrapping_sub(self.round_ends_at) as i32 >= 0;
+        if over {
+            self.round_ends_at = ack.delivered;
+        }
+        over
+    }
+
     /// The RTT of a packet that waits for nothing.
-    pub(super) fn least(&self) -> Option<Duration> {
+    pub(super) fn least(&self) -> Option<u64> {
         self.least.map(|filter| filter.best())
     }
 
     /// What the radio adds in the mean.
-    pub(super) fn jitter(&self) -> Duration {
+    pub(super) fn jitter(&self) -> u64 {
         self.jitter
     }
 
     /// The queue that stood in the last whole round.
-    pub(super) fn queue(&self) -> Duration {
+    pub(super) fn queue(&self) -> u64 {
         self.queue
     }
 
     /// The smallest RTT of the last whole round.
-    pub(super) fn smallest(&self) -> Duration {
+    pub(super) fn smallest(&self) -> u64 {
         self.last
     }
 
     /// The path has got longer: what was its least before is not any more.
-    pub(super) fn handle_longer(&mut self, now: HostInstant, rtt: Duration) {
+    pub(super) fn handle_longer(&mut self, now: HostInstant, rtt: u64) {
         self.least = Some(Windowed::min(LEAST_LASTS, now.as_nanos(), rtt));
     }
 }

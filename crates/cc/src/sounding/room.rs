@@ -1,12 +1,13 @@
 use core::time::Duration;
 
 use sounding_link::Bound;
-use sounding_units::Rate;
+
+use super::micros;
 
 /// What a flow begins with.
-const FIRST: Duration = Duration::from_millis(8);
+const FIRST_US: u64 = 8_000;
 /// More is a queue.
-const MOST: Duration = Duration::from_millis(40);
+const MOST_US: u64 = 40_000;
 /// Room goes by so much of the time in which a backlog never ended, and comes by so much of the time in which it did, in
 /// thousandths: a link is full two fifths of the time at least.
 const LESS_PERMILLE: u64 = 12;
@@ -16,7 +17,7 @@ const MORE_PERMILLE: u64 = 10;
 /// carries only for who has something waiting there.
 const MORE_PER_VARIATION: u64 = 6;
 /// A silence is no time in which anything was learnt.
-const MOST_ELAPSED: Duration = Duration::from_millis(100);
+const MOST_ELAPSED_US: u64 = 100_000;
 /// The variation is that of the last so many estimates, as 2 to this: a third of a second at one in 10 ms.
 const SHIFT: u32 = 5;
 /// Until something is known of a link, it is taken for one that fades: what links that fade as people walk by have.
@@ -33,33 +34,32 @@ const STEPS: (u64, u64) = (2, 16);
 /// Nobody has to know how long all that takes: the modem says when nothing was left waiting.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    span: Duration,
+    /// Microseconds.
+    span: u64,
     /// Mean and mean deviation of the capacity, bytes/s.
     usual: Option<(u64, u64)>,
 }
 
 impl Room {
     pub(super) const fn new() -> Self {
-        Self { span: FIRST, usual: None }
+        Self { span: FIRST_US, usual: None }
     }
 
     /// Of a link whose capacity is known, or was a moment ago.
     pub(super) fn handle_bound(&mut self, bound: Bound, elapsed: Duration) {
-        let elapsed = elapsed.min(MOST_ELAPSED).as_micros() as u64;
-        let span = self.span.as_micros() as u64;
+        let elapsed = micros(elapsed).map_or(0, |elapsed| elapsed.min(MOST_ELAPSED_US));
         let span = match bound {
-            Bound::Capacity => span.saturating_sub(elapsed * LESS_PERMILLE / 1000),
+            Bound::Capacity => self.span.saturating_sub(elapsed * LESS_PERMILLE / 1000),
             Bound::Served => {
                 let more = MORE_PERMILLE * 10 + MORE_PER_VARIATION * self.variation();
-                span + elapsed * more / 10_000
+                self.span + elapsed * more / 10_000
             }
         };
-        self.span = Duration::from_micros(span).min(MOST);
+        self.span = span.min(MOST_US);
     }
 
-    /// All that the radio has.
-    pub(super) fn handle_capacity(&mut self, rate: Rate) {
-        let rate = rate.bytes_per_sec().min(super::window::MOST_RATE);
+    /// All that the radio has, bytes/s.
+    pub(super) fn handle_capacity(&mut self, rate: u64) {
         self.usual = Some(match self.usual {
             None => (rate, rate * UNKNOWN_PERMILLE / 1000),
             Some((mean, deviation)) => {
@@ -80,7 +80,7 @@ impl Room {
         known.map_or(UNKNOWN_PERMILLE, |(mean, deviation)| (deviation * 1000 / mean).min(1000))
     }
 
-    pub(super) const fn span(&self) -> Duration {
+    pub(super) const fn span(&self) -> u64 {
         self.span
     }
 
@@ -99,7 +99,7 @@ mod tests {
 
     fn told(room: &mut Room, rates: impl IntoIterator<Item = u64>) {
         for mbit in rates {
-            room.handle_capacity(Rate::from_bits_per_sec(mbit * 1_000_000));
+            room.handle_capacity(mbit * 125_000);
         }
     }
 
@@ -120,15 +120,15 @@ mod tests {
         for _ in 0..1000 {
             room.handle_bound(Bound::Capacity, EVERY);
         }
-        assert_eq!(room.span(), Duration::ZERO);
+        assert_eq!(room.span(), 0);
         for _ in 0..10 {
             room.handle_bound(Bound::Served, EVERY);
         }
-        assert!(room.span() >= Duration::from_millis(1), "{room:?}");
+        assert!(room.span() >= 1_000, "{room:?}");
         for _ in 0..10_000 {
             room.handle_bound(Bound::Served, EVERY);
         }
-        assert_eq!(room.span(), MOST);
+        assert_eq!(room.span(), MOST_US);
     }
 
     #[test]
@@ -136,6 +136,6 @@ mod tests {
         let mut room = Room::new();
         let before = room.span();
         room.handle_bound(Bound::Served, Duration::MAX);
-        assert!(room.span() - before <= MOST_ELAPSED, "{room:?}");
+        assert!(room.span() - before <= MOST_ELAPSED_US, "{room:?}");
     }
 }

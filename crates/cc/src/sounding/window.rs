@@ -2,10 +2,10 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use super::law::Ack;
 use super::path::{self, PathRtt};
 use super::room::Room;
 use crate::part::burst;
-use crate::{Ack, Start};
 
 /// At most all of what is acknowledged, in 64ths, as slow start grows.
 pub(super) const MOST_STEP: u64 = 64;
@@ -13,26 +13,33 @@ pub(super) const MOST_STEP: u64 = 64;
 const PACING_PERMILLE: u64 = 1250;
 /// As BBR's.
 const LEAST_SEGMENTS: u64 = 4;
-/// 1 GB: more than any path of this kind holds.
-const MOST_CWND: u64 = 1 << 30;
+/// What the stock algorithm takes over with at least, and what a flow begins with (RFC 6928: IW10).
+const FEWEST: u64 = 2;
+const INITIAL: u64 = 10;
+/// 1 GB: more than any path of this kind holds. Keeps the products below under 2^64, as the next three do.
+pub(super) const MOST_CWND: u64 = 1 << 30;
 /// 100 Gbit/s in bytes/s: no radio carries more.
 pub(super) const MOST_RATE: u64 = 12_500_000_000;
-/// 1 Mbit/s: at a rate of zero the pacing timer would outlive an outage.
-const LEAST_PACING: Rate = Rate::from_bytes_per_sec(125_000);
+/// No segment is longer.
+const MOST_MSS: u64 = 65_535;
+/// 1 Mbit/s in bytes/s: at a rate of zero the pacing timer would outlive an outage.
+const LEAST_PACING: u64 = 125_000;
+/// A rate over less than this says more of the clock than of the path.
+const LEAST_RTT_US: u64 = 1_000;
 /// A flow that gets less than three quarters of its part for so long has a rival that does not share. Chosen: longer than
 /// any climb or handover.
 const RIVAL_AFTER: Duration = Duration::from_secs(1);
 /// And a queue that stands so long, beyond what the radio does to packets that find none.
-const RIVAL_QUEUE: Duration = Duration::from_millis(32);
+const RIVAL_QUEUE_US: u64 = 32_000;
 
-/// How much may be in flight.
+/// How much may be in flight: bytes, microseconds and bytes a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    cwnd: Bytes,
-    mss: Bytes,
-    headers: Bytes,
+    cwnd: u64,
+    mss: u64,
+    headers: u64,
     /// Cap while restarting after a timeout.
-    ramp: Option<Bytes>,
+    ramp: Option<u64>,
     rival: Rival,
 }
 
@@ -44,102 +51,106 @@ enum Rival {
     Known,
 }
 
+/// Whether so much arrives that less than three quarters of `share` do.
+pub(super) fn is_starved(rate: u64, share: u64) -> bool {
+    rate * 4 < share * 3
+}
+
 impl Window {
-    pub(super) fn new(start: &Start) -> Self {
-        let Start { mss, headers, .. } = *start;
-        Self { cwnd: start.initial_cwnd(), mss, headers, ramp: None, rival: Rival::None }
+    pub(super) fn new(mss: Bytes, headers: Bytes) -> Self {
+        let (mss, headers) = (mss.count().clamp(1, MOST_MSS), headers.count().min(MOST_MSS));
+        Self { cwnd: INITIAL * mss, mss, headers, ramp: None, rival: Rival::None }
     }
 
-    fn segments(&self, count: u64) -> Bytes {
-        Bytes::new(self.mss.count() * count)
-    }
-
-    fn set(&mut self, cwnd: Bytes) {
-        let most = Bytes::new(MOST_CWND);
-        self.cwnd = cwnd.min(most).max(self.segments(LEAST_SEGMENTS));
+    fn set(&mut self, cwnd: u64) {
+        self.cwnd = cwnd.min(MOST_CWND).max(LEAST_SEGMENTS * self.mss);
     }
 
     /// What the link holds at a rate of IP.
-    fn held(&self, share: Rate, path: &PathRtt, room: &Room) -> Bytes {
+    fn held(&self, share: u64, path: &PathRtt, room: &Room) -> u64 {
         let Some(least) = path.least() else { return self.cwnd };
-        let (mss, all) = (self.mss.count(), self.mss.count() + self.headers.count());
-        let payload = Rate::from_bytes_per_sec(share.bytes_per_sec().min(MOST_RATE) * mss / all);
+        let payload = share * self.mss / (self.mss + self.headers);
         let mut span = least + room.span();
         if self.rival == Rival::Known {
             // As long as the rival makes the RTT. A tenth less, so that queues of ours alone do not keep each other up.
             span = span.max((least + path.queue()) * 9 / 10);
         }
-        payload * span + burst(payload, self.mss)
+        let burst = burst(Rate::from_bytes_per_sec(payload), Bytes::new(self.mss));
+        payload * span / 1_000_000 + burst.count()
     }
 
     /// The link is full at this rate.
-    pub(super) fn fill(&mut self, share: Rate, path: &PathRtt, room: &Room) {
+    pub(super) fn fill(&mut self, share: u64, path: &PathRtt, room: &Room) {
         self.set(self.held(share, path, room));
     }
 
     /// The link carries this at least.
-    pub(super) fn at_least(&mut self, share: Rate, path: &PathRtt, room: &Room) {
+    pub(super) fn at_least(&mut self, share: u64, path: &PathRtt, room: &Room) {
         self.set(self.cwnd.max(self.held(share, path, room)));
     }
 
     /// The first that is heard is a floor: go on where the stock algorithm is, but with no more than twice of what is
     /// granted.
-    pub(super) fn begin(&mut self, share: Rate, path: &PathRtt, room: &Room, shadow: Bytes) {
+    pub(super) fn begin(&mut self, share: u64, path: &PathRtt, room: &Room, shadow: u64) {
         let held = self.held(share, path, room);
-        let twice = Bytes::new(held.count().saturating_mul(2));
-        self.set(held.max(shadow.min(twice)).max(self.segments(10)));
+        self.set(held.max(shadow.min(held * 2)).max(INITIAL * self.mss));
     }
 
     /// More, for what was acknowledged.
-    pub(super) fn grow(&mut self, acked: Bytes, step: u64) {
-        self.set(self.cwnd + Bytes::new(acked.count().saturating_mul(step) / MOST_STEP));
+    pub(super) fn grow(&mut self, acked: u64, step: u64) {
+        self.set(self.cwnd + acked * step / MOST_STEP);
     }
 
     /// What leaves no more than the smallest queue that is one.
-    pub(super) fn without_queue(&mut self, path: &PathRtt, queue: Option<Duration>) {
+    pub(super) fn without_queue(&mut self, path: &PathRtt, queue: Option<u64>) {
         let least = path.least().unwrap_or_default();
-        let wanted = (least + path::QUEUE).as_micros() as u64;
-        let found = (least + queue.unwrap_or(path::QUEUE)).as_micros() as u64;
-        let wanted = wanted.min(found);
-        self.set(Bytes::new(self.cwnd.count().saturating_mul(wanted) / found.max(1)));
+        let wanted = least + path::QUEUE_US;
+        let found = least + queue.unwrap_or(path::QUEUE_US);
+        self.set(self.cwnd * wanted.min(found) / found.max(1));
     }
 
     /// Three quarters.
     pub(super) fn ask(&mut self) {
-        self.set(Bytes::new(self.cwnd.count() * 3 / 4));
+        self.set(self.cwnd * 3 / 4);
     }
 
     /// The part of the link is another.
-    pub(super) fn rescale(&mut self, from: Rate, to: Rate) {
-        let (from, to) = (from.bytes_per_sec().max(1), to.bytes_per_sec().min(MOST_RATE));
-        self.set(Bytes::new(self.cwnd.count().saturating_mul(to) / from));
+    pub(super) fn rescale(&mut self, from: u64, to: u64) {
+        self.set(self.cwnd * to / from.max(1));
     }
 
     /// Whether it was what held the flow back, and not the application: what is paced need not have left yet.
     pub(super) fn is_used(&self, ack: &Ack) -> bool {
-        ack.prior_in_flight.count() >= self.cwnd.count() / 2
+        ack.in_flight.count() >= self.cwnd / 2
     }
 
-    pub(super) fn handle_ack(&mut self, ack: &Ack) {
+    pub(super) fn handle_ack(&mut self, acked: u64) {
         let cwnd = self.cwnd;
-        self.ramp = self.ramp.map(|cap| cap + ack.acked).filter(|cap| *cap < cwnd);
+        self.ramp = self.ramp.map(|cap| cap + acked).filter(|cap| *cap < cwnd);
     }
 
-    /// A round is over in which the flow could have had `share`.
-    pub(super) fn handle_rivals(&mut self, ack: &Ack, share: Rate, path: &PathRtt, shared: bool) {
-        let queues = path.queue() > path.jitter() * 4 + RIVAL_QUEUE;
-        let starved = ack.rate.is_some_and(|rate| rate < share.scaled(3, 4));
+    /// A round is over in which the flow could have had `share`, and got `rate` if that is known.
+    pub(super) fn handle_rivals(
+        &mut self,
+        now: HostInstant,
+        share: u64,
+        rate: Option<u64>,
+        path: &PathRtt,
+        shared: bool,
+    ) {
+        let queues = path.queue() > path.jitter() * 4 + RIVAL_QUEUE_US;
+        let starved = rate.is_some_and(|rate| is_starved(rate, share));
         self.rival = match self.rival {
             _ if !shared || !queues => Rival::None,
-            Rival::None if starved => Rival::Suspected { since: ack.now },
-            Rival::Suspected { since } if starved && ack.now - since >= RIVAL_AFTER => Rival::Known,
+            Rival::None if starved => Rival::Suspected { since: now },
+            Rival::Suspected { since } if starved && now - since >= RIVAL_AFTER => Rival::Known,
             Rival::Suspected { .. } if !starved => Rival::None,
             rival => rival,
         };
     }
 
-    pub(super) fn restart(&mut self, segments: u64) {
-        self.ramp = Some(self.segments(segments));
+    pub(super) fn restart(&mut self) {
+        self.ramp = Some(INITIAL * self.mss);
     }
 
     pub(super) fn handle_undone(&mut self) {
@@ -147,22 +158,22 @@ impl Window {
     }
 
     /// What is always allowed, so that a flow goes on.
-    pub(super) fn floor(&self) -> Bytes {
-        self.segments(2)
+    pub(super) fn floor(&self) -> u64 {
+        FEWEST * self.mss
     }
 
-    pub(super) fn cwnd(&self) -> Bytes {
+    pub(super) fn cwnd(&self) -> u64 {
         self.ramp.map_or(self.cwnd, |cap| cap.min(self.cwnd))
     }
 
     /// What is held by now, as a rate over this RTT.
-    pub(super) fn over(&self, rtt: Duration) -> Rate {
-        self.cwnd.per(rtt.max(Duration::from_millis(1)))
+    pub(super) fn over(&self, rtt: u64) -> u64 {
+        self.cwnd * 1_000_000 / rtt.max(LEAST_RTT_US)
     }
 
     /// How fast it may leave on a path of this RTT without queue.
-    pub(super) fn pacing(&self, least: Duration) -> Rate {
-        let gained = self.cwnd.count().saturating_mul(PACING_PERMILLE) / 1000;
-        Bytes::new(gained).per(least.max(Duration::from_millis(1))).max(LEAST_PACING)
+    pub(super) fn pacing(&self, least: u64) -> u64 {
+        let gained = self.cwnd * PACING_PERMILLE / 1000;
+        (gained * 1_000_000 / least.max(LEAST_RTT_US)).max(LEAST_PACING)
     }
 }

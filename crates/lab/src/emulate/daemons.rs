@@ -1,4 +1,4 @@
-//! The daemons that feed BISCAY, one for each modem and way that a flow of the plan needs.
+//! The daemons that feed BISCAY and `sounding`, one for each modem, way and law that a flow of the plan needs.
 
 use std::path::Path;
 
@@ -12,12 +12,26 @@ use super::{EmulateError, Wrong};
 use crate::daemon::Daemon;
 use crate::plan::{Actors, Plan, Run};
 
-/// The controller in plans that a daemon feeds.
-pub(super) const BISCAY: &str = "biscay";
+/// The controllers in plans that a daemon feeds, as its laws are called.
+const FED: [&str; 2] = ["biscay", "sounding"];
+
+/// The law of a controller in a plan, if a daemon feeds it.
+pub(super) fn law_of(controller: &str) -> Option<&'static str> {
+    FED.into_iter().find(|law| *law == controller)
+}
 
 /// Running daemons.
 #[derive(Debug, Default)]
-pub(super) struct Daemons(Vec<(Port, String, Daemon)>);
+pub(super) struct Daemons(Vec<Fed>);
+
+#[derive(Debug)]
+struct Fed {
+    port: Port,
+    law: &'static str,
+    /// What the kernel calls it.
+    name: String,
+    daemon: Daemon,
+}
 
 /// Starts them.
 pub(super) fn start(
@@ -28,24 +42,24 @@ pub(super) fn start(
 ) -> Result<Daemons, EmulateError> {
     let mut daemons = Daemons::default();
     for flow in &actors.flows {
-        let is_biscay = run.plan.flows[flow.plan].controller == BISCAY;
-        if !is_biscay || daemons.0.iter().any(|(port, ..)| *port == flow.port) {
+        let Some(law) = law_of(&run.plan.flows[flow.plan].controller) else { continue };
+        if daemons.name_for(flow.port, law).is_some() {
             continue;
         }
         let device = actors.name_of(flow.port.device);
         let Some(modem) = modems.iter().find(|modem| modem.device == flow.port.device) else {
             let key = format!("flows.{}.controller", flow.plan);
-            let message = format!("biscay reads a modem, and {device} has none: add modem = {{}}");
+            let message = format!("{law} reads a modem, and {device} has none: add modem = {{}}");
             return Err(Wrong::new(key, message).into());
         };
-        let name = format!("{BISCAY}{}_{}", std::process::id() % 100_000, daemons.0.len());
-        let mut flags = vec!["--direction", way(flow.port.direction)];
+        let name = format!("{law}{}_{}", std::process::id() % 10_000, daemons.0.len());
+        let mut flags = vec!["--law", law, "--direction", way(flow.port.direction)];
         if method(&run.plan, flow.port.device) == Some(Method::Formula) {
             flags.extend(["--method", "formula"]);
         }
         let daemon = Daemon::start(program, Path::new(&modem.source), &name, &flags)
             .map_err(|source| EmulateError::Daemon { device, source })?;
-        daemons.0.push((flow.port, name, daemon));
+        daemons.0.push(Fed { port: flow.port, law, name, daemon });
     }
     Ok(daemons)
 }
@@ -69,13 +83,14 @@ fn method(plan: &Plan, device: Device) -> Option<Method> {
 }
 
 impl Daemons {
-    /// What the kernel calls the algorithm that is fed for a port.
-    pub(super) fn name_for(&self, port: Port) -> Option<&str> {
-        self.0.iter().find(|(known, ..)| *known == port).map(|(_, name, _)| name.as_str())
+    /// What the kernel calls the algorithm of a law that is fed for a port.
+    pub(super) fn name_for(&self, port: Port, law: &str) -> Option<&str> {
+        let found = self.0.iter().find(|fed| fed.port == port && fed.law == law);
+        found.map(|fed| fed.name.as_str())
     }
 
     /// Ends them; what each said, by its name in the kernel.
     pub(super) fn stop(self) -> Vec<(String, Vec<Json>)> {
-        self.0.into_iter().map(|(_, name, daemon)| (name, daemon.stop())).collect()
+        self.0.into_iter().map(|fed| (fed.name, fed.daemon.stop())).collect()
     }
 }

@@ -10,7 +10,7 @@ use sounding_sim::Port;
 use sounding_sim::world::Traffic;
 use sounding_units::{HostInstant, Rate};
 
-use super::daemons::BISCAY;
+use super::daemons::law_of;
 use super::{EmulateError, Emulated, Wrong};
 use crate::flow::{FlowError, TcpFlow, UdpFlow};
 use crate::plan::{Acknowledged, Actors, FlowPlan, Run};
@@ -92,7 +92,7 @@ fn possible(flow: &FlowPlan) -> Result<(), (&'static str, String)> {
     }
     let is_stream = flow.traffic.stream().is_ok();
     match flow.controller.as_str() {
-        name if is_stream && name != BISCAY => known_to_kernel(name)
+        name if is_stream && law_of(name).is_none() => known_to_kernel(name)
             .map_err(|why| ("controller", format!("this kernel does not take {name:?}: {why}"))),
         _ => Ok(()),
     }
@@ -105,7 +105,10 @@ fn known_to_kernel(name: &str) -> Result<(), String> {
     choose().map_err(|error: io::Error| {
         let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
         let known = std::fs::read_to_string(list).unwrap_or_default();
-        format!("{error}; it has {}, and biscay by our daemon", known.trim().replace(' ', ", "))
+        format!(
+            "{error}; it has {}, and biscay and sounding by our daemon",
+            known.trim().replace(' ', ", ")
+        )
     })
 }
 
@@ -155,10 +158,8 @@ fn one(emulated: &Emulated, shape: &Shape, is_over: &dyn Fn() -> bool) -> Result
     let (device, direction) = (shape.port.device, shape.direction);
     match shape.sends {
         Sends::Stream(traffic) => {
-            let fed = emulated
-                .daemons
-                .name_for(shape.port)
-                .filter(|_| shape.controller.as_deref() == Some(BISCAY));
+            let law = shape.controller.as_deref().and_then(law_of);
+            let fed = law.and_then(|law| emulated.daemons.name_for(shape.port, law));
             let congestion = fed.map(str::to_owned).or_else(|| shape.controller.clone());
             let flow = TcpFlow { device, traffic, congestion, ..TcpFlow::new(direction) };
             let running = flow.start(emulation)?;

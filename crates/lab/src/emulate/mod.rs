@@ -44,7 +44,7 @@ pub struct Settings {
 /// Who uses the network.
 #[derive(Clone, Debug)]
 pub enum Users {
-    /// The plan's flows. BISCAY takes a daemon for each modem: this program's `run`.
+    /// The plan's flows. BISCAY and `sounding` take a daemon for each modem: this program's `run`.
     Flows {
         /// The program that is run as daemon.
         program: PathBuf,

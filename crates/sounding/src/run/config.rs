@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Deserialize;
-use sounding_bpf::{Knobs, Sharing};
+use sounding_bpf::{Knobs, Law, Sharing};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Method};
 use sounding_modem::Source;
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::downlink;
 use super::share::{self, ApplicationWord, ShareWord, WeightError};
-use crate::words::{BoundWord, DirectionWord, MethodWord};
+use crate::words::{BoundWord, DirectionWord, LawWord, MethodWord};
 
 /// What `sounding run` does, from its file and its flags; flags win.
 #[derive(Clone, Debug)]
@@ -25,6 +25,7 @@ pub(crate) struct Config {
     /// What the modem may send, if that is limited.
     pub(crate) budget: Option<Rate>,
     pub(crate) link: sounding_link::Config,
+    pub(crate) law: Law,
     pub(crate) name: String,
     pub(crate) knobs: Knobs,
     pub(crate) sharing: Sharing,
@@ -73,13 +74,16 @@ pub(crate) struct Flags {
     /// What an estimate means: `auto` judges it; `capacity` is right where the link is made from the capture itself
     #[arg(long, value_enum)]
     bound: Option<BoundWord>,
-    /// Name of the congestion control in this kernel, up to 15 characters
+    /// What decides on the window
+    #[arg(long, value_enum)]
+    law: Option<LawWord>,
+    /// Name of the congestion control in this kernel, up to 15 characters; without it, the law's
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Queue that the window has room for above the path's own round-trip time
+    /// With --law biscay: queue that the window has room for above the path's own round-trip time
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     allowance: Option<Duration>,
-    /// Pacing rate over the flow's share of the link, 1 to 4
+    /// With --law biscay: pacing rate over the flow's share of the link, 1 to 4
     #[arg(long, value_name = "FACTOR")]
     pacing_gain: Option<f64>,
     /// By what its flows share the link
@@ -148,6 +152,7 @@ struct Link {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Cc {
+    law: Option<LawWord>,
     name: Option<String>,
     allowance: Option<String>,
     pacing_gain: Option<f64>,
@@ -201,6 +206,11 @@ pub(crate) enum ConfigError {
     /// No device was named.
     #[error("no modem: name its Diag port with --device or modem.device, e.g. /dev/ttyUSB0")]
     NoDevice,
+    /// They would not be looked at.
+    #[error(
+        "cc.allowance and cc.pacing_gain are settings of BISCAY's law: the law of sounding finds its own"
+    )]
+    NoKnobs,
     /// The kernel would not take the name.
     #[error("cc.name: {0:?} is not 1 to 15 letters, digits, - or _")]
     Name(String),
@@ -236,7 +246,8 @@ impl Config {
             Some(BoundWord::Capacity) => Some(Bound::Capacity),
             Some(BoundWord::Auto) | None => None,
         };
-        let name = flags.name.or(file.cc.name).unwrap_or_else(|| "biscay".into());
+        let law = flags.law.or(file.cc.law).map_or(Law::default(), Into::into);
+        let name = flags.name.or(file.cc.name).unwrap_or_else(|| law.name().into());
         let fits = (1..=15).contains(&name.len());
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
         if !fits || !plain {
@@ -244,11 +255,16 @@ impl Config {
         }
         let mut knobs = Knobs::default();
         let allowance = time("cc.allowance", file.cc.allowance.as_deref())?;
-        knobs.allowance = flags.allowance.or(allowance).unwrap_or(knobs.allowance);
+        let allowance = flags.allowance.or(allowance);
+        let gain = flags.pacing_gain.or(file.cc.pacing_gain);
+        if law != Law::Biscay && (allowance.is_some() || gain.is_some()) {
+            return Err(ConfigError::NoKnobs);
+        }
+        knobs.allowance = allowance.unwrap_or(knobs.allowance);
         if knobs.allowance > Duration::from_secs(1) {
             return Err(ConfigError::Allowance(knobs.allowance));
         }
-        if let Some(gain) = flags.pacing_gain.or(file.cc.pacing_gain) {
+        if let Some(gain) = gain {
             if !(1.0..=4.0).contains(&gain) {
                 return Err(ConfigError::PacingGain(gain));
             }
@@ -279,6 +295,7 @@ impl Config {
             mask: !flags.no_mask && file.modem.mask.unwrap_or(true),
             budget: (budget > Rate::default()).then_some(budget),
             link,
+            law,
             name,
             knobs,
             sharing,
@@ -299,105 +316,4 @@ pub(super) fn time(key: &'static str, text: Option<&str>) -> Result<Option<Durat
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str, flags: Flags) -> Result<Config, ConfigError> {
-        let file = toml::from_str(text)
-            .map_err(|error| ConfigError::Parse { path: "test".into(), error: Box::new(error) })?;
-        Config::merge(file, flags)
-    }
-
-    #[test]
-    fn the_example_is_a_configuration() {
-        let config = parse(EXAMPLE, Flags::default()).expect("the example");
-        assert_eq!(config.device, Some(Source::Path("/dev/ttyUSB0".into())));
-        assert_eq!((config.mask, config.budget), (true, Some(BUDGET)));
-        assert_eq!(config.link.window, Duration::from_millis(100));
-    }
-
-    #[test]
-    fn flags_win_over_the_file() {
-        let flags = Flags { device: Some("/dev/pts/7".into()), ..Flags::default() };
-        let config = parse("[modem]\ndevice = '/dev/ttyUSB0'", flags).expect("fine");
-        assert_eq!(config.device, Some(Source::Path("/dev/pts/7".into())));
-    }
-
-    #[test]
-    fn a_modem_can_be_left_alone_and_a_budget_can_be_none() {
-        let file = "[modem]\ndevice = 'tcp:phone:43555'\nmask = false\nbudget = '0bit'";
-        let config = parse(file, Flags::default()).expect("fine");
-        assert_eq!(config.device, Some(Source::Tcp("phone:43555".into())));
-        assert_eq!((config.mask, config.budget), (false, None));
-        let error = parse("[modem]\ndevice = 'tcp:phone'", Flags::default()).expect_err("no port");
-        assert!(error.to_string().contains("tcp:HOST:PORT"), "{error}");
-    }
-
-    #[test]
-    fn only_a_server_that_hears_its_peers_does_without_a_modem() {
-        let error = parse("", Flags::default()).expect_err("no modem");
-        assert!(matches!(error, ConfigError::NoDevice), "{error}");
-        let error = parse("[downlink]\nsignal = 'window'\npeers = true", Flags::default());
-        assert!(matches!(error, Err(ConfigError::NoDevice)));
-        let config = parse("[downlink]\npeers = true", Flags::default()).expect("a server");
-        assert_eq!(config.device, None);
-    }
-
-    #[test]
-    fn processors_sleep_as_they_like_unless_told_otherwise() {
-        let device = "[modem]\ndevice = 'x'\n";
-        assert_eq!(parse(device, Flags::default()).expect("fine").cpu_latency, None);
-        let file = format!("{device}cpu_latency = '20us'");
-        let config = parse(&file, Flags::default()).expect("fine");
-        assert_eq!(config.cpu_latency, Some(Duration::from_micros(20)));
-        let flags = Flags { cpu_latency: Some(Duration::ZERO), ..Flags::default() };
-        assert_eq!(parse(&file, flags).expect("fine").cpu_latency, Some(Duration::ZERO));
-    }
-
-    #[test]
-    fn flows_share_alike_unless_told_otherwise() {
-        let device = "[modem]\ndevice = 'x'\n";
-        let config = parse(device, Flags::default()).expect("fine");
-        assert_eq!(config.sharing, Sharing::default());
-        let file = format!(
-            "{device}interfaces = ['wwan0']\n[cc]\nshare = 'weighted'\n[cc.weights]\n'port:443' = 2"
-        );
-        let config = parse(&file, Flags::default()).expect("fine");
-        assert!(config.sharing.others && config.sharing.weights.len() == 1);
-        let flags = Flags { weight: vec!["port:80=1".into()], ..Flags::default() };
-        assert_eq!(parse(&file, flags).expect("fine").sharing.weights.len(), 2);
-        assert!(parse(&format!("{device}[cc]\nshare = 'fair'"), Flags::default()).is_err());
-    }
-
-    #[test]
-    fn a_key_that_nothing_knows_is_named_with_its_line() {
-        let error = parse("[link]\nwindoww = '1s'", Flags::default()).expect_err("a typing error");
-        let text = error.to_string();
-        assert!(text.contains("line 2") && text.contains("windoww"), "{text}");
-    }
-
-    #[test]
-    fn a_wrong_word_is_answered_with_the_right_ones() {
-        let error = parse("[link]\nmethod = 'guess'", Flags::default()).expect_err("no such word");
-        let text = error.to_string();
-        assert!(text.contains("grants") && text.contains("formula"), "{text}");
-    }
-
-    #[test]
-    fn absurd_values_are_refused() {
-        let device = "[modem]\ndevice = 'x'\n";
-        for (text, is_expected) in [
-            ("[link]\nwindow = '0s'", matches_range as fn(&ConfigError) -> bool),
-            ("[link]\nwindow = '100'", |e| matches!(e, ConfigError::Time { .. })),
-            ("[cc]\nname = 'sixteen_letters_'", |e| matches!(e, ConfigError::Name(_))),
-            ("[cc]\nname = 'a b'", |e| matches!(e, ConfigError::Name(_))),
-        ] {
-            let error = parse(&format!("{device}{text}"), Flags::default()).expect_err(text);
-            assert!(is_expected(&error), "{text}: {error}");
-        }
-    }
-
-    fn matches_range(error: &ConfigError) -> bool {
-        matches!(error, ConfigError::WindowRange(_))
-    }
-}
+mod tests;

@@ -16,7 +16,7 @@ use sounding_units::HostInstant;
 
 use super::config::{Config, ConfigError, time};
 use super::events::Events;
-use super::{PUBLISH_EVERY, TICK, wire};
+use super::{PUBLISH_EVERY, TICK, publish};
 use crate::guard::Guard;
 use crate::words::SignalWord;
 
@@ -160,11 +160,7 @@ impl Receiving {
         }
         self.published = now;
         let estimate = self.sounder.estimate(now);
-        if estimate.is_usable() {
-            self.downlink.feed().publish(&wire(&estimate, now));
-        } else {
-            self.downlink.feed().invalidate();
-        }
+        publish(self.downlink.feed(), &estimate, now);
         events.estimate(now, &estimate);
     }
 }

@@ -18,12 +18,12 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use sounding_board::Publisher;
-use sounding_bpf::{Biscay, Feed};
+use sounding_bpf::{Biscay, Feed, Lull};
 use sounding_diag::LogRecord;
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::Subscription;
-use sounding_link::{Arrival, LinkEstimate, Seen, Sounder};
+use sounding_link::{Arrival, LinkEstimate, Seen, Sounder, State};
 use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
 use sounding_units::HostInstant;
 
@@ -40,8 +40,8 @@ use sleep::Sleep;
 /// Feeds the modem's view of the link to the kernel, until Ctrl-C
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Loads BISCAY into this kernel and keeps it fed. Sockets choose it by name: setsockopt(TCP_CONGESTION), --route or
---default. When the modem or this daemon is silent, flows go on as BBR, and come back by themselves. Whatever this daemon
+Loads BISCAY into this kernel, or with --law sounding this project's own law, and keeps it fed. Sockets choose it by name:
+setsockopt(TCP_CONGESTION), --route or --default. When the modem or this daemon is silent, flows go on as BBR, and come back by themselves. Whatever this daemon
 changed is put back when it ends, also when it is killed.
 
 The modem is asked who it is and given the smallest log mask that an estimate needs; the mask found is put back at the end.
@@ -53,6 +53,7 @@ the acknowledgements, and `sounding run --peers` there has its flows obey it.
 
 Examples:
   sudo sounding run --device /dev/ttyUSB0
+  sudo sounding run --device /dev/ttyUSB0 --law sounding
   sudo sounding run --device /dev/wwan0qcdm0 --budget 1Mbit
   sudo sounding run --device tcp:192.168.1.5:43555 --no-mask
   sudo sounding run --device /dev/ttyUSB0 --default
@@ -109,6 +110,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
 
     let bpf = sounding_bpf::Config {
         name: config.name.clone(),
+        law: config.law,
         knobs: config.knobs,
         sharing: config.sharing.clone(),
     };
@@ -355,11 +357,7 @@ impl Daemon {
         }
         self.published = now;
         let estimate = self.sounder.estimate(now);
-        if estimate.is_usable() {
-            self.feed().publish(&wire(&estimate, now));
-        } else {
-            self.feed().invalidate();
-        }
+        publish(self.feed(), &estimate, now);
         self.events.estimate(now, &estimate);
     }
 
@@ -373,8 +371,18 @@ impl Daemon {
     }
 }
 
-fn wire(estimate: &LinkEstimate, now: HostInstant) -> sounding_bpf::Estimate {
-    sounding_bpf::Estimate {
+/// What flows of this machine are told.
+fn publish(feed: &Feed, estimate: &LinkEstimate, now: HostInstant) {
+    let why = match estimate.state {
+        State::Idle => Lull::Idle,
+        State::Handover => Lull::Handover,
+        _ => Lull::Unknown,
+    };
+    if !estimate.is_usable() {
+        feed.withdraw(why);
+        return;
+    }
+    feed.publish(&sounding_bpf::Estimate {
         rate: estimate.rate,
         sampled_at: now.saturating_before(estimate.age),
         bound: match estimate.bound {
@@ -382,5 +390,5 @@ fn wire(estimate: &LinkEstimate, now: HostInstant) -> sounding_bpf::Estimate {
             sounding_link::Bound::Served => sounding_bpf::Bound::Served,
         },
         other_flows: 0,
-    }
+    });
 }

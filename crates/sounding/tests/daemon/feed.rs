@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use sounding_bpf::inventory::held_by;
-use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Phase, Reason};
+use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Law, Phase, Reason};
 use sounding_host::{Priority, monotonic_now};
 use sounding_testdata::steadily;
 use sounding_trace::Steps;
@@ -113,15 +113,15 @@ fn tell(feed: &Feed, truth: Rate, tale: Tale) {
     feed.heartbeat(beaten_at);
 }
 
-/// Waits until the flow is in a phase, five seconds at most.
-fn wait_for(biscay: &Biscay, track: &Track, phase: Phase, why: Tale) {
+/// Waits until the law drives the flow, five seconds at most.
+fn wait_until_driven(biscay: &Biscay, track: &Track, after: Tale) {
     // SAFETY: the socket is open until the transfer is waited for.
     let socket = unsafe { BorrowedFd::borrow_raw(track.flow().sender_socket()) };
     let reached = (0..1000).any(|_| {
         thread::sleep(Duration::from_millis(5));
-        biscay.flow(socket).ok().flatten().is_some_and(|flow| flow.phase == phase)
+        biscay.flow(socket).ok().flatten().is_some_and(|flow| flow.phase.is_driven())
     });
-    assert!(reached, "not {phase:?} after {why:?}");
+    assert!(reached, "not driven by {:?} after {after:?}", biscay.law());
 }
 
 #[test]
@@ -129,43 +129,47 @@ fn no_tale_of_a_publisher_stalls_a_flow_and_the_truth_is_believed_again() {
     if skipped() {
         return;
     }
-    steadily(|| {
-        let witness = Witness::begin();
-        let name = format!("{}_tales", std::process::id() % 1_000_000);
-        let before = held_by(std::process::id());
-        let config = Config { name: name.clone(), ..Config::default() };
-        let biscay = Biscay::load(&config).expect("it loads");
-        let objects = held_by(std::process::id()).difference(&before).copied().collect();
-        let publisher = Publisher::start(biscay.feed().clone(), TRUE_RATE);
-        let link = || beside::over(Steps::constant(TRUE_RATE));
-        let (ours, stock) = (Track::start(link(), &name), Track::start(link(), "bbr"));
-        wait_for(&biscay, &ours, Phase::Biscay, Tale::Truth);
-        let mut spans = Vec::new();
-        for (tale, reason) in TALES {
-            thread::sleep(SECOND / 2);
-            while biscay.poll_transition().is_some() {}
-            let from = monotonic_now();
-            publisher.turn_to(tale);
-            thread::sleep(3 * SECOND / 2);
-            publisher.turn_to(Tale::Truth);
-            wait_for(&biscay, &ours, Phase::Biscay, tale);
-            spans.push((tale, from, monotonic_now()));
-            if let Some(reason) = reason {
-                let seen = std::iter::from_fn(|| biscay.poll_transition());
-                let fell = seen.into_iter().find(|seen| seen.to == Phase::Fallback);
-                let fell = fell.unwrap_or_else(|| panic!("{tale:?} was believed"));
-                assert_eq!(fell.reason, reason, "{tale:?}");
-                assert_prompt(tale, fell.at, from);
-            }
+    for law in [Law::Biscay, Law::Sounding] {
+        steadily(|| tell_tales(law));
+    }
+}
+
+fn tell_tales(law: Law) {
+    let witness = Witness::begin();
+    let name = format!("{}_tales", std::process::id() % 1_000_000);
+    let before = held_by(std::process::id());
+    let config = Config { name: name.clone(), law, ..Config::default() };
+    let biscay = Biscay::load(&config).expect("it loads");
+    let objects = held_by(std::process::id()).difference(&before).copied().collect();
+    let publisher = Publisher::start(biscay.feed().clone(), TRUE_RATE);
+    let link = || beside::over(Steps::constant(TRUE_RATE));
+    let (ours, stock) = (Track::start(link(), &name), Track::start(link(), "bbr"));
+    wait_until_driven(&biscay, &ours, Tale::Truth);
+    let mut spans = Vec::new();
+    for (tale, reason) in TALES {
+        thread::sleep(SECOND / 2);
+        while biscay.poll_transition().is_some() {}
+        let from = monotonic_now();
+        publisher.turn_to(tale);
+        thread::sleep(3 * SECOND / 2);
+        publisher.turn_to(Tale::Truth);
+        wait_until_driven(&biscay, &ours, tale);
+        spans.push((tale, from, monotonic_now()));
+        if let Some(reason) = reason {
+            let seen = std::iter::from_fn(|| biscay.poll_transition());
+            let fell = seen.into_iter().find(|seen| seen.to == Phase::Fallback);
+            let fell = fell.unwrap_or_else(|| panic!("{tale:?} was believed"));
+            assert_eq!(fell.reason, reason, "{tale:?}");
+            assert_prompt(tale, fell.at, from);
         }
-        drop(publisher);
-        let (ours, stock) = (ours.end(), stock.end());
-        for (tale, from, to) in spans {
-            judge(&format!("{tale:?}"), &ours, &stock, from, to);
-        }
-        drop(biscay);
-        witness.end(&name, &objects);
-    });
+    }
+    drop(publisher);
+    let (ours, stock) = (ours.end(), stock.end());
+    for (tale, from, to) in spans {
+        judge(&format!("{law:?}: {tale:?}"), &ours, &stock, from, to);
+    }
+    drop(biscay);
+    witness.end(&name, &objects);
 }
 
 /// One publication and one acknowledgement later.

@@ -13,31 +13,34 @@ mod users;
 
 use std::time::Duration;
 
-use rig::Rig;
+use rig::{LAWS, Rig};
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
 
 #[test]
 fn a_flow_follows_the_modem_and_nothing_else_changes_its_state() {
-    steadily(|| {
-        let Some(mut rig) = Rig::start("follow") else { return };
-        let flow = rig.upload();
-        rig.replay_for(Duration::from_secs(4));
-        flow.stop().expect("the flow ends in good order");
-        let events = rig.stop();
-        let states: Vec<_> = rig::transitions(&events).collect();
-        assert_eq!(states.len(), 1, "{states:?}");
-        assert_eq!((states[0].to.as_str(), states[0].reason.as_str()), ("biscay", "fresh"));
-        let done = rig::done(&events);
-        assert_eq!(done["corrupt_frames"], 0);
-        assert!(done["kpis"].as_u64() > Some(1000), "{done}");
-    });
+    for law in LAWS {
+        steadily(|| {
+            let Some(mut rig) = Rig::start("follow", law) else { return };
+            let flow = rig.upload();
+            rig.replay_for(Duration::from_secs(4));
+            flow.stop().expect("the flow ends in good order");
+            let events = rig.stop();
+            let states: Vec<_> = rig::transitions(&events).collect();
+            assert_eq!(states.len(), 1, "{states:?}");
+            let to = if law == "biscay" { "biscay" } else { "full" };
+            assert_eq!((states[0].to.as_str(), states[0].reason.as_str()), (to, "fresh"));
+            let done = rig::done(&events);
+            assert_eq!(done["corrupt_frames"], 0);
+            assert!(done["kpis"].as_u64() > Some(1000), "{done}");
+        });
+    }
 }
 
 #[test]
 fn an_unplugged_modem_puts_the_flow_on_bbr_at_once_and_a_new_one_takes_over() {
     steadily(|| {
-        let Some(mut rig) = Rig::start("unplug") else { return };
+        let Some(mut rig) = Rig::start("unplug", "biscay") else { return };
         let flow = rig.upload();
         rig.replay_for(Duration::from_secs(2));
         let unplugged = monotonic_now();
@@ -63,7 +66,7 @@ fn an_unplugged_modem_puts_the_flow_on_bbr_at_once_and_a_new_one_takes_over() {
 #[test]
 fn a_stream_that_turns_to_noise_is_stale_after_200_ms_and_is_believed_again_when_it_clears() {
     steadily(|| {
-        let Some(mut rig) = Rig::start("noise") else { return };
+        let Some(mut rig) = Rig::start("noise", "biscay") else { return };
         let flow = rig.upload();
         rig.replay_for(Duration::from_secs(2));
         rig.corrupt_for(Duration::from_secs(1));
@@ -84,7 +87,7 @@ fn a_stream_that_turns_to_noise_is_stale_after_200_ms_and_is_believed_again_when
 #[test]
 fn one_corrupt_frame_in_a_hundred_is_counted_and_changes_nothing() {
     steadily(|| {
-        let Some(mut rig) = Rig::start("speckle") else { return };
+        let Some(mut rig) = Rig::start("speckle", "biscay") else { return };
         rig.speckle(100);
         let flow = rig.upload();
         rig.replay_for(Duration::from_secs(4));
@@ -102,7 +105,7 @@ fn one_corrupt_frame_in_a_hundred_is_counted_and_changes_nothing() {
 #[test]
 fn a_killed_daemon_leaves_the_flow_running_and_its_name_unknown() {
     steadily(|| {
-        let Some(mut rig) = Rig::start("killed") else { return };
+        let Some(mut rig) = Rig::start("killed", "biscay") else { return };
         let flow = rig.upload();
         rig.replay_for(Duration::from_secs(2));
         let name = rig.name().to_string();

@@ -21,6 +21,8 @@ use sounding_units::{HostInstant, Rate};
 use crate::beside::{self, Ran, Track};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
+/// What the daemon's congestion control may go by.
+pub(crate) const LAWS: [&str; 2] = ["biscay", "sounding"];
 const LINK_LASTS: Duration = Duration::from_secs(12);
 
 pub(crate) struct Rig {
@@ -30,6 +32,7 @@ pub(crate) struct Rig {
     daemon: Option<Daemon>,
     emulation: Option<Emulation>,
     program: PathBuf,
+    law: &'static str,
     name: String,
     /// How much of the link's time has been replayed.
     replayed: Duration,
@@ -46,7 +49,7 @@ pub(crate) fn skipped() -> bool {
 }
 
 impl Rig {
-    pub(crate) fn start(name: &str) -> Option<Self> {
+    pub(crate) fn start(name: &str, law: &'static str) -> Option<Self> {
         let link = || RadioLink::generated(1, LINK_LASTS).expect("a link");
         let config = |link: &RadioLink| {
             let delay = Duration::from_millis(20);
@@ -55,25 +58,26 @@ impl Rig {
             let down = PathConfig { delay, ..PathConfig::new(wide) };
             Config { record: true, ..Config::new(up, down) }
         };
-        Self::make(name, link, config, Path::new(PROGRAM))
+        Self::make(name, law, link, config, Path::new(PROGRAM))
     }
 
     /// A radio of 12 Mbit/s, so that what is seen comes of the drill and not of the link.
-    pub(crate) fn steady(name: &str) -> Option<Self> {
-        Self::steady_by(name, Path::new(PROGRAM))
+    pub(crate) fn steady(name: &str, law: &'static str) -> Option<Self> {
+        Self::steady_by(name, law, Path::new(PROGRAM))
     }
 
     /// The same, its daemon started by another program that becomes it.
-    pub(crate) fn steady_by(name: &str, program: &Path) -> Option<Self> {
+    pub(crate) fn steady_by(name: &str, law: &'static str, program: &Path) -> Option<Self> {
         let link = || {
             let every_millisecond = Trace::from_millis((1..=1000).collect()).expect("a trace");
             RadioLink::of_trace("steady", every_millisecond, LINK_LASTS)
         };
-        Self::make(name, link, |link| beside::over(link.offered.clone()), program)
+        Self::make(name, law, link, |link| beside::over(link.offered.clone()), program)
     }
 
     fn make(
         name: &str,
+        law: &'static str,
         link: impl Fn() -> RadioLink,
         config: impl Fn(&RadioLink) -> Config,
         program: &Path,
@@ -93,6 +97,7 @@ impl Rig {
             daemon: None,
             emulation: None,
             program: program.into(),
+            law,
             name,
             replayed: Duration::ZERO,
             noise_began: HostInstant::default(),
@@ -105,7 +110,7 @@ impl Rig {
     /// A daemon under the rig's name at the rig's modem.
     pub(crate) fn start_daemon(&mut self) {
         let device = tty(self.folder.path());
-        let flags = ["--bound", "capacity"];
+        let flags = ["--bound", "capacity", "--law", self.law];
         let daemon = Daemon::start(&self.program, &device, &self.name, &flags);
         self.daemon = Some(daemon.expect("the daemon is ready"));
     }
@@ -244,6 +249,18 @@ pub(crate) struct Seen {
     pub(crate) at: HostInstant,
     pub(crate) to: String,
     pub(crate) reason: String,
+}
+
+impl Seen {
+    /// Whether the law has driven from there on, and not BBR.
+    pub(crate) fn is_driven(&self) -> bool {
+        is_driven(&self.to)
+    }
+}
+
+/// The same of a state's name.
+pub(crate) fn is_driven(state: &str) -> bool {
+    !["startup", "fallback"].contains(&state)
 }
 
 /// Changes of the upload's state. The receiving end is a flow too, but it never sends: it stays in its first state.

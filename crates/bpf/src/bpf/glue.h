@@ -1,22 +1,16 @@
-// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * BISCAY as a TCP congestion control without a kernel module: every ACK runs
- * the kernel's own BBR on a window of its own (the shadow), asks the law
- * (law.h) what this flow's share of the radio allows, and sets whichever of
- * the two the law names.
+ * What both congestion controls have in common: the kernel's own BBR runs upon
+ * every ACK on a window of its own (the shadow), the law is asked what this
+ * flow's share of the radio allows, and whichever of the two it names is set.
  */
-#include "mini.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_endian.h>
-#include <bpf/bpf_tracing.h>
-#include "intf.h"
-#include "law.h"
+#ifndef SOUNDING_GLUE_H
+#define SOUNDING_GLUE_H
+
+#include "input.h"
 #include "shared.h"
 #include "peers.h"
 #include "pool.h"
-
-char _license[] SEC("license") = "Dual MIT/GPL";
 
 /* Set by the loader before load; the verifier then sees constants. */
 const volatile struct sounding_knobs knobs;
@@ -73,6 +67,18 @@ static __always_inline struct sounding_flow *flow_of(struct sock *sk)
 	return bpf_sk_storage_get(&flows, sk, 0, 0);
 }
 
+/*
+ * The paper's rtt = min(rtt, last) begins with the flow; a flow moved here in
+ * mid-life would take the queue it finds for the path, and keep it. The
+ * kernel's own minimum has seen the flow's whole life. 0: unknown.
+ */
+static __always_inline __u32 least_rtt(struct tcp_sock *tp)
+{
+	__u32 us = tp->rtt_min.s[0].v;
+
+	return us == ~0U ? 0 : us;
+}
+
 static __always_inline __u64 bandwidth_of(struct bbr *bbr, __u32 mss)
 {
 	/* packets/us << 24 to bytes/s; the shift is split so as not to overflow */
@@ -99,14 +105,14 @@ static __always_inline void report(struct sock *sk, struct sounding_flow *flow,
 		__sync_fetch_and_add(&transitions_dropped, 1);
 		return;
 	}
-	t->at_ns = flow->law.since_ns;
+	t->at_ns = flow->said.since_ns;
 	t->cookie = sk->__sk_common.skc_cookie.counter;
-	t->share_bytes_per_sec = flow->law.share_bytes_per_sec;
+	t->share_bytes_per_sec = flow->said.share_bytes_per_sec;
 	t->e2e_bytes_per_sec = flow->e2e_bytes_per_sec;
 	t->from = from;
-	t->to = flow->law.state;
-	t->reason = flow->law.reason;
-	t->n_flows = flow->law.n_flows;
+	t->to = flow->said.state;
+	t->reason = flow->said.reason;
+	t->n_flows = flow->said.n_flows;
 	t->family = sk->__sk_common.skc_family;
 	t->local_port = sk->__sk_common.skc_num;
 	t->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
@@ -139,8 +145,8 @@ static __always_inline void shadow_out(struct sock *sk, struct sounding_flow *fl
 static __always_inline void apply(struct sock *sk, struct sounding_flow *flow)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	__u64 pacing = flow->law.pacing_bytes_per_sec;
-	__u32 cwnd = flow->law.cwnd;
+	__u64 pacing = flow->said.pacing_bytes_per_sec;
+	__u32 cwnd = flow->said.cwnd;
 
 	if (cwnd > tp->snd_cwnd_clamp)
 		cwnd = tp->snd_cwnd_clamp;
@@ -151,58 +157,68 @@ static __always_inline void apply(struct sock *sk, struct sounding_flow *flow)
 	sk->sk_pacing_rate = pacing;
 }
 
-/* Asks the law and sets what it says; @rs is NULL for a restart from idle. */
-static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
-				 const struct rate_sample *rs)
+/* Whether the law drives, and not BBR. */
+static __always_inline int drives(const struct sounding_flow *flow)
+{
+	return flow->said.state != SOUNDING_STARTUP && flow->said.state != SOUNDING_FALLBACK;
+}
+
+/* What a law is told at an ACK; @rs is NULL for a restart from idle. */
+static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
+				 const struct rate_sample *rs, struct law_input *in)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct bbr *bbr = bbr_of(sk);
-	struct law_input in = {};
-	struct law_output out;
-	__u32 from = flow->law.state, sharers;
-	int told;
+	__u32 marked = tp->delivered_ce;
 
-	in.now_ns = bpf_ktime_get_ns();
-	flow->obeyed_at_ns = in.now_ns;
-	read_feed(&in);
-	told = read_peer(sk, &in);
-	in.mss = tp->mss_cache;
-	in.e2e = bandwidth_of(bbr, in.mss);
-	in.shadow_cwnd = flow->shadow_cwnd;
-	in.shadow_pacing = flow->shadow_pacing;
-	/*
-	 * The paper's rtt = min(rtt, last) begins with the flow; a flow moved
-	 * here in mid-life would take the queue it finds for the path, and keep
-	 * it. The kernel's own minimum has seen the flow's whole life.
-	 */
-	in.rtt_min_us = tp->rtt_min.s[0].v;
-	if (in.rtt_min_us == ~0U)
-		in.rtt_min_us = 0;
-	in.flags = flow->events;
+	in->now_ns = bpf_ktime_get_ns();
+	flow->obeyed_at_ns = in->now_ns;
+	read_feed(in);
+	in->mss = tp->mss_cache;
+	in->e2e = bandwidth_of(bbr_of(sk), in->mss);
+	in->shadow_cwnd = flow->shadow_cwnd;
+	in->shadow_pacing = flow->shadow_pacing;
+	in->rtt_min_us = least_rtt(tp);
+	in->n_flows = 1;
+	in->flags = flow->events;
 	flow->events = 0;
-	if (rs) {
-		in.flags |= LAW_ACK;
-		in.delivered = tp->delivered;
-		in.prior_delivered = rs->prior_delivered;
-		in.acked = rs->acked_sacked;
-		in.lost = rs->losses > 0 ? rs->losses : 0;
-		in.inflight = rs->prior_in_flight;
-		in.rtt_us = rs->rtt_us > 0 ? rs->rtt_us : 0;
-		if (rs->is_app_limited)
-			in.flags |= LAW_LIMITED;
-		flow->acks++;
-	}
 	/* What a peer tells is of its own link, and this flow's alone. */
-	sharers = told ? 1 : share_link(sk, &in, rs);
-	if (told)
-		in.n_flows = 1;
-	law_step(&knobs, &flow->law, &in, &out);
-	flow->law.n_flows = sharers;
+	if (read_peer(sk, in)) {
+		in->pool.hungry = in->weight = SHARE_WEIGHT;
+		flow->said.n_flows = 1;
+	} else {
+		flow->said.n_flows = share_link(sk, in, rs);
+	}
+	if (!rs)
+		return;
+	in->flags |= LAW_ACK;
+	in->delivered = tp->delivered;
+	in->prior_delivered = rs->prior_delivered;
+	in->acked = rs->acked_sacked;
+	in->lost = rs->losses > 0 ? rs->losses : 0;
+	in->inflight = rs->prior_in_flight;
+	in->rtt_us = rs->rtt_us > 0 ? rs->rtt_us : 0;
+	in->rate = delivery_of(rs, in->mss);
+	if (rs->is_app_limited)
+		in->flags |= LAW_LIMITED;
+	if (BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) == TCP_CA_Recovery)
+		in->flags |= LAW_RECOVERY;
+	if (marked != flow->marked)
+		in->flags |= LAW_MARKED;
+	flow->marked = marked;
+	flow->acks++;
+}
 
-	flow->e2e_bytes_per_sec = in.e2e;
-	flow->rtt_min_us = in.rtt_min_us;
+/* Does what the law said, and tells of it; @from is the state before. */
+static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
+				 const struct law_input *in, const struct law_output *out,
+				 __u32 from)
+{
+	struct bbr *bbr = bbr_of(sk);
+
+	flow->e2e_bytes_per_sec = in->e2e;
+	flow->rtt_min_us = in->rtt_min_us;
 	flow->bbr_mode = BPF_CORE_READ_BITFIELD(bbr, mode);
-	if (flow->law.state == SOUNDING_BISCAY) {
+	if (drives(flow)) {
 		/*
 		 * Ten seconds without a lower RTT send BBR to probe for one with
 		 * four segments in flight; under our window it never gets there,
@@ -216,20 +232,20 @@ static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
 			bbr->probe_rtt_done_stamp = (jiffies - 1) | 1;
 	}
 	/* A minimum below the path's RTT halves BBR's window again and again. */
-	if (bbr->min_rtt_us < out.longer_us)
-		bbr->min_rtt_us = out.longer_us;
-	if (out.cut) {
-		cut_bandwidth(bbr, flow->law.delivery_bytes_per_sec, in.mss);
+	if (bbr->min_rtt_us < out->longer_us)
+		bbr->min_rtt_us = out->longer_us;
+	if (out->cuts) {
+		cut_bandwidth(bbr, out->cut, in->mss);
 		/* And let it drain our queue and look for the RTT at once. */
 		bbr->min_rtt_stamp = (bpf_jiffies64() & JIFFIES_MASK) - BBR_MIN_RTT_JIFFIES;
 	}
 	apply(sk, flow);
-	if (out.changed)
+	if (out->changed)
 		report(sk, flow, from);
 }
 
-SEC("struct_ops")
-void BPF_PROG(biscay_init, struct sock *sk)
+/* A flow begins; NULL if there is no memory for it: it is plain BBR then. */
+static __always_inline struct sounding_flow *begin(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sounding_flow *flow;
@@ -237,134 +253,53 @@ void BPF_PROG(biscay_init, struct sock *sk)
 	/* Also asks for pacing without sch_fq, which a reno default would not. */
 	bbr_init(sk);
 	if (!bpf_sk_storage_get(&members, sk, 0, BPF_SK_STORAGE_GET_F_CREATE))
-		return;
+		return 0;
 	flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow)
-		return;
+		return 0;
 	__builtin_memset(flow, 0, sizeof(*flow));
-	law_init(&flow->law, bpf_ktime_get_ns(), tp->delivered);
 	flow->set_cwnd = tp->snd_cwnd;
+	flow->marked = tp->delivered_ce;
 	shadow_out(sk, flow);
+	return flow;
 }
 
-SEC("struct_ops")
-void BPF_PROG(biscay_release, struct sock *sk)
-{
-	renounce(sk);
-	bpf_sk_storage_delete(&members, sk);
-	bpf_sk_storage_delete(&flows, sk);
-}
-
-SEC("struct_ops")
-void BPF_PROG(biscay_cong_control, struct sock *sk, __u32 ack, int flag,
-	      const struct rate_sample *rs)
+/* BBR's own answer to an ACK; NULL if the flow has no memory, and that is all. */
+static __always_inline struct sounding_flow *run_bbr(struct sock *sk, __u32 ack, int flag,
+						     const struct rate_sample *rs)
 {
 	struct sounding_flow *flow = flow_of(sk);
 
-	/* No memory for storage at init: this flow is plain BBR. */
 	if (!flow) {
 		bbr_main(sk, ack, flag, rs);
-		return;
+		return 0;
 	}
 	shadow_in(sk, flow);
 	bbr_main(sk, ack, flag, rs);
 	shadow_out(sk, flow);
-	obey(sk, flow, rs);
+	return flow;
 }
 
-SEC("struct_ops")
-__u32 BPF_PROG(biscay_ssthresh, struct sock *sk)
+/* BBR is told of an event by its own window; whether the law is to be asked then. */
+static __always_inline int restarts(struct sock *sk, struct sounding_flow *flow,
+				    enum tcp_ca_event event)
 {
-	struct sounding_flow *flow = flow_of(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	__u32 cwnd = tp->snd_cwnd, ssthresh;
-
-	/* BBR keeps the window it finds here, to come back to after the loss. */
-	if (flow && cwnd == flow->set_cwnd)
-		tp->snd_cwnd = flow->shadow_cwnd;
-	ssthresh = bbr_ssthresh(sk);
-	tp->snd_cwnd = cwnd;
-	return ssthresh;
-}
-
-SEC("struct_ops")
-__u32 BPF_PROG(biscay_undo_cwnd, struct sock *sk)
-{
-	struct sounding_flow *flow = flow_of(sk);
-
-	if (flow)
-		flow->events = LAW_UNDO;
-	return bbr_undo_cwnd(sk);
-}
-
-SEC("struct_ops")
-void BPF_PROG(biscay_cwnd_event, struct sock *sk, enum tcp_ca_event event)
-{
-	struct sounding_flow *flow;
-
-	if (event != CA_EVENT_TX_START) {
+	if (event != CA_EVENT_TX_START || !flow) {
 		bbr_cwnd_event(sk, event);
-		return;
-	}
-	flow = flow_of(sk);
-	if (!flow) {
-		bbr_cwnd_event(sk, event);
-		return;
+		return 0;
 	}
 	shadow_in(sk, flow);
 	bbr_cwnd_event(sk, event);
 	shadow_out(sk, flow);
 	/* What the last ACK said may be an hour old; the feed is not. */
-	if (bpf_ktime_get_ns() - flow->obeyed_at_ns > RESTART_NS) {
-		obey(sk, flow, 0);
-		return;
-	}
+	if (bpf_ktime_get_ns() - flow->obeyed_at_ns > RESTART_NS)
+		return 1;
 	claim_again(sk);
-	if (flow->law.state == SOUNDING_BISCAY)
+	if (drives(flow))
 		apply(sk, flow);
 	else
 		flow->set_cwnd = flow->shadow_cwnd;
+	return 0;
 }
 
-SEC("struct_ops")
-void BPF_PROG(biscay_set_state, struct sock *sk, __u8 new_state)
-{
-	struct sounding_flow *flow;
-
-	if (new_state == TCP_CA_Loss) {
-		flow = flow_of(sk);
-		if (flow)
-			flow->events = LAW_RTO;
-		/* Until it hears something again, others may have its part. */
-		renounce(sk);
-	}
-	bbr_set_state(sk, new_state);
-}
-
-SEC("struct_ops")
-__u32 BPF_PROG(biscay_min_tso_segs, struct sock *sk)
-{
-	return bbr_min_tso_segs(sk);
-}
-
-SEC("struct_ops")
-__u32 BPF_PROG(biscay_sndbuf_expand, struct sock *sk)
-{
-	return bbr_sndbuf_expand(sk);
-}
-
-SEC(".struct_ops.link")
-struct tcp_congestion_ops biscay = {
-	.init = (void *)biscay_init,
-	.release = (void *)biscay_release,
-	.cong_control = (void *)biscay_cong_control,
-	.ssthresh = (void *)biscay_ssthresh,
-	.undo_cwnd = (void *)biscay_undo_cwnd,
-	.cwnd_event = (void *)biscay_cwnd_event,
-	.set_state = (void *)biscay_set_state,
-	.min_tso_segs = (void *)biscay_min_tso_segs,
-	.sndbuf_expand = (void *)biscay_sndbuf_expand,
-	/* Restricted names leak the map where a namespace may not select them. */
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "biscay",
-};
+#endif /* SOUNDING_GLUE_H */

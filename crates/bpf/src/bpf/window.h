@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * How much may be in flight, for probe.h: what the link holds, with room for
+ * what waits at the radio on purpose, as room.rs and window.rs have it.
+ */
+#ifndef SOUNDING_WINDOW_H
+#define SOUNDING_WINDOW_H
+
+#include "path.h"
+
+/* room.rs */
+#define PROBE_FIRST_ROOM_US	8000U
+#define PROBE_MOST_ROOM_US	40000U
+#define PROBE_LESS_PERMILLE	12U
+#define PROBE_MORE_PERMILLE	10U
+#define PROBE_MORE_PER_VARIATION 6U
+#define PROBE_MOST_ELAPSED_US	100000U
+#define PROBE_USUAL_SHIFT	5
+#define PROBE_UNKNOWN_PERMILLE	200U
+#define PROBE_STEP_PER_MILLE	40U
+#define PROBE_LEAST_STEP	2U
+#define PROBE_MOST_FIRST_STEP	16U
+/* window.rs */
+#define PROBE_MOST_STEP		64U
+#define PROBE_PACING_PERMILLE	1250U
+#define PROBE_LEAST_CWND	4U
+#define PROBE_MOST_CWND		(1U << 30)
+#define PROBE_LEAST_RTT_US	1000U
+#define PROBE_RIVAL_AFTER_NS	1000000000ULL
+#define PROBE_RIVAL_QUEUE_US	32000U
+/* part/pacing.rs */
+#define PROBE_MOST_BURST	64000U
+
+enum probe_rival {
+	PROBE_NO_RIVAL = 0,
+	PROBE_SUSPECTED = 1,
+	PROBE_KNOWN = 2,
+};
+
+LAW_INLINE int probe_starved(__u64 rate, __u64 share)
+{
+	return rate && rate * 4 < share * 3;
+}
+
+LAW_INLINE __u64 probe_variation(const struct sounding_probe *st)
+{
+	if (!st->usual_rate)
+		return PROBE_UNKNOWN_PERMILLE;
+	return law_min(st->usual_deviation * 1000 / st->usual_rate, 1000);
+}
+
+LAW_INLINE __u32 probe_first_step(const struct sounding_probe *st)
+{
+	__u64 step = probe_variation(st) * PROBE_STEP_PER_MILLE / 1000;
+
+	return law_min(law_max(step, PROBE_LEAST_STEP), PROBE_MOST_FIRST_STEP);
+}
+
+/* What waits at the radio on purpose, by whether something was left waiting. */
+LAW_INLINE void probe_room(struct sounding_probe *st, __u32 bound, __u64 elapsed_ns)
+{
+	__u64 us = law_min(elapsed_ns / 1000, PROBE_MOST_ELAPSED_US), more;
+
+	if (bound == SOUNDING_CAPACITY) {
+		st->room_us = law_since(st->room_us, us * PROBE_LESS_PERMILLE / 1000);
+		return;
+	}
+	more = PROBE_MORE_PERMILLE * 10 + PROBE_MORE_PER_VARIATION * probe_variation(st);
+	st->room_us = law_min(st->room_us + us * more / 10000, PROBE_MOST_ROOM_US);
+}
+
+LAW_INLINE __u64 probe_blend(__u64 old, __u64 new)
+{
+	return ((old << PROBE_USUAL_SHIFT) - old + new) >> PROBE_USUAL_SHIFT;
+}
+
+/* What the radio has, in the mean and beside it. */
+LAW_INLINE void probe_usual(struct sounding_probe *st, __u64 rate)
+{
+	__u64 mean = st->usual_rate;
+
+	if (!st->usual_known) {
+		st->usual_known = 1;
+		st->usual_rate = rate;
+		st->usual_deviation = rate * PROBE_UNKNOWN_PERMILLE / 1000;
+		return;
+	}
+	st->usual_rate = probe_blend(mean, rate);
+	st->usual_deviation = probe_blend(st->usual_deviation,
+					  rate > mean ? rate - mean : mean - rate);
+}
+
+LAW_INLINE void probe_set(struct sounding_probe *st, __u64 cwnd, __u32 mss)
+{
+	st->cwnd = law_max(law_min(cwnd, PROBE_MOST_CWND), PROBE_LEAST_CWND * mss);
+}
+
+/* What the link holds at a rate of IP. */
+LAW_INLINE __u64 probe_holds(const struct sounding_probe *st, __u64 share, __u32 mss)
+{
+	__u64 payload = law_payload(share, mss);
+	__u64 span = st->least_us[0] + (__u64)st->room_us;
+
+	/* As long as a rival makes the RTT, less a tenth. */
+	if (st->rival == PROBE_KNOWN)
+		span = law_max(span, (st->least_us[0] + (__u64)st->queue_us) * 9 / 10);
+	return payload * span / 1000000 + law_burst(payload, mss, PROBE_MOST_BURST) * mss;
+}
+
+/* What leaves no more than the smallest queue that is one. */
+LAW_INLINE void probe_without_queue(struct sounding_probe *st, const struct probe_seen *seen,
+				    __u32 mss)
+{
+	__u64 wanted = st->least_us[0] + PROBE_QUEUE_US;
+	__u64 found = st->least_us[0] + (seen->known ? seen->queue_us : PROBE_QUEUE_US);
+
+	probe_set(st, st->cwnd * law_min(wanted, found) / law_max(found, 1), mss);
+}
+
+/* A flow on the same device that fills the queue, whatever we do. */
+LAW_INLINE void probe_rivals(struct sounding_probe *st, const struct law_input *in, __u64 rate)
+{
+	int queues = st->queue_us > st->jitter_us * 4 + PROBE_RIVAL_QUEUE_US;
+	int starved = probe_starved(rate, st->capacity_share);
+
+	if (!st->shared || !queues) {
+		st->rival = PROBE_NO_RIVAL;
+	} else if (st->rival == PROBE_NO_RIVAL) {
+		if (!starved)
+			return;
+		st->rival = PROBE_SUSPECTED;
+		st->rival_since_ns = in->now_ns;
+	} else if (st->rival == PROBE_SUSPECTED) {
+		if (!starved)
+			st->rival = PROBE_NO_RIVAL;
+		else if (law_since(in->now_ns, st->rival_since_ns) >= PROBE_RIVAL_AFTER_NS)
+			st->rival = PROBE_KNOWN;
+	}
+}
+
+#endif /* SOUNDING_WINDOW_H */

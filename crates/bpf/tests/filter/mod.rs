@@ -1,0 +1,74 @@
+//! The C that the kernel runs, compiled for this host as a filter: structs in, structs out.
+//!
+//! It is compiled with clang's undefined-behaviour traps; a shift or a division that C leaves open ends it, and the test
+//! with it.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A filter, until the test ends.
+pub(crate) struct Filter(tempfile::TempPath);
+
+impl Filter {
+    /// Compiles `tests/NAME.c`.
+    pub(crate) fn compile(name: &str) -> Self {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let filter = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        let clang = std::env::var_os("BPF_CLANG").unwrap_or_else(|| "clang".into());
+        let status = Command::new(clang)
+            .args(["-O1", "-Wall", "-Wextra", "-Werror"])
+            .args(["-fsanitize=undefined", "-fsanitize-trap=all", "-I"])
+            .arg(here.join("src/bpf"))
+            .arg(here.join("tests").join(format!("{name}.c")))
+            .arg("-o")
+            .arg(&filter)
+            .status()
+            .unwrap();
+        assert!(status.success(), "clang could not compile {name}.c");
+        Self(filter)
+    }
+
+    /// What it answers.
+    pub(crate) fn ask(&self, told: Told) -> Vec<u8> {
+        let mut filter = Command::new(self.0.as_os_str())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = filter.stdin.take().unwrap();
+        let writer = std::thread::spawn(move || input.write_all(&told.0));
+        let mut heard = Vec::new();
+        filter.stdout.take().unwrap().read_to_end(&mut heard).unwrap();
+        let wrote = writer.join().unwrap();
+        assert!(filter.wait().unwrap().success(), "undefined behaviour in the C");
+        wrote.unwrap();
+        heard
+    }
+}
+
+/// What the filter is told.
+#[derive(Default)]
+pub(crate) struct Told(Vec<u8>);
+
+impl Told {
+    pub(crate) fn longs(&mut self, values: &[u64]) {
+        self.0.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
+    }
+
+    pub(crate) fn ints(&mut self, values: &[u32]) {
+        self.0.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
+    }
+}
+
+/// A 64-bit field of an answer, by its offset.
+#[allow(dead_code, reason = "one of the tests reads its answers whole")]
+pub(crate) fn long(bytes: &[u8], at: usize) -> u64 {
+    u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
+/// A 32-bit field of an answer, by its offset.
+#[allow(dead_code, reason = "one of the tests reads its answers whole")]
+pub(crate) fn int(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap())
+}

@@ -1,0 +1,371 @@
+use core::time::Duration;
+
+use sounding_link::Bound;
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::micros;
+use super::path::{self, PathRtt, Seen};
+use super::room::Room;
+use super::window::{self, Window};
+use crate::sharing::Part;
+
+/// A capacity that was known so long ago says what a probe begins with; one that is older is probed as one that nobody
+/// knows. Chosen: with 300 ms a link that fades is probed too hard each time it comes back.
+const KNOWN_FOR: Duration = Duration::from_secs(1);
+/// Rounds of a queue that the radio does not have until it is asked whose it is. Chosen, as the law's narrow rounds.
+const SUSPECT_ROUNDS: u32 = 3;
+/// Rounds of a lowered window until the answer: one to drain into it, one to see what came of it.
+const ASK_ROUNDS: u32 = 2;
+/// The radio is the bottleneck again once it has had a backlog for so many RTTs: a burst of the stock algorithm's probing
+/// is over after one.
+const BACK_AFTER_RTTS: u64 = 2;
+/// A radio repeats what it loses. Where one byte in so many of a round is lost, more was sent than the path carries.
+const LOSSY: u64 = 10;
+
+/// Where the bottleneck is believed to be, and what is done.
+///
+/// ```text
+///             an estimate                 more waits than is granted
+///   Unheard ──────────────▶ Climbing ─────────────────────────────▶ Full ── much is lost ──▶ Misled
+///      ▲                     │ ▲  ▲       all asked for is granted    │                         │
+///      │ silence, none      │ │  └───────────────────────────────────┘      what is told ─────┘
+///      └── from any ──  queue │ │ a round without     3 rounds                arrives: as Unheard
+///                            ▼ │                ┌──────────▶ Asking ──────────▶ Climbing
+///                           Held ───────────────┘               │ shorter     no shorter: the path is longer
+///   Away: from any, on the way to another cell                  ▼
+///   Full ◀───── a backlog at the radio for two RTTs ──────── Elsewhere
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nothing that may be used is told: the stock algorithm drives.
+    Unheard,
+    /// The radio has more waiting than it grants, and grants all it has.
+    Full,
+    /// All that was asked for is granted: more is asked for.
+    Climbing {
+        /// Growth in a round, in 64ths of what is acknowledged.
+        step: u64,
+    },
+    /// A queue, a loss or a mark ended the climb.
+    Held {
+        /// Whole rounds of a queue since.
+        rounds: u32,
+    },
+    /// On the way to another cell.
+    Away,
+    /// With less than before, to see whether the RTT shrinks.
+    Asking {
+        /// Whole rounds of that.
+        rounds: u32,
+        /// The smallest RTT before, in microseconds.
+        rtt: u64,
+    },
+    /// The queue stands somewhere else than at the radio: the stock algorithm drives.
+    Elsewhere {
+        /// Since when the radio has a backlog.
+        backlog_since: Option<HostInstant>,
+    },
+    /// Much less arrives than the radio is said to have, and the rest is lost: the stock algorithm drives.
+    Misled,
+}
+
+/// What a publisher says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The device has this of the radio, IP.
+    Carries {
+        /// For the whole device.
+        rate: Rate,
+        /// Whether that is all there is.
+        bound: Bound,
+    },
+    /// Nothing is granted, and nothing is known to wait.
+    Idle,
+    /// The device is on the way to another cell.
+    Handover,
+    /// Nothing that may be used, or nobody speaks.
+    Nothing,
+}
+
+/// An acknowledgement, in what the law goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: HostInstant,
+    /// The RTT it measured, if any.
+    pub rtt: Option<Duration>,
+    /// How fast the path delivered over about the last round, payload, if known.
+    pub rate: Option<Rate>,
+    /// Delivered by it, payload.
+    pub acked: Bytes,
+    /// Found lost by it, payload.
+    pub lost: Bytes,
+    /// In flight before it, payload.
+    pub in_flight: Bytes,
+    /// Delivered since the flow began, in any unit, wrapping.
+    pub delivered: u32,
+    /// The same when what is now acknowledged left.
+    pub prior_delivered: u32,
+    /// Packets were found lost by what came after them, and are still being repaired.
+    pub is_recovering: bool,
+    /// It carries a congestion mark.
+    pub is_marked: bool,
+}
+
+/// What the radio last had for the whole device, IP, bytes/s.
+#[derive(Clone, Copy, Debug)]
+struct Capacity {
+    rate: u64,
+    /// This flow's part of it.
+    share: u64,
+    at: HostInstant,
+}
+
+/// One flow under the law of this project. Integers only, and step by step the arithmetic of `probe.h` of `sounding-bpf`,
+/// which the kernel runs; a property test there holds the two together.
+#[derive(Clone, Debug)]
+pub struct Law {
+    state: State,
+    path: PathRtt,
+    room: Room,
+    window: Window,
+    capacity: Option<Capacity>,
+    is_shared: bool,
+    heard_at: HostInstant,
+    /// What the last acknowledgement that measured it said.
+    delivery: Option<u64>,
+    round_acked: u64,
+    round_lost: u64,
+}
+
+impl Law {
+    /// A flow that has delivered `delivered` so far, in the unit of [`Ack::delivered`], without any estimate.
+    pub fn new(
+        now: HostInstant,
+        mss: Bytes,
+        headers: Bytes,
+        rtt: Option<Duration>,
+        delivered: u32,
+    ) -> Self {
+        Self {
+            state: State::Unheard,
+            path: PathRtt::new(now, rtt.and_then(micros), delivered),
+            room: Room::new(),
+            window: Window::new(mss, headers),
+            capacity: None,
+            is_shared: false,
+            heard_at: now,
+            delivery: None,
+            round_acked: 0,
+            round_lost: 0,
+        }
+    }
+
+    /// Where the bottleneck is believed to be.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Whether the window and the pace are the law's, and not the stock algorithm's.
+    pub const fn drives(&self) -> bool {
+        !matches!(self.state, State::Unheard | State::Elsewhere { .. } | State::Misled)
+    }
+
+    /// The window while the law drives.
+    pub fn cwnd(&self) -> Bytes {
+        Bytes::new(self.window.cwnd())
+    }
+
+    /// The pace while the law drives; `None` before the first RTT.
+    pub fn pacing(&self) -> Option<Rate> {
+        self.path.least().map(|least| Rate::from_bytes_per_sec(self.window.pacing(least)))
+    }
+
+    /// The least window of the stock algorithm.
+    pub fn floor(&self) -> Bytes {
+        Bytes::new(self.window.floor())
+    }
+
+    /// A timeout fired.
+    pub fn handle_timeout(&mut self) {
+        self.window.restart();
+    }
+
+    /// And was a mistake.
+    pub fn handle_undone(&mut self) {
+        self.window.handle_undone();
+    }
+
+    /// The publisher spoke, or is found to be silent; `part` of the link is this flow's, and `shadow` the stock algorithm's
+    /// window.
+    pub fn handle_word(&mut self, now: HostInstant, word: Word, part: Part, shadow: Bytes) {
+        self.handle_part(part);
+        match word {
+            Word::Carries { rate, bound } => {
+                let rate = rate.bytes_per_sec().min(window::MOST_RATE);
+                self.handle_rate(now, rate, bound, part, shadow.count());
+            }
+            // What was known of the last cell is not true of the next, and what is under way is enough to meet it with.
+            Word::Handover if self.drives() => {
+                (self.state, self.capacity) = (State::Away, None);
+                self.room.forget();
+            }
+            Word::Idle if self.state == State::Full => self.climb(now),
+            Word::Nothing => self.state = State::Unheard,
+            Word::Handover | Word::Idle => {}
+        }
+        self.heard_at = now;
+    }
+
+    fn handle_part(&mut self, part: Part) {
+        self.is_shared = part.is_shared();
+        let Some(capacity) = &mut self.capacity else { return };
+        let share = share_of(part, capacity.rate);
+        if share != capacity.share {
+            self.window.rescale(capacity.share, share);
+            capacity.share = share;
+        }
+    }
+
+    fn is_capacity_known(&self, now: HostInstant) -> bool {
+        self.capacity.is_some_and(|capacity| now - capacity.at <= KNOWN_FOR)
+    }
+
+    fn climb(&mut self, now: HostInstant) {
+        let known = self.is_capacity_known(now);
+        let step = if known { self.room.first_step() } else { window::MOST_STEP };
+        self.state = State::Climbing { step };
+    }
+
+    fn is_starved(&self, share: u64) -> bool {
+        self.delivery.is_some_and(|rate| window::is_starved(rate, share))
+    }
+
+    fn handle_rate(&mut self, now: HostInstant, rate: u64, bound: Bound, part: Part, shadow: u64) {
+        let Some(least) = self.path.least() else { return };
+        let share = share_of(part, rate);
+        if self.is_capacity_known(now) {
+            self.room.handle_bound(bound, now - self.heard_at);
+        }
+        if self.state == State::Misled {
+            if self.is_starved(share) {
+                return;
+            }
+            self.state = State::Unheard;
+        }
+        match (bound, self.state) {
+            (Bound::Capacity, State::Elsewhere { backlog_since }) => {
+                let since = backlog_since.unwrap_or(now);
+                if now - since < Duration::from_micros(least * BACK_AFTER_RTTS) {
+                    self.state = State::Elsewhere { backlog_since: Some(since) };
+                    return;
+                }
+                self.state = State::Full;
+            }
+            (Bound::Served, State::Elsewhere { .. }) => {
+                self.state = State::Elsewhere { backlog_since: None };
+            }
+            (Bound::Capacity, _) => self.state = State::Full,
+            (Bound::Served, State::Unheard) => {
+                self.window.begin(share, &self.path, &self.room, shadow);
+                self.climb(now);
+            }
+            (Bound::Served, State::Full | State::Away) => self.climb(now),
+            (Bound::Served, _) => {}
+        }
+        match self.state {
+            State::Full => {
+                self.capacity = Some(Capacity { rate, share, at: now });
+                self.room.handle_capacity(rate);
+                self.window.fill(share, &self.path, &self.room);
+            }
+            State::Climbing { .. } | State::Held { .. } => {
+                self.window.at_least(share, &self.path, &self.room);
+            }
+            _ => {}
+        }
+    }
+
+    /// Folds an acknowledgement in. A rate that comes of it is given once, when the flow leaves for another bottleneck than
+    /// the radio: what the stock algorithm's bandwidth filter must not exceed from here on, and it is to look for the RTT
+    /// anew.
+    pub fn handle_ack(&mut self, ack: &Ack) -> Option<Rate> {
+        let seen = self.path.handle_ack(ack);
+        let acked = ack.acked.count().min(window::MOST_CWND);
+        self.window.handle_ack(acked);
+        let measured = ack.rate.map(|rate| rate.bytes_per_sec().min(window::MOST_RATE));
+        self.delivery = measured.or(self.delivery);
+        self.round_acked += acked;
+        self.round_lost += ack.lost.count().min(window::MOST_CWND);
+        if seen.over
+            && let Some(Capacity { share, .. }) = self.capacity
+        {
+            self.window.handle_rivals(ack.now, share, measured, &self.path, self.is_shared);
+            self.handle_losses(share);
+        }
+        if seen.over {
+            (self.round_acked, self.round_lost) = (0, 0);
+        }
+        self.handle_round(ack, acked, seen)
+    }
+
+    /// What is told of a radio is no help where the path carries much less and loses the rest.
+    fn handle_losses(&mut self, share: u64) {
+        let lossy = self.round_lost * LOSSY > self.round_lost + self.round_acked;
+        if self.state == State::Full && lossy && self.is_starved(share) {
+            self.state = State::Misled;
+        }
+    }
+
+    fn handle_round(&mut self, ack: &Ack, acked: u64, seen: Seen) -> Option<Rate> {
+        let queues = seen.queue.is_some_and(|queue| queue >= path::QUEUE_US);
+        let stops = queues || ack.is_recovering || ack.is_marked;
+        let used = self.window.is_used(ack);
+        match self.state {
+            State::Climbing { .. } if stops => {
+                self.window.without_queue(&self.path, seen.queue);
+                self.state = State::Held { rounds: 0 };
+            }
+            State::Climbing { step } if used => {
+                self.window.grow(acked, step);
+                let faster = if seen.over { step * 2 } else { step };
+                self.state = State::Climbing { step: faster.min(window::MOST_STEP) };
+            }
+            State::Held { .. } if seen.over && !stops => {
+                self.state = State::Climbing { step: self.room.first_step() };
+            }
+            State::Held { rounds } if seen.over && rounds + 1 >= SUSPECT_ROUNDS && used => {
+                self.window.ask();
+                self.state = State::Asking { rounds: 0, rtt: self.path.smallest() };
+            }
+            State::Held { rounds } if seen.over => {
+                self.window.without_queue(&self.path, seen.queue);
+                self.state = State::Held { rounds: (rounds + 1).min(SUSPECT_ROUNDS) };
+            }
+            State::Asking { rounds, rtt } if seen.over && rounds + 1 >= ASK_ROUNDS => {
+                return self.answer(ack.now, rtt);
+            }
+            State::Asking { rounds, rtt } if seen.over => {
+                self.state = State::Asking { rounds: rounds + 1, rtt };
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// A queue gets shorter by a smaller window, a path does not.
+    fn answer(&mut self, now: HostInstant, asked: u64) -> Option<Rate> {
+        let found = self.path.smallest();
+        if found * 10 <= asked * 9 {
+            self.state = State::Elsewhere { backlog_since: None };
+            return Some(Rate::from_bytes_per_sec(self.window.over(found)));
+        }
+        self.path.handle_longer(now, found);
+        self.state = State::Climbing { step: self.room.first_step() };
+        None
+    }
+}
+
+fn share_of(part: Part, rate: u64) -> u64 {
+    part.of(Rate::from_bytes_per_sec(rate)).bytes_per_sec()
+}

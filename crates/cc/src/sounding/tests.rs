@@ -1,0 +1,112 @@
+use core::time::Duration;
+
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::{Ack, Bound, Law, State, Word};
+use crate::sharing::Part;
+
+const RTT: Duration = Duration::from_millis(40);
+const MSS: Bytes = Bytes::new(1448);
+const HEADERS: Bytes = Bytes::new(52);
+const SHADOW: Bytes = Bytes::new(60_000);
+
+/// A flow whose rounds are of four acknowledgements each.
+struct Drive {
+    law: Law,
+    now: HostInstant,
+    delivered: u32,
+}
+
+impl Drive {
+    fn new() -> Self {
+        let now = HostInstant::from_nanos(1_000_000_000);
+        Self { law: Law::new(now, MSS, HEADERS, Some(RTT), 0), now, delivered: 0 }
+    }
+
+    fn told(&mut self, mbit: u64, bound: Bound) {
+        let word = Word::Carries { rate: Rate::from_bits_per_sec(mbit * 1_000_000), bound };
+        self.law.handle_word(self.now, word, Part::default(), SHADOW);
+    }
+
+    /// A round in which so much arrives, and of ten segments so many are lost.
+    fn round(&mut self, mbit: u64, lost: u64) {
+        for _ in 0..4 {
+            self.now = self.now + RTT / 4;
+            let prior_delivered = self.delivered;
+            self.delivered += 10;
+            let ack = Ack {
+                now: self.now,
+                rtt: Some(RTT),
+                rate: Some(Rate::from_bits_per_sec(mbit * 1_000_000)),
+                acked: Bytes::new((10 - lost) * MSS.count()),
+                lost: Bytes::new(lost * MSS.count()),
+                in_flight: self.law.cwnd(),
+                delivered: self.delivered,
+                // Of four acknowledgements the last delivers what left after the first.
+                prior_delivered: if prior_delivered % 40 == 30 { prior_delivered } else { 0 },
+                is_recovering: lost > 0,
+                is_marked: false,
+            };
+            self.law.handle_ack(&ack);
+        }
+    }
+}
+
+#[test]
+fn an_estimate_of_a_hundred_times_too_much_is_left_after_the_round_that_lost_the_rest() {
+    let mut drive = Drive::new();
+    drive.told(1_200, Bound::Capacity);
+    assert_eq!(drive.law.state(), State::Full);
+    drive.round(12, 8);
+    assert_eq!(drive.law.state(), State::Misled);
+    assert!(!drive.law.drives());
+    for _ in 0..50 {
+        drive.told(1_200, Bound::Capacity);
+        drive.round(12, 0);
+        assert_eq!(drive.law.state(), State::Misled);
+    }
+    drive.told(12, Bound::Capacity);
+    assert_eq!(drive.law.state(), State::Full);
+    assert!(drive.law.cwnd() < Bytes::new(100_000), "{:?}", drive.law.cwnd());
+}
+
+#[test]
+fn one_who_was_misled_probes_anew_from_a_floor_that_is_true() {
+    let mut drive = Drive::new();
+    drive.told(1_200, Bound::Capacity);
+    drive.round(12, 8);
+    drive.told(12, Bound::Served);
+    assert!(matches!(drive.law.state(), State::Climbing { .. }), "{:?}", drive.law.state());
+    assert!(drive.law.cwnd() < Bytes::new(200_000), "{:?}", drive.law.cwnd());
+}
+
+#[test]
+fn loss_where_all_that_is_told_arrives_is_no_sign_of_anything() {
+    let mut drive = Drive::new();
+    for _ in 0..20 {
+        drive.told(12, Bound::Capacity);
+        drive.round(11, 5);
+        assert_eq!(drive.law.state(), State::Full);
+    }
+}
+
+#[test]
+fn little_is_lost_of_a_round_that_goes_on_being_believed() {
+    let mut drive = Drive::new();
+    for _ in 0..20 {
+        drive.told(30, Bound::Capacity);
+        drive.round(12, 1);
+        assert_eq!(drive.law.state(), State::Full);
+    }
+}
+
+#[test]
+fn a_handover_keeps_the_window_and_a_silence_gives_it_up() {
+    let mut drive = Drive::new();
+    drive.told(12, Bound::Capacity);
+    let before = drive.law.cwnd();
+    drive.law.handle_word(drive.now, Word::Handover, Part::default(), SHADOW);
+    assert_eq!((drive.law.state(), drive.law.cwnd()), (State::Away, before));
+    drive.law.handle_word(drive.now, Word::Nothing, Part::default(), SHADOW);
+    assert_eq!(drive.law.state(), State::Unheard);
+}

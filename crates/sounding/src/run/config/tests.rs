@@ -1,0 +1,117 @@
+use super::*;
+
+fn parse(text: &str, flags: Flags) -> Result<Config, ConfigError> {
+    let file = toml::from_str(text)
+        .map_err(|error| ConfigError::Parse { path: "test".into(), error: Box::new(error) })?;
+    Config::merge(file, flags)
+}
+
+#[test]
+fn the_example_is_a_configuration() {
+    let config = parse(EXAMPLE, Flags::default()).expect("the example");
+    assert_eq!(config.device, Some(Source::Path("/dev/ttyUSB0".into())));
+    assert_eq!((config.mask, config.budget), (true, Some(BUDGET)));
+    assert_eq!(config.link.window, Duration::from_millis(100));
+}
+
+#[test]
+fn flags_win_over_the_file() {
+    let flags = Flags { device: Some("/dev/pts/7".into()), ..Flags::default() };
+    let config = parse("[modem]\ndevice = '/dev/ttyUSB0'", flags).expect("fine");
+    assert_eq!(config.device, Some(Source::Path("/dev/pts/7".into())));
+}
+
+#[test]
+fn a_modem_can_be_left_alone_and_a_budget_can_be_none() {
+    let file = "[modem]\ndevice = 'tcp:phone:43555'\nmask = false\nbudget = '0bit'";
+    let config = parse(file, Flags::default()).expect("fine");
+    assert_eq!(config.device, Some(Source::Tcp("phone:43555".into())));
+    assert_eq!((config.mask, config.budget), (false, None));
+    let error = parse("[modem]\ndevice = 'tcp:phone'", Flags::default()).expect_err("no port");
+    assert!(error.to_string().contains("tcp:HOST:PORT"), "{error}");
+}
+
+#[test]
+fn only_a_server_that_hears_its_peers_does_without_a_modem() {
+    let error = parse("", Flags::default()).expect_err("no modem");
+    assert!(matches!(error, ConfigError::NoDevice), "{error}");
+    let error = parse("[downlink]\nsignal = 'window'\npeers = true", Flags::default());
+    assert!(matches!(error, Err(ConfigError::NoDevice)));
+    let config = parse("[downlink]\npeers = true", Flags::default()).expect("a server");
+    assert_eq!(config.device, None);
+}
+
+#[test]
+fn processors_sleep_as_they_like_unless_told_otherwise() {
+    let device = "[modem]\ndevice = 'x'\n";
+    assert_eq!(parse(device, Flags::default()).expect("fine").cpu_latency, None);
+    let file = format!("{device}cpu_latency = '20us'");
+    let config = parse(&file, Flags::default()).expect("fine");
+    assert_eq!(config.cpu_latency, Some(Duration::from_micros(20)));
+    let flags = Flags { cpu_latency: Some(Duration::ZERO), ..Flags::default() };
+    assert_eq!(parse(&file, flags).expect("fine").cpu_latency, Some(Duration::ZERO));
+}
+
+#[test]
+fn the_law_is_biscays_unless_told_otherwise_and_names_what_has_no_name() {
+    let device = "[modem]\ndevice = 'x'\n";
+    let config = parse(device, Flags::default()).expect("fine");
+    assert_eq!((config.law, config.name.as_str()), (Law::Biscay, "biscay"));
+    let file = format!("{device}[cc]\nlaw = 'sounding'");
+    let config = parse(&file, Flags::default()).expect("fine");
+    assert_eq!((config.law, config.name.as_str()), (Law::Sounding, "sounding"));
+    let flags = Flags { law: Some(LawWord::Biscay), ..Flags::default() };
+    assert_eq!(parse(&file, flags).expect("fine").law, Law::Biscay);
+    let flags = Flags { name: Some("mine".into()), ..Flags::default() };
+    let config = parse(&file, flags).expect("fine");
+    assert_eq!((config.law, config.name.as_str()), (Law::Sounding, "mine"));
+    let error = parse(&format!("{file}\nallowance = '5ms'"), Flags::default());
+    assert!(matches!(error, Err(ConfigError::NoKnobs)));
+}
+
+#[test]
+fn flows_share_alike_unless_told_otherwise() {
+    let device = "[modem]\ndevice = 'x'\n";
+    let config = parse(device, Flags::default()).expect("fine");
+    assert_eq!(config.sharing, Sharing::default());
+    let file = format!(
+        "{device}interfaces = ['wwan0']\n[cc]\nshare = 'weighted'\n[cc.weights]\n'port:443' = 2"
+    );
+    let config = parse(&file, Flags::default()).expect("fine");
+    assert!(config.sharing.others && config.sharing.weights.len() == 1);
+    let flags = Flags { weight: vec!["port:80=1".into()], ..Flags::default() };
+    assert_eq!(parse(&file, flags).expect("fine").sharing.weights.len(), 2);
+    assert!(parse(&format!("{device}[cc]\nshare = 'fair'"), Flags::default()).is_err());
+}
+
+#[test]
+fn a_key_that_nothing_knows_is_named_with_its_line() {
+    let error = parse("[link]\nwindoww = '1s'", Flags::default()).expect_err("a typing error");
+    let text = error.to_string();
+    assert!(text.contains("line 2") && text.contains("windoww"), "{text}");
+}
+
+#[test]
+fn a_wrong_word_is_answered_with_the_right_ones() {
+    let error = parse("[link]\nmethod = 'guess'", Flags::default()).expect_err("no such word");
+    let text = error.to_string();
+    assert!(text.contains("grants") && text.contains("formula"), "{text}");
+}
+
+#[test]
+fn absurd_values_are_refused() {
+    let device = "[modem]\ndevice = 'x'\n";
+    for (text, is_expected) in [
+        ("[link]\nwindow = '0s'", matches_range as fn(&ConfigError) -> bool),
+        ("[link]\nwindow = '100'", |e| matches!(e, ConfigError::Time { .. })),
+        ("[cc]\nname = 'sixteen_letters_'", |e| matches!(e, ConfigError::Name(_))),
+        ("[cc]\nname = 'a b'", |e| matches!(e, ConfigError::Name(_))),
+    ] {
+        let error = parse(&format!("{device}{text}"), Flags::default()).expect_err(text);
+        assert!(is_expected(&error), "{text}: {error}");
+    }
+}
+
+fn matches_range(error: &ConfigError) -> bool {
+    matches!(error, ConfigError::WindowRange(_))
+}
