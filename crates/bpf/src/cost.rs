@@ -43,10 +43,16 @@ impl RunStats {
 /// What the kernel knows of each program, in the order of the source.
 pub(crate) fn programs(skel: &BiscaySkel<'_>) -> io::Result<Vec<Program>> {
     let progs = &skel.progs;
+    // Of the two the one that the kernel's shape asked for.
+    let cong_control = if progs.biscay_cong_control.autoload() {
+        progs.biscay_cong_control.as_fd()
+    } else {
+        progs.biscay_cong_control_before_6_10.as_fd()
+    };
     [
         ("init", progs.biscay_init.as_fd()),
         ("release", progs.biscay_release.as_fd()),
-        ("cong_control", progs.biscay_cong_control.as_fd()),
+        ("cong_control", cong_control),
         ("ssthresh", progs.biscay_ssthresh.as_fd()),
         ("undo_cwnd", progs.biscay_undo_cwnd.as_fd()),
         ("cwnd_event", progs.biscay_cwnd_event.as_fd()),

@@ -167,8 +167,8 @@ mod tests_in_a_process_of_their_own {
             });
             wait_for("data", || (bulk.arrived() > 100_000).then_some(()));
             let held = held();
-            // Two maps of the object's data, nine of ours, the operations; nine programs; one link.
-            assert!(held.len() > 12 + 9, "{held:?}");
+            // Two maps of the object's data, nine of ours, the operations; nine programs; since Linux 6.4 one link.
+            assert!(held.len() >= 12 + 9, "{held:?}");
             seen.extend(held);
             drop(bulk);
             drop(daemon);
