@@ -87,13 +87,16 @@ fn a_route_selects_it() {
 #[test]
 fn anybody_may_select_it() {
     let Some(biscay) = load() else { return };
+    // The kernel's own default is anybody's too.
+    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
+    let restricted = if allowed.contains("cubic") { "bbr" } else { "cubic" };
     in_netns(|| {
         let (near, _far) = connected();
         // Of this thread only: the wrappers of libc would change the whole process.
         // SAFETY: a plain system call on integers.
         let ret = unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
         assert_eq!(ret, 0);
-        assert!(select(&near, "cubic").is_err(), "privileges were not dropped");
+        assert!(select(&near, restricted).is_err(), "privileges were not dropped");
         select(&near, biscay.name()).unwrap();
         assert_eq!(selected(&near), biscay.name());
     });
@@ -332,8 +335,9 @@ fn the_verifiers_work_stays_small() {
     }
     let total: u32 = programs.iter().map(|program| program.verified_insns).sum();
     println!("total: {total} instructions verified");
-    // The kernel gives up at a million a program. Chosen: a change that multiplies the work shows here.
-    assert!((1..30_000).contains(&total), "{total}");
+    // The kernel gives up at a million a program. Chosen, for the 44 thousand of Linux 6.1: a change that multiplies the
+    // work shows here.
+    assert!((1..60_000).contains(&total), "{total}");
 }
 
 #[test]
