@@ -1,6 +1,6 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test test-python build setup check agreement bench fuzz loom install clean
+.PHONY: demo test test-kernel test-python build setup check agreement bench fuzz loom install clean
 
 # Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -12,6 +12,11 @@ demo: build
 test:
 	@scripts/setup test
 	scripts/test
+
+# The kernel part on Debian 12's kernel, emulated: minutes. KERNEL=FILE names another kernel's package.
+test-kernel:
+	@scripts/setup kernel
+	scripts/test-kernel $(KERNEL)
 
 test-python: setup
 	scripts/test-python

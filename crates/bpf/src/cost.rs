@@ -44,12 +44,22 @@ impl RunStats {
 /// What the kernel knows of each program of a law, in the order of the source.
 pub(crate) fn programs(skel: &CcSkel<'_>, law: Law) -> io::Result<Vec<Program>> {
     let progs = &skel.progs;
-    let (init, cong_control, cwnd_event) = match law {
-        Law::Biscay => (&progs.biscay_init, &progs.biscay_cong_control, &progs.biscay_cwnd_event),
-        Law::Sounding => {
-            (&progs.sounding_init, &progs.sounding_cong_control, &progs.sounding_cwnd_event)
-        }
+    let (init, cong_control, older, cwnd_event) = match law {
+        Law::Biscay => (
+            &progs.biscay_init,
+            &progs.biscay_cong_control,
+            &progs.biscay_cong_control_before_6_10,
+            &progs.biscay_cwnd_event,
+        ),
+        Law::Sounding => (
+            &progs.sounding_init,
+            &progs.sounding_cong_control,
+            &progs.sounding_cong_control_before_6_10,
+            &progs.sounding_cwnd_event,
+        ),
     };
+    // Of the two the one that the kernel's shape asked for.
+    let cong_control = if cong_control.autoload() { cong_control } else { older };
     [
         ("init", init.as_fd()),
         ("cong_control", cong_control.as_fd()),

@@ -17,9 +17,9 @@ pub enum LoadError {
     },
     /// The kernel's congestion controls have another shape than ours.
     #[error(
-        "Linux {release} is too old: cong_control takes {arguments} arguments, ours 4 (since 6.10)"
+        "Linux {release} has a cong_control of {arguments} arguments, ours have 2 and 4 (since 6.10)"
     )]
-    OldKernel {
+    Shape {
         /// As `uname -r` says.
         release: String,
         /// Arguments its `cong_control` takes; 0 if it has none.
@@ -85,7 +85,7 @@ impl LoadError {
         match self {
             Self::Name { .. } => "choose another name",
             Self::NoBtf { .. } => "run a kernel built with CONFIG_DEBUG_INFO_BTF=y",
-            Self::OldKernel { .. } => "run Linux 6.10 or newer",
+            Self::Shape { .. } => "run Linux 6.1 or newer",
             Self::Privilege { .. } => {
                 "run as root, or: setcap cap_bpf,cap_perfmon,cap_net_admin+ep $(command -v sounding)"
             }

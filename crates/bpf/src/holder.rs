@@ -15,26 +15,36 @@ pub(crate) fn holder_of(name: &str) -> String {
             matches!(&link.info, LinkTypeInfo::StructOps(registered) if registered.map_id == map_id)
         })
         .map(|link| link.id);
-    let process = link_id.and_then(process_of);
-    process.unwrap_or_else(|| format!("struct_ops map {map_id}, pinned or in another namespace"))
+    match link_id {
+        Some(id) => process_of("link_id", id)
+            .unwrap_or_else(|| format!("struct_ops map {map_id}, pinned or in another namespace")),
+        // Without a link the map keeps the name, also that of a process which was killed.
+        None => process_of("map_id", map_id).unwrap_or_else(|| {
+            format!(
+                "struct_ops map {map_id}, whose process has ended or is out of sight: \
+                 `bpftool struct_ops unregister id {map_id}` takes it out"
+            )
+        }),
+    }
 }
 
-/// The struct_ops map whose value carries the name, NUL included.
+/// The struct_ops map that registered the name.
 fn map_of(name: &str) -> Option<u32> {
-    let needle: Vec<u8> = name.bytes().chain([0]).collect();
-    MapInfoIter::default().filter(|map| map.ty == MapType::StructOps).map(|map| map.id).find(|id| {
-        let value = MapHandle::from_map_id(*id)
-            .and_then(|map| map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY));
-        value
-            .ok()
-            .flatten()
-            .is_some_and(|bytes| bytes.windows(needle.len()).any(|window| window == needle))
-    })
+    let mut maps = MapInfoIter::default().filter(|map| map.ty == MapType::StructOps);
+    maps.find(|map| MapHandle::from_map_id(map.id).is_ok_and(|map| is_named(&map, name)))
+        .map(|map| map.id)
 }
 
-/// The process that holds a BPF link open.
-fn process_of(link_id: u32) -> Option<String> {
-    let wanted = format!("link_id:\t{link_id}");
+/// Whether the value of a struct_ops map carries the name, NUL included.
+pub(crate) fn is_named(map: &MapHandle, name: &str) -> bool {
+    let needle: Vec<u8> = name.bytes().chain([0]).collect();
+    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+    value.is_some_and(|bytes| bytes.windows(needle.len()).any(|window| window == needle))
+}
+
+/// The process that holds a BPF object open, by what its descriptors call it and its number.
+fn process_of(kind: &str, id: u32) -> Option<String> {
+    let wanted = format!("{kind}:\t{id}");
     let processes = fs::read_dir("/proc").ok()?.flatten();
     for process in processes {
         let Some(pid) = process.file_name().to_str().and_then(|name| name.parse::<u32>().ok())

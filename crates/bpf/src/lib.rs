@@ -23,11 +23,14 @@ mod flows;
 mod holder;
 mod intf;
 pub mod inventory;
+mod kernel;
 mod lead;
 mod loader;
 mod log;
+mod offers;
 mod peers;
 mod preflight;
+mod registration;
 mod sharing;
 /// The skeleton of an object that the build made.
 macro_rules! skeleton {
@@ -62,8 +65,10 @@ pub use error::LoadError;
 pub use feed::{Feed, Lull};
 pub use flows::{Flow, FlowError, Phase, Reason, Transition};
 pub use loader::{Biscay, Config, Law};
+pub use offers::offers;
 pub use peers::{Peers, PeersConfig};
 pub use preflight::{Check, preflight};
+pub use registration::unregister;
 pub use sharing::{Application, Counting, MOST_WEIGHTS, Owner, Sharing};
 pub use sounding_cc::biscay::{Bound, Estimate, Knobs};
 pub use sounding_cc::sharing::Policy;

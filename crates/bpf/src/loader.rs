@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapHandle, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapHandle, RingBuffer, RingBufferBuilder, libbpf_sys};
 use sounding_cc::biscay::Knobs;
 
 use crate::cost::{self, Program};
@@ -14,6 +14,7 @@ use crate::feed::Feed;
 use crate::flows::{self, Flow, FlowError, Transition};
 use crate::holder::holder_of;
 use crate::intf;
+use crate::kernel::CongControl;
 use crate::lead::Lead;
 use crate::log::Complaints;
 use crate::preflight;
@@ -65,7 +66,7 @@ impl Default for Config {
 }
 
 /// A loaded and registered instance. Dropping it takes the name away and withdraws the feed; nothing is pinned, so a
-/// process that dies leaves as little behind.
+/// process that dies leaves as little behind, but for the name before Linux 6.4: [`outlasting`](Self::outlasting).
 pub struct Biscay {
     _link: Link,
     name: String,
@@ -76,7 +77,9 @@ pub struct Biscay {
     // libbpf's ring has one reader.
     ring: Mutex<RingBuffer<'static>>,
     ring_fd: RawFd,
-    counts: bool,
+    outlasting: Option<u32>,
+    /// Why other flows cannot be counted, if they cannot.
+    uncounted: Option<&'static str>,
     queue: Arc<Mutex<VecDeque<Transition>>>,
     skel: CcSkel<'static>,
 }
@@ -85,7 +88,7 @@ impl Biscay {
     /// Loads the program under its name and registers it.
     pub fn load(config: &Config) -> Result<Self, LoadError> {
         let name = &config.name;
-        preflight::refuse(name)?;
+        let kernel = preflight::kernel_for(name)?;
         let log = Complaints::listen();
         let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
 
@@ -96,13 +99,38 @@ impl Biscay {
             rodata.knobs = intf::wire_knobs(&config.knobs);
             rodata.sharing = config.sharing.wire();
         }
-        open.progs.count_egress.set_autoload(config.sharing.others);
+        let uncounted = if !config.sharing.others {
+            Some("the program that counts was not loaded")
+        } else if !kernel.has_tcx() {
+            Some("this kernel has no tcx, which Linux 6.6 brought")
+        } else {
+            None
+        };
+        open.progs.count_egress.set_autoload(uncounted.is_none());
         // The other law's programs are then not loaded either.
-        let (unused, ops) = match config.law {
-            Law::Biscay => (&mut open.maps.sounding, open.struct_ops.biscay_mut()),
-            Law::Sounding => (&mut open.maps.biscay, open.struct_ops.sounding_mut()),
+        let (unused, map, ops, older) = match config.law {
+            Law::Biscay => (
+                &mut open.maps.sounding,
+                &mut open.maps.biscay,
+                open.struct_ops.biscay_mut(),
+                &open.progs.biscay_cong_control_before_6_10,
+            ),
+            Law::Sounding => (
+                &mut open.maps.biscay,
+                &mut open.maps.sounding,
+                open.struct_ops.sounding_mut(),
+                &open.progs.sounding_cong_control_before_6_10,
+            ),
         };
         unused.set_autocreate(false).map_err(rejected)?;
+        if kernel.cong_control()? == CongControl::Sample {
+            ops.cong_control = older.as_libbpf_object().as_ptr();
+        }
+        if !kernel.has_links() {
+            // libbpf then registers by the map itself, and takes the name out as what it calls a link is dropped.
+            let flags = map.map_flags() & !libbpf_sys::BPF_F_LINK;
+            map.set_map_flags(flags).map_err(rejected)?;
+        }
         ops.name = [0; 16];
         for (to, byte) in ops.name.iter_mut().zip(name.bytes()) {
             *to = byte as _;
@@ -127,6 +155,9 @@ impl Biscay {
         let link = operations
             .attach_struct_ops()
             .map_err(|source| attach_error(name, source, log.take()))?;
+        let map =
+            operations.info().map_err(|source| LoadError::Map { map: "operations", source })?;
+        let outlasting = (!kernel.has_links()).then_some(map.info.id);
         let ring_fd = ring.epoll_fd();
         let ring = Mutex::new(ring);
         Ok(Self {
@@ -138,7 +169,8 @@ impl Biscay {
             flows,
             ring,
             ring_fd,
-            counts: config.sharing.others,
+            uncounted,
+            outlasting,
             queue,
             skel,
         })
@@ -152,6 +184,12 @@ impl Biscay {
     /// What it goes by.
     pub fn law(&self) -> Law {
         self.law
+    }
+
+    /// Before Linux 6.4 the name outlasts a process that is killed: this is the number of the map that keeps it then, for
+    /// [`unregister`](crate::unregister). `None` where the kernel sees to it.
+    pub fn outlasting(&self) -> Option<u32> {
+        self.outlasting
     }
 
     /// The page this instance obeys.
@@ -182,10 +220,10 @@ impl Biscay {
     }
 
     /// Counts UDP flows, and TCP flows of other algorithms, that leave by a device of this network namespace, by its
-    /// number. Needs [`Sharing::others`] at load.
+    /// number. Needs [`Sharing::others`] at load, and Linux 6.6.
     pub fn count_on(&self, device: u32) -> io::Result<Counting> {
-        if !self.counts {
-            return Err(io::Error::other("the program that counts was not loaded"));
+        if let Some(why) = self.uncounted {
+            return Err(io::Error::other(why));
         }
         Counting::attach(&self.skel.progs.count_egress, device)
     }

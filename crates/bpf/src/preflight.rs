@@ -1,16 +1,14 @@
 use std::fs;
 use std::path::Path;
 
-use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
-use libbpf_rs::btf::{Btf, BtfType, ReferencesType};
+use libbpf_rs::btf::BtfType;
 
 use crate::error::LoadError;
 use crate::holder::holder_of;
+use crate::kernel::{CongControl, Kernel, release};
 
 /// Longest name of a congestion control, in bytes (Linux `TCP_CA_NAME_MAX` less its NUL).
 const MAX_NAME: usize = 15;
-/// Arguments of `cong_control` since Linux 6.10.
-const CONG_CONTROL_ARGUMENTS: usize = 4;
 /// Bits of `CapEff` (linux/capability.h). CAP_PERFMON because the verifier counts struct_ops as tracing.
 const CAPABILITIES: [(u32, &str); 3] =
     [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
@@ -32,7 +30,8 @@ pub struct Check {
 
 /// Everything that loading an instance called `name` needs, in the order in which it would fail.
 pub fn preflight(name: &str) -> Vec<Check> {
-    findings(name)
+    let (found, _) = findings(name);
+    found
         .into_iter()
         .map(|(what, found)| match found {
             Ok(detail) => Check { name: what, ok: true, detail, cure: None },
@@ -43,26 +42,33 @@ pub fn preflight(name: &str) -> Vec<Check> {
         .collect()
 }
 
-/// The first thing that is missing.
-pub(crate) fn refuse(name: &str) -> Result<(), LoadError> {
-    findings(name).into_iter().try_for_each(|(_, found)| found.map(drop))
+/// The running kernel, or the first thing that is missing.
+pub(crate) fn kernel_for(name: &str) -> Result<Kernel, LoadError> {
+    let (found, kernel) = findings(name);
+    found.into_iter().try_for_each(|(_, found)| found.map(drop))?;
+    Ok(kernel.expect("nothing is missing, its types neither"))
 }
 
 pub(crate) type Finding = Result<String, LoadError>;
 
-fn findings(name: &str) -> Vec<(&'static str, Finding)> {
-    let kernel = btf();
+fn findings(name: &str) -> (Vec<(&'static str, Finding)>, Option<Kernel>) {
     let mut found = vec![("name", check_name(name)), ("privileges", privileges())];
-    match kernel {
-        Ok(kernel) => found.extend([
-            ("kernel types", Ok(format!("{} types", kernel.len()))),
-            ("kernel version", version(&kernel)),
-            ("bbr", bbr(&kernel)),
-        ]),
-        Err(error) => found.push(("kernel types", Err(error))),
-    }
+    let kernel = match Kernel::running() {
+        Ok(kernel) => {
+            found.extend([
+                ("kernel types", Ok(format!("{} types", kernel.types().len()))),
+                ("kernel version", version(&kernel)),
+                ("bbr", bbr(&kernel)),
+            ]);
+            Some(kernel)
+        }
+        Err(error) => {
+            found.push(("kernel types", Err(error)));
+            None
+        }
+    };
     found.extend([("jit", jit()), ("name is free", name_is_free(name))]);
-    found
+    (found, kernel)
 }
 
 fn check_name(name: &str) -> Finding {
@@ -74,33 +80,16 @@ fn check_name(name: &str) -> Finding {
     Ok(name.into())
 }
 
-pub(crate) fn btf() -> Result<Btf<'static>, LoadError> {
-    // Read here first, because libbpf reports less about why it could not.
-    fs::File::open("/sys/kernel/btf/vmlinux").map_err(|source| LoadError::NoBtf { source })?;
-    Btf::from_vmlinux().map_err(|error| LoadError::NoBtf { source: std::io::Error::other(error) })
+fn version(kernel: &Kernel) -> Finding {
+    let shape = match kernel.cong_control()? {
+        CongControl::Ack => "",
+        CongControl::Sample => ", whose cong_control is the one of before 6.10",
+    };
+    Ok(format!("Linux {}{shape}", release()))
 }
 
-fn version(kernel: &Btf<'_>) -> Finding {
-    let release = release();
-    match cong_control_arguments(kernel) {
-        Some(CONG_CONTROL_ARGUMENTS) => Ok(format!("Linux {release}")),
-        arguments => Err(LoadError::OldKernel { release, arguments: arguments.unwrap_or(0) }),
-    }
-}
-
-/// Asked of the types and not of the version, because distributions backport; and not by trial, because a kernel
-/// with the old shape loads a program with the new one as long as that leaves the surplus arguments alone.
-fn cong_control_arguments(kernel: &Btf<'_>) -> Option<usize> {
-    let ops: Struct<'_> = kernel.type_by_name("tcp_congestion_ops")?;
-    let member =
-        ops.iter().find(|member| member.name.is_some_and(|name| name == "cong_control"))?;
-    let pointer: Ptr<'_> = kernel.type_by_id(member.ty)?;
-    let function = FuncProto::try_from(pointer.referenced_type().skip_mods_and_typedefs()).ok()?;
-    Some(function.len())
-}
-
-fn bbr(kernel: &Btf<'_>) -> Finding {
-    if kernel.type_by_name::<BtfType<'_>>("bbr_main").is_some() {
+fn bbr(kernel: &Kernel) -> Finding {
+    if kernel.types().type_by_name::<BtfType<'_>>("bbr_main").is_some() {
         return Ok("built in".into());
     }
     if Path::new("/sys/kernel/btf/tcp_bbr").exists() {
@@ -145,9 +134,4 @@ fn name_is_free(name: &str) -> Finding {
         return Err(LoadError::NameTaken { name: name.into(), holder: holder_of(name) });
     }
     Ok(format!("{name} is not registered"))
-}
-
-fn release() -> String {
-    fs::read_to_string("/proc/sys/kernel/osrelease")
-        .map_or_else(|_| "of unknown release".into(), |release| release.trim().into())
 }

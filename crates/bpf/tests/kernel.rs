@@ -93,7 +93,7 @@ fn anybody_may_select_it() {
         // SAFETY: a plain system call on integers.
         let ret = unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
         assert_eq!(ret, 0);
-        assert!(select(&near, "cubic").is_err(), "privileges were not dropped");
+        assert!(set_default("cubic").is_err(), "privileges were not dropped");
         select(&near, biscay.name()).unwrap();
         assert_eq!(selected(&near), biscay.name());
     });
@@ -167,8 +167,8 @@ mod tests_in_a_process_of_their_own {
             });
             wait_for("data", || (bulk.arrived() > 100_000).then_some(()));
             let held = held();
-            // Two maps of the object's data, nine of ours, the operations; nine programs; one link.
-            assert!(held.len() > 12 + 9, "{held:?}");
+            // Two maps of the object's data, nine of ours, the operations; nine programs; since Linux 6.4 one link.
+            assert!(held.len() >= 12 + 9, "{held:?}");
             seen.extend(held);
             drop(bulk);
             drop(daemon);
@@ -322,9 +322,9 @@ fn the_first_estimate_is_reported_as_a_transition() {
 
 #[test]
 fn the_verifiers_work_stays_small() {
-    // The kernel gives up at a million a program. What was measured and a fifth of it: a change that multiplies the work
-    // shows here.
-    for (law, most) in [(Law::Biscay, 28_000), (Law::Sounding, 49_000)] {
+    // The kernel gives up at a million a program. Linux 6.1 takes up to twice the work of 6.18, which 23 and 41 thousand were
+    // measured with: a change that multiplies the work shows here.
+    for (law, most) in [(Law::Biscay, 56_000), (Law::Sounding, 98_000)] {
         let Some(loaded) = load_law(law) else { return };
         let programs = loaded.programs().unwrap();
         for program in &programs {

@@ -12,6 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use sounding_bpf::Biscay;
 use thiserror::Error;
 
 /// The hidden verb under which this program is its own guard.
@@ -26,6 +27,8 @@ enum Change {
     Route { ours: Vec<String>, was: Vec<String> },
     /// Programs in the kernel that outlive the daemon, and what they changed in sockets.
     Pins { path: PathBuf },
+    /// A congestion control's name that outlasts the daemon, and the map that keeps it.
+    Name { name: String, map: u32 },
 }
 
 /// Why a change was not made.
@@ -43,6 +46,11 @@ pub(crate) enum GuardError {
     /// What is pinned stays, or the sockets that it held do.
     #[error("{path}: {error}: releasing it takes root")]
     Pins { path: PathBuf, error: io::Error },
+    /// The name stays, and no daemon behind it.
+    #[error(
+        "congestion control {name}: {error}: `bpftool struct_ops unregister id {map}` takes it out"
+    )]
+    Name { name: String, map: u32, error: io::Error },
     /// There is not exactly one such route.
     #[error(
         "route {prefix}: {count} routes to exactly that prefix, not one: `ip route show` lists them"
@@ -107,6 +115,13 @@ impl Guard {
         self.tell(&Change::Pins { path: path.to_path_buf() })
     }
 
+    /// Sees to it that the name of a killed daemon goes, where the kernel would keep it. It is there already: a kill in
+    /// the moment between leaves it.
+    pub(crate) fn keep_name(&mut self, biscay: &Biscay) -> Result<(), GuardError> {
+        let Some(map) = biscay.outlasting() else { return Ok(()) };
+        self.tell(&Change::Name { name: biscay.name().into(), map })
+    }
+
     /// The guard hears of a change before it is made: a crash in between then undoes nothing, which is harmless.
     fn tell(&mut self, change: &Change) -> Result<(), GuardError> {
         let mut line = serde_json::to_string(change).expect("strings serialise");
@@ -162,6 +177,8 @@ fn undo(change: &Change) -> Result<(), GuardError> {
         }
         Change::Pins { path } => sounding_bpf::release_pinned(path)
             .map_err(|error| GuardError::Pins { path: path.clone(), error }),
+        Change::Name { name, map } => sounding_bpf::unregister(name, *map)
+            .map_err(|error| GuardError::Name { name: name.clone(), map: *map, error }),
     }
 }
 

@@ -84,6 +84,26 @@ void BPF_PROG(sounding_cong_control, struct sock *sk, __u32 ack, int flag,
 		ask_sounding(sk, flow, rs);
 }
 
+/* In place of the two above where the kernel has the older shape. */
+
+SEC("?struct_ops")
+void BPF_PROG(biscay_cong_control_before_6_10, struct sock *sk, const struct rate_sample *rs)
+{
+	struct sounding_flow *flow = run_bbr_before_6_10(sk, rs);
+
+	if (flow)
+		ask_biscay(sk, flow, rs);
+}
+
+SEC("?struct_ops")
+void BPF_PROG(sounding_cong_control_before_6_10, struct sock *sk, const struct rate_sample *rs)
+{
+	struct sounding_flow *flow = run_bbr_before_6_10(sk, rs);
+
+	if (flow)
+		ask_sounding(sk, flow, rs);
+}
+
 SEC("struct_ops")
 void BPF_PROG(biscay_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {

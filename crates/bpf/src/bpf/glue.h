@@ -43,8 +43,16 @@ struct {
 #include "count.h"
 
 extern void bbr_init(struct sock *sk) __ksym;
+/*
+ * Linux 6.10 gave cong_control, and so bbr_main, two more arguments. A kernel
+ * has one of these; libbpf looks for both by the name before the underscores,
+ * leaves alone the weak one whose arguments differ, and the loader takes the
+ * program that calls the other.
+ */
 extern void bbr_main(struct sock *sk, __u32 ack, int flag,
-		     const struct rate_sample *rs) __ksym;
+		     const struct rate_sample *rs) __ksym __weak;
+extern void bbr_main___before_6_10(struct sock *sk,
+				   const struct rate_sample *rs) __ksym __weak;
 extern __u32 bbr_sndbuf_expand(struct sock *sk) __ksym;
 extern __u32 bbr_undo_cwnd(struct sock *sk) __ksym;
 extern void bbr_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym;
@@ -276,6 +284,22 @@ static __always_inline struct sounding_flow *run_bbr(struct sock *sk, __u32 ack,
 	}
 	shadow_in(sk, flow);
 	bbr_main(sk, ack, flag, rs);
+	shadow_out(sk, flow);
+	return flow;
+}
+
+/* The same where the kernel has the older shape. */
+static __always_inline struct sounding_flow *run_bbr_before_6_10(struct sock *sk,
+								 const struct rate_sample *rs)
+{
+	struct sounding_flow *flow = flow_of(sk);
+
+	if (!flow) {
+		bbr_main___before_6_10(sk, rs);
+		return 0;
+	}
+	shadow_in(sk, flow);
+	bbr_main___before_6_10(sk, rs);
 	shadow_out(sk, flow);
 	return flow;
 }

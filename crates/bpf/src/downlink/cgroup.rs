@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use nix::net::if_::if_nametoindex;
 
 use super::error::DownlinkError;
-use crate::preflight::{Check, btf, privileges};
+use crate::kernel::Kernel;
+use crate::preflight::{Check, privileges};
 
 /// The root of the cgroups of version 2, which every process of the machine belongs to.
 pub fn cgroup_root() -> Option<PathBuf> {
@@ -78,8 +79,10 @@ pub fn downlink_preflight() -> Vec<Check> {
         "attach to cgroup",
         privileges().map_err(|error| (error.to_string(), error.cure())),
     ));
-    let walk = btf().map_err(|error| (error.to_string(), error.cure())).and_then(|kernel| {
+    let kernel = Kernel::running().map_err(|error| (error.to_string(), error.cure()));
+    let walk = kernel.and_then(|kernel| {
         kernel
+            .types()
             .type_by_name::<libbpf_rs::btf::types::Struct<'_>>("bpf_iter__tcp")
             .map(|_| "iter/tcp".to_owned())
             .ok_or(("the kernel has no iter/tcp".into(), "run Linux 5.9 or newer"))

@@ -55,6 +55,7 @@ pub(crate) struct Check {
 pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     let mut checks = needed_for_demo();
     let works = checks.iter().all(|check| check.ok);
+    checks.extend(offers());
     checks.push(real_time());
     checks.extend(downlink());
     if !args.no_ports {
@@ -81,6 +82,11 @@ pub(crate) fn needed_for_demo() -> Vec<Check> {
     kernel
         .chain([tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")])
         .collect()
+}
+
+/// What only newer kernels have, and nothing waits for.
+fn offers() -> impl Iterator<Item = Check> {
+    sounding_bpf::offers().into_iter().map(|check| of_kernel("kernel", check))
 }
 
 /// What `sounding run --downlink` and `--peers` need besides.

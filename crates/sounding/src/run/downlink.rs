@@ -16,7 +16,7 @@ use sounding_units::HostInstant;
 
 use super::config::{Config, ConfigError, time};
 use super::events::Events;
-use super::{PUBLISH_EVERY, TICK, publish};
+use super::{PUBLISH_EVERY, TICK, load, publish};
 use crate::guard::Guard;
 use crate::words::SignalWord;
 
@@ -172,9 +172,10 @@ pub(super) fn serve(
     stop: &AtomicBool,
     mut events: Events,
 ) -> Result<()> {
-    let biscay = Biscay::load(bpf).into_diagnostic()?;
-    let peers = config.downlink.listen(&biscay, &mut events).wrap_err("peers are not heard")?;
+    let biscay = load(bpf)?;
     let mut guard = Guard::start().into_diagnostic()?;
+    guard.keep_name(&biscay).into_diagnostic()?;
+    let peers = config.downlink.listen(&biscay, &mut events).wrap_err("peers are not heard")?;
     if config.default {
         guard.set_default(&config.name).into_diagnostic()?;
     }

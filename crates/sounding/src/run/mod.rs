@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use miette::{IntoDiagnostic, Result, WrapErr};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::Publisher;
 use sounding_bpf::{Biscay, Feed, Lull};
 use sounding_diag::LogRecord;
@@ -137,8 +137,9 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
             budget_bytes_per_sec: config.budget.map(|rate| rate.bits_per_sec() / 8),
         }
     });
-    let biscay = Biscay::load(&bpf).into_diagnostic()?;
+    let biscay = load(&bpf)?;
     let mut guard = Guard::start().into_diagnostic()?;
+    guard.keep_name(&biscay).into_diagnostic()?;
     if config.default {
         guard.set_default(&config.name).into_diagnostic()?;
     }
@@ -182,6 +183,13 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     drop(guard);
     events.done(&sounder.counts(), live.switched_off());
     outcome.map(|()| ExitCode::SUCCESS)
+}
+
+fn load(config: &sounding_bpf::Config) -> Result<Biscay> {
+    Biscay::load(config).map_err(|error| {
+        let cure = error.cure();
+        miette!(help = cure, "{error}")
+    })
 }
 
 fn open(source: &Source) -> Result<Box<dyn Transport>> {
