@@ -48,6 +48,7 @@ struct Step {
     lost: u32,
     inflight: u32,
     flows: u32,
+    link: u64,
     restart: bool,
     limited: bool,
     timeout: Timeout,
@@ -74,9 +75,10 @@ prop_compose! {
             prop_oneof![1 => 0..2u32, 5 => 2..9u32],
             prop_oneof![9 => Just(0u32), 1 => count(4)],
         ),
-        (e2e, shadow_pacing, shadow_cwnd, rtt_min_us, rtt_us, mss) in (
+        (e2e, shadow_pacing, link, shadow_cwnd, rtt_min_us, rtt_us, mss) in (
             number(10_000_000),
             number(10_000_000),
+            prop_oneof![1 => Just(0), 2 => number(20_000_000)],
             count(500),
             prop_oneof![20 => 20_000..60_000u32, 1 => count(60_000)],
             prop_oneof![20 => 20_000..400_000u32, 1 => count(60_000)],
@@ -101,7 +103,7 @@ prop_compose! {
         Step {
             pass_ns, bytes_per_sec, age_ns, silence_ns, served, valid, agreeing, other_flows, e2e,
             shadow_pacing, shadow_cwnd, rtt_min_us, rtt_us, mss, moves, behind, acked, lost,
-            inflight, flows, restart, limited, timeout,
+            inflight, flows, link, restart, limited, timeout,
         }
     }
 }
@@ -245,7 +247,7 @@ impl Told {
 
     fn begin(&mut self, knobs: &Knobs, now: HostInstant) {
         self.knobs(knobs);
-        self.longs(&[now.as_nanos(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        self.longs(&[now.as_nanos(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         self.ints(&[0; 12]);
         self.longs(&[1]);
     }
@@ -267,6 +269,7 @@ impl Told {
         self.ints(&[u32::from(!step.served), u32::from(step.valid), step.agreeing]);
         self.ints(&[step.other_flows]);
         self.longs(&[0, 0, 0, feed.heartbeat_at.as_nanos(), step.e2e, step.shadow_pacing]);
+        self.longs(&[step.link]);
         self.ints(&[step.shadow_cwnd, step.rtt_min_us, seen(step.rtt_us), step.mss]);
         self.ints(&[seen(ack.delivered), seen(ack.prior_delivered), seen(step.acked)]);
         self.ints(&[seen(step.lost), seen(step.inflight), step.flows, flags, 0]);
@@ -301,6 +304,7 @@ fn drive(knobs: &Knobs, steps: &[Step]) -> (Told, Vec<Answer>) {
             mss: step.mss,
             e2e: Rate::from_bytes_per_sec(step.e2e),
             flows: step.flows,
+            link: (step.link > 0).then(|| Rate::from_bytes_per_sec(step.link)),
             shadow_cwnd: step.shadow_cwnd,
             shadow_pacing: Rate::from_bytes_per_sec(step.shadow_pacing),
         };

@@ -286,8 +286,10 @@ static __always_inline __u32 share_link(struct sock *sk, struct law_input *in,
 		all.flows += in->feed.other_flows;
 		in->feed.other_flows = 0;
 		/* What is absurd is the law's to refuse. */
-		if (rate <= LAW_MAX_RATE)
+		if (rate <= LAW_MAX_RATE) {
+			in->link = rate;
 			in->feed.rate_bytes_per_sec = share_part(&all, weight, rate);
+		}
 	}
 	return law_min(all.flows, ~0U);
 }
