@@ -81,8 +81,12 @@ enum Experiment {
     Biscay(BiscayArgs),
     #[command(name = "biscay/table1")]
     BiscayTable1(biscay::Args),
+    #[command(name = "biscay/fig5")]
+    BiscayFig5(biscay::Fig5Args),
     #[command(name = "biscay/fig6")]
     BiscayFig6(biscay::Args),
+    #[command(name = "biscay/fig7")]
+    BiscayFig7(biscay::Fig7Args),
     #[command(name = "biscay/fig8")]
     BiscayFig8(biscay::Args),
     #[command(name = "biscay/table2")]
@@ -91,6 +95,8 @@ enum Experiment {
     BiscayFig9(biscay::Args),
     #[command(name = "biscay/fig10")]
     BiscayFig10(biscay::Args),
+    #[command(name = "biscay/fig11b")]
+    BiscayFig11b(biscay::Fig11bArgs),
     ClosedLoop(closed_loop::Args),
     Downlink(downlink::Args),
     Bound(BoundArgs),
@@ -412,7 +418,9 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::BiscayTable1(args) } => {
             biscay::execute(Item::Table1, args)
         }
+        Verb::Run { experiment: Experiment::BiscayFig5(args) } => biscay::fig5(args),
         Verb::Run { experiment: Experiment::BiscayFig6(args) } => biscay::execute(Item::Fig6, args),
+        Verb::Run { experiment: Experiment::BiscayFig7(args) } => biscay::fig7(args),
         Verb::Run { experiment: Experiment::BiscayFig8(args) } => biscay::execute(Item::Fig8, args),
         Verb::Run { experiment: Experiment::BiscayTable2(args) } => {
             biscay::execute(Item::Table2, args)
@@ -421,6 +429,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         Verb::Run { experiment: Experiment::BiscayFig10(args) } => {
             biscay::execute(Item::Fig10, args)
         }
+        Verb::Run { experiment: Experiment::BiscayFig11b(args) } => biscay::fig11b(args),
         Verb::Run { experiment: Experiment::ClosedLoop(args) } => closed_loop::execute(args),
         Verb::Run { experiment: Experiment::Downlink(args) } => downlink::execute(args),
         Verb::Run { experiment: Experiment::Bound(args) } => bound(args),
@@ -441,11 +450,20 @@ const EXPERIMENTS: &[(&str, &str)] = &[
         "biscay/table1",
         "what BISCAY gains on eight algorithms over recorded links; no rights needed",
     ),
+    (
+        "biscay/fig5",
+        "rates by BISCAY's methods and by raw KPIs beside goodput; no rights needed; 1 min",
+    ),
     ("biscay/fig6", "how often a link has to be sampled; no rights needed"),
+    ("biscay/fig7", "resource blocks as two readers of a modem know them; no rights needed"),
     ("biscay/fig8", "throughput and delay of all algorithms by scenario; no rights needed"),
-    ("biscay/table2", "two and three flows on a device; no rights needed"),
+    ("biscay/table2", "one to three flows on a device; no rights needed"),
     ("biscay/fig9", "fairness over short windows; no rights needed"),
     ("biscay/fig10", "a bottleneck that moves to the wire and back; no rights needed"),
+    (
+        "biscay/fig11b",
+        "BISCAY, BBR and CUBIC of this kernel over a private network with handovers; 7 min",
+    ),
     ("closed-loop", "controllers on modelled cells that grant what is asked for; no rights needed"),
     (
         "downlink",
