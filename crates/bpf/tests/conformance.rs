@@ -45,6 +45,7 @@ struct Step {
     lost: u32,
     inflight: u32,
     flows: u32,
+    link: u64,
     restart: bool,
     limited: bool,
     timeout: Timeout,
@@ -71,9 +72,10 @@ prop_compose! {
             prop_oneof![1 => 0..2u32, 5 => 2..9u32],
             prop_oneof![9 => Just(0u32), 1 => count(4)],
         ),
-        (e2e, shadow_pacing, shadow_cwnd, rtt_min_us, rtt_us, mss) in (
+        (e2e, shadow_pacing, link, shadow_cwnd, rtt_min_us, rtt_us, mss) in (
             number(10_000_000),
             number(10_000_000),
+            prop_oneof![1 => Just(0), 2 => number(20_000_000)],
             count(500),
             prop_oneof![20 => 20_000..60_000u32, 1 => count(60_000)],
             prop_oneof![20 => 20_000..400_000u32, 1 => count(60_000)],
@@ -98,7 +100,7 @@ prop_compose! {
         Step {
             pass_ns, bytes_per_sec, age_ns, silence_ns, served, valid, agreeing, other_flows, e2e,
             shadow_pacing, shadow_cwnd, rtt_min_us, rtt_us, mss, moves, behind, acked, lost,
-            inflight, flows, restart, limited, timeout,
+            inflight, flows, link, restart, limited, timeout,
         }
     }
 }
@@ -228,7 +230,7 @@ fn tell_knobs(told: &mut Told, knobs: &Knobs) {
 }
 
 /// Longs of `struct law_input` after the moment, and its ints, without what they say.
-const REST: ([u64; 16], [u32; 12]) = ([0; 16], [0; 12]);
+const REST: ([u64; 17], [u32; 12]) = ([0; 17], [0; 12]);
 
 fn tell_begin(told: &mut Told, knobs: &Knobs, now: HostInstant) {
     tell_knobs(told, knobs);
@@ -261,7 +263,7 @@ fn tell_step(
     told.longs(&[now.as_nanos(), step.bytes_per_sec, sampled_at, 0]);
     told.ints(&[u32::from(!step.served), u32::from(step.valid), step.agreeing]);
     told.ints(&[step.other_flows]);
-    told.longs(&[0, 0, 0, feed.heartbeat_at.as_nanos(), step.e2e, step.shadow_pacing]);
+    told.longs(&[0, 0, 0, feed.heartbeat_at.as_nanos(), step.e2e, step.shadow_pacing, step.link]);
     // The delivery rate and the pool are the other law's.
     told.longs(&[0; 5]);
     told.ints(&[0, step.shadow_cwnd, step.rtt_min_us, seen(step.rtt_us), step.mss]);
@@ -297,6 +299,7 @@ fn drive(knobs: &Knobs, steps: &[Step]) -> (Told, Vec<Answer>) {
             mss: step.mss,
             e2e: Rate::from_bytes_per_sec(step.e2e),
             flows: step.flows,
+            link: (step.link > 0).then(|| Rate::from_bytes_per_sec(step.link)),
             shadow_cwnd: step.shadow_cwnd,
             shadow_pacing: Rate::from_bytes_per_sec(step.shadow_pacing),
         };

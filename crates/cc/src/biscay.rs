@@ -140,6 +140,8 @@ pub struct Path {
     pub e2e: Rate,
     /// Active flows that share the link, this one included.
     pub flows: u32,
+    /// What the link carries for the whole device, IP, where the estimate is this flow's part of it already.
+    pub link: Option<Rate>,
     /// BBR's window in segments.
     pub shadow_cwnd: u32,
     /// BBR's pacing rate, payload.

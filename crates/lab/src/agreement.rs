@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -164,7 +165,8 @@ struct Real {
 }
 
 fn real(plan: &Plan, run: &Run) -> Result<Real, EmulateError> {
-    let (figures, ended) = emulate::whole(run, plan.program.clone(), PUNCTUALITY)?;
+    let never = AtomicBool::new(false);
+    let (figures, ended) = emulate::whole(run, plan.program.clone(), PUNCTUALITY, &never)?;
     let pace = &ended.report.pace;
     let kernel = Side {
         throughput_mbit_per_sec: figures[0].throughput_mbit_per_sec,

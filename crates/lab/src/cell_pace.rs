@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -176,8 +177,10 @@ fn measure(plan: &Plan, case: &Case) -> Result<Row, PaceError> {
     let fail = |source| PaceError::Emulate { case: case.name, source };
     let runs = case.text(plan.duration).runs()?;
     let load = emulate::load(&runs[0]).map_err(|wrong| fail(wrong.into()))?;
+    let never = AtomicBool::new(false);
     let (figures, ended) =
-        emulate::whole(&runs[0], plan.program.clone(), plan.overhead_percent).map_err(fail)?;
+        emulate::whole(&runs[0], plan.program.clone(), plan.overhead_percent, &never)
+            .map_err(fail)?;
     let report = &ended.report;
     let way = if case.way == "up" { &report.up } else { &report.down };
     let tallies = ended.modems.iter().filter_map(|modem| modem.tally);

@@ -16,6 +16,7 @@ use sounding_link::Method;
 pub use run::Trial;
 pub use scenario::{Pace, Scenario};
 pub use score::Score;
+pub(crate) use score::pearson;
 
 use crate::jobs;
 use run::Series;

@@ -17,6 +17,8 @@ use thiserror::Error;
 pub struct RadioLink {
     /// For people: where it comes from.
     pub name: String,
+    /// Which way it leads; of the device.
+    pub direction: Direction,
     /// Delivery opportunities of the direction under test.
     pub offered: Trace,
     /// The modem's byte stream.
@@ -76,23 +78,33 @@ impl RadioLink {
         let spread = &spread[loaded];
         let offered = Trace::from_millis(opportunities(spread))?;
         let duration = Duration::from_millis(offered.period_millis().into());
-        Ok(Self { name: name.into(), offered, capture, begin, duration })
+        Ok(Self { name: name.into(), direction, offered, capture, begin, duration })
     }
 
     /// A link that offers what a trace says, with a modelled modem that is granted just that.
     pub fn of_trace(name: &str, offered: Trace, duration: Duration) -> Self {
-        let mut bytes_per_ms = vec![0; duration.as_millis() as usize];
-        let period = offered.period_millis().max(1) as usize;
-        for start in (0..bytes_per_ms.len()).step_by(period) {
-            for &ms in offered.millis() {
-                if let Some(bytes) = bytes_per_ms.get_mut(start + ms as usize) {
-                    *bytes += OPPORTUNITY;
-                }
-            }
-        }
-        let share = Config::new(Direction::Uplink).ip_share_permille;
-        let capture = sounding_modem::uplink_capture(&bytes_per_ms, EPOCH, share);
-        Self { name: name.into(), offered, capture, begin: EPOCH, duration }
+        let direction = Direction::Uplink;
+        let share = Config::new(direction).ip_share_permille;
+        let mut link = Self {
+            name: name.into(),
+            direction,
+            offered,
+            capture: Vec::new(),
+            begin: EPOCH,
+            duration,
+        };
+        link.capture = sounding_modem::uplink_capture(&link.bytes_per_ms(), EPOCH, share);
+        link
+    }
+
+    /// The same link with a modem that is granted its mean all along; of uplinks only.
+    pub fn averaged(&self) -> Option<Self> {
+        let bytes_per_ms = self.bytes_per_ms();
+        let mean = bytes_per_ms.iter().sum::<u64>() / bytes_per_ms.len().max(1) as u64;
+        let share = Config::new(self.direction).ip_share_permille;
+        let steady = vec![mean; bytes_per_ms.len()];
+        let capture = sounding_modem::uplink_capture(&steady, self.begin, share);
+        (self.direction == Direction::Uplink).then(|| Self { capture, ..self.clone() })
     }
 
     /// A link made from a seed, with a modelled modem: a rate that wanders between 1 and 40 Mbit/s.
@@ -101,6 +113,20 @@ impl RadioLink {
         let offered = Trace::from_millis(opportunities(&spread))?;
         let name = format!("generated from seed {seed}");
         Ok(Self::of_trace(&name, offered, duration))
+    }
+
+    /// What the link offers in each millisecond of its duration.
+    pub fn bytes_per_ms(&self) -> Vec<u64> {
+        let mut bytes_per_ms = vec![0; self.duration.as_millis() as usize];
+        let period = self.offered.period_millis().max(1) as usize;
+        for start in (0..bytes_per_ms.len()).step_by(period) {
+            for &ms in self.offered.millis() {
+                if let Some(bytes) = bytes_per_ms.get_mut(start + ms as usize) {
+                    *bytes += OPPORTUNITY;
+                }
+            }
+        }
+        bytes_per_ms
     }
 
     /// What the link offers between two moments after its beginning.

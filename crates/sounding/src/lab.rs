@@ -86,8 +86,12 @@ enum Experiment {
     Biscay(versus::Args),
     #[command(name = "biscay/table1")]
     BiscayTable1(biscay::Args),
+    #[command(name = "biscay/fig5")]
+    BiscayFig5(biscay::Fig5Args),
     #[command(name = "biscay/fig6")]
     BiscayFig6(biscay::Args),
+    #[command(name = "biscay/fig7")]
+    BiscayFig7(biscay::Fig7Args),
     #[command(name = "biscay/fig8")]
     BiscayFig8(biscay::Args),
     #[command(name = "biscay/table2")]
@@ -96,6 +100,8 @@ enum Experiment {
     BiscayFig9(biscay::Args),
     #[command(name = "biscay/fig10")]
     BiscayFig10(biscay::Args),
+    #[command(name = "biscay/fig11b")]
+    BiscayFig11b(biscay::Fig11bArgs),
     ClosedLoop(closed_loop::Args),
     Downlink(downlink::Args),
     Bound(bound::Args),
@@ -165,11 +171,14 @@ impl Experiment {
             Self::Baselines(args) => baselines::run(args),
             Self::Biscay(args) => versus::run(args),
             Self::BiscayTable1(args) => biscay::run(Item::Table1, args),
+            Self::BiscayFig5(args) => biscay::fig5(args),
             Self::BiscayFig6(args) => biscay::run(Item::Fig6, args),
+            Self::BiscayFig7(args) => biscay::fig7(args),
             Self::BiscayFig8(args) => biscay::run(Item::Fig8, args),
             Self::BiscayTable2(args) => biscay::run(Item::Table2, args),
             Self::BiscayFig9(args) => biscay::run(Item::Fig9, args),
             Self::BiscayFig10(args) => biscay::run(Item::Fig10, args),
+            Self::BiscayFig11b(args) => biscay::fig11b(args),
             Self::ClosedLoop(args) => closed_loop::run(args),
             Self::Downlink(args) => downlink::run(args),
             Self::Bound(args) => bound::run(args),
@@ -193,11 +202,20 @@ const EXPERIMENTS: &[(&str, &str)] = &[
         "biscay/table1",
         "what BISCAY gains on eight algorithms over recorded links; no rights needed",
     ),
+    (
+        "biscay/fig5",
+        "rates by BISCAY's methods and by raw KPIs beside goodput; no rights needed; 1 min",
+    ),
     ("biscay/fig6", "how often a link has to be sampled; no rights needed"),
+    ("biscay/fig7", "resource blocks as two readers of a modem know them; no rights needed"),
     ("biscay/fig8", "throughput and delay of all algorithms by scenario; no rights needed"),
-    ("biscay/table2", "two and three flows on a device; no rights needed"),
+    ("biscay/table2", "one to three flows on a device; no rights needed"),
     ("biscay/fig9", "fairness over short windows; no rights needed"),
     ("biscay/fig10", "a bottleneck that moves to the wire and back; no rights needed"),
+    (
+        "biscay/fig11b",
+        "BISCAY, BBR and CUBIC of this kernel over a private network with handovers; 7 min",
+    ),
     ("closed-loop", "controllers on modelled cells that grant what is asked for; no rights needed"),
     (
         "downlink",

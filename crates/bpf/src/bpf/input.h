@@ -26,6 +26,7 @@ struct law_input {
 	__u64 heartbeat_at_ns;
 	__u64 e2e;		/* BBR's bandwidth filter, payload bytes/s */
 	__u64 shadow_pacing;	/* BBR's pacing, payload bytes/s */
+	__u64 link;		/* the device's, where the feed's is a part; or 0 */
 	__u64 rate;		/* delivered over about a round, payload bytes/s; 0: unknown */
 	struct share_pool pool;	/* what the flows of the link claim, this one hungry */
 	__u32 weight;		/* of this flow in it */

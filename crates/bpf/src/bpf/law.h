@@ -33,22 +33,24 @@ LAW_INLINE void law_init(struct sounding_law *st, __u64 now_ns, __u32 delivered)
 }
 
 /*
- * Our window: what the share carries in one RTT and the allowance. Three
- * quarters of it while asking whether a queue or the path makes the RTT.
+ * Our window: what the share carries in one RTT and the allowance, and its part
+ * of three bursts of the whole link: one each would make the queue longer by
+ * every flow that shares it. Three quarters of it while asking whether a queue
+ * or the path makes the RTT.
  */
 LAW_INLINE __u32 law_window(const volatile struct sounding_knobs *k, __u64 share,
-			    __u64 payload, __u32 rtt_us, __u32 mss, int asking)
+			    __u64 whole, __u32 rtt_us, __u32 mss, int asking)
 {
 	__u64 span_us = law_min(rtt_us, LAW_MAX_RTT_US) +
 			law_min(k->allowance_us, LAW_MAX_RTT_US);
-	__u64 segs = (share * span_us / 1000000 + mss + LAW_HEADERS - 1) /
-		     (mss + LAW_HEADERS);
-	__u64 burst = law_burst(payload, mss, 65535);
 	__u64 cap = law_max(law_min(k->max_cwnd, LAW_MAX_SEGS), LAW_FLOOR_CWND);
+	__u64 burst = law_burst(law_payload(whole, mss), mss, 65535);
+	__u64 packet = mss + LAW_HEADERS, bytes, segs;
 
 	if (!share)
 		return LAW_FLOOR_CWND;
-	segs = (segs + 3 * burst) * (asking ? 3 : 4) / 4;
+	bytes = share * span_us / 1000000 + 3 * burst * packet * share / whole;
+	segs = (bytes + packet - 1) / packet * (asking ? 3 : 4) / 4;
 	return law_min(law_max(segs, k->min_cwnd), cap);
 }
 
@@ -288,7 +290,9 @@ LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 	} else {
 		__u64 gain = law_min(k->pacing_gain_permille, LAW_MAX_GAIN);
 		__u32 rtt_us = law_max(in->rtt_min_us, st->longer_us);
-		__u64 cwnd = law_window(k, share, payload, rtt_us, mss, st->asking);
+		__u64 link = in->link ? in->link : in->feed.rate_bytes_per_sec;
+		__u64 whole = law_max(law_min(link, LAW_MAX_RATE), share);
+		__u64 cwnd = law_window(k, share, whole, rtt_us, mss, st->asking);
 		__u64 pacing = law_max(payload * gain / 1000, LAW_MIN_PACING);
 
 		/* Loss is no signal here; a timeout restarts, and soon is back. */

@@ -62,6 +62,7 @@ impl BiscayController {
             mss: u32::try_from(self.mss.count()).unwrap_or(u32::MAX),
             e2e: self.shadow.bandwidth(),
             flows: self.flows,
+            link: None,
             shadow_cwnd: self.segments(self.shadow.cwnd()),
             shadow_pacing: self.shadow.pacing_rate().unwrap_or_default(),
         }

@@ -48,11 +48,12 @@ struct Longer {
     until: HostInstant,
 }
 
-/// The flow's part of the link in bytes/s: of IP packets, and of payload.
+/// The flow's part of the link in bytes/s: of IP packets, and of payload; and what the link carries for all flows, IP.
 #[derive(Clone, Copy)]
 struct Share {
     link: u64,
     payload: u64,
+    whole: u64,
 }
 
 impl Biscay {
@@ -143,7 +144,8 @@ impl Biscay {
         // Without an RTT there is no product of bandwidth and delay to set.
         let usable = verdict.ok().filter(|_| rtt_min_us > 0).map(|estimate| {
             let link = estimate.rate.bytes_per_sec() / flows;
-            (estimate, Share { link, payload: payload(link, mss) })
+            let whole = path.link.unwrap_or(estimate.rate).bytes_per_sec().min(MAX_RATE).max(link);
+            (estimate, Share { link, payload: payload(link, mss), whole })
         });
         if let Some((_, share)) = usable {
             self.share = share.link;
@@ -304,8 +306,9 @@ impl Biscay {
     }
 }
 
-/// Our window in segments: what the share carries in one RTT and the allowance, and three bursts of what TCP hands
-/// down at once, a millisecond's worth each (Linux `sk_pacing_shift`; BBR budgets the same three).
+/// Our window in segments: what the share carries in one RTT and the allowance, and its part of three bursts of what TCP hands
+/// down at once at the rate of the whole link, a millisecond's worth each (Linux `sk_pacing_shift`; BBR budgets the same
+/// three). Three bursts for each flow would make the queue longer by every flow that shares the link.
 ///
 /// Three quarters of it while `asking`.
 fn window(knobs: &Knobs, share: Share, rtt_min_us: u64, mss: u64, asking: bool) -> u32 {
@@ -313,11 +316,13 @@ fn window(knobs: &Knobs, share: Share, rtt_min_us: u64, mss: u64, asking: bool) 
         return FLOOR_CWND;
     }
     let span_us = rtt_min_us.min(MAX_RTT_US) + micros(knobs.allowance).min(MAX_RTT_US);
-    let segs = (share.link * span_us / 1_000_000).div_ceil(mss + HEADERS);
-    let least = if share.payload < SLOW { 1 } else { 2 };
-    let quantum = ((share.payload >> 10).min(65_535) / mss).max(least);
+    let (payload, packet) = (payload(share.whole, mss), mss + HEADERS);
+    let least = if payload < SLOW { 1 } else { 2 };
+    let quantum = ((payload >> 10).min(65_535) / mss).max(least);
+    let bursts = 3 * quantum * packet * share.link / share.whole;
+    let segs = (share.link * span_us / 1_000_000 + bursts).div_ceil(packet);
     let cap = u64::from(knobs.max_cwnd).min(MAX_SEGS).max(u64::from(FLOOR_CWND));
-    let segs = (segs + 3 * quantum) * if asking { 3 } else { 4 } / 4;
+    let segs = segs * if asking { 3 } else { 4 } / 4;
     // The cap is at most 2^20.
     segs.max(u64::from(knobs.min_cwnd)).min(cap) as u32
 }

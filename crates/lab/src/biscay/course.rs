@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sounding_cc::oracle::Oracle;
 use sounding_cc::{Controller, Start};
+use sounding_kpi::Direction;
 use sounding_link::Bound;
 use sounding_sim::world::{Event, Flow, Listening, MakeController, Segment};
 use sounding_sim::{Device, Links, Network, PathConfig, Port, Wired, World};
@@ -88,8 +89,12 @@ pub(super) const ORACLE: &str = "oracle";
 pub(super) fn run(link: &RadioLink, course: &Course, entrants: &[Entrant<'_>]) -> Passage {
     let origin = HostInstant::default();
     let path = |schedule: Schedule| PathConfig { delay: course.delay, ..PathConfig::new(schedule) };
-    let up = path(Schedule::from(link.offered.clone()));
-    let down = path(Schedule::from(Steps::constant(WIDE)));
+    let there = path(Schedule::from(link.offered.clone()));
+    let back = path(Schedule::from(Steps::constant(WIDE)));
+    let (up, down) = match link.direction {
+        Direction::Uplink => (there, back),
+        Direction::Downlink => (back, there),
+    };
     match &course.wire {
         None => {
             let links = Links::one(&up, &down, origin);
@@ -112,23 +117,30 @@ fn send<N: Network<Segment>>(
     entrants: &[Entrant<'_>],
 ) -> Passage {
     let mut world = World::new(network, course.seed);
-    let port = Port::up(Device(0));
-    let mut listening = Listening::new(port);
+    let port = Port { device: Device(0), direction: link.direction };
+    // A sender elsewhere is told over the way back (BISCAY §5.4), and what it sends is as long on its way to the link.
+    let away = match link.direction {
+        Direction::Uplink => Duration::ZERO,
+        Direction::Downlink => course.delay,
+    };
+    let mut listening = Listening { latency: away, ..Listening::new(port) };
     if let Some(every) = course.every {
         listening.every = every;
     }
-    // The link was made from the grants: here they are its capacity by construction.
+    // The link was made from the grants, or both are of a flow that saturated it: they are its capacity.
     listening.estimator.assume = Some(Bound::Capacity);
     world.listen(listening);
     let offered = Arc::new(Schedule::from(link.offered.clone()));
     let flows = entrants.len() as u64;
+    // Nothing leaves a link in the millisecond in which it came.
+    let lead = away + Duration::from_millis(1);
     for entrant in entrants {
         let told =
             course.every.and_then(|every| sounding_cc::told_every(entrant.controller, every));
         let make: MakeController = match (told, sounding_cc::by_name(entrant.controller)) {
             (Some(make), _) => Box::new(move |start| make(start)),
             (None, Some(make)) => Box::new(make),
-            (None, None) => Box::new(oracle(Arc::clone(&offered), flows)),
+            (None, None) => Box::new(oracle(Arc::clone(&offered), flows, lead)),
         };
         let begins = HostInstant::default() + HEAD_START + entrant.begins;
         world.add_flow(Flow::bulk(port, make).begins(begins));
@@ -143,10 +155,9 @@ fn send<N: Network<Segment>>(
 fn oracle(
     offered: Arc<Schedule>,
     flows: u64,
+    lead: Duration,
 ) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static {
     move |start| {
-        // Nothing leaves a link in the millisecond in which it came.
-        let lead = Duration::from_millis(1);
         let (mss, all) = (start.mss.count(), start.mss.count() + start.headers.count());
         Box::new(Oracle::new(start, lead, move |until| {
             let carried = offered.capacity(Duration::ZERO, until - HostInstant::default());

@@ -42,6 +42,12 @@ pub struct Figures {
     pub jain_short: f64,
     /// What a tenth of those windows are below.
     pub jain_short_p10: f64,
+    /// What the link offers in the mean.
+    pub offered_mbit_per_sec: f64,
+    /// For how long it stands still at the worst.
+    pub longest_pause_ms: f64,
+    /// By how much what it carries in 100 ms differs from the 100 ms before, in percent of its mean.
+    pub change_percent: f64,
 }
 
 impl Figures {
@@ -77,7 +83,7 @@ impl Figures {
         }
         let mut short: Vec<f64> = shares.iter().filter_map(|shares| jain(shares)).collect();
         short.sort_by(f64::total_cmp);
-        let offered = link.capacity(from, until).count().max(1);
+        let offered = Offered::by(link, from, until);
         Some(Self {
             link: link.name.clone(),
             scenario,
@@ -85,12 +91,45 @@ impl Figures {
             flows,
             every_ms: None,
             throughput_mbit_per_sec: bytes as f64 * 8e-6 / span,
-            utilisation: bytes as f64 / offered as f64,
+            utilisation: bytes as f64 / offered.bytes.max(1) as f64,
             mean_ms: delays.iter().sum::<f64>() / delays.len() as f64,
             p95_ms: nearest_rank(&delays, 0.95),
             jain: jain(&whole)?,
             jain_short: short.iter().sum::<f64>() / short.len().max(1) as f64,
             jain_short_p10: nearest_rank(&short, 0.10),
+            offered_mbit_per_sec: offered.bytes as f64 * 8e-6 / span,
+            longest_pause_ms: offered.longest_pause_ms,
+            change_percent: offered.change_percent,
         })
+    }
+}
+
+/// What a link was like while flows were looked at.
+struct Offered {
+    bytes: u64,
+    longest_pause_ms: f64,
+    change_percent: f64,
+}
+
+impl Offered {
+    fn by(link: &RadioLink, from: Duration, until: Duration) -> Self {
+        let [from, until] = [from, until].map(|at| at.as_millis() as usize);
+        let all = link.bytes_per_ms();
+        let millis = &all[from.min(all.len())..until.min(all.len())];
+        let (mut pause, mut longest) = (0_u32, 0);
+        for bytes in millis {
+            pause = if *bytes == 0 { pause + 1 } else { 0 };
+            longest = longest.max(pause);
+        }
+        let tenths: Vec<u64> = millis.chunks_exact(100).map(|tenth| tenth.iter().sum()).collect();
+        let changes: u64 = tenths.windows(2).map(|pair| pair[0].abs_diff(pair[1])).sum();
+        let bytes: u64 = millis.iter().sum();
+        // As many changes as tenths but one: near enough of tens of seconds.
+        let carried = tenths.iter().sum::<u64>().max(1);
+        Self {
+            bytes,
+            longest_pause_ms: f64::from(longest),
+            change_percent: 100.0 * changes as f64 / carried as f64,
+        }
     }
 }

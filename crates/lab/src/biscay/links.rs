@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
+use sounding_cell::modem::ClockConfig;
+use sounding_kpi::Direction;
 use thiserror::Error;
 
 use crate::catalogue::{self, TraceFileError};
@@ -55,7 +57,20 @@ pub struct Entry {
     /// How it was recorded.
     pub scenario: Scenario,
     path: PathBuf,
+    modem: ModemLog,
 }
+
+/// What tells of a link.
+#[derive(Clone, Debug)]
+enum ModemLog {
+    /// A modelled modem that is granted just what the link offers.
+    Modelled,
+    /// What the modem wrote while the link was recorded.
+    Recorded { path: PathBuf, direction: Direction },
+}
+
+/// How a capture becomes the bytes of a modem, packed or not: the whole of it, or what is wrong with it.
+pub type ReadCapture<'a> = dyn Fn(&Path) -> Result<Vec<u8>, String> + Sync + 'a;
 
 /// Why there are no links.
 #[derive(Debug, Error)]
@@ -105,13 +120,14 @@ pub fn real(data: &Path) -> Result<Vec<Entry>, LinksError> {
         let scenario =
             if mobility.contains("static") { Scenario::Static } else { Scenario::Mobile };
         let name = file.rsplit('/').next().unwrap_or(&file).to_owned();
-        entries.push(Entry { name, scenario, path: data.join("traces").join(&file) });
+        let path = data.join("traces").join(&file);
+        entries.push(Entry { name, scenario, path, modem: ModemLog::Modelled });
     }
     entries.retain(|entry| entry.path.is_file());
     Ok(entries)
 }
 
-/// Both ways of each trace of a set.
+/// Both ways of each trace of a set, with the modem's logs of them.
 pub fn dataset(folder: &Path) -> Result<Vec<Entry>, LinksError> {
     #[derive(serde::Deserialize)]
     struct Manifest {
@@ -131,11 +147,13 @@ pub fn dataset(folder: &Path) -> Result<Vec<Entry>, LinksError> {
             (false, true) => Scenario::StaticOnPeak,
             (false, false) => Scenario::StaticOffPeak,
         };
-        for way in ["up", "down"] {
+        for (way, direction) in [("up", Direction::Uplink), ("down", Direction::Downlink)] {
+            let file = |ending: &str| folder.join(&made.name).join(format!("{way}.{ending}"));
             entries.push(Entry {
                 name: format!("{}.{way}", made.name),
                 scenario,
-                path: folder.join(&made.name).join(format!("{way}.trace")),
+                path: file("trace"),
+                modem: ModemLog::Recorded { path: file("qmdl.zst"), direction },
             });
         }
     }
@@ -163,8 +181,22 @@ pub fn chosen(
 }
 
 impl Entry {
-    /// The link, with a modelled modem that is granted just what it offers for so long.
-    pub fn open(&self, span: Duration) -> Result<RadioLink, LinksError> {
-        Ok(RadioLink::of_trace(&self.name, catalogue::trace(&self.path)?, span))
+    /// The link, and what its modem wrote for so long.
+    pub fn open(&self, span: Duration, read: &ReadCapture<'_>) -> Result<RadioLink, LinksError> {
+        let offered = catalogue::trace(&self.path)?;
+        let ModemLog::Recorded { path, direction } = &self.modem else {
+            return Ok(RadioLink::of_trace(&self.name, offered, span));
+        };
+        let capture = read(path)
+            .map_err(|error| LinksError::Format { path: path.display().to_string(), error })?;
+        Ok(RadioLink {
+            name: self.name.clone(),
+            direction: *direction,
+            offered,
+            capture,
+            // A set's modems are modelled, and their clocks without faults.
+            begin: ClockConfig::default().begins,
+            duration: span,
+        })
     }
 }

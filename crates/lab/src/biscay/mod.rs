@@ -1,22 +1,33 @@
-//! BISCAY's evaluation (§5.2, §5.3), item by item and in virtual time: what the paper has, what we have, and why that differs.
+//! BISCAY's evaluation (§5), item by item: what the paper has, what we have, and why that differs.
 //!
-//! Plans and the paper's figures are the files of `papers/biscay`. Flows go over links that are given, and what their modems
-//! would have written is the feed: the loop is open, as in the paper's emulator. `closed_loop` has the other.
+//! Plans and the paper's figures are the files of `papers/biscay`. In most of them flows go over links that are given, in
+//! virtual time, and what the links' modems would have written is the feed: the loop is open, as in the paper's emulator.
+//! `closed_loop` has the other. [`methods`] and [`views`] are about what a modem tells, [`private`] is this kernel over a
+//! modelled cell.
 
 mod course;
+mod distance;
 mod figures;
 mod item;
 mod links;
+mod methods;
 mod plan;
+mod private;
 mod scripted;
+mod tables;
+mod views;
 mod wire;
 
 use std::time::Duration;
 
+pub use distance::Distance;
 pub use figures::Figures;
-pub use item::{Item, Report};
-pub use links::{Entry, LinksError, Scenario, chosen, dataset, real};
+pub use item::{Expected, Gains, Item, Measured, Report};
+pub use links::{Entry, LinksError, ReadCapture, Scenario, chosen, dataset, real};
+pub use methods::{Methods, MethodsError, methods};
 pub use plan::Plan;
+pub use private::{Private, PrivateError, PrivateRun, private, private_page};
+pub use views::{View, ViewsError, views};
 pub use wire::{Crossing, crossings};
 
 use crate::jobs;
@@ -27,14 +38,24 @@ use course::{Course, Entrant};
 struct Setting<'a> {
     controller: &'a str,
     flows: usize,
-    every: Option<Duration>,
+    told: Told,
 }
 
-/// Everything that a plan names over these links on `jobs` threads; `progress` hears of each link that is done.
+/// When controllers are told of the link.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    AsByDaemon,
+    Every(Duration),
+    Once,
+}
+
+/// Everything that a plan names over these links on `jobs` threads; `read` opens what modems wrote, `progress` hears of each
+/// link that is done.
 pub fn measure(
     plan: &Plan,
     entries: &[Entry],
     jobs: usize,
+    read: &ReadCapture<'_>,
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Vec<Figures>, LinksError> {
     let mut done = 0;
@@ -42,38 +63,33 @@ pub fn measure(
         done += 1;
         progress(done, entries.len());
     };
-    let figures = jobs::each(entries, jobs, |entry| over(plan, entry), told)?;
+    let figures = jobs::each(entries, jobs, |entry| over(plan, entry, read), told)?;
     Ok(figures.into_iter().flatten().collect())
 }
 
-fn over(plan: &Plan, entry: &Entry) -> Result<Vec<Figures>, LinksError> {
-    let link = entry.open(plan.duration + Duration::from_secs(1))?;
+fn over(plan: &Plan, entry: &Entry, read: &ReadCapture<'_>) -> Result<Vec<Figures>, LinksError> {
+    let link = entry.open(plan.duration + Duration::from_secs(1), read)?;
     let mut figures = Vec::new();
     for setting in plan.settings() {
-        let entrants: Vec<Entrant<'_>> = (0..setting.flows)
+        let Setting { controller, flows, told } = setting;
+        let entrants: Vec<Entrant<'_>> = (0..flows)
             .map(|at| Entrant {
-                controller: setting.controller,
+                controller,
                 begins: plan.stagger * u32::try_from(at).unwrap_or(u32::MAX),
             })
             .collect();
-        let course = Course {
-            delay: plan.delay,
-            until: plan.duration,
-            every: setting.every,
-            wire: None,
-            seed: 1,
+        let every = if let Told::Every(every) = told { Some(every) } else { None };
+        let course = Course { delay: plan.delay, until: plan.duration, every, wire: None, seed: 1 };
+        let (name, passage) = match told {
+            Told::Once => {
+                let Some(averaged) = link.averaged() else { continue };
+                (format!("{controller} once"), course::run(&averaged, &course, &entrants))
+            }
+            _ => (controller.to_owned(), course::run(&link, &course, &entrants)),
         };
-        let passage = course::run(&link, &course, &entrants);
-        let measured = Figures::of(
-            &link,
-            entry.scenario,
-            setting.controller,
-            setting.flows,
-            &passage,
-            plan.duration,
-        );
+        let measured = Figures::of(&link, entry.scenario, &name, flows, &passage, plan.duration);
         figures.extend(measured.map(|figures| Figures {
-            every_ms: setting.every.map(|every| every.as_secs_f64() * 1e3),
+            every_ms: every.map(|every| every.as_secs_f64() * 1e3),
             ..figures
         }));
     }

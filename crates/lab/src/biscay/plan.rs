@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use sounding_cell::quantity as time;
 
-use super::Setting;
 use super::course::is_known;
+use super::{Setting, Told};
 
 /// See the module. Files of `papers/biscay`.
 #[derive(Clone, Debug, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Plan {
     /// Time between two estimates in milliseconds, one after the other; without, as the daemon has it.
     #[serde(default)]
     pub every_ms: Vec<u64>,
+    /// And once for `biscay`, which repeated often is the same as being told of the mean all along (BISCAY §5.2).
+    #[serde(default)]
+    pub once: bool,
     /// Propagation delay, each way.
     #[serde(deserialize_with = "time::duration")]
     pub delay: Duration,
@@ -56,12 +59,17 @@ impl Plan {
         for controller in &self.controllers {
             let told = matches!(controller.as_str(), "biscay" | "sounding");
             for &flows in &self.flows {
-                let setting = |every| Setting { controller, flows, every };
+                let setting = |told| Setting { controller, flows, told };
                 match told {
                     true if !self.every_ms.is_empty() => settings.extend(
-                        self.every_ms.iter().map(|&ms| setting(Some(Duration::from_millis(ms)))),
+                        self.every_ms
+                            .iter()
+                            .map(|&ms| setting(Told::Every(Duration::from_millis(ms)))),
                     ),
-                    _ => settings.push(setting(None)),
+                    _ => settings.push(setting(Told::AsByDaemon)),
+                }
+                if self.once && controller == "biscay" {
+                    settings.push(setting(Told::Once));
                 }
             }
         }

@@ -25,7 +25,7 @@ pub use figures::{FlowFigures, figures};
 pub use flows::Sent;
 use flows::Shape;
 pub use modems::{ModemPort, Served};
-pub use trial::load;
+pub use trial::{handovers, load};
 pub use whole::whole;
 
 /// How a plan is emulated, apart from what it says itself.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use sounding_cell::Event;
+use sounding_cell::event::Rrc;
 use sounding_sim::{Network, Port};
 use sounding_units::{Bytes, HostInstant};
 
@@ -22,16 +24,42 @@ const SIZE: Bytes = Bytes::new(1500);
 /// carries; 1 is a whole one. What moving the packets takes comes on top.
 pub fn load(run: &Run) -> Result<f64, Wrong> {
     let mut network: Built<()> = plan::network(&run.plan, &run.folder, run.seed)?;
+    let began = thread_cpu();
+    fill(&mut network, &Actors::new(&run.plan)?, SPAN, |_| {});
+    Ok((thread_cpu() - began).as_secs_f64() / SPAN.as_secs_f64())
+}
+
+/// How often the plan's devices go to another cell until its end, while its flows have all to send that they can.
+pub fn handovers(run: &Run) -> Result<usize, Wrong> {
+    let mut network: Built<()> = plan::network(&run.plan, &run.folder, run.seed)?;
+    let actors = Actors::new(&run.plan)?;
+    network.show(&actors.busy(), false);
+    let (mut count, mut events) = (0, Vec::new());
+    fill(&mut network, &actors, run.plan.duration, |network| {
+        network.drain_events(&mut events);
+        let gone = |event: &Event| matches!(event, Event::Rrc { change: Rrc::Handover { .. }, .. });
+        count += events.drain(..).filter(gone).count();
+    });
+    Ok(count)
+}
+
+/// So much of the network's own time, in which something waits at each port that a flow enters; `look` is called after each
+/// step.
+fn fill(
+    network: &mut Built<()>,
+    actors: &Actors,
+    span: Duration,
+    mut look: impl FnMut(&mut Built<()>),
+) {
     let mut waiting: Vec<(Port, u64)> = Vec::new();
-    for flow in Actors::new(&run.plan)?.flows {
+    for flow in &actors.flows {
         if !waiting.iter().any(|(port, _)| *port == flow.port) {
             waiting.push((flow.port, 0));
         }
     }
     let origin = HostInstant::default();
-    let began = thread_cpu();
     let mut now = origin;
-    while now - origin < SPAN {
+    while now - origin < span {
         for (port, inside) in &mut waiting {
             while *inside < WAITING {
                 network.handle_packet(now, *port, SIZE, ());
@@ -49,8 +77,8 @@ pub fn load(run: &Run) -> Result<f64, Wrong> {
             }
         }
         while network.poll_diag().is_some() {}
+        look(network);
     }
-    Ok((thread_cpu() - began).as_secs_f64() / SPAN.as_secs_f64())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use sounding_emu::monotonic_now;
 use sounding_modem::{Behaviour, Place};
@@ -8,12 +9,13 @@ use sounding_modem::{Behaviour, Place};
 use super::{EmulateError, Emulated, Ended, FlowFigures, Settings, Users, figures};
 use crate::plan::Run;
 
-/// Runs a plan from beginning to end, its modems on ptys, `program` as daemon for BISCAY, with so much of a core for
-/// punctuality.
+/// Runs a plan from beginning to end, or until `stop` rises, its modems on ptys, `program` as daemon for BISCAY, with so much
+/// of a core for punctuality.
 pub fn whole(
     run: &Run,
     program: PathBuf,
     overhead_percent: u8,
+    stop: &AtomicBool,
 ) -> Result<(Vec<FlowFigures>, Ended), EmulateError> {
     let settings = Settings {
         users: Users::Flows { program },
@@ -22,9 +24,12 @@ pub fn whole(
         overhead_percent,
     };
     let emulated = Emulated::start(run, &settings)?;
-    let sent = emulated.send(&AtomicBool::new(false))?;
+    let sent = emulated.send(stop)?;
     // What the last packets do still belongs to the plan, up to its end.
-    thread::sleep(emulated.emulation().started() + run.plan.duration - monotonic_now());
+    let end = emulated.emulation().started() + run.plan.duration;
+    while monotonic_now() < end && !stop.load(Ordering::Relaxed) {
+        thread::sleep((end - monotonic_now()).min(Duration::from_millis(10)));
+    }
     let ended = emulated.stop()?;
     Ok((figures(&run.plan, &ended.report, &sent), ended))
 }

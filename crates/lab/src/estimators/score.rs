@@ -108,7 +108,7 @@ fn errors(pairs: &[(f64, f64)]) -> Option<Vec<f64>> {
 }
 
 /// Pearson's correlation; `None` where one side never changes.
-pub(super) fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
+pub(crate) fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     let n = pairs.len() as f64;
     let mean = |pick: fn(&(f64, f64)) -> f64| pairs.iter().map(pick).sum::<f64>() / n;
     let (x, y) = (mean(|pair| pair.0), mean(|pair| pair.1));

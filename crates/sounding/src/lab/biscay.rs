@@ -1,16 +1,22 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_lab::biscay::{Item, Plan, Report, chosen, crossings, dataset, measure, real};
+use sounding_lab::biscay::{
+    Item, Methods, Plan, Private, PrivateRun, Report, chosen, crossings, dataset, measure, methods,
+    private, private_page, real, views,
+};
 use sounding_lab::provenance::Begun;
 
 use super::Output;
+use crate::{input, signals, sim};
 
 /// An item of BISCAY's evaluation in virtual time: the paper's figures, ours, and why they differ
 ///
-/// Over public recordings of LTE, or over a set that `sounding lab dataset` made; the plan is that of papers/biscay.
+/// Over public recordings of LTE, or over a set that `sounding lab dataset` made, whose own Diag logs are then what is told of
+/// each link; the plan is that of papers/biscay.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Folder of a set of traces instead of the recordings
@@ -53,12 +59,12 @@ pub(super) fn run(item: Item, args: Args) -> miette::Result<ExitCode> {
         return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
     }
     let begun = Begun::now();
-    let jobs = args.jobs.map_or_else(crate::sim::processors, usize::from);
-    let (mut figures, mut over_wires) = (Vec::new(), Vec::new());
-    match &plan.wire {
+    let jobs = args.jobs.map_or_else(sim::processors, usize::from);
+    let report = match &plan.wire {
         Some(wire) => {
             let wire = wire.parse().into_diagnostic()?;
-            over_wires = crossings(&plan, &wire).into_diagnostic()?;
+            let crossings = crossings(&plan, &wire).into_diagnostic()?;
+            Report::of_wires(item, &plan, crossings, begun.end())
         }
         None => {
             let (entries, folder) = match &args.dataset {
@@ -68,17 +74,144 @@ pub(super) fn run(item: Item, args: Args) -> miette::Result<ExitCode> {
             let entries =
                 chosen(entries.into_diagnostic()?, folder, args.links.as_deref(), args.most)
                     .into_diagnostic()?;
+            let read =
+                |path: &std::path::Path| input::capture(path).map_err(|error| error.to_string());
             let progress = |done: usize, all: usize| {
                 if done.is_multiple_of(all.div_ceil(20)) {
                     eprintln!("{done} of {all} links");
                 }
             };
-            figures = measure(&plan, &entries, jobs, progress).into_diagnostic()?;
+            let figures = measure(&plan, &entries, jobs, &read, progress).into_diagnostic()?;
+            Report::of_links(item, &plan, figures, begun.end())
         }
-    }
-    let report = Report::new(item, &plan, figures, over_wires, begun.end()).into_diagnostic()?;
+    };
+    write(&report.into_diagnostic()?, &args.output)
+}
+
+fn write(report: &Report, output: &Output) -> miette::Result<ExitCode> {
     let text = report.to_string();
     let page = format!("{text}\n{}", report.provenance);
-    args.output.write(&text, &page, &report)?;
+    output.write(&text, &page, report)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How well rates by BISCAY's methods and raw KPIs go with goodput, over modelled links: the paper's figure, ours, and why
+/// they differ
+#[derive(clap::Args)]
+pub(super) struct Fig5Args {
+    /// Only links whose name contains this, as `sounding lab run estimators` calls them
+    #[arg(long, value_name = "TEXT")]
+    links: Option<String>,
+
+    /// Runs over each link, each at another place with another crowd
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: Option<u64>,
+
+    /// How long each flow sends, of which 22s are learnt from
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    duration: Option<Duration>,
+
+    /// Runs at once; as many as this machine has processors unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) fn fig5(args: Fig5Args) -> miette::Result<ExitCode> {
+    let plan: Methods = toml::from_str(Item::Fig5.plan()).into_diagnostic()?;
+    let plan = Methods {
+        links: args.links.unwrap_or(plan.links),
+        seeds: args.seeds.unwrap_or(plan.seeds),
+        duration: args.duration.unwrap_or(plan.duration),
+        ..plan
+    };
+    if plan.duration < sounding_lab::estimators::SHORTEST {
+        return Err(miette::miette!("--duration is at least 30s: 22s are learnt from"));
+    }
+    let jobs = args.jobs.map_or_else(sim::processors, usize::from);
+    let report = methods(&plan, jobs, |line| eprintln!("{line}")).into_diagnostic()?;
+    write(&report, &args.output)
+}
+
+/// Resource blocks as they are, and as two readers of the modem know them: the paper's figure, ours, and why they differ
+#[derive(clap::Args)]
+pub(super) struct Fig7Args {
+    /// How long to look, if not as the plan has it
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    duration: Option<Duration>,
+
+    /// Of the network, if not as the plan has it
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) fn fig7(args: Fig7Args) -> miette::Result<ExitCode> {
+    if args.duration.is_some_and(|duration| duration < SHORTEST) {
+        return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
+    }
+    let report = views(args.duration, args.seed).into_diagnostic()?;
+    write(&report, &args.output)
+}
+
+/// BISCAY, BBR and CUBIC of this kernel over a private network in real time, handovers and all: the paper's figure, ours, and
+/// why they differ
+///
+/// The network is a modelled cell with two base stations between namespaces; its modem is on a pty, which a daemon reads for
+/// BISCAY. Needs root. Ctrl-C ends what is under way, puts everything back and prints what was measured until then.
+#[derive(clap::Args)]
+pub(super) struct Fig11bArgs {
+    /// Runs of each algorithm with each seed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    reps: u32,
+
+    /// Seeds of the network, counted from 1, if not as many as the plan has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: Option<u32>,
+
+    /// How long each flow sends, if not as the plan has it; its first 3s are not measured
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    duration: Option<Duration>,
+
+    /// Folder for a report page with boxes and distributions
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) fn fig11b(args: Fig11bArgs) -> miette::Result<ExitCode> {
+    if args.duration.is_some_and(|duration| duration < SHORTEST) {
+        return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
+    }
+    // Before anything is started, so that no signal finds a half-made emulation.
+    let stop = signals::stop_flag().into_diagnostic()?;
+    let plan = Private {
+        duration: args.duration,
+        seeds: args.seeds,
+        reps: args.reps,
+        program: std::env::current_exe().into_diagnostic()?,
+    };
+    let progress = |run: &PrivateRun| {
+        eprintln!(
+            "{}, seed {}: {:.2} Mbit/s, p95 {:.0} ms",
+            run.controller, run.seed, run.throughput_mbit_per_sec, run.p95_ms
+        );
+    };
+    let (report, complete) = private(&plan, &stop, progress).into_diagnostic()?;
+    write(&report, &args.output)?;
+    if let Some(folder) = &args.out {
+        private_page(&report).write(folder).into_diagnostic()?;
+        eprintln!("report: {}", folder.join("report.html").display());
+    }
+    if !complete && stop.load(Ordering::Relaxed) {
+        eprintln!("sounding: interrupted: what is above is of the runs that were finished");
+        return Ok(ExitCode::from(130));
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,12 +8,26 @@ use super::super::*;
 enum Event {
     Pass(u64),
     Beat,
-    Publish { bits: u64, lead_ns: i64, served: bool, other_flows: u32, agreeing: u32 },
+    Publish {
+        bits: u64,
+        lead_ns: i64,
+        served: bool,
+        other_flows: u32,
+        agreeing: u32,
+    },
     Withdraw,
     Ack(Ack),
     Restart,
     Timeout(bool),
-    Path { rtt_min: Option<u32>, mss: u32, e2e: u64, flows: u32, cwnd: u32, pacing: u64 },
+    Path {
+        rtt_min: Option<u32>,
+        mss: u32,
+        e2e: u64,
+        flows: u32,
+        link: Option<u64>,
+        cwnd: u32,
+        pacing: u64,
+    },
 }
 
 /// Mostly plausible, at times anything.
@@ -60,9 +74,9 @@ fn event() -> impl Strategy<Value = Event> {
         8 => ack().prop_map(Event::Ack),
         1 => Just(Event::Restart),
         1 => any::<bool>().prop_map(Event::Timeout),
-        2 => (proptest::option::of(count(200_000)), count(9_000), number(20_000_000), count(20), count(500), number(20_000_000))
-            .prop_map(|(rtt_min, mss, e2e, flows, cwnd, pacing)| {
-                Event::Path { rtt_min, mss, e2e, flows, cwnd, pacing }
+        2 => (proptest::option::of(count(200_000)), count(9_000), number(20_000_000), count(20), proptest::option::of(number(100_000_000)), count(500), number(20_000_000))
+            .prop_map(|(rtt_min, mss, e2e, flows, link, cwnd, pacing)| {
+                Event::Path { rtt_min, mss, e2e, flows, link, cwnd, pacing }
             }),
     ]
 }
@@ -83,6 +97,7 @@ proptest! {
             mss: 1448,
             e2e: Rate::ZERO,
             flows: 1,
+            link: None,
             shadow_cwnd: 10,
             shadow_pacing: Rate::from_bits_per_sec(1_000_000),
         };
@@ -104,12 +119,13 @@ proptest! {
                     timeout = if undone { Timeout::Undone } else { Timeout::Fired };
                     None
                 }
-                Event::Path { rtt_min, mss, e2e, flows, cwnd, pacing } => {
+                Event::Path { rtt_min, mss, e2e, flows, link, cwnd, pacing } => {
                     path = Path {
                         rtt_min: rtt_min.map(|us| Duration::from_micros(u64::from(us))),
                         mss,
                         e2e: Rate::from_bits_per_sec(e2e),
                         flows,
+                        link: link.map(Rate::from_bits_per_sec),
                         shadow_cwnd: cwnd,
                         shadow_pacing: Rate::from_bits_per_sec(pacing),
                     };

@@ -248,6 +248,7 @@ impl Drive {
             mss: MSS,
             e2e: Rate::from_bytes_per_sec(self.e2e),
             flows: world_flows(&self.world),
+            link: None,
             shadow_cwnd: (2 * self.e2e * base_us / 1_000_000 / u64::from(MSS)).max(10) as u32 + 6,
             shadow_pacing: Rate::from_bytes_per_sec((self.e2e * 5 / 4).max(250_000)),
         };

@@ -57,6 +57,7 @@ impl Rounds {
             mss: 1448,
             e2e: Rate::from_bits_per_sec(trip.e2e * 1_000_000),
             flows: 1,
+            link: None,
             shadow_cwnd: 77,
             shadow_pacing: Rate::from_bits_per_sec(8_000_000),
         };

@@ -17,6 +17,7 @@ fn path() -> Path {
         mss: 1448,
         e2e: Rate::from_bits_per_sec(30_000_000),
         flows: 1,
+        link: None,
         shadow_cwnd: 33,
         shadow_pacing: Rate::from_bits_per_sec(7_000_000),
     }
@@ -41,6 +42,21 @@ fn the_window_is_the_share_in_one_rtt_and_the_allowance_and_three_bursts() {
     assert_eq!(command.cwnd, 150 + 3 * 2);
     // 1448 of 1500 bytes are payload, and a percent is left to drain what queue there is.
     assert_eq!(command.pacing, Rate::from_bits_per_sec(28_670_400));
+}
+
+#[test]
+fn flows_that_share_a_link_have_no_more_in_flight_together_than_one_alone() {
+    let (_, alone) = after(&fresh(30), &path());
+    for flows in 2..=6 {
+        let (_, each) = after(&fresh(30), &Path { flows, ..path() });
+        // Each rounds up to a whole segment.
+        assert!(each.cwnd * flows < alone.cwnd + flows, "{flows} flows of {}", each.cwnd);
+    }
+    // As the kernel tells it, which has divided already.
+    let link = Some(Rate::from_bits_per_sec(30_000_000));
+    let (_, part) = after(&fresh(10), &Path { link, ..path() });
+    let (_, third) = after(&fresh(30), &Path { flows: 3, ..path() });
+    assert_eq!(part.cwnd, third.cwnd);
 }
 
 #[test]

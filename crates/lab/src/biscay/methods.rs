@@ -1,0 +1,102 @@
+//! How well the rates by both of BISCAY's methods, and raw KPIs, go with goodput (BISCAY §5.2, Fig. 5): [`estimators`] over
+//! the links that the paper's figure is about.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use sounding_cell::config::InvalidConfig;
+use sounding_cell::quantity as time;
+use thiserror::Error;
+
+use super::item::{Item, Measured, Report};
+use crate::estimators::{self, Row, Scenario, TRIALS, Trial};
+use crate::provenance::Begun;
+
+/// The item's plan: a file of `papers/biscay`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Methods {
+    /// For people.
+    pub about: String,
+    /// Links whose name contains this, as `sounding lab run estimators` calls them.
+    pub links: String,
+    /// Runs over each, at other places and in other company.
+    pub seeds: u64,
+    /// How long each takes; the raw KPIs learn from the first 22 s.
+    #[serde(deserialize_with = "time::duration")]
+    pub duration: Duration,
+}
+
+/// Why there is no table.
+#[derive(Debug, Error)]
+pub enum MethodsError {
+    /// A link cannot be.
+    #[error(transparent)]
+    Cell(#[from] InvalidConfig),
+    /// No link is called so.
+    #[error("no link is called {0:?}; there are {1}")]
+    Nothing(String, String),
+    /// The paper's figures are none: an error of this program.
+    #[error(transparent)]
+    Expected(#[from] toml::de::Error),
+}
+
+/// The item over these links, on `jobs` threads; `progress` hears of each run.
+pub fn methods(
+    plan: &Methods,
+    jobs: usize,
+    progress: impl Fn(&str),
+) -> Result<Report, MethodsError> {
+    let begun = Begun::now();
+    let mut scenarios = Scenario::all();
+    scenarios.retain(|scenario| scenario.name().contains(&plan.links));
+    if scenarios.is_empty() {
+        let names: Vec<String> = Scenario::all().iter().map(Scenario::name).collect();
+        return Err(MethodsError::Nothing(plan.links.clone(), names.join(", ")));
+    }
+    let links: Vec<String> = scenarios.iter().map(Scenario::name).collect();
+    let (seeds, duration) = (plan.seeds, plan.duration);
+    let runs = estimators::Plan { scenarios, seeds, duration, jobs };
+    let comparison = estimators::run(&runs, progress)?;
+    let trials: Vec<&Trial> = TRIALS.iter().filter(|trial| is_in_figure(trial)).collect();
+    let rows = trials.iter().map(|trial| {
+        let r = |link: &String| comparison.score(link, trial)?.pearson_r;
+        let cells = links.iter().map(|link| r(link).map_or("-".into(), |r| format!("{r:.3}")));
+        (trial.name(), cells.collect())
+    });
+    let rows = (links.clone(), rows.collect());
+    let names: Vec<String> = trials.iter().map(|trial| trial.name()).collect();
+    let measured: Vec<Row> =
+        comparison.rows.into_iter().filter(|row| names.contains(&row.method)).collect();
+    let expected = Item::Fig5.expected()?;
+    Ok(Report::new(&plan.about, expected, rows, Measured::Methods(measured), begun.end()))
+}
+
+/// Whether the paper has it in its figure: both its methods, and raw KPIs.
+fn is_in_figure(trial: &Trial) -> bool {
+    use sounding_link::Method::{Formula, Grants, Mcs, Prb, Rsrp};
+    matches!(trial.method, Grants | Formula | Prb | Mcs | Rsrp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_methods_go_with_goodput_and_better_than_every_raw_kpi() {
+        let plan: Methods = toml::from_str(Item::Fig5.plan()).expect("a plan");
+        let plan = Methods {
+            links: "lte.uplink.drive".into(),
+            seeds: 1,
+            duration: Duration::from_secs(32),
+            ..plan
+        };
+        let report = methods(&plan, 1, |_| {}).expect("it runs");
+        let r = |at: usize| report.rows[at].1[0].parse::<f64>().expect("a correlation");
+        assert_eq!(report.rows.len(), 5);
+        assert!(r(0) > 0.95 && r(1) > 0.95, "{report}");
+        assert!((2..5).all(|raw| r(raw) < r(0).min(r(1))), "{report}");
+        let unknown = Methods { links: "5g".into(), ..plan };
+        assert!(methods(&unknown, 1, |_| {}).is_err());
+    }
+}

@@ -1,0 +1,230 @@
+//! The rows of each item.
+
+use std::collections::BTreeMap;
+
+use super::item::{Expected, Gains};
+use super::links::Scenario;
+use super::{Crossing, Figures, Plan};
+use crate::metrics::nearest_rank;
+
+/// Names of the columns after the row's and the paper's; rows by name, and what we have.
+pub(super) type Rows = (Vec<String>, Vec<(String, Vec<String>)>);
+
+pub(super) fn columns<const N: usize>(names: [&str; N]) -> Vec<String> {
+    names.map(str::to_owned).to_vec()
+}
+
+fn mean<'a>(figures: impl Iterator<Item = &'a Figures>, of: impl Fn(&Figures) -> f64) -> f64 {
+    let values: Vec<f64> = figures.map(of).collect();
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// How far a gain may stay below the paper's and still be the same finding: of throughput, and in percent of a delay.
+/// Chosen.
+const SHORT_OF_THROUGHPUT: f64 = 0.05;
+const SHORT_OF_SAVING: f64 = 10.0;
+
+impl Gains {
+    /// What `ours` gains on `theirs`, by the means over all links.
+    fn of(figures: &[Figures], ours: &str, theirs: &str) -> Self {
+        let of = |name: &str, value: fn(&Figures) -> f64| {
+            mean(figures.iter().filter(|figures| figures.controller == name), value)
+        };
+        let saved =
+            |value: fn(&Figures) -> f64| 100.0 * (1.0 - of(ours, value) / of(theirs, value));
+        let throughput: fn(&Figures) -> f64 = |figures| figures.throughput_mbit_per_sec;
+        Self {
+            throughput: of(ours, throughput) / of(theirs, throughput),
+            mean: saved(|figures| figures.mean_ms),
+            tail: saved(|figures| figures.p95_ms),
+        }
+    }
+
+    /// The median over links of what `ours` gains on `theirs` over each.
+    fn median(figures: &[Figures], ours: &str, theirs: &str) -> Self {
+        let links: BTreeMap<&str, Vec<Figures>> =
+            figures.iter().fold(BTreeMap::new(), |mut links, one| {
+                links.entry(one.link.as_str()).or_default().push(one.clone());
+                links
+            });
+        let all: Vec<Self> = links.values().map(|link| Self::of(link, ours, theirs)).collect();
+        let median = |value: fn(&Self) -> f64| {
+            let mut values: Vec<f64> = all.iter().map(value).filter(|v| v.is_finite()).collect();
+            values.sort_by(f64::total_cmp);
+            if values.is_empty() { f64::NAN } else { nearest_rank(&values, 0.5) }
+        };
+        Self {
+            throughput: median(|gains| gains.throughput),
+            mean: median(|gains| gains.mean),
+            tail: median(|gains| gains.tail),
+        }
+    }
+
+    /// What of the paper's gains is not reached.
+    pub(super) fn short_of(self, paper: Self) -> Vec<&'static str> {
+        let mut short = Vec::new();
+        if self.throughput < paper.throughput - SHORT_OF_THROUGHPUT {
+            short.push("throughput");
+        }
+        if self.mean < paper.mean - SHORT_OF_SAVING {
+            short.push("mean delay");
+        }
+        if self.tail < paper.tail - SHORT_OF_SAVING {
+            short.push("tail delay");
+        }
+        short
+    }
+}
+
+pub(super) fn gains(
+    figures: &[Figures],
+    plan: &Plan,
+    expected: &Expected,
+    misses: &mut Vec<String>,
+) -> Rows {
+    let others = plan.controllers.iter().filter(|name| *name != "biscay" && *name != "oracle");
+    let rows = others.map(|name| {
+        let biscay = Gains::of(figures, "biscay", name);
+        let ours = match name.as_str() {
+            "sounding" => "-".into(),
+            _ => Gains::of(figures, "sounding", name).to_string(),
+        };
+        let verdict = match expected.gains.get(name).map(|paper| biscay.short_of(*paper)) {
+            None => "-".into(),
+            Some(short) if short.is_empty() => "holds".into(),
+            Some(short) => {
+                let what = short.join(", ");
+                let cause = expected.causes.get(name).map_or("no cause known", String::as_str);
+                misses.push(format!("{name}, {what}: {cause}"));
+                format!("MISS: {what}")
+            }
+        };
+        let by_link = Gains::median(figures, "biscay", name).to_string();
+        (name.clone(), vec![biscay.to_string(), verdict, by_link, ours])
+    });
+    (columns(["biscay", "", "median link", "sounding"]), rows.collect())
+}
+
+pub(super) fn sampling(figures: &[Figures]) -> Rows {
+    let mut rows: BTreeMap<(String, u64), Vec<&Figures>> = BTreeMap::new();
+    for one in figures {
+        let every = one.every_ms.map_or(0, |every| every as u64);
+        rows.entry((one.controller.clone(), every)).or_default().push(one);
+    }
+    let rows = rows.into_iter().map(|((controller, every), those)| {
+        let name = match every {
+            0 => controller,
+            every => format!("{controller} {every} ms"),
+        };
+        let of = |value: fn(&Figures) -> f64| mean(those.iter().copied(), value);
+        let cells = vec![
+            format!("{:.2}", of(|figures| figures.throughput_mbit_per_sec)),
+            format!("{:.0}", of(|figures| figures.mean_ms)),
+            format!("{:.0}", of(|figures| figures.p95_ms)),
+        ];
+        (name, cells)
+    });
+    (columns(["Mbit/s", "mean ms", "p95 ms"]), rows.collect())
+}
+
+pub(super) fn scenarios(figures: &[Figures], plan: &Plan) -> Rows {
+    let mut kinds: Vec<Scenario> = figures.iter().map(|figures| figures.scenario).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let mut rows = Vec::new();
+    for kind in kinds {
+        for name in &plan.controllers {
+            let those =
+                figures.iter().filter(|one| one.scenario == kind && one.controller == *name);
+            let those: Vec<&Figures> = those.collect();
+            let spread = |value: fn(&Figures) -> f64, digits: usize| {
+                let mut values: Vec<f64> = those.iter().map(|one| value(one)).collect();
+                values.sort_by(f64::total_cmp);
+                if values.is_empty() {
+                    return "-".to_owned();
+                }
+                let at = |quantile| nearest_rank(&values, quantile);
+                format!("{:.digits$} ({:.digits$}-{:.digits$})", at(0.5), at(0.25), at(0.75))
+            };
+            let cells = vec![
+                spread(|one| one.throughput_mbit_per_sec, 1),
+                spread(|one| one.utilisation * 100.0, 0),
+                spread(|one| one.mean_ms, 0),
+                spread(|one| one.p95_ms, 0),
+            ];
+            rows.push((format!("{} {name}", kind.name()), cells));
+        }
+    }
+    (columns(["Mbit/s (quartiles)", "used %", "mean ms", "p95 ms"]), rows)
+}
+
+pub(super) fn several(figures: &[Figures]) -> Rows {
+    let mut rows: BTreeMap<(usize, bool, String), Vec<&Figures>> = BTreeMap::new();
+    for one in figures {
+        let key = (one.flows, !one.scenario.is_mobile(), one.controller.clone());
+        rows.entry(key).or_default().push(one);
+    }
+    let p95 = |those: &[&Figures]| mean(those.iter().copied(), |one| one.p95_ms);
+    let rows = rows.iter().map(|((flows, still, controller), those)| {
+        let (flows, still) = (*flows, *still);
+        let of = |value: fn(&Figures) -> f64| mean(those.iter().copied(), value);
+        let alone = rows.get(&(1, still, controller.clone()));
+        let more = alone.map(|alone| format!("{:+.1}", p95(those) - p95(alone)));
+        let mobility = if still { "static" } else { "mobile" };
+        let each = of(|one| one.throughput_mbit_per_sec) / flows as f64;
+        let cells = vec![
+            format!("{each:.2}"),
+            format!("{:.1}", of(|one| one.mean_ms)),
+            format!("{:.1}", of(|one| one.p95_ms)),
+            more.unwrap_or_else(|| "-".into()),
+            format!("{:.3}", of(|one| one.jain_short)),
+        ];
+        (format!("{flows} {mobility} {controller}"), cells)
+    });
+    let names = ["Mbit/s each", "mean ms", "p95 ms", "beyond one flow's", "Jain 500 ms"];
+    (columns(names), rows.collect())
+}
+
+pub(super) fn fairness(figures: &[Figures], plan: &Plan) -> Rows {
+    let rows = plan.controllers.iter().map(|name| {
+        let of = |value: fn(&Figures) -> f64| {
+            mean(figures.iter().filter(|one| one.controller == *name), value)
+        };
+        let cells = [of(|one| one.jain), of(|one| one.jain_short), of(|one| one.jain_short_p10)];
+        (name.clone(), cells.map(|index| format!("{index:.3}")).to_vec())
+    });
+    (columns(["over the run", "500 ms, mean", "500 ms, lowest tenth"]), rows.collect())
+}
+
+pub(super) fn wire(crossings: &[Crossing]) -> Rows {
+    let rows = crossings.iter().map(|one| {
+        let ms = |value: Option<f64>| match value {
+            Some(ms) => format!("{ms:.0}"),
+            None => "never".into(),
+        };
+        let cells = vec![
+            ms(one.found_ms),
+            one.found_ms.map_or_else(|| "-".into(), |_| ms(one.back_ms)),
+            one.changes.to_string(),
+            format!("{:.0}", one.used * 100.0),
+            format!("{:.0}", one.queueing_p95_ms),
+        ];
+        let over = if one.cell { "cell" } else { "given link" };
+        (format!("{} {:.0} Mbit/s, {over}", one.controller, one.wire_mbit_per_sec), cells)
+    });
+    (columns(["found ms", "back ms", "changes", "used %", "p95 ms"]), rows.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gain_that_is_less_than_the_papers_is_a_miss_and_one_that_is_more_is_none() {
+        let paper = Gains { throughput: 1.03, mean: 58.5, tail: 41.2 };
+        let more = Gains { throughput: 1.2, mean: 90.0, tail: 80.0 };
+        assert_eq!(more.short_of(paper), Vec::<&str>::new());
+        let less = Gains { throughput: 0.97, mean: 50.0, tail: 31.0 };
+        assert_eq!(less.short_of(paper), ["throughput", "tail delay"]);
+    }
+}

@@ -1,0 +1,197 @@
+//! `sounding lab run biscay/…` as a user meets it. What needs root says so and passes without it.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value as Json;
+use sounding_testdata::{may_emulate, steadily};
+
+fn lab(arguments: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
+    command.arg("lab").args(arguments);
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    let output = lab(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn json(output: &Output) -> Json {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_set_of_traces_is_replayed_with_the_logs_of_its_own_modems_both_ways() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().to_str().unwrap();
+    run(&["dataset", set, "--traces", "2", "--duration", "7s"]);
+    let output = run(&[
+        "run",
+        "biscay/table1",
+        "--dataset",
+        set,
+        "--duration",
+        "6s",
+        "--links",
+        "lte",
+        "--json",
+    ]);
+    let report = json(&output);
+    let figures = report["figures"].as_array().unwrap();
+    let of = |link: &str, controller: &str, figure: &str| {
+        let its = |one: &&Json| {
+            one["link"].as_str().unwrap().ends_with(link) && one["controller"] == controller
+        };
+        figures.iter().find(its).unwrap()[figure].as_f64().unwrap()
+    };
+    for way in ["up", "down"] {
+        let used = |controller| of(way, controller, "utilisation");
+        assert!(used("oracle") > 0.9, "{way}: {}", used("oracle"));
+        // Without the logs it would be BBR, and as late.
+        assert!(used("biscay") > 0.7, "{way}: {}", used("biscay"));
+        let p95 = |controller| of(way, controller, "p95_ms");
+        assert!(p95("biscay") < 0.8 * p95("bbr"), "{way}: {} ms", p95("biscay"));
+    }
+    assert_eq!(report["distances"][0]["links"].as_array().unwrap().len(), 2, "{report}");
+    assert!(figures.iter().all(|one| one["scenario"].as_str().unwrap().ends_with("-peak")));
+
+    // A log that is none is said to be, with its name.
+    let log = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let log = log.map(|entry| entry.path().join("up.qmdl.zst")).find(|path| path.exists()).unwrap();
+    std::fs::write(&log, b"nothing").unwrap();
+    let output =
+        lab(&["run", "biscay/fig8", "--dataset", set, "--duration", "4s"]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("up.qmdl.zst"), "{error}");
+}
+
+#[test]
+fn every_item_of_the_evaluation_has_the_papers_figures_ours_and_why_they_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().to_str().unwrap();
+    run(&["dataset", set, "--traces", "1", "--duration", "5s"]);
+    for item in ["table1", "fig6", "fig8", "table2", "fig9"] {
+        let name = format!("biscay/{item}");
+        let output = run(&["run", &name, "--dataset", set, "--links", "up", "--duration", "4s"]);
+        check(item, &output);
+    }
+    check("fig7", &run(&["run", "biscay/fig7", "--duration", "5s"]));
+    check("fig10", &run(&["run", "biscay/fig10", "--duration", "12s"]));
+}
+
+/// The paper's place, a table of at least two columns beside the row's name, and why.
+fn check(item: &str, output: &Output) {
+    let text = String::from_utf8_lossy(&output.stdout);
+    for part in ["\npaper: ", "\n| | paper | ", "\nwhy ours differ:\n* "] {
+        assert!(text.contains(part), "{item} lacks {part:?}: {text}");
+    }
+    let rows = text.lines().filter(|line| line.starts_with("| ")).count();
+    assert!(rows >= 2, "{item}: {text}");
+}
+
+/// Congestion controls of this kernel that a daemon of ours has put there.
+fn biscays() -> Vec<String> {
+    let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let known = std::fs::read_to_string(list).unwrap();
+    known.split_whitespace().filter(|name| name.starts_with("biscay")).map(Into::into).collect()
+}
+
+fn is_skipped() -> bool {
+    if !may_emulate() {
+        return true;
+    }
+    let missing = sounding_bpf::preflight("biscay_emu").into_iter().find(|check| !check.ok);
+    if let Some(check) = &missing {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
+    }
+    missing.is_some()
+}
+
+#[test]
+fn the_private_network_is_run_by_this_kernel_and_drawn_beside_the_paper() {
+    if is_skipped() {
+        return;
+    }
+    steadily(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let [out, result] = ["report", "result.json"].map(|name| folder.path().join(name));
+        let before = biscays();
+        let output = run(&[
+            "run",
+            "biscay/fig11b",
+            "--seeds",
+            "1",
+            "--duration",
+            "12s",
+            "--out",
+            out.to_str().unwrap(),
+            "--json",
+            result.to_str().unwrap(),
+        ]);
+        check("fig11b", &output);
+        assert_eq!(biscays(), before);
+        let report: Json = serde_json::from_slice(&std::fs::read(&result).unwrap()).unwrap();
+        let runs = report["runs"].as_array().unwrap();
+        let names: Vec<&str> = runs.iter().map(|run| run["controller"].as_str().unwrap()).collect();
+        assert_eq!(names, ["biscay", "bbr", "cubic"]);
+        let of = |run: usize, figure: &str| runs[run][figure].as_f64().unwrap();
+        assert!(of(0, "throughput_mbit_per_sec") > 0.6 * of(2, "throughput_mbit_per_sec"));
+        assert!(2.0 * of(0, "p95_ms") < of(2, "p95_ms"), "{report}");
+        assert!(of(0, "handovers") >= 1.0, "{report}");
+        // It was the modem that drove, not the fallback.
+        assert!(of(0, "fallback_percent") < 50.0, "{report}");
+        assert!(Path::new(&out).join("report.html").exists());
+        assert!(Path::new(&out).join("figures/plane.svg").exists());
+    });
+}
+
+/// Starts the private network and interrupts it once `is_due` by a line that it said or by what is in the kernel; its table.
+fn interrupted(mut is_due: impl FnMut(&str) -> bool) -> String {
+    let before = biscays();
+    let mut child = lab(&["run", "biscay/fig11b", "--seeds", "1", "--duration", "5s"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (send, said) = std::sync::mpsc::channel();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let reader = std::thread::spawn(move || {
+        stderr.lines().map_while(Result::ok).for_each(|line| drop(send.send(line)));
+    });
+    let mut told = Vec::new();
+    let due = (0..3_000).any(|_| {
+        let line = said.recv_timeout(std::time::Duration::from_millis(10)).unwrap_or_default();
+        told.push(line);
+        is_due(told.last().unwrap())
+    });
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    reader.join().unwrap();
+    told.extend(said.try_iter());
+    assert!(due, "{told:?}");
+    assert_eq!(output.status.code(), Some(130), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("interrupted")), "{told:?}");
+    assert_eq!(biscays(), before);
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn whoever_interrupts_the_private_network_gets_what_is_measured_and_the_machine_back() {
+    if is_skipped() {
+        return;
+    }
+    steadily(|| {
+        let before = biscays().len();
+        let text = interrupted(|_| biscays().len() > before);
+        assert!(!text.contains("| biscay | "), "{text}");
+        let text = interrupted(|line| line.starts_with("biscay, seed 1"));
+        assert!(text.contains("| biscay | ") && !text.contains("| bbr | "), "{text}");
+    });
+}
