@@ -1,13 +1,11 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
-use super::counts::{Counts, MOST_TICKS};
-
 /// How often the link is observed (the paper's τ), in seconds.
 pub(super) const TICK: f64 = 0.02;
 pub(super) const TICK_SPAN: Duration = Duration::from_millis(20);
 /// Rates told apart, from none to [`MOST_RATE`].
-pub(super) const BINS: usize = 256;
+const BINS: usize = 256;
 /// In packets a second. The paper's links stay below 11 Mbit/s, and no faster link is believed in.
 const MOST_RATE: f64 = 1000.0;
 /// How a rate wanders: packets a second, for each square root of a second (the paper's σ).
@@ -18,8 +16,8 @@ const OUTAGE_ENDS: f64 = 1.0;
 const REACH: usize = 29;
 /// Of what is forecast, the part that is delivered with a probability of 95 %.
 const CAUTION: f64 = 0.05;
-/// More than this is not forecast for a tick.
-const MOST_PACKETS: u32 = (MOST_RATE * TICK) as u32;
+/// A forecast is looked up to a packet's tenth: of 2^11 steps.
+const HALVINGS: u32 = 11;
 /// All bins of less together are far from the caution.
 const NEGLIGIBLE: f64 = 1e-6;
 /// What is not believed at all is never believed again.
@@ -32,21 +30,16 @@ pub(super) struct Belief {
     bins: Box<[f64; BINS]>,
     /// As it wanders, with room beyond both ends.
     wandered: Box<[f64; BINS + 2 * REACH]>,
-    wandering: Wandering,
-    counts: Counts,
-}
-
-/// Where a rate is a tick later.
-#[derive(Clone, Debug)]
-pub(super) struct Wandering {
-    /// How likely it is in the bins around.
     kernel: [f64; 2 * REACH + 1],
-    /// How likely an outage goes on.
-    outage_stays: f64,
 }
 
-impl Wandering {
-    fn new() -> Self {
+fn rate(bin: usize) -> f64 {
+    MOST_RATE * bin as f64 / (BINS - 1) as f64
+}
+
+impl Belief {
+    /// All rates are as likely.
+    pub(super) fn new() -> Self {
         let deviation = VOLATILITY * libm::sqrt(TICK);
         let mut kernel = [0.0; 2 * REACH + 1];
         for (at, weight) in kernel.iter_mut().enumerate() {
@@ -55,51 +48,18 @@ impl Wandering {
         }
         let sum: f64 = kernel.iter().sum();
         kernel.iter_mut().for_each(|weight| *weight /= sum);
-        Self { kernel, outage_stays: libm::exp(-OUTAGE_ENDS * TICK) }
-    }
-
-    /// What is expected a tick later, from each bin, of what each bin then has.
-    pub(super) fn expected(&self, of: &[f64; BINS]) -> Box<[f64; BINS]> {
-        let mut expected = Box::new([0.0; BINS]);
-        for (bin, sum) in expected.iter_mut().enumerate() {
-            for (at, weight) in self.kernel.iter().enumerate() {
-                *sum += weight * of[(bin + at).saturating_sub(REACH).min(BINS - 1)];
-            }
-        }
-        expected[0] = self.outage_stays * of[0] + (1.0 - self.outage_stays) * expected[0];
-        expected
-    }
-}
-
-pub(super) fn rate(bin: usize) -> f64 {
-    MOST_RATE * bin as f64 / (BINS - 1) as f64
-}
-
-impl Belief {
-    /// All rates are as likely.
-    pub(super) fn new() -> Self {
-        let wandering = Wandering::new();
-        Self {
-            bins: Box::new([1.0 / BINS as f64; BINS]),
-            wandered: Box::new([0.0; BINS + 2 * REACH]),
-            counts: Counts::new(&wandering),
-            wandering,
-        }
-    }
-
-    /// Nothing is known any longer.
-    pub(super) fn forget(&mut self) {
-        self.bins.fill(1.0 / BINS as f64);
+        let even = Box::new([1.0 / BINS as f64; BINS]);
+        Self { wandered: Box::new([0.0; BINS + 2 * REACH]), bins: even, kernel }
     }
 
     /// A tick passes: rates wander, and outages stay what they are for about a second.
     pub(super) fn wander(&mut self) {
-        let outage = self.bins[0] * self.wandering.outage_stays;
+        let outage = self.bins[0] * libm::exp(-OUTAGE_ENDS * TICK);
         self.bins[0] -= outage;
         self.wandered.fill(0.0);
         for (bin, &belief) in self.bins.iter().enumerate() {
             if belief >= LEAST_BELIEF {
-                let reached = self.wandered[bin..].iter_mut().zip(&self.wandering.kernel);
+                let reached = self.wandered[bin..].iter_mut().zip(&self.kernel);
                 reached.for_each(|(to, weight)| *to += belief * weight);
             }
         }
@@ -109,7 +69,8 @@ impl Belief {
         self.bins[BINS - 1] += self.wandered[REACH + BINS..].iter().sum::<f64>();
     }
 
-    /// So many packets came in a tick: each rate is as likely as Poisson says it brings them.
+    /// So many packets came in a tick in which the link always had some: each rate is as likely as Poisson says it brings
+    /// them.
     pub(super) fn observe(&mut self, packets: f64) {
         let likelihood = |bin: usize| {
             let expected = rate(bin) * TICK;
@@ -121,6 +82,21 @@ impl Belief {
         };
         let most = (0..BINS).map(likelihood).fold(f64::NEG_INFINITY, f64::max);
         self.weigh(|bin| libm::exp(likelihood(bin) - most));
+    }
+
+    /// So many came, and more might have if there had been any.
+    pub(super) fn observe_at_least(&mut self, packets: f64) {
+        if packets <= 0.0 {
+            return;
+        }
+        self.weigh(|bin| {
+            let expected = rate(bin) * TICK;
+            match bin {
+                0 => 0.0,
+                // Poisson's tail as a normal one.
+                _ => libm::erfc((packets - 0.5 - expected) / libm::sqrt(2.0 * expected)) / 2.0,
+            }
+        });
     }
 
     fn weigh(&mut self, weight: impl Fn(usize) -> f64) {
@@ -137,25 +113,28 @@ impl Belief {
         }
     }
 
-    /// Packets that will have come in so many ticks, with a probability of 95 %: the least number that no more than
-    /// come with the rest.
-    pub(super) fn forecast(&self, ticks: usize) -> f64 {
-        if ticks == 0 {
-            return 0.0;
-        }
-        let ticks = ticks.min(MOST_TICKS);
-        let is_cautious = |packets: u32| {
+    /// Packets that will have come after so many seconds, with a probability of 95 %.
+    ///
+    /// The paper sums tables of Poisson's distribution made beforehand. Here counts are normal: of a rate that wanders
+    /// from λ for T seconds, with a mean of λT and a variance of λT + σ²T³ ÷ 3.
+    pub(super) fn forecast(&self, seconds: f64) -> f64 {
+        let wandering = VOLATILITY * VOLATILITY * seconds * seconds * seconds / 3.0;
+        let fewer = |packets: f64| {
             let bins = self.bins.iter().enumerate().filter(|(_, belief)| **belief > NEGLIGIBLE);
-            let fewer =
-                bins.map(|(bin, belief)| belief * self.counts.at_most(ticks, bin, packets.into()));
-            fewer.sum::<f64>() < CAUTION
+            bins.map(|(bin, belief)| {
+                let mean = rate(bin) * seconds;
+                let deviation = libm::sqrt(mean + wandering);
+                let normal = libm::erf((packets - mean) / (deviation * core::f64::consts::SQRT_2));
+                belief * if bin == 0 { 1.0 } else { (1.0 + normal) / 2.0 }
+            })
+            .sum::<f64>()
         };
-        let (mut least, mut most) = (0, MOST_PACKETS * ticks as u32);
-        while least < most {
-            let middle = least.midpoint(most);
-            if is_cautious(middle) { least = middle + 1 } else { most = middle }
+        let (mut least, mut most) = (0.0, MOST_RATE * seconds);
+        for _ in 0..HALVINGS {
+            let middle = (least + most) / 2.0;
+            if fewer(middle) < CAUTION { least = middle } else { most = middle }
         }
-        least.into()
+        least
     }
 
     /// The mean rate, in packets a second.
@@ -191,49 +170,44 @@ mod tests {
         for packets in [0.0, 0.0, 1e9, 3.5, 0.0, 1e-3] {
             belief.wander();
             belief.observe(packets);
+            belief.observe_at_least(packets);
             let sum: f64 = belief.bins.iter().sum();
             assert!((sum - 1.0).abs() < 1e-9, "{packets}: {sum}");
         }
     }
 
     #[test]
-    fn forecasts_are_those_of_the_authors_program() {
-        // By its tables, after a hundred ticks of so many packets: in one to eight ticks.
-        let theirs = [
-            (2.0, [0, 1, 2, 2, 4, 5, 6, 7]),
-            (4.0, [1, 3, 5, 8, 10, 13, 15, 18]),
-            (8.0, [3, 9, 15, 21, 27, 33, 39, 45]),
-            (12.0, [6, 15, 25, 34, 44, 54, 63, 73]),
-            (16.0, [9, 22, 35, 48, 62, 75, 89, 102]),
-        ];
-        for (packets, theirs) in theirs {
-            let belief = settled(packets);
-            for (ticks, theirs) in (1..).zip(theirs) {
-                let ours = belief.forecast(ticks);
-                assert!((ours - f64::from(theirs)).abs() <= 1.0, "{packets}, {ticks}: {ours}");
-            }
+    fn what_came_of_a_link_that_ran_dry_bounds_its_rate_from_below_only() {
+        let mut belief = Belief::new();
+        for _ in 0..50 {
+            belief.wander();
+            belief.observe_at_least(4.0);
         }
+        let mean = belief.mean();
+        assert!(mean > 300.0, "{mean}");
+        belief.observe_at_least(0.0);
+        assert!((belief.mean() - mean).abs() < 1e-6);
     }
 
     #[test]
     fn a_forecast_is_less_than_the_mean_and_the_more_so_the_farther() {
         let belief = settled(8.0);
-        let parts = [2, 5, 8].map(|ticks| belief.forecast(ticks) / (8.0 * ticks as f64));
+        let parts = [0.04, 0.1, 0.16].map(|seconds| belief.forecast(seconds) / (400.0 * seconds));
         assert!(parts.iter().all(|part| (0.3..0.9).contains(part)), "{parts:?}");
-        assert!(belief.forecast(5) < belief.forecast(6));
+        assert!(belief.forecast(0.1) < belief.forecast(0.12));
         let mut later = belief.clone();
         (0..20).for_each(|_| later.wander());
-        assert!(later.forecast(5) < belief.forecast(5));
+        assert!(later.forecast(0.1) < belief.forecast(0.1));
     }
 
     #[test]
     fn nothing_is_expected_of_an_outage_until_something_comes() {
         let mut belief = settled(0.0);
-        assert!(belief.forecast(5) < 0.1);
+        assert!(belief.forecast(0.1) < 0.1);
         for _ in 0..10 {
             belief.wander();
             belief.observe(8.0);
         }
-        assert!(belief.forecast(5) > 10.0, "{}", belief.forecast(5));
+        assert!(belief.forecast(0.1) > 10.0, "{}", belief.forecast(0.1));
     }
 }

@@ -1,11 +1,11 @@
 //! Sprout: sends what a cautious forecast of the link delivers within 100 ms (Winstein, Sivaraman and Balakrishnan,
 //! "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013).
 //!
-//! There the receiver counts packets and sends its forecast along. Here acknowledgements are counted where they arrive,
-//! as long after as that forecast needs for its way: half a minimum RTT, to the tick. It is made for a queue of one's own, as cellular links have, and claims no fairness within one.
+//! There the receiver counts packets and sends its forecast along. Here acknowledgements are counted where they arrive:
+//! what is forecast is acknowledged half a minimum RTT after it is delivered, so that the forecast looks so much further
+//! ahead. It is made for a queue of one's own, as cellular links have, and claims no fairness within one.
 
 mod belief;
-mod counts;
 mod sends;
 
 use core::time::Duration;
@@ -17,13 +17,12 @@ use crate::{Ack, Controller, Departure, Loss, Start};
 use belief::{Belief, TICK, TICK_SPAN};
 use sends::Sends;
 
-/// How long a packet may take, in ticks: 100 ms.
-const LOOK_AHEAD: usize = 5;
+/// How long a packet may take.
+const LOOK_AHEAD: Duration = Duration::from_millis(100);
 /// In segments; chosen: so that a link that comes back is noticed.
 const LEAST_CWND: u64 = 2;
-/// How much longer than the shortest a way may take before silence says something of the link: how long it may be to the
-/// packet after the last that the window let go (authors' program).
-const PATIENCE: Duration = Duration::from_millis(50);
+/// How much longer than the shortest a way may take without a queue: chosen, for what hosts and pairs of packets add.
+const IMPATIENCE: Duration = Duration::from_millis(2);
 /// After a pause of so much more nothing is known any longer.
 const FORGETS_AFTER: Duration = Duration::from_secs(1);
 
@@ -41,7 +40,9 @@ pub struct Sprout {
     sends: Sends,
     /// When the newest packet that is acknowledged left.
     acked_sent_at: HostInstant,
-    /// What may be in flight when the tick begins and when it ends, in segments.
+    /// The link had something to deliver when the tick began.
+    backlogged: bool,
+    /// What will have been acknowledged one look-ahead after the tick began, and a tick later, in segments.
     forecast: [f64; 2],
     cwnd: Bytes,
     /// Since the timeout nothing has come: one segment asks whether the path is there.
@@ -63,6 +64,7 @@ impl Sprout {
             busy_since: None,
             sends: Sends::default(),
             acked_sent_at: HostInstant::default(),
+            backlogged: false,
             forecast: [segments; 2],
             cwnd,
             asking: false,
@@ -75,7 +77,7 @@ impl Sprout {
 
     fn advance(&mut self, now: HostInstant) {
         if now > self.tick_began + FORGETS_AFTER {
-            self.belief.forget();
+            self.belief = Belief::new();
             self.tick_began = now;
             self.look_ahead();
         }
@@ -90,31 +92,33 @@ impl Sprout {
         self.belief.wander();
         self.tick_began = self.tick_began + TICK_SPAN;
         let packets = self.segments(self.acked);
-        // What came is all that the link brought, even if it ran dry; nothing is not, unless it had something.
-        if packets > 0.0 || self.is_backlogged() {
+        let is_backlogged = self.is_backlogged();
+        if core::mem::replace(&mut self.backlogged, is_backlogged) && is_backlogged {
             self.belief.observe(packets);
+        } else {
+            self.belief.observe_at_least(packets);
         }
         self.acked = Bytes::ZERO;
     }
 
     /// Whether the link has something to deliver: a packet is under way for longer than a path without queue takes. There
-    /// the sender says when to expect the next packet, so that silence is not taken for an outage.
+    /// the sender says when to expect the next packet, so that silence is not taken for a slow link.
     fn is_backlogged(&self) -> bool {
         let Some(path) = self.rtt.least() else { return false };
         let oldest = self.sends.first_after(self.acked_sent_at);
-        oldest.is_some_and(|at| at + path + PATIENCE <= self.tick_began)
+        oldest.is_some_and(|at| at + path + IMPATIENCE <= self.tick_began)
     }
 
     fn look_ahead(&mut self) {
-        let Some(path) = self.rtt.least().filter(|_| self.busy_since.is_some()) else { return };
-        let way_back = libm::round(path.as_secs_f64() / 2.0 / TICK) as usize;
-        let begins = way_back.min(LOOK_AHEAD);
-        // Two forecasts from now on, not one from then on: so cautious is the authors' program.
-        let between = |from, to| self.belief.forecast(to) - self.belief.forecast(from);
-        self.forecast = [begins, begins + 1].map(|from| between(from, from + LOOK_AHEAD));
+        if self.rtt.least().is_none() || self.busy_since.is_none() {
+            return;
+        }
+        let way_back = self.rtt.least().unwrap_or_default() / 2;
+        let seconds = (LOOK_AHEAD + way_back.min(LOOK_AHEAD)).as_secs_f64();
+        self.forecast = [self.belief.forecast(seconds), self.belief.forecast(seconds + TICK)];
     }
 
-    /// What may be in flight: what is forecast for the look-ahead, less what has come in the tick.
+    /// What may be in flight: the forecast from the beginning of the tick, less what has come of it.
     fn open(&mut self, now: HostInstant) {
         let part = ((now - self.tick_began).as_secs_f64() / TICK).min(1.0);
         let [first, last] = self.forecast;

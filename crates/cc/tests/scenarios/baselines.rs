@@ -258,26 +258,26 @@ fn vivace() {
 fn sprout() {
     insta::assert_snapshot!(table(named("sprout"), &CHANGES), @r"
       ms  cwnd  Mbit/s  queue  state
-     500    79       -     39  forecasting           connects, room for 200
-    1000    82       -     42  forecasting
-    1500    82       -     42  forecasting
-    2000    82       -     42  forecasting
-    2500    39       -     19  forecasting           the path slows to a half
-    3000    38       -     18  forecasting
-    3500    38       -     18  forecasting
-    4000    38       -     18  forecasting
-    4500    76       -     37  forecasting           and is back
-    5000    80       -     41  forecasting
-    5500    80       -     41  forecasting
-    6000    80       -     41  forecasting
-    6050    70       -     31  forecasting           one packet lost
-    6100    80       -     41  forecasting
-    6150    70       -     31  forecasting
-    6200    80       -     41  forecasting
-    6250    70       -     31  forecasting           a timeout
-    6300    80       -     41  forecasting
-    6350    70       -     31  forecasting
-    6400    80       -     41  forecasting
+     500    92       -     52  forecasting           connects, room for 200
+    1000    92       -     52  forecasting
+    1500    92       -     52  forecasting
+    2000    92       -     52  forecasting
+    2500    42       -     22  forecasting           the path slows to a half
+    3000    41       -     21  forecasting
+    3500    41       -     21  forecasting
+    4000    41       -     21  forecasting
+    4500    91       -     51  forecasting           and is back
+    5000    92       -     52  forecasting
+    5500    92       -     52  forecasting
+    6000    92       -     52  forecasting
+    6050    90       -     50  forecasting           one packet lost
+    6100    92       -     52  forecasting
+    6150    90       -     50  forecasting
+    6200    92       -     52  forecasting
+    6250    91       -     51  forecasting           a timeout
+    6300    94       -     54  forecasting
+    6350    91       -     51  forecasting
+    6400    93       -     53  forecasting
     ");
 }
 
