@@ -74,8 +74,12 @@ pub(super) fn run(item: Item, args: Args) -> miette::Result<ExitCode> {
             let entries =
                 chosen(entries.into_diagnostic()?, folder, args.links.as_deref(), args.most)
                     .into_diagnostic()?;
-            let read =
-                |path: &std::path::Path| input::capture(path).map_err(|error| error.to_string());
+            let read = |path: &std::path::Path| {
+                // Our own modem wrote it: what is missing of it is said and does not end the item.
+                let (bytes, skipped) = input::capture(path).map_err(|error| error.to_string())?;
+                skipped.tell();
+                Ok(bytes)
+            };
             let progress = |done: usize, all: usize| {
                 if done.is_multiple_of(all.div_ceil(20)) {
                     eprintln!("{done} of {all} links");

@@ -251,14 +251,7 @@ pub(crate) struct Seen {
     pub(crate) reason: String,
 }
 
-impl Seen {
-    /// Whether the law has driven from there on, and not BBR.
-    pub(crate) fn is_driven(&self) -> bool {
-        is_driven(&self.to)
-    }
-}
-
-/// The same of a state's name.
+/// Whether the law drives in the state of this name, and not BBR.
 pub(crate) fn is_driven(state: &str) -> bool {
     !["startup", "fallback"].contains(&state)
 }
