@@ -1,7 +1,7 @@
 //! Ports that could be a modem's: each is asked for its version, and what is in the way is named with its cure.
 
 use std::fs;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ const ENDING: Duration = Duration::from_millis(200);
 /// its requests would meet the other's answers.
 pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
     let Source::Path(path) = source.place() else { return Ok(()) };
-    if holders(path).is_empty() {
+    if is_memory(path) || holders(path).is_empty() {
         return Ok(());
     }
     std::thread::sleep(ENDING);
@@ -111,6 +111,12 @@ pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
             held(holder)
         )),
     }
+}
+
+/// Whether it is /dev/null or one of its kind, which everybody has open: that it is no port is said when it is opened.
+fn is_memory(path: &Path) -> bool {
+    const MEMORY: u64 = 1;
+    path.metadata().is_ok_and(|about| nix::sys::stat::major(about.rdev()) == MEMORY)
 }
 
 fn held(holder: &Holder) -> String {
