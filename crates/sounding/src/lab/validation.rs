@@ -6,7 +6,9 @@ use sounding_lab::validation;
 use super::mahimahi;
 
 /// mahimahi, the emulator and virtual time, each beside the next: CUBIC and BBR over the same recorded links
+// Its group would have the name of the one that is flattened into it.
 #[derive(clap::Args)]
+#[group(skip)]
 pub(super) struct Args {
     #[command(flatten)]
     rows: mahimahi::Args,
