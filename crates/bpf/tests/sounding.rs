@@ -75,7 +75,7 @@ fn it_is_called_after_its_law_and_goes_with_its_instance() {
     let flow = loaded.flow(&near).unwrap().unwrap();
     assert_eq!((flow.phase, flow.reason), (Phase::Startup, Reason::Connected));
     drop(loaded);
-    assert!(!is_listed("sounding"));
+    wait_for("the name to go", || (!is_listed("sounding")).then_some(()));
 }
 
 #[test]

@@ -33,10 +33,22 @@ LAW_INLINE void law_init(struct sounding_law *st, __u64 now_ns, __u32 delivered)
 }
 
 /*
- * Our window: what the share carries in one RTT and the allowance, and its part
- * of three bursts of the whole link: one each would make the queue longer by
- * every flow that shares it. Three quarters of it while asking whether a queue
- * or the path makes the RTT.
+ * What the share carries in @span_us, and its part of three bursts of the whole
+ * link, in segments: three bursts for each flow would make the queue longer by
+ * every flow that shares the link. So many quarters of that.
+ */
+LAW_PART __u64 law_segments(__u64 share, __u64 whole, __u64 span_us, __u32 mss, __u32 quarters)
+{
+	__u64 burst = law_burst(law_payload(whole, mss), mss, 65535);
+	__u64 packet = mss + LAW_HEADERS;
+	__u64 bytes = share * span_us / 1000000 + 3 * burst * packet * share / whole;
+
+	return (bytes + packet - 1) / packet * quarters / 4;
+}
+
+/*
+ * Our window: what goes into one RTT and the allowance. Three quarters of it
+ * while asking whether a queue or the path makes the RTT.
  */
 LAW_INLINE __u32 law_window(const volatile struct sounding_knobs *k, __u64 share,
 			    __u64 whole, __u32 rtt_us, __u32 mss, int asking)
@@ -44,14 +56,11 @@ LAW_INLINE __u32 law_window(const volatile struct sounding_knobs *k, __u64 share
 	__u64 span_us = law_min(rtt_us, LAW_MAX_RTT_US) +
 			law_min(k->allowance_us, LAW_MAX_RTT_US);
 	__u64 cap = law_max(law_min(k->max_cwnd, LAW_MAX_SEGS), LAW_FLOOR_CWND);
-	__u64 burst = law_burst(law_payload(whole, mss), mss, 65535);
-	__u64 packet = mss + LAW_HEADERS, bytes, segs;
 
 	if (!share)
 		return LAW_FLOOR_CWND;
-	bytes = share * span_us / 1000000 + 3 * burst * packet * share / whole;
-	segs = (bytes + packet - 1) / packet * (asking ? 3 : 4) / 4;
-	return law_min(law_max(segs, k->min_cwnd), cap);
+	return law_min(law_max(law_segments(share, whole, span_us, mss, asking ? 3 : 4),
+			       k->min_cwnd), cap);
 }
 
 /*

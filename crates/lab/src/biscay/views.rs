@@ -225,7 +225,7 @@ mod tests {
         let report = views(Some(Duration::from_secs(8)), Some(1)).expect("it runs");
         let Measured::Views(views) = &report.measured else { panic!("{report}") };
         let [drained, batches] = &views[..] else { panic!("{report}") };
-        assert!(drained.updates_per_sec > 30.0 && batches.updates_per_sec <= 1.1, "{report}");
+        assert!(drained.updates_per_sec > 30.0 && batches.updates_per_sec <= 1.3, "{report}");
         assert!(drained.age_p50_ms < 30.0 && batches.age_p50_ms > 300.0, "{report}");
         assert!(drained.error_percent < batches.error_percent, "{report}");
         assert!(drained.pearson_r > batches.pearson_r, "{report}");

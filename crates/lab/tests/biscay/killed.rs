@@ -48,12 +48,12 @@ fn flows_of(child: &Child) -> MapHandle {
     .unwrap()
 }
 
-/// State, reason and beginning of `struct sounding_flow`.
+/// State, reason and beginning, of `struct sounding_said`.
 fn state(flows: &MapHandle, socket: i32) -> (u32, u32, HostInstant) {
     let flow = flows.lookup(&socket.to_ne_bytes(), MapFlags::ANY).unwrap().unwrap();
     let int = |at: usize| u32::from_ne_bytes(flow[at..at + 4].try_into().unwrap());
     let since = u64::from_ne_bytes(flow[..8].try_into().unwrap());
-    (int(64), int(68), HostInstant::from_nanos(since))
+    (int(32), int(36), HostInstant::from_nanos(since))
 }
 
 #[test]
