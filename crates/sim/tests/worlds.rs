@@ -96,11 +96,12 @@ fn what_was_dropped_is_what_was_found_lost_and_sent_again() {
         let flow = world.add_flow(Flow::bulk(UP, named(name)).sends(Traffic::Finite(size)));
         world.run_until(at_secs(60));
         let report = world.report(flow);
-        // Sprout's window waits for its ticks, and a probe of the tail may find it waiting.
-        let probes = u64::from(name == "sprout");
-        assert!(report.lost - report.dropped <= probes, "{name}: {}", report.lost);
+        // Their windows wait for ticks and epochs: a probe of the tail may find that waiting, or may be dropped itself
+        // where what it asks for is not.
+        let probes = u64::from(["sprout", "verus"].contains(&name));
+        assert!(report.lost.abs_diff(report.dropped) <= probes, "{name}: {}", report.lost);
         assert!(
-            report.retransmitted - report.dropped <= probes,
+            report.retransmitted.abs_diff(report.dropped) <= probes,
             "{name}: {}",
             report.retransmitted
         );
