@@ -186,11 +186,16 @@ def test_time_is_asked_for_and_comes(plan: Path) -> None:
 
 
 def test_an_interrupt_ends_a_run_that_takes_long(plan: Path) -> None:
+    # Whoever is started in the background of a shell ignores interrupts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        sounding.simulate(plan, controllers={"mine": Reno}, set=["duration=99999s"])
-    timer.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            sounding.simulate(plan, controllers={"mine": Reno}, set=["duration=99999s"])
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
 
 
 def test_the_example_compares_its_controller_with_others(
