@@ -11,7 +11,7 @@ use std::time::Duration;
 use filter::{Filter, Told, int, long};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestRunner;
 use sounding_cc::biscay::{
     Ack, Biscay, Bound, Cause, Cleared, Command, Estimate, Knobs, Path, Snapshot, State, Timeout,
 };
@@ -326,16 +326,6 @@ fn drive(knobs: &Knobs, steps: &[Step]) -> (Told, Vec<Answer>) {
 /// The C law, compiled once.
 static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("law_host"));
 
-fn agree(knobs: &Knobs, steps: &[Step]) -> Result<(), TestCaseError> {
-    let (told, ours) = drive(knobs, steps);
-    let heard = FILTER.ask(told);
-    prop_assert_eq!(heard.len(), ours.len() * ANSWER_BYTES);
-    for (at, (mine, theirs)) in ours.iter().zip(heard.chunks(ANSWER_BYTES)).enumerate() {
-        prop_assert_eq!(mine, &parse(theirs), "step {}: Rust left, C right", at);
-    }
-    Ok(())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 200,
@@ -348,7 +338,7 @@ proptest! {
         knobs in knobs(),
         steps in proptest::collection::vec(step(), 1..600),
     ) {
-        agree(&knobs, &steps)?;
+        FILTER.agrees(drive(&knobs, &steps), ANSWER_BYTES, parse)?;
     }
 }
 

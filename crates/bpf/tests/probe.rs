@@ -11,7 +11,7 @@ use std::time::Duration;
 use filter::{Filter, Told, int, long};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestRunner;
 use sounding_cc::biscay::{Knobs, Timeout};
 use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
 use sounding_cc::sounding::{Ack, Bound, Law, State, Word};
@@ -373,16 +373,6 @@ fn drive(begin: &Begin, steps: &[Step]) -> (Told, Vec<Answer>) {
     (told, answers)
 }
 
-fn agree(begin: &Begin, steps: &[Step]) -> Result<(), TestCaseError> {
-    let (told, ours) = drive(begin, steps);
-    let heard = FILTER.ask(told);
-    prop_assert_eq!(heard.len(), ours.len() * ANSWER_BYTES);
-    for (at, (mine, theirs)) in ours.iter().zip(heard.chunks(ANSWER_BYTES)).enumerate() {
-        prop_assert_eq!(mine, &parse(theirs), "step {}: Rust left, C right", at);
-    }
-    Ok(())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 300,
@@ -392,7 +382,7 @@ proptest! {
 
     #[test]
     fn both_laws_answer_alike(begin in begin(), steps in steps()) {
-        agree(&begin, &steps)?;
+        FILTER.agrees(drive(&begin, &steps), ANSWER_BYTES, parse)?;
     }
 }
 

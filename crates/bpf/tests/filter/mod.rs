@@ -3,9 +3,13 @@
 //! It is compiled with clang's undefined-behaviour traps; a shift or a division that C leaves open ends it, and the test
 //! with it.
 
+use std::fmt::Debug;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use proptest::prop_assert_eq;
+use proptest::test_runner::TestCaseError;
 
 /// A filter, until the test ends.
 pub(crate) struct Filter(tempfile::TempPath);
@@ -44,6 +48,22 @@ impl Filter {
         assert!(filter.wait().unwrap().success(), "undefined behaviour in the C");
         wrote.unwrap();
         heard
+    }
+
+    /// Holds what a law in Rust answered against what it answers, `size` bytes each, step by step.
+    #[allow(dead_code, reason = "one of the tests reads its answers whole")]
+    pub(crate) fn agrees<A: PartialEq + Debug>(
+        &self,
+        (told, ours): (Told, Vec<A>),
+        size: usize,
+        parse: impl Fn(&[u8]) -> A,
+    ) -> Result<(), TestCaseError> {
+        let heard = self.ask(told);
+        prop_assert_eq!(heard.len(), ours.len() * size);
+        for (at, (mine, theirs)) in ours.iter().zip(heard.chunks(size)).enumerate() {
+            prop_assert_eq!(mine, &parse(theirs), "step {}: Rust left, C right", at);
+        }
+        Ok(())
     }
 }
 
