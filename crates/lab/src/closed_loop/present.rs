@@ -48,9 +48,7 @@ impl Present {
         let served = self.knows.by(now).saturating_sub(self.knows.by(self.now));
         self.now = now;
         self.waiting = self.waiting.saturating_sub(served);
-        while let Some((at, size)) = self.underway.front().copied().filter(|(at, _)| *at <= now) {
-            let _ = at;
-            self.underway.pop_front();
+        while let Some((_, size)) = self.underway.pop_front_if(|(at, _)| *at <= now) {
             self.wire = self.wire.saturating_sub(size);
             self.waiting += size;
         }

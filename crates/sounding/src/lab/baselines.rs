@@ -4,6 +4,7 @@ use miette::IntoDiagnostic;
 use sounding_lab::baselines;
 
 use super::Output;
+use crate::sim::processors;
 
 /// What theory and papers say of each controller, and what ours does, in virtual time; needs no rights
 #[derive(clap::Args)]
@@ -21,7 +22,6 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let plan = baselines::Plan {
         controllers: args.controllers,
         jobs: args.jobs.map_or_else(processors, usize::from),

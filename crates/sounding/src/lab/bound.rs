@@ -4,6 +4,7 @@ use miette::IntoDiagnostic;
 use sounding_lab::bound;
 
 use super::Output;
+use crate::sim::processors;
 
 /// How often an estimate is right that says whether the radio or the sender sets the limit, in modelled cells
 #[derive(clap::Args)]
@@ -26,7 +27,6 @@ pub(super) struct Args {
 
 /// Runs the experiment.
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let plan = bound::Plan {
         first: args.first,
         seeds: args.seeds,
