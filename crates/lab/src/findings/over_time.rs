@@ -2,9 +2,8 @@
 
 use super::bins::{Bins, Happened, coarser};
 use super::fairness::sliding;
-use super::summary::distinct;
 use super::{Findings, Flow, ReadError};
-use crate::report::{Axis, Happening, Line, Panel, Series, Shade};
+use crate::report::{Axis, Happening, Line, Panel, Series, Shade, distinct};
 
 /// Bins that a drawing has room for. Chosen: one for each pixel of a desk's is as close as a reader can look.
 const MOST_BINS: usize = 800;

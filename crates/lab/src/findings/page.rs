@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::bins::Bins;
 use super::fairness::sliding;
 use super::over_time::Group;
-use super::summary::{self, Windows, distinct};
+use super::summary::{self, Windows};
 use super::{Findings, Flow, ReadError};
 use crate::provenance::Provenance;
-use crate::report::{Axis, Bar, Bars, Figure, Kind, Origin, Page, Section, Spread};
+use crate::report::{Axis, Bar, Bars, Figure, Kind, Origin, Page, Section, Spread, distinct};
 
 /// Lines that one figure over time has. Chosen: more cannot be told apart where they cross.
 const LINES: usize = 4;

@@ -5,18 +5,9 @@ use std::collections::BTreeMap;
 use super::bins::Bins;
 use super::pool::Pool;
 use super::{Figures, Findings, Flow, ReadError};
-use crate::report::{Axis, Bar, Bars, Cdf, Cell, Curve, Mark, Plane, QUARTILES, Spread, Table};
-
-/// Names and scenarios, in the order in which they first come.
-pub(super) fn distinct<'a>(all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = Vec::new();
-    for one in all {
-        if !seen.contains(&one) {
-            seen.push(one);
-        }
-    }
-    seen
-}
+use crate::report::{
+    Axis, Bar, Bars, Cdf, Cell, Curve, Mark, Plane, QUARTILES, Spread, Table, distinct,
+};
 
 /// What flows of one name did in each run: rates are sums, delays means.
 pub(super) fn runs<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Figures> {

@@ -8,7 +8,7 @@ use super::axis::{Axis, Scale};
 use super::draw::{Drawn, Entry, Glyph, Plot, Size, place, put};
 use super::palette::Styles;
 use super::pointed::{self, Pointed, Reads, said};
-use super::{Data, palette};
+use super::{Data, distinct, palette};
 
 /// One bar.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,16 +32,6 @@ pub struct Bars {
     pub bars: Vec<Bar>,
     /// What the lines on the bars stand for; empty if there are none.
     pub between: String,
-}
-
-fn distinct<'a>(of: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = Vec::new();
-    for one in of {
-        if !seen.contains(&one) {
-            seen.push(one);
-        }
-    }
-    seen
 }
 
 impl Bars {

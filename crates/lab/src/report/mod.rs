@@ -29,6 +29,17 @@ pub use plane::{Mark, Plane, QUARTILES, Spread};
 pub use series::{Happening, Line, Panel, Series, Shade};
 pub use table::{Cell, Table};
 
+/// Each once, in the order in which they first come.
+pub(crate) fn distinct<'a>(all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for one in all {
+        if !seen.contains(&one) {
+            seen.push(one);
+        }
+    }
+    seen
+}
+
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -2,7 +2,7 @@ use super::{BIN, PrivateRun};
 use crate::biscay::item::{Measured, Report};
 use crate::report::{
     Axis, Cdf, Cell, Curve, Figure, Kind, Mark, Origin, Page, Plane, QUARTILES, Section, Spread,
-    Table,
+    Table, distinct,
 };
 
 /// The item as a page: its table, boxes as in the paper's figure, and distributions.
@@ -21,7 +21,9 @@ pub fn private_page(report: &Report) -> Page {
     };
     let bin = BIN.as_millis();
     let all = |of: fn(&PrivateRun) -> Vec<f64>| {
-        names(runs).into_iter().map(move |name| {
+        // In the order in which they first ran.
+        let names = distinct(runs.iter().map(|run| run.controller.as_str()));
+        names.into_iter().map(move |name| {
             let own = runs.iter().filter(move |run| run.controller == name);
             (name.to_owned(), own.flat_map(of).collect::<Vec<f64>>())
         })
@@ -87,17 +89,6 @@ fn throughputs(run: &PrivateRun) -> Vec<f64> {
 
 fn delays(run: &PrivateRun) -> Vec<f64> {
     run.bins.iter().filter_map(|(_, delay)| *delay).collect()
-}
-
-/// Controllers in the order in which they first ran.
-fn names(runs: &[PrivateRun]) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for run in runs {
-        if !names.contains(&run.controller.as_str()) {
-            names.push(&run.controller);
-        }
-    }
-    names
 }
 
 fn table(report: &Report) -> Table {
