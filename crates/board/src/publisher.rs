@@ -109,10 +109,11 @@ impl Publisher {
         self.writer.handle(reading, now);
     }
 
-    /// Posts what has come, and wakes the readers if anything has.
-    pub fn post(&mut self) {
+    /// Posts what has come by `now`, and wakes the readers if anything has: a sign of life like a heartbeat.
+    pub fn post(&mut self, now: HostInstant) {
         let Ok(board) = Board::open(self.memory.words()) else { return };
         if self.writer.post(board) {
+            self.writer.heartbeat(board, now);
             self.readers.retain(wake);
         }
     }

@@ -51,7 +51,7 @@ fn a_reader_finds_and_reads_what_was_posted() {
     assert_eq!(reader.find("lte.cell.rsrp"), Some(1));
     assert_eq!(reader.read(1), Ok(None));
     publisher.handle(&reading(1, -98.5), START);
-    publisher.post();
+    publisher.post(START);
     let sample = reader.read(1).expect("nobody writes").expect("it was posted");
     assert_eq!((sample.value, sample.sequence, sample.received_at), (-98.5, 1, START));
 }
@@ -64,10 +64,10 @@ fn a_post_wakes_a_reader_once() {
     publisher.heartbeat(START);
     reader.rearm();
     assert!(!is_readable(&reader));
-    publisher.post();
+    publisher.post(START);
     assert!(!is_readable(&reader), "there was nothing to post");
     publisher.handle(&reading(0, 1.0), START);
-    publisher.post();
+    publisher.post(START);
     assert!(is_readable(&reader));
     reader.rearm();
     assert!(!is_readable(&reader));
@@ -81,7 +81,7 @@ fn a_post_between_connecting_and_being_let_in_is_not_slept_through() {
     let reader = Reader::open(&folder.place()).expect("it is there");
     assert_eq!(reader.read(0), Ok(None));
     publisher.handle(&reading(0, 1.0), START);
-    publisher.post();
+    publisher.post(START);
     publisher.heartbeat(START);
     assert!(is_readable(&reader));
 }
@@ -95,7 +95,7 @@ fn a_reader_that_sleeps_holds_up_nobody() {
     // More wake-ups than any socket buffer has room for.
     for number in 0..300_000u32 {
         publisher.handle(&reading(0, f64::from(number)), START);
-        publisher.post();
+        publisher.post(START);
     }
     assert!(is_readable(&reader));
     reader.rearm();
@@ -148,7 +148,7 @@ fn a_writer_that_is_killed_leaves_a_value_that_gets_older() {
         let mut publisher =
             Publisher::create(place, subscription.kpis(), START).expect("nobody else has it");
         publisher.handle(&reading(0, 42.0), START);
-        publisher.post();
+        publisher.post(START);
         loop {
             publisher.heartbeat(START);
             std::thread::sleep(Duration::from_millis(1));

@@ -25,8 +25,8 @@ use sounding_units::ModemInstant;
 use thiserror::Error;
 
 use crate::follower::{Follower, FollowerError};
-use sightings::Sightings;
 pub use sightings::Spread;
+use sightings::{Sighting, Sightings};
 
 /// How records leave the modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -92,7 +92,9 @@ pub struct Row {
     pub interval_ms: Spread,
     /// From the moment a record is made until the process that reads the modem has it.
     pub received_ms: Spread,
-    /// From the moment a record is made until a reader in another process sees its KPI on the board.
+    /// From the moment a record is made until its KPI is on the board.
+    pub posted_ms: Spread,
+    /// From the moment a record is made until a reader in another process that waits for it has woken and seen it there.
     pub age_ms: Spread,
     /// How late a thread of the same priority woke meanwhile that asked for a millisecond of sleep: what the machine
     /// itself does to anybody who waits.
@@ -222,6 +224,7 @@ fn measure(way: Way, plan: &Plan) -> Result<Row, GranularityError> {
         deliveries: gaps.len(),
         records_each: records.get(records.len() / 2).copied().unwrap_or(0),
         received_ms: spread(sightings.received(&made))?,
+        posted_ms: spread(sightings.posted(&made))?,
         age_ms: spread(ages)?,
         machine_late_ms: spread(late)?,
         interval_ms: spread(gaps.clone())?,
@@ -244,8 +247,10 @@ fn watch_board(
             let patience = PollTimeout::from(100u8);
             let _ = poll(&mut [PollFd::new(reader.as_fd(), PollFlags::POLLIN)], patience);
             reader.rearm();
-            if let Ok(Some(sample)) = reader.read(slot) {
-                sightings.see(monotonic_now(), sample.modem_at, sample.received_at);
+            if let (Ok(Some(sample)), Some(life)) = (reader.read(slot), reader.life()) {
+                let (latest, received) = (sample.modem_at, sample.received_at);
+                let (at, posted) = (monotonic_now(), life.heartbeat);
+                sightings.see(Sighting { at, latest, received, posted });
             }
         }
         sightings
@@ -298,15 +303,15 @@ impl fmt::Display for Granularity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| the modem's buffer | deliveries | records each | interval ms: median | p99 | max | received ms: median | age ms: median | p99 | max | \
+            "| the modem's buffer | deliveries | records each | interval ms: median | p99 | max | received ms: median | on the board ms: median | p99 | age ms: median | p99 | max | \
              machine late ms: p99 | max |"
         )?;
-        writeln!(f, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")?;
+        writeln!(f, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")?;
         for row in &self.rows {
             let (gap, age, late) = (&row.interval_ms, &row.age_ms, &row.machine_late_ms);
             writeln!(
                 f,
-                "| {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
+                "| {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
                 row.way,
                 row.deliveries,
                 row.records_each,
@@ -314,6 +319,8 @@ impl fmt::Display for Granularity {
                 gap.p99,
                 gap.max,
                 row.received_ms.median,
+                row.posted_ms.median,
+                row.posted_ms.p99,
                 age.median,
                 age.p99,
                 age.max,

@@ -179,7 +179,7 @@ fn the_example_follows_a_board_to_its_end() {
         let at = ModemInstant::from_nanos(1_500_000_000);
         let reading = Reading { slot: 1, value, item: Item::default(), at };
         publisher.handle(&reading, monotonic_now());
-        publisher.post();
+        publisher.post(monotonic_now());
         publisher.heartbeat(monotonic_now());
         // It may have missed none: each is waited for.
         let line = next_line(&mut lines, &mut publisher);

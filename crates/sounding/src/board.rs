@@ -116,7 +116,7 @@ fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) 
         if is_open {
             let polled = readings.poll(BEAT, |now, reading| publisher.handle(&reading, now));
             match polled.into_diagnostic()? {
-                Polled::Bytes => publisher.post(),
+                Polled::Bytes => publisher.post(monotonic_now()),
                 Polled::Idle => {}
                 Polled::Closed if readings.source().may_return() => {
                     eprintln!("sounding: {} closed, waiting for it", readings.source());

@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sounding_bpf::OwnCgroup;
 use sounding_emu::Direction;
-use sounding_lab::downlink::{Plan, Row, Scene, Way, run};
+use sounding_lab::downlink::{Channel, Plan, Row, Scene, Way, run};
 use sounding_lab::flow::{RunningTcp, TcpFlow};
 use sounding_testdata::{may_emulate, steadily};
 
@@ -31,7 +31,12 @@ fn a_stock_sender_is_held_at_what_the_radio_carries_and_one_that_is_told_needs_n
         return;
     }
     steadily(|| {
-        let plan = Plan { duration: Duration::from_secs(8), seeds: 1, program: PROGRAM.into() };
+        let plan = Plan {
+            duration: Duration::from_secs(8),
+            channels: vec![Channel::Fading],
+            seeds: 1,
+            program: PROGRAM.into(),
+        };
         let result = run(&plan, |_| {}).expect("three downloads");
         let _ = write!(std::io::stderr(), "{result}");
         let of = |way: Way| result.rows.iter().find(|row| row.way == way).expect("a row");
@@ -58,7 +63,7 @@ fn in_scene(test: impl Fn(&Scene<'_>)) {
     steadily(|| {
         let name = format!("sounding-dl-{}", std::process::id());
         let own = OwnCgroup::enter(&name).expect("a cgroup");
-        let scene = Scene::start(Path::new(PROGRAM), 1, &own).expect("a scene");
+        let scene = Scene::start(Path::new(PROGRAM), Channel::Fading, 1, &own).expect("a scene");
         test(&scene);
         scene.stop().expect("it ends in good order");
     });

@@ -60,7 +60,7 @@ pub struct Life {
     pub started: HostInstant,
     /// The writer's process.
     pub pid: u64,
-    /// When it last said that it lives.
+    /// When it last said that it lives, or posted.
     pub heartbeat: HostInstant,
     /// It ended in good order.
     pub closed: bool,

@@ -25,13 +25,15 @@ use crate::metrics::Delays;
 use crate::plan::PlanError;
 use crate::provenance::{Begun, Provenance};
 
-pub use scene::Scene;
+pub use scene::{Channel, Scene, UnknownChannel};
 
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// How long each flow sends; the first fifth is not measured.
     pub duration: Duration,
+    /// Over which radios.
+    pub channels: Vec<Channel>,
     /// Seeds of the cell, counted from 1.
     pub seeds: u32,
     /// This program, which has the daemon.
@@ -92,6 +94,8 @@ impl Way {
 /// One download.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
+    /// What the radio did.
+    pub channel: Channel,
     /// How its sender was told.
     pub way: Way,
     /// The cell's seed.
@@ -127,11 +131,13 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Comparison, Do
     let own = OwnCgroup::enter(&format!("sounding-lab-{}", std::process::id()))
         .map_err(DownlinkError::Cgroup)?;
     let mut rows = Vec::new();
-    for seed in 1..=plan.seeds {
-        for way in Way::ALL {
-            let row = one(plan, way, seed, &own)?;
-            progress(&row);
-            rows.push(row);
+    for &channel in &plan.channels {
+        for seed in 1..=plan.seeds {
+            for way in Way::ALL {
+                let row = one(plan, channel, way, seed, &own)?;
+                progress(&row);
+                rows.push(row);
+            }
         }
     }
     Ok(Comparison { provenance: begun.end(), rows })
@@ -140,8 +146,14 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Comparison, Do
 /// Between the moment at which everything is ready and the beginning of the flow: the modem's first reports arrive.
 const HEAD_START: Duration = Duration::from_millis(500);
 
-fn one(plan: &Plan, way: Way, seed: u32, own: &OwnCgroup) -> Result<Row, DownlinkError> {
-    let scene = Scene::start(&plan.program, seed, own)?;
+fn one(
+    plan: &Plan,
+    channel: Channel,
+    way: Way,
+    seed: u32,
+    own: &OwnCgroup,
+) -> Result<Row, DownlinkError> {
+    let scene = Scene::start(&plan.program, channel, seed, own)?;
     let send = |congestion: &str| {
         TcpFlow {
             congestion: Some(congestion.into()),
@@ -169,7 +181,7 @@ fn one(plan: &Plan, way: Way, seed: u32, own: &OwnCgroup) -> Result<Row, Downlin
         })??,
     };
     let report = scene.stop()?.report;
-    let mut row = measure(&report, &flow, way, seed);
+    let mut row = measure(&report, &flow, (channel, way), seed);
     row.fallback_percent = said.map(|said| fallback_percent(&said, (warm(&flow), flow.ended)));
     Ok(row)
 }
@@ -179,7 +191,7 @@ fn warm(flow: &TcpResult) -> sounding_units::HostInstant {
     flow.began + (flow.ended - flow.began) / 5
 }
 
-fn measure(report: &Report, flow: &TcpResult, way: Way, seed: u32) -> Row {
+fn measure(report: &Report, flow: &TcpResult, (channel, way): (Channel, Way), seed: u32) -> Row {
     let (from, to) = (warm(flow), flow.ended);
     let (mut carried, mut delays) = (Bytes::ZERO, Vec::new());
     let its = |record: &&sounding_emu::PacketRecord| {
@@ -198,6 +210,7 @@ fn measure(report: &Report, flow: &TcpResult, way: Way, seed: u32) -> Row {
     let queueing = delays.iter().map(|delay| *delay - least).collect();
     let lasted = (flow.ended - flow.began).as_secs_f64();
     Row {
+        channel,
         way,
         seed,
         throughput_mbit_per_sec: carried.per(to - from).mbit_per_sec(),
@@ -210,17 +223,33 @@ fn measure(report: &Report, flow: &TcpResult, way: Way, seed: u32) -> Row {
     }
 }
 
+impl Comparison {
+    /// What of the throughput and of the 95th percentile of queueing the same download has that nobody holds.
+    fn of_unclamped(&self, row: &Row) -> Option<(f64, f64)> {
+        let alike = |other: &&Row| {
+            (other.channel, other.seed, other.way) == (row.channel, row.seed, Way::Unclamped)
+        };
+        let unclamped = self.rows.iter().find(alike)?;
+        let throughput = row.throughput_mbit_per_sec / unclamped.throughput_mbit_per_sec;
+        let queueing = row.queueing_ms.p95 / unclamped.queueing_ms.p95;
+        (row.way != Way::Unclamped).then_some((throughput, queueing))
+    }
+}
+
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:<11}{:>5}{:>9}{:>11}{:>9}{:>9}{:>9}{:>8}{:>10}{:>10}{:>8}",
+            "{:<8}{:<11}{:>5}{:>9}{:>6}{:>11}{:>9}{:>9}{:>6}{:>9}{:>8}{:>10}{:>10}{:>8}",
+            "radio",
             "sender",
             "seed",
             "Mbit/s",
+            "of it",
             "queue mean",
             "p50",
             "p95",
+            "of it",
             "p99 ms",
             "resent",
             "window %",
@@ -228,15 +257,20 @@ impl fmt::Display for Comparison {
             "behind"
         )?;
         for row in &self.rows {
+            let of_it = self.of_unclamped(row);
+            let part = |part: Option<f64>| part.map_or("-".into(), |part| format!("{part:.2}"));
             writeln!(
                 f,
-                "{:<11}{:>5}{:>9.2}{:>11.1}{:>9.1}{:>9.1}{:>9.1}{:>8}{:>10.1}{:>10}{:>8}",
+                "{:<8}{:<11}{:>5}{:>9.2}{:>6}{:>11.1}{:>9.1}{:>9.1}{:>6}{:>9.1}{:>8}{:>10.1}{:>10}{:>8}",
+                row.channel.name(),
                 row.way.name(),
                 row.seed,
                 row.throughput_mbit_per_sec,
+                part(of_it.map(|(throughput, _)| throughput)),
                 row.queueing_ms.mean,
                 row.queueing_ms.p50,
                 row.queueing_ms.p95,
+                part(of_it.map(|(_, queueing)| queueing)),
                 row.queueing_ms.p99,
                 row.retransmitted,
                 row.window_limited_percent,
@@ -244,6 +278,6 @@ impl fmt::Display for Comparison {
                 row.times_behind
             )?;
         }
-        Ok(())
+        writeln!(f, "\nof it: of the unclamped download with the same radio and seed")
     }
 }

@@ -1,6 +1,8 @@
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
+use serde::Serialize;
 use sounding_bpf::OwnCgroup;
 use sounding_emu::Emulation;
 use sounding_modem::{Behaviour, Place};
@@ -20,13 +22,55 @@ pub struct Scene<'a> {
     seed: u32,
 }
 
+/// What the phone's radio does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// It never changes.
+    Still,
+    /// It fades as people walk by.
+    Fading,
+}
+
+impl Channel {
+    /// In the order in which a table has them.
+    pub const ALL: [Self; 2] = [Self::Still, Self::Fading];
+
+    /// What a table and a command line call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Still => "still",
+            Self::Fading => "fading",
+        }
+    }
+}
+
+impl FromStr for Channel {
+    type Err = UnknownChannel;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChannel> {
+        let found = Self::ALL.into_iter().find(|channel| channel.name() == text);
+        found.ok_or_else(|| UnknownChannel(text.into()))
+    }
+}
+
+/// A word that is no channel.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?}: a radio is still or fading")]
+pub struct UnknownChannel(String);
+
 /// Longer than any flow: the network goes on until it is stopped.
 const LASTS: Duration = Duration::from_secs(3600);
 
 impl<'a> Scene<'a> {
     /// Starts it. Sockets that are made from here on by this process are `own`'s, and nobody else's are touched.
-    pub fn start(program: &Path, seed: u32, own: &'a OwnCgroup) -> Result<Self, DownlinkError> {
-        let runs = text(seed).runs()?;
+    pub fn start(
+        program: &Path,
+        channel: Channel,
+        seed: u32,
+        own: &'a OwnCgroup,
+    ) -> Result<Self, DownlinkError> {
+        let runs = text(channel, seed).runs()?;
         let settings = Settings {
             users: Users::Flows { program: program.to_path_buf() },
             place: Place::Pty(None),
@@ -89,11 +133,15 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn text(seed: u32) -> Text {
+fn text(channel: Channel, seed: u32) -> Text {
+    let fading = match channel {
+        Channel::Still => "",
+        Channel::Fading => ", fading = {}",
+    };
     let text = format!(
         "duration = \"{}s\"\nseeds = [{seed}]\nwire = {{ delay = \"20ms\" }}\n\
          [[cell.carriers]]\nprb = 50\n[[cell.devices]]\nmodem = {{}}\n\
-         channel = {{ kind = \"script\", levels = [{{ at_s = 0.0, sinr_db = 15.0 }}], fading = {{}} }}\n\
+         channel = {{ kind = \"script\", levels = [{{ at_s = 0.0, sinr_db = 15.0 }}]{fading} }}\n\
          [[flows]]\ndirection = \"down\"\ncontroller = \"cubic\"\n",
         LASTS.as_secs(),
     );

@@ -10,12 +10,17 @@ use sounding_units::{HostInstant, ModemInstant};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sightings(Vec<Sighting>);
 
+/// A look at the board.
 #[derive(Clone, Copy, Debug)]
-struct Sighting {
-    at: HostInstant,
-    latest: ModemInstant,
+pub(super) struct Sighting {
+    /// When it was taken.
+    pub(super) at: HostInstant,
+    /// The latest record's stamp.
+    pub(super) latest: ModemInstant,
     /// When the process that reads the modem had it.
-    received: HostInstant,
+    pub(super) received: HostInstant,
+    /// When that process had put it on the board.
+    pub(super) posted: HostInstant,
 }
 
 /// Sightings this close together are one delivery: a batch comes in as many reads as it takes. Chosen; a fifth of the
@@ -23,10 +28,10 @@ struct Sighting {
 const ONE_BATCH: Duration = Duration::from_millis(2);
 
 impl Sightings {
-    /// A look at the board.
-    pub(super) fn see(&mut self, at: HostInstant, latest: ModemInstant, received: HostInstant) {
-        if self.0.last().is_none_or(|before| before.latest < latest) {
-            self.0.push(Sighting { at, latest, received });
+    /// Keeps what shows something new.
+    pub(super) fn see(&mut self, sighting: Sighting) {
+        if self.0.last().is_none_or(|before| before.latest < sighting.latest) {
+            self.0.push(sighting);
         }
     }
 
@@ -68,6 +73,11 @@ impl Sightings {
     /// From the moment each record was made until the process that reads the modem had it, or one after it.
     pub(super) fn received(&self, made: &[Made]) -> Vec<Duration> {
         self.since_made(made, |sighting| sighting.received)
+    }
+
+    /// From the moment each record was made until it, or one after it, was on the board.
+    pub(super) fn posted(&self, made: &[Made]) -> Vec<Duration> {
+        self.since_made(made, |sighting| sighting.posted)
     }
 
     fn since_made(&self, made: &[Made], when: impl Fn(&Sighting) -> HostInstant) -> Vec<Duration> {
@@ -117,6 +127,15 @@ mod tests {
         ModemInstant::from_nanos(1_000_000_000_000_000 + ms * 1_000_000)
     }
 
+    fn look(us: u64, latest: u64) -> Sighting {
+        Sighting {
+            at: host(us),
+            latest: modem(latest),
+            received: host(us - 40),
+            posted: host(us - 30),
+        }
+    }
+
     /// A record every 10 ms.
     fn made() -> Vec<Made> {
         (0..10).map(|n| Made { stamp: modem(10 * n), at: host(10_000 * n) }).collect()
@@ -126,11 +145,12 @@ mod tests {
     fn a_record_is_seen_when_it_or_a_later_one_is_the_latest() {
         let mut sightings = Sightings::default();
         for (us, latest) in [(100, 0), (150, 0), (10_300, 10), (40_200, 40)] {
-            sightings.see(host(us), modem(latest), host(us - 40));
+            sightings.see(look(us, latest));
         }
         let ages: Vec<u128> = sightings.ages(&made()).iter().map(Duration::as_micros).collect();
         assert_eq!(ages, [300, 20_200, 10_200, 200]);
         assert_eq!(sightings.received(&made())[0], Duration::from_micros(260));
+        assert_eq!(sightings.posted(&made())[0], Duration::from_micros(270));
         assert_eq!(sightings.records(&made()), [1, 3]);
     }
 
@@ -138,7 +158,7 @@ mod tests {
     fn a_batch_that_comes_in_parts_is_one_delivery() {
         let mut sightings = Sightings::default();
         for (us, latest) in [(100, 0), (50_000, 30), (50_900, 40), (51_500, 50), (60_000, 60)] {
-            sightings.see(host(us), modem(latest), host(us - 40));
+            sightings.see(look(us, latest));
         }
         let gaps: Vec<u128> = sightings.gaps().iter().map(Duration::as_micros).collect();
         assert_eq!(gaps, [51_400, 8_500]);
@@ -148,8 +168,7 @@ mod tests {
     #[test]
     fn what_was_seen_before_all_was_warm_counts_for_nothing() {
         let mut sightings = Sightings::default();
-        (0..10)
-            .for_each(|n| sightings.see(host(10_000 * n + 5_000), modem(10 * n), host(10_000 * n)));
+        (0..10).for_each(|n| sightings.see(look(10_000 * n + 5_000, 10 * n)));
         sightings.skip(Duration::from_millis(50));
         assert_eq!(sightings.ages(&made()).len(), 4);
     }

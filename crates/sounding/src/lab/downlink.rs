@@ -2,7 +2,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_lab::downlink::{self, Plan, Row};
+use sounding_lab::downlink::{self, Channel, Plan, Row};
 
 use super::Output;
 
@@ -14,6 +14,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     duration: Duration,
 
+    /// What the radio does: never changes, or fades as people walk by
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "still,fading")]
+    channels: Vec<Channel>,
+
     /// Seeds of the cell, counted from 1
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     seeds: u32,
@@ -24,12 +28,19 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
     let program = std::env::current_exe().into_diagnostic()?;
-    let plan = Plan { duration: args.duration, seeds: args.seeds, program };
+    let Args { duration, channels, seeds, output } = args;
+    let plan = Plan { duration, channels, seeds, program };
     let progress = |row: &Row| {
-        eprintln!("{:?}, seed {}: {:.2} Mbit/s", row.way, row.seed, row.throughput_mbit_per_sec);
+        eprintln!(
+            "{}, {:?}, seed {}: {:.2} Mbit/s",
+            row.channel.name(),
+            row.way,
+            row.seed,
+            row.throughput_mbit_per_sec
+        );
     };
     let result = downlink::run(&plan, progress).into_diagnostic()?;
     let text = result.to_string();
-    args.output.write(&text, &format!("```\n{text}```\n\n{}", result.provenance), &result)?;
+    output.write(&text, &format!("```\n{text}```\n\n{}", result.provenance), &result)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -311,7 +311,7 @@ impl Daemon {
                 receiving.handle_bytes(now, framing, bytes);
             }
             if let Some(posts) = &mut self.posts {
-                posts.publisher.post();
+                posts.publisher.post(monotonic_now());
             }
         }
         Ok(read)
