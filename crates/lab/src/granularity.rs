@@ -52,6 +52,13 @@ impl Way {
     ];
 }
 
+impl Way {
+    /// What the command line calls it.
+    fn word(self) -> &'static str {
+        Self::ALL.into_iter().find(|(way, _)| *way == self).map_or("", |(_, word)| word)
+    }
+}
+
 impl FromStr for Way {
     type Err = UnknownWay;
 
@@ -132,8 +139,13 @@ pub enum GranularityError {
     #[error("the board has no {KPI}")]
     Lacking,
     /// Too little came to say anything.
-    #[error("{0} deliveries are too few: measure for longer")]
-    Few(usize),
+    #[error("{way}: {deliveries} deliveries are too few: measure for longer, or leave {} out of the ways", way.word())]
+    Few {
+        /// How records left the modem.
+        way: Way,
+        /// How often.
+        deliveries: usize,
+    },
 }
 
 /// One value in each transmission of a report.
@@ -218,7 +230,9 @@ fn measure(way: Way, plan: &Plan) -> Result<Row, GranularityError> {
     sightings.skip(WARM_UP);
     let made: Vec<_> = made.try_iter().collect();
     let (gaps, records, ages) = (sightings.gaps(), sightings.records(&made), sightings.ages(&made));
-    let spread = |times: Vec<Duration>| Spread::of(times).ok_or(GranularityError::Few(gaps.len()));
+    let spread = |times: Vec<Duration>| {
+        Spread::of(times).ok_or(GranularityError::Few { way, deliveries: gaps.len() })
+    };
     Ok(Row {
         way,
         deliveries: gaps.len(),
