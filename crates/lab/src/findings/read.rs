@@ -63,7 +63,7 @@ pub struct Findings {
     pub(super) runs: usize,
 }
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 22] = [
     "run",
     "flow",
     "device",
@@ -76,6 +76,16 @@ const COLUMNS: [&str; 12] = [
     "one_way_p99_ms",
     "queueing_p95_ms",
     "loss",
+    "oracle_throughput_share",
+    "oracle_queueing_p95_ms",
+    "jain_mean",
+    "jain_least",
+    "convergence_ms",
+    "stalled_ms",
+    "longest_gap_ms",
+    "completion_p50_ms",
+    "completion_p99_ms",
+    "completion_p999_ms",
 ];
 
 impl Findings {
@@ -203,6 +213,16 @@ fn flow(
             delay_p99: real(&cells[9]),
             queue_p95: real(&cells[10]),
             loss: real(&cells[11]),
+            oracle_share: real(&cells[12]),
+            oracle_queue_p95: real(&cells[13]),
+            jain_mean: real(&cells[14]),
+            jain_least: real(&cells[15]),
+            convergence: real(&cells[16]),
+            stalled: real(&cells[17]),
+            longest_gap: real(&cells[18]),
+            completion_p50: real(&cells[19]),
+            completion_p99: real(&cells[20]),
+            completion_p999: real(&cells[21]),
         },
     })
 }
