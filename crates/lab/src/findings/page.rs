@@ -138,7 +138,7 @@ impl Maker<'_> {
     fn overview(&self, groups: &[&str]) -> Result<Section, ReadError> {
         let names = distinct(self.flows.iter().map(|flow| flow.name.as_str()));
         let shown = if groups.len() > MOST_GROUPS { &[] } else { groups };
-        let mut figures = self.tables(shown, groups.len());
+        let mut figures = Vec::from_iter(self.summary(shown, groups.len()));
         let windows = Windows::read(self.results, &self.flows)?;
         if !windows.is_empty() {
             let wide = windows.wide();
@@ -220,29 +220,29 @@ impl Maker<'_> {
                 Kind::Bars(delay),
             ));
         }
+        figures.extend(self.course(shown));
         Ok(Section { heading: "All runs".into(), text: String::new(), figures })
     }
 
-    fn tables(&self, shown: &[&str], groups: usize) -> Vec<Figure> {
-        let about = format!(
+    fn summary(&self, shown: &[&str], groups: usize) -> Option<Figure> {
+        let caption = format!(
             "Means over runs; flows of one controller in a run count together. One-way: from sender to receiver; \
              queueing: behind other packets and through the bottleneck.{}",
             together(groups)
         );
-        let course = "Means over runs, but for Jain's index, which is of sliding windows, the least of all runs. \
-                      Convergence: from a bulk flow's beginning until what it gets stays within a quarter of what is \
-                      fair for five seconds, of the runs that have such; in a modelled cell nobody can say of a flow \
-                      alone what is fair. Stalled: nothing arrived for more than 200 ms. Completion: of finite flows \
-                      and responses.";
-        let table = |name, title, caption: &str, columns| {
-            let table = summary::table(&self.flows, shown, columns)?;
-            Some(self.figure(name, title, caption, Kind::Table(table)))
-        };
-        let all = [
-            table("summary", "Throughput and delay", &about, &summary::THROUGHPUT_AND_DELAY[..]),
-            table("course", "Sharing, convergence, standstill", course, &summary::COURSE),
-        ];
-        all.into_iter().flatten().collect()
+        let table = summary::table(&self.flows, shown, &summary::THROUGHPUT_AND_DELAY)?;
+        Some(self.figure("summary", "Throughput and delay", &caption, Kind::Table(table)))
+    }
+
+    fn course(&self, shown: &[&str]) -> Option<Figure> {
+        let caption = "Means over runs, but for Jain's index, which is of sliding windows, the least of all runs. \
+                       Convergence: from a bulk flow's beginning until what it gets stays within a quarter of what is \
+                       fair for five seconds, of the runs that have such; in a modelled cell nobody can say of a flow \
+                       alone what is fair. Stalled: nothing arrived for more than 200 ms. Completion: of finite flows \
+                       and responses.";
+        let table = summary::table(&self.flows, shown, &summary::COURSE)?;
+        let title = "Sharing, convergence, standstill, completion";
+        Some(self.figure("course", title, caption, Kind::Table(table)))
     }
 
     /// The distance to the oracle in both axes, of all runs and of each group.
