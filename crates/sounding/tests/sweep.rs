@@ -94,7 +94,11 @@ fn good(output: &Output) -> String {
 
 fn bad(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1));
-    // Lines are broken to the width of a terminal.
+    said(output)
+}
+
+/// Lines are broken to the width of a terminal.
+fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).replace(['│', '×'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -241,7 +245,7 @@ fn a_full_disk_ends_a_sweep_with_what_is_finished_and_room_lets_it_go_on() {
     );
     let output = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output();
     let Ok(output) = output else { return };
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = said(&output);
     if said.starts_with("unshare") || output.status.code() == Some(99) {
         eprintln!("SKIPPED: no file system of one's own here: {said}");
         return;

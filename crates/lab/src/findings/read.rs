@@ -129,7 +129,7 @@ impl Findings {
             about,
             warmup,
             complete: document.complete,
-            origin: origin(&document),
+            origin: origin(&document, folder),
             version: document.sounding,
             set: document.set,
             flows,
@@ -139,9 +139,13 @@ impl Findings {
 
     /// The file of a run, if it is kept.
     pub(super) fn of_run(&self, run: i64, name: &str) -> Option<PathBuf> {
-        let path = self.folder.join(format!("run-{run:04}")).join(name);
+        let path = of_run(&self.folder, run, name);
         path.is_file().then_some(path)
     }
+}
+
+fn of_run(folder: &Path, run: i64, name: &str) -> PathBuf {
+    folder.join(format!("run-{run:04}")).join(name)
 }
 
 /// What the plan is about, and how long runs last before they are measured. A plan of another version of this program may
@@ -153,7 +157,7 @@ fn plan(document: &Document) -> (String, f64) {
     run.map_or((String::new(), 0.0), |run| (run.plan.about, run.plan.warmup.as_secs_f64()))
 }
 
-fn origin(document: &Document) -> Origin {
+fn origin(document: &Document, folder: &Path) -> Origin {
     let mut seeds: Vec<i64> = document.runs.iter().map(|run| run.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
@@ -163,7 +167,9 @@ fn origin(document: &Document) -> Origin {
         all => all.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
     };
     let set: String = document.set.iter().map(|set| format!(" --set {set}")).collect();
-    let command = format!("sounding sim PLAN{set} --out DIR --series BIN");
+    let is_kept = |run: &RunDocument| of_run(folder, run.run, "series.parquet").is_file();
+    let series = if document.runs.iter().any(is_kept) { " --series BIN" } else { "" };
+    let command = format!("sounding sim PLAN{set} --out DIR{series}");
     let or = |stated: &str, otherwise: String| {
         if stated.is_empty() { otherwise } else { stated.to_owned() }
     };

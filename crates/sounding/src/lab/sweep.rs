@@ -148,7 +148,9 @@ impl Course<'_> {
                 shown(text.locate(&runs[run - 1], wrong))
             }
             error if *stays => miette::miette!(
-                help = "{done} of {all} runs are finished and stay so: once this is mended, the same command goes on",
+                help = format!(
+                    "{done} of {all} runs are finished and stay so: once this is mended, the same command goes on"
+                ),
                 "{error}"
             ),
             error => miette::Report::msg(error.to_string()),
