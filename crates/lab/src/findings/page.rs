@@ -201,7 +201,7 @@ impl Maker<'_> {
                 figures.push(self.figure(format!("plane-runs-{at}"), &title, &caption, kind));
             }
         }
-        figures.extend(self.from_oracle(shown));
+        figures.extend(self.beside_oracle(shown));
         if shown.len() > 1 {
             let bars = |label: &str, of| summary::bars(&self.flows, shown, label, of);
             let delay = bars("one-way delay, p95 (ms)", |figures| figures.delay_p95);
@@ -246,7 +246,7 @@ impl Maker<'_> {
     }
 
     /// The distance to the oracle in both axes, of all runs and of each group.
-    fn from_oracle(&self, shown: &[&str]) -> Vec<Figure> {
+    fn beside_oracle(&self, shown: &[&str]) -> Vec<Figure> {
         let one = |name: String, of: &str, caption: &str, flows: Vec<&Flow>| {
             let plane = summary::plane_from_oracle(flows.into_iter())?;
             let title = format!("Distance to the oracle{of}");

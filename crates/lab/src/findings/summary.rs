@@ -64,7 +64,7 @@ pub(super) const THROUGHPUT_AND_DELAY: [Column; 10] = [
     ("queueing p95 ms", |runs| Cell::number(mean(runs, |f| f.queue_p95), 1)),
     ("loss %", |runs| percent(runs, |f| f.loss, 2)),
     ("of oracle %", |runs| percent(runs, |f| f.oracle_share, 1)),
-    ("queueing p95 over oracle ms", |runs| Cell::number(mean(runs, |f| f.oracle_queue_p95), 1)),
+    ("over oracle p95 ms", |runs| Cell::number(mean(runs, |f| f.oracle_queue_p95), 1)),
 ];
 
 /// How flows share, when they have what is theirs, how long they stand still, and when what is finite is there.

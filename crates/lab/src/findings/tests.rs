@@ -186,7 +186,7 @@ fn a_page_tells_the_distance_to_the_oracle_in_both_axes_and_what_became_of_flows
         assert!(cubic.0 > 100.0 && (90.0..=101.0).contains(&cubic.1), "{cubic:?}");
     }
     let Some(Kind::Table(summary)) = figure("summary") else { panic!("no table") };
-    let over = column(summary, "queueing p95 over oracle ms");
+    let over = column(summary, "over oracle p95 ms");
     assert_eq!(over.len(), 4);
     assert!(over.iter().all(|(name, ms)| (name == "oracle") == (*ms == 0.0)), "{over:?}");
     let Some(Kind::Table(course)) = figure("course") else { panic!("no table") };
