@@ -94,7 +94,11 @@ fn good(output: &Output) -> String {
 
 fn bad(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1));
-    // Lines are broken to the width of a terminal.
+    said(output)
+}
+
+/// Lines are broken to the width of a terminal.
+fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).replace(['│', '×'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -221,6 +225,66 @@ fn whoever_interrupts_a_sweep_is_told_how_it_goes_on() {
         let said = bad(&child.wait_with_output().unwrap());
         assert!(said.contains("0 of 60 runs are finished; the same command goes on"), "{said}");
     });
+}
+
+#[test]
+fn a_full_disk_ends_a_sweep_with_what_is_finished_and_room_lets_it_go_on() {
+    let folder = Folder::new();
+    let program = assert_cmd::cargo::cargo_bin!("sounding");
+    let (plan, small) = (folder.path("plan.toml"), folder.path("small"));
+    fs::create_dir(&small).unwrap();
+    // A file system that nobody else sees; it ends with the shell. Folders and the runs' outcomes take a page each.
+    let script = format!(
+        "mount -t tmpfs -o size=80k tmpfs {small} || exit 99; \
+         sweep() {{ {program} lab sweep {plan} --out {small}/out --set duration=1s; }}; \
+         sweep; echo \"ended with $?\" >&2; ls -A {small}/out >&2; \
+         mount -o remount,size=10m {small} && sweep",
+        small = small.display(),
+        program = program.display(),
+        plan = plan.display(),
+    );
+    let output = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output();
+    let Ok(output) = output else { return };
+    let said = said(&output);
+    if said.starts_with("unshare") || output.status.code() == Some(99) {
+        eprintln!("SKIPPED: no file system of one's own here: {said}");
+        return;
+    }
+    let table = good(&output);
+    let (full, room) = said.split_once("ended with 1").unwrap_or_else(|| panic!("{said}"));
+    assert!(full.contains("No space left on device"), "{said}");
+    assert!(full.contains("the same command goes on"), "{said}");
+    let kept = full.split_once("help: ").and_then(|(_, help)| help.split_once(" of 60 runs"));
+    let (kept, _) = kept.unwrap_or_else(|| panic!("{said}"));
+    assert!((1..RUNS).contains(&kept.parse().unwrap()), "{said}");
+    assert!(room.contains(&format!("{kept} of 60 runs are finished already")), "{said}");
+    assert_eq!(table, good(&folder.sweep("whole", &["--set", "duration=1s"])));
+}
+
+#[test]
+fn who_keeps_nothing_is_not_told_that_the_same_command_goes_on() {
+    let Some(index) = sounding_testdata::shared("traces/files.tsv") else { return };
+    let data = index.parent().and_then(Path::parent).unwrap();
+    steadily(|| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
+        command.args(["lab", "run", "field", "--duration", "50000s", "--links", "nyc2019"]);
+        command.arg("--data").arg(data).stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Signals are listened to when all plans were looked at.
+        std::thread::sleep(Duration::from_secs(2));
+        kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+        let said = bad(&child.wait_with_output().unwrap());
+        assert!(said.contains("0 of 600 runs are finished; none is kept; with --out"), "{said}");
+    });
+}
+
+#[test]
+fn a_folder_without_traces_is_named_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
+    command.args(["lab", "run", "field", "--data"]).arg(folder.path()).stdin(Stdio::null());
+    let said = bad(&command.output().unwrap());
+    assert!(said.contains("the index of traces in") && said.contains("--data"), "{said}");
 }
 
 #[test]

@@ -77,6 +77,18 @@ pub(crate) struct Figures {
     pub(crate) delay_p99: Option<f64>,
     pub(crate) queue_p95: Option<f64>,
     pub(crate) loss: Option<f64>,
+    /// Throughput over the oracle's.
+    pub(crate) oracle_share: Option<f64>,
+    /// The 95th percentile of the queueing delay, less the oracle's.
+    pub(crate) oracle_queue_p95: Option<f64>,
+    pub(crate) jain_mean: Option<f64>,
+    pub(crate) jain_least: Option<f64>,
+    pub(crate) convergence: Option<f64>,
+    pub(crate) stalled: Option<f64>,
+    pub(crate) longest_gap: Option<f64>,
+    pub(crate) completion_p50: Option<f64>,
+    pub(crate) completion_p99: Option<f64>,
+    pub(crate) completion_p999: Option<f64>,
 }
 
 #[cfg(test)]

@@ -138,16 +138,7 @@ impl Maker<'_> {
     fn overview(&self, groups: &[&str]) -> Result<Section, ReadError> {
         let names = distinct(self.flows.iter().map(|flow| flow.name.as_str()));
         let shown = if groups.len() > MOST_GROUPS { &[] } else { groups };
-        let mut figures = vec![self.figure(
-            "summary",
-            "Throughput and delay",
-            &format!(
-                "Means over runs; flows of one controller in a run count together. One-way: from sender to receiver; \
-                 queueing: behind other packets and through the bottleneck.{}",
-                together(groups.len())
-            ),
-            Kind::Table(summary::table(&self.flows, shown)),
-        )];
+        let mut figures = Vec::from_iter(self.summary(shown, groups.len()));
         let windows = Windows::read(self.results, &self.flows)?;
         if !windows.is_empty() {
             let wide = windows.wide();
@@ -210,6 +201,7 @@ impl Maker<'_> {
                 figures.push(self.figure(format!("plane-runs-{at}"), &title, &caption, kind));
             }
         }
+        figures.extend(self.beside_oracle(shown));
         if shown.len() > 1 {
             let bars = |label: &str, of| summary::bars(&self.flows, shown, label, of);
             let delay = bars("one-way delay, p95 (ms)", |figures| figures.delay_p95);
@@ -228,7 +220,47 @@ impl Maker<'_> {
                 Kind::Bars(delay),
             ));
         }
+        figures.extend(self.course(shown));
         Ok(Section { heading: "All runs".into(), text: String::new(), figures })
+    }
+
+    fn summary(&self, shown: &[&str], groups: usize) -> Option<Figure> {
+        let caption = format!(
+            "Means over runs; flows of one controller in a run count together. One-way: from sender to receiver; \
+             queueing: behind other packets and through the bottleneck.{}",
+            together(groups)
+        );
+        let table = summary::table(&self.flows, shown, &summary::THROUGHPUT_AND_DELAY)?;
+        Some(self.figure("summary", "Throughput and delay", &caption, Kind::Table(table)))
+    }
+
+    fn course(&self, shown: &[&str]) -> Option<Figure> {
+        let caption = "Means over runs, but for Jain's index, which is of sliding windows, the least of all runs. \
+                       Convergence: from a bulk flow's beginning until what it gets stays within a quarter of what is \
+                       fair for five seconds, of the runs that have such; in a modelled cell nobody can say of a flow \
+                       alone what is fair. Stalled: nothing arrived for more than 200 ms. Completion: of finite flows \
+                       and responses.";
+        let table = summary::table(&self.flows, shown, &summary::COURSE)?;
+        let title = "Sharing, convergence, standstill, completion";
+        Some(self.figure("course", title, caption, Kind::Table(table)))
+    }
+
+    /// The distance to the oracle in both axes, of all runs and of each group.
+    fn beside_oracle(&self, shown: &[&str]) -> Vec<Figure> {
+        let one = |name: String, of: &str, caption: &str, flows: Vec<&Flow>| {
+            let plane = summary::plane_from_oracle(flows.into_iter())?;
+            let title = format!("Distance to the oracle{of}");
+            Some(self.figure(name, &title, caption, Kind::Plane(plane)))
+        };
+        let caption = "Each run counts once, beside the oracle's with the same seed. Delays that are no more than 1 ms \
+                       above its, a step of its clock, stand at 1 ms.";
+        let groups = (1..).zip(shown).filter(|_| shown.len() > 1).map(|(at, group)| {
+            let own = self.flows.iter().filter(|flow| flow.group == **group).collect();
+            let caption = format!("As above, only of {group}.");
+            one(format!("oracle-{at}"), &format!(": {group}"), &caption, own)
+        });
+        let all = one("oracle".into(), "", caption, self.flows.iter().collect());
+        std::iter::once(all).chain(groups).flatten().collect()
     }
 
     fn over_time(&self, scenarios: &[&str]) -> Result<Option<Section>, ReadError> {

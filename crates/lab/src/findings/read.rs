@@ -63,7 +63,7 @@ pub struct Findings {
     pub(super) runs: usize,
 }
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 22] = [
     "run",
     "flow",
     "device",
@@ -76,6 +76,16 @@ const COLUMNS: [&str; 12] = [
     "one_way_p99_ms",
     "queueing_p95_ms",
     "loss",
+    "oracle_throughput_share",
+    "oracle_queueing_p95_ms",
+    "jain_mean",
+    "jain_least",
+    "convergence_ms",
+    "stalled_ms",
+    "longest_gap_ms",
+    "completion_p50_ms",
+    "completion_p99_ms",
+    "completion_p999_ms",
 ];
 
 impl Findings {
@@ -119,7 +129,7 @@ impl Findings {
             about,
             warmup,
             complete: document.complete,
-            origin: origin(&document),
+            origin: origin(&document, folder),
             version: document.sounding,
             set: document.set,
             flows,
@@ -129,9 +139,13 @@ impl Findings {
 
     /// The file of a run, if it is kept.
     pub(super) fn of_run(&self, run: i64, name: &str) -> Option<PathBuf> {
-        let path = self.folder.join(format!("run-{run:04}")).join(name);
+        let path = of_run(&self.folder, run, name);
         path.is_file().then_some(path)
     }
+}
+
+fn of_run(folder: &Path, run: i64, name: &str) -> PathBuf {
+    folder.join(format!("run-{run:04}")).join(name)
 }
 
 /// What the plan is about, and how long runs last before they are measured. A plan of another version of this program may
@@ -143,7 +157,7 @@ fn plan(document: &Document) -> (String, f64) {
     run.map_or((String::new(), 0.0), |run| (run.plan.about, run.plan.warmup.as_secs_f64()))
 }
 
-fn origin(document: &Document) -> Origin {
+fn origin(document: &Document, folder: &Path) -> Origin {
     let mut seeds: Vec<i64> = document.runs.iter().map(|run| run.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
@@ -153,7 +167,9 @@ fn origin(document: &Document) -> Origin {
         all => all.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
     };
     let set: String = document.set.iter().map(|set| format!(" --set {set}")).collect();
-    let command = format!("sounding sim PLAN{set} --out DIR --series BIN");
+    let is_kept = |run: &RunDocument| of_run(folder, run.run, "series.parquet").is_file();
+    let series = if document.runs.iter().any(is_kept) { " --series BIN" } else { "" };
+    let command = format!("sounding sim PLAN{set} --out DIR{series}");
     let or = |stated: &str, otherwise: String| {
         if stated.is_empty() { otherwise } else { stated.to_owned() }
     };
@@ -203,6 +219,16 @@ fn flow(
             delay_p99: real(&cells[9]),
             queue_p95: real(&cells[10]),
             loss: real(&cells[11]),
+            oracle_share: real(&cells[12]),
+            oracle_queue_p95: real(&cells[13]),
+            jain_mean: real(&cells[14]),
+            jain_least: real(&cells[15]),
+            convergence: real(&cells[16]),
+            stalled: real(&cells[17]),
+            longest_gap: real(&cells[18]),
+            completion_p50: real(&cells[19]),
+            completion_p99: real(&cells[20]),
+            completion_p999: real(&cells[21]),
         },
     })
 }

@@ -9,7 +9,8 @@ use crate::report::{
     Axis, Bar, Bars, Cdf, Cell, Curve, Mark, Plane, QUARTILES, Spread, Table, distinct,
 };
 
-/// What flows of one name did in each run: rates are sums, delays means.
+/// What flows of one name did in each run: rates are sums, delays means; of what only some flows have, as the time until
+/// they converged, the mean of those.
 pub(super) fn runs<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Figures> {
     let mut runs: BTreeMap<(usize, i64), Vec<Figures>> = BTreeMap::new();
     for flow in flows {
@@ -17,15 +18,26 @@ pub(super) fn runs<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Figures> {
     }
     let together = |flows: Vec<Figures>| {
         let sum = |of: fn(&Figures) -> Option<f64>| flows.iter().map(of).sum::<Option<f64>>();
-        let mean = |of| sum(of).map(|sum| sum / flows.len() as f64);
+        let whole = |of| sum(of).map(|sum| sum / flows.len() as f64);
+        let known = |of| mean(&flows, of);
         Figures {
             throughput: sum(|f| f.throughput),
             utilisation: sum(|f| f.utilisation),
-            delay_mean: mean(|f| f.delay_mean),
-            delay_p95: mean(|f| f.delay_p95),
-            delay_p99: mean(|f| f.delay_p99),
-            queue_p95: mean(|f| f.queue_p95),
-            loss: mean(|f| f.loss),
+            delay_mean: whole(|f| f.delay_mean),
+            delay_p95: whole(|f| f.delay_p95),
+            delay_p99: whole(|f| f.delay_p99),
+            queue_p95: whole(|f| f.queue_p95),
+            loss: whole(|f| f.loss),
+            oracle_share: known(|f| f.oracle_share),
+            oracle_queue_p95: known(|f| f.oracle_queue_p95),
+            jain_mean: known(|f| f.jain_mean),
+            jain_least: known(|f| f.jain_least),
+            convergence: known(|f| f.convergence),
+            stalled: known(|f| f.stalled),
+            longest_gap: known(|f| f.longest_gap),
+            completion_p50: known(|f| f.completion_p50),
+            completion_p99: known(|f| f.completion_p99),
+            completion_p999: known(|f| f.completion_p999),
         }
     };
     runs.into_values().map(together).collect()
@@ -36,24 +48,61 @@ fn mean(runs: &[Figures], of: fn(&Figures) -> Option<f64>) -> Option<f64> {
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
-/// A row for each group and name, or for each name alone where no groups are told apart: means over runs.
-pub(super) fn table(flows: &[Flow], groups: &[&str]) -> Table {
+/// A column of a table: its heading, and what stands in it of some runs.
+pub(super) type Column = (&'static str, fn(&[Figures]) -> Cell);
+
+const RUNS: Column = ("runs", |runs| Cell::Number(runs.len() as f64, 0));
+
+/// How fast and how late.
+pub(super) const THROUGHPUT_AND_DELAY: [Column; 10] = [
+    RUNS,
+    ("Mbit/s", |runs| Cell::number(mean(runs, |f| f.throughput), 2)),
+    ("used %", |runs| percent(runs, |f| f.utilisation, 1)),
+    ("one-way mean ms", |runs| Cell::number(mean(runs, |f| f.delay_mean), 1)),
+    ("p95 ms", |runs| Cell::number(mean(runs, |f| f.delay_p95), 1)),
+    ("p99 ms", |runs| Cell::number(mean(runs, |f| f.delay_p99), 1)),
+    ("queueing p95 ms", |runs| Cell::number(mean(runs, |f| f.queue_p95), 1)),
+    ("loss %", |runs| percent(runs, |f| f.loss, 2)),
+    ("of oracle %", |runs| percent(runs, |f| f.oracle_share, 1)),
+    ("over oracle p95 ms", |runs| Cell::number(mean(runs, |f| f.oracle_queue_p95), 1)),
+];
+
+/// How flows share, when they have what is theirs, how long they stand still, and when what is finite is there.
+pub(super) const COURSE: [Column; 10] = [
+    RUNS,
+    ("Jain, mean", |runs| Cell::number(mean(runs, |f| f.jain_mean), 3)),
+    ("Jain, least", |runs| {
+        Cell::number(runs.iter().filter_map(|f| f.jain_least).reduce(f64::min), 3)
+    }),
+    ("runs that converge", |runs| {
+        match runs.iter().filter(|run| run.convergence.is_some()).count() {
+            0 => Cell::Unknown,
+            some => Cell::Number(some as f64, 0),
+        }
+    }),
+    ("after s", |runs| seconds(runs, |f| f.convergence)),
+    ("stalled s", |runs| seconds(runs, |f| f.stalled)),
+    ("longest gap s", |runs| seconds(runs, |f| f.longest_gap)),
+    ("completion p50 s", |runs| seconds(runs, |f| f.completion_p50)),
+    ("p99 s", |runs| seconds(runs, |f| f.completion_p99)),
+    ("p99.9 s", |runs| seconds(runs, |f| f.completion_p999)),
+];
+
+fn percent(runs: &[Figures], of: fn(&Figures) -> Option<f64>, decimals: usize) -> Cell {
+    Cell::number(mean(runs, of).map(|share| 100.0 * share), decimals)
+}
+
+fn seconds(runs: &[Figures], of: fn(&Figures) -> Option<f64>) -> Cell {
+    Cell::number(mean(runs, of).map(|ms| ms / 1e3), 2)
+}
+
+/// A row for each group and name, or for each name alone where no groups are told apart: means over runs. Nothing where
+/// nobody knows any of it.
+pub(super) fn table(flows: &[Flow], groups: &[&str], of: &[Column]) -> Option<Table> {
     let names = distinct(flows.iter().map(|flow| flow.name.as_str()));
     let several = groups.len() > 1;
-    let mut columns = vec![
-        "controller",
-        "runs",
-        "Mbit/s",
-        "used %",
-        "one-way mean ms",
-        "p95 ms",
-        "p99 ms",
-        "queueing p95 ms",
-        "loss %",
-    ];
-    if several {
-        columns.insert(0, "scenario");
-    }
+    let heads = ["scenario", "controller"];
+    let heads = if several { &heads[..] } else { &heads[1..] };
     let mut rows = Vec::new();
     let all: Vec<Option<&str>> = match groups {
         [] => vec![None],
@@ -67,30 +116,13 @@ pub(super) fn table(flows: &[Flow], groups: &[&str]) -> Table {
             if runs.is_empty() {
                 continue;
             }
-            let cell = |of, decimals| Cell::number(mean(&runs, of), decimals);
-            let percent = |of| Cell::number(mean(&runs, of).map(|share| 100.0 * share), 1);
-            let mut row = vec![
-                Cell::from(*name),
-                Cell::Number(runs.len() as f64, 0),
-                cell(|f| f.throughput, 2),
-                percent(|f| f.utilisation),
-                cell(|f| f.delay_mean, 1),
-                cell(|f| f.delay_p95, 1),
-                cell(|f| f.delay_p99, 1),
-                cell(|f| f.queue_p95, 1),
-                Cell::number(mean(&runs, |f| f.loss).map(|share| 100.0 * share), 2),
-            ];
-            if let Some(group) = group.filter(|_| several) {
-                row.insert(0, Cell::from(group));
-            }
-            rows.push(row);
+            let words = group.filter(|_| several).into_iter().chain([*name]).map(Cell::from);
+            rows.push(words.chain(of.iter().map(|(_, of)| of(&runs))).collect());
         }
     }
-    let mut table = Table {
-        columns: columns.into_iter().map(Into::into).collect(),
-        named: several.into(),
-        rows,
-    };
+    let columns = heads.iter().copied().chain(of.iter().map(|(head, _)| *head));
+    let mut table =
+        Table { columns: columns.map(Into::into).collect(), named: several.into(), rows };
     // A column of which nobody knows anything says nothing.
     for column in (0..table.columns.len()).rev() {
         if table.rows.iter().all(|row| row[column] == Cell::Unknown) {
@@ -98,7 +130,7 @@ pub(super) fn table(flows: &[Flow], groups: &[&str]) -> Table {
             table.rows.iter_mut().for_each(|row| drop(row.remove(column)));
         }
     }
-    table
+    (table.columns.len() > heads.len() + 1).then_some(table)
 }
 
 /// Throughput and 95th percentile of delay of whole runs, a mark for each name.
@@ -112,6 +144,30 @@ pub(super) fn plane_of_runs<'a>(flows: impl Iterator<Item = &'a Flow> + Clone) -
     };
     let names = distinct(flows.clone().map(|flow| flow.name.as_str()));
     plane("one-way delay, p95 of a run (ms)", names.into_iter().filter_map(mark).collect())
+}
+
+/// What is nearer to the oracle than this is as near as it: its clock has steps of a millisecond.
+const NEAREST_MS: f64 = 1.0;
+
+/// How far whole runs are from the oracle, in both directions; nothing where there is none.
+pub(super) fn plane_from_oracle<'a>(
+    flows: impl Iterator<Item = &'a Flow> + Clone,
+) -> Option<Plane> {
+    let mark = |name: &str| {
+        let runs = runs(flows.clone().filter(|flow| flow.name == name));
+        let delays = runs.iter().filter_map(|run| run.oracle_queue_p95);
+        let shares = runs.iter().filter_map(|run| run.oracle_share);
+        Some(Mark {
+            name: name.into(),
+            x: Spread::of(delays.map(|ms| ms.max(NEAREST_MS)).collect())?,
+            y: Spread::of(shares.map(|share| 100.0 * share).collect())?,
+        })
+    };
+    let names = distinct(flows.clone().map(|flow| flow.name.as_str()));
+    let marks: Vec<Mark> = names.into_iter().filter_map(mark).collect();
+    let plane = plane("queueing delay, p95 of a run, over the oracle's (ms)", marks);
+    let y = Axis::linear("throughput (% of the oracle's)");
+    (!plane.marks.is_empty()).then_some(Plane { y, ..plane })
 }
 
 fn plane(delay: &str, marks: Vec<Mark>) -> Plane {

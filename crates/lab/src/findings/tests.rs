@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::*;
 use crate::plan::{Run, Text};
 use crate::provenance::Begun;
-use crate::report::{Figure, Kind};
+use crate::report::{Cell, Figure, Kind};
 use crate::simulate::{About, Files, Keep, Output, Place, all, json, parquet};
 
 const PLAN: &str = r#"
@@ -50,7 +50,11 @@ impl Place for Folder {
 
 /// Makes the plan's runs into a folder.
 fn made(folder: &Path, keep: &Keep) {
-    let text = Text::new("plan.toml", PLAN, PathBuf::new());
+    made_of(PLAN, folder, keep);
+}
+
+fn made_of(plan: &str, folder: &Path, keep: &Keep) {
+    let text = Text::new("plan.toml", plan, PathBuf::new());
     let (runs, about) = (text.runs().expect("a plan"), About::new(&text));
     let open = |run: &Run| -> io::Result<Box<dyn Place>> {
         let folder = folder.join(format!("run-{:04}", run.number));
@@ -126,7 +130,73 @@ fn without_series_there_is_what_whole_runs_tell() {
     let page = paged(&[folder.path()]);
     let names: Vec<&str> = page.figures().map(|figure| figure.name.as_str()).collect();
     let planes = ["plane-runs", "plane-runs-1", "plane-runs-2"];
-    assert_eq!(names, [&["summary"], &planes[..], &["throughput-bars", "delay-bars"]].concat());
+    let rest = ["throughput-bars", "delay-bars", "course"];
+    assert_eq!(names, [&["summary"], &planes[..], &rest].concat());
+}
+
+/// One flow that has all of its link, beside the oracle, and answers that are asked for.
+const BESIDE_ORACLE: &str = r#"
+duration = "12s"
+seeds = [1, 2]
+
+[[links]]
+up = "20Mbit"
+down = "12Mbit"
+delay = "20ms"
+
+[[flows]]
+name = "bulk"
+direction = "down"
+
+[[flows]]
+name = "answers"
+direction = "up"
+controller = "bbr"
+traffic = { kind = "responses", size = "20kB", think = "500ms" }
+
+[sweep]
+"flows.bulk.controller" = ["cubic", "oracle"]
+"links.0.down" = ["12Mbit", "6Mbit"]
+"#;
+
+/// The cells of a table's column by the words before it.
+fn column(table: &crate::report::Table, head: &str) -> Vec<(String, f64)> {
+    let at = table.columns.iter().position(|column| column == head);
+    let at = at.unwrap_or_else(|| panic!("{head} of {:?}", table.columns));
+    let named = |row: &Vec<Cell>| match (&row[table.named], &row[at]) {
+        (Cell::Text(name), Cell::Number(value, _)) => Some((name.clone(), *value)),
+        _ => None,
+    };
+    table.rows.iter().filter_map(named).collect()
+}
+
+#[test]
+fn a_page_tells_the_distance_to_the_oracle_in_both_axes_and_what_became_of_flows_in_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    made_of(BESIDE_ORACLE, folder.path(), &Keep::default());
+    let page = paged(&[folder.path()]);
+    let figure = |name: &str| page.figures().find(|f| f.name == name).map(|f| &f.kind);
+    for name in ["oracle", "oracle-1", "oracle-2"] {
+        let Some(Kind::Plane(plane)) = figure(name) else { panic!("no plane {name}") };
+        let names: Vec<&str> = plane.marks.iter().map(|mark| mark.name.as_str()).collect();
+        assert_eq!(names, ["cubic", "oracle"]);
+        let [cubic, oracle] = [0, 1].map(|at| (plane.marks[at].x.middle, plane.marks[at].y.middle));
+        assert_eq!(oracle, (1.0, 100.0));
+        // The queue has no end.
+        assert!(cubic.0 > 100.0 && (90.0..=101.0).contains(&cubic.1), "{cubic:?}");
+    }
+    let Some(Kind::Table(summary)) = figure("summary") else { panic!("no table") };
+    let over = column(summary, "over oracle p95 ms");
+    assert_eq!(over.len(), 4);
+    assert!(over.iter().all(|(name, ms)| (name == "oracle") == (*ms == 0.0)), "{over:?}");
+    let Some(Kind::Table(course)) = figure("course") else { panic!("no table") };
+    let after = column(course, "after s");
+    assert!(after.len() == 4 && after.iter().all(|(_, s)| (0.0..7.0).contains(s)), "{after:?}");
+    let stalled = column(course, "stalled s");
+    assert!(stalled.iter().all(|(_, s)| *s < 0.5), "{stalled:?}");
+    let completion = column(course, "completion p50 s");
+    assert!(!completion.is_empty() && completion.iter().all(|(name, _)| name == "bbr"));
+    assert!(!course.columns.iter().any(|head| head.starts_with("Jain")), "nobody shares");
 }
 
 #[test]
@@ -138,7 +208,7 @@ fn scenarios_that_belong_together_are_shown_together() {
     let page = paged(&[folder.path()]);
     assert_eq!(page.subtitle, "12 runs, 2 controllers, 2 scenarios in 1 group, seed 1–3.");
     let names: Vec<&str> = page.figures().map(|figure| figure.name.as_str()).collect();
-    assert_eq!(names, ["summary", "plane-runs"]);
+    assert_eq!(names, ["summary", "plane-runs", "course"]);
     fs::write(folder.path().join(GROUPS), "[]").expect("room");
     let error = Findings::read(folder.path()).expect_err("no groups").to_string();
     assert!(error.contains("groups.json is not what"), "{error}");

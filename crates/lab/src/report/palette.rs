@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use plotters::style::RGBColor;
 
 /// What a thing is drawn in: on white, on black, and the class that stands for it in a drawing.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Ink {
     pub(super) class: &'static str,
     light: (u8, u8, u8),
@@ -35,6 +36,25 @@ const INKS: [Ink; 12] = [
 
 const COLOURS: usize = INKS.len() - FIRST;
 
+/// More names than colours share colours, not classes, by which a page shows one name alone. A drawing knows a class by its
+/// colour alone, so that each further turn through the colours is bluer by a step that nobody sees.
+const CLASSES: [&str; 3 * COLOURS] = [
+    "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13", "c14",
+    "c15", "c16", "c17", "c18", "c19", "c20",
+];
+
+/// What is drawn as the name of this number.
+fn named(number: usize) -> Ink {
+    let number = number % CLASSES.len();
+    let (ink, turn) = (&INKS[FIRST + number % COLOURS], (number / COLOURS) as u8);
+    let (red, green, blue) = ink.light;
+    Ink { class: CLASSES[number], light: (red, green, blue + turn), dark: ink.dark }
+}
+
+fn inks() -> impl Iterator<Item = Ink> {
+    INKS.into_iter().take(FIRST).chain((0..CLASSES.len()).map(named))
+}
+
 /// Lengths of strokes and gaps in pixels; no two colours that are close to each other have the same.
 const DASHES: [&[f64]; 4] = [&[], &[6.0, 3.0], &[2.0, 2.5], &[9.0, 3.0, 2.0, 3.0]];
 
@@ -59,11 +79,12 @@ pub(super) struct Look {
 
 impl Look {
     pub(super) fn colour(self) -> RGBColor {
-        colour(FIRST + self.number % COLOURS)
+        let (red, green, blue) = named(self.number).light;
+        RGBColor(red, green, blue)
     }
 
     pub(super) fn class(self) -> &'static str {
-        INKS[FIRST + self.number % COLOURS].class
+        named(self.number).class
     }
 
     pub(super) fn shape(self) -> Shape {
@@ -127,7 +148,7 @@ pub(super) fn colour(ink: usize) -> RGBColor {
 
 /// The class of something drawn in this colour.
 pub(super) fn class((red, green, blue): (u8, u8, u8)) -> &'static str {
-    let ink = INKS.iter().find(|ink| ink.light == (red, green, blue));
+    let ink = inks().find(|ink| ink.light == (red, green, blue));
     ink.map_or("text", |ink| ink.class)
 }
 
@@ -146,7 +167,7 @@ pub(super) fn stylesheet(theme: Theme) -> String {
             let colour = format!("#{red:02x}{green:02x}{blue:02x}");
             format!(".s.{class}{{stroke:{colour}}}.f.{class}{{fill:{colour}}}")
         };
-        INKS.iter().map(rule).collect::<String>()
+        inks().map(|ink| rule(&ink)).collect::<String>()
     };
     let light = rules(|ink| ink.light);
     match theme {
@@ -180,17 +201,22 @@ mod tests {
         let mut looks: Vec<_> = names
             .iter()
             .map(|name| styles.look(name))
-            .map(|look| (look.class(), look.dash().len(), look.shape() as u8))
+            .map(|look| (look.number % COLOURS, look.dash().len(), look.shape() as u8))
             .collect();
         looks.sort_unstable();
         looks.dedup();
         assert_eq!(looks.len(), 20);
+        let mut classes: Vec<_> = names.iter().map(|name| styles.class(name)).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        assert_eq!(classes.len(), 20, "each can be shown alone");
     }
 
     #[test]
     fn no_two_inks_share_a_colour_or_a_class() {
-        for (at, one) in INKS.iter().enumerate() {
-            for other in &INKS[at + 1..] {
+        let inks: Vec<Ink> = inks().collect();
+        for (at, one) in inks.iter().enumerate() {
+            for other in &inks[at + 1..] {
                 assert!(one.light != other.light && one.class != other.class, "{}", one.class);
             }
         }

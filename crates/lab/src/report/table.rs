@@ -50,6 +50,9 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
+/// A table of more rows than this stands in a frame of its own, so that what follows is found. Chosen: a desk's screen.
+const LONG: usize = 24;
+
 impl Table {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().filter_map(|row| match row.get(self.named) {
@@ -89,7 +92,9 @@ impl Table {
     /// For a page.
     pub(super) fn html(&self, styles: &Styles) -> String {
         let align = |column| if self.is_words(column) { " class=\"words\"" } else { "" };
-        let mut html = String::from("<div class=\"scroll\"><table><thead><tr>");
+        let long = if self.rows.len() > LONG { " long" } else { "" };
+        // Who has no pointer scrolls it by keys.
+        let mut html = format!("<div class=\"scroll{long}\" tabindex=\"0\"><table><thead><tr>");
         for (at, column) in self.columns.iter().enumerate() {
             // Writing into a string cannot fail, here and below.
             let _ = write!(html, "<th{}>{}</th>", align(at), escape(column));
@@ -176,6 +181,15 @@ mod tests {
     fn numbers_stand_at_the_right_in_markdown_and_a_bar_is_no_border() {
         let expected = "| run | Mbit/s |\n| --- | --: |\n| bbr | 4.53 |\n| a\\|b | – |\n";
         assert_eq!(table().markdown(), expected);
+    }
+
+    #[test]
+    fn a_table_longer_than_a_screen_has_a_frame_of_its_own() {
+        let styles = Styles::default();
+        assert!(!table().html(&styles).contains("scroll long"));
+        let rows = (0..LONG + 1).map(|_| table().rows[0].clone()).collect();
+        let html = Table { rows, ..table() }.html(&styles);
+        assert!(html.contains("scroll long") && html.matches("<tr>").count() == LONG + 2);
     }
 
     #[test]

@@ -31,8 +31,8 @@ pub enum SweepError {
     /// The folder has results that no sweep made.
     #[error("{0} is there already, and no sweep made it: name another folder, or remove it")]
     Taken(PathBuf),
-    /// A run failed.
-    #[error("run {run}: {source}")]
+    /// A run failed; what cannot be written of it says of which.
+    #[error("{source}")]
     Run {
         /// Its number.
         run: usize,

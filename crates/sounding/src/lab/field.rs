@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use miette::{Context, IntoDiagnostic};
+use miette::IntoDiagnostic;
 use sounding_lab::field::{Choice, Link, chosen, compare, markdown, plan, table};
 use sounding_lab::findings::GROUPS;
 use sounding_lab::provenance::Begun;
@@ -69,9 +69,13 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
     if !args.controllers.is_empty() {
         choice.controllers = args.controllers;
     }
-    let links = chosen(&args.data, &choice)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("the index of traces in {}", args.data.display()))?;
+    let links = chosen(&args.data, &choice).map_err(|error| {
+        miette::miette!(
+            help = "name the folder with --data or SOUNDING_DATA; others' recordings are in it, with an index of them",
+            "the index of traces in {}: {error}",
+            args.data.display()
+        )
+    })?;
     if links.is_empty() {
         return Err(miette::miette!(
             help = "name the folder with --data, or others with --links",
@@ -92,6 +96,7 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
         merge: &[],
         wait: false,
         keep: Keep::default(),
+        stays: is_kept,
     };
     let Some(finished) = course.run(&text, &about)? else { return Ok(ExitCode::FAILURE) };
     write(&out.join("field.toml"), text.text())?;

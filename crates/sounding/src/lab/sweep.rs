@@ -82,6 +82,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
         merge: &args.merge,
         wait: args.wait,
         keep: Keep { series: args.series, ..Keep::default() },
+        stays: true,
     };
     let about = About::new(&text);
     let Some(finished) = course.run(&text, &about)? else { return Ok(ExitCode::FAILURE) };
@@ -104,6 +105,8 @@ pub(super) struct Course<'a> {
     pub(super) merge: &'a [PathBuf],
     pub(super) wait: bool,
     pub(super) keep: Keep,
+    /// Whether the folder is still there afterwards, so that the same command can go on.
+    pub(super) stays: bool,
 }
 
 impl Course<'_> {
@@ -112,7 +115,7 @@ impl Course<'_> {
     pub(super) fn run(&self, text: &Text, about: &About) -> miette::Result<Option<Finished>> {
         let runs = text.runs().map_err(shown)?;
         check(text, &runs)?;
-        let Self { out, part, jobs, merge, wait, keep } = self;
+        let Self { out, part, jobs, merge, wait, keep, stays } = self;
         let mut folder = Folder::open(out, about, &runs, keep, *part, *wait).into_diagnostic()?;
         for other in *merge {
             let taken = folder.take(other, about, &runs, keep).into_diagnostic()?;
@@ -137,19 +140,27 @@ impl Course<'_> {
         let mut progress = |told| bar.tell(told);
         let made = sweep(&folder, &runs, *part, keep, about, *jobs, &stop, &open, &mut progress);
         bar.end(&stop);
+        folder.look(&runs).into_diagnostic()?;
+        let lacking = own.iter().filter(|run| !folder.is_finished(run)).count();
+        let (done, all) = (own.len() - lacking, own.len());
         made.map_err(|error| match error {
             SweepError::Run { run, source: SimulateError::Plan(wrong) } => {
                 shown(text.locate(&runs[run - 1], wrong))
             }
+            error if *stays => miette::miette!(
+                help = format!(
+                    "{done} of {all} runs are finished and stay so: once this is mended, the same command goes on"
+                ),
+                "{error}"
+            ),
             error => miette::Report::msg(error.to_string()),
         })?;
-        folder.look(&runs).into_diagnostic()?;
-        let lacking = own.iter().filter(|run| !folder.is_finished(run)).count();
         if lacking > 0 {
-            let (done, all) = (own.len() - lacking, own.len());
-            eprintln!(
-                "sounding: stopped: {done} of {all} runs are finished; the same command goes on"
-            );
+            let on = match stays {
+                true => "the same command goes on",
+                false => "none is kept; with --out they are, and the same command goes on",
+            };
+            eprintln!("sounding: stopped: {done} of {all} runs are finished; {on}");
             return Ok(None);
         }
         let finished = collect(&folder, &runs).into_diagnostic()?;
