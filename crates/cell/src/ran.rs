@@ -297,6 +297,7 @@ impl<P> Ran<P> {
         }
     }
 
+    #[inline(never)]
     fn take_fates(&mut self, device: u16) {
         let state = &mut self.devices[usize::from(device)];
         let watched = state.watched;

@@ -22,6 +22,7 @@ pub(super) struct Said {
 
 impl Said {
     /// A segment that says `kind`, until it is [taken](Self::take).
+    #[inline]
     pub(super) fn put(&mut self, flow: FlowId, kind: Kind) -> Segment {
         if let Some(place) = self.free.pop() {
             self.kinds[place as usize] = kind;
@@ -33,6 +34,7 @@ impl Said {
     }
 
     /// What a segment says that came out: each comes out once.
+    #[inline]
     pub(super) fn take(&mut self, segment: Segment) -> Kind {
         self.free.push(segment.place);
         self.kinds[segment.place as usize]
