@@ -103,6 +103,7 @@ impl Processes {
     }
 
     /// An idle process.
+    #[inline]
     pub(crate) fn idle(&self) -> Option<u8> {
         if usize::from(self.busy) == self.all.len() {
             return None;
@@ -112,11 +113,13 @@ impl Processes {
     }
 
     /// The process whose block waits longest to be sent again and may be in `slot`.
+    #[inline]
     pub(crate) fn again(&self, slot: u64) -> Option<u8> {
         self.again_in(slot, u64::MAX)
     }
 
     /// The same for a block that a grant in `slot` gives `data_slot` to.
+    #[inline]
     pub(crate) fn again_in(&self, slot: u64, data_slot: u64) -> Option<u8> {
         if self.again == 0 {
             return None;
@@ -136,6 +139,7 @@ impl Processes {
         busy.flat_map(|process| &process.block.pdus)
     }
 
+    #[inline]
     pub(crate) fn get(&self, id: u8) -> &Process {
         &self.all[usize::from(id)]
     }

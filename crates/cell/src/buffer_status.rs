@@ -1,6 +1,7 @@
 //! How a device asks for the uplink, and what the network believes of its buffer.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_phy::lte::BsrTable;
@@ -122,7 +123,7 @@ pub(crate) struct Belief {
     /// Grants for blocks that are sent after the newest report that was heard was written.
     granted: VecDeque<Granted>,
     /// Reports whose blocks are being decoded.
-    coming: VecDeque<Told>,
+    coming: Vec<Told>,
     /// When the newest report that was heard was written, and what it told.
     heard: Option<HostInstant>,
     told: u64,
@@ -190,15 +191,14 @@ impl Belief {
 
     /// A report arrived, to be heard when it is decoded.
     pub(crate) fn handle_report(&mut self, told: Told) {
-        self.coming.push_back(told);
+        self.coming.push(told);
     }
 
     /// Hears what is decoded by `now`.
     fn hear(&mut self, now: HostInstant, config: &UplinkConfig) {
         while let Some(at) = self.coming.iter().position(|told| told.known <= now) {
-            if let Some(told) = self.coming.remove(at) {
-                self.take_in(&told, config);
-            }
+            let told = self.coming.remove(at);
+            self.take_in(&told, config);
         }
     }
 
@@ -239,25 +239,34 @@ impl Belief {
         self.ready -= excess.min(self.ready);
     }
 
-    /// What may be granted at `now` for a block that is sent at `sent`.
+    /// What may be granted at `now` for a block that is sent at `sent`: asked of everyone in every slot.
+    #[inline]
     pub(crate) fn ready(
         &mut self,
         now: HostInstant,
         sent: HostInstant,
         config: &UplinkConfig,
     ) -> u64 {
-        self.hear(now, config);
+        if self.coming.iter().any(|told| told.known <= now) {
+            self.hear(now, config);
+        }
+        if !self.later.is_empty() {
+            self.take_expected(now, sent);
+        }
+        match self.rhythm {
+            Some(next) if sent < next => 0,
+            _ if self.ready == 0 && self.polls > 0 => self.poll,
+            _ => self.ready,
+        }
+    }
+
+    fn take_expected(&mut self, now: HostInstant, sent: HostInstant) {
         while let Some(expected) = self.later.front() {
             if expected.known > now || expected.sent > sent {
                 break;
             }
             self.ready += expected.bytes;
             self.later.pop_front();
-        }
-        match self.rhythm {
-            Some(next) if sent < next => 0,
-            _ if self.ready == 0 && self.polls > 0 => self.poll,
-            _ => self.ready,
         }
     }
 

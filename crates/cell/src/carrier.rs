@@ -127,6 +127,7 @@ impl Carrier {
     }
 
     /// Sizes of the downlink's blocks in a slot.
+    #[inline]
     pub(crate) fn down(&self, slot: u64) -> &Sizes {
         let special = self.frame.kind(slot) == SlotKind::Special;
         self.down_special.as_ref().filter(|_| special).unwrap_or(&self.down)
@@ -148,6 +149,7 @@ impl Carrier {
     }
 
     /// Legs with something to do.
+    #[inline]
     pub(crate) fn active(&self) -> &[(u16, u8)] {
         &self.active
     }
@@ -162,11 +164,13 @@ impl Carrier {
     }
 
     /// When the next slot begins in which something happens if nothing enters before.
+    #[inline]
     pub(crate) fn next_at(&self) -> HostInstant {
         self.begin(self.next_slot())
     }
 
     /// The next slot in which something happens. Nobody looks at those in between.
+    #[inline]
     fn next_slot(&self) -> u64 {
         if !self.active.is_empty() || self.config.control_users_per_sec > 0.0 {
             return self.next;
@@ -199,6 +203,7 @@ impl Carrier {
     }
 
     /// When a slot begins.
+    #[inline]
     pub(crate) fn begin(&self, slot: u64) -> HostInstant {
         let nanos = (self.frame.slot().as_nanos() as u64).saturating_mul(slot);
         HostInstant::from_nanos(self.origin.as_nanos().saturating_add(nanos))

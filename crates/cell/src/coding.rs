@@ -60,11 +60,13 @@ impl Sizes {
     }
 
     /// Bytes that a resource block of a large block carries.
+    #[inline]
     pub(crate) fn rate(&self, layers: u8, mcs: u8) -> f32 {
         self.size(layers, mcs, self.prb) as f32 / f32::from(self.prb)
     }
 
     /// The fewest resource blocks, `most` at most, that hold `bytes`.
+    #[inline]
     pub(crate) fn prb_for(&self, layers: u8, mcs: u8, bytes: u64, most: u16) -> u16 {
         let row = &self.row(layers, mcs)[..=usize::from(most.min(self.prb))];
         let enough = row.partition_point(|&size| u64::from(size) < bytes);

@@ -213,23 +213,40 @@ impl Way {
         self.stale = true;
     }
 
-    /// What the scheduler counts with.
+    /// What the downlink's scheduler counts with.
+    #[inline]
     pub(crate) fn rates(&mut self, now: HostInstant, sizes: &Sizes) -> Rates {
-        let reported = self.next_report.is_some_and(|at| at <= now);
-        if self.stale || reported {
-            if reported {
-                self.next_report = None;
-            }
-            self.stale = false;
-            self.rates = Rates::default();
-            for band in 0..SUB_BANDS {
-                let choice = self.adapter.choose(now, Bands::one(band));
-                if let Some(Choice { mcs, layers }) = choice {
-                    self.rates.bytes[band] = sizes.rate(layers, mcs);
-                }
-            }
+        if self.is_stale(now) {
+            self.find_rates(now, sizes, SUB_BANDS);
         }
         self.rates
+    }
+
+    /// What the uplink's counts with, which knows of no sub-bands: the rate of the first.
+    #[inline]
+    pub(crate) fn first_rate(&mut self, now: HostInstant, sizes: &Sizes) -> f32 {
+        if self.is_stale(now) {
+            self.find_rates(now, sizes, 1);
+        }
+        self.last_rate()
+    }
+
+    fn is_stale(&self, now: HostInstant) -> bool {
+        self.stale || self.next_report.is_some_and(|at| at <= now)
+    }
+
+    fn find_rates(&mut self, now: HostInstant, sizes: &Sizes, bands: usize) {
+        if self.next_report.is_some_and(|at| at <= now) {
+            self.next_report = None;
+        }
+        self.stale = false;
+        self.rates = Rates::default();
+        for (band, rate) in self.rates.bytes.iter_mut().take(bands).enumerate() {
+            let choice = self.adapter.choose(now, Bands::one(band));
+            if let Some(Choice { mcs, layers }) = choice {
+                *rate = sizes.rate(layers, mcs);
+            }
+        }
     }
 
     /// Bytes that a resource block of the first sub-band carries, as it was last found.

@@ -114,11 +114,15 @@ impl Attention {
 
 impl<P> Ran<P> {
     /// Data came for a device: one without a connection gets one.
+    #[inline]
     pub(crate) fn wake(&mut self, now: HostInstant, device: u16, way: Direction) {
-        let state = &mut self.devices[usize::from(device)];
-        if state.attention.connected {
-            return;
+        if !self.devices[usize::from(device)].attention.connected {
+            self.connect(now, device, way);
         }
+    }
+
+    fn connect(&mut self, now: HostInstant, device: u16, way: Direction) {
+        let state = &mut self.devices[usize::from(device)];
         let there = state.attention.connect(now, way, &state.config.sleep);
         state.away_until = state.away_until.max(there);
         if way == Direction::Uplink {

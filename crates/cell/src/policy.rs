@@ -33,6 +33,7 @@ impl Default for Share {
 }
 
 impl Share {
+    #[inline]
     fn decay(&self, slots: u32, slot: u64) -> f32 {
         let keep = 1.0 - 1.0 / slots.max(1) as f32;
         let idle = slot.saturating_sub(self.slot).min(u64::from(slots) * 20) as i32;
@@ -51,6 +52,7 @@ impl Share {
     }
 
     /// How this user is to be preferred in `slot`.
+    #[inline]
     pub(crate) fn rank(&self, policy: Policy, slot: u64, background: bool) -> Rank {
         let fair = |slots| 1.0 / self.decay(slots, slot).max(1e-3);
         match policy {

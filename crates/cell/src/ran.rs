@@ -231,6 +231,17 @@ impl<P> Ran<P> {
         self.outputs.pop_front()
     }
 
+    /// Whether any packet has left that was not taken.
+    #[inline]
+    pub fn has_outputs(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
+    /// All packets that have left.
+    pub fn drain_outputs(&mut self) -> impl Iterator<Item = Output<P>> {
+        self.outputs.drain(..)
+    }
+
     /// Moves what happened since the last call to the end of `into`; nothing unless something is watched.
     pub fn drain_events(&mut self, into: &mut Vec<Event>) {
         if let Some(events) = &mut self.events {
@@ -260,11 +271,16 @@ impl<P> Ran<P> {
     }
 
     /// A device has something to do from now on.
+    #[inline]
     pub(crate) fn rouse(&mut self, device: u16) {
         let state = &mut self.devices[usize::from(device)];
-        if core::mem::replace(&mut state.active, true) {
-            return;
+        if !core::mem::replace(&mut state.active, true) {
+            self.activate(device);
         }
+    }
+
+    fn activate(&mut self, device: u16) {
+        let state = &self.devices[usize::from(device)];
         for (leg, place) in (0..).zip(&state.legs) {
             let carrier = &mut self.carriers[usize::from(place.carrier.0)];
             carrier.skip_to(self.now);
@@ -273,7 +289,16 @@ impl<P> Ran<P> {
     }
 
     /// Takes the fates of a device's packets.
+    #[inline]
     pub(crate) fn collect(&mut self, device: u16) {
+        let state = &self.devices[usize::from(device)];
+        if state.downlink.has_fates() || state.uplink.has_fates() {
+            self.take_fates(device);
+        }
+    }
+
+    #[inline(never)]
+    fn take_fates(&mut self, device: u16) {
         let state = &mut self.devices[usize::from(device)];
         let watched = state.watched;
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -281,7 +306,7 @@ impl<P> Ran<P> {
                 Direction::Downlink => &mut state.downlink,
                 Direction::Uplink => &mut state.uplink,
             };
-            while let Some(fate) = bearer.poll_fate() {
+            for fate in bearer.drain_fates() {
                 let (payload, size, entered, outcome) = match fate {
                     Fate::Delivered { payload, size, passage } => {
                         (payload, size, passage.entered, Outcome::Delivered(passage))

@@ -115,8 +115,7 @@ impl<P> Ran<P> {
         }
         let waiting = state.uplink_demand(now);
         state.asking.handle_time(now, waiting);
-        let due = |timer: Option<HostInstant>| timer.is_some_and(|timer| timer <= now);
-        let (down, up) = (due(state.downlink.timer()), due(state.uplink.timer()));
+        let (down, up) = (state.downlink.is_due(now), state.uplink.is_due(now));
         if down {
             state.downlink.handle_timers(now);
         }

@@ -19,6 +19,7 @@ impl Span {
 
     /// What is in both.
     #[must_use]
+    #[inline]
     pub fn and(self, other: Self) -> Self {
         let from = self.from.max(other.from);
         Self { from, to: self.to.min(other.to).max(from) }
@@ -82,6 +83,7 @@ impl Received {
     }
 
     /// How many bytes of `span` have not arrived.
+    #[inline]
     pub(crate) fn missing_in(&self, span: Span) -> u64 {
         let beyond = Span { from: span.from.max(self.edge), to: span.to };
         if beyond.is_empty() {

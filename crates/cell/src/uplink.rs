@@ -108,7 +108,7 @@ impl<P> Ran<P> {
             }
             let place = &mut state.legs[usize::from(leg)];
             let rank = place.up.share.rank(carrier.config.policy, slot.slot, background);
-            let rate = place.up.rates(slot.at, &carrier.up).bytes[0];
+            let rate = place.up.first_rate(slot.at, &carrier.up);
             if rate <= 0.0 {
                 continue;
             }

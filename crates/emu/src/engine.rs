@@ -77,6 +77,7 @@ impl Engine {
             clock: Clock { started },
             reached: HostInstant::default(),
             owes: false,
+            steps: 0,
             tap,
             diag_lost: 0,
             pacer: Pacer::new(),
@@ -122,12 +123,17 @@ struct Lane {
     port: Port,
     direction: Direction,
     report: DirectionReport,
+    /// When the packet before was due, and how many were due then so far.
+    moment: (HostInstant, u64),
 }
 
 impl Lane {
     /// The ways of a device in the order of its TUN devices.
     fn both(device: Device) -> [Self; 2] {
-        let lane = |port, direction| Self { port, direction, report: DirectionReport::default() };
+        let lane = |port, direction| {
+            let report = DirectionReport::default();
+            Self { port, direction, report, moment: (HostInstant::default(), 0) }
+        };
         [lane(Port::up(device), Direction::Up), lane(Port::down(device), Direction::Down)]
     }
 
@@ -153,6 +159,8 @@ struct Mover {
     reached: HostInstant,
     /// Whether something of the network was due already when it was last looked after.
     owes: bool,
+    /// Steps since they were last counted.
+    steps: u64,
     tap: Option<Tap>,
     diag_lost: u64,
     pacer: Pacer,
@@ -188,7 +196,7 @@ impl Mover {
                 Some(since) if moved == 0 => punctuality.handle_poll(now - since),
                 _ => self.publish(),
             }
-            punctuality.handle_packets(moved, now);
+            punctuality.handle_work(moved, std::mem::take(&mut self.steps), now);
             if self.owes {
                 ready = Ready::all(self.tuns.len());
             }
@@ -280,6 +288,7 @@ impl Mover {
             self.reached = to;
             settled += self.deliver()?;
             if let Some(due) = due {
+                self.steps += 1;
                 self.pacer.handle_step(self.clock.host(due), monotonic_now());
             }
             if to == now {
@@ -346,7 +355,7 @@ impl Lane {
             Ok(_) => {
                 self.report.delivered += 1;
                 self.report.delivered_bytes += carried.size;
-                self.report.lateness.record(now - due);
+                self.record_lateness(due, now - due);
                 Outcome::Delivered {
                     joined: clock.host(carried.joined),
                     left: clock.host(carried.left),
@@ -377,6 +386,17 @@ impl Lane {
             entered: clock.host(carried.entered),
             outcome,
         })
+    }
+
+    fn record_lateness(&mut self, due: HostInstant, late: Duration) {
+        self.report.lateness.record(late);
+        let (moment, before) = self.moment;
+        let at_once = if due == moment { before + 1 } else { 1 };
+        self.moment = (due, at_once);
+        if at_once == 1 {
+            self.report.first_lateness.record(late);
+        }
+        self.report.most_at_once = self.report.most_at_once.max(at_once);
     }
 
     fn settle_lost(&mut self, clock: Clock, lost: Lost<Slot>) -> PacketRecord {

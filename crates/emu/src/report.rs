@@ -84,6 +84,11 @@ pub struct DirectionReport {
     pub kernel: KernelDrops,
     /// How late packets were.
     pub lateness: Lateness,
+    /// How late the first of those was that were due at one moment. The others are later by what the receiver's kernel
+    /// takes for each before them.
+    pub first_lateness: Lateness,
+    /// The most packets that were due at one moment.
+    pub most_at_once: u64,
 }
 
 impl DirectionReport {
@@ -103,6 +108,8 @@ impl DirectionReport {
         self.kernel.before_link += other.kernel.before_link;
         self.kernel.after_link += other.kernel.after_link;
         self.lateness.add(&other.lateness);
+        self.first_lateness.add(&other.first_lateness);
+        self.most_at_once = self.most_at_once.max(other.most_at_once);
     }
 }
 

@@ -71,11 +71,13 @@ pub(crate) struct Punctuality {
     credit: i64,
     /// When credit was last added.
     credited: HostInstant,
-    /// Packets moved since `counted`.
+    /// Packets moved and steps of the network done since `counted`.
     moved: u64,
+    steps: u64,
     counted: HostInstant,
-    /// Packets a second in the last whole window.
+    /// Packets and steps a second in the last whole window.
     packet_rate: u64,
+    step_rate: u64,
     /// CPU time of one sleep.
     sleep_cost: Duration,
     /// How late a sleep ends; nine of ten sleeps end earlier.
@@ -90,7 +92,7 @@ pub(crate) enum Plan {
     Poll,
     /// Sleep until then, or until a packet comes.
     Sleep(Option<HostInstant>),
-    /// Sleep until then, whatever comes: the credit is used up.
+    /// Sleep until then, whatever packets come: the credit is used up.
     Group(HostInstant),
 }
 
@@ -100,6 +102,11 @@ impl Punctuality {
     /// Packets a second, in and out counted apart, up to which each is worth full punctuality: 30 Mbit/s of TCP.
     /// Chosen; the ceiling benchmark shows what it does.
     const FEW: u64 = 8_000;
+    /// Steps of a network a second up to which a group ends with each of them: the slots of a modelled cell, which come
+    /// about as often as groups do. Where every packet is a step of its own, groups end when they may.
+    const FEW_STEPS: u64 = 4_000;
+    /// Debt beyond this is forgiven: without a bound, a minute of many packets would leave groups for seconds after it.
+    const MOST_DEBT: i64 = 5_000_000;
     /// How long packets are counted before their rate is believed.
     const WINDOW: Duration = Duration::from_millis(50);
     /// Polling for longer than this is never worth it: wake-ups this late are the machine's load, not its habit.
@@ -113,8 +120,10 @@ impl Punctuality {
             credit: Self::MOST_CREDIT,
             credited: now,
             moved: 0,
+            steps: 0,
             counted: now,
             packet_rate: 0,
+            step_rate: 0,
             sleep_cost: Duration::from_micros(25),
             oversleep: Duration::from_micros(40),
             sleeps: 0,
@@ -133,7 +142,9 @@ impl Punctuality {
                 self.credit.unsigned_abs() + self.sleep_cost.as_nanos() as u64,
             );
             let span = owed * 100 / (self.percent as u32).max(1);
-            return Plan::Group(now + span.min(Self::LONGEST_GROUP));
+            let until = now + span.min(Self::LONGEST_GROUP);
+            let step = deadline.filter(|_| self.step_rate <= Self::FEW_STEPS);
+            return Plan::Group(step.map_or(until, |step| until.min(step)));
         }
         match deadline {
             Some(deadline) if deadline - now <= self.oversleep => Plan::Poll,
@@ -142,14 +153,18 @@ impl Punctuality {
         }
     }
 
-    /// The thread moved this many packets.
-    pub(crate) fn handle_packets(&mut self, moved: usize, now: HostInstant) {
+    /// The thread moved this many packets, and the network did so many steps.
+    pub(crate) fn handle_work(&mut self, moved: usize, steps: u64, now: HostInstant) {
         self.moved += moved as u64;
+        self.steps += steps;
         let window = now - self.counted;
         if window >= Self::WINDOW {
-            let per_second = u128::from(self.moved) * 1_000_000_000 / window.as_nanos();
-            self.packet_rate = u64::try_from(per_second).unwrap_or(u64::MAX);
-            (self.moved, self.counted) = (0, now);
+            let per_second = |count: u64| {
+                let rate = u128::from(count) * 1_000_000_000 / window.as_nanos();
+                u64::try_from(rate).unwrap_or(u64::MAX)
+            };
+            (self.packet_rate, self.step_rate) = (per_second(self.moved), per_second(self.steps));
+            (self.moved, self.steps, self.counted) = (0, 0, now);
         }
     }
 
@@ -190,7 +205,7 @@ impl Punctuality {
     }
 
     fn charge(&mut self, span: Duration) {
-        self.credit -= span.as_nanos() as i64;
+        self.credit = (self.credit - span.as_nanos() as i64).max(-Self::MOST_DEBT);
     }
 }
 
@@ -220,4 +235,41 @@ pub(crate) fn wait(
     }
     let readable = |fd: &PollFd<'_>| fd.revents().is_some_and(|events| !events.is_empty());
     Ok(Ready(polled[..devices.len()].iter().map(readable).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: u64) -> HostInstant {
+        HostInstant::from_nanos(micros * 1_000)
+    }
+
+    /// After a second of many packets, and so many steps, at full credit and then without any.
+    fn overspent(steps: u64) -> Punctuality {
+        let mut punctuality = Punctuality::new(10, at(0));
+        for _ in 0..10 {
+            punctuality.handle_poll(Duration::from_secs(1));
+        }
+        punctuality.handle_work(25_000, steps, at(1_000_000));
+        punctuality.credited = at(1_000_000);
+        punctuality
+    }
+
+    #[test]
+    fn a_group_ends_with_the_slot_of_a_cell_and_not_with_each_packet_of_a_link() {
+        let soon = at(1_000_200);
+        assert_eq!(overspent(3_000).plan(at(1_000_000), Some(soon)), Plan::Group(soon));
+        let end = Plan::Group(at(1_000_500));
+        assert_eq!(overspent(25_000).plan(at(1_000_000), Some(soon)), end);
+        assert_eq!(overspent(3_000).plan(at(1_000_000), None), end);
+    }
+
+    #[test]
+    fn what_was_overspent_on_many_packets_is_soon_forgiven() {
+        let mut punctuality = overspent(0);
+        punctuality.handle_work(0, 0, at(1_100_000));
+        let plan = punctuality.plan(at(1_100_000), None);
+        assert!(matches!(plan, Plan::Sleep(None)), "{plan:?}");
+    }
 }

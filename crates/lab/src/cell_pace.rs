@@ -4,6 +4,7 @@
 //! of a step is the moment its work was done less the moment it was due. A step is a slot of a carrier, or a packet's or a
 //! record's leaving between two slots. Packets that a repetition of RLC held back all come out at one moment, a few
 //! microseconds apart as this kernel takes them: at hundreds of Mbit/s the last of them is milliseconds after the first.
+//! Therefore the first of those that are due at one moment is counted apart: that is the emulator's own lateness.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -132,6 +133,10 @@ pub struct Row {
     pub throughput_mbit_per_sec: f64,
     /// How late packets were.
     pub packets: Late,
+    /// How late the first of those was that were due at one moment.
+    pub firsts: Late,
+    /// The most packets that were due at one moment.
+    pub most_at_once: u64,
     /// How late steps were.
     pub steps: Late,
     /// Times that the network fell behind by 10 ms.
@@ -189,6 +194,8 @@ fn measure(plan: &Plan, case: &Case) -> Result<Row, PaceError> {
         sent: case.rate,
         throughput_mbit_per_sec: figures[0].throughput_mbit_per_sec,
         packets: Late::of(&way.lateness),
+        firsts: Late::of(&way.first_lateness),
+        most_at_once: way.most_at_once,
         steps: Late::of(&report.pace.steps),
         times_behind: report.pace.times_behind,
         cpu_percent: 100.0 * report.cpu.as_secs_f64() / report.ran.as_secs_f64(),
@@ -208,20 +215,22 @@ impl fmt::Display for CellPace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| cell | sent | Mbit/s | packets late p50/p99/max us | steps late p50/p99/max us | behind | CPU | trial | records |"
+            "| cell | sent | Mbit/s | packets late p50/p99/max us | first of a moment | most at once | steps late p50/p99/max us | behind | CPU | trial | records |"
         )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|")?;
+        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|---|")?;
         for row in &self.rows {
             let late = |late: &Late| {
                 format!("{:.0} / {:.0} / {:.0}", late.p50_us, late.p99_us, late.max_us)
             };
             writeln!(
                 f,
-                "| {} | {} | {:.1} | {} | {} | {} | {:.0} % | {:.0} % | {} |",
+                "| {} | {} | {:.1} | {} | {} | {} | {} | {} | {:.0} % | {:.0} % | {} |",
                 row.cell,
                 row.sent,
                 row.throughput_mbit_per_sec,
                 late(&row.packets),
+                late(&row.firsts),
+                row.most_at_once,
                 late(&row.steps),
                 row.times_behind,
                 row.cpu_percent,

@@ -21,15 +21,23 @@ pub struct Histogram {
 impl Histogram {
     /// Counts a value.
     pub fn record(&mut self, value: Duration) {
-        let index = bucket(
-            value.as_secs().saturating_mul(1_000_000).saturating_add(value.subsec_micros().into()),
-        );
+        // No run is as long as what does not fit.
+        let index = match value.as_secs() {
+            secs if secs < u64::MAX / 2_000_000 => {
+                bucket(secs * 1_000_000 + u64::from(value.subsec_micros()))
+            }
+            _ => bucket(u64::MAX),
+        };
         if index >= self.buckets.len() {
             self.buckets.resize(index + 1, 0);
         }
         self.buckets[index] += 1;
-        self.least = if self.count == 0 { value } else { self.least.min(value) };
-        self.most = self.most.max(value);
+        if value < self.least || self.count == 0 {
+            self.least = value;
+        }
+        if value > self.most {
+            self.most = value;
+        }
         self.count += 1;
         self.total += value.as_nanos();
     }

@@ -23,6 +23,7 @@ mod path;
 mod pipe;
 mod queue;
 mod radio;
+mod soonest;
 mod wired;
 pub mod world;
 

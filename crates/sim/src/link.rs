@@ -174,6 +174,14 @@ impl<P> Link<P> {
         let now = self.now;
         self.log(LinkEvent::Arrived { at: now, size });
         let packet = Waiting { payload, cost: size + self.overhead, arrival: now };
+        if self.in_service.is_none() && self.queue.would_hold_alone(packet.cost) {
+            // Nobody waits in front of a rate that serves nobody.
+            if let Server::Fluid(fluid) = &mut self.server {
+                let until = fluid.serve(now, packet.cost);
+                self.in_service = Some(InService { packet, progress: Progress::Until(until) });
+                return;
+            }
+        }
         let Self { queue, drops, events, overhead, .. } = self;
         queue.push(packet, |packet| {
             let size = packet.cost - *overhead;
@@ -193,12 +201,38 @@ impl<P> Link<P> {
     }
 
     /// Time has reached `now`: everything due by then departs.
+    #[inline]
     pub fn handle_time(&mut self, now: HostInstant) {
         self.now = self.now.max(now);
         match self.server {
             Server::Opportunities(_) => self.use_opportunities(),
-            Server::Fluid(_) => self.flow(),
+            Server::Fluid(_) => {
+                if self.wakeup().is_some_and(|at| at <= self.now) {
+                    self.flow();
+                }
+            }
         }
+    }
+
+    /// Whether there is a drop to be polled.
+    #[inline]
+    pub(crate) fn has_drops(&self) -> bool {
+        !self.drops.is_empty()
+    }
+
+    /// When the next packet departed that is to be polled.
+    #[inline]
+    pub(crate) fn next_departure(&self) -> Option<HostInstant> {
+        self.departures.front().map(|departure| departure.at)
+    }
+
+    /// When the first packet departed that is to be polled and whose departure is `wanted`, as all later ones are.
+    pub(crate) fn first_departure(
+        &self,
+        wanted: impl Fn(HostInstant) -> bool,
+    ) -> Option<HostInstant> {
+        let at = self.departures.partition_point(|departure| !wanted(departure.at));
+        self.departures.get(at).map(|departure| departure.at)
     }
 
     /// The next packet that departed.
@@ -220,6 +254,7 @@ impl<P> Link<P> {
     }
 
     /// The next moment at which a packet may depart; `None` while there is none or none ever will.
+    #[inline]
     pub fn wakeup(&self) -> Option<HostInstant> {
         match (&self.server, &self.in_service) {
             (Server::Opportunities(cursor), in_service) => {

@@ -6,6 +6,7 @@ use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant};
 
 use crate::link::{Departure, Drop};
+use crate::soonest::soonest;
 use crate::{Backlog, Carried, Link, LinkEvent, Lost, Output, Pipe, QueueLimit};
 
 /// One direction: a link and a propagation delay.
@@ -51,10 +52,15 @@ pub struct Path<P> {
     link: Link<Inside<P>>,
     delay: Duration,
     order: Order,
-    /// On its way: towards the link or away from it.
+    /// From the link to the end, asked for so often that it is kept as a number.
+    after_link_nanos: u64,
+    /// On its way to the link. What is on its way from it waits among the link's departures.
     travelling: VecDeque<Travelling<P>>,
+    /// What has come out where a drop came between, which keeps its place in the order.
     outputs: VecDeque<Output<P>>,
     backlog: Backlog,
+    /// The latest time it was told of.
+    now: HostInstant,
 }
 
 #[derive(Debug)]
@@ -67,8 +73,6 @@ struct Inside<P> {
 struct Travelling<P> {
     inside: Inside<P>,
     size: Bytes,
-    joined: HostInstant,
-    left: HostInstant,
     /// When it is through the delay.
     until: HostInstant,
 }
@@ -76,13 +80,19 @@ struct Travelling<P> {
 impl<P> Path<P> {
     /// A path whose link starts its schedule at `origin`.
     pub fn new(config: &PathConfig, order: Order, origin: HostInstant) -> Self {
+        let after_link = match order {
+            Order::LinkThenDelay => config.delay,
+            Order::DelayThenLink => Duration::ZERO,
+        };
         Self {
             link: Link::new(&config.schedule, config.queue, origin).once(config.once),
             delay: config.delay,
             order,
+            after_link_nanos: u64::try_from(after_link.as_nanos()).unwrap_or(u64::MAX),
             travelling: VecDeque::new(),
             outputs: VecDeque::new(),
             backlog: Backlog::default(),
+            now: HostInstant::default(),
         }
     }
 
@@ -98,7 +108,20 @@ impl<P> Path<P> {
         self.link.queue()
     }
 
-    fn leave_link(&mut self) {
+    /// The link has been told that time has reached `now`.
+    #[inline]
+    fn come_to(&mut self, now: HostInstant) {
+        if self.link.has_drops() {
+            self.take_drops();
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// Takes what the link has dropped since, after what had come out before.
+    fn take_drops(&mut self) {
+        while let Some(out) = self.poll_carried() {
+            self.outputs.push_back(out);
+        }
         while let Some(Drop { payload: inside, size, at, .. }) = self.link.poll_drop() {
             self.outputs.push_back(Output::Lost(Lost {
                 payload: inside.payload,
@@ -107,50 +130,35 @@ impl<P> Path<P> {
                 dropped: at,
             }));
         }
-        while let Some(Departure { payload: inside, size, arrival, at }) =
-            self.link.poll_departure()
-        {
-            match self.order {
-                Order::LinkThenDelay => self.travelling.push_back(Travelling {
-                    inside,
-                    size,
-                    joined: arrival,
-                    left: at,
-                    until: at + self.delay,
-                }),
-                Order::DelayThenLink => self.outputs.push_back(Output::Carried(Carried {
-                    payload: inside.payload,
-                    size,
-                    entered: inside.entered,
-                    joined: arrival,
-                    left: at,
-                    exits: at,
-                })),
-            }
-        }
     }
 
-    /// What is through the delay by `now` comes out.
-    fn come_out(&mut self, now: HostInstant) {
-        while let Some(out) = self.arrived_by(now) {
-            self.outputs.push_back(Output::Carried(Carried {
-                payload: out.inside.payload,
-                size: out.size,
-                entered: out.inside.entered,
-                joined: out.joined,
-                left: out.left,
-                exits: out.until,
-            }));
-        }
+    /// When a packet comes out that departed at `at`.
+    #[inline]
+    fn exit(&self, at: HostInstant) -> HostInstant {
+        HostInstant::from_nanos(at.as_nanos().saturating_add(self.after_link_nanos))
     }
 
-    /// Takes what is through the delay by `now`, oldest first.
-    fn arrived_by(&mut self, now: HostInstant) -> Option<Travelling<P>> {
-        self.travelling.pop_front_if(|travelling| travelling.until <= now)
+    /// The next packet that has come out.
+    #[inline]
+    fn poll_carried(&mut self) -> Option<Output<P>> {
+        let exits = self.exit(self.link.next_departure()?);
+        if exits > self.now {
+            return None;
+        }
+        let Departure { payload: inside, size, arrival, at } = self.link.poll_departure()?;
+        Some(Output::Carried(Carried {
+            payload: inside.payload,
+            size,
+            entered: inside.entered,
+            joined: arrival,
+            left: at,
+            exits,
+        }))
     }
 }
 
 impl<P> Pipe<P> for Path<P> {
+    #[inline]
     fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P) {
         self.backlog.packets += 1;
         self.backlog.bytes += size;
@@ -158,61 +166,54 @@ impl<P> Pipe<P> for Path<P> {
         match self.order {
             Order::LinkThenDelay => {
                 self.link.handle_packet(now, size, inside);
-                self.leave_link();
-                self.come_out(now);
+                self.come_to(now);
             }
             Order::DelayThenLink => {
                 let until = now + self.delay;
-                let packet = Travelling { inside, size, joined: now, left: now, until };
-                self.travelling.push_back(packet);
+                self.travelling.push_back(Travelling { inside, size, until });
                 self.handle_time(now);
             }
         }
     }
 
+    #[inline]
     fn handle_time(&mut self, now: HostInstant) {
-        match self.order {
-            Order::LinkThenDelay => {
-                self.link.handle_time(now);
-                self.leave_link();
-                self.come_out(now);
-            }
-            Order::DelayThenLink => {
-                // Each joins the link at the moment it was through the delay, however late this call is.
-                while let Some(out) = self.arrived_by(now) {
-                    self.link.handle_packet(out.until, out.size, out.inside);
-                }
-                self.link.handle_time(now);
-                self.leave_link();
-            }
+        // Each joins the link at the moment it was through the delay, however late this call is.
+        while let Some(out) = self.travelling.pop_front_if(|packet| packet.until <= now) {
+            self.link.handle_packet(out.until, out.size, out.inside);
         }
+        self.link.handle_time(now);
+        self.come_to(now);
     }
 
+    #[inline]
     fn poll_output(&mut self) -> Option<Output<P>> {
-        let output = self.outputs.pop_front()?;
+        let output = match self.outputs.pop_front() {
+            Some(output) => output,
+            None => self.poll_carried()?,
+        };
         let (Output::Carried(Carried { size, .. }) | Output::Lost(Lost { size, .. })) = &output;
         self.backlog.packets -= 1;
         self.backlog.bytes = self.backlog.bytes - *size;
         Some(output)
     }
 
+    #[inline]
     fn wakeup(&self) -> Option<HostInstant> {
         // Only what comes out is worth waking up for: what happens inside happens at its own time, however late it is
         // computed.
-        let front = self.travelling.front();
-        let out = match self.order {
-            Order::LinkThenDelay => {
-                let next = || self.link.wakeup().map(|departure| departure + self.delay);
-                front.map(|front| front.until).or_else(next)
-            }
-            Order::DelayThenLink => {
-                let joining =
-                    || front.map(|front| self.link.no_departure_before(front.until, front.size));
-                self.link.wakeup().or_else(joining)
-            }
+        let travelling = self.link.next_departure().and_then(|first| {
+            let is_out = |at: HostInstant| self.exit(at) <= self.now;
+            if is_out(first) { self.link.first_departure(|at| !is_out(at)) } else { Some(first) }
+        });
+        let departure = travelling.or_else(|| self.link.wakeup());
+        let joining = || {
+            let front = self.travelling.front()?;
+            Some(self.link.no_departure_before(front.until, front.size))
         };
+        let out = departure.map(|departure| self.exit(departure)).or_else(joining);
         // Nothing may be inside, and still somebody waits for the end of the trace.
-        [out, self.link.end()].into_iter().flatten().min()
+        soonest([out, self.link.end()])
     }
 
     fn backlog(&self) -> Backlog {

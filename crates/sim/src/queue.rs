@@ -76,6 +76,11 @@ impl<P> Queue<P> {
         self.waiting.is_empty()
     }
 
+    /// Whether nothing waits and a packet that costs so much could.
+    pub(crate) fn would_hold_alone(&self, cost: Bytes) -> bool {
+        self.waiting.is_empty() && self.limit.holds(Backlog { packets: 1, bytes: cost })
+    }
+
     /// Takes the packet in, and hands every packet that has to go to `dropped`: possibly this one.
     pub(crate) fn push(&mut self, packet: Waiting<P>, mut dropped: impl FnMut(Waiting<P>)) {
         let after =

@@ -8,6 +8,7 @@ use sounding_cell::{DeviceId, Event, Outcome, Ran};
 use sounding_diag::buffer::{Buffer, Limits};
 use sounding_units::{Bytes, HostInstant};
 
+use crate::soonest::soonest;
 use crate::{Carried, Device, Diag, Lost, Network, Output, Port};
 
 /// A modelled radio access network, and the modems of those devices whose hosts listen.
@@ -140,8 +141,15 @@ impl<P> Radio<P> {
     }
 
     /// Takes what came of the slots that have passed.
+    #[inline]
     fn collect(&mut self) {
-        while let Some(output) = self.ran.poll_output() {
+        if self.ran.has_outputs() || !self.modems.is_empty() || self.shown.is_some() {
+            self.take_in();
+        }
+    }
+
+    fn take_in(&mut self) {
+        for output in self.ran.drain_outputs() {
             let device = Device(output.device.0);
             let port = Port { device, direction: output.direction };
             let (payload, size, entered) = (output.payload, output.size, output.entered);
@@ -224,7 +232,7 @@ impl Listened {
         let drained = self.buffer.oldest().zip(self.drain).map(|(since, every)| {
             HostInstant::from_nanos(since.as_nanos().next_multiple_of(every.as_nanos() as u64))
         });
-        [drained, self.buffer.wakeup()].into_iter().flatten().min()
+        soonest([drained, self.buffer.wakeup()])
     }
 }
 
@@ -249,12 +257,12 @@ impl<P> Network<P> for Radio<P> {
     fn wakeup(&self) -> Option<HostInstant> {
         let outputs = self.ahead.front().map(|next| next.at);
         if !self.ran.is_watched() {
-            return [self.ran.no_delivery_until(), outputs].into_iter().flatten().min();
+            return soonest([self.ran.no_delivery_until(), outputs]);
         }
         // There is something to say of any slot.
         let drains = self.modems.iter().filter_map(Listened::wakeup).min();
         let modems = self.modems.iter().map(|listened| listened.modem.wakeup()).min();
-        [self.ran.wakeup(), modems, outputs, drains].into_iter().flatten().min()
+        soonest([self.ran.wakeup(), modems, outputs, drains])
     }
 
     fn no_output_before(&self, at: HostInstant) -> HostInstant {

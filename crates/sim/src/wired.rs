@@ -4,6 +4,7 @@ use core::time::Duration;
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant};
 
+use crate::soonest::soonest;
 use crate::{Carried, Diag, Lost, Network, Order, Output, Path, PathConfig, Pipe, Port};
 
 /// A network with a wired segment at its far end, which all devices share: after the radio on the way up, before it on
@@ -49,9 +50,12 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         &mut self.network
     }
 
-    /// What is through the segment enters the network, each packet at its own time.
-    fn enter(&mut self) {
+    /// What is through the segment enters the network, each packet at its own time; whether anything was.
+    #[inline]
+    fn enter(&mut self) -> bool {
+        let mut any = false;
         while let Some(output) = self.down.poll_output() {
+            any = true;
             match output {
                 Output::Carried(out) => {
                     let waited = out.left - out.joined;
@@ -62,6 +66,7 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
                 lost => self.outputs.push_back(ended(lost)),
             }
         }
+        any
     }
 
     /// Moves on what the network has carried, and what is through the segment after it.
@@ -75,6 +80,12 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
                 output => self.outputs.push_back(ended(output.map(|through| (port, through)))),
             }
         }
+        self.leave();
+    }
+
+    /// What is through the segment on the way up has come to its end.
+    #[inline]
+    fn leave(&mut self) {
         while let Some(output) = self.up.poll_output() {
             self.outputs.push_back(ended(output));
         }
@@ -86,8 +97,7 @@ fn ended<P>(output: Output<(Port, Through<P>)>) -> (Port, Output<P>) {
     match output {
         Output::Carried(out) => {
             let (port, Through { entered, waited, .. }) = out.payload;
-            let waited = waited + (out.left - out.joined);
-            let joined = HostInstant::from_nanos(out.left.as_nanos() - waited.as_nanos() as u64);
+            let joined = out.joined.saturating_before(waited);
             let out = out.map(|(_, through)| through.payload);
             (port, Output::Carried(Carried { entered, joined, ..out }))
         }
@@ -111,7 +121,9 @@ impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
             }
             Direction::Downlink => {
                 self.down.handle_packet(now, size, (port, through));
-                self.enter();
+                if !self.enter() {
+                    return;
+                }
             }
         }
         self.carry();
@@ -123,7 +135,7 @@ impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
         self.network.handle_time(now);
         self.carry();
         self.up.handle_time(now);
-        self.carry();
+        self.leave();
     }
 
     fn poll_output(&mut self) -> Option<(Port, Output<P>)> {
@@ -132,7 +144,7 @@ impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
 
     fn wakeup(&self) -> Option<HostInstant> {
         let entering = self.down.wakeup().map(|at| self.network.no_output_before(at));
-        [self.network.wakeup(), self.up.wakeup(), entering].into_iter().flatten().min()
+        soonest([self.network.wakeup(), self.up.wakeup(), entering])
     }
 
     fn no_output_before(&self, at: HostInstant) -> HostInstant {

@@ -167,8 +167,12 @@ impl<P> Bearer<P> {
         !self.waiting.is_empty() || !self.flight.is_empty() || self.status_due.is_some()
     }
 
-    pub(crate) fn poll_fate(&mut self) -> Option<Fate<P>> {
-        self.fates.pop_front()
+    pub(crate) fn has_fates(&self) -> bool {
+        !self.fates.is_empty()
+    }
+
+    pub(crate) fn drain_fates(&mut self) -> impl Iterator<Item = Fate<P>> {
+        self.fates.drain(..)
     }
 
     /// The connection moves to another cell: RLC and PDCP are re-established (TS 36.323 §5.2, TS 38.323 §5.1.2). What

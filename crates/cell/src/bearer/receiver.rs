@@ -97,11 +97,12 @@ impl<P> Bearer<P> {
         self.watch_for_holes(now);
     }
 
-    /// When [`handle_timers`](Self::handle_timers) has something to do.
-    pub(crate) fn timer(&self) -> Option<HostInstant> {
-        let reordering = self.reordering.map(|(since, _)| since + self.config.t_reordering);
-        let status = self.statuses.front().map(|(known, _)| *known);
-        [reordering, self.poll_timer(), status].into_iter().flatten().min()
+    /// Whether [`handle_timers`](Self::handle_timers) has something to do: asked in every slot.
+    #[inline]
+    pub(crate) fn is_due(&self, now: HostInstant) -> bool {
+        self.statuses.front().is_some_and(|(known, _)| *known <= now)
+            || self.poll_is_due(now)
+            || self.reordering.is_some_and(|(since, _)| since + self.config.t_reordering <= now)
     }
 
     /// Whether the receiver owes a status and may send it.

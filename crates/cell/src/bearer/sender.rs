@@ -1,5 +1,4 @@
 use alloc::collections::VecDeque;
-use core::time::Duration;
 
 use sounding_units::HostInstant;
 
@@ -260,9 +259,8 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// When the sender's timer will be due.
-    pub(super) fn poll_timer(&self) -> Option<HostInstant> {
-        let wait: Duration = self.config.t_poll_retransmit;
-        self.sender.poll.map(|(since, _)| since + wait)
+    /// Whether the sender's timer has expired.
+    pub(super) fn poll_is_due(&self, now: HostInstant) -> bool {
+        self.sender.poll.is_some_and(|(since, _)| since + self.config.t_poll_retransmit <= now)
     }
 }

@@ -184,7 +184,7 @@ impl Adapter {
         while self.pending.front().is_some_and(|report| report.usable <= now) {
             self.known = self.pending.pop_front().and_then(|report| self.known_by(&report));
         }
-        let known = self.known?;
+        let known = self.known.as_ref()?;
         let sub_bands = &known.sub_bands_db[..known.count];
         let sinr_db = if sub_bands.is_empty() {
             known.whole_db

@@ -4,6 +4,7 @@ pub(super) struct Digest(u64);
 
 impl Digest {
     /// Order counts: the same events in another order give another number.
+    #[inline]
     pub(super) fn fold(&mut self, at: u64, what: u64) {
         // An odd multiplier makes each step a permutation: no earlier difference is ever lost.
         const ODD: u64 = 0x9E37_79B9_7F4A_7C15;

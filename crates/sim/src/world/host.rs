@@ -14,6 +14,7 @@ use super::segment::{Acknowledgement, Data, Kind, Segment};
 use super::sender::{Counts, Sender};
 use super::traffic::{Source, Traffic};
 use super::{Event, Observer};
+use crate::soonest::soonest;
 use crate::{Carried, Lost, Port};
 
 /// IP and TCP with timestamps, without data; a SYN has more options.
@@ -184,11 +185,12 @@ impl Host {
     pub(super) fn handle_segment<O: Observer>(
         &mut self,
         now: HostInstant,
+        kind: Kind,
         out: &Carried<Segment>,
         outbox: &mut Outbox,
         observer: &mut O,
     ) {
-        match out.payload.kind {
+        match kind {
             Kind::Syn => outbox.push_back((Way::Back, SYN, Kind::SynAck)),
             Kind::SynAck => self.connect(now, outbox),
             Kind::Data(data) => self.handle_data(now, data, out, outbox, observer),
@@ -242,10 +244,11 @@ impl Host {
     pub(super) fn handle_drop<O: Observer>(
         &mut self,
         now: HostInstant,
+        kind: Kind,
         out: &Lost<Segment>,
         observer: &mut O,
     ) {
-        if matches!(out.payload.kind, Kind::Data(_) | Kind::Datagram) {
+        if matches!(kind, Kind::Data(_) | Kind::Datagram) {
             self.report.dropped += 1;
             let packet = out.map(|_| ());
             observer.handle_event(now, &Event::Dropped { flow: self.id, packet });
@@ -342,7 +345,7 @@ impl Host {
             }
             State::Connected(connection) => {
                 let Connection { sender, receiver, reader } = connection.as_ref();
-                [sender.wakeup(now), receiver.wakeup(), reader.wakeup()].into_iter().flatten().min()
+                soonest([sender.wakeup(now), receiver.wakeup(), reader.wakeup()])
             }
             State::Datagrams { rate, sent } => {
                 let due = Bytes::new((sent + 1) * DATAGRAM.count()).time_at(*rate)?;

@@ -31,10 +31,12 @@ pub use report::Report;
 pub use segment::Segment;
 pub use traffic::Traffic;
 
+use crate::soonest::soonest;
 use crate::{Network, Output, Port};
 use digest::Digest;
 use ear::Ear;
 use host::{Host, Outbox};
+use segment::Said;
 use timers::Timers;
 
 /// How long a flow that sends nothing still counts among those that share a link: two epochs of 134 ms, as in the
@@ -51,6 +53,7 @@ pub struct World<N> {
     timers: Timers,
     ears: Vec<Ear>,
     outbox: Outbox,
+    said: Said,
     policy: Policy,
     digest: Digest,
 }
@@ -66,6 +69,7 @@ impl<N: Network<Segment>> World<N> {
             timers: Timers::default(),
             ears: Vec::new(),
             outbox: Outbox::default(),
+            said: Said::default(),
             policy: Policy::default(),
             digest: Digest::default(),
         }
@@ -139,7 +143,7 @@ impl<N: Network<Segment>> World<N> {
 
     fn wakeup(&self) -> Option<HostInstant> {
         let ears = self.ears.iter().map(Ear::wakeup).min();
-        [self.network.wakeup(), ears, self.timers.next()].into_iter().flatten().min()
+        soonest([self.network.wakeup(), ears, self.timers.next()])
     }
 
     fn step<O: Observer>(&mut self, observer: &mut O) {
@@ -172,14 +176,16 @@ impl<N: Network<Segment>> World<N> {
                     }
                     self.digest
                         .fold(out.exits.as_nanos(), u64::from(flow.0) << 32 | out.size.count());
+                    let kind = self.said.take(out.payload);
                     let host = &mut self.flows[flow.0 as usize];
-                    host.handle_segment(self.now, &out, &mut self.outbox, observer);
+                    host.handle_segment(self.now, kind, &out, &mut self.outbox, observer);
                     self.send(flow);
                 }
                 Output::Lost(out) => {
                     let flow = out.payload.flow;
                     self.digest.fold(out.dropped.as_nanos(), !u64::from(flow.0));
-                    self.flows[flow.0 as usize].handle_drop(self.now, &out, observer);
+                    let kind = self.said.take(out.payload);
+                    self.flows[flow.0 as usize].handle_drop(self.now, kind, &out, observer);
                 }
             }
         }
@@ -231,7 +237,7 @@ impl<N: Network<Segment>> World<N> {
                 host::Way::Forth => port,
                 host::Way::Back => port.reverse(),
             };
-            self.network.handle_packet(self.now, port, size, Segment { flow, kind });
+            self.network.handle_packet(self.now, port, size, self.said.put(flow, kind));
         }
     }
 

@@ -1,12 +1,44 @@
+use alloc::vec::Vec;
+
 use sounding_units::{Bytes, HostInstant};
 
 use super::FlowId;
 
 /// What a world puts into its network. Networks carry it and do not look inside.
+///
+/// It is copied from queue to queue, so what it says stays with the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     pub(super) flow: FlowId,
-    pub(super) kind: Kind,
+    place: u32,
+}
+
+/// What the segments inside the network say.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    kinds: Vec<Kind>,
+    free: Vec<u32>,
+}
+
+impl Said {
+    /// A segment that says `kind`, until it is [taken](Self::take).
+    #[inline]
+    pub(super) fn put(&mut self, flow: FlowId, kind: Kind) -> Segment {
+        if let Some(place) = self.free.pop() {
+            self.kinds[place as usize] = kind;
+            return Segment { flow, place };
+        }
+        let place = self.kinds.len() as u32;
+        self.kinds.push(kind);
+        Segment { flow, place }
+    }
+
+    /// What a segment says that came out: each comes out once.
+    #[inline]
+    pub(super) fn take(&mut self, segment: Segment) -> Kind {
+        self.free.push(segment.place);
+        self.kinds[segment.place as usize]
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

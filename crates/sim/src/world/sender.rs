@@ -12,6 +12,7 @@ use super::receiver::DELAY;
 use super::scoreboard::Scoreboard;
 use super::segment::{Acknowledgement, Data};
 use super::traffic::Source;
+use crate::soonest::soonest;
 
 /// The sending end of a byte stream: what TCP is without its bytes.
 ///
@@ -389,6 +390,6 @@ impl Sender {
             Blocked::Window => None,
         };
         let timer = self.timer.map(|(_, at)| at);
-        [paced, timer, self.look_again, self.controller.wakeup()].into_iter().flatten().min()
+        soonest([paced, timer, self.look_again, self.controller.wakeup()])
     }
 }
