@@ -137,6 +137,24 @@ fn an_outage_of_ten_seconds_is_survived() {
 }
 
 #[test]
+fn a_timeout_before_a_short_queue_sets_nobody_off() {
+    for name in sounding_cc::names() {
+        let steps: Steps =
+            "0s 12Mbit, 5s 0bit, 6s 1Mbit, 12s 0bit, 13s 1200kbit, 20s 0bit, 21s 2Mbit, 30s 12Mbit"
+                .parse()
+                .unwrap();
+        let mut world = world(steps, BDP);
+        let flow = world.add_flow(Flow::bulk(UP, named(name)));
+        world.run_until(at_secs(40));
+        let report = world.report(flow);
+        assert!(report.timeouts >= 1, "{name}");
+        // Allegro and Vivace go by what losses cost, and bear some.
+        let arrived = report.delivered.count() / 1448;
+        assert!(report.dropped < arrived, "{name}: {} of {arrived}", report.dropped);
+    }
+}
+
+#[test]
 fn a_timeout_for_packets_that_were_only_late_is_undone() {
     for name in sounding_cc::names() {
         let steps: Steps = "0s 12Mbit, 5s 0bit, 6s 12Mbit".parse().unwrap();

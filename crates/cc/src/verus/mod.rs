@@ -53,6 +53,7 @@ pub struct Verus {
     aim: f64,
     cwnd: f64,
     before_timeout: Option<(f64, Phase)>,
+    timeout_at: Option<HostInstant>,
 }
 
 /// ```text
@@ -89,6 +90,7 @@ impl Verus {
             aim: 0.0,
             cwnd: start.initial_cwnd().count() as f64 / start.mss.count().max(1) as f64,
             before_timeout: None,
+            timeout_at: None,
         }
     }
 
@@ -97,7 +99,10 @@ impl Verus {
         self.largest = self.largest.max(rtt);
         // What was measured while losses are repaired is not of the window.
         if self.phase != Phase::Recovering {
-            let window = ack.sent.in_flight.count() as f64 / self.mss.count() as f64;
+            // What was dropped of it since was in nobody's way: a queue that is full takes no window, however large.
+            let dropped = ack.lost.saturating_sub(ack.sent.lost);
+            let window = ack.sent.in_flight.saturating_sub(dropped);
+            let window = window.count() as f64 / self.mss.count() as f64;
             self.profile.handle_sample(window.clamp(1.0, MOST_CWND), rtt);
         }
     }
@@ -189,7 +194,11 @@ impl Controller for Verus {
     }
 
     fn handle_loss(&mut self, loss: &Loss) {
-        if !loss.begins_recovery {
+        // A transport that repairs what a timeout lost begins no other recovery meanwhile; the window has begun anew, and
+        // what it loses is its own.
+        let is_of_slow_start = self.phase == Phase::SlowStart
+            && self.timeout_at.is_some_and(|timeout| loss.sent.at > timeout);
+        if !loss.begins_recovery && !is_of_slow_start {
             return;
         }
         let lost_at = loss.sent.in_flight.count() as f64 / self.mss.count() as f64;
@@ -197,8 +206,9 @@ impl Controller for Verus {
         self.phase = Phase::Recovering;
     }
 
-    fn handle_timeout(&mut self, _now: HostInstant) {
+    fn handle_timeout(&mut self, now: HostInstant) {
         self.silent_since = None;
+        self.timeout_at = Some(now);
         self.before_timeout.get_or_insert((self.cwnd, self.phase));
         self.cwnd = LEAST_CWND;
         self.phase = Phase::SlowStart;
