@@ -1,7 +1,7 @@
-/// The window is for at most so many times what the path was seen to deliver, of which headers are a part: what BBR begins
-/// with is 2.885 (BBR draft §2.4). A link that has become ten times as fast is full after three rounds.
+/// The window is for at most so many times what the path was seen to deliver, headers included: BBR begins with 2.885
+/// (settlement 12).
 const GAIN: u64 = 3;
-/// Seen is what this and the last so many rounds brought, or twice as many: BBR's filter has ten (BBR-v1 draft §4.1.1.5).
+/// What was seen is what this and the last so many rounds brought, or twice as many: BBR's filter has ten.
 const ROUNDS: u32 = 5;
 
 /// What the path was seen to deliver, bytes/s of payload: the one thing that is known of it whatever a publisher says.

@@ -57,9 +57,9 @@ const TALES: [(Tale, Option<Reason>); 8] = [
     (Tale::ClockBehind, Some(Reason::Silent)),
 ];
 
-/// The law as published sends all that 10 Gbit/s would carry, and has two segments left to be told of the loss by
+/// The law as published sends at once what 10 Gbit/s would carry, and may be told only by a timeout that it is lost
 /// (docs/daemon.md).
-const FLAPPING_UNDER_BISCAY: Duration = SECOND;
+const LOST_AT_ONCE: Duration = SECOND;
 /// From nothing to plenty, or back.
 const FLAP: Duration = Duration::from_millis(50);
 
@@ -177,7 +177,7 @@ fn tell_tales(law: Law) {
     let (ours, stock) = (ours.end(), stock.end());
     for (tale, from, to) in spans {
         let bearable = match (law, tale) {
-            (Law::Biscay, Tale::Flapping) => FLAPPING_UNDER_BISCAY,
+            (Law::Biscay, Tale::Plenty | Tale::Flapping) => LOST_AT_ONCE,
             _ => LONGEST_STALL,
         };
         judge_within(bearable, &format!("{law:?}: {tale:?}"), &ours, &stock, from, to);
