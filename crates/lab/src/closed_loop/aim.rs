@@ -73,6 +73,7 @@ fn miss(row: &Row, rows: &[Row]) -> Option<Miss> {
         part: median(|late| late.part)?,
         repeated: median(|late| late.repeated)?,
         faded: median(|late| late.faded)?,
+        aged: median(|late| late.aged)?,
         queued: median(|late| late.queued)?,
     };
     let (case, kind) = (row.case, row.kind);
@@ -90,10 +91,11 @@ impl fmt::Display for Miss {
         let percent = |part: f64| part * 100.0;
         write!(
             f,
-            ". Late are {:.0} % of packets: {:.0} % because the link got slower after they had left, {:.0} % repeated or \
-             behind what was, {:.0} % behind too much already",
+            ". Late are {:.0} % of packets: {:.0} % because the link slowed down after they had left, {:.0} % because it just had \
+             and that could not be told yet, {:.0} % by repetitions, {:.0} % behind more than that",
             percent(late.part),
             percent(late.faded),
+            percent(late.aged),
             percent(late.repeated),
             percent(late.queued),
         )

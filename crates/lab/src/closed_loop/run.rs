@@ -178,7 +178,7 @@ pub(super) fn judge(
     };
     let limit = Duration::from_secs_f64(truth.empty_p95_ms / 1e3) + BEARABLE;
     let first = arrivals.partition_point(|packet| packet.at < measured);
-    let late = Late::of(&arrivals[first..], &truth.knows(1), limit);
+    let late = Late::of(&arrivals[first..], &truth.knows(1), truth.scenario.kind.latency(), limit);
     let several = (count > 1).then(|| fairness(&arrivals, count, truth.span));
     Ok(Score {
         share: bytes(&arrivals, measured, truth.span)
