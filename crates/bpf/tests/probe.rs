@@ -18,9 +18,9 @@ use sounding_cc::sounding::{Ack, Bound, Law, State, Word};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// Bytes of `struct host_answer`.
-const ANSWER_BYTES: usize = 256 + 24;
-/// `LAW_ACK`, `LAW_RTO`, `LAW_UNDO`, `LAW_RECOVERY`, `LAW_MARKED`.
-const FLAGS: [u32; 5] = [1, 4, 8, 16, 32];
+const ANSWER_BYTES: usize = 280 + 24;
+/// `LAW_ACK`, `LAW_RTO`, `LAW_UNDO`, `LAW_RECOVERY`, `LAW_MARKED`, `LAW_LIMITED`.
+const FLAGS: [u32; 6] = [1, 4, 8, 16, 32, 2];
 /// 100 Gbit/s, above which an estimate is absurd, and so is one a second ahead.
 const MOST_RATE: u64 = 12_500_000_000;
 const MOST_LEAD: Duration = Duration::from_secs(1);
@@ -76,6 +76,7 @@ struct Step {
     restart: bool,
     recovering: bool,
     marked: bool,
+    limited: bool,
     timeout: Timeout,
 }
 
@@ -140,10 +141,11 @@ prop_compose! {
             count(1_000),
             count(500),
         ),
-        (restart, recovering, marked, timeout) in (
+        (restart, recovering, marked, limited, timeout) in (
             prop::bool::weighted(0.03),
             prop::bool::weighted(0.02),
             prop::bool::weighted(0.02),
+            prop::bool::weighted(0.2),
             prop_oneof![
                 40 => Just(Timeout::None),
                 1 => Just(Timeout::Fired),
@@ -153,7 +155,7 @@ prop_compose! {
     ) -> Step {
         Step {
             pass_ns, feed, others, rtt_us, rate: delivery, moves, behind, acked, lost, inflight,
-            shadow_cwnd, restart, recovering, marked, timeout,
+            shadow_cwnd, restart, recovering, marked, limited, timeout,
         }
     }
 }
@@ -267,17 +269,17 @@ const SHADOW_PACING: u64 = 777_777;
 /// `struct host_answer` as the filter wrote it; what a state does not use may be of one before.
 fn parse(bytes: &[u8]) -> Answer {
     let (int, long) = (|at| int(bytes, at), |at| long(bytes, at));
-    let state = int(224);
+    let state = int(248);
     let of = |states: &[u32], value| if states.contains(&state) { value } else { 0 };
     Answer {
         state,
-        step: of(&[2], int(228)),
-        rounds: of(&[3, 5], int(232)),
-        asked_us: of(&[5], int(236)),
+        step: of(&[2], int(252)),
+        rounds: of(&[3, 5], int(256)),
+        asked_us: of(&[5], int(260)),
         backlog_since_ns: if state == 6 { long(160) } else { 0 },
         cwnd: int(40),
         pacing: long(16),
-        cut: (int(264) != 0).then(|| long(256)),
+        cut: (int(288) != 0).then(|| long(280)),
     }
 }
 
@@ -314,6 +316,7 @@ fn tell_step(
         Timeout::Undone => FLAGS[2],
     };
     flags |= if step.recovering { FLAGS[3] } else { 0 } | if step.marked { FLAGS[4] } else { 0 };
+    flags |= if step.limited { FLAGS[5] } else { 0 };
     let hungry = u64::from(others.weight) + u64::from(others.hungry);
     let claimed = if others.limited > 0 { others.rate + others.rate / 8 } else { 0 };
     tell_knobs(told, knobs);
@@ -366,6 +369,7 @@ fn drive(begin: &Begin, steps: &[Step]) -> (Told, Vec<Answer>) {
             prior_delivered: delivered.wrapping_sub(step.behind),
             is_recovering: step.recovering,
             is_marked: step.marked,
+            is_limited: step.limited,
         };
         let cut = if step.restart { None } else { law.handle_ack(&ack) };
         answers.push(answer_of(&law, begin, step, cut));

@@ -165,6 +165,9 @@ struct sounding_probe {
 	__u64 heard_at_ns;
 	__u64 backlog_since_ns;		/* while the queue is elsewhere; 0: none */
 	__u64 rival_since_ns;
+	__u64 proven_round;		/* most delivered in this round; 0: held back */
+	__u64 proven_most;		/* in the rounds counted */
+	__u64 proven_before;		/* in as many before */
 	__u32 least_us[3];		/* 0: unknown */
 	__u32 smallest_us;		/* RTT of this round; 0: none */
 	__u32 samples;
@@ -182,7 +185,7 @@ struct sounding_probe {
 	__u32 rival;			/* enum probe_rival */
 	__u32 shared;			/* others want some of the link */
 	__u32 usual_known;
-	__u32 reserved;
+	__u32 proven_rounds;
 };
 
 /* A socket's storage. Read without a lock: fields may be one ACK apart. */
@@ -226,8 +229,8 @@ SOUNDING_ASSERT(__builtin_offsetof(struct sounding_feed, slot) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_knobs) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_said) == 56);
 SOUNDING_ASSERT(sizeof(struct sounding_law) == 136);
-SOUNDING_ASSERT(sizeof(struct sounding_probe) == 256);
-SOUNDING_ASSERT(sizeof(struct sounding_flow) == 312);
+SOUNDING_ASSERT(sizeof(struct sounding_probe) == 280);
+SOUNDING_ASSERT(sizeof(struct sounding_flow) == 336);
 SOUNDING_ASSERT(sizeof(struct sounding_transition) == 64);
 
 #endif /* SOUNDING_INTF_H */

@@ -110,7 +110,7 @@ LAW_INLINE void probe_rate(struct sounding_probe *st, const struct law_input *in
 		    (__u64)st->least_us[0] * PROBE_BACK_AFTER_RTTS * 1000)
 			return;
 	}
-	holds = probe_holds(st, share, mss);
+	holds = probe_holds(st, probe_limit(st, share), mss);
 	if (full) {
 		st->state = PROBE_FULL;
 		st->capacity = rate;
@@ -255,6 +255,7 @@ LAW_INLINE void probe_ack(struct sounding_probe *st, const struct law_input *in,
 	}
 	if (rate)
 		st->said.delivery_bytes_per_sec = rate;
+	probe_prove(st, seen.over, rate, in->flags & LAW_LIMITED);
 	st->round_acked += acked;
 	st->round_lost += law_min((__u64)in->lost * mss, PROBE_MOST_CWND);
 	if (seen.over && st->capacity_at_ns) {

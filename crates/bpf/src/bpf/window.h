@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * How much may be in flight, for probe.h: what the link holds, with room for
- * what waits at the radio on purpose, as room.rs and window.rs have it.
+ * what waits at the radio on purpose and for what the path was seen to deliver,
+ * as room.rs, window.rs and proven.rs have it.
  */
 #ifndef SOUNDING_WINDOW_H
 #define SOUNDING_WINDOW_H
@@ -28,6 +29,9 @@
 #define PROBE_LEAST_RTT_US	1000U
 #define PROBE_RIVAL_AFTER_NS	1000000000ULL
 #define PROBE_RIVAL_QUEUE_US	32000U
+/* proven.rs */
+#define PROBE_PROVEN_GAIN	3U
+#define PROBE_PROVEN_ROUNDS	5U
 /* part/pacing.rs */
 #define PROBE_MOST_BURST	64000U
 
@@ -67,6 +71,41 @@ LAW_INLINE void probe_room(struct sounding_probe *st, __u32 bound, __u64 elapsed
 	}
 	more = PROBE_MORE_PERMILLE * 10 + PROBE_MORE_PER_VARIATION * probe_variation(st);
 	st->room_us = law_min(st->room_us + us * more / 10000, PROBE_MOST_ROOM_US);
+}
+
+LAW_INLINE __u64 probe_proven(const struct sounding_probe *st)
+{
+	return law_max(st->proven_most, st->proven_before);
+}
+
+/* What the path was seen to deliver: an ACK that measured @rate, or 0. */
+LAW_INLINE void probe_prove(struct sounding_probe *st, int over, __u64 rate, int limited)
+{
+	__u64 known;
+
+	if (over && st->proven_round) {
+		if (st->proven_rounds >= PROBE_PROVEN_ROUNDS) {
+			st->proven_before = st->proven_most;
+			st->proven_most = 0;
+			st->proven_rounds = 0;
+		}
+		st->proven_most = law_max(st->proven_most, st->proven_round);
+		st->proven_rounds++;
+		st->proven_round = 0;
+	}
+	known = probe_proven(st);
+	if (!limited || (known && rate > known))
+		st->proven_round = law_max(st->proven_round, rate);
+}
+
+/* What of a rate may be counted on. */
+LAW_INLINE __u64 probe_limit(const struct sounding_probe *st, __u64 rate)
+{
+	__u64 known = probe_proven(st);
+
+	if (!known)
+		return rate;
+	return law_min(rate, law_max(known, st->proven_round) * PROBE_PROVEN_GAIN);
 }
 
 LAW_INLINE __u64 probe_blend(__u64 old, __u64 new)

@@ -5,6 +5,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::micros;
 use super::path::{self, PathRtt, Seen};
+use super::proven::Proven;
 use super::room::Room;
 use super::window::{self, Window};
 use crate::sharing::Part;
@@ -110,6 +111,8 @@ pub struct Ack {
     pub is_recovering: bool,
     /// It carries a congestion mark.
     pub is_marked: bool,
+    /// The application held back what it measured.
+    pub is_limited: bool,
 }
 
 /// What the radio last had for the whole device, IP, bytes/s.
@@ -129,6 +132,7 @@ pub struct Law {
     path: PathRtt,
     room: Room,
     window: Window,
+    proven: Proven,
     capacity: Option<Capacity>,
     is_shared: bool,
     heard_at: HostInstant,
@@ -152,6 +156,7 @@ impl Law {
             path: PathRtt::new(now, rtt.and_then(micros), delivered),
             room: Room::new(),
             window: Window::new(mss, headers),
+            proven: Proven::default(),
             capacity: None,
             is_shared: false,
             heard_at: now,
@@ -253,6 +258,7 @@ impl Law {
             }
             self.state = State::Unheard;
         }
+        let sure = self.proven.limit(share);
         match (bound, self.state) {
             (Bound::Capacity, State::Elsewhere { backlog_since }) => {
                 let since = backlog_since.unwrap_or(now);
@@ -267,7 +273,7 @@ impl Law {
             }
             (Bound::Capacity, _) => self.state = State::Full,
             (Bound::Served, State::Unheard) => {
-                self.window.begin(share, &self.path, &self.room, shadow);
+                self.window.begin(sure, &self.path, &self.room, shadow);
                 self.climb(now);
             }
             (Bound::Served, State::Full | State::Away) => self.climb(now),
@@ -277,10 +283,10 @@ impl Law {
             State::Full => {
                 self.capacity = Some(Capacity { rate, share, at: now });
                 self.room.handle_capacity(rate);
-                self.window.fill(share, &self.path, &self.room);
+                self.window.fill(sure, &self.path, &self.room);
             }
             State::Climbing { .. } | State::Held { .. } => {
-                self.window.at_least(share, &self.path, &self.room);
+                self.window.at_least(sure, &self.path, &self.room);
             }
             _ => {}
         }
@@ -295,6 +301,7 @@ impl Law {
         self.window.handle_ack(acked);
         let measured = ack.rate.map(|rate| rate.bytes_per_sec().min(window::MOST_RATE));
         self.delivery = measured.or(self.delivery);
+        self.proven.handle_ack(seen.over, measured, ack.is_limited);
         self.round_acked += acked;
         self.round_lost += ack.lost.count().min(window::MOST_CWND);
         if seen.over

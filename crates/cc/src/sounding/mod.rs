@@ -10,6 +10,7 @@
 
 mod law;
 mod path;
+mod proven;
 mod room;
 #[cfg(test)]
 mod tests;
@@ -102,6 +103,7 @@ impl Controller for Sounding {
             prior_delivered: ack.sent.delivered.count() as u32,
             is_recovering: ack.recovery == Recovery::Fast,
             is_marked: ack.ce > Bytes::ZERO,
+            is_limited: ack.sent.app_limited,
         });
         if let Some(cut) = cut {
             self.shadow.cap_bandwidth(cut);

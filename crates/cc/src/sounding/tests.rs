@@ -46,6 +46,7 @@ impl Drive {
                 prior_delivered: if prior_delivered % 40 == 30 { prior_delivered } else { 0 },
                 is_recovering: lost > 0,
                 is_marked: false,
+                is_limited: false,
             };
             self.law.handle_ack(&ack);
         }

@@ -5,7 +5,9 @@
 //! that never waits for itself, which says how long an empty cell takes, and then each contender, who is told only what the
 //! cell's modem writes.
 
+mod aim;
 mod contender;
+mod late;
 mod present;
 mod run;
 mod scenario;
@@ -19,7 +21,9 @@ use sounding_cell::config::InvalidConfig;
 use crate::jobs;
 use crate::provenance::{Begun, Provenance};
 
+pub use aim::Miss;
 pub use contender::Contender;
+pub use late::Late;
 pub use run::{Score, jain};
 pub use scenario::{Case, Kind};
 
@@ -63,6 +67,8 @@ pub struct Outcome {
     pub first: u64,
     /// By case, kind of cell and contender.
     pub rows: Vec<Row>,
+    /// Where `sounding` falls short of what is aimed at, and why.
+    pub misses: Vec<Miss>,
     /// Where the figures come from.
     pub provenance: Provenance,
 }
@@ -94,7 +100,8 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcom
             }
         }
     }
-    Ok(Outcome { first: plan.first, rows, provenance: begun.end() })
+    let misses = aim::misses(&rows);
+    Ok(Outcome { first: plan.first, rows, misses, provenance: begun.end() })
 }
 
 /// Everybody over one cell.
@@ -159,6 +166,6 @@ impl fmt::Display for Outcome {
                 plain(row.quantile(0.0, |score| score.least), 2),
             )?;
         }
-        Ok(())
+        self.misses.iter().try_for_each(|miss| writeln!(f, "{miss}"))
     }
 }

@@ -12,6 +12,7 @@ use sounding_sim::world::{Event, Flow, FlowId, Listening};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::contender::{Contender, Knows};
+use super::late::{BEARABLE, Late};
 use super::scenario::{Case, FREED, GOES, Kind, Scenario, WIRE};
 
 /// More than any of these links holds, and less than RLC's queue of 2 MB, so that nothing is dropped.
@@ -25,14 +26,14 @@ const SHORT: Duration = Duration::from_millis(500);
 
 /// A packet that arrived: when, after how long, when the radio had sent it, how large, and whose.
 #[derive(Clone, Copy, Debug)]
-struct Arrival {
-    at: Duration,
-    delay: Duration,
+pub(super) struct Arrival {
+    pub(super) at: Duration,
+    pub(super) delay: Duration,
     /// From entering the radio's queue, or that of the wire, until its last byte had been sent once.
-    queueing: Duration,
-    sent: Duration,
-    size: u64,
-    flow: FlowId,
+    pub(super) queueing: Duration,
+    pub(super) sent: Duration,
+    pub(super) size: u64,
+    pub(super) flow: FlowId,
 }
 
 /// What a link could do with the same seed: judged by, and told to nobody but the oracle.
@@ -64,6 +65,8 @@ pub struct Score {
     pub queueing_p95_ms: f64,
     /// See [`queueing_p95_ms`](Self::queueing_p95_ms).
     pub after_p95_ms: f64,
+    /// What made packets late.
+    pub late: Late,
     /// Round trips until 95 % of the capacity after a climb began, or 90 % after a handover was over; `None` of other
     /// cases, infinite if that never came.
     pub round_trips: Option<f64>,
@@ -112,7 +115,7 @@ impl Truth {
 }
 
 /// TCP and IPv4 with timestamps.
-const HEADERS: u64 = 52;
+pub(super) const HEADERS: u64 = 52;
 
 fn within(arrivals: &[Arrival], from: Duration, to: Duration) -> impl Iterator<Item = &Arrival> {
     let first = arrivals.partition_point(|packet| packet.at < from);
@@ -173,6 +176,9 @@ pub(super) fn judge(
         values.sort_unstable();
         p95_ms(&values)
     };
+    let limit = Duration::from_secs_f64(truth.empty_p95_ms / 1e3) + BEARABLE;
+    let first = arrivals.partition_point(|packet| packet.at < measured);
+    let late = Late::of(&arrivals[first..], &truth.knows(1), truth.scenario.kind.latency(), limit);
     let several = (count > 1).then(|| fairness(&arrivals, count, truth.span));
     Ok(Score {
         share: bytes(&arrivals, measured, truth.span)
@@ -180,6 +186,7 @@ pub(super) fn judge(
         p95_ms: p95_ms(|packet| packet.delay),
         queueing_p95_ms: p95_ms(|packet| packet.queueing),
         after_p95_ms: p95_ms(|packet| packet.at - packet.sent),
+        late,
         empty_p95_ms: truth.empty_p95_ms,
         round_trips,
         jain: several.map(|(jain, _)| jain),

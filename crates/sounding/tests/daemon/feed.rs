@@ -27,6 +27,8 @@ pub(crate) enum Tale {
     Nothing,
     /// The link carries 10 Gbit/s.
     Plenty,
+    /// Nothing and 10 Gbit/s in turn, ten times a second.
+    Flapping,
     /// More than any radio carries.
     Impossible,
     /// Sampled five seconds from now: of a negative age.
@@ -44,9 +46,10 @@ const SECOND: Duration = Duration::from_secs(1);
 const STOOD_STILL: Duration = Duration::from_secs(180);
 
 /// What flows make of a tale; `None` where the window follows it, or where it depends on the path.
-const TALES: [(Tale, Option<Reason>); 7] = [
+const TALES: [(Tale, Option<Reason>); 8] = [
     (Tale::Nothing, None),
     (Tale::Plenty, None),
+    (Tale::Flapping, None),
     (Tale::Impossible, Some(Reason::Absurd)),
     (Tale::NotYet, Some(Reason::Absurd)),
     (Tale::LongAgo, Some(Reason::Stale)),
@@ -54,9 +57,11 @@ const TALES: [(Tale, Option<Reason>); 7] = [
     (Tale::ClockBehind, Some(Reason::Silent)),
 ];
 
-/// `sounding` fills the window of 10 Gbit/s at once and is told of what it lost by a timeout: more than is meant to be
+/// The law as published sends at once what 10 Gbit/s would carry, and may be told only by a timeout that it is lost
 /// (docs/daemon.md).
-const PLENTY_UNDER_SOUNDING: Duration = SECOND;
+const LOST_AT_ONCE: Duration = SECOND;
+/// From nothing to plenty, or back.
+const FLAP: Duration = Duration::from_millis(50);
 
 /// A daemon in little, that tells of a link.
 pub(crate) struct Publisher {
@@ -100,7 +105,8 @@ fn tell(feed: &Feed, truth: Rate, tale: Tale) {
     let now = monotonic_now();
     let rate = match tale {
         Tale::Nothing => Rate::ZERO,
-        Tale::Plenty => Rate::from_bits_per_sec(10_000_000_000),
+        Tale::Flapping if (now.as_nanos() / FLAP.as_nanos() as u64).is_multiple_of(2) => Rate::ZERO,
+        Tale::Plenty | Tale::Flapping => Rate::from_bits_per_sec(10_000_000_000),
         Tale::Impossible => Rate::from_bits_per_sec(u64::MAX / 8),
         _ => truth,
     };
@@ -171,7 +177,7 @@ fn tell_tales(law: Law) {
     let (ours, stock) = (ours.end(), stock.end());
     for (tale, from, to) in spans {
         let bearable = match (law, tale) {
-            (Law::Sounding, Tale::Plenty) => PLENTY_UNDER_SOUNDING,
+            (Law::Biscay, Tale::Plenty | Tale::Flapping) => LOST_AT_ONCE,
             _ => LONGEST_STALL,
         };
         judge_within(bearable, &format!("{law:?}: {tale:?}"), &ours, &stock, from, to);

@@ -1,0 +1,99 @@
+/// The window is for at most so many times what the path was seen to deliver, headers included: BBR begins with 2.885
+/// (settlement 12).
+const GAIN: u64 = 3;
+/// What was seen is what this and the last so many rounds brought, or twice as many: BBR's filter has ten.
+const ROUNDS: u32 = 5;
+
+/// What the path was seen to deliver, bytes/s of payload: the one thing that is known of it whatever a publisher says.
+///
+/// A flow that has not yet sent a round as it liked has seen nothing, and believes what it is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Proven {
+    /// The most of this round; 0 of one that the application held back.
+    round: u64,
+    /// Of the rounds that are counted, and of as many before.
+    most: u64,
+    before: u64,
+    rounds: u32,
+}
+
+impl Proven {
+    /// An acknowledgement that measured `rate`, if any; what the application held back says only that the path has as much.
+    pub(super) fn handle_ack(&mut self, over: bool, rate: Option<u64>, limited: bool) {
+        if over && self.round > 0 {
+            if self.rounds >= ROUNDS {
+                (self.before, self.most, self.rounds) = (self.most, 0, 0);
+            }
+            self.most = self.most.max(self.round);
+            self.rounds += 1;
+            self.round = 0;
+        }
+        let known = self.most.max(self.before);
+        if let Some(rate) = rate
+            && (!limited || (known > 0 && rate > known))
+        {
+            self.round = self.round.max(rate);
+        }
+    }
+
+    /// What of a rate may be counted on.
+    pub(super) fn limit(&self, rate: u64) -> u64 {
+        match self.most.max(self.before) {
+            0 => rate,
+            known => rate.min(known.max(self.round) * GAIN),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_held_against_a_flow_until_a_round_of_its_own_is_over() {
+        let mut proven = Proven::default();
+        for _ in 0..3 {
+            proven.handle_ack(true, Some(10), true);
+            assert_eq!(proven.limit(5_000), 5_000);
+        }
+        proven.handle_ack(true, Some(10), false);
+        proven.handle_ack(false, Some(1_000), false);
+        assert_eq!(proven.limit(5_000), 5_000);
+        proven.handle_ack(true, Some(1_000), false);
+        assert_eq!(proven.limit(5_000), 3_000);
+    }
+
+    #[test]
+    fn a_link_ten_times_as_fast_is_full_after_three_rounds() {
+        let mut proven = Proven::default();
+        let rounds = |proven: &mut Proven, wanted: u64| {
+            let mut rate = 1_000;
+            (0..).find(|_| {
+                proven.handle_ack(true, Some(rate), false);
+                rate = proven.limit(wanted);
+                rate == wanted
+            })
+        };
+        rounds(&mut proven, 1_000);
+        assert_eq!(rounds(&mut proven, 10_000), Some(2));
+    }
+
+    #[test]
+    fn what_was_seen_is_forgotten_after_ten_rounds_that_were_not_held_back() {
+        let mut proven = Proven::default();
+        let round = |proven: &mut Proven, limited| proven.handle_ack(true, Some(100), limited);
+        proven.handle_ack(true, Some(1_000), false);
+        for _ in 0..100 {
+            round(&mut proven, true);
+        }
+        assert_eq!(proven.limit(10_000), 3_000);
+        for _ in 0..5 {
+            round(&mut proven, false);
+        }
+        assert_eq!(proven.limit(10_000), 3_000);
+        for _ in 0..6 {
+            round(&mut proven, false);
+        }
+        assert_eq!(proven.limit(10_000), 300);
+    }
+}

@@ -1,0 +1,157 @@
+//! Why packets came late.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_units::HostInstant;
+
+use super::contender::Knows;
+use super::run::{Arrival, HEADERS};
+
+/// Beyond the empty link's 95th percentile; later than that is late.
+pub(super) const BEARABLE: Duration = Duration::from_millis(10);
+/// What a link carries is what it carried in this time.
+const NOW: Duration = Duration::from_millis(50);
+/// What a sender is told is the mean of this time, as estimators have it.
+const TOLD: Duration = Duration::from_millis(100);
+
+/// Of the packets that took more than 10 ms longer than the empty link's 95th percentile, by what made them late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Late {
+    /// Of all packets.
+    pub part: f64,
+    /// Of the late ones, those that were in time but for repetitions, and for waiting for others that were repeated.
+    pub repeated: f64,
+    /// Of the late ones, those that the link would have sent in time at the rate it had while they left the sender: it has
+    /// slowed down since.
+    pub faded: f64,
+    /// Of the rest, those that were in time at the mean rate of the 100 ms that a sender could have been told of by then: the
+    /// link had slowed down already, and nobody could know.
+    pub aged: f64,
+    /// The others: more was under way than even that rate carries in time.
+    pub queued: f64,
+}
+
+impl Late {
+    /// Of these packets of a run, over a link that could have carried so much.
+    pub(super) fn of(
+        packets: &[Arrival],
+        knows: &Knows,
+        latency: Duration,
+        limit: Duration,
+    ) -> Self {
+        let mut sent: Vec<_> = packets
+            .iter()
+            .map(|packet| (packet.sent, packet.size.saturating_sub(HEADERS)))
+            .collect();
+        sent.sort_unstable();
+        let mut sum = 0;
+        let sums: Vec<u64> = std::iter::once(0)
+            .chain(sent.iter().map(|(_, size)| {
+                sum += size;
+                sum
+            }))
+            .collect();
+        let by = |at| sums[sent.partition_point(|(sent, _)| *sent <= at)];
+        let least = packets.iter().map(|packet| packet.at - packet.sent).min().unwrap_or_default();
+        let mut late = [0_usize; 4];
+        for packet in packets.iter().filter(|packet| packet.delay > limit) {
+            let after = packet.at - packet.sent;
+            let left = packet.at - packet.delay;
+            let carried = |at| knows.by(HostInstant::default() + at).count();
+            let rate = |until: Duration, span: Duration| {
+                let bytes = carried(until) - carried(until.saturating_sub(span));
+                bytes as f64 / span.as_secs_f64()
+            };
+            let waits = (by(packet.sent) - by(packet.sent.saturating_sub(packet.queueing))) as f64;
+            let in_time = |rate: f64| {
+                let then = (packet.delay - packet.queueing).as_secs_f64() + waits / rate.max(1.0);
+                then <= limit.as_secs_f64()
+            };
+            let why = if packet.delay - after + least <= limit {
+                0
+            } else if in_time(rate(left, NOW)) {
+                1
+            } else if in_time(rate(left.saturating_sub(latency), TOLD)) {
+                2
+            } else {
+                3
+            };
+            late[why] += 1;
+        }
+        let all: usize = late.iter().sum();
+        let part = |count: usize| count as f64 / all.max(1) as f64;
+        Self {
+            part: all as f64 / packets.len().max(1) as f64,
+            repeated: part(late[0]),
+            faded: part(late[1]),
+            aged: part(late[2]),
+            queued: part(late[3]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_sim::world::FlowId;
+
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// A link that sends a packet in so many milliseconds from 1 s on, and what it could carry.
+    fn link(steps: &[u64]) -> Knows {
+        let (mut at, mut sum) = (ms(1_000), 0);
+        let carried = steps.iter().map(|step| {
+            at += ms(*step);
+            sum += 1_000;
+            (HostInstant::default() + at, sum)
+        });
+        Knows { carried: carried.collect(), flows: 1, lead: Duration::ZERO }
+    }
+
+    /// A packet that left at `left`, was sent at `sent` and arrived so much later.
+    fn packet(left: u64, sent: u64, after: u64) -> Arrival {
+        Arrival {
+            at: ms(sent + after),
+            delay: ms(sent + after - left),
+            queueing: ms(sent - left - 5),
+            sent: ms(sent),
+            size: 1_000 + HEADERS,
+            flow: FlowId(0),
+        }
+    }
+
+    #[test]
+    fn a_packet_that_is_repeated_is_late_by_that() {
+        let packets = [packet(1_100, 1_110, 5), packet(1_101, 1_111, 45)];
+        let late = Late::of(&packets, &link(&[1; 500]), Duration::ZERO, ms(30));
+        assert_eq!((late.part, late.repeated), (0.5, 1.0));
+    }
+
+    #[test]
+    fn a_packet_on_a_link_that_slows_down_is_late_by_that() {
+        // One in a millisecond, and from 1.1 s on one in ten.
+        let packets: Vec<_> = (0..10).map(|at| packet(1_100, 1_110 + at * 10, 5)).collect();
+        let late = Late::of(&packets, &link(&[1; 100]), Duration::ZERO, ms(30));
+        assert_eq!((late.faded, late.queued), (1.0, 0.0), "{late:?}");
+    }
+
+    #[test]
+    fn a_packet_on_a_link_that_has_slowed_down_unseen_is_late_by_that() {
+        // One in a millisecond until 1.1 s, one in ten from then on; they leave 60 ms later.
+        let steps = [&[1; 100][..], &[10; 40]].concat();
+        let packets: Vec<_> = (0..10).map(|at| packet(1_160, 1_166 + at * 10, 5)).collect();
+        let late = Late::of(&packets, &link(&steps), ms(40), ms(30));
+        assert!(late.aged > 0.5 && late.faded == 0.0, "{late:?}");
+    }
+
+    #[test]
+    fn a_packet_behind_too_many_others_is_late_by_them() {
+        let packets: Vec<_> = (0..100).map(|at| packet(1_100, 1_106 + at, 5)).collect();
+        let late = Late::of(&packets, &link(&[1; 500]), Duration::ZERO, ms(30));
+        assert_eq!((late.faded, late.queued), (0.0, 1.0), "{late:?}");
+    }
+}
