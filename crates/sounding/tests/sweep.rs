@@ -205,6 +205,21 @@ fn two_sweeps_do_not_work_in_one_folder() {
     });
 }
 
+/// Once it listens to signals, which is when all plans were looked at.
+fn interrupt(child: &Child) {
+    let listens = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        assert!(!status.contains("State:\tZ"), "it has ended already");
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        let caught = u64::from_str_radix(caught.trim(), 16).unwrap();
+        caught & 1 << (Signal::SIGINT as u32 - 1) != 0
+    };
+    while !listens() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+}
+
 #[test]
 fn whoever_interrupts_a_sweep_is_told_how_it_goes_on() {
     steadily(|| {
@@ -216,12 +231,7 @@ fn whoever_interrupts_a_sweep_is_told_how_it_goes_on() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        while !folder.path("out").join("sweep.json").exists() {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        // Signals are listened to when all plans were looked at.
-        std::thread::sleep(Duration::from_millis(500));
-        kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+        interrupt(&child);
         let said = bad(&child.wait_with_output().unwrap());
         assert!(said.contains("0 of 60 runs are finished; the same command goes on"), "{said}");
     });
@@ -270,9 +280,7 @@ fn who_keeps_nothing_is_not_told_that_the_same_command_goes_on() {
         command.args(["lab", "run", "field", "--duration", "50000s", "--links", "nyc2019"]);
         command.arg("--data").arg(data).stdin(Stdio::null());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // Signals are listened to when all plans were looked at.
-        std::thread::sleep(Duration::from_secs(2));
-        kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+        interrupt(&child);
         let said = bad(&child.wait_with_output().unwrap());
         assert!(said.contains("0 of 600 runs are finished; none is kept; with --out"), "{said}");
     });
