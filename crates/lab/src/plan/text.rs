@@ -156,12 +156,15 @@ impl Text {
         // Of what is swept a run has one value each.
         let others = axes.iter().map(|axis| axis.len_of_others(self.text.len()));
         let own = self.text.len().saturating_sub(others.sum());
+        let sweeps_seeds = axes.iter().any(|axis| axis.path == "seeds");
         for combination in 0..combinations {
             let (swept, values) = self.combine(&root, &axes, combination)?;
             let plan = self.plan(&swept)?;
             let seeds = plan.seeds.all().len();
             kept = kept.saturating_add(seeds.saturating_mul(own + plan.entries() * ENTRY));
-            if runs.len() + seeds > MOST_RUNS || kept > MOST_KEPT {
+            // Where seeds are not swept, those that follow have as many: what is too much is not made first.
+            let to_come = if sweeps_seeds { 1 } else { combinations - combination };
+            if runs.len() + seeds.saturating_mul(to_come) > MOST_RUNS || kept > MOST_KEPT {
                 let message = format!(
                     "with all seeds, more than {MOST_RUNS} runs, or fewer that are too large"
                 );
