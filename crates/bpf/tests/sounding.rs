@@ -188,8 +188,8 @@ fn an_estimate_of_far_too_much_stalls_nobody_and_the_truth_is_believed_again() {
     steadily(|| {
         let Some(loaded) = load() else { return };
         let bulk = in_netns(|| {
-            // A tenth of a second of 12 Mbit/s has room; what is more is lost.
-            let limits = "qdisc add dev lo root tbf rate 12mbit burst 5kb limit 150kb";
+            // What three times as much leaves waiting is more than has room, and is lost.
+            let limits = "qdisc add dev lo root tbf rate 12mbit burst 5kb limit 20kb";
             let status = Command::new("tc").args(limits.split(' ')).status().unwrap();
             assert!(status.success(), "tc {limits}");
             let (near, far) = connected();

@@ -83,7 +83,7 @@ LAW_INLINE void probe_prove(struct sounding_probe *st, int over, __u64 rate, int
 {
 	__u64 known;
 
-	if (over && st->proven_round) {
+	if (over) {
 		if (st->proven_rounds >= PROBE_PROVEN_ROUNDS) {
 			st->proven_before = st->proven_most;
 			st->proven_most = 0;

@@ -6,7 +6,7 @@ const ROUNDS: u32 = 5;
 
 /// What the path was seen to deliver, bytes/s of payload: the one thing that is known of it whatever a publisher says.
 ///
-/// A flow that has not yet sent a round as it liked has seen nothing, and believes what it is told.
+/// A flow that has not sent a round as it liked, or not for ten rounds, has seen nothing, and believes what it is told.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Proven {
     /// The most of this round; 0 of one that the application held back.
@@ -20,7 +20,9 @@ pub(super) struct Proven {
 impl Proven {
     /// An acknowledgement that measured `rate`, if any; what the application held back says only that the path has as much.
     pub(super) fn handle_ack(&mut self, over: bool, rate: Option<u64>, limited: bool) {
-        if over && self.round > 0 {
+        // A round that was held back says nothing, and makes what was seen older like any other: else a flow that begins
+        // slowly and then has little to send would be held to its first round for ever.
+        if over {
             if self.rounds >= ROUNDS {
                 (self.before, self.most, self.rounds) = (self.most, 0, 0);
             }
@@ -79,21 +81,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_forgotten_after_ten_rounds_that_were_not_held_back() {
-        let mut proven = Proven::default();
-        let round = |proven: &mut Proven, limited| proven.handle_ack(true, Some(100), limited);
-        proven.handle_ack(true, Some(1_000), false);
-        for _ in 0..100 {
-            round(&mut proven, true);
+    fn what_was_seen_is_forgotten_after_ten_rounds() {
+        for (limited, limit) in [(false, 300), (true, 10_000)] {
+            let mut proven = Proven::default();
+            proven.handle_ack(true, Some(1_000), false);
+            for _ in 0..5 {
+                proven.handle_ack(true, Some(100), limited);
+            }
+            assert_eq!(proven.limit(10_000), 3_000);
+            for _ in 0..6 {
+                proven.handle_ack(true, Some(100), limited);
+            }
+            assert_eq!(proven.limit(10_000), limit);
         }
-        assert_eq!(proven.limit(10_000), 3_000);
-        for _ in 0..5 {
-            round(&mut proven, false);
-        }
-        assert_eq!(proven.limit(10_000), 3_000);
-        for _ in 0..6 {
-            round(&mut proven, false);
-        }
-        assert_eq!(proven.limit(10_000), 300);
     }
 }
