@@ -1,9 +1,11 @@
 //! Real captures, traces and reference results for tests. They belong to others and are never part of this
 //! repository: tests that need them run where they are present and say aloud what they skipped where they are not.
 
+mod disk;
 mod rights;
 mod steady;
 
+pub use disk::on_small_disk;
 pub use rights::may_emulate;
 pub use steady::steadily;
 

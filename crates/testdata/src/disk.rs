@@ -1,0 +1,25 @@
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Exit code of the shell where nothing can be mounted; of none of the programs that are tried.
+const NO_MOUNT: i32 = 99;
+
+/// Runs a shell's script while a file system of its own of `size`, as tmpfs takes it, is mounted at `folder`: nobody else
+/// sees it, and it ends with the shell. `None`, said aloud, where there can be none.
+pub fn on_small_disk(folder: &Path, size: &str, script: &str) -> Option<Output> {
+    let mount =
+        format!("mount -t tmpfs -o size={size} tmpfs {} || exit {NO_MOUNT}", folder.display());
+    let script = format!("{mount}; {script}");
+    let why = match Command::new("unshare").args(["--mount", "sh", "-c", &script]).output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            if !said.starts_with("unshare") && output.status.code() != Some(NO_MOUNT) {
+                return Some(output);
+            }
+            said
+        }
+        Err(error) => format!("unshare: {error}"),
+    };
+    crate::say(&format!("SKIPPED: no file system of one's own here: {}", why.trim_end()));
+    None
+}
