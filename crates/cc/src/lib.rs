@@ -41,7 +41,7 @@ pub use ledbat::{Ledbat, LedbatPlusPlus};
 pub use lp::Lp;
 pub use oracle::Oracle;
 pub use pcc::{Allegro, Vivace};
-pub use registry::{Make, Maker, NameError, Registry, by_name, names, told_every};
+pub use registry::{Make, Maker, NameError, Registry, by_name, names, span, told_every};
 pub use reno::Reno;
 pub use sounding::Sounding;
 pub use sprout::Sprout;

@@ -15,7 +15,7 @@ use crate::ledbat::{Ledbat, LedbatPlusPlus};
 use crate::lp::Lp;
 use crate::pcc::{Allegro, Vivace};
 use crate::reno::Reno;
-use crate::sounding::Sounding;
+use crate::sounding::{self, Sounding};
 use crate::sprout::Sprout;
 use crate::vegas::Vegas;
 use crate::verus::Verus;
@@ -77,6 +77,17 @@ pub fn told_every(name: &str, every: Duration) -> Option<Maker> {
         "sounding" => Some(Arc::new(move |start| Box::new(Sounding::heard_every(start, every)))),
         _ => None,
     }
+}
+
+/// How far back the rate should look that flows of these controllers are told of, where that is less than the 100 ms of
+/// BISCAY's paper ([`sounding::SPAN`](crate::sounding::SPAN)): as far as the one of them wants that looks back farthest.
+pub fn span<'a>(controllers: impl IntoIterator<Item = &'a str>) -> Option<Duration> {
+    let wanted = controllers.into_iter().filter_map(|name| match name {
+        "sounding" => Some(Some(sounding::SPAN)),
+        "biscay" => Some(None),
+        _ => None,
+    });
+    wanted.reduce(|one, other| Some(one?.max(other?))).flatten()
 }
 
 /// Makes a controller for a flow, and may know more than its name: what [`Registry::add`] takes.

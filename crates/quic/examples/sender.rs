@@ -72,7 +72,9 @@ fn run(args: &Args) -> Result<(), Failed> {
         "peer" => reports_to = Some(handle.clone()),
         port => {
             let source: Source = port.parse()?;
-            let config = Config::new(Direction::Uplink);
+            let usual = Config::new(Direction::Uplink);
+            let span = sounding_cc::span([args.controller.as_str()]);
+            let config = Config { window: span.unwrap_or(usual.window), ..usual };
             modem = Some(ModemFeed::start(&source, config, handle.clone())?);
         }
     }

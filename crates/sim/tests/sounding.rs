@@ -40,9 +40,8 @@ type Arrivals = Vec<(HostInstant, Duration)>;
 
 fn run(
     nr: bool,
-    port: Port,
     seed: u64,
-    assume: Option<Bound>,
+    listening: Listening,
     make: impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static,
 ) -> Arrivals {
     let channel = ModelConfig::Script(ScriptConfig {
@@ -56,11 +55,9 @@ fn run(
     wire.delay = WIRE / 2;
     let mut world = World::new(Wired::new(radio, &wire, &wire, HostInstant::default()), seed);
     // A sender at the other end of a downlink is told over the wire.
-    let latency = if port == UP { millis(1) } else { WIRE / 2 };
-    let mut listening = Listening { latency, ..Listening::new(port) };
-    listening.estimator.assume = assume;
-    world.listen(listening);
-    world.add_flow(Flow::bulk(port, make));
+    let latency = if listening.port == UP { millis(1) } else { WIRE / 2 };
+    world.listen(Listening { latency, ..listening });
+    world.add_flow(Flow::bulk(listening.port, make));
     let mut arrivals = Vec::new();
     world.observe_until(HostInstant::default() + ENDS, &mut |_: HostInstant, event: &Event<'_>| {
         if let Event::Arrived { packet, .. } = event {
@@ -93,13 +90,16 @@ struct Climb {
 
 /// With `assume` every estimate is taken for that.
 fn climb(nr: bool, port: Port, seed: u64, controller: &str, assume: Option<Bound>) -> Climb {
-    let full = run(nr, port, seed, None, |_| Box::new(Fixed(Bytes::new(800_000))));
+    let usual = Listening::new(port);
+    let full = run(nr, seed, usual, |_| Box::new(Fixed(Bytes::new(800_000))));
     let count = |arrivals: &Arrivals, from, to| between(arrivals, from, to).count() as f64;
     let capacity = count(&full, FREED / 2, FREED) * 1_500.0 / (FREED / 2).as_secs_f64();
     let segments = (capacity * 0.05 * 0.055 / 1_500.0).round().max(1.0) as u64;
     let (most, freed) = (Bytes::new(segments * MSS), HostInstant::default() + FREED);
     let make = named(controller);
-    let found = run(nr, port, seed, assume, move |start| {
+    let mut listening = usual.told([controller]);
+    listening.estimator.assume = assume;
+    let found = run(nr, seed, listening, move |start| {
         Box::new(Held::new(make(start), most, start.now, freed))
     });
     let idle = between(&found, Duration::ZERO, FREED).min().unwrap();

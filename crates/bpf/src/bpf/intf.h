@@ -161,6 +161,7 @@ struct sounding_probe {
 	__u64 capacity_at_ns;		/* 0: nothing is known */
 	__u64 usual_rate;		/* its mean, and mean deviation */
 	__u64 usual_deviation;
+	__u64 pipe;			/* mean of what was told over an RTT; 0: nothing */
 	__u64 epoch;			/* of the feed, when it was last heard */
 	__u64 heard_at_ns;
 	__u64 backlog_since_ns;		/* while the queue is elsewhere; 0: none */
@@ -229,8 +230,8 @@ SOUNDING_ASSERT(__builtin_offsetof(struct sounding_feed, slot) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_knobs) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_said) == 56);
 SOUNDING_ASSERT(sizeof(struct sounding_law) == 136);
-SOUNDING_ASSERT(sizeof(struct sounding_probe) == 280);
-SOUNDING_ASSERT(sizeof(struct sounding_flow) == 336);
+SOUNDING_ASSERT(sizeof(struct sounding_probe) == 288);
+SOUNDING_ASSERT(sizeof(struct sounding_flow) == 344);
 SOUNDING_ASSERT(sizeof(struct sounding_transition) == 64);
 
 #endif /* SOUNDING_INTF_H */

@@ -79,6 +79,7 @@ LAW_INLINE void probe_rescale(struct sounding_probe *st, const struct law_input 
 		return;
 	probe_set(st, st->cwnd * share / law_max(st->capacity_share, 1), mss);
 	st->capacity_share = share;
+	st->pipe = 0;
 }
 
 /* The device has a rate of the radio; whether that changes what drives is said by the state. */
@@ -86,14 +87,17 @@ LAW_INLINE void probe_rate(struct sounding_probe *st, const struct law_input *in
 {
 	__u64 now = in->now_ns, rate = law_min(in->feed.rate_bytes_per_sec, LAW_MAX_RATE);
 	int full = in->feed.bound == SOUNDING_CAPACITY;
-	__u64 share, holds, cwnd;
+	__u64 elapsed = law_since(now, st->heard_at_ns);
+	__u64 share, sure, holds, cwnd;
 
 	if (!st->least_us[0])
 		return;
 	share = probe_share(in, rate);
 	st->said.share_bytes_per_sec = share;
+	sure = probe_limit(st, share);
+	probe_follow(st, sure, elapsed);
 	if (probe_capacity_known(st, now))
-		probe_room(st, in->feed.bound, law_since(now, st->heard_at_ns));
+		probe_room(st, in->feed.bound, elapsed);
 	if (st->state == PROBE_MISLED) {
 		if (probe_starved(st->said.delivery_bytes_per_sec, share))
 			return;
@@ -110,13 +114,14 @@ LAW_INLINE void probe_rate(struct sounding_probe *st, const struct law_input *in
 		    (__u64)st->least_us[0] * PROBE_BACK_AFTER_RTTS * 1000)
 			return;
 	}
-	holds = probe_holds(st, probe_limit(st, share), mss);
+	if (full)
+		probe_usual(st, rate);
+	holds = probe_holds(st, sure, mss);
 	if (full) {
 		st->state = PROBE_FULL;
 		st->capacity = rate;
 		st->capacity_share = share;
 		st->capacity_at_ns = now;
-		probe_usual(st, rate);
 		probe_set(st, holds, mss);
 		return;
 	}
@@ -155,6 +160,8 @@ LAW_PART int probe_hear(struct sounding_probe *st, const struct law_input *in, _
 		return 0;
 	st->epoch = in->feed.epoch;
 	probe_rescale(st, in, mss);
+	if (word != PROBE_CARRIES)
+		st->pipe = 0;
 	if (word == PROBE_CARRIES) {
 		probe_rate(st, in, mss);
 	} else if (word == PROBE_HANDOVER) {

@@ -12,9 +12,11 @@
 /* room.rs */
 #define PROBE_FIRST_ROOM_US	8000U
 #define PROBE_MOST_ROOM_US	40000U
+#define PROBE_LEAST_ROOM_US	10000U
+#define PROBE_LEAST_PER_VARIATION 50U
 #define PROBE_LESS_PERMILLE	12U
 #define PROBE_MORE_PERMILLE	10U
-#define PROBE_MORE_PER_VARIATION 6U
+#define PROBE_MORE_PER_VARIATION 5U
 #define PROBE_MOST_ELAPSED_US	100000U
 #define PROBE_USUAL_SHIFT	5
 #define PROBE_UNKNOWN_PERMILLE	200U
@@ -134,16 +136,28 @@ LAW_INLINE void probe_set(struct sounding_probe *st, __u64 cwnd, __u32 mss)
 	st->cwnd = law_max(law_min(cwnd, PROBE_MOST_CWND), PROBE_LEAST_CWND * mss);
 }
 
+/* The link has had this rate since so long ago; window.rs says why the window follows. */
+LAW_INLINE void probe_follow(struct sounding_probe *st, __u64 share, __u64 elapsed_ns)
+{
+	__u64 least = st->least_us[0], us = law_min(elapsed_ns / 1000, least);
+
+	if (st->pipe)
+		share = (st->pipe * (least - us) + share * us) / law_max(least, 1);
+	st->pipe = share;
+}
+
 /* What the link holds at a rate of IP. */
 LAW_INLINE __u64 probe_holds(const struct sounding_probe *st, __u64 share, __u32 mss)
 {
-	__u64 payload = law_payload(share, mss);
-	__u64 span = st->least_us[0] + (__u64)st->room_us;
+	__u64 payload = law_payload(share, mss), least = st->least_us[0], room;
 
+	room = law_min(probe_variation(st) * PROBE_LEAST_PER_VARIATION, PROBE_LEAST_ROOM_US);
+	room = law_max(room, st->room_us);
 	/* As long as a rival makes the RTT, less a tenth. */
 	if (st->rival == PROBE_KNOWN)
-		span = law_max(span, (st->least_us[0] + (__u64)st->queue_us) * 9 / 10);
-	return payload * span / 1000000 + law_burst(payload, mss, PROBE_MOST_BURST) * mss;
+		room = law_max(room, law_since((least + st->queue_us) * 9 / 10, least));
+	return (law_payload(st->pipe, mss) * least + payload * room) / 1000000 +
+	       law_burst(payload, mss, PROBE_MOST_BURST) * mss;
 }
 
 /* What leaves no more than the smallest queue that is one. */

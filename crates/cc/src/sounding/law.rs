@@ -205,6 +205,9 @@ impl Law {
     /// window.
     pub fn handle_word(&mut self, now: HostInstant, word: Word, part: Part, shadow: Bytes) {
         self.handle_part(part);
+        if !matches!(word, Word::Carries { .. }) {
+            self.window.forget_pipe();
+        }
         match word {
             Word::Carries { rate, bound } => {
                 let rate = rate.bytes_per_sec().min(window::MOST_RATE);
@@ -249,8 +252,10 @@ impl Law {
     fn handle_rate(&mut self, now: HostInstant, rate: u64, bound: Bound, part: Part, shadow: u64) {
         let Some(least) = self.path.least() else { return };
         let share = share_of(part, rate);
+        let (sure, elapsed) = (self.proven.limit(share), now - self.heard_at);
+        self.window.follow(sure, elapsed, &self.path);
         if self.is_capacity_known(now) {
-            self.room.handle_bound(bound, now - self.heard_at);
+            self.room.handle_bound(bound, elapsed);
         }
         if self.state == State::Misled {
             if self.is_starved(share) {
@@ -258,7 +263,6 @@ impl Law {
             }
             self.state = State::Unheard;
         }
-        let sure = self.proven.limit(share);
         match (bound, self.state) {
             (Bound::Capacity, State::Elsewhere { backlog_since }) => {
                 let since = backlog_since.unwrap_or(now);

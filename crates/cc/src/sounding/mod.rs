@@ -31,6 +31,10 @@ pub use sounding_link::Bound;
 /// ([`Knobs::max_silence`](crate::biscay::Knobs)).
 const SILENCE: Duration = Duration::from_millis(60);
 
+/// How far back the rate of an estimate should look. Over the 100 ms of BISCAY's paper it says too late that a fade has begun, and
+/// that it has ended (papers/biscay/README.md); records of the physical layer come often enough for this. Chosen.
+pub const SPAN: Duration = Duration::from_millis(30);
+
 /// Ten seconds: no path is so long, and the law's products stay below 2^64.
 const MOST_RTT_US: u64 = 10_000_000;
 

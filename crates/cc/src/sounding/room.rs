@@ -8,6 +8,12 @@ use super::micros;
 const FIRST_US: u64 = 8_000;
 /// More is a queue.
 const MOST_US: u64 = 40_000;
+/// On a link that varies there is never less than this, and so many microseconds for each thousandth by which it does: what a
+/// link gets in addition between two estimates it carries only for who has something waiting there, whatever was left waiting
+/// before. Chosen with [`LEAST_PER_VARIATION`], [`MORE_PER_VARIATION`] and how far back estimates look, on the cells of seeds 11 to 40 and recorded links.
+const LEAST_US: u64 = 10_000;
+/// See [`LEAST_US`].
+const LEAST_PER_VARIATION: u64 = 50;
 /// Room goes by so much of the time in which a backlog never ended, and comes by so much of the time in which it did, in
 /// thousandths: a link is full two fifths of the time at least.
 const LESS_PERMILLE: u64 = 12;
@@ -15,7 +21,7 @@ const LESS_PERMILLE: u64 = 12;
 const MORE_PERMILLE: u64 = 10;
 /// And by so much more for each thousandth by which the radio varies, in ten thousandths: what it carries above the mean it
 /// carries only for who has something waiting there.
-const MORE_PER_VARIATION: u64 = 6;
+const MORE_PER_VARIATION: u64 = 5;
 /// A silence is no time in which anything was learnt.
 const MOST_ELAPSED_US: u64 = 100_000;
 /// The variation is that of the last so many estimates, as 2 to this: a third of a second at one in 10 ms.
@@ -24,7 +30,7 @@ const SHIFT: u32 = 5;
 const UNKNOWN_PERMILLE: u64 = 200;
 /// A probe's first step in thousandths of the variation, in 64ths of what is acknowledged.
 const STEP_PER_MILLE: u64 = 40;
-/// The least first step of a probe and the most, in the same. Chosen as all of these, on the cells of seeds 1 to 6: on a link that
+/// The least first step of a probe and the most, in the same. Chosen as the others, on the cells of seeds 1 to 6: on a link that
 /// never changes a step of a quarter is a queue of a quarter of an RTT, on one that fades less carries less.
 const STEPS: (u64, u64) = (2, 16);
 
@@ -80,8 +86,9 @@ impl Room {
         known.map_or(UNKNOWN_PERMILLE, |(mean, deviation)| (deviation * 1000 / mean).min(1000))
     }
 
-    pub(super) const fn span(&self) -> u64 {
-        self.span
+    /// Microseconds.
+    pub(super) fn span(&self) -> u64 {
+        self.span.max((self.variation() * LEAST_PER_VARIATION).min(LEAST_US))
     }
 
     /// The first step of a probe on a link that was full a moment ago, in 64ths of what is acknowledged: more of it has come

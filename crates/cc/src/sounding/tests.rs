@@ -111,3 +111,29 @@ fn a_handover_keeps_the_window_and_a_silence_gives_it_up() {
     drive.law.handle_word(drive.now, Word::Nothing, Part::default(), SHADOW);
     assert_eq!(drive.law.state(), State::Unheard);
 }
+
+#[test]
+fn a_link_that_changes_is_followed_at_its_rate_and_not_by_a_burst_or_a_pause() {
+    let mut drive = Drive::new();
+    let settled = |drive: &mut Drive, mbit| {
+        for _ in 0..100 {
+            drive.told(mbit, Bound::Capacity);
+            drive.round(mbit, 0);
+        }
+        drive.law.cwnd().count()
+    };
+    let next = |drive: &mut Drive, mbit| {
+        drive.now = drive.now + RTT / 4;
+        drive.told(mbit, Bound::Capacity);
+        drive.law.cwnd().count()
+    };
+    for (before, after) in [(20, 40), (40, 20)] {
+        let from = settled(&mut drive, before);
+        drive.told(before, Bound::Capacity);
+        let way = [(); 4].map(|()| next(&mut drive, after));
+        let to = settled(&mut drive, after);
+        let moved = way.map(|cwnd| cwnd.abs_diff(from) * 100 / to.abs_diff(from));
+        assert!(moved.is_sorted(), "{from} {way:?} {to}");
+        assert!(moved[0] < 60 && moved[3] > 60, "{from} {way:?} {to}");
+    }
+}

@@ -3,6 +3,7 @@ use core::time::Duration;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::law::Ack;
+use super::micros;
 use super::path::{self, PathRtt};
 use super::room::Room;
 use crate::part::burst;
@@ -38,6 +39,8 @@ pub(super) struct Window {
     cwnd: u64,
     mss: u64,
     headers: u64,
+    /// Mean of the rates that were told over about the last RTT, IP; zero where none was.
+    pipe: u64,
     /// Cap while restarting after a timeout.
     ramp: Option<u64>,
     rival: Rival,
@@ -59,24 +62,47 @@ pub(super) fn is_starved(rate: u64, share: u64) -> bool {
 impl Window {
     pub(super) fn new(mss: Bytes, headers: Bytes) -> Self {
         let (mss, headers) = (mss.count().clamp(1, MOST_MSS), headers.count().min(MOST_MSS));
-        Self { cwnd: INITIAL * mss, mss, headers, ramp: None, rival: Rival::None }
+        Self { cwnd: INITIAL * mss, mss, headers, pipe: 0, ramp: None, rival: Rival::None }
     }
 
     fn set(&mut self, cwnd: u64) {
         self.cwnd = cwnd.min(MOST_CWND).max(LEAST_SEGMENTS * self.mss);
     }
 
+    /// The link has had this rate since so long ago.
+    ///
+    /// What is on the way and in front of the radio no longer left at the rate that the radio had then. A window for the rate of
+    /// now alone would put what a link that got faster has not on the way yet into the queue at once, and stop where it got
+    /// slower until all that is on the way too much has arrived. One that follows in an RTT sends at the rate of now.
+    pub(super) fn follow(&mut self, share: u64, elapsed: Duration, path: &PathRtt) {
+        let Some(least) = path.least().filter(|_| self.pipe > 0) else {
+            self.pipe = share;
+            return;
+        };
+        let elapsed = micros(elapsed).unwrap_or_default().min(least);
+        self.pipe = (self.pipe * (least - elapsed) + share * elapsed) / least;
+    }
+
+    /// Nobody knows what is on the way.
+    pub(super) fn forget_pipe(&mut self) {
+        self.pipe = 0;
+    }
+
+    fn payload(&self, share: u64) -> u64 {
+        share * self.mss / (self.mss + self.headers)
+    }
+
     /// What the link holds at a rate of IP.
     fn held(&self, share: u64, path: &PathRtt, room: &Room) -> u64 {
         let Some(least) = path.least() else { return self.cwnd };
-        let payload = share * self.mss / (self.mss + self.headers);
-        let mut span = least + room.span();
+        let payload = self.payload(share);
+        let mut room = room.span();
         if self.rival == Rival::Known {
             // As long as the rival makes the RTT. A tenth less, so that queues of ours alone do not keep each other up.
-            span = span.max((least + path.queue()) * 9 / 10);
+            room = room.max(((least + path.queue()) * 9 / 10).saturating_sub(least));
         }
         let burst = burst(Rate::from_bytes_per_sec(payload), Bytes::new(self.mss));
-        payload * span / 1_000_000 + burst.count()
+        (self.payload(self.pipe) * least + payload * room) / 1_000_000 + burst.count()
     }
 
     /// The link is full at this rate.
@@ -117,6 +143,7 @@ impl Window {
     /// The part of the link is another.
     pub(super) fn rescale(&mut self, from: u64, to: u64) {
         self.set(self.cwnd * to / from.max(1));
+        self.forget_pipe();
     }
 
     /// Whether it was what held the flow back, and not the application: what is paced need not have left yet.

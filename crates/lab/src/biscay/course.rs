@@ -123,7 +123,8 @@ fn send<N: Network<Segment>>(
         Direction::Uplink => Duration::ZERO,
         Direction::Downlink => course.delay,
     };
-    let mut listening = Listening { latency: away, ..Listening::new(port) };
+    let mut listening = Listening { latency: away, ..Listening::new(port) }
+        .told(entrants.iter().map(|entrant| entrant.controller));
     if let Some(every) = course.every {
         listening.every = every;
     }

@@ -82,7 +82,8 @@ fn over_cell(controller: &str, course: &Course) -> Result<Passage, InvalidConfig
     let down = PathConfig { delay: course.delay, ..PathConfig::new(Steps::constant(course::WIDE)) };
     let mut world = World::new(Wired::new(radio, &up, &down, origin), course.seed);
     let port = Port::up(Device(0));
-    world.listen(Listening { latency: Duration::from_millis(1), ..Listening::new(port) });
+    let listening = Listening { latency: Duration::from_millis(1), ..Listening::new(port) };
+    world.listen(listening.told([controller]));
     let make =
         sounding_cc::by_name(controller).unwrap_or(|start| Box::new(sounding_cc::Bbr::new(start)));
     world.add_flow(Flow::bulk(port, make));

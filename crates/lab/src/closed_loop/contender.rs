@@ -7,6 +7,8 @@ use std::time::Duration;
 use sounding_cc::oracle::Oracle;
 use sounding_cc::{Controller, Make, Start};
 use sounding_link::Bound;
+use sounding_sim::Port;
+use sounding_sim::world::Listening;
 use sounding_units::{Bytes, HostInstant};
 
 use super::present::Present;
@@ -51,8 +53,15 @@ impl Contender {
         ["oracle", "present", "biscay-published"].into_iter().chain(sounding_cc::names())
     }
 
-    pub(super) fn assume(self) -> Option<Bound> {
-        (self == Self::Published).then_some(Bound::Capacity)
+    /// How its host listens.
+    pub(super) fn listening(self, port: Port) -> Listening {
+        let mut listening = Listening::new(port);
+        match self {
+            Self::Published => listening.estimator.assume = Some(Bound::Capacity),
+            Self::Named(name) => listening = listening.told([name]),
+            Self::Oracle | Self::Present => {}
+        }
+        listening
     }
 
     pub(super) fn make(

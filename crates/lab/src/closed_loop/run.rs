@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::Serialize;
 use sounding_cc::{Controller, Start};
 use sounding_cell::config::InvalidConfig;
-use sounding_link::Bound;
 use sounding_sim::held::{Fixed, Held};
 use sounding_sim::world::{Event, Flow, FlowId, Listening};
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -87,8 +86,10 @@ impl Truth {
     pub(super) fn of(kind: Kind, case: Case, seed: u64) -> Result<Self, InvalidConfig> {
         let (scenario, span) = (Scenario::of(kind, case, seed), case.span());
         let flood = Flow::bulk(kind.port(), |_| Box::new(Fixed(FLOOD)));
-        let full = run(&scenario, span, None, vec![flood])?;
-        let light = run(&scenario, span, None, vec![Flow::datagrams(kind.port(), LIGHT)])?;
+        let alone = Listening::new(kind.port());
+        let full = run(&scenario, span, alone, vec![flood])?;
+        let light = vec![Flow::datagrams(kind.port(), LIGHT)];
+        let light = run(&scenario, span, alone, light)?;
         let mut empty: Vec<_> = within(&light, BEGUN, span).map(|packet| packet.delay).collect();
         empty.sort_unstable();
         let mut sent: Vec<_> = full.iter().map(|packet| (packet.sent, packet.size)).collect();
@@ -130,14 +131,11 @@ fn bytes(arrivals: &[Arrival], from: Duration, to: Duration) -> f64 {
 fn run(
     scenario: &Scenario,
     span: Duration,
-    assume: Option<Bound>,
+    listening: Listening,
     flows: Vec<Flow>,
 ) -> Result<Vec<Arrival>, InvalidConfig> {
-    let port = scenario.kind.port();
     let mut world = scenario.world()?;
-    let mut listening = Listening { latency: scenario.kind.latency(), ..Listening::new(port) };
-    listening.estimator.assume = assume;
-    world.listen(listening);
+    world.listen(Listening { latency: scenario.kind.latency(), ..listening });
     for flow in flows {
         world.add_flow(flow);
     }
@@ -165,7 +163,8 @@ pub(super) fn judge(
 ) -> Result<Score, InvalidConfig> {
     let flows = flows(truth, case, contender);
     let count = flows.len();
-    let arrivals = run(&truth.scenario, truth.span, contender.assume(), flows)?;
+    let listening = contender.listening(truth.scenario.kind.port());
+    let arrivals = run(&truth.scenario, truth.span, listening, flows)?;
     let (measured, round_trips) = match case {
         Case::Climb => since(truth, &arrivals, FREED, 0.95, 10),
         Case::Handover => since(truth, &arrivals, back(&truth.full), 0.90, 5),

@@ -143,7 +143,9 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
     {
         let Some(modem) = device.modem.filter(|modem| modem.on) else { continue };
         for &port in ports.iter().filter(|port| group.devices.contains(&port.device.0)) {
-            let mut listening = Listening::new(port);
+            let flows = actors.flows.iter().filter(|flow| flow.port == port);
+            let names = flows.map(|flow| stated.flows[flow.plan].controller.as_str());
+            let mut listening = Listening::new(port).told(names);
             listening.every = modem.every;
             listening.latency = modem.latency;
             listening.estimator.method = modem.method;

@@ -29,6 +29,12 @@ impl Listening {
             latency: Duration::ZERO,
         }
     }
+
+    /// The same for flows of these controllers: estimates look back as far as they want.
+    pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str>) -> Self {
+        self.estimator.window = sounding_cc::span(controllers).unwrap_or(self.estimator.window);
+        self
+    }
 }
 
 /// A modem's bytes on their way to controllers: through the same extraction and estimation as a live one's.

@@ -25,6 +25,8 @@ pub(crate) struct Config {
     /// What the modem may send, if that is limited.
     pub(crate) budget: Option<Rate>,
     pub(crate) link: sounding_link::Config,
+    /// How far back the law wants its estimates to look, where nobody said how far.
+    span: Option<Duration>,
     pub(crate) law: Law,
     pub(crate) name: String,
     pub(crate) knobs: Knobs,
@@ -68,7 +70,7 @@ pub(crate) struct Flags {
     /// How granted bytes are counted
     #[arg(long, value_enum)]
     method: Option<MethodWord>,
-    /// Span of time that grants are summed over
+    /// Span of time that grants are summed over; 100ms where nothing is said, and 30ms for the law of sounding
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     window: Option<Duration>,
     /// What an estimate means: `auto` judges it; `capacity` is right where the link is made from the capture itself
@@ -237,8 +239,8 @@ impl Config {
             flags.direction.or(file.link.direction).map_or(Direction::Uplink, Into::into);
         let mut link = sounding_link::Config::new(direction);
         link.method = flags.method.or(file.link.method).map_or(Method::Grants, Into::into);
-        let window = time("link.window", file.link.window.as_deref())?;
-        link.window = flags.window.or(window).unwrap_or(link.window);
+        let window = flags.window.or(time("link.window", file.link.window.as_deref())?);
+        link.window = window.unwrap_or(link.window);
         if !(Duration::from_millis(1)..=Duration::from_secs(10)).contains(&link.window) {
             return Err(ConfigError::WindowRange(link.window));
         }
@@ -295,6 +297,7 @@ impl Config {
             mask: !flags.no_mask && file.modem.mask.unwrap_or(true),
             budget: (budget > Rate::default()).then_some(budget),
             link,
+            span: sounding_cc::span([law.name()]).filter(|_| window.is_none()),
             law,
             name,
             knobs,
@@ -307,6 +310,11 @@ impl Config {
             cpu_latency: flags.cpu_latency.or(cpu_latency),
             downlink,
         })
+    }
+
+    /// How the estimates are made that the law is told.
+    pub(crate) fn told(&self) -> sounding_link::Config {
+        sounding_link::Config { window: self.span.unwrap_or(self.link.window), ..self.link }
     }
 }
 

@@ -152,7 +152,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     let refused = prefer_this_thread().err();
 
     let mut daemon = Daemon {
-        sounder: Sounder::new(config.link),
+        sounder: Sounder::new(config.told()),
         biscay,
         others: Others::new(config.interfaces),
         source: device,

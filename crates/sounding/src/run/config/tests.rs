@@ -15,6 +15,19 @@ fn the_example_is_a_configuration() {
 }
 
 #[test]
+fn the_law_is_told_as_it_wants_unless_somebody_says_how() {
+    let window = |cc: &str| {
+        let config = parse(&format!("[modem]\ndevice = 'x'\n{cc}"), Flags::default());
+        let config = config.expect("fine");
+        (config.told().window, config.link.window)
+    };
+    let ms = Duration::from_millis;
+    assert_eq!(window("[cc]\nlaw = 'biscay'"), (ms(100), ms(100)));
+    assert_eq!(window("[cc]\nlaw = 'sounding'"), (sounding_cc::sounding::SPAN, ms(100)));
+    assert_eq!(window("[link]\nwindow = '50ms'\n[cc]\nlaw = 'sounding'"), (ms(50), ms(50)));
+}
+
+#[test]
 fn flags_win_over_the_file() {
     let flags = Flags { device: Some("/dev/pts/7".into()), ..Flags::default() };
     let config = parse("[modem]\ndevice = '/dev/ttyUSB0'", flags).expect("fine");
