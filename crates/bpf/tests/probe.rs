@@ -18,7 +18,7 @@ use sounding_cc::sounding::{Ack, Bound, Law, State, Word};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// Bytes of `struct host_answer`.
-const ANSWER_BYTES: usize = 288 + 24;
+const ANSWER_BYTES: usize = 296 + 24;
 /// `LAW_ACK`, `LAW_RTO`, `LAW_UNDO`, `LAW_RECOVERY`, `LAW_MARKED`, `LAW_LIMITED`.
 const FLAGS: [u32; 6] = [1, 4, 8, 16, 32, 2];
 /// 100 Gbit/s, above which an estimate is absurd, and so is one a second ahead.
@@ -269,17 +269,17 @@ const SHADOW_PACING: u64 = 777_777;
 /// `struct host_answer` as the filter wrote it; what a state does not use may be of one before.
 fn parse(bytes: &[u8]) -> Answer {
     let (int, long) = (|at| int(bytes, at), |at| long(bytes, at));
-    let state = int(256);
+    let state = int(264);
     let of = |states: &[u32], value| if states.contains(&state) { value } else { 0 };
     Answer {
         state,
-        step: of(&[2], int(260)),
-        rounds: of(&[3, 5], int(264)),
-        asked_us: of(&[5], int(268)),
+        step: of(&[2], int(268)),
+        rounds: of(&[3, 5], int(272)),
+        asked_us: of(&[5], int(276)),
         backlog_since_ns: if state == 6 { long(168) } else { 0 },
         cwnd: int(40),
         pacing: long(16),
-        cut: (int(296) != 0).then(|| long(288)),
+        cut: (int(304) != 0).then(|| long(296)),
     }
 }
 

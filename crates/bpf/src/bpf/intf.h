@@ -165,6 +165,7 @@ struct sounding_probe {
 	__u64 epoch;			/* of the feed, when it was last heard */
 	__u64 heard_at_ns;
 	__u64 backlog_since_ns;		/* while the queue is elsewhere; 0: none */
+	__u64 carried;			/* through the queue that may be elsewhere; 0: unknown */
 	__u64 rival_since_ns;
 	__u64 proven_round;		/* most delivered in this round; 0: held back */
 	__u64 proven_most;		/* in the rounds counted */
@@ -230,8 +231,8 @@ SOUNDING_ASSERT(__builtin_offsetof(struct sounding_feed, slot) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_knobs) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_said) == 56);
 SOUNDING_ASSERT(sizeof(struct sounding_law) == 136);
-SOUNDING_ASSERT(sizeof(struct sounding_probe) == 288);
-SOUNDING_ASSERT(sizeof(struct sounding_flow) == 344);
+SOUNDING_ASSERT(sizeof(struct sounding_probe) == 296);
+SOUNDING_ASSERT(sizeof(struct sounding_flow) == 352);
 SOUNDING_ASSERT(sizeof(struct sounding_transition) == 64);
 
 #endif /* SOUNDING_INTF_H */

@@ -181,6 +181,16 @@ LAW_PART int probe_hear(struct sounding_probe *st, const struct law_input *in, _
 	return 0;
 }
 
+/* Three quarters of what was under way while the RTT was as long as it is. */
+LAW_INLINE void probe_ask(struct sounding_probe *st, __u32 mss)
+{
+	__u64 cwnd = st->cwnd;
+
+	if (st->carried)
+		cwnd = law_min(cwnd, st->carried * st->last_us / 1000000);
+	probe_set(st, cwnd * 3 / 4, mss);
+}
+
 /* A queue gets shorter by a smaller window, a path does not. */
 LAW_INLINE void probe_answer(struct sounding_probe *st, __u64 now, struct law_output *out)
 {
@@ -203,6 +213,17 @@ LAW_INLINE __u64 probe_acked(const struct law_input *in, __u32 mss)
 	return law_min((__u64)in->acked * mss, PROBE_MOST_CWND);
 }
 
+/* The stock algorithm's probing has room now: a climb is faster. */
+LAW_INLINE void probe_look_for_more(struct sounding_probe *st, __u64 now, __u32 mss)
+{
+	__u64 arrives = st->said.delivery_bytes_per_sec;
+
+	if (!st->carried || arrives * 8 <= st->carried * 9)
+		return;
+	probe_set(st, law_max(arrives * st->least_us[0] / 1000000, LAW_RESTART_CWND * mss), mss);
+	probe_climb(st, now);
+}
+
 LAW_PART int probe_round(struct sounding_probe *st, const struct law_input *in,
 			 const struct probe_seen *seen, __u32 mss, struct law_output *out)
 {
@@ -220,6 +241,7 @@ LAW_PART int probe_round(struct sounding_probe *st, const struct law_input *in,
 		if (stops) {
 			probe_without_queue(st, seen, mss);
 			probe_hold(st, 0);
+			st->carried = 0;
 		} else if (used) {
 			probe_set(st, st->cwnd + acked * st->step / PROBE_MOST_STEP, mss);
 			st->step = law_min(seen->over ? st->step * 2 : st->step, PROBE_MOST_STEP);
@@ -228,12 +250,15 @@ LAW_PART int probe_round(struct sounding_probe *st, const struct law_input *in,
 	}
 	if (!seen->over)
 		return 0;
+	if (st->state == PROBE_HELD || st->state == PROBE_ASKING ||
+	    (st->state == PROBE_ELSEWHERE && stops))
+		st->carried = law_max(st->carried, st->said.delivery_bytes_per_sec);
 	if (st->state == PROBE_HELD) {
 		if (!stops) {
 			st->state = PROBE_CLIMBING;
 			st->step = probe_first_step(st);
 		} else if (st->rounds + 1 >= PROBE_SUSPECT_ROUNDS && used) {
-			probe_set(st, st->cwnd * 3ULL / 4, mss);
+			probe_ask(st, mss);
 			st->state = PROBE_ASKING;
 			st->rounds = 0;
 			st->asked_us = st->last_us;
@@ -244,6 +269,8 @@ LAW_PART int probe_round(struct sounding_probe *st, const struct law_input *in,
 	} else if (st->state == PROBE_ASKING) {
 		if (++st->rounds >= PROBE_ASK_ROUNDS)
 			probe_answer(st, in->now_ns, out);
+	} else if (st->state == PROBE_ELSEWHERE && !stops && !(in->flags & LAW_LIMITED)) {
+		probe_look_for_more(st, in->now_ns, mss);
 	}
 	return 0;
 }

@@ -20,6 +20,8 @@ const ASK_ROUNDS: u32 = 2;
 /// The radio is the bottleneck again once it has had a backlog for so many RTTs: a burst of the stock algorithm's probing
 /// is over after one.
 const BACK_AFTER_RTTS: u64 = 2;
+/// A wire that carries an eighth more than it did has got wider: half of what BBR's probing would find.
+const WIDER: (u64, u64) = (9, 8);
 /// A radio repeats what it loses. Where one byte in so many of a round is lost, more was sent than the path carries.
 const LOSSY: u64 = 10;
 
@@ -35,6 +37,7 @@ const LOSSY: u64 = 10;
 ///                           Held ───────────────┘               │ shorter     no shorter: the path is longer
 ///   Away: from any, on the way to another cell                  ▼
 ///   Full ◀───── a backlog at the radio for two RTTs ──────── Elsewhere
+///   Climbing ◀──────── an eighth more arrives, and no queue ─────┘
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -138,6 +141,8 @@ pub struct Law {
     heard_at: HostInstant,
     /// What the last acknowledgement that measured it said.
     delivery: Option<u64>,
+    /// The most that a round brought through the queue that is suspected to be elsewhere, bytes/s; zero where nobody knows.
+    carried: u64,
     round_acked: u64,
     round_lost: u64,
 }
@@ -161,6 +166,7 @@ impl Law {
             is_shared: false,
             heard_at: now,
             delivery: None,
+            carried: 0,
             round_acked: 0,
             round_lost: 0,
         }
@@ -332,10 +338,13 @@ impl Law {
         let queues = seen.queue.is_some_and(|queue| queue >= path::QUEUE_US);
         let stops = queues || ack.is_recovering || ack.is_marked;
         let used = self.window.is_used(ack);
+        if seen.over && self.is_behind_queue(stops) {
+            self.carried = self.carried.max(self.delivery.unwrap_or_default());
+        }
         match self.state {
             State::Climbing { .. } if stops => {
                 self.window.without_queue(&self.path, seen.queue);
-                self.state = State::Held { rounds: 0 };
+                (self.state, self.carried) = (State::Held { rounds: 0 }, 0);
             }
             State::Climbing { step } if used => {
                 self.window.grow(acked, step);
@@ -346,7 +355,7 @@ impl Law {
                 self.state = State::Climbing { step: self.room.first_step() };
             }
             State::Held { rounds } if seen.over && rounds + 1 >= SUSPECT_ROUNDS && used => {
-                self.window.ask();
+                self.window.ask(self.carried, self.path.smallest());
                 self.state = State::Asking { rounds: 0, rtt: self.path.smallest() };
             }
             State::Held { rounds } if seen.over => {
@@ -359,9 +368,30 @@ impl Law {
             State::Asking { rounds, rtt } if seen.over => {
                 self.state = State::Asking { rounds: rounds + 1, rtt };
             }
+            State::Elsewhere { .. } if seen.over && !stops && !ack.is_limited => {
+                self.look_for_more(ack.now);
+            }
             _ => {}
         }
         None
+    }
+
+    /// Whether what arrives is what is carried behind the queue that may be another's than the radio's.
+    const fn is_behind_queue(&self, stops: bool) -> bool {
+        match self.state {
+            State::Held { .. } | State::Asking { .. } => true,
+            State::Elsewhere { .. } => stops,
+            _ => false,
+        }
+    }
+
+    /// Where the stock algorithm's probing found room, the wire may be wider than the radio again, and a climb is faster.
+    fn look_for_more(&mut self, now: HostInstant) {
+        let arrives = self.delivery.unwrap_or_default();
+        if self.carried > 0 && arrives * WIDER.1 > self.carried * WIDER.0 {
+            self.window.hold(arrives, &self.path);
+            self.climb(now);
+        }
     }
 
     /// A queue gets shorter by a smaller window, a path does not.

@@ -122,6 +122,12 @@ impl Window {
         self.set(held.max(shadow.min(held * 2)).max(INITIAL * self.mss));
     }
 
+    /// What arrives at this rate of payload, without a queue.
+    pub(super) fn hold(&mut self, rate: u64, path: &PathRtt) {
+        let least = path.least().unwrap_or_default();
+        self.set((rate * least / 1_000_000).max(INITIAL * self.mss));
+    }
+
     /// More, for what was acknowledged.
     pub(super) fn grow(&mut self, acked: u64, step: u64) {
         self.set(self.cwnd + acked * step / MOST_STEP);
@@ -135,9 +141,11 @@ impl Window {
         self.set(self.cwnd * wanted.min(found) / found.max(1));
     }
 
-    /// Three quarters.
-    pub(super) fn ask(&mut self) {
-        self.set(self.cwnd * 3 / 4);
+    /// Three quarters of what was under way while an RTT was that long: the window may have grown since, with what is granted.
+    /// A rate of zero is one that nobody knows.
+    pub(super) fn ask(&mut self, rate: u64, rtt: u64) {
+        let under_way = if rate > 0 { rate * rtt / 1_000_000 } else { self.cwnd };
+        self.set(under_way.min(self.cwnd) * 3 / 4);
     }
 
     /// The part of the link is another.

@@ -169,30 +169,30 @@ fn sounding() {
     ];
     insta::assert_snapshot!(table(named("sounding"), &scenes), @r"
       ms  cwnd  Mbit/s  queue  state
-     100    48   17.71      9  full                  connects, is told 12 Mbit/s
+     100    49   17.92     10  full                  connects, is told 12 Mbit/s
      200    47   17.27      8  full
      300    46   16.84      7  full
      400    45   16.41      6  full
      500    43   15.99      1  full                  the path doubles, unseen
-     600    42   15.55      2  full
-     700    41   15.22      0  full
-     800    41   15.22      0  full
-     900    51   19.00      2  probing               12 is but a floor
-    1000   143   53.07     52  probing
-    1100   343  127.13    264  probing
-    1200   265   98.50    186  probing, held
-    1300    93   34.62     14  full                  is told 24
-    1400    91   33.73     12  full
-    1500    88   32.84      9  full
-    1600    86   31.95      7  full
-    1775   207   76.96    128  probing               24 is but a floor
-    1950   267   98.99    188  probing, held
-    2125   184   68.23    105  probing, held
-    2300   120   44.50     41  asking
-    2350   120   44.50     41  asking                hears nothing more
-    2400   166   22.94     33  unheard
-    2450   166   22.94     25  unheard
-    2500   166   22.94     15  unheard
+     600    43   15.76      2  full
+     700    42   15.62      2  full
+     800    42   15.51      2  full
+     900    51   19.06      1  probing               12 is but a floor
+    1000   140   51.89     51  probing
+    1100   340  125.95    261  probing
+    1200   264   98.04    185  probing, held
+    1300    97   36.09     16  full                  is told 24
+    1400   100   37.07     21  full
+    1500   100   37.11     21  full
+    1600   100   37.11     21  full
+    1775   207   76.87    133  probing, held         24 is but a floor
+    1950   198   73.54    119  probing, held
+    2125   120   44.44     41  asking
+    2300   166   17.20     31  elsewhere
+    2350   166   22.94     15  elsewhere             hears nothing more
+    2400   166   22.94      7  unheard
+    2450   166   22.94      0  unheard
+    2500   166   22.94      2  unheard
     ");
 }
 
