@@ -36,6 +36,7 @@ enum probe_word {
 #define PROBE_SUSPECT_ROUNDS	3U
 #define PROBE_ASK_ROUNDS	2U
 #define PROBE_BACK_AFTER_RTTS	2U
+#define PROBE_WIDER_EIGHTHS	9U
 #define PROBE_LOSSY		10U
 
 LAW_INLINE int probe_drives(const struct sounding_probe *st)
@@ -218,7 +219,7 @@ LAW_INLINE void probe_look_for_more(struct sounding_probe *st, __u64 now, __u32 
 {
 	__u64 arrives = st->said.delivery_bytes_per_sec;
 
-	if (!st->carried || arrives * 8 <= st->carried * 9)
+	if (!st->carried || arrives * 8 <= st->carried * PROBE_WIDER_EIGHTHS)
 		return;
 	probe_set(st, law_max(arrives * st->least_us[0] / 1000000, LAW_RESTART_CWND * mss), mss);
 	probe_climb(st, now);

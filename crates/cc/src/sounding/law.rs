@@ -20,8 +20,8 @@ const ASK_ROUNDS: u32 = 2;
 /// The radio is the bottleneck again once it has had a backlog for so many RTTs: a burst of the stock algorithm's probing
 /// is over after one.
 const BACK_AFTER_RTTS: u64 = 2;
-/// A wire that carries an eighth more than it did has got wider: half of what BBR's probing would find.
-const WIDER: (u64, u64) = (9, 8);
+/// A wire that carries more than so many eighths of what it did has got wider: half of what BBR's probing would find.
+const WIDER_EIGHTHS: u64 = 9;
 /// A radio repeats what it loses. Where one byte in so many of a round is lost, more was sent than the path carries.
 const LOSSY: u64 = 10;
 
@@ -388,7 +388,7 @@ impl Law {
     /// Where the stock algorithm's probing found room, the wire may be wider than the radio again, and a climb is faster.
     fn look_for_more(&mut self, now: HostInstant) {
         let arrives = self.delivery.unwrap_or_default();
-        if self.carried > 0 && arrives * WIDER.1 > self.carried * WIDER.0 {
+        if self.carried > 0 && arrives * 8 > self.carried * WIDER_EIGHTHS {
             self.window.hold(arrives, &self.path);
             self.climb(now);
         }

@@ -10,7 +10,8 @@ const FIRST_US: u64 = 8_000;
 const MOST_US: u64 = 40_000;
 /// On a link that varies there is never less than this, and so many microseconds for each thousandth by which it does: what a
 /// link gets in addition between two estimates it carries only for who has something waiting there, whatever was left waiting
-/// before. Chosen with [`LEAST_PER_VARIATION`], [`MORE_PER_VARIATION`] and how far back estimates look, on the cells of seeds 11 to 40 and recorded links.
+/// before. Chosen with [`LEAST_PER_VARIATION`], [`MORE_PER_VARIATION`] and how far back estimates look, on the cells of seeds 11
+/// to 40 and on recorded links.
 const LEAST_US: u64 = 10_000;
 /// See [`LEAST_US`].
 const LEAST_PER_VARIATION: u64 = 50;
