@@ -187,12 +187,12 @@ fn sounding() {
     1600   100   37.11     21  full
     1775   207   76.87    133  probing, held         24 is but a floor
     1950   198   73.54    119  probing, held
-    2125   120   44.44     41  asking
-    2300   166   17.20     31  elsewhere
-    2350   166   22.94     15  elsewhere             hears nothing more
-    2400   166   22.94      7  unheard
-    2450   166   22.94      0  unheard
-    2500   166   22.94      2  unheard
+    2125   148   54.99     69  asking
+    2300   166   17.20     47  elsewhere
+    2350   166   22.94     31  elsewhere             hears nothing more
+    2400   166   22.94     23  unheard
+    2450   166   22.94     13  unheard
+    2500   166   22.94      5  unheard
     ");
 }
 
