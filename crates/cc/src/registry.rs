@@ -79,15 +79,13 @@ pub fn told_every(name: &str, every: Duration) -> Option<Maker> {
     }
 }
 
-/// How far back the rate should look that flows of these controllers are told of, where that is less than the 100 ms of
-/// BISCAY's paper ([`sounding::SPAN`](crate::sounding::SPAN)): as far as the one of them wants that looks back farthest.
+/// How far back the rate should look that flows of these controllers are told of, where that is not what an estimator has by
+/// itself, the 100 ms of BISCAY's paper: [`sounding::SPAN`](crate::sounding::SPAN) where no flow of `biscay` is told of it too.
 pub fn span<'a>(controllers: impl IntoIterator<Item = &'a str>) -> Option<Duration> {
-    let wanted = controllers.into_iter().filter_map(|name| match name {
-        "sounding" => Some(Some(sounding::SPAN)),
-        "biscay" => Some(None),
-        _ => None,
-    });
-    wanted.reduce(|one, other| Some(one?.max(other?))).flatten()
+    let mut listeners =
+        controllers.into_iter().filter(|name| ["biscay", "sounding"].contains(name)).peekable();
+    listeners.peek()?;
+    listeners.all(|name| name == "sounding").then_some(sounding::SPAN)
 }
 
 /// Makes a controller for a flow, and may know more than its name: what [`Registry::add`] takes.
@@ -173,6 +171,14 @@ mod tests {
         }
         assert!(registry.by_name("yours").is_none());
         assert_eq!(registry.names().count(), names().count() + 1);
+    }
+
+    #[test]
+    fn estimates_look_back_as_far_as_those_want_who_are_told() {
+        assert_eq!(span(["cubic", "sounding"]), Some(sounding::SPAN));
+        for told in [&["cubic"][..], &["biscay"], &["sounding", "biscay"], &[]] {
+            assert_eq!(span(told.iter().copied()), None, "{told:?}");
+        }
     }
 
     #[test]

@@ -74,4 +74,9 @@ impl Config {
             assume: None,
         }
     }
+
+    /// The same with rates over `span`, if one is wanted.
+    pub fn over(self, span: Option<Duration>) -> Self {
+        Self { window: span.unwrap_or(self.window), ..self }
+    }
 }

@@ -72,9 +72,8 @@ fn run(args: &Args) -> Result<(), Failed> {
         "peer" => reports_to = Some(handle.clone()),
         port => {
             let source: Source = port.parse()?;
-            let usual = Config::new(Direction::Uplink);
             let span = sounding_cc::span([args.controller.as_str()]);
-            let config = Config { window: span.unwrap_or(usual.window), ..usual };
+            let config = Config::new(Direction::Uplink).over(span);
             modem = Some(ModemFeed::start(&source, config, handle.clone())?);
         }
     }

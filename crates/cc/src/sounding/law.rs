@@ -13,8 +13,8 @@ use crate::sharing::Part;
 /// A capacity that was known so long ago says what a probe begins with; one that is older is probed as one that nobody
 /// knows. Chosen: with 300 ms a link that fades is probed too hard each time it comes back.
 const KNOWN_FOR: Duration = Duration::from_secs(1);
-/// Rounds of a queue that the radio does not have until it is asked whose it is. Chosen: with three, wires
-/// of 10 Mbit/s are found half as soon, and modelled cells are no better off.
+/// Rounds of a queue that the radio does not have until it is asked whose it is. Chosen: with three, a wire of
+/// 10 Mbit/s is found after more than twice the time, and modelled cells are no better off.
 const SUSPECT_ROUNDS: u32 = 2;
 /// Rounds of a lowered window until the answer: one to drain into it, one to see what came of it.
 const ASK_ROUNDS: u32 = 2;

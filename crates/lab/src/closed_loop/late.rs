@@ -12,7 +12,7 @@ use super::run::{Arrival, HEADERS};
 pub(super) const BEARABLE: Duration = Duration::from_millis(10);
 /// What a link carries is what it carried in this time.
 const NOW: Duration = Duration::from_millis(50);
-/// What a sender is told is the mean of this time, as estimators have it.
+/// What a sender is told is the mean of this time, as estimators have it by themselves; `sounding` asks for less.
 const TOLD: Duration = Duration::from_millis(100);
 
 /// Of the packets that took more than 10 ms longer than the empty link's 95th percentile, by what made them late.

@@ -32,7 +32,7 @@ impl Listening {
 
     /// The same for flows of these controllers: estimates look back as far as they want.
     pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str>) -> Self {
-        self.estimator.window = sounding_cc::span(controllers).unwrap_or(self.estimator.window);
+        self.estimator = self.estimator.over(sounding_cc::span(controllers));
         self
     }
 }

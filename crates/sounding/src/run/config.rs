@@ -314,7 +314,7 @@ impl Config {
 
     /// How the estimates are made that the law is told.
     pub(crate) fn told(&self) -> sounding_link::Config {
-        sounding_link::Config { window: self.span.unwrap_or(self.link.window), ..self.link }
+        self.link.over(self.span)
     }
 }
 
