@@ -100,7 +100,7 @@ LAW_INLINE void probe_rate(struct sounding_probe *st, const struct law_input *in
 	if (probe_capacity_known(st, now))
 		probe_room(st, in->feed.bound, elapsed);
 	if (st->state == PROBE_MISLED) {
-		if (probe_starved(st->said.delivery_bytes_per_sec, share))
+		if (probe_starved(st->said.delivery_bytes_per_sec, share) && !probe_crowded(st))
 			return;
 		st->state = PROBE_UNHEARD;
 	}
@@ -298,7 +298,8 @@ LAW_INLINE void probe_ack(struct sounding_probe *st, const struct law_input *in,
 		/* What is told is no help where much less arrives and the rest is lost. */
 		if (st->state == PROBE_FULL &&
 		    st->round_lost * PROBE_LOSSY > st->round_lost + st->round_acked &&
-		    probe_starved(st->said.delivery_bytes_per_sec, st->capacity_share))
+		    probe_starved(st->said.delivery_bytes_per_sec, st->capacity_share) &&
+		    !probe_crowded(st))
 			st->state = PROBE_MISLED;
 	}
 	if (seen.over) {

@@ -31,6 +31,7 @@
 #define PROBE_LEAST_RTT_US	1000U
 #define PROBE_RIVAL_AFTER_NS	1000000000ULL
 #define PROBE_RIVAL_QUEUE_US	32000U
+#define PROBE_CROWDED_RTTS	3U
 /* proven.rs */
 #define PROBE_PROVEN_GAIN	3U
 #define PROBE_PROVEN_ROUNDS	5U
@@ -189,6 +190,13 @@ LAW_INLINE void probe_rivals(struct sounding_probe *st, const struct law_input *
 		else if (law_since(in->now_ns, st->rival_since_ns) >= PROBE_RIVAL_AFTER_NS)
 			st->rival = PROBE_KNOWN;
 	}
+}
+
+/* Whether a rival fills the queue until something is lost. */
+LAW_INLINE int probe_crowded(const struct sounding_probe *st)
+{
+	return st->rival == PROBE_KNOWN && st->least_us[0] &&
+	       st->queue_us / PROBE_CROWDED_RTTS >= st->least_us[0];
 }
 
 #endif /* SOUNDING_WINDOW_H */

@@ -265,7 +265,7 @@ impl Law {
             self.room.handle_bound(bound, elapsed);
         }
         if self.state == State::Misled {
-            if self.is_starved(share) {
+            if self.is_starved(share) && !self.window.is_crowded(&self.path) {
                 return;
             }
             self.state = State::Unheard;
@@ -330,7 +330,8 @@ impl Law {
     /// What is told of a radio is no help where the path carries much less and loses the rest.
     fn handle_losses(&mut self, share: u64) {
         let lossy = self.round_lost * LOSSY > self.round_lost + self.round_acked;
-        if self.state == State::Full && lossy && self.is_starved(share) {
+        let starved = self.is_starved(share) && !self.window.is_crowded(&self.path);
+        if self.state == State::Full && lossy && starved {
             self.state = State::Misled;
         }
     }

@@ -3,7 +3,7 @@ use core::time::Duration;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::{Ack, Bound, Law, State, Word};
-use crate::sharing::Part;
+use crate::sharing::{Claim, Part, Pool, WEIGHT};
 
 const RTT: Duration = Duration::from_millis(40);
 const MSS: Bytes = Bytes::new(1448);
@@ -15,28 +15,38 @@ struct Drive {
     law: Law,
     now: HostInstant,
     delivered: u32,
+    part: Part,
+    rtt: Duration,
 }
 
 impl Drive {
     fn new() -> Self {
         let now = HostInstant::from_nanos(1_000_000_000);
-        Self { law: Law::new(now, MSS, HEADERS, Some(RTT), 0), now, delivered: 0 }
+        let law = Law::new(now, MSS, HEADERS, Some(RTT), 0);
+        Self { law, now, delivered: 0, part: Part::default(), rtt: RTT }
+    }
+
+    /// Beside one other flow that wants all it can get.
+    fn shared() -> Self {
+        let mut pool = Pool::default();
+        (0..2).for_each(|_| pool.add(Claim::Hungry, WEIGHT));
+        Self { part: pool.part(WEIGHT), ..Self::new() }
     }
 
     fn told(&mut self, mbit: u64, bound: Bound) {
         let word = Word::Carries { rate: Rate::from_bits_per_sec(mbit * 1_000_000), bound };
-        self.law.handle_word(self.now, word, Part::default(), SHADOW);
+        self.law.handle_word(self.now, word, self.part, SHADOW);
     }
 
     /// A round in which so much arrives, and of ten segments so many are lost.
     fn round(&mut self, mbit: u64, lost: u64) {
         for _ in 0..4 {
-            self.now = self.now + RTT / 4;
+            self.now = self.now + self.rtt / 4;
             let prior_delivered = self.delivered;
             self.delivered += 10;
             let ack = Ack {
                 now: self.now,
-                rtt: Some(RTT),
+                rtt: Some(self.rtt),
                 rate: Some(Rate::from_bits_per_sec(mbit * 1_000_000)),
                 acked: Bytes::new((10 - lost) * MSS.count()),
                 lost: Bytes::new(lost * MSS.count()),
@@ -79,6 +89,35 @@ fn one_who_was_misled_probes_anew_from_a_floor_that_is_true() {
     drive.told(12, Bound::Served);
     assert!(matches!(drive.law.state(), State::Climbing { .. }), "{:?}", drive.law.state());
     assert!(drive.law.cwnd() < Bytes::new(200_000), "{:?}", drive.law.cwnd());
+}
+
+#[test]
+fn what_a_rival_makes_the_queue_lose_says_nothing_of_the_estimate() {
+    let mut drive = Drive::shared();
+    drive.told(12, Bound::Capacity);
+    drive.rtt = RTT * 5;
+    for round in 0..20 {
+        // The queue fills for two seconds, and overflows from then on.
+        drive.round(2, if round < 10 { 0 } else { 4 });
+        drive.told(12, Bound::Capacity);
+        assert_eq!(drive.law.state(), State::Full, "round {round}");
+    }
+}
+
+#[test]
+fn one_who_was_misled_beside_another_stays_so_unless_the_queue_goes_on_standing() {
+    for (queue, expected) in [(RTT, State::Misled), (RTT * 4, State::Full)] {
+        let mut drive = Drive::shared();
+        drive.told(120, Bound::Capacity);
+        drive.round(6, 8);
+        assert_eq!(drive.law.state(), State::Misled);
+        drive.rtt = RTT + queue;
+        for _ in 0..20 {
+            drive.told(120, Bound::Capacity);
+            drive.round(6, 0);
+        }
+        assert_eq!(drive.law.state(), expected, "{queue:?}");
+    }
 }
 
 #[test]

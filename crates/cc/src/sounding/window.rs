@@ -32,6 +32,8 @@ const LEAST_RTT_US: u64 = 1_000;
 const RIVAL_AFTER: Duration = Duration::from_secs(1);
 /// And a queue that stands so long, beyond what the radio does to packets that find none.
 const RIVAL_QUEUE_US: u64 = 32_000;
+/// A queue of so many RTTs without one is not of our making, whoever of ours drives: BBR holds two in flight.
+const CROWDED_RTTS: u64 = 3;
 
 /// How much may be in flight: bytes, microseconds and bytes a second.
 #[derive(Clone, Copy, Debug)]
@@ -182,6 +184,12 @@ impl Window {
             Rival::Suspected { .. } if !starved => Rival::None,
             rival => rival,
         };
+    }
+
+    /// Whether a rival fills the queue until something is lost, which then says nothing of what the radio has.
+    pub(super) fn is_crowded(&self, path: &PathRtt) -> bool {
+        let least = path.least().unwrap_or(u64::MAX);
+        self.rival == Rival::Known && path.queue() / CROWDED_RTTS >= least
     }
 
     pub(super) fn restart(&mut self) {
