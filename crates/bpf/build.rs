@@ -7,9 +7,10 @@ use libbpf_cargo::SkeletonBuilder;
 
 /// Each an object of its own.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
-const HEADERS: [&str; 17] = [
+const HEADERS: [&str; 18] = [
     "arith.h",
     "count.h",
+    "cubic.h",
     "downlink.h",
     "epoch.h",
     "glue.h",

@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 use libbpf_rs::libbpf_sys;
+use sounding_cc::{Fallback, Law};
 
-use crate::loader::Law;
 use crate::skel::CcSkel;
 
 /// One program of a loaded instance.
@@ -41,8 +41,12 @@ impl RunStats {
     }
 }
 
-/// What the kernel knows of each program of a law, in the order of the source.
-pub(crate) fn programs(skel: &CcSkel<'_>, law: Law) -> io::Result<Vec<Program>> {
+/// What the kernel knows of each program of an instance, in the order of the source.
+pub(crate) fn programs(
+    skel: &CcSkel<'_>,
+    law: Law,
+    fallback: Fallback,
+) -> io::Result<Vec<Program>> {
     let progs = &skel.progs;
     let (init, cong_control, older, cwnd_event) = match law {
         Law::Biscay => (
@@ -60,6 +64,8 @@ pub(crate) fn programs(skel: &CcSkel<'_>, law: Law) -> io::Result<Vec<Program>> 
     };
     // Of the two the one that the kernel's shape asked for.
     let cong_control = if cong_control.autoload() { cong_control } else { older };
+    let acked =
+        (fallback == Fallback::Cubic).then(|| ("pkts_acked", progs.flow_pkts_acked.as_fd()));
     [
         ("init", init.as_fd()),
         ("cong_control", cong_control.as_fd()),
@@ -72,6 +78,7 @@ pub(crate) fn programs(skel: &CcSkel<'_>, law: Law) -> io::Result<Vec<Program>> 
         ("sndbuf_expand", progs.flow_sndbuf_expand.as_fd()),
     ]
     .into_iter()
+    .chain(acked)
     .map(|(name, fd)| {
         let mut info = libbpf_sys::bpf_prog_info::default();
         let mut len = size_of_val(&info) as u32;

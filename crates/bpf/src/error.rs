@@ -37,6 +37,11 @@ pub enum LoadError {
     /// The kernel has no BBR to fall back to.
     #[error("the kernel has no bbr_main in its types: bbr is absent or its module not loaded")]
     NoBbr,
+    /// The kernel has no CUBIC, and that is what was asked to fall back to.
+    #[error(
+        "the kernel has no cubictcp_cong_avoid in its types: cubic is absent or its module not loaded"
+    )]
+    NoCubic,
     /// Somebody else has the name.
     #[error("congestion control {name} is already registered by {holder}")]
     NameTaken {
@@ -91,6 +96,7 @@ impl LoadError {
             }
             Self::NoJit => "sysctl -w net.core.bpf_jit_enable=1",
             Self::NoBbr => "modprobe tcp_bbr, or a kernel with CONFIG_TCP_CONG_BBR",
+            Self::NoCubic => "modprobe tcp_cubic, or fall back to bbr",
             Self::NameTaken { .. } => "stop who holds it, or load under another name",
             Self::Rejected { .. } | Self::Attach { .. } => {
                 "a kernel this was not tested on: report the lines above with uname -r"

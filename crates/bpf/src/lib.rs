@@ -64,7 +64,7 @@ pub use downlink::{
 pub use error::LoadError;
 pub use feed::{Feed, Lull};
 pub use flows::{Flow, FlowError, Phase, Reason, Transition};
-pub use loader::{Biscay, Config, Law};
+pub use loader::{Biscay, Config};
 pub use offers::offers;
 pub use peers::{Peers, PeersConfig};
 pub use preflight::{Check, preflight};

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapHandle, RingBuffer, RingBufferBuilder, libbpf_sys};
 use sounding_cc::biscay::Knobs;
+use sounding_cc::{Fallback, Law};
 
 use crate::cost::{self, Program};
 use crate::error::LoadError;
@@ -24,33 +25,15 @@ use crate::skel::{CcSkel, CcSkelBuilder};
 /// Transitions kept for [`Biscay::poll_transition`]; beyond it the oldest go.
 const MAX_QUEUED: usize = 4096;
 
-/// What an instance goes by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Law {
-    /// BISCAY's, as published ([`sounding_cc::biscay`]).
-    #[default]
-    Biscay,
-    /// This project's own ([`sounding_cc::sounding`]).
-    Sounding,
-}
-
-impl Law {
-    /// What it is called, also where nothing else is said.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Biscay => "biscay",
-            Self::Sounding => "sounding",
-        }
-    }
-}
-
 /// What an instance is called and how it behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The name that sockets select, 1 to 15 bytes of `[a-z0-9_-]`. Default `biscay`.
     pub name: String,
-    /// Default BISCAY's.
+    /// What drives. Default BISCAY's.
     pub law: Law,
+    /// What drives where the law does not. Default BBR.
+    pub fallback: Fallback,
     /// The law's settings, fixed at load; that of `sounding` has only those that say how long an estimate is believed.
     pub knobs: Knobs,
     /// How flows share the link.
@@ -61,7 +44,8 @@ impl Default for Config {
     fn default() -> Self {
         let law = Law::default();
         let name = law.name().into();
-        Self { name, law, knobs: Knobs::default(), sharing: Sharing::default() }
+        let (fallback, knobs) = (Fallback::default(), Knobs::default());
+        Self { name, law, fallback, knobs, sharing: Sharing::default() }
     }
 }
 
@@ -71,6 +55,7 @@ pub struct Biscay {
     _link: Link,
     name: String,
     law: Law,
+    fallback: Fallback,
     feed: Feed,
     lead: Lead,
     flows: MapHandle,
@@ -88,7 +73,7 @@ impl Biscay {
     /// Loads the program under its name and registers it.
     pub fn load(config: &Config) -> Result<Self, LoadError> {
         let name = &config.name;
-        let kernel = preflight::kernel_for(name)?;
+        let kernel = preflight::kernel_for(name, config.fallback)?;
         let log = Complaints::listen();
         let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
 
@@ -98,6 +83,7 @@ impl Biscay {
         if let Some(rodata) = open.maps.rodata_data.as_mut() {
             rodata.knobs = intf::wire_knobs(&config.knobs);
             rodata.sharing = config.sharing.wire();
+            rodata.falls_to_cubic = u32::from(config.fallback == Fallback::Cubic);
         }
         let uncounted = if !config.sharing.others {
             Some("the program that counts was not loaded")
@@ -125,6 +111,9 @@ impl Biscay {
         unused.set_autocreate(false).map_err(rejected)?;
         if kernel.cong_control()? == CongControl::Sample {
             ops.cong_control = older.as_libbpf_object().as_ptr();
+        }
+        if config.fallback == Fallback::Cubic {
+            ops.pkts_acked = open.progs.flow_pkts_acked.as_libbpf_object().as_ptr();
         }
         if !kernel.has_links() {
             // libbpf then registers by the map itself, and takes the name out as what it calls a link is dropped.
@@ -164,6 +153,7 @@ impl Biscay {
             _link: link,
             name: name.clone(),
             law: config.law,
+            fallback: config.fallback,
             feed,
             lead: Lead::of_this_process(),
             flows,
@@ -230,7 +220,7 @@ impl Biscay {
 
     /// What each program cost so far.
     pub fn programs(&self) -> io::Result<Vec<Program>> {
-        cost::programs(&self.skel, self.law)
+        cost::programs(&self.skel, self.law, self.fallback)
     }
 
     /// Where what peers say is kept.

@@ -2,6 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use libbpf_rs::btf::BtfType;
+use sounding_cc::Fallback;
 
 use crate::error::LoadError;
 use crate::holder::holder_of;
@@ -43,10 +44,20 @@ pub fn preflight(name: &str) -> Vec<Check> {
 }
 
 /// The running kernel, or the first thing that is missing.
-pub(crate) fn kernel_for(name: &str) -> Result<Kernel, LoadError> {
+pub(crate) fn kernel_for(name: &str, fallback: Fallback) -> Result<Kernel, LoadError> {
     let (found, kernel) = findings(name);
     found.into_iter().try_for_each(|(_, found)| found.map(drop))?;
-    Ok(kernel.expect("nothing is missing, its types neither"))
+    let kernel = kernel.expect("nothing is missing, its types neither");
+    if fallback == Fallback::Cubic && !has(&kernel, "cubictcp_cong_avoid", "tcp_cubic") {
+        return Err(LoadError::NoCubic);
+    }
+    Ok(kernel)
+}
+
+/// Whether the kernel has a function, or the module that it may be in.
+fn has(kernel: &Kernel, function: &str, module: &str) -> bool {
+    kernel.types().type_by_name::<BtfType<'_>>(function).is_some()
+        || Path::new("/sys/kernel/btf").join(module).exists()
 }
 
 pub(crate) type Finding = Result<String, LoadError>;

@@ -10,7 +10,8 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
-use sounding_bpf::{Biscay, Config, Knobs, Law, LoadError, Phase, Reason, RunStats};
+use sounding_bpf::{Biscay, Config, Knobs, LoadError, Phase, Reason, RunStats};
+use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
 use sounding_units::Rate;

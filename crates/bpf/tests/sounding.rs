@@ -9,7 +9,8 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use sounding_bpf::{Biscay, Bound, Config, Estimate, Law, Lull, Phase, Reason, Transition};
+use sounding_bpf::{Biscay, Bound, Config, Estimate, Lull, Phase, Reason, Transition};
+use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
 use sounding_units::Rate;

@@ -76,6 +76,20 @@ impl Cubic {
         Self { slow_start: None, ..self }
     }
 
+    /// Begins anew with this window, in slow start up to `ssthresh` if that is more.
+    pub(crate) fn go_on(&mut self, now: HostInstant, cwnd: Bytes, ssthresh: Bytes) {
+        let (cwnd, ssthresh) = (self.segments(cwnd), self.segments(ssthresh));
+        self.window = Window { cwnd, ssthresh, w_max: 0.0, prior: 0.0, epoch: None };
+        self.slow_start = Some(SlowStart::default());
+        self.last_ack = now;
+        self.before_timeout = None;
+    }
+
+    /// Where slow start ends at the latest.
+    pub(crate) fn ssthresh(&self) -> Bytes {
+        Bytes::new((self.window.ssthresh * self.mss.count() as f64) as u64)
+    }
+
     fn segments(&self, bytes: Bytes) -> f64 {
         bytes.count() as f64 / self.mss.count().max(1) as f64
     }

@@ -7,15 +7,14 @@ use core::time::Duration;
 
 use crate::bbr::Bbr;
 use crate::bbr3::Bbr3;
-use crate::biscay::{BiscayController, Knobs};
 use crate::copa::Copa;
 use crate::cubic::Cubic;
 use crate::gcc::Gcc;
 use crate::ledbat::{Ledbat, LedbatPlusPlus};
+use crate::listener::Listener;
 use crate::lp::Lp;
 use crate::pcc::{Allegro, Vivace};
 use crate::reno::Reno;
-use crate::sounding::{self, Sounding};
 use crate::sprout::Sprout;
 use crate::vegas::Vegas;
 use crate::verus::Verus;
@@ -44,8 +43,10 @@ const CONTROLLERS: &[(&str, Make)] = &[
     ("sprout", |start| Box::new(Sprout::new(start))),
     ("verus", |start| Box::new(Verus::new(start))),
     ("gcc", |start| Box::new(Gcc::new(start))),
-    ("biscay", |start| Box::new(BiscayController::new(Knobs::default(), start))),
-    ("sounding", |start| Box::new(Sounding::new(start))),
+    (Listener::BISCAY.name, |start| Listener::BISCAY.make(start, Duration::ZERO)),
+    (Listener::BISCAY_CUBIC.name, |start| Listener::BISCAY_CUBIC.make(start, Duration::ZERO)),
+    (Listener::SOUNDING.name, |start| Listener::SOUNDING.make(start, Duration::ZERO)),
+    (Listener::SOUNDING_CUBIC.name, |start| Listener::SOUNDING_CUBIC.make(start, Duration::ZERO)),
 ];
 
 /// What plans call the oracle.
@@ -59,33 +60,6 @@ pub fn by_name(name: &str) -> Option<Make> {
 /// The names that [`by_name`] knows.
 pub fn names() -> impl Iterator<Item = &'static str> {
     CONTROLLERS.iter().map(|&(name, _)| name)
-}
-
-/// How to make a controller that hears of its link only so often, where that is another than one that is told every few
-/// milliseconds: it has to believe what is older, and to wait longer until it takes silence for one.
-pub fn told_every(name: &str, every: Duration) -> Option<Maker> {
-    match name {
-        "biscay" => Some(Arc::new(move |start| {
-            let usual = Knobs::default();
-            let knobs = Knobs {
-                max_age: usual.max_age + every,
-                max_silence: usual.max_silence + every,
-                ..usual
-            };
-            Box::new(BiscayController::new(knobs, start))
-        })),
-        "sounding" => Some(Arc::new(move |start| Box::new(Sounding::heard_every(start, every)))),
-        _ => None,
-    }
-}
-
-/// How far back the rate should look that flows of these controllers are told of, where that is not what an estimator has by
-/// itself, the 100 ms of BISCAY's paper: [`sounding::SPAN`](crate::sounding::SPAN) where no flow of `biscay` is told of it too.
-pub fn span<'a>(controllers: impl IntoIterator<Item = &'a str>) -> Option<Duration> {
-    let mut listeners =
-        controllers.into_iter().filter(|name| ["biscay", "sounding"].contains(name)).peekable();
-    listeners.peek()?;
-    listeners.all(|name| name == "sounding").then_some(sounding::SPAN)
 }
 
 /// Makes a controller for a flow, and may know more than its name: what [`Registry::add`] takes.
@@ -171,14 +145,6 @@ mod tests {
         }
         assert!(registry.by_name("yours").is_none());
         assert_eq!(registry.names().count(), names().count() + 1);
-    }
-
-    #[test]
-    fn estimates_look_back_as_far_as_those_want_who_are_told() {
-        assert_eq!(span(["cubic", "sounding"]), Some(sounding::SPAN));
-        for told in [&["cubic"][..], &["biscay"], &["sounding", "biscay"], &[]] {
-            assert_eq!(span(told.iter().copied()), None, "{told:?}");
-        }
     }
 
     #[test]

@@ -7,7 +7,8 @@ use clap::ValueEnum;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use miette::IntoDiagnostic;
 use serde::Deserialize;
-use sounding_bpf::{Law, Signal};
+use sounding_bpf::Signal;
+use sounding_cc::{Fallback, Law};
 use sounding_host::Wakefulness;
 use sounding_kpi::Direction;
 use sounding_link::Method;
@@ -91,6 +92,25 @@ impl From<LawWord> for Law {
         match word {
             LawWord::Biscay => Self::Biscay,
             LawWord::Sounding => Self::Sounding,
+        }
+    }
+}
+
+/// What decides while the law may not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FallbackWord {
+    /// This kernel's BBR
+    Bbr,
+    /// This kernel's CUBIC, from where the law stood
+    Cubic,
+}
+
+impl From<FallbackWord> for Fallback {
+    fn from(word: FallbackWord) -> Self {
+        match word {
+            FallbackWord::Bbr => Self::Bbr,
+            FallbackWord::Cubic => Self::Cubic,
         }
     }
 }

@@ -41,6 +41,8 @@
 #define LAW_SLOW	150000ULL
 /* Window after an RTO, as after any restart: RFC 6928's IW10 (settlement 10). */
 #define LAW_RESTART_CWND 10U
+/* The least that a stock algorithm begins with, as BBR. */
+#define LAW_STOCK_CWND	4U
 /* The least window there is, even on a link that carries nothing. */
 #define LAW_FLOOR_CWND	2U
 

@@ -131,12 +131,15 @@ void BPF_PROG(flow_release, struct sock *sk)
 	renounce(sk);
 	bpf_sk_storage_delete(&members, sk);
 	bpf_sk_storage_delete(&flows, sk);
+	if (falls_to_cubic)
+		bpf_sk_storage_delete(&cubic_flows, sk);
 }
 
 SEC("struct_ops")
 __u32 BPF_PROG(flow_ssthresh, struct sock *sk)
 {
 	struct sounding_flow *flow = flow_of(sk);
+	struct cubic_flow *cubic = cubic_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	__u32 cwnd = tp->snd_cwnd, ssthresh;
 
@@ -145,6 +148,13 @@ __u32 BPF_PROG(flow_ssthresh, struct sock *sk)
 		tp->snd_cwnd = flow->shadow_cwnd;
 	ssthresh = bbr_ssthresh(sk);
 	tp->snd_cwnd = cwnd;
+	if (cubic_drives(cubic)) {
+		cubic_swap(sk, cubic);
+		ssthresh = cubictcp_recalc_ssthresh(sk);
+		cubic_swap(sk, cubic);
+		cubic->recover_from = cwnd;
+		cubic->recovered = 0;
+	}
 	return ssthresh;
 }
 
@@ -152,17 +162,33 @@ SEC("struct_ops")
 __u32 BPF_PROG(flow_undo_cwnd, struct sock *sk)
 {
 	struct sounding_flow *flow = flow_of(sk);
+	struct cubic_flow *cubic = cubic_of(sk);
+	__u32 cwnd;
 
 	if (flow)
 		flow->events = LAW_UNDO;
-	return bbr_undo_cwnd(sk);
+	cwnd = bbr_undo_cwnd(sk);
+	if (cubic_drives(cubic)) {
+		cubic->recover_from = 0;
+		cwnd = tcp_reno_undo_cwnd(sk);
+	}
+	return cwnd;
 }
 
 SEC("struct_ops")
 void BPF_PROG(flow_set_state, struct sock *sk, __u8 new_state)
 {
+	struct cubic_flow *cubic = cubic_of(sk);
 	struct sounding_flow *flow;
 
+	if (cubic_drives(cubic)) {
+		cubic_swap(sk, cubic);
+		cubictcp_state(sk, new_state);
+		cubic_swap(sk, cubic);
+		/* The core has set the window to begin again with. */
+		if (new_state == TCP_CA_Loss)
+			cubic->recover_from = 0;
+	}
 	if (new_state == TCP_CA_Loss) {
 		flow = flow_of(sk);
 		if (flow)
@@ -183,6 +209,19 @@ SEC("struct_ops")
 __u32 BPF_PROG(flow_sndbuf_expand, struct sock *sk)
 {
 	return bbr_sndbuf_expand(sk);
+}
+
+/* Only where CUBIC is what to fall back to. */
+SEC("?struct_ops")
+void BPF_PROG(flow_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct cubic_flow *cubic = cubic_of(sk);
+
+	if (!cubic_drives(cubic))
+		return;
+	cubic_swap(sk, cubic);
+	cubictcp_acked(sk, sample);
+	cubic_swap(sk, cubic);
 }
 
 SEC(".struct_ops.link")

@@ -3,6 +3,7 @@
  * What both congestion controls have in common: the kernel's own BBR runs upon
  * every ACK on a window of its own (the shadow), the law is asked what this
  * flow's share of the radio allows, and whichever of the two it names is set.
+ * An instance may have CUBIC in BBR's place (cubic.h).
  */
 #ifndef SOUNDING_GLUE_H
 #define SOUNDING_GLUE_H
@@ -11,6 +12,7 @@
 #include "shared.h"
 #include "peers.h"
 #include "pool.h"
+#include "cubic.h"
 
 /* Set by the loader before load; the verifier then sees constants. */
 const volatile struct sounding_knobs knobs;
@@ -149,6 +151,25 @@ static __always_inline void shadow_out(struct sock *sk, struct sounding_flow *fl
 	flow->shadow_pacing = sk->sk_pacing_rate;
 }
 
+/* What is CUBIC's and the core's while BBR has a window of its own. */
+struct aside {
+	__u32 cwnd;
+	__u32 ssthresh;
+};
+
+static __always_inline struct aside set_aside(struct tcp_sock *tp)
+{
+	return (struct aside){ .cwnd = tp->snd_cwnd, .ssthresh = tp->snd_ssthresh };
+}
+
+static __always_inline void put_back(struct sock *sk, const struct aside *aside)
+{
+	if (!cubic_drives(cubic_of(sk)))
+		return;
+	tcp_sk(sk)->snd_cwnd = aside->cwnd;
+	tcp_sk(sk)->snd_ssthresh = aside->ssthresh;
+}
+
 /* Sets what the law said last, within the limits of the socket. */
 static __always_inline void apply(struct sock *sk, struct sounding_flow *flow)
 {
@@ -175,6 +196,7 @@ static __always_inline int drives(const struct sounding_flow *flow)
 static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 				 const struct rate_sample *rs, struct law_input *in)
 {
+	struct cubic_flow *cubic = cubic_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	__u32 marked = tp->delivered_ce;
 
@@ -185,6 +207,12 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 	in->e2e = bandwidth_of(bbr_of(sk), in->mss);
 	in->shadow_cwnd = flow->shadow_cwnd;
 	in->shadow_pacing = flow->shadow_pacing;
+	if (cubic_drives(cubic)) {
+		if (rs)
+			cubic_ack(sk, cubic, rs);
+		in->shadow_cwnd = tp->snd_cwnd;
+		in->shadow_pacing = cubic_pacing(tp);
+	}
 	in->rtt_min_us = least_rtt(tp);
 	in->n_flows = 1;
 	in->flags = flow->events;
@@ -216,6 +244,23 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 	flow->acks++;
 }
 
+/* Where CUBIC is what to fall back to, it begins and ends here. */
+static __always_inline void hand_over(struct sock *sk, struct sounding_flow *flow,
+				      const struct law_input *in, const struct law_output *out)
+{
+	struct cubic_flow *cubic = cubic_of(sk);
+
+	if (!cubic)
+		return;
+	if (drives(flow)) {
+		cubic->drives = 0;
+	} else if (!cubic->drives) {
+		tcp_sk(sk)->snd_cwnd = cubic_take_over(sk, cubic, in, out, flow->set_cwnd);
+		flow->said.cwnd = tcp_sk(sk)->snd_cwnd;
+		flow->said.pacing_bytes_per_sec = cubic_pacing(tcp_sk(sk));
+	}
+}
+
 /* Does what the law said, and tells of it; @from is the state before. */
 static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
 				 const struct law_input *in, const struct law_output *out,
@@ -226,12 +271,14 @@ static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
 	flow->e2e_bytes_per_sec = in->e2e;
 	flow->rtt_min_us = in->rtt_min_us;
 	flow->bbr_mode = BPF_CORE_READ_BITFIELD(bbr, mode);
-	if (drives(flow)) {
+	hand_over(sk, flow, in, out);
+	if (drives(flow) || falls_to_cubic) {
 		/*
 		 * Ten seconds without a lower RTT send BBR to probe for one with
 		 * four segments in flight; under our window it never gets there,
 		 * calls everything app-limited meanwhile, and its bandwidth
 		 * filter goes blind. Our queue is empty: the minimum is fresh.
+		 * Beside CUBIC it is not, and BBR only measures.
 		 */
 		__u32 jiffies = bpf_jiffies64() & JIFFIES_MASK;
 
@@ -245,7 +292,9 @@ static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
 	if (out->cuts) {
 		cut_bandwidth(bbr, out->cut, in->mss);
 		/* And let it drain our queue and look for the RTT at once. */
-		bbr->min_rtt_stamp = (bpf_jiffies64() & JIFFIES_MASK) - BBR_MIN_RTT_JIFFIES;
+		if (!falls_to_cubic)
+			bbr->min_rtt_stamp =
+				(bpf_jiffies64() & JIFFIES_MASK) - BBR_MIN_RTT_JIFFIES;
 	}
 	apply(sk, flow);
 	if (out->changed)
@@ -256,15 +305,23 @@ static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
 static __always_inline struct sounding_flow *begin(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	struct cubic_flow *cubic = 0;
 	struct sounding_flow *flow;
 
 	/* Also asks for pacing without sch_fq, which a reno default would not. */
 	bbr_init(sk);
 	if (!bpf_sk_storage_get(&members, sk, 0, BPF_SK_STORAGE_GET_F_CREATE))
 		return 0;
+	if (falls_to_cubic) {
+		cubic = bpf_sk_storage_get(&cubic_flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+		if (!cubic)
+			return 0;
+	}
 	flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow)
 		return 0;
+	if (cubic)
+		cubic_begin(sk, cubic);
 	__builtin_memset(flow, 0, sizeof(*flow));
 	flow->set_cwnd = tp->snd_cwnd;
 	flow->marked = tp->delivered_ce;
@@ -277,14 +334,17 @@ static __always_inline struct sounding_flow *run_bbr(struct sock *sk, __u32 ack,
 						     const struct rate_sample *rs)
 {
 	struct sounding_flow *flow = flow_of(sk);
+	struct aside aside;
 
 	if (!flow) {
 		bbr_main(sk, ack, flag, rs);
 		return 0;
 	}
+	aside = set_aside(tcp_sk(sk));
 	shadow_in(sk, flow);
 	bbr_main(sk, ack, flag, rs);
 	shadow_out(sk, flow);
+	put_back(sk, &aside);
 	return flow;
 }
 
@@ -293,14 +353,17 @@ static __always_inline struct sounding_flow *run_bbr_before_6_10(struct sock *sk
 								 const struct rate_sample *rs)
 {
 	struct sounding_flow *flow = flow_of(sk);
+	struct aside aside;
 
 	if (!flow) {
 		bbr_main___before_6_10(sk, rs);
 		return 0;
 	}
+	aside = set_aside(tcp_sk(sk));
 	shadow_in(sk, flow);
 	bbr_main___before_6_10(sk, rs);
 	shadow_out(sk, flow);
+	put_back(sk, &aside);
 	return flow;
 }
 
@@ -308,13 +371,23 @@ static __always_inline struct sounding_flow *run_bbr_before_6_10(struct sock *sk
 static __always_inline int restarts(struct sock *sk, struct sounding_flow *flow,
 				    enum tcp_ca_event event)
 {
+	struct cubic_flow *cubic = cubic_of(sk);
+	struct aside aside;
+
+	if (cubic_drives(cubic)) {
+		cubic_swap(sk, cubic);
+		cubictcp_cwnd_event(sk, event);
+		cubic_swap(sk, cubic);
+	}
 	if (event != CA_EVENT_TX_START || !flow) {
 		bbr_cwnd_event(sk, event);
 		return 0;
 	}
+	aside = set_aside(tcp_sk(sk));
 	shadow_in(sk, flow);
 	bbr_cwnd_event(sk, event);
 	shadow_out(sk, flow);
+	put_back(sk, &aside);
 	/* What the last ACK said may be an hour old; the feed is not. */
 	if (bpf_ktime_get_ns() - flow->obeyed_at_ns > RESTART_NS)
 		return 1;
@@ -322,7 +395,7 @@ static __always_inline int restarts(struct sock *sk, struct sounding_flow *flow,
 	if (drives(flow))
 		apply(sk, flow);
 	else
-		flow->set_cwnd = flow->shadow_cwnd;
+		flow->set_cwnd = tcp_sk(sk)->snd_cwnd;
 	return 0;
 }
 

@@ -36,9 +36,13 @@ enum {
 };
 
 /* linux/tcp.h, enum tcp_ca_state */
+#define TCP_CA_CWR		2
 #define TCP_CA_Recovery		3
 #define TCP_CA_Loss		4
 #define TCP_CONG_NON_RESTRICTED	1	/* net/tcp.h */
+
+/* ICSK_CA_PRIV_SIZE, the same since Linux 4.20 */
+#define CA_PRIV_WORDS		13
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -90,7 +94,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	__u8 icsk_ca_state:5;
-	__u64 icsk_ca_priv[13];
+	__u64 icsk_ca_priv[CA_PRIV_WORDS];
 };
 
 struct minmax_sample {
@@ -107,6 +111,12 @@ struct tcp_sock {
 	__u32 mss_cache;
 	__u32 snd_cwnd;
 	__u32 snd_cwnd_clamp;
+	__u32 snd_ssthresh;
+	__u32 srtt_us;
+	__u32 prr_out;
+	__u32 retrans_out;
+	__u32 sacked_out;
+	__u32 lost_out;
 	__u32 delivered;
 	__u32 delivered_ce;
 	struct minmax rtt_min;
@@ -134,6 +144,10 @@ struct rate_sample {
 	bool is_app_limited;
 };
 
+struct ack_sample {
+	__u32 pkts_acked;
+};
+
 /* net/ipv4/tcp_bbr.c: what lies in icsk_ca_priv. */
 struct bbr {
 	__u32 min_rtt_us;
@@ -151,6 +165,7 @@ struct tcp_congestion_ops {
 	void (*cong_control)(struct sock *sk, __u32 ack, int flag,
 			     const struct rate_sample *rs);
 	__u32 (*undo_cwnd)(struct sock *sk);
+	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	__u32 (*sndbuf_expand)(struct sock *sk);
 	char name[16];
 	__u32 flags;

@@ -11,7 +11,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
-use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Knobs, Law, preflight};
+use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Knobs, preflight};
+use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_units::Rate;
 
@@ -47,7 +48,7 @@ pub(crate) fn load_law(law: Law) -> Option<Biscay> {
     load_config(Config { law, ..Config::default() })
 }
 
-fn load_config(config: Config) -> Option<Biscay> {
+pub(crate) fn load_config(config: Config) -> Option<Biscay> {
     let config = Config { name: name()?, ..config };
     Some(Biscay::load(&config).unwrap_or_else(|error| panic!("{error}")))
 }

@@ -6,18 +6,21 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::{
     Agreement, Biscay, Bound, Cause, Command, Estimate, Knobs, Path, Snapshot, State, Timeout,
 };
-use crate::bbr::Bbr;
 use crate::part::Windowed;
+use crate::stock::{Fallback, Stock};
 use crate::{Ack, Controller, Departure, Loss, Start};
 
 /// The kernel's own minimum RTT, which the law goes by, is one of five minutes (Linux `tcp_min_rtt_wlen`).
 const RTT_MIN_LASTS: u64 = 300_000_000_000;
 
-/// The law behind the trait, with BBR as its shadow: the same composition as `biscay.bpf.c`.
+/// The least window there is, in segments.
+const LEAST_CWND: u32 = 2;
+
+/// The law behind the trait, with a stock algorithm as its shadow: the same composition as `biscay.bpf.c`.
 #[derive(Clone, Debug)]
 pub struct BiscayController {
     law: Biscay,
-    shadow: Bbr,
+    shadow: Stock,
     mss: Bytes,
     agreement: Agreement,
     feed: Snapshot,
@@ -30,7 +33,12 @@ pub struct BiscayController {
 impl BiscayController {
     /// A flow in Startup, without any estimate.
     pub fn new(knobs: Knobs, start: &Start) -> Self {
-        let shadow = Bbr::new(start);
+        Self::falling_back_to(Fallback::Bbr, knobs, start)
+    }
+
+    /// The same with another algorithm to fall back to.
+    pub fn falling_back_to(fallback: Fallback, knobs: Knobs, start: &Start) -> Self {
+        let shadow = Stock::new(start, fallback);
         let mut controller = Self {
             law: Biscay::new(knobs, start.now, 0),
             command: Command { cwnd: 0, pacing: Rate::ZERO, cut: None, longer: None },
@@ -75,18 +83,16 @@ impl BiscayController {
     }
 
     fn obey(&mut self, now: HostInstant, command: Command) {
-        if matches!(self.law.state(), State::Biscay { .. }) {
-            // Under our window BBR never gets to four segments in flight, and our queue is empty: the minimum is fresh.
-            self.shadow.confirm_rtt_min(now);
-        }
+        let drives = matches!(self.law.state(), State::Biscay { .. });
+        self.shadow.handle_verdict(now, drives, self.cwnd(), command.cut);
         if let Some(longer) = command.longer {
             self.shadow.raise_rtt_min(longer);
         }
-        if let Some(cut) = command.cut {
-            self.shadow.cap_bandwidth(cut);
-            self.shadow.doubt_rtt_min(now);
-        }
         self.command = command;
+        if !drives {
+            self.command.cwnd = self.segments(self.shadow.cwnd()).max(LEAST_CWND);
+            self.command.pacing = self.shadow.pacing_rate().unwrap_or(command.pacing);
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! until the modem tells of a backlog or every packet of a round is late. A queue that stands although the radio has nothing
 //! waiting stands elsewhere: then, and while the modem says nothing that may be used, a stock algorithm drives.
 //!
-//! [`Law`] is what decides that, and runs in the kernel too; [`Sounding`] has BBR beside it.
+//! [`Law`] is what decides that, and runs in the kernel too; [`Sounding`] has the stock algorithm beside it.
 
 mod law;
 mod path;
@@ -21,8 +21,8 @@ use core::time::Duration;
 use sounding_link::{LinkEstimate, State as Link};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::bbr::Bbr;
 use crate::sharing::Part;
+use crate::stock::{Fallback, Stock};
 use crate::{Controller, Departure, Loss, Recovery, Start};
 pub use law::{Ack, Law, State, Word};
 pub use sounding_link::Bound;
@@ -47,7 +47,7 @@ fn micros(span: Duration) -> Option<u64> {
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Sounding {
-    shadow: Bbr,
+    shadow: Stock,
     law: Law,
     part: Part,
     heard_at: HostInstant,
@@ -57,13 +57,13 @@ pub struct Sounding {
 impl Sounding {
     /// A flow without any estimate.
     pub fn new(start: &Start) -> Self {
-        Self::heard_every(start, Duration::ZERO)
+        Self::falling_back_to(Fallback::Bbr, start, Duration::ZERO)
     }
 
-    /// The same where estimates come so rarely: silence begins so much later.
-    pub fn heard_every(start: &Start, every: Duration) -> Self {
+    /// The same with another algorithm to fall back to, where estimates come so rarely: silence begins so much later.
+    pub fn falling_back_to(fallback: Fallback, start: &Start, every: Duration) -> Self {
         Self {
-            shadow: Bbr::new(start),
+            shadow: Stock::new(start, fallback),
             law: Law::new(start.now, start.mss, start.headers, start.rtt, 0),
             part: Part::default(),
             heard_at: start.now,
@@ -73,6 +73,12 @@ impl Sounding {
 
     fn hear(&mut self, now: HostInstant, word: Word) {
         self.law.handle_word(now, word, self.part, self.shadow.cwnd());
+        self.settle(now, None);
+    }
+
+    /// Tells the stock algorithm whether it drives.
+    fn settle(&mut self, now: HostInstant, cut: Option<Rate>) {
+        self.shadow.handle_verdict(now, self.law.drives(), self.law.cwnd(), cut);
     }
 
     /// A modem that has gone quiet is not obeyed any longer.
@@ -92,10 +98,6 @@ impl Controller for Sounding {
     fn handle_ack(&mut self, ack: &crate::Ack) {
         self.shadow.handle_ack(ack);
         self.listen(ack.now);
-        if self.law.drives() {
-            // The window leaves hardly any queue, so the minimum of the stock algorithm is fresh.
-            self.shadow.confirm_rtt_min(ack.now);
-        }
         let cut = self.law.handle_ack(&Ack {
             now: ack.now,
             rtt: ack.rtt,
@@ -109,10 +111,7 @@ impl Controller for Sounding {
             is_marked: ack.ce > Bytes::ZERO,
             is_limited: ack.sent.app_limited,
         });
-        if let Some(cut) = cut {
-            self.shadow.cap_bandwidth(cut);
-            self.shadow.doubt_rtt_min(ack.now);
-        }
+        self.settle(ack.now, cut);
     }
 
     fn handle_loss(&mut self, loss: &Loss) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sounding_cc::oracle::Oracle;
-use sounding_cc::{Controller, Start};
+use sounding_cc::{Controller, Listener, Start};
 use sounding_kpi::Direction;
 use sounding_link::Bound;
 use sounding_sim::world::{Event, Flow, Listening, MakeController, Segment};
@@ -136,10 +136,9 @@ fn send<N: Network<Segment>>(
     // Nothing leaves a link in the millisecond in which it came.
     let lead = away + Duration::from_millis(1);
     for entrant in entrants {
-        let told =
-            course.every.and_then(|every| sounding_cc::told_every(entrant.controller, every));
-        let make: MakeController = match (told, sounding_cc::by_name(entrant.controller)) {
-            (Some(make), _) => Box::new(move |start| make(start)),
+        let (name, every) = (entrant.controller, course.every.unwrap_or_default());
+        let make: MakeController = match (Listener::by_name(name), sounding_cc::by_name(name)) {
+            (Some(listener), _) => Box::new(move |start| listener.make(start, every)),
             (None, Some(make)) => Box::new(make),
             (None, None) => Box::new(oracle(Arc::clone(&offered), flows, lead)),
         };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use sounding_cc::Listener;
 use sounding_cell::quantity as time;
 
 use super::course::is_known;
@@ -57,7 +58,7 @@ impl Plan {
     pub(super) fn settings(&self) -> Vec<Setting<'_>> {
         let mut settings = Vec::new();
         for controller in &self.controllers {
-            let told = matches!(controller.as_str(), "biscay" | "sounding");
+            let told = Listener::by_name(controller).is_some();
             for &flows in &self.flows {
                 let setting = |told| Setting { controller, flows, told };
                 match told {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value as Json;
+use sounding_cc::{Fallback, Listener};
 use sounding_kpi::Direction;
 use sounding_link::Method;
 use sounding_sim::{Device, Port};
@@ -12,14 +13,6 @@ use super::{EmulateError, Wrong};
 use crate::daemon::Daemon;
 use crate::plan::{Actors, Plan, Run};
 
-/// The controllers in plans that a daemon feeds, as its laws are called.
-const FED: [&str; 2] = ["biscay", "sounding"];
-
-/// The law of a controller in a plan, if a daemon feeds it.
-pub(super) fn law_of(controller: &str) -> Option<&'static str> {
-    FED.into_iter().find(|law| *law == controller)
-}
-
 /// Running daemons.
 #[derive(Debug, Default)]
 pub(super) struct Daemons(Vec<Fed>);
@@ -27,7 +20,7 @@ pub(super) struct Daemons(Vec<Fed>);
 #[derive(Debug)]
 struct Fed {
     port: Port,
-    law: &'static str,
+    listener: Listener,
     /// What the kernel calls it.
     name: String,
     daemon: Daemon,
@@ -42,24 +35,30 @@ pub(super) fn start(
 ) -> Result<Daemons, EmulateError> {
     let mut daemons = Daemons::default();
     for flow in &actors.flows {
-        let Some(law) = law_of(&run.plan.flows[flow.plan].controller) else { continue };
-        if daemons.name_for(flow.port, law).is_some() {
+        let controller = &run.plan.flows[flow.plan].controller;
+        let Some(listener) = Listener::by_name(controller) else { continue };
+        if daemons.name_for(flow.port, listener).is_some() {
             continue;
         }
         let device = actors.name_of(flow.port.device);
         let Some(modem) = modems.iter().find(|modem| modem.device == flow.port.device) else {
             let key = format!("flows.{}.controller", flow.plan);
-            let message = format!("{law} reads a modem, and {device} has none: add modem = {{}}");
+            let message =
+                format!("{controller} reads a modem, and {device} has none: add modem = {{}}");
             return Err(Wrong::new(key, message).into());
         };
+        let law = listener.law.name();
         let name = format!("{law}{}_{}", std::process::id() % 10_000, daemons.0.len());
         let mut flags = vec!["--law", law, "--direction", way(flow.port.direction)];
+        if listener.fallback == Fallback::Cubic {
+            flags.extend(["--fallback", "cubic"]);
+        }
         if method(&run.plan, flow.port.device) == Some(Method::Formula) {
             flags.extend(["--method", "formula"]);
         }
         let daemon = Daemon::start(program, Path::new(&modem.source), &name, &flags)
             .map_err(|source| EmulateError::Daemon { device, source })?;
-        daemons.0.push(Fed { port: flow.port, law, name, daemon });
+        daemons.0.push(Fed { port: flow.port, listener, name, daemon });
     }
     Ok(daemons)
 }
@@ -83,9 +82,9 @@ fn method(plan: &Plan, device: Device) -> Option<Method> {
 }
 
 impl Daemons {
-    /// What the kernel calls the algorithm of a law that is fed for a port.
-    pub(super) fn name_for(&self, port: Port, law: &str) -> Option<&str> {
-        let found = self.0.iter().find(|fed| fed.port == port && fed.law == law);
+    /// What the kernel calls a listener that is fed for a port.
+    pub(super) fn name_for(&self, port: Port, listener: Listener) -> Option<&str> {
+        let found = self.0.iter().find(|fed| fed.port == port && fed.listener == listener);
         found.map(|fed| fed.name.as_str())
     }
 

@@ -5,12 +5,12 @@ use std::time::Duration;
 use std::{io, thread};
 
 use socket2::{Domain, Socket, Type};
+use sounding_cc::Listener;
 use sounding_emu::{Direction, Flow, monotonic_now};
 use sounding_sim::Port;
 use sounding_sim::world::Traffic;
 use sounding_units::{HostInstant, Rate};
 
-use super::daemons::law_of;
 use super::{EmulateError, Emulated, Wrong};
 use crate::flow::{FlowError, TcpFlow, UdpFlow};
 use crate::plan::{Acknowledged, Actors, FlowPlan, Run};
@@ -92,7 +92,7 @@ fn possible(flow: &FlowPlan) -> Result<(), (&'static str, String)> {
     }
     let is_stream = flow.traffic.stream().is_ok();
     match flow.controller.as_str() {
-        name if is_stream && law_of(name).is_none() => known_to_kernel(name)
+        name if is_stream && Listener::by_name(name).is_none() => known_to_kernel(name)
             .map_err(|why| ("controller", format!("this kernel does not take {name:?}: {why}"))),
         _ => Ok(()),
     }
@@ -158,8 +158,8 @@ fn one(emulated: &Emulated, shape: &Shape, is_over: &dyn Fn() -> bool) -> Result
     let (device, direction) = (shape.port.device, shape.direction);
     match shape.sends {
         Sends::Stream(traffic) => {
-            let law = shape.controller.as_deref().and_then(law_of);
-            let fed = law.and_then(|law| emulated.daemons.name_for(shape.port, law));
+            let listener = shape.controller.as_deref().and_then(Listener::by_name);
+            let fed = listener.and_then(|listener| emulated.daemons.name_for(shape.port, listener));
             let congestion = fed.map(str::to_owned).or_else(|| shape.controller.clone());
             let flow = TcpFlow { device, traffic, congestion, ..TcpFlow::new(direction) };
             let running = flow.start(emulation)?;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod cubic;
 mod killed;
 mod lengthening;
 mod radio;

@@ -52,8 +52,13 @@ impl Radio {
     }
 
     pub(crate) fn start_with(test: &str, mbit: u64, bound: Bound) -> Option<Self> {
+        Self::start_as(test, mbit, bound, Config::default())
+    }
+
+    /// The same with another instance than that of BISCAY's law above BBR.
+    pub(crate) fn start_as(test: &str, mbit: u64, bound: Bound, config: Config) -> Option<Self> {
         let name = name(test)?;
-        let biscay = Biscay::load(&Config { name, ..Config::default() }).unwrap();
+        let biscay = Biscay::load(&Config { name, ..config }).unwrap();
         let shared = Arc::new(Shared { kbit: (mbit * 1000).into(), ..Shared::default() });
         let (feed, state) = (biscay.feed().clone(), shared.clone());
         let thread = thread::spawn(move || {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Deserialize;
-use sounding_bpf::{Knobs, Law, Sharing};
+use sounding_bpf::{Knobs, Sharing};
+use sounding_cc::{Fallback, Law};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Method};
 use sounding_modem::Source;
@@ -13,7 +14,7 @@ use thiserror::Error;
 
 use super::downlink;
 use super::share::{self, ApplicationWord, ShareWord, WeightError};
-use crate::words::{BoundWord, DirectionWord, LawWord, MethodWord};
+use crate::words::{BoundWord, DirectionWord, FallbackWord, LawWord, MethodWord};
 
 /// What `sounding run` does, from its file and its flags; flags win.
 #[derive(Clone, Debug)]
@@ -28,6 +29,7 @@ pub(crate) struct Config {
     /// How far back the law wants its estimates to look, where nobody said how far.
     span: Option<Duration>,
     pub(crate) law: Law,
+    pub(crate) fallback: Fallback,
     pub(crate) name: String,
     pub(crate) knobs: Knobs,
     pub(crate) sharing: Sharing,
@@ -79,6 +81,9 @@ pub(crate) struct Flags {
     /// What decides on the window
     #[arg(long, value_enum)]
     law: Option<LawWord>,
+    /// What decides on the window where the path is narrower than the radio, or the modem says nothing that may be used
+    #[arg(long, value_enum)]
+    fallback: Option<FallbackWord>,
     /// Name of the congestion control in this kernel, up to 15 characters; without it, the law's
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -155,6 +160,7 @@ struct Link {
 #[serde(deny_unknown_fields, default)]
 struct Cc {
     law: Option<LawWord>,
+    fallback: Option<FallbackWord>,
     name: Option<String>,
     allowance: Option<String>,
     pacing_gain: Option<f64>,
@@ -249,6 +255,7 @@ impl Config {
             Some(BoundWord::Auto) | None => None,
         };
         let law = flags.law.or(file.cc.law).map_or(Law::default(), Into::into);
+        let fallback = flags.fallback.or(file.cc.fallback);
         let name = flags.name.or(file.cc.name).unwrap_or_else(|| law.name().into());
         let fits = (1..=15).contains(&name.len());
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
@@ -297,8 +304,9 @@ impl Config {
             mask: !flags.no_mask && file.modem.mask.unwrap_or(true),
             budget: (budget > Rate::default()).then_some(budget),
             link,
-            span: sounding_cc::span([law.name()]).filter(|_| window.is_none()),
+            span: law.span().filter(|_| window.is_none()),
             law,
+            fallback: fallback.map_or(Fallback::default(), Into::into),
             name,
             knobs,
             sharing,

@@ -41,8 +41,8 @@ use sleep::Sleep;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Loads BISCAY into this kernel, or with --law sounding this project's own law, and keeps it fed. Sockets choose it by name:
-setsockopt(TCP_CONGESTION), --route or --default. When the modem or this daemon is silent, flows go on as BBR, and come back by themselves. Whatever this daemon
-changed is put back when it ends, also when it is killed.
+setsockopt(TCP_CONGESTION), --route or --default. When the modem or this daemon is silent, flows go on as BBR, or as CUBIC with
+--fallback cubic, and come back by themselves. Whatever this daemon changed is put back when it ends, also when it is killed.
 
 The modem is asked who it is and given the smallest log mask that an estimate needs; the mask found is put back at the end.
 A port that does not answer is read as it is. Where the port offers it, the modem's buffer is drained every millisecond.
@@ -111,6 +111,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     let bpf = sounding_bpf::Config {
         name: config.name.clone(),
         law: config.law,
+        fallback: config.fallback,
         knobs: config.knobs,
         sharing: config.sharing.clone(),
     };

@@ -7,7 +7,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use sounding_bpf::inventory::held_by;
-use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Law, Phase, Reason};
+use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Phase, Reason};
+use sounding_cc::Law;
 use sounding_host::{Priority, monotonic_now};
 use sounding_testdata::steadily;
 use sounding_trace::Steps;

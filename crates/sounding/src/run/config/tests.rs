@@ -83,6 +83,18 @@ fn the_law_is_biscays_unless_told_otherwise_and_names_what_has_no_name() {
 }
 
 #[test]
+fn flows_fall_back_to_bbr_unless_told_otherwise() {
+    let device = "[modem]\ndevice = 'x'\n";
+    assert_eq!(parse(device, Flags::default()).expect("fine").fallback, Fallback::Bbr);
+    let file = format!("{device}[cc]\nfallback = 'cubic'");
+    assert_eq!(parse(&file, Flags::default()).expect("fine").fallback, Fallback::Cubic);
+    let flags = Flags { fallback: Some(FallbackWord::Bbr), ..Flags::default() };
+    assert_eq!(parse(&file, flags).expect("fine").fallback, Fallback::Bbr);
+    let error = parse(&format!("{device}[cc]\nfallback = 'reno'"), Flags::default()).unwrap_err();
+    assert!(error.to_string().contains("`bbr` or `cubic`"), "{error}");
+}
+
+#[test]
 fn flows_share_alike_unless_told_otherwise() {
     let device = "[modem]\ndevice = 'x'\n";
     let config = parse(device, Flags::default()).expect("fine");

@@ -1,0 +1,194 @@
+use core::time::Duration;
+
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::bbr::Bbr;
+use crate::cubic::Cubic;
+use crate::part::RttEstimator;
+use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
+
+/// The least window that CUBIC begins with, in segments: as BBR.
+const LEAST_CWND: u64 = 4;
+/// The window of a flow that begins again after a timeout, in segments: RFC 6928's, as the laws have it.
+const RESTART_CWND: u64 = 10;
+/// How fast Linux paces a window, in thousandths of it an RTT (`tcp_pacing_ca_ratio`), and while it is less than half of what slow
+/// start goes to (`tcp_pacing_ss_ratio`).
+const PACING: u32 = 1200;
+const PACING_AT_FIRST: u32 = 2000;
+
+/// Below it the window holds a flow back, and a timer would outlive an outage: `LAW_MIN_PACING`.
+const LEAST_PACING: Rate = Rate::from_bits_per_sec(1_000_000);
+
+/// What a flow falls back to while no law drives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fallback {
+    /// BBR, as the paper has it (BISCAY §A.5.2).
+    #[default]
+    Bbr,
+    /// CUBIC, which the paper names beside it.
+    Cubic,
+}
+
+/// The stock algorithm beside a law: the same composition as `glue.h` and `cubic.h` of `sounding-bpf`.
+///
+/// BBR sees every acknowledgement, whoever drives, for a law goes by what it measures. CUBIC sees those of the time in which it
+/// drives, and goes on from where the law stood: what it would learn beside a law is only that nothing is lost.
+#[derive(Clone, Debug)]
+pub(crate) struct Stock {
+    bbr: Bbr,
+    mss: Bytes,
+    instead: Option<Instead>,
+}
+
+/// CUBIC in BBR's place.
+#[derive(Clone, Debug)]
+struct Instead {
+    cubic: Cubic,
+    drives: bool,
+    rtt: RttEstimator,
+    is_timed_out: bool,
+}
+
+impl Stock {
+    /// A flow that no law drives yet.
+    pub(crate) fn new(start: &Start, fallback: Fallback) -> Self {
+        let instead = Instead {
+            cubic: Cubic::new(start),
+            drives: true,
+            rtt: RttEstimator::default(),
+            is_timed_out: false,
+        };
+        Self {
+            bbr: Bbr::new(start),
+            mss: start.mss,
+            instead: (fallback == Fallback::Cubic).then_some(instead),
+        }
+    }
+
+    /// What BBR measured of the path, payload.
+    pub(crate) fn bandwidth(&self) -> Rate {
+        self.bbr.bandwidth()
+    }
+
+    /// The path without queue is at least so long.
+    pub(crate) fn raise_rtt_min(&mut self, least: Duration) {
+        self.bbr.raise_rtt_min(least);
+    }
+
+    fn driving(&self) -> Option<&Instead> {
+        self.instead.as_ref().filter(|instead| instead.drives)
+    }
+
+    fn driving_mut(&mut self) -> Option<&mut Instead> {
+        self.instead.as_mut().filter(|instead| instead.drives)
+    }
+
+    /// The law has answered: whether it drives from here on, and if not, what its window was. `cut` is what the path carries, payload,
+    /// given once when the flow leaves because that is less than the radio.
+    pub(crate) fn handle_verdict(
+        &mut self,
+        now: HostInstant,
+        law_drives: bool,
+        law_cwnd: Bytes,
+        cut: Option<Rate>,
+    ) {
+        if law_drives || self.instead.is_some() {
+            // Under a law's window the queue is empty, and BBR never gets to four segments in flight; beside CUBIC it only measures.
+            self.bbr.confirm_rtt_min(now);
+        }
+        if let Some(cut) = cut {
+            self.bbr.cap_bandwidth(cut);
+            if self.instead.is_none() {
+                // It is to drain our queue and look for the RTT at once.
+                self.bbr.doubt_rtt_min(now);
+            }
+        }
+        let holds = self.bbr.rtt_min().map_or(Bytes::ZERO, |rtt| self.bbr.bandwidth() * rtt);
+        let (least, restart) = (self.segments(LEAST_CWND), self.segments(RESTART_CWND));
+        let Some(instead) = &mut self.instead else { return };
+        if !law_drives && !instead.drives {
+            // The law's window is for more than a path carries that was found to be narrow.
+            let narrow = if cut.is_some() { holds } else { law_cwnd };
+            let timed_out = if instead.is_timed_out { restart } else { law_cwnd };
+            let cwnd = law_cwnd.min(narrow).min(timed_out).max(least);
+            instead.cubic.go_on(now, cwnd, cwnd.max(holds));
+        }
+        instead.drives = !law_drives;
+    }
+
+    fn segments(&self, count: u64) -> Bytes {
+        Bytes::new(count * self.mss.count())
+    }
+}
+
+impl Controller for Stock {
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        self.bbr.handle_sent(sent, size);
+    }
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        self.bbr.handle_ack(ack);
+        if let Some(instead) = &mut self.instead {
+            if let Some(rtt) = ack.rtt {
+                instead.rtt.handle_sample(rtt);
+            }
+            instead.is_timed_out &= ack.recovery == Recovery::Timeout;
+        }
+        if let Some(instead) = self.driving_mut() {
+            instead.cubic.handle_ack(ack);
+        }
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.bbr.handle_loss(loss);
+        if let Some(instead) = self.driving_mut() {
+            instead.cubic.handle_loss(loss);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.bbr.handle_timeout(now);
+        if let Some(instead) = &mut self.instead {
+            instead.is_timed_out = true;
+        }
+        if let Some(instead) = self.driving_mut() {
+            instead.cubic.handle_timeout(now);
+        }
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.bbr.handle_spurious_timeout(now);
+        if let Some(instead) = &mut self.instead {
+            instead.is_timed_out = false;
+        }
+        if let Some(instead) = self.driving_mut() {
+            instead.cubic.handle_spurious_timeout(now);
+        }
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.bbr.handle_time(now);
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        self.bbr.wakeup()
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.driving().map_or(self.bbr.cwnd(), |instead| instead.cubic.cwnd())
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        let paced = self.driving().and_then(|instead| {
+            let cwnd = instead.cubic.cwnd();
+            let begins = cwnd.count() < instead.cubic.ssthresh().count() / 2;
+            let rate = cwnd.per(instead.rtt.smoothed()?);
+            Some(rate.scaled(if begins { PACING_AT_FIRST } else { PACING }, 1000).max(LEAST_PACING))
+        });
+        paced.or_else(|| self.bbr.pacing_rate())
+    }
+
+    fn state(&self) -> &'static str {
+        self.driving().map_or(self.bbr.state(), |instead| instead.cubic.state())
+    }
+}
