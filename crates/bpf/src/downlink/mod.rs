@@ -70,8 +70,9 @@ pub struct DownlinkConfig {
     pub interface: Option<String>,
     /// How senders are told.
     pub signal: Signal,
-    /// Queue that the window has room for above the round-trip time. Default 20 ms, more than BISCAY's allowance: reports
-    /// are up to 50 ms old, and a stock sender makes nothing up. Chosen; docs/downlink.md has what others gave.
+    /// Queue that the window has room for above the round-trip time. Default 30 ms, more than BISCAY's allowance: reports
+    /// are up to 50 ms old, acknowledgements wait for grants of the uplink, so that what they let in comes in clumps, and a
+    /// stock sender makes nothing up. Chosen; docs/downlink.md has what others gave.
     pub slack: Duration,
     /// The oldest estimate to go by. Default 100 ms: two of the 50 ms in which modems report downlink blocks.
     pub max_age: Duration,
@@ -89,7 +90,7 @@ impl Default for DownlinkConfig {
             cgroup: None,
             interface: None,
             signal: Signal::Window,
-            slack: Duration::from_millis(20),
+            slack: Duration::from_millis(30),
             max_age: Duration::from_millis(100),
             max_silence: Duration::from_millis(60),
             exid: EXID,

@@ -26,8 +26,8 @@ pub(crate) struct Config {
     /// What the modem may send, if that is limited.
     pub(crate) budget: Option<Rate>,
     pub(crate) link: sounding_link::Config,
-    /// How far back the law wants its estimates to look, where nobody said how far.
-    span: Option<Duration>,
+    /// Somebody said how far back estimates are to look.
+    own_window: bool,
     pub(crate) law: Law,
     pub(crate) fallback: Fallback,
     pub(crate) name: String,
@@ -72,7 +72,8 @@ pub(crate) struct Flags {
     /// How granted bytes are counted
     #[arg(long, value_enum)]
     method: Option<MethodWord>,
-    /// Span of time that grants are summed over; 100ms where nothing is said, and 30ms for the law of sounding
+    /// Span of time that grants are summed over; 100ms where nothing is said, and 30ms for the law of sounding and for receive
+    /// windows
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     window: Option<Duration>,
     /// What an estimate means: `auto` judges it; `capacity` is right where the link is made from the capture itself
@@ -304,7 +305,7 @@ impl Config {
             mask: !flags.no_mask && file.modem.mask.unwrap_or(true),
             budget: (budget > Rate::default()).then_some(budget),
             link,
-            span: law.span().filter(|_| window.is_none()),
+            own_window: window.is_some(),
             law,
             fallback: fallback.map_or(Fallback::default(), Into::into),
             name,
@@ -322,7 +323,16 @@ impl Config {
 
     /// How the estimates are made that the law is told.
     pub(crate) fn told(&self) -> sounding_link::Config {
-        self.link.over(self.span)
+        self.looking_back(self.law.span())
+    }
+
+    /// And those that senders to this machine are told.
+    pub(crate) fn told_of_downlink(&self) -> sounding_link::Config {
+        self.looking_back(self.downlink.span())
+    }
+
+    fn looking_back(&self, span: Option<Duration>) -> sounding_link::Config {
+        self.link.over(span.filter(|_| !self.own_window))
     }
 }
 

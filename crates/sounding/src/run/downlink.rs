@@ -8,7 +8,10 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use serde::Deserialize;
-use sounding_bpf::{Biscay, Downlink, DownlinkConfig, DownlinkError, EXID, Peers, PeersConfig};
+use sounding_bpf::{
+    Biscay, Downlink, DownlinkConfig, DownlinkError, EXID, Peers, PeersConfig, Signal,
+};
+use sounding_cc::Law;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Sounder};
 use sounding_modem::Framing;
@@ -98,6 +101,13 @@ impl Plan {
     /// Directions whose records are needed besides `of`.
     pub(super) fn reads_besides(&self, of: Direction) -> Option<Direction> {
         self.device.as_ref().map(|_| Direction::Downlink).filter(|reads| *reads != of)
+    }
+
+    /// How far back the estimates should look that senders are told: a window holds a stock sender as the law of `sounding` would,
+    /// and an option is read by BISCAY's, which has the means of its paper.
+    pub(super) fn span(&self) -> Option<Duration> {
+        let windows = self.device.as_ref().is_some_and(|device| device.signal == Signal::Window);
+        Law::Sounding.span().filter(|_| windows)
     }
 
     /// Has flows under `biscay` obey their peers, if that is wanted.
@@ -214,13 +224,17 @@ mod tests {
         let flags = Flags { downlink: Some(SignalWord::Both), ..Flags::default() };
         let plan = plan("slack = '30ms'\nexid = 7", flags).expect("fine");
         let device = plan.device.as_ref().expect("asked for");
-        assert_eq!((device.signal, device.exid), (sounding_bpf::Signal::Both, 7));
+        assert_eq!((device.signal, device.exid), (Signal::Both, 7));
         assert_eq!(device.slack, Duration::from_millis(30));
         assert_eq!(device.pin.as_deref(), Some("biscay"));
         assert_eq!(device.interface.as_deref(), Some("wwan0"));
         assert_eq!(plan.reads_besides(Direction::Uplink), Some(Direction::Downlink));
         assert_eq!(plan.reads_besides(Direction::Downlink), None);
         assert!(!plan.needs_no_modem());
+        assert_eq!(plan.span(), None);
+        let windows = Flags { downlink: Some(SignalWord::Window), ..Flags::default() };
+        let windows = Plan::merge(File::default(), windows, "biscay", &[]).expect("fine");
+        assert_eq!(windows.span(), Law::Sounding.span());
     }
 
     #[test]

@@ -148,7 +148,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
     let peers = config.downlink.listen(&biscay, &mut events)?;
-    let receiving = config.downlink.tell(config.link, &mut guard, &mut events)?;
+    let receiving = config.downlink.tell(config.told_of_downlink(), &mut guard, &mut events)?;
     let _awake = words::awake(config.cpu_latency)?;
     let refused = prefer_this_thread().err();
 
