@@ -89,7 +89,10 @@ fn open_tun(name: &str) -> Result<OwnedFd, StartError> {
             _ => StartError::TunNotPermitted { source },
         })?;
     let mut request = ifreq(name);
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // With IFF_VNET_HDR superpackets can be written. What is read stays as it is, a header before it, as long as nothing is
+    // offered by TUNSETOFFLOAD: the sender's kernel cuts and checksums by itself.
+    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    request.ifr_ifru.ifru_flags = flags as libc::c_short;
     ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &mut request)
         .map_err(|source| StartError::TunNotPermitted { source })?;
     Ok(tun.into())

@@ -10,15 +10,18 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::unistd::{read, write};
 use sounding_host::{monotonic_now, thread_cpu};
-use sounding_sim::{Carried, Device, Diag, LinkEvent, Lost, Network, Output, Port};
+use sounding_sim::{Carried, Device, Diag, LinkEvent, Network, Output};
 use sounding_units::{Bytes, HostInstant};
 
+use crate::burst::{Burst, ONE_BY_ONE};
 use crate::collector::Sender;
 use crate::counts::LiveCounts;
+use crate::gso::VNET_HEADER;
+use crate::lane::{Clock, Lane};
 use crate::pace::Pacer;
 use crate::pool::Pool;
 use crate::wait::{self, Plan, Punctuality, Ready, StopSignal};
-use crate::{Direction, DirectionReport, Flow, Outcome, Pace, PacketRecord, Realtime, Slot, Tap};
+use crate::{DirectionReport, Flow, Pace, Realtime, Slot, Tap};
 
 /// Packets read from one device before departures are looked after again. A burst of this many takes about 100 us,
 /// which bounds how late it can make a departure.
@@ -81,8 +84,9 @@ impl Engine {
             tap,
             diag_lost: 0,
             pacer: Pacer::new(),
-            pool: Pool::new(mtu.into(), WARM_SLOTS, realtime.lock_memory),
+            pool: Pool::new(VNET_HEADER + usize::from(mtu), WARM_SLOTS, realtime.lock_memory),
             mtu: mtu.into(),
+            burst: Burst::default(),
             sender,
             counts,
             events: Vec::new(),
@@ -97,56 +101,6 @@ impl Engine {
         let ways = lanes.into_iter().map(Lane::into_report).collect();
         let pace = pacer.into_pace(ended);
         Finished { ended, ways, pace, diag_lost, cpu: thread_cpu(), sleeps, result }
-    }
-}
-
-/// A network's time begins at zero, whatever the clock shows.
-#[derive(Clone, Copy)]
-struct Clock {
-    started: HostInstant,
-}
-
-impl Clock {
-    /// The network's time now.
-    fn now(self) -> HostInstant {
-        HostInstant::default() + (monotonic_now() - self.started)
-    }
-
-    /// A moment of the network by the clock.
-    fn host(self, at: HostInstant) -> HostInstant {
-        self.started + (at - HostInstant::default())
-    }
-}
-
-/// One way of one device.
-struct Lane {
-    port: Port,
-    direction: Direction,
-    report: DirectionReport,
-    /// When the packet before was due, and how many were due then so far.
-    moment: (HostInstant, u64),
-}
-
-impl Lane {
-    /// The ways of a device in the order of its TUN devices.
-    fn both(device: Device) -> [Self; 2] {
-        let lane = |port, direction| {
-            let report = DirectionReport::default();
-            Self { port, direction, report, moment: (HostInstant::default(), 0) }
-        };
-        [lane(Port::up(device), Direction::Up), lane(Port::down(device), Direction::Down)]
-    }
-
-    fn into_report(self) -> DirectionReport {
-        let mut report = self.report;
-        // Each packet that entered the network and has not come out is inside.
-        report.queued = report.arrived
-            - (report.delivered + report.dropped + report.refused + report.unbuffered);
-        report.queued_bytes = report.arrived_bytes
-            - report.delivered_bytes
-            - report.dropped_bytes
-            - report.refused_bytes;
-        report
     }
 }
 
@@ -166,6 +120,7 @@ struct Mover {
     pacer: Pacer,
     pool: Pool,
     mtu: usize,
+    burst: Burst,
     sender: Sender,
     counts: Arc<LiveCounts>,
     events: Vec<LinkEvent>,
@@ -236,7 +191,7 @@ impl Mover {
     fn read(&mut self, way: usize) -> io::Result<usize> {
         for done in 0..READ_BATCH {
             let Some(index) = self.pool.take() else {
-                let mut byte = [0];
+                let mut byte = [0; VNET_HEADER + 1];
                 match read(&self.tuns[way], &mut byte) {
                     Ok(_) => self.lanes[way].report.unbuffered += 1,
                     Err(Errno::EAGAIN) => return Ok(done),
@@ -245,9 +200,9 @@ impl Mover {
                 self.lanes[way].report.arrived += 1;
                 continue;
             };
-            let buffer = &mut self.pool.bytes(index)[..self.mtu];
+            let buffer = &mut self.pool.bytes_mut(index)[..VNET_HEADER + self.mtu];
             let len = match read(&self.tuns[way], buffer) {
-                Ok(len) => len,
+                Ok(len) => len.saturating_sub(VNET_HEADER),
                 Err(error) => {
                     self.pool.give(index);
                     return match error {
@@ -257,7 +212,8 @@ impl Mover {
                     };
                 }
             };
-            let slot = Slot { index, len: len as u16, flow: Flow::of(&buffer[..len]) };
+            let slot =
+                Slot { index, len: len as u16, flow: Flow::of(&buffer[VNET_HEADER..][..len]) };
             let size = Bytes::new(len as u64);
             if !self.owes {
                 self.advance()?;
@@ -306,19 +262,16 @@ impl Mover {
         while let Some((port, output)) = self.network.poll_output() {
             // What comes out has gone in, and that only at a lane.
             let Some(way) = self.lanes.iter().position(|lane| lane.port == port) else { continue };
-            let (slot, record) = match output {
-                Output::Carried(carried) => {
-                    let slot = carried.payload;
-                    let bytes = &self.pool.bytes(slot.index)[..usize::from(slot.len)];
-                    let written = write(&self.tuns[way ^ 1], bytes);
-                    (slot, self.lanes[way].settle(self.clock, carried, written)?)
-                }
-                Output::Lost(lost) => (lost.payload, self.lanes[way].settle_lost(self.clock, lost)),
-            };
             settled += 1;
-            self.pool.give(slot.index);
-            self.sender.record(record);
+            match output {
+                Output::Carried(carried) => self.handle_carried(way, carried)?,
+                Output::Lost(lost) => {
+                    self.pool.give(lost.payload.index);
+                    self.sender.record(self.lanes[way].settle_lost(self.clock, lost));
+                }
+            }
         }
+        self.write_burst()?;
         while let Some(diag) = self.network.poll_diag() {
             let Some(tap) = &mut self.tap else { continue };
             let diag = Diag { at: self.clock.host(diag.at), ..diag };
@@ -326,6 +279,48 @@ impl Mover {
             self.diag_lost += u64::from(!tap.take(diag));
         }
         Ok(settled)
+    }
+
+    /// Writes a packet, or holds it back where it is one of very many.
+    fn handle_carried(&mut self, way: usize, carried: Carried<Slot>) -> io::Result<()> {
+        if self.burst.ends_before(way, carried.exits) {
+            self.write_burst()?;
+        }
+        let lane = &mut self.lanes[way];
+        if self.burst.is_empty() && lane.delivered_of(self.clock, carried.exits) < ONE_BY_ONE {
+            let written =
+                write(&self.tuns[way ^ 1], framed(&self.pool, carried.payload)).map(|_| ());
+            self.pool.give(carried.payload.index);
+            self.sender.record(lane.settle(self.clock, carried, monotonic_now(), written)?);
+        } else {
+            self.burst.hold(way, carried);
+        }
+        Ok(())
+    }
+
+    /// Writes what is held back.
+    fn write_burst(&mut self) -> io::Result<()> {
+        let Some(way) = self.burst.arrange(|slot| packet(&self.pool, slot)) else { return Ok(()) };
+        let (lane, tun) = (&mut self.lanes[way], &self.tuns[way ^ 1]);
+        for (run, carried) in self.burst.groups() {
+            let packets = carried.clone().map(|carried| packet(&self.pool, carried.payload));
+            // What refuses a superpacket may take its packets.
+            let together = run.filter(|run| lane.write_together(tun, run, packets));
+            let mut now = monotonic_now();
+            for carried in carried {
+                let mut written = Ok(());
+                if together.is_some() {
+                    lane.report.coalesced += 1;
+                } else {
+                    written = write(tun, framed(&self.pool, carried.payload)).map(|_| ());
+                    now = monotonic_now();
+                }
+                self.pool.give(carried.payload.index);
+                self.sender.record(lane.settle(self.clock, carried, now, written)?);
+            }
+        }
+        self.burst.clear();
+        Ok(())
     }
 
     /// Takes what links logged: a log is of one device, because only links have one.
@@ -342,73 +337,11 @@ impl Mover {
     }
 }
 
-impl Lane {
-    fn settle(
-        &mut self,
-        clock: Clock,
-        carried: Carried<Slot>,
-        written: Result<usize, Errno>,
-    ) -> io::Result<PacketRecord> {
-        let now = monotonic_now();
-        let due = clock.host(carried.exits);
-        let outcome = match written {
-            Ok(_) => {
-                self.report.delivered += 1;
-                self.report.delivered_bytes += carried.size;
-                self.record_lateness(due, now - due);
-                Outcome::Delivered {
-                    joined: clock.host(carried.joined),
-                    left: clock.host(carried.left),
-                    due,
-                    written: now,
-                }
-            }
-            // EIO: somebody set the device down. EINVAL: no IP packet. The rest: no memory or no room.
-            Err(
-                Errno::EIO
-                | Errno::EINVAL
-                | Errno::EAGAIN
-                | Errno::ENOBUFS
-                | Errno::ENOMEM
-                | Errno::EINTR,
-            ) => {
-                self.report.refused += 1;
-                self.report.refused_bytes += carried.size;
-                Outcome::Refused { at: now }
-            }
-            Err(error) => return Err(error.into()),
-        };
-        Ok(PacketRecord {
-            device: self.port.device,
-            direction: self.direction,
-            size: carried.size,
-            flow: carried.payload.flow,
-            entered: clock.host(carried.entered),
-            outcome,
-        })
-    }
+/// A packet with the header of its device, as it was read.
+fn framed(pool: &Pool, slot: Slot) -> &[u8] {
+    &pool.bytes(slot.index)[..VNET_HEADER + usize::from(slot.len)]
+}
 
-    fn record_lateness(&mut self, due: HostInstant, late: Duration) {
-        self.report.lateness.record(late);
-        let (moment, before) = self.moment;
-        let at_once = if due == moment { before + 1 } else { 1 };
-        self.moment = (due, at_once);
-        if at_once == 1 {
-            self.report.first_lateness.record(late);
-        }
-        self.report.most_at_once = self.report.most_at_once.max(at_once);
-    }
-
-    fn settle_lost(&mut self, clock: Clock, lost: Lost<Slot>) -> PacketRecord {
-        self.report.dropped += 1;
-        self.report.dropped_bytes += lost.size;
-        PacketRecord {
-            device: self.port.device,
-            direction: self.direction,
-            size: lost.size,
-            flow: lost.payload.flow,
-            entered: clock.host(lost.entered),
-            outcome: Outcome::Dropped { at: clock.host(lost.dropped) },
-        }
-    }
+fn packet(pool: &Pool, slot: Slot) -> &[u8] {
+    &framed(pool, slot)[VNET_HEADER..]
 }

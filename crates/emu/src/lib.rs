@@ -7,6 +7,7 @@
 //!
 //! Nothing outside the namespaces is touched: no route, address or setting of the host.
 
+mod burst;
 mod collector;
 mod config;
 mod counters;
@@ -15,6 +16,8 @@ mod device;
 mod emulation;
 mod engine;
 mod error;
+mod gso;
+mod lane;
 mod log;
 mod netns;
 mod pace;

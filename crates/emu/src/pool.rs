@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use sounding_host::lock_into_memory;
 
 use crate::Flow;
@@ -51,10 +53,21 @@ impl Pool {
     }
 
     /// The bytes of a slot.
-    pub(crate) fn bytes(&mut self, index: u32) -> &mut [u8] {
+    pub(crate) fn bytes(&self, index: u32) -> &[u8] {
+        let (chunk, place) = self.place(index);
+        &self.chunks[chunk][place]
+    }
+
+    /// The bytes of a slot, to be written.
+    pub(crate) fn bytes_mut(&mut self, index: u32) -> &mut [u8] {
+        let (chunk, place) = self.place(index);
+        &mut self.chunks[chunk][place]
+    }
+
+    fn place(&self, index: u32) -> (usize, Range<usize>) {
         let (chunk, place) = (index as usize / CHUNK, index as usize % CHUNK);
         let start = place * self.slot_size;
-        &mut self.chunks[chunk][start..start + self.slot_size]
+        (chunk, start..start + self.slot_size)
     }
 
     fn grow(&mut self) {
@@ -84,7 +97,7 @@ mod tests {
         let mut pool = Pool::new(1500, 1, false);
         let slots: Vec<u32> = (0..3 * CHUNK).map_while(|_| pool.take()).collect();
         for &slot in &slots {
-            pool.bytes(slot).fill(slot as u8);
+            pool.bytes_mut(slot).fill(slot as u8);
         }
         assert!(slots.iter().all(|&slot| pool.bytes(slot).iter().all(|&byte| byte == slot as u8)));
     }

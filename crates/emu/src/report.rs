@@ -66,6 +66,8 @@ pub struct DirectionReport {
     pub delivered: u64,
     /// Their bytes of IP.
     pub delivered_bytes: Bytes,
+    /// Of these, packets that were written together with others, as segments of a superpacket.
+    pub coalesced: u64,
     /// Packets that the network dropped: the full queue of a link, or a base station or modem that gave up.
     pub dropped: u64,
     /// Their bytes of IP.
@@ -85,7 +87,7 @@ pub struct DirectionReport {
     /// How late packets were.
     pub lateness: Lateness,
     /// How late the first of those was that were due at one moment. The others are later by what the receiver's kernel
-    /// takes for each before them.
+    /// takes for those before them.
     pub first_lateness: Lateness,
     /// The most packets that were due at one moment.
     pub most_at_once: u64,
@@ -98,6 +100,7 @@ impl DirectionReport {
         self.arrived_bytes += other.arrived_bytes;
         self.delivered += other.delivered;
         self.delivered_bytes += other.delivered_bytes;
+        self.coalesced += other.coalesced;
         self.dropped += other.dropped;
         self.dropped_bytes += other.dropped_bytes;
         self.refused += other.refused;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod bursts;
 mod cells;
 mod common;
 mod left_behind;
