@@ -2,9 +2,10 @@
 //!
 //! Lateness of a packet is the moment it was handed to the receiver's kernel less the moment that the network gave; that
 //! of a step is the moment its work was done less the moment it was due. A step is a slot of a carrier, or a packet's or a
-//! record's leaving between two slots. Packets that a repetition of RLC held back all come out at one moment, a few
-//! microseconds apart as this kernel takes them: at hundreds of Mbit/s the last of them is milliseconds after the first.
-//! Therefore the first of those that are due at one moment is counted apart: that is the emulator's own lateness.
+//! record's leaving between two slots. Packets that a repetition of RLC held back all come out at one moment, and this kernel
+//! takes them one after the other, or some dozens of them together: at hundreds of Mbit/s the last of them is a millisecond
+//! and more after the first. Therefore the first of those that are due at one moment is counted apart: that is the emulator's
+//! own lateness.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,14 +1,16 @@
 //! Traffic through an emulation: bulk TCP under any congestion control, and UDP at a constant rate.
 
+mod arriving;
 mod connection;
 mod tcp;
 mod tcp_info;
 mod traffic;
 mod udp;
 
+pub use arriving::UdpArrival;
 pub use tcp::{RunningTcp, SampleHook, TcpFlow, TcpResult, TcpSample};
 pub use tcp_info::{InfoError, TcpInfo};
-pub use udp::{RunningUdp, UdpArrival, UdpFlow, UdpResult};
+pub use udp::{RunningUdp, UdpFlow, UdpResult};
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};

@@ -11,6 +11,7 @@ use sounding_emu::{Direction, Emulation, EnterError, Flow, monotonic_now};
 use sounding_sim::Device;
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use super::arriving::{Arriving, UdpArrival};
 use super::connection::local;
 use super::{Ends, FlowError, any_port, sleep_until, thread_cpu};
 
@@ -41,17 +42,6 @@ pub struct UdpFlow {
     pub duration: Duration,
     /// How long the receiver listens after the last was sent: at least the delay of the link and its queue.
     pub drain: Duration,
-}
-
-/// One datagram that arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UdpArrival {
-    /// Its number, from 0.
-    pub number: u64,
-    /// When it was sent, by the sender's own stamp.
-    pub sent: HostInstant,
-    /// When the receiver's kernel took it, on CLOCK_REALTIME in nanoseconds.
-    pub received_realtime_ns: u64,
 }
 
 /// What a flow came to.
@@ -116,6 +106,7 @@ impl UdpFlow {
         let Ends { sender, receiver, sender_address, receiver_address } =
             Ends::of(emulation, self.device, self.direction)?;
         let receiving = receiver.enter(|| udp_socket(receiver_address))??;
+        Arriving::ask(&receiving)?;
         let sending = sender.enter(|| udp_socket(sender_address))??;
         let target = receiving.local_addr().map_err(FlowError::socket("ask for an address"))?;
         sending.connect(&target).map_err(FlowError::socket("connect a UDP socket"))?;
@@ -180,7 +171,6 @@ fn udp_socket(address: std::net::Ipv4Addr) -> Result<Socket, FlowError> {
     for option in [libc::SO_RCVBUFFORCE, libc::SO_SNDBUFFORCE] {
         set(&socket, option, BUFFER as libc::c_int).map_err(FlowError::socket("set a buffer"))?;
     }
-    set(&socket, libc::SO_TIMESTAMPNS, 1).map_err(FlowError::socket("ask for time stamps"))?;
     socket.bind(&any_port(address).into()).map_err(FlowError::socket("bind a UDP socket"))?;
     Ok(socket)
 }
@@ -269,7 +259,7 @@ fn receive(socket: &Socket, ended: &AtomicBool, drain: Duration) -> Result<Recei
     let mut arrivals = Vec::new();
     let (mut reordered, mut highest) = (0, None);
     let mut until = None;
-    let mut buffers = Buffers::new();
+    let mut arriving = Arriving::new();
     loop {
         if until.is_none() && ended.load(Ordering::Relaxed) {
             until = Some(monotonic_now() + drain);
@@ -277,90 +267,10 @@ fn receive(socket: &Socket, ended: &AtomicBool, drain: Duration) -> Result<Recei
         if until.is_some_and(|until| monotonic_now() >= until) {
             return Ok(Received { arrivals, reordered, cpu: thread_cpu() });
         }
-        for arrival in buffers.receive(socket)? {
+        for arrival in arriving.receive(socket)? {
             reordered += u64::from(highest.is_some_and(|highest| arrival.number < highest));
             highest = highest.max(Some(arrival.number));
             arrivals.push(arrival);
         }
-    }
-}
-
-/// Where datagrams and their time stamps are received. Only the first bytes of a datagram are kept.
-struct Buffers {
-    data: [[u8; 16]; BATCH],
-    control: [Control; BATCH],
-}
-
-#[repr(C, align(8))]
-#[derive(Clone, Copy)]
-struct Control([u8; 64]);
-
-impl Buffers {
-    fn new() -> Box<Self> {
-        Box::new(Self { data: [[0; 16]; BATCH], control: [Control([0; 64]); BATCH] })
-    }
-
-    fn receive(&mut self, socket: &Socket) -> Result<Vec<UdpArrival>, FlowError> {
-        let mut vectors: Vec<libc::iovec> = self
-            .data
-            .iter_mut()
-            .map(|data| libc::iovec { iov_base: data.as_mut_ptr().cast(), iov_len: data.len() })
-            .collect();
-        let mut messages: Vec<libc::mmsghdr> = vectors
-            .iter_mut()
-            .zip(&mut self.control)
-            .map(|(vector, control)| {
-                // SAFETY: an all-zero mmsghdr is a valid one.
-                let mut message: libc::mmsghdr = unsafe { mem::zeroed() };
-                message.msg_hdr.msg_iov = vector;
-                message.msg_hdr.msg_iovlen = 1;
-                message.msg_hdr.msg_control = control.0.as_mut_ptr().cast();
-                message.msg_hdr.msg_controllen = control.0.len();
-                message
-            })
-            .collect();
-        // SAFETY: every message points to one vector and one control buffer, all alive here.
-        let count = unsafe {
-            libc::recvmmsg(
-                socket.as_raw_fd(),
-                messages.as_mut_ptr(),
-                messages.len() as u32,
-                libc::MSG_WAITFORONE,
-                std::ptr::null_mut(),
-            )
-        };
-        let Ok(count) = usize::try_from(count) else {
-            return match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::WouldBlock => Ok(Vec::new()),
-                error if error.kind() == io::ErrorKind::Interrupted => Ok(Vec::new()),
-                error => Err(FlowError::socket("receive datagrams")(error)),
-            };
-        };
-        Ok(messages[..count]
-            .iter()
-            .zip(&self.data)
-            .map(|(message, data)| arrival(message, data))
-            .collect())
-    }
-}
-
-fn arrival(message: &libc::mmsghdr, data: &[u8; 16]) -> UdpArrival {
-    let word =
-        |at: usize| data[at..].first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    // SAFETY: the kernel filled in the header and the control buffer it points to, which is aligned for a cmsghdr.
-    let stamp = unsafe {
-        let control = libc::CMSG_FIRSTHDR(&raw const message.msg_hdr);
-        match control.as_ref() {
-            Some(header) if header.cmsg_type == libc::SCM_TIMESTAMPNS => {
-                let stamp = libc::CMSG_DATA(control).cast::<libc::timespec>().read_unaligned();
-                stamp.tv_sec as u64 * 1_000_000_000 + stamp.tv_nsec as u64
-            }
-            _ => 0,
-        }
-    };
-    UdpArrival {
-        number: word(0),
-        sent: HostInstant::from_nanos(word(8)),
-        received_realtime_ns: stamp,
     }
 }
