@@ -138,3 +138,37 @@ fn beside(message: &libc::mmsghdr) -> Beside {
     }
     beside
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use socket2::{Domain, Type};
+
+    use super::*;
+    use crate::flow::any_port;
+
+    #[test]
+    fn datagrams_that_come_together_are_told_apart() {
+        let socket = || Socket::new(Domain::IPV4, Type::DGRAM, None).expect("a socket");
+        let (sending, receiving) = (socket(), socket());
+        receiving.bind(&any_port(Ipv4Addr::LOCALHOST).into()).expect("a port");
+        Arriving::ask(&receiving).expect("options of a socket");
+        sending.connect(&receiving.local_addr().expect("bound")).expect("connected");
+        // The last is shorter.
+        let datagrams: Vec<u8> = (0..4_u64)
+            .flat_map(|number| [number, 1000 + number, 0, 0].map(u64::to_le_bytes).concat())
+            .take(4 * 32 - 8)
+            .collect();
+        setsockopt(&sending, sockopt::UdpGsoSegment, &32).expect("an option");
+        sending.send(&datagrams).expect("sent");
+        let mut arriving = Arriving::new();
+        let mut arrivals = Vec::new();
+        while arrivals.len() < 4 {
+            arrivals.extend(arriving.receive(&receiving).expect("received"));
+        }
+        let told: Vec<_> = arrivals.iter().map(|one| (one.number, one.sent.as_nanos())).collect();
+        assert_eq!(told, [(0, 1000), (1, 1001), (2, 1002), (3, 1003)]);
+        assert!(arrivals.iter().all(|one| one.received_realtime_ns > 0));
+    }
+}
