@@ -305,6 +305,7 @@ static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
 static __always_inline struct sounding_flow *begin(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	__u32 ssthresh = tp->snd_ssthresh;
 	struct cubic_flow *cubic = 0;
 	struct sounding_flow *flow;
 
@@ -320,8 +321,11 @@ static __always_inline struct sounding_flow *begin(struct sock *sk)
 	flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow)
 		return 0;
-	if (cubic)
+	if (cubic) {
 		cubic_begin(sk, cubic);
+		/* BBR has no use for it; of a flow in mid-life it is where slow start ended. */
+		tp->snd_ssthresh = ssthresh;
+	}
 	__builtin_memset(flow, 0, sizeof(*flow));
 	flow->set_cwnd = tp->snd_cwnd;
 	flow->marked = tp->delivered_ce;
