@@ -12,6 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
+use sounding_cc::{Fallback, Listener};
 
 pub use index::{Group, Link, links};
 
@@ -40,11 +41,16 @@ impl Default for Choice {
         Self {
             filter: String::new(),
             thinned: 4,
-            controllers: sounding_cc::names().map(str::to_owned).collect(),
+            controllers: sounding_cc::names().filter(is_somebody).map(str::to_owned).collect(),
             duration: Duration::from_secs(20),
             seeds: 3,
         }
     }
+}
+
+/// Whether a controller is none of the others here: where no modem is heard, who would fall back to CUBIC is CUBIC all along.
+fn is_somebody(name: &&str) -> bool {
+    Listener::by_name(name).is_none_or(|listener| listener.fallback != Fallback::Cubic)
 }
 
 /// The links of a choice, from the folder of shared data.
