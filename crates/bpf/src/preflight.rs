@@ -48,16 +48,19 @@ pub(crate) fn kernel_for(name: &str, fallback: Fallback) -> Result<Kernel, LoadE
     let (found, kernel) = findings(name);
     found.into_iter().try_for_each(|(_, found)| found.map(drop))?;
     let kernel = kernel.expect("nothing is missing, its types neither");
-    if fallback == Fallback::Cubic && !has(&kernel, "cubictcp_cong_avoid", "tcp_cubic") {
-        return Err(LoadError::NoCubic);
+    if fallback == Fallback::Cubic {
+        whereabouts(&kernel, "cubictcp_cong_avoid", "tcp_cubic").ok_or(LoadError::NoCubic)?;
     }
     Ok(kernel)
 }
 
-/// Whether the kernel has a function, or the module that it may be in.
-fn has(kernel: &Kernel, function: &str, module: &str) -> bool {
-    kernel.types().type_by_name::<BtfType<'_>>(function).is_some()
-        || Path::new("/sys/kernel/btf").join(module).exists()
+/// Where the kernel has a function that may be in a module; `None` if it has not.
+fn whereabouts(kernel: &Kernel, function: &str, module: &str) -> Option<String> {
+    if kernel.types().type_by_name::<BtfType<'_>>(function).is_some() {
+        return Some("built in".into());
+    }
+    let is_loaded = Path::new("/sys/kernel/btf").join(module).exists();
+    is_loaded.then(|| format!("module {module}"))
 }
 
 pub(crate) type Finding = Result<String, LoadError>;
@@ -100,13 +103,7 @@ fn version(kernel: &Kernel) -> Finding {
 }
 
 fn bbr(kernel: &Kernel) -> Finding {
-    if kernel.types().type_by_name::<BtfType<'_>>("bbr_main").is_some() {
-        return Ok("built in".into());
-    }
-    if Path::new("/sys/kernel/btf/tcp_bbr").exists() {
-        return Ok("module tcp_bbr".into());
-    }
-    Err(LoadError::NoBbr)
+    whereabouts(kernel, "bbr_main", "tcp_bbr").ok_or(LoadError::NoBbr)
 }
 
 pub(crate) fn privileges() -> Finding {

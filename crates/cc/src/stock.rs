@@ -9,8 +9,6 @@ use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
 
 /// The least window that CUBIC begins with, in segments: as BBR.
 const LEAST_CWND: u64 = 4;
-/// The window of a flow that begins again after a timeout, in segments: RFC 6928's, as the laws have it.
-const RESTART_CWND: u64 = 10;
 /// How fast Linux paces a window, in thousandths of it an RTT (`tcp_pacing_ca_ratio`), and while it is less than half of what slow
 /// start goes to (`tcp_pacing_ss_ratio`).
 const PACING: u32 = 1200;
@@ -36,7 +34,6 @@ pub enum Fallback {
 #[derive(Clone, Debug)]
 pub(crate) struct Stock {
     bbr: Bbr,
-    mss: Bytes,
     instead: Option<Instead>,
 }
 
@@ -45,6 +42,9 @@ pub(crate) struct Stock {
 struct Instead {
     cubic: Cubic,
     drives: bool,
+    /// The least that it takes over with, and what it takes over with after a timeout: RFC 6928's window, as the laws have it.
+    least: Bytes,
+    restart: Bytes,
     rtt: RttEstimator,
     is_timed_out: bool,
 }
@@ -55,14 +55,12 @@ impl Stock {
         let instead = Instead {
             cubic: Cubic::new(start),
             drives: true,
+            least: start.segments(LEAST_CWND),
+            restart: start.initial_cwnd(),
             rtt: RttEstimator::default(),
             is_timed_out: false,
         };
-        Self {
-            bbr: Bbr::new(start),
-            mss: start.mss,
-            instead: (fallback == Fallback::Cubic).then_some(instead),
-        }
+        Self { bbr: Bbr::new(start), instead: (fallback == Fallback::Cubic).then_some(instead) }
     }
 
     /// What BBR measured of the path, payload.
@@ -103,21 +101,17 @@ impl Stock {
                 self.bbr.doubt_rtt_min(now);
             }
         }
-        let holds = self.bbr.rtt_min().map_or(Bytes::ZERO, |rtt| self.bbr.bandwidth() * rtt);
-        let (least, restart) = (self.segments(LEAST_CWND), self.segments(RESTART_CWND));
         let Some(instead) = &mut self.instead else { return };
         if !law_drives && !instead.drives {
+            let rtt = self.bbr.rtt_min().unwrap_or_default();
+            let holds = self.bbr.bandwidth() * rtt;
             // The law's window is for more than a path carries that was found to be narrow.
             let narrow = if cut.is_some() { holds } else { law_cwnd };
-            let timed_out = if instead.is_timed_out { restart } else { law_cwnd };
-            let cwnd = law_cwnd.min(narrow).min(timed_out).max(least);
+            let timed_out = if instead.is_timed_out { instead.restart } else { law_cwnd };
+            let cwnd = law_cwnd.min(narrow).min(timed_out).max(instead.least);
             instead.cubic.go_on(now, cwnd, cwnd.max(holds));
         }
         instead.drives = !law_drives;
-    }
-
-    fn segments(&self, count: u64) -> Bytes {
-        Bytes::new(count * self.mss.count())
     }
 }
 

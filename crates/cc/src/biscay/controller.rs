@@ -3,6 +3,7 @@ use core::time::Duration;
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use super::law::FLOOR_CWND;
 use super::{
     Agreement, Biscay, Bound, Cause, Command, Estimate, Knobs, Path, Snapshot, State, Timeout,
 };
@@ -12,9 +13,6 @@ use crate::{Ack, Controller, Departure, Loss, Start};
 
 /// The kernel's own minimum RTT, which the law goes by, is one of five minutes (Linux `tcp_min_rtt_wlen`).
 const RTT_MIN_LASTS: u64 = 300_000_000_000;
-
-/// The least window there is, in segments.
-const LEAST_CWND: u32 = 2;
 
 /// The law behind the trait, with a stock algorithm as its shadow: the same composition as `biscay.bpf.c`.
 #[derive(Clone, Debug)]
@@ -90,7 +88,8 @@ impl BiscayController {
         }
         self.command = command;
         if !drives {
-            self.command.cwnd = self.segments(self.shadow.cwnd()).max(LEAST_CWND);
+            // The law was told of the stock algorithm as it was before it was left to that.
+            self.command.cwnd = self.segments(self.shadow.cwnd()).max(FLOOR_CWND);
             self.command.pacing = self.shadow.pacing_rate().unwrap_or(command.pacing);
         }
     }

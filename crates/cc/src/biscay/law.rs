@@ -23,7 +23,7 @@ const RESTART_CWND: u32 = 10;
 /// How long a path is believed to be longer than the kernel's minimum remembers, as long as BBR believes its own.
 const LONGER_FOR: Duration = Duration::from_secs(10);
 /// The least window there is, even on a link that carries nothing.
-const FLOOR_CWND: u32 = 2;
+pub(super) const FLOOR_CWND: u32 = 2;
 
 /// One flow under BISCAY's law. Integers only, and step by step the arithmetic of `law.h`.
 #[derive(Clone, Debug)]
