@@ -38,6 +38,8 @@ pub struct Pool {
 
 /// The weight of an ordinary flow.
 pub const WEIGHT: u32 = 256;
+/// All of a link, in what [`Part::fraction`] counts in.
+pub const WHOLE: u64 = 1024;
 /// What an application-limited flow is left beyond what it used, so that it can show that it wants more: an eighth.
 const HEADROOM_SHIFT: u32 = 3;
 
@@ -110,9 +112,12 @@ impl Part {
         Rate::from_bytes_per_sec(equal.max(left))
     }
 
-    /// Whether anybody else wants anything.
-    pub fn is_shared(self) -> bool {
-        self.pool.hungry.saturating_add(self.pool.limited) > u64::from(self.weight)
+    /// Its weight among all who want anything, in so many of [`WHOLE`]: rounded down, so that it is all only if nobody else
+    /// wants anything.
+    pub fn fraction(self) -> u64 {
+        let weight = u64::from(self.weight);
+        let everybody = self.pool.hungry.saturating_add(self.pool.limited).max(weight).max(1);
+        weight * WHOLE / everybody
     }
 }
 

@@ -185,7 +185,7 @@ struct sounding_probe {
 	__u32 rounds;			/* held, or asking */
 	__u32 asked_us;			/* RTT that the answer is compared with */
 	__u32 rival;			/* enum probe_rival */
-	__u32 shared;			/* others want some of the link */
+	__u32 part;			/* of all who want any of the link, SHARE_WHOLE: all */
 	__u32 usual_known;
 	__u32 proven_rounds;
 };

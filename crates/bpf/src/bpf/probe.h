@@ -72,7 +72,7 @@ LAW_INLINE void probe_rescale(struct sounding_probe *st, const struct law_input 
 {
 	__u64 share;
 
-	st->shared = in->pool.hungry + in->pool.limited > in->weight;
+	st->part = share_fraction(&in->pool, in->weight);
 	if (!st->capacity_at_ns)
 		return;
 	share = probe_share(in, st->capacity);
@@ -117,7 +117,7 @@ LAW_INLINE void probe_rate(struct sounding_probe *st, const struct law_input *in
 	}
 	if (full)
 		probe_usual(st, rate);
-	holds = probe_holds(st, sure, mss);
+	holds = probe_holds(st, sure, rate, mss);
 	if (full) {
 		st->state = PROBE_FULL;
 		st->capacity = rate;
@@ -294,7 +294,7 @@ LAW_INLINE void probe_ack(struct sounding_probe *st, const struct law_input *in,
 	st->round_acked += acked;
 	st->round_lost += law_min((__u64)in->lost * mss, PROBE_MOST_CWND);
 	if (seen.over && st->capacity_at_ns) {
-		probe_rivals(st, in, rate);
+		probe_rivals(st, in, rate, mss);
 		/* What is told is no help where much less arrives and the rest is lost. */
 		if (st->state == PROBE_FULL &&
 		    st->round_lost * PROBE_LOSSY > st->round_lost + st->round_acked &&
@@ -367,6 +367,7 @@ LAW_INLINE void probe_init(struct sounding_probe *st, __u64 now, __u32 mss, __u3
 	st->said.reason = SOUNDING_CONNECTED;
 	st->heard_at_ns = now;
 	st->room_us = PROBE_FIRST_ROOM_US;
+	st->part = SHARE_WHOLE;
 	st->cwnd = LAW_RESTART_CWND * law_mss(mss);
 	st->round_ends_at = delivered;
 	if (rtt_us)

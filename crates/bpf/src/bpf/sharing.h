@@ -11,6 +11,8 @@
 
 /* The weight of an ordinary flow: weights are in 1/256 of it. */
 #define SHARE_WEIGHT		256U
+/* All of a link. */
+#define SHARE_WHOLE		1024U
 /* What is given beyond this is this: products with any rate stay below 2^64. */
 #define SHARE_MOST_WEIGHT	(1U << 20)
 /* An application weighs as much as so many flows. */
@@ -98,6 +100,14 @@ LAW_INLINE __u64 share_part(const struct share_pool *pool, __u32 weight, __u64 l
 	__u64 left = share_without(link, pool->claimed);
 
 	return law_max(link * weight / everybody, left * weight / hungry);
+}
+
+/* Its weight among all who want anything, in SHARE_WHOLE; all only if nobody else does. */
+LAW_INLINE __u32 share_fraction(const struct share_pool *pool, __u32 weight)
+{
+	__u64 everybody = law_max(law_max(pool->hungry + pool->limited, weight), 1);
+
+	return (__u64)weight * SHARE_WHOLE / everybody;
 }
 
 /* The weight of a flow that was given @given, one of @flows of its application. */

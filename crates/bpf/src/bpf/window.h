@@ -27,6 +27,7 @@
 #define PROBE_MOST_STEP		64U
 #define PROBE_PACING_PERMILLE	1250U
 #define PROBE_LEAST_CWND	4U
+#define PROBE_FEWEST_CWND	2U
 #define PROBE_MOST_CWND		(1U << 30)
 #define PROBE_LEAST_RTT_US	1000U
 #define PROBE_RIVAL_AFTER_NS	1000000000ULL
@@ -132,9 +133,17 @@ LAW_INLINE void probe_usual(struct sounding_probe *st, __u64 rate)
 					  rate > mean ? rate - mean : mean - rate);
 }
 
+/* The least window: a flow's part of that of a link, bytes. */
+LAW_INLINE __u64 probe_least_cwnd(const struct sounding_probe *st, __u32 mss)
+{
+	__u64 segs = (PROBE_LEAST_CWND * (__u64)st->part + SHARE_WHOLE - 1) / SHARE_WHOLE;
+
+	return law_max(segs, PROBE_FEWEST_CWND) * mss;
+}
+
 LAW_INLINE void probe_set(struct sounding_probe *st, __u64 cwnd, __u32 mss)
 {
-	st->cwnd = law_max(law_min(cwnd, PROBE_MOST_CWND), PROBE_LEAST_CWND * mss);
+	st->cwnd = law_max(law_min(cwnd, PROBE_MOST_CWND), probe_least_cwnd(st, mss));
 }
 
 /* The link has had this rate since so long ago; window.rs says why the window follows. */
@@ -147,10 +156,14 @@ LAW_INLINE void probe_follow(struct sounding_probe *st, __u64 share, __u64 elaps
 	st->pipe = share;
 }
 
-/* What the link holds at a rate of IP. */
-LAW_INLINE __u64 probe_holds(const struct sounding_probe *st, __u64 share, __u32 mss)
+/*
+ * What a link of this rate holds for a flow that may count on so much of it: of
+ * a burst of the link it has its part.
+ */
+LAW_INLINE __u64 probe_holds(const struct sounding_probe *st, __u64 sure, __u64 link, __u32 mss)
 {
-	__u64 payload = law_payload(share, mss), least = st->least_us[0], room;
+	__u64 payload = law_payload(sure, mss), least = st->least_us[0], room;
+	__u64 burst = law_burst(law_payload(link, mss), mss, PROBE_MOST_BURST) * mss;
 
 	room = law_min(probe_variation(st) * PROBE_LEAST_PER_VARIATION, PROBE_LEAST_ROOM_US);
 	room = law_max(room, st->room_us);
@@ -158,7 +171,7 @@ LAW_INLINE __u64 probe_holds(const struct sounding_probe *st, __u64 share, __u32
 	if (st->rival == PROBE_KNOWN)
 		room = law_max(room, law_since((least + st->queue_us) * 9 / 10, least));
 	return (law_payload(st->pipe, mss) * least + payload * room) / 1000000 +
-	       law_burst(payload, mss, PROBE_MOST_BURST) * mss;
+	       burst * sure / law_max(link, 1);
 }
 
 /* What leaves no more than the smallest queue that is one. */
@@ -172,12 +185,14 @@ LAW_INLINE void probe_without_queue(struct sounding_probe *st, const struct prob
 }
 
 /* A flow on the same device that fills the queue, whatever we do. */
-LAW_INLINE void probe_rivals(struct sounding_probe *st, const struct law_input *in, __u64 rate)
+LAW_INLINE void probe_rivals(struct sounding_probe *st, const struct law_input *in, __u64 rate,
+			     __u32 mss)
 {
-	int queues = st->queue_us > st->jitter_us * 4 + PROBE_RIVAL_QUEUE_US;
+	__u64 floors = probe_least_cwnd(st, mss) * 1000000 / law_max(st->capacity_share, 1);
+	int queues = st->queue_us > st->jitter_us * 4 + PROBE_RIVAL_QUEUE_US + floors;
 	int starved = probe_starved(rate, st->capacity_share);
 
-	if (!st->shared || !queues) {
+	if (st->part == SHARE_WHOLE || !queues) {
 		st->rival = PROBE_NO_RIVAL;
 	} else if (st->rival == PROBE_NO_RIVAL) {
 		if (!starved)

@@ -7,7 +7,7 @@ use super::micros;
 use super::path::{self, PathRtt, Seen};
 use super::proven::Proven;
 use super::room::Room;
-use super::window::{self, Window};
+use super::window::{self, Share, Window};
 use crate::sharing::Part;
 
 /// A capacity that was known so long ago says what a probe begins with; one that is older is probed as one that nobody
@@ -138,7 +138,6 @@ pub struct Law {
     window: Window,
     proven: Proven,
     capacity: Option<Capacity>,
-    is_shared: bool,
     heard_at: HostInstant,
     /// What the last acknowledgement that measured it said.
     delivery: Option<u64>,
@@ -164,7 +163,6 @@ impl Law {
             window: Window::new(mss, headers),
             proven: Proven::default(),
             capacity: None,
-            is_shared: false,
             heard_at: now,
             delivery: None,
             carried: 0,
@@ -233,7 +231,7 @@ impl Law {
     }
 
     fn handle_part(&mut self, part: Part) {
-        self.is_shared = part.is_shared();
+        self.window.handle_part(part);
         let Some(capacity) = &mut self.capacity else { return };
         let share = share_of(part, capacity.rate);
         if share != capacity.share {
@@ -260,6 +258,7 @@ impl Law {
         let Some(least) = self.path.least() else { return };
         let share = share_of(part, rate);
         let (sure, elapsed) = (self.proven.limit(share), now - self.heard_at);
+        let counted = Share { sure, link: rate };
         self.window.follow(sure, elapsed, &self.path);
         if self.is_capacity_known(now) {
             self.room.handle_bound(bound, elapsed);
@@ -284,7 +283,7 @@ impl Law {
             }
             (Bound::Capacity, _) => self.state = State::Full,
             (Bound::Served, State::Unheard) => {
-                self.window.begin(sure, &self.path, &self.room, shadow);
+                self.window.begin(counted, &self.path, &self.room, shadow);
                 self.climb(now);
             }
             (Bound::Served, State::Full | State::Away) => self.climb(now),
@@ -294,10 +293,10 @@ impl Law {
             State::Full => {
                 self.capacity = Some(Capacity { rate, share, at: now });
                 self.room.handle_capacity(rate);
-                self.window.fill(sure, &self.path, &self.room);
+                self.window.fill(counted, &self.path, &self.room);
             }
             State::Climbing { .. } | State::Held { .. } => {
-                self.window.at_least(sure, &self.path, &self.room);
+                self.window.at_least(counted, &self.path, &self.room);
             }
             _ => {}
         }
@@ -318,7 +317,7 @@ impl Law {
         if seen.over
             && let Some(Capacity { share, .. }) = self.capacity
         {
-            self.window.handle_rivals(ack.now, share, measured, &self.path, self.is_shared);
+            self.window.handle_rivals(ack.now, share, measured, &self.path);
             self.handle_losses(share);
         }
         if seen.over {

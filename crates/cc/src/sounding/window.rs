@@ -7,14 +7,16 @@ use super::micros;
 use super::path::{self, PathRtt};
 use super::room::Room;
 use crate::part::burst;
+use crate::sharing::{Part, WHOLE};
 
 /// At most all of what is acknowledged, in 64ths, as slow start grows.
 pub(super) const MOST_STEP: u64 = 64;
 /// The window is to be used up within an RTT, whatever the pacing's steps.
 const PACING_PERMILLE: u64 = 1250;
-/// As BBR's.
+/// The least window of all flows of a link together; BBR's for one. Each has its part of it, and two at least: on a link that
+/// nearly stops, four for each would make the queue longer by every flow that shares it.
 const LEAST_SEGMENTS: u64 = 4;
-/// What the stock algorithm takes over with at least, and what a flow begins with (RFC 6928: IW10).
+/// The least of any flow, so that delayed acknowledgements are sent at once; and what a flow begins with (RFC 6928: IW10).
 const FEWEST: u64 = 2;
 const INITIAL: u64 = 10;
 /// 1 GB: more than any path of this kind holds. Keeps the products below under 2^64, as the next three do.
@@ -41,6 +43,8 @@ pub(super) struct Window {
     cwnd: u64,
     mss: u64,
     headers: u64,
+    /// Of all who want anything of the link, in so many of [`WHOLE`].
+    part: u64,
     /// Mean of the rates that were told over about the last RTT, IP; zero where none was.
     pipe: u64,
     /// Cap while restarting after a timeout.
@@ -56,6 +60,15 @@ enum Rival {
     Known,
 }
 
+/// What a flow has of its link, IP, bytes/s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    /// What of its part may be counted on.
+    pub(super) sure: u64,
+    /// What all flows have.
+    pub(super) link: u64,
+}
+
 /// Whether so much arrives that less than three quarters of `share` do.
 pub(super) fn is_starved(rate: u64, share: u64) -> bool {
     rate * 4 < share * 3
@@ -64,11 +77,21 @@ pub(super) fn is_starved(rate: u64, share: u64) -> bool {
 impl Window {
     pub(super) fn new(mss: Bytes, headers: Bytes) -> Self {
         let (mss, headers) = (mss.count().clamp(1, MOST_MSS), headers.count().min(MOST_MSS));
-        Self { cwnd: INITIAL * mss, mss, headers, pipe: 0, ramp: None, rival: Rival::None }
+        Self { cwnd: INITIAL * mss, mss, headers, part: WHOLE, pipe: 0, ramp: None, rival: Rival::None }
     }
 
     fn set(&mut self, cwnd: u64) {
-        self.cwnd = cwnd.min(MOST_CWND).max(LEAST_SEGMENTS * self.mss);
+        self.cwnd = cwnd.min(MOST_CWND).max(self.least());
+    }
+
+    /// The least window.
+    fn least(&self) -> u64 {
+        (LEAST_SEGMENTS * self.part).div_ceil(WHOLE).max(FEWEST) * self.mss
+    }
+
+    /// Others came, or left.
+    pub(super) fn handle_part(&mut self, part: Part) {
+        self.part = part.fraction();
     }
 
     /// The link has had this rate since so long ago.
@@ -94,32 +117,35 @@ impl Window {
         share * self.mss / (self.mss + self.headers)
     }
 
-    /// What the link holds at a rate of IP.
-    fn held(&self, share: u64, path: &PathRtt, room: &Room) -> u64 {
+    /// What the link holds for this flow.
+    ///
+    /// Of a burst of the link it has its part: a burst for each flow would make the queue longer by every flow that shares it.
+    fn held(&self, share: Share, path: &PathRtt, room: &Room) -> u64 {
         let Some(least) = path.least() else { return self.cwnd };
-        let payload = self.payload(share);
+        let payload = self.payload(share.sure);
         let mut room = room.span();
         if self.rival == Rival::Known {
             // As long as the rival makes the RTT. A tenth less, so that queues of ours alone do not keep each other up.
             room = room.max(((least + path.queue()) * 9 / 10).saturating_sub(least));
         }
-        let burst = burst(Rate::from_bytes_per_sec(payload), Bytes::new(self.mss));
-        (self.payload(self.pipe) * least + payload * room) / 1_000_000 + burst.count()
+        let burst = burst(Rate::from_bytes_per_sec(self.payload(share.link)), Bytes::new(self.mss));
+        (self.payload(self.pipe) * least + payload * room) / 1_000_000
+            + burst.count() * share.sure / share.link.max(1)
     }
 
     /// The link is full at this rate.
-    pub(super) fn fill(&mut self, share: u64, path: &PathRtt, room: &Room) {
+    pub(super) fn fill(&mut self, share: Share, path: &PathRtt, room: &Room) {
         self.set(self.held(share, path, room));
     }
 
     /// The link carries this at least.
-    pub(super) fn at_least(&mut self, share: u64, path: &PathRtt, room: &Room) {
+    pub(super) fn at_least(&mut self, share: Share, path: &PathRtt, room: &Room) {
         self.set(self.cwnd.max(self.held(share, path, room)));
     }
 
     /// The first that is heard is a floor: go on where the stock algorithm is, but with no more than twice of what is
     /// granted.
-    pub(super) fn begin(&mut self, share: u64, path: &PathRtt, room: &Room, shadow: u64) {
+    pub(super) fn begin(&mut self, share: Share, path: &PathRtt, room: &Room, shadow: u64) {
         let held = self.held(share, path, room);
         self.set(held.max(shadow.min(held * 2)).max(INITIAL * self.mss));
     }
@@ -173,12 +199,13 @@ impl Window {
         share: u64,
         rate: Option<u64>,
         path: &PathRtt,
-        shared: bool,
     ) {
-        let queues = path.queue() > path.jitter() * 4 + RIVAL_QUEUE_US;
+        // Flows with their least windows alone make a queue of this on a link that is slow.
+        let floors = self.least() * 1_000_000 / share.max(1);
+        let queues = path.queue() > path.jitter() * 4 + RIVAL_QUEUE_US + floors;
         let starved = rate.is_some_and(|rate| is_starved(rate, share));
         self.rival = match self.rival {
-            _ if !shared || !queues => Rival::None,
+            _ if self.part == WHOLE || !queues => Rival::None,
             Rival::None if starved => Rival::Suspected { since: now },
             Rival::Suspected { since } if starved && now - since >= RIVAL_AFTER => Rival::Known,
             Rival::Suspected { .. } if !starved => Rival::None,
