@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_cc::oracle::Oracle;
+use sounding_cc::oracle::{Oracle, Present};
 use sounding_cc::{Controller, Listener, Start};
 use sounding_kpi::Direction;
 use sounding_link::Bound;
@@ -82,8 +82,10 @@ impl Passage {
     }
 }
 
-/// What nobody but the oracle is told.
+/// Who knows what a link will carry.
 pub(super) const ORACLE: &str = "oracle";
+/// Who knows what it carries now.
+pub(super) const PRESENT: &str = "present";
 
 /// Sends flows over a link.
 pub(super) fn run(link: &RadioLink, course: &Course, entrants: &[Entrant<'_>]) -> Passage {
@@ -140,7 +142,10 @@ fn send<N: Network<Segment>>(
         let make: MakeController = match (Listener::by_name(name), sounding_cc::by_name(name)) {
             (Some(listener), _) => Box::new(move |start| listener.make(start, every)),
             (None, Some(make)) => Box::new(make),
-            (None, None) => Box::new(oracle(Arc::clone(&offered), flows, lead)),
+            (None, None) => {
+                let knows = Knows { offered: Arc::clone(&offered), flows, lead };
+                Box::new(knows.make(name == PRESENT))
+            }
         };
         let begins = HostInstant::default() + HEAD_START + entrant.begins;
         world.add_flow(Flow::bulk(port, make).begins(begins));
@@ -152,21 +157,32 @@ fn send<N: Network<Segment>>(
     passage
 }
 
-fn oracle(
+/// What the link carries, for who is told the truth.
+struct Knows {
     offered: Arc<Schedule>,
+    /// Of how many flows each has an equal part.
     flows: u64,
+    /// From leaving the sender to being carried by the link.
     lead: Duration,
-) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static {
-    move |start| {
-        let (mss, all) = (start.mss.count(), start.mss.count() + start.headers.count());
-        Box::new(Oracle::new(start, lead, move |until| {
-            let carried = offered.capacity(Duration::ZERO, until - HostInstant::default());
-            Bytes::new(carried.count() * mss / all / flows)
-        }))
+}
+
+impl Knows {
+    fn make(self, present: bool) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static {
+        move |start| {
+            let (mss, all) = (start.mss.count(), start.mss.count() + start.headers.count());
+            let by = move |until: HostInstant| {
+                let carried = self.offered.capacity(Duration::ZERO, until - HostInstant::default());
+                Bytes::new(carried.count() * mss / all / self.flows)
+            };
+            match present {
+                true => Box::new(Present::new(start, self.lead, by)),
+                false => Box::new(Oracle::new(start, self.lead, by)),
+            }
+        }
     }
 }
 
 /// Whether somebody of this name can be sent.
 pub(super) fn is_known(name: &str) -> bool {
-    name == ORACLE || sounding_cc::by_name(name).is_some()
+    [ORACLE, PRESENT].contains(&name) || sounding_cc::by_name(name).is_some()
 }

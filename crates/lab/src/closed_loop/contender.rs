@@ -4,14 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_cc::oracle::Oracle;
+use sounding_cc::oracle::{Oracle, Present};
 use sounding_cc::{Controller, Make, Start};
 use sounding_link::Bound;
 use sounding_sim::Port;
 use sounding_sim::world::Listening;
 use sounding_units::{Bytes, HostInstant};
-
-use super::present::Present;
 
 /// Who sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +73,9 @@ impl Contender {
         };
         move |start| match named {
             Some(make) => make(start),
-            None if self == Self::Present => Box::new(Present::new(start, knows)),
+            None if self == Self::Present => {
+                Box::new(Present::new(start, knows.lead, move |until| knows.by(until)))
+            }
             None => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
         }
     }

@@ -8,7 +8,6 @@
 mod aim;
 mod contender;
 mod late;
-mod present;
 mod run;
 mod scenario;
 
