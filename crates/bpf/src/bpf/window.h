@@ -12,8 +12,8 @@
 /* room.rs */
 #define PROBE_FIRST_ROOM_US	8000U
 #define PROBE_MOST_ROOM_US	40000U
-#define PROBE_LEAST_ROOM_US	10000U
-#define PROBE_LEAST_PER_VARIATION 50U
+#define PROBE_LEAST_ROOM_US	13000U
+#define PROBE_LEAST_PER_VARIATION 200U
 #define PROBE_LESS_PERMILLE	12U
 #define PROBE_MORE_PERMILLE	10U
 #define PROBE_MORE_PER_VARIATION 5U
@@ -160,11 +160,16 @@ LAW_INLINE void probe_follow(struct sounding_probe *st, __u64 share, __u64 elaps
  * What a link of this rate holds for a flow that may count on so much of it: of
  * a burst of the link it has its part.
  */
-LAW_INLINE __u64 probe_holds(const struct sounding_probe *st, __u64 sure, __u64 link, __u32 mss)
+LAW_PART __u64 probe_holds(const struct sounding_probe *st, __u64 sure, __u64 link, __u32 mss)
 {
-	__u64 payload = law_payload(sure, mss), least = st->least_us[0], room;
-	__u64 burst = law_burst(law_payload(link, mss), mss, PROBE_MOST_BURST) * mss;
+	__u64 payload, least, room, burst;
 
+	if (!st)
+		return 0;
+	mss = law_mss(mss);
+	payload = law_payload(sure, mss);
+	least = st->least_us[0];
+	burst = law_burst(law_payload(link, mss), mss, PROBE_MOST_BURST) * mss;
 	room = law_min(probe_variation(st) * PROBE_LEAST_PER_VARIATION, PROBE_LEAST_ROOM_US);
 	room = law_max(room, st->room_us);
 	/* As long as a rival makes the RTT, less a tenth. */

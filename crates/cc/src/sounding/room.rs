@@ -12,9 +12,9 @@ const MOST_US: u64 = 40_000;
 /// link gets in addition between two estimates it carries only for who has something waiting there, whatever was left waiting
 /// before. Chosen with [`LEAST_PER_VARIATION`], [`MORE_PER_VARIATION`] and how far back estimates look, on the cells of seeds 11
 /// to 40 and on recorded links.
-const LEAST_US: u64 = 10_000;
+const LEAST_US: u64 = 13_000;
 /// See [`LEAST_US`].
-const LEAST_PER_VARIATION: u64 = 50;
+const LEAST_PER_VARIATION: u64 = 200;
 /// Room goes by so much of the time in which a backlog never ended, and comes by so much of the time in which it did, in
 /// thousandths: a link is full two fifths of the time at least.
 const LESS_PERMILLE: u64 = 12;
@@ -74,6 +74,11 @@ impl Room {
                 (blend(mean, rate), blend(deviation, rate.abs_diff(mean)))
             }
         });
+    }
+
+    /// What the radio had of late in the mean, bytes/s.
+    pub(super) fn usual(&self) -> Option<u64> {
+        self.usual.map(|(mean, _)| mean)
     }
 
     /// Another cell: nothing is known of it.

@@ -173,6 +173,7 @@ fn a_link_that_changes_is_followed_at_its_rate_and_not_by_a_burst_or_a_pause() {
         let to = settled(&mut drive, after);
         let moved = way.map(|cwnd| cwnd.abs_diff(from) * 100 / to.abs_diff(from));
         assert!(moved.is_sorted(), "{from} {way:?} {to}");
-        assert!(moved[0] < 60 && moved[3] > 60, "{from} {way:?} {to}");
+        // A link that varies has more room than one that has settled, so the way down is not over yet.
+        assert!(moved[0] < 60 && moved[3] > 50, "{from} {way:?} {to}");
     }
 }

@@ -169,30 +169,30 @@ fn sounding() {
     ];
     insta::assert_snapshot!(table(named("sounding"), &scenes), @r"
       ms  cwnd  Mbit/s  queue  state
-     100    49   17.92     10  full                  connects, is told 12 Mbit/s
-     200    47   17.27      8  full
-     300    46   16.84      7  full
-     400    45   16.41      6  full
-     500    43   15.99      1  full                  the path doubles, unseen
-     600    43   15.76      2  full
-     700    42   15.62      2  full
-     800    42   15.51      2  full
-     900    51   19.06      1  probing               12 is but a floor
-    1000   140   51.89     51  probing
-    1100   340  125.95    261  probing
-    1200   264   98.04    185  probing, held
-    1300    97   36.09     16  full                  is told 24
-    1400   100   37.07     21  full
-    1500   100   37.11     21  full
-    1600   100   37.11     21  full
-    1775   207   76.87    133  probing, held         24 is but a floor
-    1950   198   73.54    119  probing, held
-    2125   148   54.99     69  asking
-    2300   166   17.20     47  elsewhere
-    2350   166   22.94     31  elsewhere             hears nothing more
-    2400   166   22.94     23  unheard
-    2450   166   22.94     13  unheard
-    2500   166   22.94      5  unheard
+     100    55   19.91     16  full                  connects, is told 12 Mbit/s
+     200    55   19.91     16  full
+     300    55   19.91     16  full
+     400    53   19.33     14  full
+     500    49   18.31      0  full                  the path doubles, unseen
+     600    47   17.44      0  full
+     700    45   16.85      0  full
+     800    44   16.41      2  full
+     900    52   19.62      0  probing               12 is but a floor
+    1000   132   49.02     46  probing
+    1100   332  123.08    253  probing
+    1200   264   98.01    185  probing, held
+    1300   104   38.57     24  full                  is told 24
+    1400   106   39.29     27  full
+    1500   106   39.33     27  full
+    1600   106   39.33     27  full
+    1775   206   76.36    127  probing, held         24 is but a floor
+    1950   191   70.94    112  probing, held
+    2125   166   22.94     51  elsewhere
+    2300   166   22.94     19  elsewhere
+    2350   166   22.94      9  elsewhere             hears nothing more
+    2400   166   22.94      1  unheard
+    2450   166   22.94      0  unheard
+    2500   166   22.94      1  unheard
     ");
 }
 
