@@ -33,6 +33,7 @@ enum probe_word {
 };
 
 #define PROBE_KNOWN_FOR_NS	1000000000ULL
+#define PROBE_GREAT_QUEUES	2U
 #define PROBE_SUSPECT_ROUNDS	2U
 #define PROBE_ASK_ROUNDS	2U
 #define PROBE_BACK_AFTER_RTTS	2U
@@ -192,18 +193,42 @@ LAW_INLINE void probe_ask(struct sounding_probe *st, __u32 mss)
 	probe_set(st, cwnd * 3 / 4, mss);
 }
 
+/* What arrives at this rate of payload on a path of this RTT. */
+LAW_INLINE void probe_keep(struct sounding_probe *st, __u64 rate, __u32 rtt_us, __u32 mss)
+{
+	probe_set(st, law_max(rate * rtt_us / 1000000, LAW_RESTART_CWND * mss), mss);
+}
+
+/*
+ * Whether much less arrives, with a great queue, than this flow's part of what
+ * the radio had a moment ago.
+ */
+LAW_INLINE int probe_narrower(const struct sounding_probe *st, __u64 now,
+			      const struct probe_seen *seen)
+{
+	return seen->known && seen->queue_us >= PROBE_QUEUE_US * PROBE_GREAT_QUEUES &&
+	       st->usual_known && probe_capacity_known(st, now) &&
+	       probe_starved(st->said.delivery_bytes_per_sec,
+			     st->usual_rate * st->part / SHARE_WHOLE);
+}
+
 /* A queue gets shorter by a smaller window, a path does not. */
-LAW_INLINE void probe_answer(struct sounding_probe *st, __u64 now, struct law_output *out)
+LAW_INLINE void probe_answer(struct sounding_probe *st, __u64 now, __u32 mss,
+			     struct law_output *out)
 {
 	__u64 found = st->last_us;
 
 	if (found * 10 <= (__u64)st->asked_us * 9) {
 		st->state = PROBE_ELSEWHERE;
 		st->backlog_since_ns = 0;
+		if (st->carried)
+			probe_keep(st, st->carried, found, mss);
 		out->cuts = 1;
 		out->cut = st->cwnd * 1000000ULL / law_max(found, PROBE_LEAST_RTT_US);
 		return;
 	}
+	if (st->rounds < PROBE_ASK_ROUNDS)
+		return;
 	probe_forget_least(st, now, found);
 	st->state = PROBE_CLIMBING;
 	st->step = probe_first_step(st);
@@ -221,7 +246,7 @@ LAW_INLINE void probe_look_for_more(struct sounding_probe *st, __u64 now, __u32 
 
 	if (!st->carried || arrives * 8 <= st->carried * PROBE_WIDER_EIGHTHS)
 		return;
-	probe_set(st, law_max(arrives * st->least_us[0] / 1000000, LAW_RESTART_CWND * mss), mss);
+	probe_keep(st, arrives, st->least_us[0], mss);
 	probe_climb(st, now);
 }
 
@@ -258,7 +283,8 @@ LAW_PART int probe_round(struct sounding_probe *st, const struct law_input *in,
 		if (!stops) {
 			st->state = PROBE_CLIMBING;
 			st->step = probe_first_step(st);
-		} else if (st->rounds + 1 >= PROBE_SUSPECT_ROUNDS && used) {
+		} else if (used && (st->rounds + 1 >= PROBE_SUSPECT_ROUNDS ||
+				    probe_narrower(st, in->now_ns, seen))) {
 			probe_ask(st, mss);
 			st->state = PROBE_ASKING;
 			st->rounds = 0;
@@ -268,8 +294,8 @@ LAW_PART int probe_round(struct sounding_probe *st, const struct law_input *in,
 			probe_hold(st, law_min(st->rounds + 1, PROBE_SUSPECT_ROUNDS));
 		}
 	} else if (st->state == PROBE_ASKING) {
-		if (++st->rounds >= PROBE_ASK_ROUNDS)
-			probe_answer(st, in->now_ns, out);
+		st->rounds++;
+		probe_answer(st, in->now_ns, mss, out);
 	} else if (st->state == PROBE_ELSEWHERE && !stops && !(in->flags & LAW_LIMITED)) {
 		probe_look_for_more(st, in->now_ns, mss);
 	}

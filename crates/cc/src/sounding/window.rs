@@ -77,7 +77,15 @@ pub(super) fn is_starved(rate: u64, share: u64) -> bool {
 impl Window {
     pub(super) fn new(mss: Bytes, headers: Bytes) -> Self {
         let (mss, headers) = (mss.count().clamp(1, MOST_MSS), headers.count().min(MOST_MSS));
-        Self { cwnd: INITIAL * mss, mss, headers, part: WHOLE, pipe: 0, ramp: None, rival: Rival::None }
+        Self {
+            cwnd: INITIAL * mss,
+            mss,
+            headers,
+            part: WHOLE,
+            pipe: 0,
+            ramp: None,
+            rival: Rival::None,
+        }
     }
 
     fn set(&mut self, cwnd: u64) {
@@ -87,6 +95,11 @@ impl Window {
     /// The least window.
     fn least(&self) -> u64 {
         (LEAST_SEGMENTS * self.part).div_ceil(WHOLE).max(FEWEST) * self.mss
+    }
+
+    /// This flow's of a rate of all, limited by nobody.
+    pub(super) fn part_of(&self, rate: u64) -> u64 {
+        rate * self.part / WHOLE
     }
 
     /// Others came, or left.
@@ -150,10 +163,9 @@ impl Window {
         self.set(held.max(shadow.min(held * 2)).max(INITIAL * self.mss));
     }
 
-    /// What arrives at this rate of payload, without a queue.
-    pub(super) fn hold(&mut self, rate: u64, path: &PathRtt) {
-        let least = path.least().unwrap_or_default();
-        self.set((rate * least / 1_000_000).max(INITIAL * self.mss));
+    /// What arrives at this rate of payload on a path of this RTT.
+    pub(super) fn hold(&mut self, rate: u64, rtt: u64) {
+        self.set((rate * rtt / 1_000_000).max(INITIAL * self.mss));
     }
 
     /// More, for what was acknowledged.

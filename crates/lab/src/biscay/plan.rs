@@ -15,7 +15,7 @@ use super::{Setting, Told};
 pub struct Plan {
     /// For people.
     pub about: String,
-    /// Who sends: controllers, or the oracle.
+    /// Who sends: controllers, or who is told the truth.
     #[serde(deserialize_with = "known")]
     pub controllers: Vec<String>,
     /// So many of each at once, one number after the other.
@@ -39,10 +39,17 @@ pub struct Plan {
     /// A wire behind the radio, and what it carries when.
     #[serde(default)]
     pub wire: Option<String>,
+    /// Over so many cells, which differ in what chance does there.
+    #[serde(default = "one_seed")]
+    pub seeds: u64,
 }
 
 fn one() -> Vec<usize> {
     vec![1]
+}
+
+const fn one_seed() -> u64 {
+    1
 }
 
 fn known<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {

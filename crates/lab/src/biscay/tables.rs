@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::course::{ORACLE, PRESENT};
 use super::item::{Expected, Gains};
 use super::links::Scenario;
 use super::{Crossing, Figures, Plan};
@@ -14,8 +15,8 @@ pub(super) fn columns<const N: usize>(names: [&str; N]) -> Vec<String> {
     names.map(str::to_owned).to_vec()
 }
 
-fn mean<'a>(figures: impl Iterator<Item = &'a Figures>, of: impl Fn(&Figures) -> f64) -> f64 {
-    let values: Vec<f64> = figures.map(of).collect();
+fn mean<'a, T: 'a>(ones: impl Iterator<Item = &'a T>, of: impl Fn(&T) -> f64) -> f64 {
+    let values: Vec<f64> = ones.map(of).collect();
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
@@ -82,7 +83,8 @@ pub(super) fn gains(
     expected: &Expected,
     misses: &mut Vec<String>,
 ) -> Rows {
-    let others = plan.controllers.iter().filter(|name| *name != "biscay" && *name != "oracle");
+    let told = ["biscay", ORACLE, PRESENT];
+    let others = plan.controllers.iter().filter(|name| !told.contains(&name.as_str()));
     let rows = others.map(|name| {
         let biscay = Gains::of(figures, "biscay", name);
         let ours = match name.as_str() {
@@ -196,23 +198,51 @@ pub(super) fn fairness(figures: &[Figures], plan: &Plan) -> Rows {
     (columns(["over the run", "500 ms, mean", "500 ms, lowest tenth"]), rows.collect())
 }
 
+/// Over several cells the median and, in brackets, the worst.
 pub(super) fn wire(crossings: &[Crossing]) -> Rows {
-    let rows = crossings.iter().map(|one| {
-        let ms = |value: Option<f64>| match value {
-            Some(ms) => format!("{ms:.0}"),
-            None => "never".into(),
-        };
+    let of_one = |a: &Crossing, b: &Crossing| {
+        a.controller == b.controller
+            && a.cell.is_some() == b.cell.is_some()
+            && a.wire_mbit_per_sec == b.wire_mbit_per_sec
+    };
+    let mut rows: Vec<(String, Vec<&Crossing>)> = Vec::new();
+    for one in crossings {
+        match rows.iter_mut().find(|(_, ones)| of_one(ones[0], one)) {
+            Some((_, ones)) => ones.push(one),
+            None => {
+                let over = if one.cell.is_some() { "cell" } else { "given link" };
+                let wire = one.wire_mbit_per_sec;
+                rows.push((format!("{} {wire:.0} Mbit/s, {over}", one.controller), vec![one]));
+            }
+        }
+    }
+    let rows = rows.into_iter().map(|(name, ones)| {
+        let found = ones.iter().any(|one| one.found_ms.is_some());
         let cells = vec![
-            ms(one.found_ms),
-            one.found_ms.map_or_else(|| "-".into(), |_| ms(one.back_ms)),
-            one.changes.to_string(),
-            format!("{:.0}", one.used * 100.0),
-            format!("{:.0}", one.queueing_p95_ms),
+            spread(&ones, |one| one.found_ms),
+            if found { spread(&ones, |one| one.back_ms) } else { "-".into() },
+            spread(&ones, |one| Some(one.changes as f64)),
+            format!("{:.0}", mean(ones.iter().copied(), |one| one.used * 100.0)),
+            spread(&ones, |one| Some(one.queueing_p95_ms)),
         ];
-        let over = if one.cell { "cell" } else { "given link" };
-        (format!("{} {:.0} Mbit/s, {over}", one.controller, one.wire_mbit_per_sec), cells)
+        (name, cells)
     });
     (columns(["found ms", "back ms", "changes", "used %", "p95 ms"]), rows.collect())
+}
+
+/// The median and the worst; what never came is the worst of all.
+fn spread(ones: &[&Crossing], value: impl Fn(&Crossing) -> Option<f64>) -> String {
+    let mut values: Vec<f64> = ones.iter().map(|one| value(one).unwrap_or(f64::INFINITY)).collect();
+    values.sort_by(f64::total_cmp);
+    let shown = |value: f64| match value {
+        value if value.is_finite() => format!("{value:.0}"),
+        _ => "never".into(),
+    };
+    match values[..] {
+        [one] => shown(one),
+        [.., worst] => format!("{} ({})", shown(values[values.len() / 2]), shown(worst)),
+        [] => String::new(),
+    }
 }
 
 #[cfg(test)]
