@@ -105,8 +105,10 @@ impl Stock {
         if !law_drives && !instead.drives {
             let rtt = self.bbr.rtt_min().unwrap_or_default();
             let holds = self.bbr.bandwidth() * rtt;
+            // The law's window may be for more than a path carries that was found to be narrow.
+            let narrow = if cut.is_some() { holds + holds } else { law_cwnd };
             let timed_out = if instead.is_timed_out { instead.restart } else { law_cwnd };
-            let cwnd = law_cwnd.min(timed_out).max(instead.least);
+            let cwnd = law_cwnd.min(narrow).min(timed_out).max(instead.least);
             instead.cubic.go_on(now, cwnd, cwnd.max(holds));
         }
         instead.drives = !law_drives;

@@ -94,6 +94,9 @@ static __always_inline __u32 cubic_take_over(struct sock *sk, struct cubic_flow 
 	__u64 holds = law_min(rate, LAW_MAX_RATE) * law_min(in->rtt_min_us, LAW_MAX_RTT_US) /
 		      1000000 / law_mss(in->mss);
 
+	/* The law's may be for more than a path carries that was found to be narrow. */
+	if (out->cuts)
+		cwnd = law_min(cwnd, holds * 2);
 	if (BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) == TCP_CA_Loss)
 		cwnd = law_min(cwnd, LAW_RESTART_CWND);
 	cwnd = law_max(law_min(cwnd, LAW_MAX_SEGS), LAW_STOCK_CWND);

@@ -47,8 +47,9 @@ LAW_PART __u64 law_segments(__u64 share, __u64 whole, __u64 span_us, __u32 mss, 
 }
 
 /*
- * Our window: what goes into one RTT and the allowance. Three quarters of it
- * while asking whether a queue or the path makes the RTT.
+ * Our window: what goes into one RTT and the allowance, and its part of the least
+ * window of a link. Three quarters of it while asking whether a queue or the
+ * path makes the RTT.
  */
 LAW_INLINE __u32 law_window(const volatile struct sounding_knobs *k, __u64 share,
 			    __u64 whole, __u32 rtt_us, __u32 mss, int asking)
@@ -56,11 +57,13 @@ LAW_INLINE __u32 law_window(const volatile struct sounding_knobs *k, __u64 share
 	__u64 span_us = law_min(rtt_us, LAW_MAX_RTT_US) +
 			law_min(k->allowance_us, LAW_MAX_RTT_US);
 	__u64 cap = law_max(law_min(k->max_cwnd, LAW_MAX_SEGS), LAW_FLOOR_CWND);
+	__u64 least = law_min(k->min_cwnd, LAW_MAX_SEGS), segs;
 
 	if (!share)
 		return LAW_FLOOR_CWND;
-	return law_min(law_max(law_segments(share, whole, span_us, mss, asking ? 3 : 4),
-			       k->min_cwnd), cap);
+	segs = law_segments(share, whole, span_us, mss, asking ? 3 : 4);
+	least = law_max((least * share + whole - 1) / whole, LAW_FLOOR_CWND);
+	return law_min(law_max(segs, least), cap);
 }
 
 /*

@@ -308,7 +308,8 @@ impl Biscay {
 
 /// Our window in segments: what the share carries in one RTT and the allowance, and its part of three bursts of what TCP hands
 /// down at once at the rate of the whole link, a millisecond's worth each (Linux `sk_pacing_shift`; BBR budgets the same
-/// three). Three bursts for each flow would make the queue longer by every flow that shares the link.
+/// three). Three bursts for each flow would make the queue longer by every flow that shares the link, and so would the least window,
+/// of which it has its part too.
 ///
 /// Three quarters of it while `asking`.
 fn window(knobs: &Knobs, share: Share, rtt_min_us: u64, mss: u64, asking: bool) -> u32 {
@@ -323,6 +324,7 @@ fn window(knobs: &Knobs, share: Share, rtt_min_us: u64, mss: u64, asking: bool) 
     let segs = (share.link * span_us / 1_000_000 + bursts).div_ceil(packet);
     let cap = u64::from(knobs.max_cwnd).min(MAX_SEGS).max(u64::from(FLOOR_CWND));
     let segs = segs * if asking { 3 } else { 4 } / 4;
+    let least = (u64::from(knobs.min_cwnd).min(MAX_SEGS) * share.link).div_ceil(share.whole);
     // The cap is at most 2^20.
-    segs.max(u64::from(knobs.min_cwnd)).min(cap) as u32
+    segs.max(least).max(u64::from(FLOOR_CWND)).min(cap) as u32
 }

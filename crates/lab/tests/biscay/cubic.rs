@@ -22,7 +22,7 @@ fn watch_cubic(running: &RunningTcp) {
     secs(1);
     let begin = info();
     println!("a second later: RTT {:?}, {} segments", begin.rtt, begin.cwnd);
-    // It begins with what the wire holds, 35 segments, and not with what the radio would.
+    // It begins with twice what the wire holds, 70 segments, at most, and not with what the radio would.
     assert!(begin.cwnd < 120, "{}", begin.cwnd);
     secs(5);
     let later = info();
