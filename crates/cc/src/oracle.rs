@@ -11,104 +11,95 @@ use crate::{Ack, Controller, Departure, Loss, Start};
 /// How often the truth is asked again: delivery opportunities are counted in milliseconds.
 const STEP: Duration = Duration::from_millis(1);
 
-/// Sends what its share of the link can carry just as it arrives there, and so uses all of it and never queues.
-///
-/// `capacity` says how many bytes of payload this flow may have had carried from the beginning of time until a moment.
-/// It is asked for the moment at which a packet that leaves now would be carried.
-pub struct Oracle<F> {
-    capacity: F,
-    /// From leaving the sender to being carried by the link.
-    lead: Duration,
-    mss: Bytes,
-    /// Of `capacity`, what was used or let pass.
-    used: Bytes,
+/// A sender that is told the truth, and needs no acknowledgement to know what may leave.
+#[derive(Debug)]
+pub struct Told<S> {
+    sight: S,
     in_flight: Bytes,
     allowed: Bytes,
     now: HostInstant,
 }
 
-impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
-    /// A flow whose packets are carried `lead` after they leave, if they find no queue.
-    pub fn new(start: &Start, lead: Duration, capacity: F) -> Self {
-        let used = capacity(start.now + lead);
-        Self {
-            capacity,
-            lead,
-            mss: start.mss,
-            used,
-            in_flight: Bytes::ZERO,
-            allowed: Bytes::ZERO,
-            now: start.now,
-        }
-    }
-
-    /// What nobody used while the clock went on is gone, but for one packet.
-    fn look(&mut self, now: HostInstant) {
-        let passed = (self.capacity)(self.now + self.lead);
-        self.now = now;
-        self.used = self.used.max(passed.saturating_sub(self.mss));
-        self.allowed = (self.capacity)(now + self.lead).saturating_sub(self.used);
-    }
-}
-
-impl<F> fmt::Debug for Oracle<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Oracle").field("lead", &self.lead).finish_non_exhaustive()
-    }
-}
-
-impl<F: Fn(HostInstant) -> Bytes + Send> Controller for Oracle<F> {
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-        self.in_flight = sent.in_flight;
-        self.used += size;
-        self.allowed = self.allowed - size;
-    }
-
-    fn handle_ack(&mut self, ack: &Ack) {
-        self.in_flight = ack.in_flight;
-        self.look(ack.now);
-    }
-
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.in_flight = loss.in_flight;
-    }
-
-    fn handle_timeout(&mut self, _now: HostInstant) {
-        self.in_flight = Bytes::ZERO;
-    }
-
-    fn handle_time(&mut self, now: HostInstant) {
-        self.look(now);
-    }
-
-    fn wakeup(&self) -> Option<HostInstant> {
-        Some(self.now + STEP)
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.in_flight + self.allowed
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        None
-    }
-
-    fn state(&self) -> &'static str {
-        "oracle"
-    }
-}
-
-/// What a link carries now is what it carried in this time.
-const NOW: Duration = Duration::from_millis(10);
-/// Chosen: with it [`Present`] carries about what the controllers do that are compared with it.
-const ROOM: Duration = Duration::from_millis(6);
+/// Sends what its share of the link can carry just as it arrives there, and so uses all of it and never queues.
+pub type Oracle<F> = Told<Future<F>>;
 
 /// Knows what its share of the link carries now and what waits in front of it, at once and without error, and nothing of what
 /// comes: what any controller that is told in time could have.
 ///
 /// Keeps what is on the way to the link and in front of it at what the link as it is now carries in the time of the way, and a
 /// little more.
-pub struct Present<F> {
+pub type Present<F> = Told<Now<F>>;
+
+impl<S> Told<S> {
+    fn with(start: &Start, sight: S) -> Self {
+        Self { sight, in_flight: Bytes::ZERO, allowed: Bytes::ZERO, now: start.now }
+    }
+}
+
+impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
+    /// A flow whose packets are carried `lead` after they leave, if they find no queue.
+    ///
+    /// `capacity` says how many bytes of payload this flow may have had carried from the beginning of time until a moment.
+    /// It is asked for the moment at which a packet that leaves now would be carried.
+    pub fn new(start: &Start, lead: Duration, capacity: F) -> Self {
+        let used = capacity(start.now + lead);
+        Self::with(start, Future { capacity, lead, mss: start.mss, used })
+    }
+}
+
+impl<F: Fn(HostInstant) -> Bytes> Present<F> {
+    /// A flow whose packets are at the link `lead` after they leave. `capacity` is as [`Oracle`]'s, and is never asked for
+    /// what comes.
+    pub fn new(start: &Start, lead: Duration, capacity: F) -> Self {
+        let (underway, wire, waiting) = (VecDeque::new(), Bytes::ZERO, Bytes::ZERO);
+        Self::with(start, Now { capacity, lead, mss: start.mss, underway, wire, waiting })
+    }
+}
+
+/// What is known of a link, and what may leave for it.
+pub trait Sight {
+    /// Of the sender that goes by it.
+    const NAME: &'static str;
+
+    /// How much may leave at `now`; the last look was at `before`.
+    fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes;
+
+    /// So much left.
+    fn handle_sent(&mut self, at: HostInstant, size: Bytes);
+}
+
+/// Of an [`Oracle`].
+pub struct Future<F> {
+    capacity: F,
+    /// From leaving the sender to being carried by the link.
+    lead: Duration,
+    mss: Bytes,
+    /// Of `capacity`, what was used or let pass.
+    used: Bytes,
+}
+
+impl<F: Fn(HostInstant) -> Bytes> Sight for Future<F> {
+    const NAME: &'static str = "oracle";
+
+    /// What nobody used while the clock went on is gone, but for one packet.
+    fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes {
+        let passed = (self.capacity)(before + self.lead);
+        self.used = self.used.max(passed.saturating_sub(self.mss));
+        (self.capacity)(now + self.lead).saturating_sub(self.used)
+    }
+
+    fn handle_sent(&mut self, _at: HostInstant, size: Bytes) {
+        self.used += size;
+    }
+}
+
+/// What a link carries now is what it carried in this time.
+const SPAN: Duration = Duration::from_millis(10);
+/// Chosen: with it [`Present`] carries about what the controllers do that are compared with it.
+const ROOM: Duration = Duration::from_millis(6);
+
+/// Of a [`Present`].
+pub struct Now<F> {
     capacity: F,
     /// From leaving the sender to the link.
     lead: Duration,
@@ -117,55 +108,54 @@ pub struct Present<F> {
     underway: VecDeque<(HostInstant, Bytes)>,
     wire: Bytes,
     waiting: Bytes,
-    in_flight: Bytes,
-    allowed: Bytes,
-    now: HostInstant,
 }
 
-impl<F: Fn(HostInstant) -> Bytes> Present<F> {
-    /// A flow whose packets are at the link `lead` after they leave. `capacity` is as [`Oracle`]'s, and is never asked for
-    /// what comes.
-    pub fn new(start: &Start, lead: Duration, capacity: F) -> Self {
-        Self {
-            capacity,
-            lead,
-            mss: start.mss,
-            underway: VecDeque::new(),
-            wire: Bytes::ZERO,
-            waiting: Bytes::ZERO,
-            in_flight: Bytes::ZERO,
-            allowed: Bytes::ZERO,
-            now: start.now,
-        }
-    }
+impl<F: Fn(HostInstant) -> Bytes> Sight for Now<F> {
+    const NAME: &'static str = "present";
 
-    fn look(&mut self, now: HostInstant) {
+    fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes {
         let carried = (self.capacity)(now);
-        let served = carried.saturating_sub((self.capacity)(self.now));
-        self.now = now;
+        let served = carried.saturating_sub((self.capacity)(before));
         self.waiting = self.waiting.saturating_sub(served);
         while let Some((_, size)) = self.underway.pop_front_if(|(at, _)| *at <= now) {
             self.wire = self.wire.saturating_sub(size);
             self.waiting += size;
         }
-        let ago = HostInstant::from_nanos(now.as_nanos().saturating_sub(NOW.as_nanos() as u64));
-        let rate = carried.saturating_sub((self.capacity)(ago)).per(NOW);
+        let ago = HostInstant::from_nanos(now.as_nanos().saturating_sub(SPAN.as_nanos() as u64));
+        let rate = carried.saturating_sub((self.capacity)(ago)).per(SPAN);
         let most = rate * (self.lead + ROOM) + self.mss;
-        self.allowed = most.saturating_sub(self.waiting + self.wire);
+        most.saturating_sub(self.waiting + self.wire)
+    }
+
+    fn handle_sent(&mut self, at: HostInstant, size: Bytes) {
+        self.underway.push_back((at + self.lead, size));
+        self.wire += size;
     }
 }
 
-impl<F> fmt::Debug for Present<F> {
+impl<F> fmt::Debug for Future<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Present").field("lead", &self.lead).finish_non_exhaustive()
+        f.debug_struct("Future").field("lead", &self.lead).finish_non_exhaustive()
     }
 }
 
-impl<F: Fn(HostInstant) -> Bytes + Send> Controller for Present<F> {
+impl<F> fmt::Debug for Now<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Now").field("lead", &self.lead).finish_non_exhaustive()
+    }
+}
+
+impl<S: Sight> Told<S> {
+    fn look(&mut self, now: HostInstant) {
+        self.allowed = self.sight.look(self.now, now);
+        self.now = now;
+    }
+}
+
+impl<S: Sight + fmt::Debug + Send> Controller for Told<S> {
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.in_flight = sent.in_flight;
-        self.underway.push_back((sent.at + self.lead, size));
-        self.wire += size;
+        self.sight.handle_sent(sent.at, size);
         self.allowed = self.allowed.saturating_sub(size);
     }
 
@@ -199,6 +189,6 @@ impl<F: Fn(HostInstant) -> Bytes + Send> Controller for Present<F> {
     }
 
     fn state(&self) -> &'static str {
-        "present"
+        S::NAME
     }
 }

@@ -105,8 +105,7 @@ impl Part {
     pub fn of(self, link: Rate) -> Rate {
         let weight = u64::from(self.weight);
         let link = link.bytes_per_sec();
-        let everybody = self.pool.hungry.saturating_add(self.pool.limited).max(weight).max(1);
-        let equal = divided(link, weight, everybody);
+        let equal = divided(link, weight, self.everybody());
         let hungry = self.pool.hungry.max(weight).max(1);
         let left = divided(link.saturating_sub(self.pool.claimed), weight, hungry);
         Rate::from_bytes_per_sec(equal.max(left))
@@ -115,9 +114,13 @@ impl Part {
     /// Its weight among all who want anything, in so many of [`WHOLE`]: rounded down, so that it is all only if nobody else
     /// wants anything.
     pub fn fraction(self) -> u64 {
-        let weight = u64::from(self.weight);
-        let everybody = self.pool.hungry.saturating_add(self.pool.limited).max(weight).max(1);
-        weight * WHOLE / everybody
+        u64::from(self.weight) * WHOLE / self.everybody()
+    }
+
+    /// The weights of all who want anything; whoever asks is one of them.
+    fn everybody(self) -> u64 {
+        let all = self.pool.hungry.saturating_add(self.pool.limited);
+        all.max(u64::from(self.weight)).max(1)
     }
 }
 

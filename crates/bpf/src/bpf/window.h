@@ -27,7 +27,6 @@
 #define PROBE_MOST_STEP		64U
 #define PROBE_PACING_PERMILLE	1250U
 #define PROBE_LEAST_CWND	4U
-#define PROBE_FEWEST_CWND	2U
 #define PROBE_MOST_CWND		(1U << 30)
 #define PROBE_LEAST_RTT_US	1000U
 #define PROBE_RIVAL_AFTER_NS	1000000000ULL
@@ -138,7 +137,7 @@ LAW_INLINE __u64 probe_least_cwnd(const struct sounding_probe *st, __u32 mss)
 {
 	__u64 segs = (PROBE_LEAST_CWND * (__u64)st->part + SHARE_WHOLE - 1) / SHARE_WHOLE;
 
-	return law_max(segs, PROBE_FEWEST_CWND) * mss;
+	return law_max(segs, LAW_FLOOR_CWND) * mss;
 }
 
 LAW_INLINE void probe_set(struct sounding_probe *st, __u64 cwnd, __u32 mss)
