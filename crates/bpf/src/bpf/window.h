@@ -209,6 +209,9 @@ LAW_INLINE void probe_rivals(struct sounding_probe *st, const struct law_input *
 		else if (law_since(in->now_ns, st->rival_since_ns) >= PROBE_RIVAL_AFTER_NS)
 			st->rival = PROBE_KNOWN;
 	}
+	/* A queue that stands hides the least RTT: it is believed for as long again. */
+	if (st->rival == PROBE_KNOWN)
+		probe_forget_least(st, in->now_ns, st->least_us[0]);
 }
 
 /* Whether a rival fills the queue until something is lost. */

@@ -321,6 +321,9 @@ impl Law {
             && let Some(Capacity { share, .. }) = self.capacity
         {
             self.window.handle_rivals(ack.now, share, measured, &self.path);
+            if self.window.has_rival() {
+                self.path.keep_least(ack.now);
+            }
             self.handle_losses(share);
         }
         if seen.over {

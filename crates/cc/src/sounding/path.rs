@@ -113,6 +113,13 @@ impl PathRtt {
         self.last
     }
 
+    /// A queue that stands hides the least RTT: it is believed for as long again.
+    pub(super) fn keep_least(&mut self, now: HostInstant) {
+        if let Some(least) = self.least() {
+            self.handle_longer(now, least);
+        }
+    }
+
     /// The path has got longer: what was its least before is not any more.
     pub(super) fn handle_longer(&mut self, now: HostInstant, rtt: u64) {
         self.least = Some(Windowed::min(LEAST_LASTS, now.as_nanos(), rtt));

@@ -96,8 +96,8 @@ fn what_a_rival_makes_the_queue_lose_says_nothing_of_the_estimate() {
     let mut drive = Drive::shared();
     drive.told(12, Bound::Capacity);
     drive.rtt = RTT * 5;
-    for round in 0..20 {
-        // The queue fills for two seconds, and overflows from then on.
+    for round in 0..100 {
+        // The queue fills for two seconds, and overflows from then on: longer than a least RTT is believed that nobody sees.
         drive.round(2, if round < 10 { 0 } else { 4 });
         drive.told(12, Bound::Capacity);
         assert_eq!(drive.law.state(), State::Full, "round {round}");

@@ -137,7 +137,7 @@ impl Window {
         let Some(least) = path.least() else { return self.cwnd };
         let payload = self.payload(share.sure);
         let mut room = room.span();
-        if self.rival == Rival::Known {
+        if self.has_rival() {
             // As long as the rival makes the RTT. A tenth less, so that queues of ours alone do not keep each other up.
             room = room.max(((least + path.queue()) * 9 / 10).saturating_sub(least));
         }
@@ -225,10 +225,15 @@ impl Window {
         };
     }
 
+    /// Whether one is known.
+    pub(super) fn has_rival(&self) -> bool {
+        self.rival == Rival::Known
+    }
+
     /// Whether a rival fills the queue until something is lost, which then says nothing of what the radio has.
     pub(super) fn is_crowded(&self, path: &PathRtt) -> bool {
         let least = path.least().unwrap_or(u64::MAX);
-        self.rival == Rival::Known && path.queue() / CROWDED_RTTS >= least
+        self.has_rival() && path.queue() / CROWDED_RTTS >= least
     }
 
     pub(super) fn restart(&mut self) {
