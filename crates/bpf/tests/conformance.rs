@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use filter::{Filter, Told, int, long};
+use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -17,8 +17,6 @@ use sounding_cc::biscay::{
 };
 use sounding_units::{HostInstant, Rate};
 
-/// Bytes of `struct host_answer`.
-const ANSWER_BYTES: usize = 136 + 24;
 /// `LAW_ACK`, `LAW_LIMITED`, `LAW_RTO`, `LAW_UNDO`.
 const FLAGS: [u32; 4] = [1, 2, 4, 8];
 
@@ -191,24 +189,42 @@ fn answer_of(flow: &Biscay, command: &Command) -> Answer {
 }
 
 /// `struct host_answer` as the filter wrote it.
-fn parse(bytes: &[u8]) -> Answer {
-    let long = |at| long(bytes, at);
-    let int = |at| int(bytes, at);
+fn parse(answer: [u64; 18]) -> Answer {
+    let [
+        state,
+        reason,
+        since_ns,
+        share,
+        delivery,
+        narrow_rounds,
+        narrow_since_ns,
+        asking,
+        asked_us,
+        longer,
+        wide_rounds,
+        ramp,
+        transitions,
+        flows,
+        cwnd,
+        pacing,
+        cuts,
+        cut,
+    ] = answer;
     Answer {
-        since_ns: long(0),
-        share: long(8),
-        pacing: long(16),
-        delivery: long(24),
-        state: (int(32), int(36)),
-        cwnd: int(40),
-        transitions: int(44),
-        flows: int(48),
-        narrow: (int(116), long(56)),
-        ramp: int(88),
-        wide_rounds: int(120),
-        asked: (int(124), int(128)),
-        cut: (int(144) != 0).then(|| long(136)),
-        longer: int(152),
+        state: (state as u32, reason as u32),
+        since_ns,
+        share,
+        delivery,
+        narrow: (narrow_rounds as u32, narrow_since_ns),
+        asked: (asking as u32, asked_us as u32),
+        longer: longer as u32,
+        wide_rounds: wide_rounds as u32,
+        ramp: ramp as u32,
+        transitions: transitions as u32,
+        flows: flows as u32,
+        cwnd: cwnd as u32,
+        pacing,
+        cut: (cuts != 0).then_some(cut),
     }
 }
 
@@ -338,7 +354,7 @@ proptest! {
         knobs in knobs(),
         steps in proptest::collection::vec(step(), 1..600),
     ) {
-        FILTER.agrees(drive(&knobs, &steps), ANSWER_BYTES, parse)?;
+        FILTER.agrees(drive(&knobs, &steps), parse)?;
     }
 }
 

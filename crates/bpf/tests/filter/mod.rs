@@ -1,4 +1,4 @@
-//! The C that the kernel runs, compiled for this host as a filter: structs in, structs out.
+//! The C that the kernel runs, compiled for this host as a filter: structs in, 64-bit numbers out.
 //!
 //! It is compiled with clang's undefined-behaviour traps; a shift or a division that C leaves open ends it, and the test
 //! with it.
@@ -34,7 +34,7 @@ impl Filter {
     }
 
     /// What it answers.
-    pub(crate) fn ask(&self, told: Told) -> Vec<u8> {
+    pub(crate) fn ask(&self, told: Told) -> Vec<u64> {
         let mut filter = Command::new(self.0.as_os_str())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -47,21 +47,23 @@ impl Filter {
         let wrote = writer.join().unwrap();
         assert!(filter.wait().unwrap().success(), "undefined behaviour in the C");
         wrote.unwrap();
-        heard
+        let (numbers, rest) = heard.as_chunks();
+        assert!(rest.is_empty(), "half a number at the end");
+        numbers.iter().map(|number| u64::from_ne_bytes(*number)).collect()
     }
 
-    /// Holds what a law in Rust answered against what it answers, `size` bytes each, step by step.
-    #[allow(dead_code, reason = "one of the tests reads its answers whole")]
-    pub(crate) fn agrees<A: PartialEq + Debug>(
+    /// Holds what a law in Rust answered against what it answers, `N` numbers each, step by step.
+    #[allow(dead_code, reason = "one of the tests asks for single numbers")]
+    pub(crate) fn agrees<A: PartialEq + Debug, const N: usize>(
         &self,
         (told, ours): (Told, Vec<A>),
-        size: usize,
-        parse: impl Fn(&[u8]) -> A,
+        parse: impl Fn([u64; N]) -> A,
     ) -> Result<(), TestCaseError> {
         let heard = self.ask(told);
-        prop_assert_eq!(heard.len(), ours.len() * size);
-        for (at, (mine, theirs)) in ours.iter().zip(heard.chunks(size)).enumerate() {
-            prop_assert_eq!(mine, &parse(theirs), "step {}: Rust left, C right", at);
+        let (answers, rest) = heard.as_chunks::<N>();
+        prop_assert_eq!((answers.len(), rest.len()), (ours.len(), 0));
+        for (at, (mine, theirs)) in ours.iter().zip(answers).enumerate() {
+            prop_assert_eq!(mine, &parse(*theirs), "step {}: Rust left, C right", at);
         }
         Ok(())
     }
@@ -79,16 +81,4 @@ impl Told {
     pub(crate) fn ints(&mut self, values: &[u32]) {
         self.0.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
     }
-}
-
-/// A 64-bit field of an answer, by its offset.
-#[allow(dead_code, reason = "one of the tests reads its answers whole")]
-pub(crate) fn long(bytes: &[u8], at: usize) -> u64 {
-    u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap())
-}
-
-/// A 32-bit field of an answer, by its offset.
-#[allow(dead_code, reason = "one of the tests reads its answers whole")]
-pub(crate) fn int(bytes: &[u8], at: usize) -> u32 {
-    u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap())
 }
