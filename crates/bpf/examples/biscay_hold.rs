@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use sounding_bpf::{Biscay, Bound, Config, Estimate, preflight};
+use sounding_bpf::{Bound, Config, Estimate, Instance, preflight};
 use sounding_host::monotonic_now;
 use sounding_units::Rate;
 
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("    {cure}");
         }
     }
-    let biscay = Biscay::load(&Config { name, ..Config::default() })
+    let biscay = Instance::load(&Config { name, ..Config::default() })
         .map_err(|error| format!("{error}; {}", error.cure()))?;
     println!("loaded {}", biscay.name());
 

@@ -1,15 +1,15 @@
 //! BISCAY and `sounding` in the kernel: eBPF struct_ops TCP congestion controls, the feed they obey, and what they tell.
 //!
 //! ```no_run
-//! use sounding_bpf::{Biscay, Config, Feed};
+//! use sounding_bpf::{Instance, Config, Feed};
 //!
-//! let biscay = Biscay::load(&Config::default())?;
+//! let biscay = Instance::load(&Config::default())?;
 //! let feed: &Feed = biscay.feed();
 //! # Ok::<(), sounding_bpf::LoadError>(())
 //! ```
 //!
 //! Any socket of this machine may now select `biscay` (`TCP_CONGESTION`, `ip route … congctl`, the sysctl); it is
-//! plain BBR until the feed is published and kept alive. Dropping [`Biscay`] takes the name away; flows that run
+//! plain BBR until the feed is published and kept alive. Dropping [`Instance`] takes the name away; flows that run
 //! under it keep the program and go on as BBR. [`Config::law`] says which of the two laws an instance goes by.
 //!
 //! [`Downlink`] is the other direction: on the device it tells senders what its link carries, by the receive window or by
@@ -64,7 +64,7 @@ pub use downlink::{
 pub use error::LoadError;
 pub use feed::{Feed, Lull};
 pub use flows::{Flow, FlowError, Phase, Reason, Transition};
-pub use loader::{Biscay, Config};
+pub use loader::{Config, Instance};
 pub use offers::offers;
 pub use peers::{Peers, PeersConfig};
 pub use preflight::{Check, preflight};

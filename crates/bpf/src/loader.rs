@@ -22,7 +22,7 @@ use crate::preflight;
 use crate::sharing::{Counting, Sharing};
 use crate::skel::{CcSkel, CcSkelBuilder};
 
-/// Transitions kept for [`Biscay::poll_transition`]; beyond it the oldest go.
+/// Transitions kept for [`Instance::poll_transition`]; beyond it the oldest go.
 const MAX_QUEUED: usize = 4096;
 
 /// What an instance is called and how it behaves.
@@ -51,7 +51,7 @@ impl Default for Config {
 
 /// A loaded and registered instance. Dropping it takes the name away and withdraws the feed; nothing is pinned, so a
 /// process that dies leaves as little behind, but for the name before Linux 6.4: [`outlasting`](Self::outlasting).
-pub struct Biscay {
+pub struct Instance {
     _link: Link,
     name: String,
     law: Law,
@@ -69,7 +69,7 @@ pub struct Biscay {
     skel: CcSkel<'static>,
 }
 
-impl Biscay {
+impl Instance {
     /// Loads the program under its name and registers it.
     pub fn load(config: &Config) -> Result<Self, LoadError> {
         let name = &config.name;
@@ -240,7 +240,7 @@ impl Biscay {
     }
 }
 
-impl Drop for Biscay {
+impl Drop for Instance {
     fn drop(&mut self) {
         // Clones of the feed may outlive us; what they last said shall not.
         self.feed.invalidate();

@@ -10,7 +10,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use crate::downlink::walk::{self, Walked};
 use crate::downlink::{DownlinkError, EXID, open_cgroup};
 use crate::error::LoadError;
-use crate::loader::Biscay;
+use crate::loader::Instance;
 use crate::log::Complaints;
 use crate::skel_peers::{PeersSkel, PeersSkelBuilder};
 
@@ -43,7 +43,7 @@ pub struct Peers {
 impl Peers {
     /// Loads the program and attaches it to the cgroup. Sockets that are connected already are deaf before
     /// [`adopt`](Self::adopt).
-    pub fn attach(biscay: &Biscay, config: &PeersConfig) -> Result<Self, DownlinkError> {
+    pub fn attach(instance: &Instance, config: &PeersConfig) -> Result<Self, DownlinkError> {
         let cgroup = open_cgroup(config.cgroup.as_deref())?;
         let log = Complaints::listen();
         let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
@@ -54,7 +54,7 @@ impl Peers {
             rodata.exid = config.exid.into();
         }
         // What is heard is kept where that instance looks.
-        open.maps.peers.reuse_fd(biscay.peers_map()).map_err(rejected)?;
+        open.maps.peers.reuse_fd(instance.peers_map()).map_err(rejected)?;
         let skel = open.load().map_err(rejected)?;
         let attach = |what| move |source| DownlinkError::Attach { what, source };
         let adopt = skel.progs.adopt.attach().map_err(attach("adopt"))?;

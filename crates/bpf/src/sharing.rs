@@ -18,7 +18,7 @@ pub struct Sharing {
     /// Under [`Policy::Weights`], what weighs more or less than an ordinary flow, in 1/256 of it. A flow that several
     /// entries are about goes by its port, else by its cgroup, else by its user.
     pub weights: Vec<(Owner, u32)>,
-    /// Whether [`Biscay::count_on`](crate::Biscay::count_on) will be called: it takes another program in the kernel.
+    /// Whether [`Instance::count_on`](crate::Instance::count_on) will be called: it takes another program in the kernel.
     pub others: bool,
 }
 

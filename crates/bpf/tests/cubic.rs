@@ -7,7 +7,7 @@ mod support;
 
 use std::time::Duration;
 
-use sounding_bpf::{Biscay, Config, Phase, Reason};
+use sounding_bpf::{Config, Instance, Phase, Reason};
 use sounding_cc::{Fallback, Law};
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
@@ -15,11 +15,11 @@ use support::*;
 
 const LAWS: [Law; 2] = [Law::Biscay, Law::Sounding];
 
-fn load(law: Law) -> Option<Biscay> {
+fn load(law: Law) -> Option<Instance> {
     load_config(Config { law, fallback: Fallback::Cubic, ..Config::default() })
 }
 
-fn bulk(loaded: &Biscay) -> Bulk {
+fn bulk(loaded: &Instance) -> Bulk {
     in_netns(|| {
         let (near, far) = connected();
         select(&near, loaded.name()).unwrap();

@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
-use sounding_bpf::{Biscay, Config, Knobs, LoadError, Phase, Reason, RunStats};
+use sounding_bpf::{Config, Instance, Knobs, LoadError, Phase, Reason, RunStats};
 use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
@@ -104,7 +104,7 @@ fn anybody_may_select_it() {
 fn a_name_that_is_taken_is_refused_with_its_holder() {
     let Some(biscay) = load() else { return };
     let config = Config { name: biscay.name().into(), ..Config::default() };
-    let error = Biscay::load(&config).err().unwrap();
+    let error = Instance::load(&config).err().unwrap();
     let LoadError::NameTaken { holder, .. } = &error else { panic!("{error}") };
     assert!(holder.contains(&std::process::id().to_string()), "{holder}");
 }
@@ -112,7 +112,7 @@ fn a_name_that_is_taken_is_refused_with_its_holder() {
 #[test]
 fn a_name_that_cannot_be_one_is_refused() {
     for name in ["", "sixteen-letters-", "Biscay", "bis cay", "bis/cay"] {
-        let error = Biscay::load(&Config { name: name.into(), ..Config::default() });
+        let error = Instance::load(&Config { name: name.into(), ..Config::default() });
         assert!(matches!(error.err(), Some(LoadError::Name { .. })), "{name:?}");
     }
 }
@@ -367,7 +367,7 @@ fn a_whole_life_leaves_the_kernels_log_without_alarms() {
             set_default(biscay.name()).unwrap();
             Bulk::start(connected())
         });
-        let phase = |biscay: &Biscay| biscay.flow(&bulk.sender).unwrap().unwrap().phase;
+        let phase = |biscay: &Instance| biscay.flow(&bulk.sender).unwrap().unwrap().phase;
         wait_for("the law to drive", || (phase(&biscay) == Phase::Biscay).then_some(()));
         wait_for("data", || (bulk.arrived() > 1_000_000).then_some(()));
         drop(daemon);

@@ -9,19 +9,19 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use sounding_bpf::{Biscay, Bound, Config, Estimate, Lull, Phase, Reason, Transition};
+use sounding_bpf::{Bound, Config, Estimate, Instance, Lull, Phase, Reason, Transition};
 use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
 use sounding_units::Rate;
 use support::*;
 
-fn load() -> Option<Biscay> {
+fn load() -> Option<Instance> {
     load_law(Law::Sounding)
 }
 
 /// Data under this instance, over a loopback.
-fn bulk(loaded: &Biscay) -> Bulk {
+fn bulk(loaded: &Instance) -> Bulk {
     in_netns(|| {
         let (near, far) = connected();
         select(&near, loaded.name()).unwrap();
@@ -29,25 +29,30 @@ fn bulk(loaded: &Biscay) -> Bulk {
     })
 }
 
-fn phase(loaded: &Biscay, bulk: &Bulk) -> Phase {
+fn phase(loaded: &Instance, bulk: &Bulk) -> Phase {
     loaded.flow(&bulk.sender).unwrap().unwrap().phase
 }
 
-fn wait_for_phase(loaded: &Biscay, bulk: &Bulk, phases: &[Phase]) {
+fn wait_for_phase(loaded: &Instance, bulk: &Bulk, phases: &[Phase]) {
     wait_for(&format!("{phases:?}"), || {
         let found = phase(loaded, bulk);
         phases.contains(&found).then_some(())
     });
 }
 
-fn next_to(loaded: &Biscay, phase: Phase) -> Transition {
+fn next_to(loaded: &Instance, phase: Phase) -> Transition {
     wait_for(&format!("a transition to {phase:?}"), || {
         std::iter::from_fn(|| loaded.poll_transition()).find(|seen| seen.to == phase)
     })
 }
 
 /// Publishes what `estimate` makes, again and again, until the flow is in one of the phases.
-fn publish_until(loaded: &Biscay, bulk: &Bulk, phases: &[Phase], estimate: impl Fn() -> Estimate) {
+fn publish_until(
+    loaded: &Instance,
+    bulk: &Bulk,
+    phases: &[Phase],
+    estimate: impl Fn() -> Estimate,
+) {
     wait_for(&format!("{phases:?}"), || {
         loaded.feed().publish(&estimate());
         loaded.feed().heartbeat(monotonic_now());
@@ -68,7 +73,7 @@ fn it_is_called_after_its_law_and_goes_with_its_instance() {
     }
     let law = Law::Sounding;
     let config = Config { name: law.name().into(), law, ..Config::default() };
-    let loaded = Biscay::load(&config).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = Instance::load(&config).unwrap_or_else(|error| panic!("{error}"));
     assert!(is_listed("sounding"));
     let (near, _far) = in_netns(connected);
     select(&near, "sounding").unwrap();
@@ -170,7 +175,7 @@ fn a_handover_keeps_what_is_under_way_and_a_mere_silence_does_not() {
 }
 
 /// The longest time in which no ACK came, over a second and a half.
-fn longest_stall(loaded: &Biscay, bulk: &Bulk) -> Duration {
+fn longest_stall(loaded: &Instance, bulk: &Bulk) -> Duration {
     let began = monotonic_now();
     let (mut acks, mut since, mut longest) = (0, began, Duration::ZERO);
     while monotonic_now() - began < Duration::from_millis(1500) {

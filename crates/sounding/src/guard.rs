@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use sounding_bpf::Biscay;
+use sounding_bpf::Instance;
 use thiserror::Error;
 
 /// The hidden verb under which this program is its own guard.
@@ -117,9 +117,9 @@ impl Guard {
 
     /// Sees to it that the name of a killed daemon goes, where the kernel would keep it. It is there already: a kill in
     /// the moment between leaves it.
-    pub(crate) fn keep_name(&mut self, biscay: &Biscay) -> Result<(), GuardError> {
-        let Some(map) = biscay.outlasting() else { return Ok(()) };
-        self.tell(&Change::Name { name: biscay.name().into(), map })
+    pub(crate) fn keep_name(&mut self, instance: &Instance) -> Result<(), GuardError> {
+        let Some(map) = instance.outlasting() else { return Ok(()) };
+        self.tell(&Change::Name { name: instance.name().into(), map })
     }
 
     /// The guard hears of a change before it is made: a crash in between then undoes nothing, which is harmless.

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
-use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Knobs, preflight};
+use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, Knobs, preflight};
 use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_units::Rate;
@@ -35,22 +35,22 @@ pub(crate) fn name() -> Option<String> {
 }
 
 /// A loaded instance under a name of its own.
-pub(crate) fn load() -> Option<Biscay> {
+pub(crate) fn load() -> Option<Instance> {
     load_with(Knobs::default())
 }
 
-pub(crate) fn load_with(knobs: Knobs) -> Option<Biscay> {
+pub(crate) fn load_with(knobs: Knobs) -> Option<Instance> {
     load_config(Config { knobs, ..Config::default() })
 }
 
 /// The same by another law.
-pub(crate) fn load_law(law: Law) -> Option<Biscay> {
+pub(crate) fn load_law(law: Law) -> Option<Instance> {
     load_config(Config { law, ..Config::default() })
 }
 
-pub(crate) fn load_config(config: Config) -> Option<Biscay> {
+pub(crate) fn load_config(config: Config) -> Option<Instance> {
     let config = Config { name: name()?, ..config };
-    Some(Biscay::load(&config).unwrap_or_else(|error| panic!("{error}")))
+    Some(Instance::load(&config).unwrap_or_else(|error| panic!("{error}")))
 }
 
 pub(crate) fn capacity(mbit: u64) -> Estimate {

@@ -36,7 +36,7 @@ fn a_wire_narrower_than_the_radio_is_left_to_cubic_until_it_carries_the_radio_ag
     steadily(|| {
         let Some(radio) = start("cubic_b", 40, Law::Biscay, Bound::Capacity) else { return };
         let emulation = emulate(&[(0, 40), (3, 10)]);
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         radio.next(Phase::Biscay);
         assert_eq!(radio.next(Phase::Fallback).reason, Reason::Narrow);
         watch_cubic(&running);
@@ -52,7 +52,7 @@ fn a_queue_that_the_radio_does_not_have_is_left_to_cubic() {
     steadily(|| {
         let Some(radio) = start("cubic_s", 10, Law::Sounding, Bound::Served) else { return };
         let emulation = emulate(&[(0, 10)]);
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         assert_eq!(radio.next(Phase::Fallback).reason, Reason::Narrow);
         watch_cubic(&running);
         running.stop().unwrap();
@@ -78,7 +78,7 @@ fn where_nobody_speaks_a_flow_is_the_kernels_cubic() {
     steadily(|| {
         let Some(radio) = start("cubic", 40, Law::Sounding, Bound::Capacity) else { return };
         radio.die();
-        let (ours, kernels) = (figures(radio.biscay.name()), figures("cubic"));
+        let (ours, kernels) = (figures(radio.instance.name()), figures("cubic"));
         println!("Mbit/s, RTT, window: {ours:.1?}, of the kernel {kernels:.1?}");
         for (ours, kernels) in ours.into_iter().zip(kernels) {
             assert!((0.85..1.15).contains(&(ours / kernels)), "{ours} and {kernels}");

@@ -4,7 +4,7 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use sounding_bpf::{Biscay, Bound, Config, Estimate};
+use sounding_bpf::{Bound, Config, Estimate, Instance};
 use sounding_emu::{Direction, monotonic_now};
 use sounding_lab::flow::TcpFlow;
 use sounding_testdata::steadily;
@@ -19,7 +19,7 @@ const NAME: &str = "SOUNDING_TEST_NAME";
 #[ignore = "run, and killed, by a_flow_outlives_the_process_that_loaded_its_program"]
 fn load_and_publish_until_killed() {
     let name = std::env::var(NAME).unwrap();
-    let biscay = Biscay::load(&Config { name, ..Config::default() }).unwrap();
+    let biscay = Instance::load(&Config { name, ..Config::default() }).unwrap();
     loop {
         let now = monotonic_now();
         let (rate, bound) = (mbit(20), Bound::Capacity);

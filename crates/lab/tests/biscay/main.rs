@@ -57,7 +57,7 @@ fn socket(running: &RunningTcp) -> BorrowedFd<'_> {
 }
 
 fn flow(radio: &Radio, running: &RunningTcp) -> Flow {
-    radio.biscay.flow(socket(running)).unwrap().unwrap()
+    radio.instance.flow(socket(running)).unwrap().unwrap()
 }
 
 fn secs(count: u64) {
@@ -69,7 +69,7 @@ fn a_flow_whose_estimates_stop_is_bbr_within_a_tenth_of_a_second_of_their_end() 
     steadily(|| {
         let Some(radio) = Radio::start("mute", 20) else { return };
         let emulation = emulate(&[(0, 20)]);
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         radio.next(Phase::Biscay);
         secs(1);
         let last = radio.mute();
@@ -88,7 +88,7 @@ fn a_flow_whose_daemon_dies_is_bbr_within_a_tenth_of_a_second_and_back_as_soon_a
     steadily(|| {
         let Some(radio) = Radio::start("die", 20) else { return };
         let emulation = emulate(&[(0, 20)]);
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         radio.next(Phase::Biscay);
         secs(1);
         let last = radio.die();
@@ -114,7 +114,7 @@ fn a_link_that_falls_and_rises_is_followed_with_little_queue() {
         let mut config = Config::new(link(&steps), link(&[(0, 1_000)]));
         config.record = true;
         let emulation = Emulation::start(config).unwrap();
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         for ms in (0..11_000).step_by(10) {
             // As late as the paper's modem is.
             let told =
@@ -151,7 +151,7 @@ fn a_wire_narrower_than_the_radio_is_left_to_bbr_until_it_carries_the_radio_agai
     steadily(|| {
         let Some(radio) = Radio::start("narrow", 40) else { return };
         let emulation = emulate(&[(0, 40), (3, 10)]);
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         radio.next(Phase::Biscay);
         let fall = radio.next(Phase::Fallback);
         assert_eq!(fall.reason, Reason::Narrow);
@@ -176,7 +176,7 @@ fn two_flows_share_the_link_equally() {
     steadily(|| {
         let Some(radio) = Radio::start("share", 20) else { return };
         let emulation = emulate(&[(0, 20)]);
-        let flows = [(); 2].map(|()| upload(&emulation, radio.biscay.name()));
+        let flows = [(); 2].map(|()| upload(&emulation, radio.instance.name()));
         secs(1);
         let acked = || flows.each_ref().map(|one| TcpInfo::of(socket(one)).unwrap().acked.count());
         let before = acked();
@@ -208,7 +208,7 @@ fn a_flow_moved_here_behind_a_standing_queue_drains_it() {
         }
         let before = rtt();
         assert!(before > RTT + Duration::from_millis(80), "no queue stood: {before:?}");
-        let name = radio.biscay.name().as_bytes();
+        let name = radio.instance.name().as_bytes();
         // SAFETY: pointer and length describe `name`.
         let moved = unsafe {
             libc::setsockopt(
@@ -236,7 +236,7 @@ fn bbr_in_the_shadow_is_not_caught_in_its_search_for_the_rtt() {
         let Some(radio) = Radio::start("probe", 20) else { return };
         let emulation = emulate(&[(0, 20), (12, 8)]);
         let modes = Arc::new(Mutex::new(Vec::new()));
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         for ms in (0..15_000).step_by(50) {
             radio.set_mbit(if ms < 12_000 { 20 } else { 8 });
             modes.lock().unwrap().push(flow(&radio, &running).bbr_mode);
@@ -259,7 +259,7 @@ fn a_flow_that_timed_out_in_an_outage_is_back_at_its_share() {
     steadily(|| {
         let Some(radio) = Radio::start("outage", 20) else { return };
         let emulation = emulate(&[(0, 20), (2, 0), (4, 20)]);
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         for ms in (0..6_000).step_by(10) {
             radio.set_mbit(if (2_000..4_000).contains(&ms) { 0 } else { 20 });
             let due = emulation.started() + Duration::from_millis(ms);
@@ -284,7 +284,7 @@ fn a_search_for_the_rtt_under_way_is_ended_when_the_radio_is_back() {
     steadily(|| {
         let Some(radio) = Radio::start("search", 20) else { return };
         let emulation = emulate(&[(0, 20)]);
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         radio.next(Phase::Biscay);
         // BBR drives alone until it goes searching, ten seconds later.
         let died = radio.die();
@@ -309,7 +309,7 @@ fn a_floor_that_was_only_served_is_probed_above() {
         // A device that asks for little is granted little: obeyed as a capacity this would stay at 1 Mbit/s.
         let Some(radio) = Radio::start_with("served", 1, Bound::Served) else { return };
         let emulation = emulate(&[(0, 20)]);
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         radio.next(Phase::Biscay);
         secs(4);
         let seen = flow(&radio, &running);
@@ -329,7 +329,7 @@ fn a_path_that_gets_thrice_as_long_keeps_its_share() {
         let up = PathConfig { delay: ms(5), ..link(&[(0, 20)]) };
         let links = lengthening::beside(&up, Duration::from_secs(2), ms(15), ms(55));
         let emulation = Emulation::start(Config::over(links, vec![Device(0)])).unwrap();
-        let running = upload(&emulation, radio.biscay.name());
+        let running = upload(&emulation, radio.instance.name());
         secs(4);
         let before = TcpInfo::of(socket(&running)).unwrap();
         secs(3);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Phase, Transition, preflight};
+use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, Phase, Transition, preflight};
 use sounding_emu::monotonic_now;
 use sounding_testdata::may_emulate;
 use sounding_units::{HostInstant, Rate};
@@ -30,7 +30,7 @@ pub(crate) fn name(test: &str) -> Option<String> {
 
 /// An instance and the daemon that feeds it.
 pub(crate) struct Radio {
-    pub(crate) biscay: Biscay,
+    pub(crate) instance: Instance,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -58,9 +58,9 @@ impl Radio {
     /// The same with another instance than that of BISCAY's law above BBR.
     pub(crate) fn start_as(test: &str, mbit: u64, bound: Bound, config: Config) -> Option<Self> {
         let name = name(test)?;
-        let biscay = Biscay::load(&Config { name, ..config }).unwrap();
+        let instance = Instance::load(&Config { name, ..config }).unwrap();
         let shared = Arc::new(Shared { kbit: (mbit * 1000).into(), ..Shared::default() });
-        let (feed, state) = (biscay.feed().clone(), shared.clone());
+        let (feed, state) = (instance.feed().clone(), shared.clone());
         let thread = thread::spawn(move || {
             punctual();
             while !state.stop.load(Ordering::Relaxed) {
@@ -68,7 +68,7 @@ impl Radio {
                 thread::sleep(PERIOD);
             }
         });
-        Some(Self { biscay, shared, thread: Some(thread) })
+        Some(Self { instance, shared, thread: Some(thread) })
     }
 
     pub(crate) fn set_mbit(&self, mbit: u64) {
@@ -105,7 +105,7 @@ impl Radio {
     /// The next one not before `from`.
     pub(crate) fn next_after(&self, from: HostInstant, phase: Phase) -> Transition {
         for _ in 0..2_000 {
-            while let Some(seen) = self.biscay.poll_transition() {
+            while let Some(seen) = self.instance.poll_transition() {
                 if seen.to == phase && seen.at >= from {
                     return seen;
                 }
@@ -117,7 +117,7 @@ impl Radio {
 
     /// All changes of state so far that nobody has looked at.
     pub(crate) fn transitions(&self) -> Vec<Transition> {
-        std::iter::from_fn(|| self.biscay.poll_transition()).collect()
+        std::iter::from_fn(|| self.instance.poll_transition()).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use serde::Deserialize;
 use sounding_bpf::{
-    Biscay, Downlink, DownlinkConfig, DownlinkError, EXID, Peers, PeersConfig, Signal,
+    Downlink, DownlinkConfig, DownlinkError, EXID, Instance, Peers, PeersConfig, Signal,
 };
 use sounding_cc::Law;
 use sounding_kpi::Direction;
@@ -111,9 +111,9 @@ impl Plan {
     }
 
     /// Has flows under `biscay` obey their peers, if that is wanted.
-    pub(super) fn listen(&self, biscay: &Biscay, events: &mut Events) -> Result<Option<Peers>> {
+    pub(super) fn listen(&self, instance: &Instance, events: &mut Events) -> Result<Option<Peers>> {
         let Some(config) = &self.server else { return Ok(None) };
-        let peers = Peers::attach(biscay, config).map_err(told)?;
+        let peers = Peers::attach(instance, config).map_err(told)?;
         events.peers(peers.adopt().map_err(told)?);
         Ok(Some(peers))
     }
@@ -182,10 +182,10 @@ pub(super) fn serve(
     stop: &AtomicBool,
     mut events: Events,
 ) -> Result<()> {
-    let biscay = load(bpf)?;
+    let instance = load(bpf)?;
     let mut guard = Guard::start().into_diagnostic()?;
-    guard.keep_name(&biscay).into_diagnostic()?;
-    let peers = config.downlink.listen(&biscay, &mut events).wrap_err("peers are not heard")?;
+    guard.keep_name(&instance).into_diagnostic()?;
+    let peers = config.downlink.listen(&instance, &mut events).wrap_err("peers are not heard")?;
     if config.default {
         guard.set_default(&config.name).into_diagnostic()?;
     }
@@ -195,11 +195,11 @@ pub(super) fn serve(
     events.serving(&config.name);
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(TICK);
-        while let Some(transition) = biscay.poll_transition() {
+        while let Some(transition) = instance.poll_transition() {
             events.transition(&transition);
         }
     }
-    drop((peers, biscay, guard));
+    drop((peers, instance, guard));
     events.served();
     Ok(())
 }

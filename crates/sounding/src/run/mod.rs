@@ -18,7 +18,7 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::Publisher;
-use sounding_bpf::{Biscay, Feed, Lull};
+use sounding_bpf::{Feed, Instance, Lull};
 use sounding_diag::LogRecord;
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
@@ -138,23 +138,23 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
             budget_bytes_per_sec: config.budget.map(|rate| rate.bits_per_sec() / 8),
         }
     });
-    let biscay = load(&bpf)?;
+    let instance = load(&bpf)?;
     let mut guard = Guard::start().into_diagnostic()?;
-    guard.keep_name(&biscay).into_diagnostic()?;
+    guard.keep_name(&instance).into_diagnostic()?;
     if config.default {
         guard.set_default(&config.name).into_diagnostic()?;
     }
     for route in &config.routes {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
-    let peers = config.downlink.listen(&biscay, &mut events)?;
+    let peers = config.downlink.listen(&instance, &mut events)?;
     let receiving = config.downlink.tell(config.told_of_downlink(), &mut guard, &mut events)?;
     let _awake = words::awake(config.cpu_latency)?;
     let refused = prefer_this_thread().err();
 
     let mut daemon = Daemon {
         sounder: Sounder::new(config.told()),
-        biscay,
+        instance,
         others: Others::new(config.interfaces),
         source: device,
         receiving,
@@ -167,7 +167,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         events,
     };
     // Who is told that it is ready, and ends it at once, has been told of its devices too.
-    daemon.others.attend(monotonic_now(), &daemon.biscay, &mut daemon.events);
+    daemon.others.attend(monotonic_now(), &daemon.instance, &mut daemon.events);
     daemon.events.ready(&config.name, &daemon.source);
     if let Some(refused) = refused {
         // A heartbeat that waits behind a build sends all flows to BBR.
@@ -177,17 +177,17 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     let served = daemon.serve(&mut live, &stop);
     // Masks go back also where the port fails.
     let outcome = served.and(daemon.put_back(&mut live));
-    let Daemon { sounder, biscay, others, receiving, events, .. } = daemon;
+    let Daemon { sounder, instance, others, receiving, events, .. } = daemon;
     drop(others);
     // The programs first, then what points to them by name; last words wait for their reader, so they come last.
-    drop((receiving, peers, biscay));
+    drop((receiving, peers, instance));
     drop(guard);
     events.done(&sounder.counts(), live.switched_off());
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
-fn load(config: &sounding_bpf::Config) -> Result<Biscay> {
-    Biscay::load(config).map_err(|error| {
+fn load(config: &sounding_bpf::Config) -> Result<Instance> {
+    Instance::load(config).map_err(|error| {
         let cure = error.cure();
         miette!(help = cure, "{error}")
     })
@@ -208,7 +208,7 @@ fn open(source: &Source) -> Result<Box<dyn Transport>> {
 
 struct Daemon {
     sounder: Sounder,
-    biscay: Biscay,
+    instance: Instance,
     others: Others,
     source: Source,
     /// The other direction, if senders are told of it.
@@ -335,11 +335,11 @@ impl Daemon {
         if let Some(receiving) = &mut self.receiving {
             receiving.attend(now, &mut self.events);
         }
-        self.others.attend(now, &self.biscay, &mut self.events);
+        self.others.attend(now, &self.instance, &mut self.events);
         while let Some(event) = live.poll_event() {
             self.events.session(&event);
         }
-        while let Some(transition) = self.biscay.poll_transition() {
+        while let Some(transition) = self.instance.poll_transition() {
             self.events.transition(&transition);
         }
         self.warn_if_mute(now);
@@ -357,7 +357,7 @@ impl Daemon {
     }
 
     fn feed(&self) -> &Feed {
-        self.biscay.feed()
+        self.instance.feed()
     }
 
     fn publish(&mut self, now: HostInstant) {

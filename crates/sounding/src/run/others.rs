@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use nix::net::if_::if_nametoindex;
-use sounding_bpf::{Biscay, Counting};
+use sounding_bpf::{Counting, Instance};
 use sounding_units::HostInstant;
 
 use super::events::Events;
@@ -39,26 +39,26 @@ impl Others {
     }
 
     /// Counts what is there and not yet counted, if it is time to look again.
-    pub(super) fn attend(&mut self, now: HostInstant, biscay: &Biscay, events: &mut Events) {
+    pub(super) fn attend(&mut self, now: HostInstant, instance: &Instance, events: &mut Events) {
         if self.looked.is_some_and(|looked| now - looked < EVERY) {
             return;
         }
         self.looked = Some(now);
         for device in &mut self.devices {
-            device.attend(biscay, events);
+            device.attend(instance, events);
         }
     }
 }
 
 impl Device {
-    fn attend(&mut self, biscay: &Biscay, events: &mut Events) {
+    fn attend(&mut self, instance: &Instance, events: &mut Events) {
         let number = if_nametoindex(self.name.as_str()).ok();
         if self.counted.as_ref().map(|counted| counted.number) == number && number.is_some() {
             return;
         }
         self.counted = None;
         let found = number.ok_or_else(|| io::Error::other("there is no such device"));
-        match found.and_then(|number| Ok(Counted { number, _by: biscay.count_on(number)? })) {
+        match found.and_then(|number| Ok(Counted { number, _by: instance.count_on(number)? })) {
             Ok(counted) => {
                 self.counted = Some(counted);
                 self.told = false;

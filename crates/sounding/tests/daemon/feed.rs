@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use sounding_bpf::inventory::held_by;
-use sounding_bpf::{Biscay, Bound, Config, Estimate, Feed, Phase, Reason};
+use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, Phase, Reason};
 use sounding_cc::Law;
 use sounding_host::{Priority, monotonic_now};
 use sounding_testdata::steadily;
@@ -125,7 +125,7 @@ fn tell(feed: &Feed, truth: Rate, tale: Tale) {
 }
 
 /// Waits until the law drives the flow, five seconds at most.
-fn wait_until_driven(biscay: &Biscay, track: &Track, after: Tale) {
+fn wait_until_driven(biscay: &Instance, track: &Track, after: Tale) {
     // SAFETY: the socket is open until the transfer is waited for.
     let socket = unsafe { BorrowedFd::borrow_raw(track.flow().sender_socket()) };
     let reached = (0..1000).any(|_| {
@@ -150,7 +150,7 @@ fn tell_tales(law: Law) {
     let name = format!("{}_tales", std::process::id() % 1_000_000);
     let before = held_by(std::process::id());
     let config = Config { name: name.clone(), law, ..Config::default() };
-    let biscay = Biscay::load(&config).expect("it loads");
+    let biscay = Instance::load(&config).expect("it loads");
     let objects = held_by(std::process::id()).difference(&before).copied().collect();
     let publisher = Publisher::start(biscay.feed().clone(), TRUE_RATE);
     let link = || beside::over(Steps::constant(TRUE_RATE));

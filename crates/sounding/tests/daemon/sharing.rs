@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::{iter, thread};
 
 use nix::net::if_::if_nametoindex;
-use sounding_bpf::{Biscay, Config, Counting, Flow, Knobs, Owner, Phase, Policy, Sharing};
+use sounding_bpf::{Config, Counting, Flow, Instance, Knobs, Owner, Phase, Policy, Sharing};
 use sounding_emu::{Direction, Emulation, Outcome, PacketRecord};
 use sounding_host::monotonic_now;
 use sounding_lab::flow::{RunningTcp, TcpFlow, TcpInfo, UdpFlow};
@@ -29,7 +29,7 @@ const DEVICE: &str = "radio0";
 /// A link, an instance that is fed with its rate, and what leaves by it counted.
 struct Scene {
     emulation: Emulation,
-    biscay: Biscay,
+    instance: Instance,
     _publisher: Publisher,
     _counting: Counting,
 }
@@ -42,23 +42,23 @@ impl Scene {
         let name = format!("{}_{name}", std::process::id() % 1_000_000);
         let sharing = Sharing { others: true, ..sharing };
         let config = Config { name, sharing, ..Config::default() };
-        let biscay = Biscay::load(&config).expect("it loads");
-        let publisher = Publisher::start(biscay.feed().clone(), LINK);
+        let instance = Instance::load(&config).expect("it loads");
+        let publisher = Publisher::start(instance.feed().clone(), LINK);
         let emulation = Emulation::start(beside::over(Steps::constant(LINK))).expect("a link");
         let counting = emulation.near().enter(|| {
             let device = if_nametoindex(DEVICE).expect("the near end has a device");
-            biscay.count_on(device).expect("its flows are counted")
+            instance.count_on(device).expect("its flows are counted")
         });
         let counting = counting.expect("the namespace is there");
-        Some(Self { emulation, biscay, _publisher: publisher, _counting: counting })
+        Some(Self { emulation, instance, _publisher: publisher, _counting: counting })
     }
 
     fn upload(&self) -> RunningTcp {
-        upload(&self.emulation, self.biscay.name())
+        upload(&self.emulation, self.instance.name())
     }
 
     fn flow(&self, running: &RunningTcp) -> Flow {
-        self.biscay.flow(socket(running)).expect("readable").expect("one of ours")
+        self.instance.flow(socket(running)).expect("readable").expect("one of ours")
     }
 
     /// How long it takes, from now on, until a flow has at least this part of the link; five seconds at most.
@@ -166,7 +166,7 @@ fn a_flow_that_pauses_gives_its_part_back_within_a_round_trip() {
         let bulk = scene.upload();
         let second = Duration::from_secs(1);
         let pausing = TcpFlow {
-            congestion: Some(scene.biscay.name().into()),
+            congestion: Some(scene.instance.name().into()),
             traffic: Traffic::OnOff { on: second, off: 2 * second },
             ..TcpFlow::new(Direction::Up)
         };
@@ -194,7 +194,7 @@ fn what_a_limited_flow_and_a_udp_flow_do_not_use_goes_to_the_one_that_would() {
         let Some(scene) = Scene::new("rest", Sharing::default()) else { return };
         let bulk = scene.upload();
         let steady = TcpFlow {
-            congestion: Some(scene.biscay.name().into()),
+            congestion: Some(scene.instance.name().into()),
             traffic: Traffic::Steady(Rate::from_bits_per_sec(2_000_000)),
             ..TcpFlow::new(Direction::Up)
         };
@@ -272,7 +272,7 @@ fn an_application_gains_nothing_by_opening_more_flows() {
     steadily(|| {
         let sharing = Sharing { policy: Policy::Applications, ..Sharing::default() };
         let Some(scene) = Scene::new("app", sharing) else { return };
-        let name = scene.biscay.name();
+        let name = scene.instance.name();
         let users = [HERS, HERS, HERS, HIS];
         let flows = users.map(|user| UsersFlow::start(&scene.emulation, user, name));
         let bytes = compare(&flows);
@@ -288,7 +288,7 @@ fn flows_share_in_the_ratio_of_their_weights() {
         let weights = vec![(Owner::User(HERS), 3 * 256)];
         let sharing = Sharing { policy: Policy::Weights, weights, ..Sharing::default() };
         let Some(scene) = Scene::new("weigh", sharing) else { return };
-        let name = scene.biscay.name();
+        let name = scene.instance.name();
         let flows = [HERS, HIS].map(|user| UsersFlow::start(&scene.emulation, user, name));
         let bytes = compare(&flows);
         println!("weight 3: {} bytes, weight 1: {}", bytes[0], bytes[1]);
