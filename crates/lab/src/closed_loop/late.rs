@@ -12,8 +12,12 @@ use super::run::{Arrival, HEADERS};
 pub(super) const BEARABLE: Duration = Duration::from_millis(10);
 /// What a link carries is what it carried in this time.
 const NOW: Duration = Duration::from_millis(50);
-/// What a sender is told is the mean of this time, as estimators have it by themselves; `sounding` asks for less.
-const TOLD: Duration = Duration::from_millis(100);
+
+/// What a sender hears of the link: a mean of so long, so much later.
+pub(super) struct Told {
+    pub(super) span: Duration,
+    pub(super) latency: Duration,
+}
 
 /// Of the packets that took more than 10 ms longer than the empty link's 95th percentile, by what made them late.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -25,21 +29,16 @@ pub struct Late {
     /// Of the late ones, those that the link would have sent in time at the rate it had while they left the sender: it has
     /// slowed down since.
     pub faded: f64,
-    /// Of the rest, those that were in time at the mean rate of the 100 ms that a sender could have been told of by then: the
-    /// link had slowed down already, and nobody could know.
+    /// Of the rest, those that were in time at the mean rate that a sender could have been told of by then: the link had slowed
+    /// down already, and nobody could know.
     pub aged: f64,
     /// The others: more was under way than even that rate carries in time.
     pub queued: f64,
 }
 
 impl Late {
-    /// Of these packets of a run, over a link that could have carried so much.
-    pub(super) fn of(
-        packets: &[Arrival],
-        knows: &Knows,
-        latency: Duration,
-        limit: Duration,
-    ) -> Self {
+    /// Of these packets of a run, over a link that could have carried so much, under a sender that is told of it so.
+    pub(super) fn of(packets: &[Arrival], knows: &Knows, told: &Told, limit: Duration) -> Self {
         let mut sent: Vec<_> = packets
             .iter()
             .map(|packet| (packet.sent, packet.size.saturating_sub(HEADERS)))
@@ -72,7 +71,7 @@ impl Late {
                 0
             } else if in_time(rate(left, NOW)) {
                 1
-            } else if in_time(rate(left.saturating_sub(latency), TOLD)) {
+            } else if in_time(rate(left.saturating_sub(told.latency), told.span)) {
                 2
             } else {
                 3
@@ -101,6 +100,8 @@ mod tests {
         Duration::from_millis(ms)
     }
 
+    const AT_ONCE: Told = Told { span: ms(100), latency: Duration::ZERO };
+
     /// A link that sends a packet in so many milliseconds from 1 s on, and what it could carry.
     fn link(steps: &[u64]) -> Knows {
         let (mut at, mut sum) = (ms(1_000), 0);
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn a_packet_that_is_repeated_is_late_by_that() {
         let packets = [packet(1_100, 1_110, 5), packet(1_101, 1_111, 45)];
-        let late = Late::of(&packets, &link(&[1; 500]), Duration::ZERO, ms(30));
+        let late = Late::of(&packets, &link(&[1; 500]), &AT_ONCE, ms(30));
         assert_eq!((late.part, late.repeated), (0.5, 1.0));
     }
 
@@ -135,7 +136,7 @@ mod tests {
     fn a_packet_on_a_link_that_slows_down_is_late_by_that() {
         // One in a millisecond, and from 1.1 s on one in ten.
         let packets: Vec<_> = (0..10).map(|at| packet(1_100, 1_110 + at * 10, 5)).collect();
-        let late = Late::of(&packets, &link(&[1; 100]), Duration::ZERO, ms(30));
+        let late = Late::of(&packets, &link(&[1; 100]), &AT_ONCE, ms(30));
         assert_eq!((late.faded, late.queued), (1.0, 0.0), "{late:?}");
     }
 
@@ -144,14 +145,15 @@ mod tests {
         // One in a millisecond until 1.1 s, one in ten from then on; they leave 60 ms later.
         let steps = [&[1; 100][..], &[10; 40]].concat();
         let packets: Vec<_> = (0..10).map(|at| packet(1_160, 1_166 + at * 10, 5)).collect();
-        let late = Late::of(&packets, &link(&steps), ms(40), ms(30));
+        let told = Told { latency: ms(40), ..AT_ONCE };
+        let late = Late::of(&packets, &link(&steps), &told, ms(30));
         assert!(late.aged > 0.5 && late.faded == 0.0, "{late:?}");
     }
 
     #[test]
     fn a_packet_behind_too_many_others_is_late_by_them() {
         let packets: Vec<_> = (0..100).map(|at| packet(1_100, 1_106 + at, 5)).collect();
-        let late = Late::of(&packets, &link(&[1; 500]), Duration::ZERO, ms(30));
+        let late = Late::of(&packets, &link(&[1; 500]), &AT_ONCE, ms(30));
         assert_eq!((late.faded, late.queued), (0.0, 1.0), "{late:?}");
     }
 }

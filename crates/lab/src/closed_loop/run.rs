@@ -11,7 +11,7 @@ use sounding_sim::world::{Event, Flow, FlowId, Listening};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::contender::{Contender, Knows};
-use super::late::{BEARABLE, Late};
+use super::late::{BEARABLE, Late, Told};
 use super::scenario::{Case, FREED, GOES, Kind, Scenario, WIRE};
 
 /// More than any of these links holds, and less than RLC's queue of 2 MB, so that nothing is dropped.
@@ -177,7 +177,8 @@ pub(super) fn judge(
     };
     let limit = Duration::from_secs_f64(truth.empty_p95_ms / 1e3) + BEARABLE;
     let first = arrivals.partition_point(|packet| packet.at < measured);
-    let late = Late::of(&arrivals[first..], &truth.knows(1), truth.scenario.kind.latency(), limit);
+    let told = Told { span: listening.estimator.window, latency: truth.scenario.kind.latency() };
+    let late = Late::of(&arrivals[first..], &truth.knows(1), &told, limit);
     let several = (count > 1).then(|| fairness(&arrivals, count, truth.span));
     Ok(Score {
         share: bytes(&arrivals, measured, truth.span)
