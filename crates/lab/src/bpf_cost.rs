@@ -1,7 +1,7 @@
-//! What BISCAY costs in CPU time beside the kernel's own congestion controls, over a veth pair at full speed and
+//! What our laws cost in CPU time beside the kernel's own congestion controls, over a veth pair at full speed and
 //! paced to 1 Gbit/s.
 //!
-//! Its aim is to be within 5 % of BBR's CPU time per gigabyte. Comparisons of CPU time need a quiet machine; the
+//! Their aim is to be within 5 % of BBR's CPU time per gigabyte. Comparisons of CPU time need a quiet machine; the
 //! order is interleaved so that a slow drift meets all alike, and the spread is part of the report.
 
 mod cpu;
@@ -10,13 +10,16 @@ mod rig;
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
-use sounding_bpf::{Biscay, Config, LoadError, RunStats};
+use serde::{Serialize, Serializer};
+use sounding_bpf::{Bound, Config, Instance, LoadError, RunStats};
+use sounding_cc::Law;
 use sounding_units::Rate;
+use statrs::distribution::{Binomial, DiscreteCDF};
 
+use crate::metrics::nearest_rank;
 use cpu::ReadError;
 pub use rig::RigError;
-use rig::{Pair, Sender};
+use rig::{Fed, Pair, Sender, Spent};
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -43,38 +46,75 @@ impl Default for Plan {
 }
 
 /// A congestion control to measure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
     /// The kernel's CUBIC.
     Cubic,
     /// The kernel's BBR.
     Bbr,
-    /// The kernel's BBR, limited to the rate that [`BiscayFed`](Self::BiscayFed) is fed with. Full speed only: a
-    /// flow that paces works for each burst, one held by its window does not.
+    /// The kernel's BBR, limited to the rate that BISCAY is [fed](Self::Fed) with. Full speed only: a flow that paces
+    /// works for each burst, one held by its window does not.
     BbrPaced,
-    /// BISCAY without a feed, which drives as BBR.
-    BiscayUnfed,
-    /// BISCAY fed with the limit, or without one with nine tenths of what BBR reached in the run before: more, and
-    /// this machine would be the narrow part of the path, which is BBR's again.
-    BiscayFed,
+    /// A law without a feed, under which BBR drives.
+    Unfed(Law),
+    /// One fed with the limit, or without one with nine tenths of what BBR reached in the run before: more, and this
+    /// machine would be the narrow part of the path, which is BBR's again. BISCAY is told that this is all there is,
+    /// and keeps to it. `sounding` is told that it is a floor, as a modem says in front of which nothing waits: it would
+    /// believe the other, and leave so much less room on a link at rest until something did wait.
+    Fed(Law),
 }
 
 impl Contender {
     /// In the order in which a repetition runs them.
-    const ALL: [Contender; 5] =
-        [Self::Cubic, Self::Bbr, Self::BbrPaced, Self::BiscayUnfed, Self::BiscayFed];
+    const ALL: [Contender; 7] = [
+        Self::Cubic,
+        Self::Bbr,
+        Self::BbrPaced,
+        Self::Unfed(Law::Biscay),
+        Self::Unfed(Law::Sounding),
+        Self::Fed(Law::Biscay),
+        Self::Fed(Law::Sounding),
+    ];
 }
 
 impl fmt::Display for Contender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Cubic => "cubic",
-            Self::Bbr => "bbr",
-            Self::BbrPaced => "bbr, paced",
-            Self::BiscayUnfed => "biscay, no feed",
-            Self::BiscayFed => "biscay, fed",
-        })
+        match self {
+            Self::Cubic => f.pad("cubic"),
+            Self::Bbr => f.pad("bbr"),
+            Self::BbrPaced => f.pad("bbr, paced"),
+            Self::Unfed(law) => f.pad(&format!("{}, no feed", law.name())),
+            Self::Fed(law) => f.pad(&format!("{}, fed", law.name())),
+        }
+    }
+}
+
+impl Serialize for Contender {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Both laws in this kernel.
+struct Laws {
+    biscay: Instance,
+    sounding: Instance,
+}
+
+impl Laws {
+    fn load() -> Result<Self, LoadError> {
+        let load = |law: Law| {
+            let name = format!("{}{:x}", law.name(), std::process::id() & 0xff_ffff);
+            Instance::load(&Config { name, law, ..Config::default() })
+        };
+        Ok(Self { biscay: load(Law::Biscay)?, sounding: load(Law::Sounding)? })
+    }
+
+    fn of(&self, law: Law) -> &Instance {
+        match law {
+            Law::Biscay => &self.biscay,
+            Law::Sounding => &self.sounding,
+        }
     }
 }
 
@@ -102,7 +142,7 @@ pub struct Run {
 /// Mean time of one call of a program, measured in runs of their own because counting costs some 20 ns a call.
 #[derive(Clone, Debug, Serialize)]
 pub struct CallCost {
-    /// Fed or not.
+    /// Which law, fed or not.
     pub contender: Contender,
     /// The limit in bit/s; `None` for full speed.
     pub limit_bits_per_sec: Option<u64>,
@@ -131,7 +171,7 @@ pub struct Report {
 /// Why the cost could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum CostError {
-    /// BISCAY cannot be loaded here.
+    /// Our laws cannot be loaded here.
     #[error("{source}; {}", source.cure())]
     Load {
         /// Why.
@@ -154,8 +194,7 @@ pub enum CostError {
 
 /// Measures, and tells of each run as it ends.
 pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostError> {
-    let name = format!("cost{:x}", std::process::id() & 0xff_ffff);
-    let biscay = Biscay::load(&Config { name, ..Config::default() })?;
+    let laws = Laws::load()?;
     let pair = Pair::new()?;
     let mut report = Report { load_before: cpu::load()?, ..Report::default() };
     for repetition in 0..plan.repetitions {
@@ -165,7 +204,8 @@ pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostEr
                 if contender == Contender::BbrPaced && limit.is_some() {
                     continue;
                 }
-                let run = run(plan, &pair, &biscay, contender, limit, repetition, reached)?;
+                let turn = Turn { laws: &laws, contender, limit, reached };
+                let run = turn.run(plan, &pair, repetition)?;
                 if contender == Contender::Bbr {
                     reached = Rate::from_bits_per_sec(run.goodput_bits_per_sec);
                 }
@@ -175,13 +215,13 @@ pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostEr
         }
     }
     for &limit in &plan.limits {
-        let bbr =
-            report.runs.iter().rev().find(|run| {
-                run.contender == Contender::Bbr && run.limit_bits_per_sec == bits(limit)
-            });
+        let bbr = report.of(Contender::Bbr, bits(limit)).last();
         let reached = Rate::from_bits_per_sec(bbr.map_or(0, |run| run.goodput_bits_per_sec));
-        for contender in [Contender::BiscayUnfed, Contender::BiscayFed] {
-            report.calls.extend(count_calls(plan, &pair, &biscay, contender, limit, reached)?);
+        for law in [Law::Biscay, Law::Sounding] {
+            for contender in [Contender::Unfed(law), Contender::Fed(law)] {
+                let turn = Turn { laws: &laws, contender, limit, reached };
+                report.calls.extend(turn.count_calls(plan, &pair, law)?);
+            }
         }
     }
     Ok(report)
@@ -191,103 +231,121 @@ fn bits(limit: Option<Rate>) -> Option<u64> {
     limit.map(Rate::bits_per_sec)
 }
 
-fn sender<'a>(
-    biscay: &'a Biscay,
+/// Who sends, and at what.
+struct Turn<'a> {
+    laws: &'a Laws,
     contender: Contender,
     limit: Option<Rate>,
+    /// By BBR, in the run before.
     reached: Rate,
-) -> Sender<'a> {
-    let congestion = match contender {
-        Contender::Cubic => "cubic",
-        Contender::Bbr | Contender::BbrPaced => "bbr",
-        Contender::BiscayUnfed | Contender::BiscayFed => biscay.name(),
-    };
-    let goal = limit.unwrap_or(reached.scaled(9, 10));
-    // Headers come on top of the goodput, and the law takes its percent off.
-    let fed = (contender == Contender::BiscayFed).then(|| (biscay.feed(), goal.scaled(105, 100)));
-    let limit = if contender == Contender::BbrPaced { Some(goal) } else { limit };
-    Sender { congestion, limit, fed }
 }
 
-fn run(
-    plan: &Plan,
-    pair: &Pair,
-    biscay: &Biscay,
-    contender: Contender,
-    limit: Option<Rate>,
-    repetition: u32,
-    reached: Rate,
-) -> Result<Run, CostError> {
-    let sender = sender(biscay, contender, limit, reached);
-    let spent = pair.run(&sender, plan.warm_up, plan.span)?;
-    let per_gb = |time: Duration| time.as_secs_f64() / (spent.received.count().max(1) as f64 / 1e9);
-    Ok(Run {
-        contender,
-        limit_bits_per_sec: bits(limit),
-        repetition,
-        goodput_bits_per_sec: spent.received.per(spent.took).bits_per_sec(),
-        sender_secs_per_gb: per_gb(spent.sender),
-        total_secs_per_gb: per_gb(spent.process + spent.softirq),
-        machine_secs_per_gb: per_gb(spent.machine),
-    })
-}
-
-fn count_calls(
-    plan: &Plan,
-    pair: &Pair,
-    biscay: &Biscay,
-    contender: Contender,
-    limit: Option<Rate>,
-    reached: Rate,
-) -> Result<Vec<CallCost>, CostError> {
-    let statistics = |source| CostError::Statistics { source };
-    let counting = RunStats::enable().map_err(statistics)?;
-    let before = biscay.programs().map_err(statistics)?;
-    // Calls are counted from the first packet on, and so are bytes here.
-    let whole = plan.warm_up + plan.span;
-    let sender = sender(biscay, contender, limit, reached);
-    let spent = pair.run(&sender, Duration::ZERO, whole)?;
-    let gigabytes = spent.received.count().max(1) as f64 / 1e9;
-    let after = biscay.programs().map_err(statistics)?;
-    drop(counting);
-    let costs = before.iter().zip(&after).filter(|(before, after)| after.calls > before.calls);
-    Ok(costs
-        .map(|(before, after)| {
-            let calls = after.calls - before.calls;
-            let nanos = (after.run_time - before.run_time).as_nanos() as f64;
-            CallCost {
-                contender,
-                limit_bits_per_sec: bits(limit),
-                program: after.name,
-                calls,
-                nanos_per_call: nanos / calls as f64,
-                secs_per_gb: nanos / 1e9 / gigabytes,
+impl Turn<'_> {
+    fn sender(&self) -> Sender<'_> {
+        let goal = self.limit.unwrap_or(self.reached.scaled(9, 10));
+        let (congestion, limit, fed) = match self.contender {
+            Contender::Cubic => ("cubic", self.limit, None),
+            Contender::Bbr => ("bbr", self.limit, None),
+            Contender::BbrPaced => ("bbr", Some(goal), None),
+            Contender::Unfed(law) => (self.laws.of(law).name(), self.limit, None),
+            Contender::Fed(law) => {
+                let bound = match law {
+                    Law::Biscay => Bound::Capacity,
+                    Law::Sounding => Bound::Served,
+                };
+                let instance = self.laws.of(law);
+                // Headers come on top of the goodput, and the law takes its percent off.
+                let rate = goal.scaled(105, 100);
+                let fed = Fed { feed: instance.feed(), rate, bound };
+                (instance.name(), self.limit, Some(fed))
             }
+        };
+        Sender { congestion, limit, fed }
+    }
+
+    fn run(&self, plan: &Plan, pair: &Pair, repetition: u32) -> Result<Run, CostError> {
+        let spent = pair.run(&self.sender(), plan.warm_up, plan.span)?;
+        let gigabytes = gigabytes(&spent);
+        let per_gb = |time: Duration| time.as_secs_f64() / gigabytes;
+        Ok(Run {
+            contender: self.contender,
+            limit_bits_per_sec: bits(self.limit),
+            repetition,
+            goodput_bits_per_sec: spent.received.per(spent.took).bits_per_sec(),
+            sender_secs_per_gb: per_gb(spent.sender),
+            total_secs_per_gb: per_gb(spent.process + spent.softirq),
+            machine_secs_per_gb: per_gb(spent.machine),
         })
-        .collect())
+    }
+
+    fn count_calls(&self, plan: &Plan, pair: &Pair, law: Law) -> Result<Vec<CallCost>, CostError> {
+        let law = self.laws.of(law);
+        let statistics = |source| CostError::Statistics { source };
+        let counting = RunStats::enable().map_err(statistics)?;
+        let before = law.programs().map_err(statistics)?;
+        // Calls are counted from the first packet on, and so are bytes here.
+        let whole = plan.warm_up + plan.span;
+        let spent = pair.run(&self.sender(), Duration::ZERO, whole)?;
+        let gigabytes = gigabytes(&spent);
+        let after = law.programs().map_err(statistics)?;
+        drop(counting);
+        let costs = before.iter().zip(&after).filter(|(before, after)| after.calls > before.calls);
+        Ok(costs
+            .map(|(before, after)| {
+                let calls = after.calls - before.calls;
+                let nanos = (after.run_time - before.run_time).as_nanos() as f64;
+                CallCost {
+                    contender: self.contender,
+                    limit_bits_per_sec: bits(self.limit),
+                    program: after.name,
+                    calls,
+                    nanos_per_call: nanos / calls as f64,
+                    secs_per_gb: nanos / 1e9 / gigabytes,
+                }
+            })
+            .collect())
+    }
+}
+
+fn gigabytes(spent: &Spent) -> f64 {
+    spent.received.count().max(1) as f64 / 1e9
 }
 
 /// Median, least and most of a set of numbers; all zero for an empty one.
 fn spread(mut values: Vec<f64>) -> (f64, f64, f64) {
     values.sort_by(f64::total_cmp);
-    let at = |index: usize| values.get(index).copied().unwrap_or(0.0);
-    (at(values.len() / 2), at(0), at(values.len().saturating_sub(1)))
+    match values[..] {
+        [least, .., most] => (nearest_rank(&values, 0.5), least, most),
+        [one] => (one, one, one),
+        [] => (0.0, 0.0, 0.0),
+    }
+}
+
+/// Of so many sorted values, the indices of the two between which the median of what they are a sample of is with a
+/// confidence of 95 %, whatever its distribution; of less than six the first and the last, which is less sure.
+fn around_the_median(count: usize) -> (usize, usize) {
+    let below = Binomial::new(0.5, count as u64).map_or(0, |below| below.inverse_cdf(0.025));
+    let least = (below as usize).saturating_sub(1);
+    (least, count.saturating_sub(1 + least))
 }
 
 impl Report {
-    /// CPU time per gigabyte over BBR's of the same repetition and limit: the median of the ratios, and the least and
-    /// the most; `None` without both. At full speed a fed flow is compared with a BBR that is paced as well.
+    /// CPU time per gigabyte over BBR's of the same repetition and limit: the median of the ratios, and between which the
+    /// true one is with a confidence of 95 %; `None` without both. At full speed BISCAY, fed, is compared with a BBR
+    /// that is paced as well.
     pub fn over_bbr(&self, contender: Contender, limit: Option<Rate>) -> Option<(f64, f64, f64)> {
         let bbr = match (contender, limit) {
-            (Contender::BiscayFed, None) => Contender::BbrPaced,
+            (Contender::Fed(Law::Biscay), None) => Contender::BbrPaced,
             _ => Contender::Bbr,
         };
         let pairs = self.of(contender, bits(limit)).filter_map(|run| {
             let twin = self.of(bbr, bits(limit)).find(|twin| twin.repetition == run.repetition)?;
             Some(run.total_secs_per_gb / twin.total_secs_per_gb)
         });
-        let ratios: Vec<f64> = pairs.collect();
-        (!ratios.is_empty()).then(|| spread(ratios))
+        let mut ratios: Vec<f64> = pairs.collect();
+        ratios.sort_by(f64::total_cmp);
+        let (least, most) = around_the_median(ratios.len());
+        (!ratios.is_empty()).then(|| (nearest_rank(&ratios, 0.5), ratios[least], ratios[most]))
     }
 
     fn of(&self, contender: Contender, limit: Option<u64>) -> impl Iterator<Item = &Run> {
@@ -298,7 +356,7 @@ impl Report {
 }
 
 impl fmt::Display for Report {
-    /// A table a limit: medians, with least and most in brackets.
+    /// A table a limit: medians, with least and most in brackets, and for ratios what the median is between.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut limits: Vec<_> = self.runs.iter().map(|run| run.limit_bits_per_sec).collect();
         limits.sort_unstable();
@@ -312,8 +370,8 @@ impl fmt::Display for Report {
             }
             writeln!(
                 f,
-                "{:<16}{:>24}{:>26}{:>26}{:>22}",
-                "", "Gbit/s", "sender CPU s/GB", "total CPU s/GB", "over BBR"
+                "{:<18}{:>24}{:>26}{:>26}{:>22}",
+                "", "Gbit/s", "sender CPU s/GB", "total CPU s/GB", "over BBR, 95 %"
             )?;
             for contender in Contender::ALL {
                 if self.of(contender, limit).next().is_none() {
@@ -331,7 +389,7 @@ impl fmt::Display for Report {
                 });
                 writeln!(
                     f,
-                    "{contender:<16}{:>24}{:>26}{:>26}{over:>22}",
+                    "{contender:<18}{:>24}{:>26}{:>26}{over:>22}",
                     column(|run| run.goodput_bits_per_sec as f64 / 1e9),
                     column(|run| run.sender_secs_per_gb),
                     column(|run| run.total_secs_per_gb),
@@ -340,7 +398,7 @@ impl fmt::Display for Report {
             for cost in self.calls.iter().filter(|cost| cost.limit_bits_per_sec == limit) {
                 writeln!(
                     f,
-                    "{:<16}{:<14}{:>8.0} ns a call, {} calls, {:.4} s/GB",
+                    "{:<18}{:<14}{:>8.0} ns a call, {} calls, {:.4} s/GB",
                     cost.contender, cost.program, cost.nanos_per_call, cost.calls, cost.secs_per_gb
                 )?;
             }
@@ -371,9 +429,17 @@ mod tests {
             runs.into_iter().zip(0..).map(|(run, repetition)| Run { repetition, ..run })
         };
         let bbr = numbered([1.0, 9.0, 2.0].map(|total| run(Contender::BbrPaced, total)));
-        let fed = numbered([1.1, 9.0, 3.0].map(|total| run(Contender::BiscayFed, total)));
+        let fed = numbered([1.1, 9.0, 3.0].map(|total| run(Contender::Fed(Law::Biscay), total)));
         let report = Report { runs: bbr.chain(fed).collect(), ..Report::default() };
-        assert_eq!(report.over_bbr(Contender::BiscayFed, None), Some((1.1, 1.0, 1.5)));
+        assert_eq!(report.over_bbr(Contender::Fed(Law::Biscay), None), Some((1.1, 1.0, 1.5)));
         assert_eq!(report.over_bbr(Contender::Cubic, None), None);
+    }
+
+    #[test]
+    fn the_median_is_as_sure_as_the_signs_of_so_many_differences() {
+        // The tables of the sign test: of ten at least the second and at most the ninth.
+        for (count, expected) in [(1, (0, 0)), (6, (0, 5)), (10, (1, 8)), (20, (5, 14))] {
+            assert_eq!(around_the_median(count), expected, "{count}");
+        }
     }
 }

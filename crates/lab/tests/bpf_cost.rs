@@ -1,10 +1,11 @@
-//! The cost of BISCAY can be measured where it can be loaded; how much it is, is no matter for a test.
+//! What our laws cost can be measured where they can be loaded; how much it is, is no matter for a test.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
 use std::time::Duration;
 
 use sounding_bpf::preflight;
+use sounding_cc::Law;
 use sounding_lab::bpf_cost::{Contender, Plan, measure};
 use sounding_testdata::may_emulate;
 use sounding_units::Rate;
@@ -24,8 +25,8 @@ fn every_contender_moves_data_and_calls_are_counted() {
     let mut told = 0;
     let report = measure(&plan, |_| told += 1).unwrap();
     assert_eq!(told, report.runs.len());
-    // All five at full speed; a limit paces BBR already.
-    assert_eq!(report.runs.len(), 5 + 4);
+    // All seven at full speed; a limit paces BBR already.
+    assert_eq!(report.runs.len(), 7 + 6);
     for run in &report.runs {
         assert!(run.goodput_bits_per_sec > 0, "{run:?}");
         assert!(run.total_secs_per_gb > 0.0, "{run:?}");
@@ -33,8 +34,12 @@ fn every_contender_moves_data_and_calls_are_counted() {
         // Buffers filled during the warm-up may be read during the span.
         assert!(run.goodput_bits_per_sec / 3 < most, "{run:?}");
     }
-    assert!(report.over_bbr(Contender::BiscayFed, limit).is_some());
-    let counted = report.calls.iter().find(|cost| cost.program == "cong_control").unwrap();
-    assert!(counted.calls > 0 && counted.nanos_per_call > 0.0, "{counted:?}");
+    for law in [Law::Biscay, Law::Sounding] {
+        let fed = Contender::Fed(law);
+        assert!(report.over_bbr(fed, limit).is_some());
+        let mut calls = report.calls.iter().filter(|cost| cost.contender == fed);
+        let counted = calls.find(|cost| cost.program == "cong_control").unwrap();
+        assert!(counted.calls > 0 && counted.nanos_per_call > 0.0, "{counted:?}");
+    }
     print!("{report}");
 }

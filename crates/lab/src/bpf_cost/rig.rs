@@ -70,7 +70,14 @@ pub(super) struct Pair {
 pub(super) struct Sender<'a> {
     pub(super) congestion: &'a str,
     pub(super) limit: Option<Rate>,
-    pub(super) fed: Option<(&'a Feed, Rate)>,
+    pub(super) fed: Option<Fed<'a>>,
+}
+
+/// What a law is told all the time.
+pub(super) struct Fed<'a> {
+    pub(super) feed: &'a Feed,
+    pub(super) rate: Rate,
+    pub(super) bound: Bound,
 }
 
 /// What one transfer took, between two moments.
@@ -113,7 +120,7 @@ impl Pair {
             SocketAddrV4::new(FAR, listener.local_addr().map_err(socket("ask for a port"))?.port());
         let near = self.near.enter(|| connect(address, sender))??;
         let (far, _) = listener.accept().map_err(socket("accept"))?;
-        let feeding = sender.fed.map(|(feed, rate)| Feeding::start(feed.clone(), rate));
+        let feeding = sender.fed.as_ref().map(Feeding::start);
 
         let received = Arc::new(AtomicU64::new(0));
         let spent = Arc::new(AtomicU64::new(0));
@@ -226,21 +233,20 @@ struct Feeding {
 }
 
 impl Feeding {
-    fn start(feed: Feed, rate: Rate) -> Self {
+    fn start(&Fed { feed, rate, bound }: &Fed<'_>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let spent = Arc::new(AtomicU64::new(0));
         let (stopped, fed, own) = (stop.clone(), feed.clone(), spent.clone());
         let thread = thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 let now = monotonic_now();
-                let bound = Bound::Capacity;
                 fed.publish(&Estimate { rate, sampled_at: now, bound, other_flows: 0 });
                 fed.heartbeat(now);
                 own.store(this_thread().as_nanos() as u64, Ordering::Relaxed);
                 thread::sleep(FEED_PERIOD);
             }
         });
-        Self { stop, feed, spent, thread: Some(thread) }
+        Self { stop, feed: feed.clone(), spent, thread: Some(thread) }
     }
 
     fn spent(&self) -> Duration {

@@ -5,11 +5,11 @@ use sounding_lab::{bpf_cost, provenance};
 
 use super::Output;
 
-/// What BISCAY costs in CPU time, beside the kernel's own BBR and CUBIC
+/// What our laws cost in CPU time, beside the kernel's own BBR and CUBIC
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Runs of each algorithm
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     reps: u32,
 
     /// How long each run sends
