@@ -118,6 +118,8 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if matches!(target.kind, FileKind::Csv | FileKind::Mahimahi) {
+        // What is not there is said before what it is not.
+        Source::open(&args.input)?;
         return Err(miette!(
             help = "`sounding link` prints what it carried; a link over time is read with --from mahimahi or --from csv",
             "{}: a capture is no link over time",
