@@ -240,7 +240,7 @@ fn spread(ones: &[&Crossing], value: impl Fn(&Crossing) -> Option<f64>) -> Strin
     };
     match values[..] {
         [one] => shown(one),
-        [.., worst] => format!("{} ({})", shown(values[values.len() / 2]), shown(worst)),
+        [.., worst] => format!("{} ({})", shown(nearest_rank(&values, 0.5)), shown(worst)),
         [] => String::new(),
     }
 }
