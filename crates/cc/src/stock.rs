@@ -27,6 +27,16 @@ pub enum Fallback {
     Cubic,
 }
 
+impl Fallback {
+    /// What it is called where one is chosen.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bbr => "bbr",
+            Self::Cubic => "cubic",
+        }
+    }
+}
+
 /// The stock algorithm beside a law: the same composition as `glue.h` and `cubic.h` of `sounding-bpf`.
 ///
 /// BBR sees every acknowledgement, whoever drives, for a law goes by what it measures. CUBIC sees those of the time in which it

@@ -1,4 +1,4 @@
-//! BISCAY, BBR, CUBIC and the oracle over the same link: figures for a table, series for plots.
+//! Both laws, BBR, CUBIC and the oracle over the same link: figures for a table, series for plots.
 
 use std::time::Duration;
 
@@ -82,16 +82,12 @@ pub struct Bin {
 /// Width of the bins of a series.
 pub const BIN: Duration = Duration::from_millis(100);
 
-/// Everybody who runs, the oracle last.
-pub const RUNNERS: [&str; 3] = ["biscay", "bbr", "cubic"];
+/// Who runs where nothing else is said.
+pub const RUNNERS: [&str; 4] = ["biscay", "sounding", "bbr", "cubic"];
 
-/// Runs one of [`RUNNERS`] over the link and measures it.
+/// Runs [who is called so](Runner::by_name) over the link and measures it.
 pub fn run(link: &RadioLink, name: &str, course: &Course) -> Result<Outing, RaceError> {
-    let runner = match name {
-        "biscay" => Runner::Biscay,
-        other => Runner::Kernel(other.into()),
-    };
-    let lap = race::run(link, &runner, course)?;
+    let lap = race::run(link, &Runner::by_name(name), course)?;
     Ok(measure(link, &lap, name))
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use sounding_cc::Listener;
 use sounding_emu::{Config, Direction, Emulation, Report};
 use sounding_modem::{Pacing, Pty, Replay};
 use sounding_sim::PathConfig;
@@ -36,16 +37,21 @@ pub struct Course {
 pub enum Runner {
     /// A congestion control of this kernel.
     Kernel(String),
-    /// BISCAY, fed by a daemon that reads the link's modem.
-    Biscay,
+    /// A law of ours, fed by a daemon that reads the link's modem.
+    Fed(Listener),
 }
 
 impl Runner {
+    /// The one of this name: a controller that goes by a modem, or what the kernel has under it.
+    pub fn by_name(name: &str) -> Self {
+        Listener::by_name(name).map_or_else(|| Self::Kernel(name.into()), Self::Fed)
+    }
+
     /// The name in tables.
     pub fn name(&self) -> &str {
         match self {
             Self::Kernel(name) => name,
-            Self::Biscay => "biscay",
+            Self::Fed(listener) => listener.name,
         }
     }
 }
@@ -99,21 +105,21 @@ pub fn run(link: &RadioLink, runner: &Runner, course: &Course) -> Result<Lap, Ra
 
     let name = match runner {
         Runner::Kernel(name) => name.clone(),
-        Runner::Biscay => format!("biscay{}", course.tag),
+        Runner::Fed(listener) => format!("{}{}", listener.law.name(), course.tag),
     };
     let flow = TcpFlow {
         congestion: Some(name.clone()),
         duration: Some(course.duration),
         ..TcpFlow::new(Direction::Up)
     };
-    if *runner != Runner::Biscay {
+    let Runner::Fed(listener) = runner else {
         let emulation = Emulation::start(config)?;
         let flow = send(&emulation, flow)?;
         return Ok(Lap { name, report: emulation.stop()?, flow, events: Vec::new() });
-    }
+    };
 
     let pty = Pty::create(None).map_err(RaceError::Pty)?;
-    let daemon = start_daemon(pty.path(), &name, course)?;
+    let daemon = start_daemon(pty.path(), &name, *listener, course)?;
     let pacing = Pacing::since(&link.capture, link.begin);
     let mut replay = Replay::new(&link.capture, pacing, pty, 1.0);
     let stop = Arc::new(AtomicBool::new(false));
@@ -130,9 +136,15 @@ pub fn run(link: &RadioLink, runner: &Runner, course: &Course) -> Result<Lap, Ra
     Ok(Lap { name: runner.name().into(), report, flow: flow?, events: daemon.stop() })
 }
 
-fn start_daemon(device: &Path, name: &str, course: &Course) -> Result<Daemon, DaemonError> {
+fn start_daemon(
+    device: &Path,
+    name: &str,
+    listener: Listener,
+    course: &Course,
+) -> Result<Daemon, DaemonError> {
     // The link is made from the grants: here they are its capacity by construction.
     let mut flags = vec!["--direction", "uplink", "--bound", "capacity"];
+    flags.extend(["--law", listener.law.name(), "--fallback", listener.fallback.name()]);
     flags.extend(course.flags.iter().map(String::as_str));
     Daemon::start(&course.program, device, name, &flags)
 }

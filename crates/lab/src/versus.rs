@@ -1,4 +1,4 @@
-//! BISCAY against BBR and CUBIC over many links, several runs each: the table and what it shows.
+//! Our laws against BBR and CUBIC over many links, several runs each: the table and what it shows.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::Serialize;
+use sounding_cc::Listener;
 use sounding_kpi::Direction;
 use sounding_trace::mahimahi;
 use thiserror::Error;
@@ -23,7 +24,7 @@ pub struct Plan {
     pub data: std::path::PathBuf,
     /// Only links whose name contains this.
     pub filter: Option<String>,
-    /// Who runs: `biscay`, or a congestion control of this kernel.
+    /// Who runs: `biscay`, `sounding`, either of them falling back to CUBIC, or a congestion control of this kernel.
     pub runners: Vec<String>,
     /// Runs of each algorithm over each link.
     pub reps: u32,
@@ -248,17 +249,24 @@ impl Comparison {
         self.entries.iter().find(|entry| entry.link == link && entry.name == name)
     }
 
-    /// Throughput over BBR's, and p95 queueing delay over BBR's and CUBIC's.
-    fn ratios(&self, link: &str) -> Option<[f64; 3]> {
+    /// Those who are fed, in the order in which they ran.
+    fn fed(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for entry in &self.entries {
+            if Listener::by_name(&entry.name).is_some() && !names.contains(&entry.name.as_str()) {
+                names.push(&entry.name);
+            }
+        }
+        names
+    }
+
+    /// Throughput of one of them over BBR's, and p95 queueing delay over BBR's and CUBIC's.
+    fn ratios(&self, link: &str, name: &str) -> Option<[f64; 3]> {
         let throughput = |entry: &Entry| entry.across(|f| f.throughput_mbit_per_sec).mean;
         let p95 = |entry: &Entry| entry.across(|f| f.queueing_ms.p95).mean;
-        let (biscay, bbr) = (self.find(link, "biscay")?, self.find(link, "bbr")?);
+        let (fed, bbr) = (self.find(link, name)?, self.find(link, "bbr")?);
         let cubic = self.find(link, "cubic")?;
-        Some([
-            throughput(biscay) / throughput(bbr),
-            p95(biscay) / p95(bbr),
-            p95(biscay) / p95(cubic),
-        ])
+        Some([throughput(fed) / throughput(bbr), p95(fed) / p95(bbr), p95(fed) / p95(cubic)])
     }
 
     fn links(&self) -> Vec<&str> {
@@ -300,14 +308,17 @@ impl Comparison {
             .expect("a string takes all text");
         }
         text.push_str(
-            "\n| link | throughput ÷ BBR's | p95 queueing ÷ BBR's | p95 queueing ÷ CUBIC's |\n|---|--:|--:|--:|\n",
+            "\n| link | | throughput ÷ BBR's | p95 queueing ÷ BBR's | p95 queueing ÷ CUBIC's |\n|---|---|--:|--:|--:|\n",
         );
-        for link in self.links() {
-            let Some([throughput, bbr, cubic]) = self.ratios(link) else { continue };
+        let fed = self.fed();
+        let rows =
+            self.links().into_iter().flat_map(|link| fed.iter().map(move |name| (link, *name)));
+        for (link, name) in rows {
+            let Some([throughput, bbr, cubic]) = self.ratios(link, name) else { continue };
             let mark = |holds: bool| if holds { "" } else { " (missed)" };
             writeln!(
                 text,
-                "| {link} | {throughput:.3}{} | {bbr:.2}{} | {cubic:.3}{} |",
+                "| {link} | {name} | {throughput:.3}{} | {bbr:.2}{} | {cubic:.3}{} |",
                 mark(throughput >= 0.97),
                 mark(bbr <= 0.5),
                 mark(cubic <= 0.1)

@@ -16,7 +16,7 @@ use sounding_lab::report::{Cell, Figure, Kind, Origin, Page, Section, Table};
 
 use crate::input;
 
-/// BISCAY, BBR and CUBIC over one radio link, with nothing but this machine
+/// Our laws, BBR and CUBIC over one radio link, with nothing but this machine
 #[derive(Args, Debug)]
 #[command(after_help = "\
 What the network granted in a capture becomes the capacity of an emulated link, and the capture's own bytes come out of a
@@ -236,7 +236,7 @@ fn page(
         ),
     ];
     Page {
-        title: "BISCAY, BBR and CUBIC over one radio link".into(),
+        title: "BISCAY, Sounding, BBR and CUBIC over one radio link".into(),
         subtitle: format!(
             "{}: {} on average, {:.1} s a flow, {} ms one way beside the link",
             link.name,

@@ -214,7 +214,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("biscay/fig10", "a bottleneck that moves to the wire and back; no rights needed"),
     (
         "biscay/fig11b",
-        "BISCAY, BBR and CUBIC of this kernel over a private network with handovers; 7 min",
+        "our laws, BBR and CUBIC in this kernel over a private network with handovers; 9 min",
     ),
     ("closed-loop", "controllers on modelled cells that grant what is asked for; no rights needed"),
     (
@@ -230,7 +230,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("emu-ceiling", "packet rate, punctuality and CPU time of the emulator; 1 min"),
     ("emu-cells", "punctuality and CPU time of modelled cells in real time; 1 min"),
     ("agreement", "the kernel's controllers in real time beside ours in virtual time; 5 min"),
-    ("bpf-cost", "CPU time of BISCAY beside the kernel's own BBR and CUBIC; 3 min"),
+    ("bpf-cost", "CPU time of our laws beside the kernel's own BBR and CUBIC; 9 min"),
     ("granularity", "time between deliveries of a KPI and its age at a reader; 2 min"),
     (
         "head-to-head",

@@ -162,7 +162,7 @@ pub(super) fn fig7(args: Fig7Args) -> miette::Result<ExitCode> {
     write(&report, &args.output)
 }
 
-/// BISCAY, BBR and CUBIC of this kernel over a private network in real time, handovers and all: the paper's figure, ours, and
+/// Our laws, BBR and CUBIC in this kernel over a private network in real time, handovers and all: the paper's figure, ours, and
 /// why they differ
 ///
 /// The network is a modelled cell with two base stations between namespaces; its modem is on a pty, which a daemon reads for

@@ -7,14 +7,14 @@ use sounding_lab::versus;
 
 use super::Output;
 
-/// BISCAY, BBR and CUBIC over recorded links and over links made from captures, beside the oracle
+/// Our laws, BBR and CUBIC over recorded links and over links made from captures, beside the oracle
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Runs of each algorithm over each link
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     reps: u32,
 
-    /// Who runs: biscay, or any congestion control of this kernel
+    /// Who runs: biscay, sounding, biscay-cubic, sounding-cubic, or any congestion control of this kernel
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_lab::duel::RUNNERS)]
     algorithms: Vec<String>,
 

@@ -1,4 +1,4 @@
-//! This kernel's BISCAY, BBR and CUBIC over a private network in real time (BISCAY §5.5, Fig. 11b): the network is a modelled
+//! Our laws, BBR and CUBIC in this kernel over a private network in real time (BISCAY §5.5, Fig. 11b): the network is a modelled
 //! cell with two base stations, the modem its own on a pty, the daemon one that reads it.
 
 mod page;
@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
+use sounding_cc::Listener;
 use sounding_emu::{Direction, Outcome};
 use sounding_units::{Bytes, HostInstant};
 use thiserror::Error;
@@ -19,6 +20,7 @@ use crate::emulate::{self, EmulateError, Ended, handovers};
 use crate::metrics::nearest_rank;
 use crate::plan::{PlanError, Run, Text};
 use crate::provenance::Begun;
+use crate::report::distinct;
 
 pub use page::private_page;
 
@@ -82,7 +84,7 @@ pub struct PrivateRun {
     pub p95_ms: f64,
     /// How often the phone goes to the other base station, by the same network in virtual time.
     pub handovers: usize,
-    /// The part of the time in which BISCAY's flow was on its fallback, in percent.
+    /// The part of the time in which a flow of ours was on its fallback, in percent.
     pub fallback_percent: Option<f64>,
     /// Times that the emulation fell behind the clock; if any, the run says little.
     pub times_behind: u64,
@@ -209,7 +211,7 @@ impl PrivateRun {
     }
 }
 
-/// Who BISCAY is compared with.
+/// Who ours are compared with.
 const OTHERS: [&str; 2] = ["bbr", "cubic"];
 
 fn rows(runs: &[PrivateRun], expected: &Expected, misses: &mut Vec<String>) -> tables::Rows {
@@ -217,9 +219,9 @@ fn rows(runs: &[PrivateRun], expected: &Expected, misses: &mut Vec<String>) -> t
         let values: Vec<f64> = runs.iter().filter(|r| r.controller == name).map(of).collect();
         values.iter().sum::<f64>() / values.len().max(1) as f64
     };
-    let has = |name: &str| runs.iter().any(|run| run.controller == name);
+    let names = distinct(runs.iter().map(|run| run.controller.as_str()));
     let mut rows = Vec::new();
-    for name in ["biscay", "bbr", "cubic"].into_iter().filter(|name| has(name)) {
+    for &name in &names {
         let own = || runs.iter().filter(move |run| run.controller == name);
         let on_bbr: Vec<f64> = own().filter_map(|run| run.fallback_percent).collect();
         let on_bbr = match on_bbr.len() {
@@ -239,16 +241,18 @@ fn rows(runs: &[PrivateRun], expected: &Expected, misses: &mut Vec<String>) -> t
             ],
         ));
     }
-    for other in OTHERS.into_iter().filter(|other| has("biscay") && has(other)) {
-        let ratio = |of: fn(&PrivateRun) -> f64| mean("biscay", of) / mean(other, of);
+    let fed = names.iter().filter(|name| Listener::by_name(name).is_some());
+    let others = OTHERS.into_iter().filter(|other| names.contains(other));
+    for (fed, other) in fed.flat_map(|fed| others.clone().map(move |other| (*fed, other))) {
+        let ratio = |of: fn(&PrivateRun) -> f64| mean(fed, of) / mean(other, of);
         let gains = Gains {
             throughput: ratio(|run| run.throughput_mbit_per_sec),
             mean: 100.0 * (1.0 - ratio(|run| run.mean_ms)),
             tail: 100.0 * (1.0 - ratio(|run| run.p95_ms)),
         };
-        let (highest, lowest) = (mean("biscay", |run| run.p90_ms), mean(other, |run| run.p10_ms));
+        let (highest, lowest) = (mean(fed, |run| run.p90_ms), mean(other, |run| run.p10_ms));
         let apart = if highest < lowest { "below" } else { "not below" };
-        let row = format!("biscay beside {other}");
+        let row = format!("{fed} beside {other}");
         let mut short = expected.gains.get(&row).map_or(Vec::new(), |paper| gains.short_of(*paper));
         if highest >= lowest {
             short.push("highest delays below the other's lowest");
