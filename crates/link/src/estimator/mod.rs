@@ -1,5 +1,6 @@
 mod attachment;
 mod demand;
+mod foresight;
 mod hearing;
 mod lag;
 
@@ -15,6 +16,7 @@ use crate::window::Window;
 use crate::{Bound, Cause, CellView, Config, LinkEstimate, Method, State};
 use attachment::{Attachment, Primary};
 use demand::{Demand, FILLED_FOR};
+use foresight::Foresight;
 use hearing::Hearing;
 use lag::ReportLag;
 
@@ -29,6 +31,7 @@ pub struct Estimator {
     phy: Window,
     /// Blocks that PHY records announce without saying whether they repeat others, or arrived.
     announced: Window,
+    foresight: Foresight,
     report_lag: ReportLag,
     /// The same for what knows padding.
     demand_lag: ReportLag,
@@ -64,11 +67,13 @@ const BACKLOG_VALID: Duration = Duration::from_millis(200);
 impl Estimator {
     /// An estimator that has seen nothing.
     pub fn new(config: Config) -> Self {
+        let window = Window::new(Foresight::history(config.window));
         Self {
             config,
-            mac: Window::new(config.window),
-            phy: Window::new(config.window),
-            announced: Window::new(config.window),
+            mac: window.clone(),
+            phy: window.clone(),
+            announced: window,
+            foresight: Foresight::default(),
             report_lag: ReportLag::default(),
             demand_lag: ReportLag::default(),
             demand: Demand::new(config.direction),
@@ -139,6 +144,7 @@ impl Estimator {
             window.forget_until(at);
         }
         self.demand = Demand::new(self.config.direction);
+        self.foresight = Foresight::default();
         self.backlog = None;
         self.began = Some(at);
     }
@@ -162,6 +168,8 @@ impl Estimator {
         if self.newest_grant_record != Some(now) {
             if let Some(newest) = self.newest_grant() {
                 self.report_lag.handle_gap(self.modem_now - newest);
+                let span = self.config.window;
+                self.foresight = self.foresight.judged(self.window(), span, newest);
             }
             self.newest_grant_record = Some(now);
         }
@@ -266,7 +274,7 @@ impl Estimator {
             (None, Bound::Capacity) => self.backlogged_since(),
             _ => None,
         };
-        let longest = self.config.window;
+        let longest = self.foresight.span(self.config.window);
         let since = full.max(self.began);
         let span = since.map_or(longest, |since| (end - since).max(FILLED_FOR).min(longest));
         let granted = self.window().granted(end, span);
