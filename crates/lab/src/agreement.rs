@@ -194,7 +194,8 @@ pub(crate) fn fallback_percent(said: &[Json], (from, to): (HostInstant, HostInst
         if off {
             away += at - since;
         }
-        (since, off) = (at, transition["to"] != "biscay");
+        // A law has other words for how it drives.
+        (since, off) = (at, matches!(transition["to"].as_str(), Some("startup" | "fallback")));
     }
     if off {
         away += to - since;
@@ -277,6 +278,9 @@ mod tests {
         let said = [to(50, "biscay"), to(300, "fallback"), to(400, "biscay"), to(900, "fallback")];
         assert_eq!(fallback_percent(&said, (at(100), at(1_100))), 30.0);
         assert_eq!(fallback_percent(&[], (at(100), at(1_100))), 100.0);
+        // `sounding` drives in more than one way.
+        let said = [to(50, "probing"), to(300, "full"), to(400, "fallback"), to(900, "held")];
+        assert_eq!(fallback_percent(&said, (at(100), at(1_100))), 50.0);
     }
 
     #[test]
