@@ -5,6 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use sounding_lab::radio::RadioLink;
 
 fn sounding(arguments: &[&str]) -> Output {
     Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
@@ -129,7 +132,9 @@ fn a_link_is_no_capture_nor_a_capture_a_link() {
     fs::write(folder.path("a.trace"), "1\n").unwrap();
     let output = folder.convert(&folder.path("a.trace"), "a.jsonl");
     assert!(stderr(&output).contains("no Diag record"), "{}", stderr(&output));
-    let output = folder.convert(&folder.path("a.trace").with_extension("qmdl"), "b.csv");
+    let capture = RadioLink::generated(3, Duration::from_secs(1)).unwrap().capture;
+    fs::write(folder.path("a.qmdl"), capture).unwrap();
+    let output = folder.convert(&folder.path("a.qmdl"), "b.csv");
     assert!(stderr(&output).contains("no link"), "{}", stderr(&output));
 }
 
