@@ -16,6 +16,7 @@ use crate::jobs::{self, Job, Told};
 use crate::provenance::{Begun, Provenance};
 use crate::race::{Course, RaceError};
 use crate::radio::{RadioError, RadioLink};
+use crate::report::distinct;
 
 /// What to compare.
 #[derive(Clone, Debug)]
@@ -251,13 +252,8 @@ impl Comparison {
 
     /// Those who are fed, in the order in which they ran.
     fn fed(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for entry in &self.entries {
-            if Listener::by_name(&entry.name).is_some() && !names.contains(&entry.name.as_str()) {
-                names.push(&entry.name);
-            }
-        }
-        names
+        let names = self.entries.iter().map(|entry| entry.name.as_str());
+        distinct(names.filter(|name| Listener::by_name(name).is_some()))
     }
 
     /// Throughput of one of them over BBR's, and p95 queueing delay over BBR's and CUBIC's.
