@@ -1,7 +1,7 @@
 //! BISCAY and `sounding` in the kernel: eBPF struct_ops TCP congestion controls, the feed they obey, and what they tell.
 //!
 //! ```no_run
-//! use sounding_bpf::{Instance, Config, Feed};
+//! use sounding_bpf::{Config, Feed, Instance};
 //!
 //! let biscay = Instance::load(&Config::default())?;
 //! let feed: &Feed = biscay.feed();
