@@ -279,7 +279,11 @@ impl Estimator {
             (None, Bound::Capacity) => self.backlogged_since(),
             _ => None,
         };
-        let longest = self.foresight.span(self.config.window);
+        // Who is granted all that was asked for has the bursts of its own sending, and is not held to their mean.
+        let longest = match bound {
+            Bound::Capacity => self.foresight.span(self.config.window),
+            Bound::Served => self.config.window,
+        };
         let since = full.max(self.began);
         let span = since.map_or(longest, |since| (end - since).max(FILLED_FOR).min(longest));
         let granted = self.window().granted(end, span);

@@ -103,6 +103,23 @@ fn the_rate_falls_to_nothing_when_the_grants_stop() {
 }
 
 #[test]
+fn bursts_and_pauses_are_told_of_by_their_mean_unless_they_are_the_senders_own() {
+    let bursts = |padding| {
+        let mut modem = Modem::new(Config { window: Duration::from_millis(30), ..uplink() });
+        for _ in 0..20 {
+            modem.grants(50, 10, |at| Grant { padding: Some(padding), ..block(at) });
+            modem.records_without_grants(50);
+        }
+        modem.grants(40, 10, |at| Grant { padding: Some(padding), ..block(at) });
+        modem.estimate()
+    };
+    let full = bursts(Bytes::ZERO);
+    assert_eq!((full.bound, full.rate), (Bound::Capacity, Rate::from_bits_per_sec(4 * MBIT)));
+    let own = bursts(Bytes::new(400));
+    assert_eq!((own.bound, own.rate), (Bound::Served, Rate::from_bits_per_sec(8 * MBIT)));
+}
+
+#[test]
 fn a_modem_that_has_nothing_to_report_was_granted_nothing() {
     let mut modem = Modem::new(uplink());
     modem.grants(500, 10, block);
