@@ -226,7 +226,10 @@ impl Decoder {
 fn size(lo: u32, hi: u32, reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
     const UNCONSTRAINED: u32 = 65536;
     if hi == UNBOUNDED || hi >= UNCONSTRAINED {
-        return reader.length();
+        // Such a length is not counted from the least, so that it can be less.
+        let count = reader.length()?;
+        let fits = count >= lo && (hi == UNBOUNDED || count <= hi);
+        return if fits { Ok(count) } else { Err(reader.fail(Fault::OutOfRange)) };
     }
     reader.constrained(u64::from(hi - lo)).map(|more| lo + more as u32)
 }

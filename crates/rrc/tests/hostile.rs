@@ -66,3 +66,10 @@ fn messages_within_messages_end_at_the_limit_and_not_at_the_stack() {
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(check);
     thread.expect("a thread starts").join().expect("it ends");
 }
+
+/// The list of band combinations has one to 65536, and a length that is not counted from one.
+#[test]
+fn a_list_of_fewer_than_its_least_is_no_list() {
+    let decoded = decode(RrcPdu::MrdcCapability, &[0x92, 0x9C, 0x50, 0, 0]);
+    assert_eq!(decoded.map_err(|error| error.fault).err(), Some(Fault::OutOfRange));
+}
