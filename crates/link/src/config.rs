@@ -36,8 +36,8 @@ pub struct Config {
     /// What the rate is made of.
     pub method: Method,
     /// Span of modem time that a rate is an average of. 100 ms is the MAC summary of BISCAY §3.2.2, and its Fig. 6
-    /// finds nothing to gain below. Where a shorter one is wanted, capacities that are granted are over 100 ms all the same as
-    /// long as grants come in bursts that such a mean says more of.
+    /// finds nothing to gain below. Where a shorter one is wanted, rates that are granted are over 100 ms all the same as long
+    /// as grants come in bursts that such a mean says more of.
     pub window: Duration,
     /// Age of the newest record up to which an estimate may be used. 200 ms, chosen; pinned by the staleness tests
     /// of the kernel side.

@@ -3,7 +3,6 @@ mod demand;
 mod foresight;
 mod hearing;
 mod lag;
-mod transit;
 
 use core::time::Duration;
 
@@ -20,7 +19,6 @@ use demand::{Demand, FILLED_FOR};
 use foresight::Foresight;
 use hearing::Hearing;
 use lag::ReportLag;
-use transit::Transit;
 
 /// Turns KPIs into a [`LinkEstimate`].
 ///
@@ -37,7 +35,6 @@ pub struct Estimator {
     report_lag: ReportLag,
     /// The same for what knows padding.
     demand_lag: ReportLag,
-    transit: Transit,
     demand: Demand,
     hearing: Hearing,
     attachment: Attachment,
@@ -79,7 +76,6 @@ impl Estimator {
             foresight: Foresight::default(),
             report_lag: ReportLag::default(),
             demand_lag: ReportLag::default(),
-            transit: Transit::default(),
             demand: Demand::new(config.direction),
             hearing: Hearing::default(),
             attachment: Attachment::default(),
@@ -102,7 +98,6 @@ impl Estimator {
         if jumped_back || jumped_ahead {
             *self = Self::new(self.config);
         }
-        self.transit.handle_record(now, at);
         self.newest_record = Some(now);
         self.modem_now = self.modem_now.max(at);
     }
@@ -226,7 +221,7 @@ impl Estimator {
                 let bound = self.config.assume.unwrap_or_else(|| self.bound(state));
                 let cause = Cause::from(self.config.method);
                 match self.model.as_ref().map(|model| model.modelled(now, self.settled(newest))) {
-                    None => (self.rate(now, newest, bound), bound, cause),
+                    None => (self.rate(newest, bound), bound, cause),
                     Some(Some(Modelled { rate, bound: known })) => {
                         (rate, self.config.assume.or(known).unwrap_or(bound), cause)
                     }
@@ -271,7 +266,7 @@ impl Estimator {
         Some(newest.max(self.modem_now.saturating_before(self.demand_lag.usual())))
     }
 
-    fn rate(&self, now: HostInstant, newest: ModemInstant, bound: Bound) -> Rate {
+    fn rate(&self, newest: ModemInstant, bound: Bound) -> Rate {
         let end = self.settled(newest);
         // A rate that is all the radio had is that of the time in which it was asked for all: of all time, where that is
         // taken for granted.
@@ -279,25 +274,12 @@ impl Estimator {
             (None, Bound::Capacity) => self.backlogged_since(),
             _ => None,
         };
-        // Who is granted all that was asked for has the bursts of its own sending, and is not held to their mean.
-        let longest = match bound {
-            Bound::Capacity => self.foresight.span(self.config.window),
-            Bound::Served => self.config.window,
-        };
+        let longest = self.foresight.span(self.config.window);
         let since = full.max(self.began);
         let span = since.map_or(longest, |since| (end - since).max(FILLED_FOR).min(longest));
         let granted = self.window().granted(end, span);
         let ip = granted.count() * u64::from(self.config.ip_share_permille) / 1000;
-        Bytes::new(ip).per(span + self.unreported(now, newest))
-    }
-
-    /// For how long nothing was granted although no record says so: a modem that is granted nothing has nothing to report,
-    /// and its clock stands still. Half of the reports have come by when this begins, and all that a batch held back.
-    fn unreported(&self, now: HostInstant, newest: ModemInstant) -> Duration {
-        let heard = self.newest_grant_record.unwrap_or(now);
-        let known = self.settled(newest) - newest;
-        let awaited = self.report_lag.typical() + self.transit.spread();
-        (now - heard).saturating_sub(known + awaited)
+        Bytes::new(ip).per(span)
     }
 
     fn backlogged_since(&self) -> Option<ModemInstant> {

@@ -103,55 +103,6 @@ fn the_rate_falls_to_nothing_when_the_grants_stop() {
 }
 
 #[test]
-fn bursts_and_pauses_are_told_of_by_their_mean_unless_they_are_the_senders_own() {
-    let bursts = |padding| {
-        let mut modem = Modem::new(Config { window: Duration::from_millis(30), ..uplink() });
-        for _ in 0..20 {
-            modem.grants(50, 10, |at| Grant { padding: Some(padding), ..block(at) });
-            modem.records_without_grants(50);
-        }
-        modem.grants(40, 10, |at| Grant { padding: Some(padding), ..block(at) });
-        modem.estimate()
-    };
-    let full = bursts(Bytes::ZERO);
-    assert_eq!((full.bound, full.rate), (Bound::Capacity, Rate::from_bits_per_sec(4 * MBIT)));
-    let own = bursts(Bytes::new(400));
-    assert_eq!((own.bound, own.rate), (Bound::Served, Rate::from_bits_per_sec(8 * MBIT)));
-}
-
-#[test]
-fn a_modem_that_has_nothing_to_report_was_granted_nothing() {
-    let mut modem = Modem::new(uplink());
-    modem.grants(500, 10, block);
-    modem.ms += 10;
-    assert_eq!(modem.estimate().rate, Rate::from_bits_per_sec(8 * MBIT));
-    modem.ms += 50;
-    // What was granted in 100 ms was granted in 150.
-    assert_eq!(modem.estimate().rate, Rate::from_bits_per_sec(8 * MBIT * 2 / 3));
-}
-
-#[test]
-fn a_port_that_hands_over_its_log_in_batches_is_no_modem_without_grants() {
-    let mut modem = Modem::new(uplink());
-    for _ in 0..10 {
-        let host = HostInstant::from_nanos((modem.ms + 80) * 1_000_000);
-        for _ in 0..8 {
-            modem.ms += 10;
-            let end = modem.modem();
-            modem.estimator.handle_record(host, end);
-            for back in (0..10).rev() {
-                let at = end.saturating_before(Duration::from_millis(back));
-                modem.estimator.handle_kpi(host, &Kpi::Grant(block(at)));
-            }
-        }
-    }
-    modem.ms += 80;
-    assert_eq!(modem.estimate().rate, Rate::from_bits_per_sec(8 * MBIT));
-    modem.ms += 50;
-    assert!(modem.estimate().rate < Rate::from_bits_per_sec(6 * MBIT));
-}
-
-#[test]
 fn waiting_data_without_grants_is_silence_not_idleness() {
     let mut modem = Modem::new(uplink());
     modem.grants(500, 10, block);
