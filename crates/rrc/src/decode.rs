@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::bits::{BitStr, Reader};
 use crate::error::{DecodeError, Fault};
-use crate::schema::{Field, NONE, Presence, Type, UNBOUNDED, enumerated, fields, type_at};
+use crate::schema::{Field, NONE, Presence, Type, enumerated, fields, type_at, written_whole};
 use crate::value::Value;
 
 /// Values within values. The deepest that the captures hold are capabilities, each release's within that of the one
@@ -224,12 +224,13 @@ impl Decoder {
 
 /// How many units a string or list has. X.691 §16, §17, §20.
 fn size(lo: u32, hi: u32, reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
-    const UNCONSTRAINED: u32 = 65536;
-    if hi == UNBOUNDED || hi >= UNCONSTRAINED {
-        // Such a length is not counted from the least, so that it can be less.
+    if written_whole(hi) {
         let count = reader.length()?;
-        let fits = count >= lo && (hi == UNBOUNDED || count <= hi);
-        return if fits { Ok(count) } else { Err(reader.fail(Fault::OutOfRange)) };
+        return if (lo..=hi).contains(&count) {
+            Ok(count)
+        } else {
+            Err(reader.fail(Fault::OutOfRange))
+        };
     }
     reader.constrained(u64::from(hi - lo)).map(|more| lo + more as u32)
 }

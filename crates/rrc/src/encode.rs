@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::bits::BitStr;
 use crate::decode::MAX_DEPTH;
-use crate::schema::{Field, NONE, Presence, Type, UNBOUNDED, enumerated, fields, type_at};
+use crate::schema::{Field, NONE, Presence, Type, enumerated, fields, type_at, written_whole};
 use crate::value::Value;
 
 /// Why a value is no message.
@@ -231,12 +231,10 @@ impl Encoder {
 
     /// X.691 §16, §17, §20.
     fn size(&self, lo: u32, hi: u32, count: usize, out: &mut Writer) -> Result<(), EncodeError> {
-        const UNCONSTRAINED: u32 = 65536;
-        let fits = count >= lo as usize && (hi == UNBOUNDED || count <= hi as usize);
-        if !fits {
+        if !(lo as usize..=hi as usize).contains(&count) {
             return Err(self.range());
         }
-        if hi == UNBOUNDED || hi >= UNCONSTRAINED {
+        if written_whole(hi) {
             return if out.length(count) { Ok(()) } else { Err(self.range()) };
         }
         out.constrained(count as u64 - u64::from(lo), u64::from(hi - lo));

@@ -15,9 +15,11 @@ const AHEAD: Duration = Duration::from_millis(50);
 const EVERY: Duration = Duration::from_millis(10);
 /// The errors are those of the last so many judgements, as 2 to this: a third of a second.
 const SHIFT: u32 = 5;
-/// A short mean is kept to unless the long one has less than so much of its error, in percent. Chosen on recorded links and on cells of seeds 11
-/// to 30, where the short mean is better than its errors, because a sender goes on hearing: with 80 recorded links lose half a
-/// percent of throughput, with 60 one of the captures of bursts is not recognised.
+/// A short mean is kept to unless the long one has less than so much of its error, in percent.
+///
+/// Chosen on recorded links and on cells of seeds 11 to 30, where the short mean is better than its errors, because a sender
+/// goes on hearing: with 80 recorded links lose half a percent of throughput, with 60 one of the captures of bursts is not
+/// recognised.
 const LESS_THAN_PERCENT: u64 = 67;
 
 /// Which of two means of the past would have told better of what came.

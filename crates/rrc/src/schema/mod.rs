@@ -71,6 +71,12 @@ pub(crate) enum Presence {
 /// The size of a string or list without an upper bound.
 pub(crate) const UNBOUNDED: u32 = u32::MAX;
 
+/// Whether a length of at most `hi` is written whole instead of counted from its least, which it can be below then.
+/// X.691 §11.9.4.
+pub(crate) fn written_whole(hi: u32) -> bool {
+    hi >= 65536
+}
+
 /// The contents of an octet string that are opaque, or named in no table.
 pub(crate) const NONE: u16 = u16::MAX;
 
