@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use sounding_cc::Law;
 use sounding_emu::{Direction, Emulation, monotonic_now};
 use sounding_sim::world::Traffic;
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -36,7 +37,7 @@ impl Dice {
 }
 
 enum Sends {
-    Ours(RunningTcp),
+    Ours(Law, RunningTcp),
     Cubic(RunningTcp),
     Datagrams(RunningUdp),
 }
@@ -52,11 +53,11 @@ struct Member {
 pub(super) struct Crowd(Vec<Member>);
 
 impl Crowd {
-    /// At times one more flow; `ours` is the algorithm's name while a daemon holds it.
+    /// At times one more flow; `ours` is a law, and its name in the kernel, while a daemon holds it.
     pub(super) fn grow(
         &mut self,
         emulation: &Emulation,
-        ours: Option<&str>,
+        ours: Option<(&str, Law)>,
         dice: &mut Dice,
         summary: &mut Summary,
     ) -> Result<(), FlowError> {
@@ -70,10 +71,13 @@ impl Crowd {
                 let rate = Rate::from_bits_per_sec(u64::from(dice.below(3_000_000) + 100_000));
                 let drain = Duration::from_millis(100);
                 let flow = UdpFlow { drain, ..UdpFlow::new(Direction::Up, rate, lasts) };
-                (Sends::Datagrams(flow.start(emulation)?), 2)
+                (Sends::Datagrams(flow.start(emulation)?), 3)
             }
-            (1 | 2, _) | (_, None) => (Sends::Cubic(tcp("cubic", dice).start(emulation)?), 1),
-            (_, Some(name)) => (Sends::Ours(tcp(name, dice).start(emulation)?), 0),
+            (1 | 2, _) | (_, None) => (Sends::Cubic(tcp("cubic", dice).start(emulation)?), 2),
+            (_, Some((name, law))) => {
+                let kind = usize::from(law == Law::Sounding);
+                (Sends::Ours(law, tcp(name, dice).start(emulation)?), kind)
+            }
         };
         summary.flows[kind] += 1;
         self.0.push(Member { sends, began, until: began + lasts });
@@ -86,7 +90,7 @@ impl Crowd {
         let is_over = |member: &mut Member| all || member.until <= now;
         for Member { sends, began, .. } in self.0.extract_if(.., is_over) {
             let (who, running) = match sends {
-                Sends::Ours(running) => ("biscay", running),
+                Sends::Ours(law, running) => (law.name(), running),
                 Sends::Cubic(running) => ("cubic", running),
                 Sends::Datagrams(running) => {
                     running.stop()?;

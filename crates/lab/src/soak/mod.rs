@@ -73,9 +73,9 @@ pub struct Summary {
     pub lasted_s: f64,
     /// Links, each with all that belongs to it.
     pub rounds: u32,
-    /// Flows by who set their rate: BISCAY, CUBIC, datagrams.
-    pub flows: [u32; 3],
-    /// Megabytes that BISCAY's and CUBIC's flows brought over.
+    /// Flows by who set their rate: `biscay`, `sounding`, CUBIC, datagrams.
+    pub flows: [u32; 4],
+    /// Megabytes that flows of TCP brought over.
     pub megabytes: f64,
     /// Daemons that were started.
     pub daemons: u32,
@@ -138,9 +138,12 @@ pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Result<Summary, SoakError
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [ours, cubic, datagrams] = self.flows;
+        let [biscay, sounding, cubic, datagrams] = self.flows;
         writeln!(f, "lasted              {:.0} s, {} rounds", self.lasted_s, self.rounds)?;
-        writeln!(f, "flows               {ours} of biscay, {cubic} of cubic, {datagrams} of UDP")?;
+        writeln!(
+            f,
+            "flows               {biscay} of biscay, {sounding} of sounding, {cubic} of cubic, {datagrams} of UDP"
+        )?;
         writeln!(f, "carried by TCP      {:.1} MB", self.megabytes)?;
         writeln!(f, "daemons             {}, {} of them killed", self.daemons, self.killed)?;
         writeln!(f, "changes of state    {}", self.transitions)?;

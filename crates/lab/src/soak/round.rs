@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use sounding_bpf::inventory::{Object, alive, held_by};
+use sounding_cc::{Fallback, Law};
 use sounding_emu::{Config, Emulation, monotonic_now};
 use sounding_modem::{Pacing, Pty, Replay};
 use sounding_sim::{PathConfig, QueueLimit};
@@ -99,6 +100,7 @@ struct Keeper<'a> {
 /// A daemon, and until when it may live.
 struct Running {
     daemon: Daemon,
+    law: Law,
     began: HostInstant,
     until: HostInstant,
     settled_kib: Option<u64>,
@@ -122,7 +124,7 @@ impl Keeper<'_> {
             } else if daemon.is_none() && restart_at <= now {
                 daemon = Some(self.start()?);
             }
-            let ours = daemon.is_some().then_some(self.name.as_str());
+            let ours = daemon.as_ref().map(|running| (self.name.as_str(), running.law));
             crowd.grow(emulation, ours, &mut self.dice, self.summary)?;
             crowd.shrink(false, self.summary)?;
             thread::sleep(TICK);
@@ -136,15 +138,18 @@ impl Keeper<'_> {
 
     fn start(&mut self) -> Result<Running, SoakError> {
         let share = ["equal", "app", "weighted"][self.dice.below(3) as usize];
-        let flags = ["--bound", "capacity", "--default", "--route", "default", "--share", share];
-        let flags: Vec<&str> = flags.into_iter().chain(["--interface", DEVICE]).collect();
+        let law = [Law::Biscay, Law::Sounding][self.dice.below(2) as usize];
+        let fallback = [Fallback::Bbr, Fallback::Cubic][self.dice.below(2) as usize];
+        let mut flags = vec!["--default", "--route", "default", "--interface", DEVICE];
+        flags.extend(["--law", law.name(), "--fallback", fallback.name()]);
+        flags.extend(["--bound", "capacity", "--share", share]);
         let daemon = Daemon::start(&self.plan.program, self.device, &self.name, &flags)?;
         self.summary.daemons += 1;
         self.objects.extend(held_by(daemon.id()));
         let began = monotonic_now();
         let (least, most) = (self.plan.restart_every / 2, self.plan.restart_every * 3 / 2);
         let until = began + self.dice.between(least, most);
-        Ok(Running { daemon, began, until, settled_kib: None })
+        Ok(Running { daemon, law, began, until, settled_kib: None })
     }
 
     fn watch(&mut self, running: &mut Running, now: HostInstant) {
