@@ -55,10 +55,13 @@ impl Listener {
     pub(crate) const SOUNDING_CUBIC: Self =
         Self { name: "sounding-cubic", law: Law::Sounding, fallback: Fallback::Cubic };
 
+    /// Every law with everything that it falls back to.
+    pub const ALL: [Self; 4] =
+        [Self::BISCAY, Self::BISCAY_CUBIC, Self::SOUNDING, Self::SOUNDING_CUBIC];
+
     /// The one of this name; other controllers need no modem.
     pub fn by_name(name: &str) -> Option<Self> {
-        let all = [Self::BISCAY, Self::BISCAY_CUBIC, Self::SOUNDING, Self::SOUNDING_CUBIC];
-        all.into_iter().find(|listener| listener.name == name)
+        Self::ALL.into_iter().find(|listener| listener.name == name)
     }
 
     /// A flow under it that hears of its link only so often, zero where that is every few milliseconds: it believes what is as much

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value as Json;
+use sounding_cc::Listener;
 use thiserror::Error;
 
 /// A running daemon, and what it has said so far.
@@ -32,6 +33,11 @@ pub enum DaemonError {
     /// It ended before it was ready; what it said stands on standard error.
     #[error("the daemon ended before it was ready: its own message stands above")]
     NotReady,
+}
+
+/// What makes a daemon run this law, with this to fall back to.
+pub fn law_flags(listener: Listener) -> [&'static str; 4] {
+    ["--law", listener.law.name(), "--fallback", listener.fallback.name()]
 }
 
 impl Daemon {

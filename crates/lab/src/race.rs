@@ -13,7 +13,7 @@ use sounding_trace::Steps;
 use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
-use crate::daemon::{Daemon, DaemonError};
+use crate::daemon::{Daemon, DaemonError, law_flags};
 use crate::flow::{FlowError, TcpFlow, TcpResult};
 use crate::radio::RadioLink;
 
@@ -145,7 +145,7 @@ fn start_daemon(
 ) -> Result<Daemon, DaemonError> {
     // The link is made from the grants: here they are its capacity by construction.
     let mut flags = vec!["--direction", "uplink", "--bound", "capacity"];
-    flags.extend(["--law", listener.law.name(), "--fallback", listener.fallback.name()]);
+    flags.extend(law_flags(listener));
     flags.extend(course.flags.iter().map(String::as_str));
     Daemon::start(&course.program, device, name, &flags)
 }

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use serde_json::Value as Json;
-use sounding_cc::{Fallback, Listener};
+use sounding_cc::Listener;
 use sounding_kpi::Direction;
 use sounding_link::Method;
 use sounding_sim::{Device, Port};
 
 use super::modems::ModemPort;
 use super::{EmulateError, Wrong};
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, law_flags};
 use crate::plan::{Actors, Plan, Run};
 
 /// Running daemons.
@@ -49,10 +49,8 @@ pub(super) fn start(
         };
         let law = listener.law.name();
         let name = format!("{law}{}_{}", std::process::id() % 10_000, daemons.0.len());
-        let mut flags = vec!["--law", law, "--direction", way(flow.port.direction)];
-        if listener.fallback == Fallback::Cubic {
-            flags.extend(["--fallback", "cubic"]);
-        }
+        let mut flags = vec!["--direction", way(flow.port.direction)];
+        flags.extend(law_flags(listener));
         if method(&run.plan, flow.port.device) == Some(Method::Formula) {
             flags.extend(["--method", "formula"]);
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sounding_cc::Law;
+use sounding_cc::{Law, Listener};
 use sounding_emu::{Direction, Emulation, monotonic_now};
 use sounding_sim::world::Traffic;
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -37,9 +37,21 @@ impl Dice {
 }
 
 enum Sends {
-    Ours(Law, RunningTcp),
+    Ours(Listener, RunningTcp),
     Cubic(RunningTcp),
     Datagrams(RunningUdp),
+}
+
+impl Sends {
+    /// Its place in [`Summary::flows`].
+    const fn kind(&self) -> usize {
+        match self {
+            Self::Ours(Listener { law: Law::Biscay, .. }, _) => 0,
+            Self::Ours(Listener { law: Law::Sounding, .. }, _) => 1,
+            Self::Cubic(_) => 2,
+            Self::Datagrams(_) => 3,
+        }
+    }
 }
 
 struct Member {
@@ -53,11 +65,11 @@ struct Member {
 pub(super) struct Crowd(Vec<Member>);
 
 impl Crowd {
-    /// At times one more flow; `ours` is a law, and its name in the kernel, while a daemon holds it.
+    /// At times one more flow; `ours` is whom a daemon feeds, and what the kernel calls it, while there is one.
     pub(super) fn grow(
         &mut self,
         emulation: &Emulation,
-        ours: Option<(&str, Law)>,
+        ours: Option<(&str, Listener)>,
         dice: &mut Dice,
         summary: &mut Summary,
     ) -> Result<(), FlowError> {
@@ -66,20 +78,17 @@ impl Crowd {
         }
         let began = monotonic_now();
         let lasts = dice.between(Duration::from_millis(500), Duration::from_secs(30));
-        let (sends, kind) = match (dice.below(8), ours) {
+        let sends = match (dice.below(8), ours) {
             (0, _) => {
                 let rate = Rate::from_bits_per_sec(u64::from(dice.below(3_000_000) + 100_000));
                 let drain = Duration::from_millis(100);
                 let flow = UdpFlow { drain, ..UdpFlow::new(Direction::Up, rate, lasts) };
-                (Sends::Datagrams(flow.start(emulation)?), 3)
+                Sends::Datagrams(flow.start(emulation)?)
             }
-            (1 | 2, _) | (_, None) => (Sends::Cubic(tcp("cubic", dice).start(emulation)?), 2),
-            (_, Some((name, law))) => {
-                let kind = usize::from(law == Law::Sounding);
-                (Sends::Ours(law, tcp(name, dice).start(emulation)?), kind)
-            }
+            (1 | 2, _) | (_, None) => Sends::Cubic(tcp("cubic", dice).start(emulation)?),
+            (_, Some((name, listener))) => Sends::Ours(listener, tcp(name, dice).start(emulation)?),
         };
-        summary.flows[kind] += 1;
+        summary.flows[sends.kind()] += 1;
         self.0.push(Member { sends, began, until: began + lasts });
         Ok(())
     }
@@ -90,7 +99,7 @@ impl Crowd {
         let is_over = |member: &mut Member| all || member.until <= now;
         for Member { sends, began, .. } in self.0.extract_if(.., is_over) {
             let (who, running) = match sends {
-                Sends::Ours(law, running) => (law.name(), running),
+                Sends::Ours(listener, running) => (listener.name, running),
                 Sends::Cubic(running) => ("cubic", running),
                 Sends::Datagrams(running) => {
                     running.stop()?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use sounding_bpf::inventory::{Object, alive, held_by};
-use sounding_cc::{Fallback, Law};
+use sounding_cc::Listener;
 use sounding_emu::{Config, Emulation, monotonic_now};
 use sounding_modem::{Pacing, Pty, Replay};
 use sounding_sim::{PathConfig, QueueLimit};
@@ -18,7 +18,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::crowd::{Crowd, Dice};
 use super::machine::{Settings, resident_kib};
 use super::{Plan, SoakError, Summary};
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, law_flags};
 use crate::radio::RadioLink;
 
 const DELAY: Duration = Duration::from_millis(20);
@@ -100,7 +100,7 @@ struct Keeper<'a> {
 /// A daemon, and until when it may live.
 struct Running {
     daemon: Daemon,
-    law: Law,
+    listener: Listener,
     began: HostInstant,
     until: HostInstant,
     settled_kib: Option<u64>,
@@ -124,7 +124,7 @@ impl Keeper<'_> {
             } else if daemon.is_none() && restart_at <= now {
                 daemon = Some(self.start()?);
             }
-            let ours = daemon.as_ref().map(|running| (self.name.as_str(), running.law));
+            let ours = daemon.as_ref().map(|running| (self.name.as_str(), running.listener));
             crowd.grow(emulation, ours, &mut self.dice, self.summary)?;
             crowd.shrink(false, self.summary)?;
             thread::sleep(TICK);
@@ -138,18 +138,17 @@ impl Keeper<'_> {
 
     fn start(&mut self) -> Result<Running, SoakError> {
         let share = ["equal", "app", "weighted"][self.dice.below(3) as usize];
-        let law = [Law::Biscay, Law::Sounding][self.dice.below(2) as usize];
-        let fallback = [Fallback::Bbr, Fallback::Cubic][self.dice.below(2) as usize];
-        let mut flags = vec!["--default", "--route", "default", "--interface", DEVICE];
-        flags.extend(["--law", law.name(), "--fallback", fallback.name()]);
-        flags.extend(["--bound", "capacity", "--share", share]);
+        let listener = Listener::ALL[self.dice.below(Listener::ALL.len() as u32) as usize];
+        let mut flags = vec!["--bound", "capacity", "--default", "--route", "default"];
+        flags.extend(["--interface", DEVICE, "--share", share]);
+        flags.extend(law_flags(listener));
         let daemon = Daemon::start(&self.plan.program, self.device, &self.name, &flags)?;
         self.summary.daemons += 1;
         self.objects.extend(held_by(daemon.id()));
         let began = monotonic_now();
         let (least, most) = (self.plan.restart_every / 2, self.plan.restart_every * 3 / 2);
         let until = began + self.dice.between(least, most);
-        Ok(Running { daemon, law, began, until, settled_kib: None })
+        Ok(Running { daemon, listener, began, until, settled_kib: None })
     }
 
     fn watch(&mut self, running: &mut Running, now: HostInstant) {

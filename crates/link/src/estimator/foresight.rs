@@ -8,8 +8,8 @@ use crate::window::Window;
 const LONG: Duration = Duration::from_millis(100);
 /// A rate is gone by for about so long after it was told: a round-trip time.
 ///
-/// What came then is a mean over the short time too. Judged by one over the long time, a capture with a burst of 40 ms in each 160 is
-/// recognised as well, but over TMobile-LTE-driving.down 73 % of what the link offers are carried instead of 93.
+/// What came then is a mean over the short time too. Judged by one over the long time, a capture with a burst of 40 ms in
+/// each 160 is recognised as well, but over TMobile-LTE-driving.down 73 % of what the link offers are carried instead of 93.
 const AHEAD: Duration = Duration::from_millis(50);
 /// How often both are judged.
 const EVERY: Duration = Duration::from_millis(10);
