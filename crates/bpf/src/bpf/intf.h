@@ -166,6 +166,9 @@ struct sounding_probe {
 	__u64 heard_at_ns;
 	__u64 backlog_since_ns;		/* while the queue is elsewhere; 0: none */
 	__u64 carried;			/* through the queue that may be elsewhere; 0: unknown */
+	__u64 rise_since_ns;		/* where a queue began to grow, if it does */
+	__u64 rise_acked;		/* since then, or since it is asked whose it is */
+	__u64 slot_since_ns;
 	__u64 rival_since_ns;
 	__u64 proven_round;		/* most delivered in this round; 0: held back */
 	__u64 proven_most;		/* in the rounds counted */
@@ -176,6 +179,10 @@ struct sounding_probe {
 	__u32 last_us;			/* smallest RTT of the round before */
 	__u32 jitter_us;
 	__u32 queue_us;
+	__u32 rise_slots;		/* in which it grew */
+	__u32 rise_us;			/* smallest RTT of the last slot; 0: none */
+	__u32 slot_us;			/* and of this */
+	__u32 slot_samples;
 	__u32 room_us;
 	__u32 round_ends_at;		/* segments */
 	__u32 cwnd;
@@ -231,8 +238,8 @@ SOUNDING_ASSERT(__builtin_offsetof(struct sounding_feed, slot) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_knobs) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_said) == 56);
 SOUNDING_ASSERT(sizeof(struct sounding_law) == 136);
-SOUNDING_ASSERT(sizeof(struct sounding_probe) == 296);
-SOUNDING_ASSERT(sizeof(struct sounding_flow) == 352);
+SOUNDING_ASSERT(sizeof(struct sounding_probe) == 336);
+SOUNDING_ASSERT(sizeof(struct sounding_flow) == 392);
 SOUNDING_ASSERT(sizeof(struct sounding_transition) == 64);
 
 #endif /* SOUNDING_INTF_H */

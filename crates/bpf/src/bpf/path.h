@@ -74,6 +74,15 @@ struct probe_seen {
 	__u64 queue_us;		/* the queue that stands */
 };
 
+/* A round begins with what leaves from here on. */
+LAW_INLINE void probe_begin_round(struct sounding_probe *st, __u32 delivered)
+{
+	st->round_ends_at = delivered;
+	st->smallest_us = 0;
+	st->sum_us = 0;
+	st->samples = 0;
+}
+
 LAW_PART int probe_path(struct sounding_probe *st, const struct law_input *in,
 			struct probe_seen *seen)
 {

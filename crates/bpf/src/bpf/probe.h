@@ -8,7 +8,7 @@
 #ifndef SOUNDING_PROBE_H
 #define SOUNDING_PROBE_H
 
-#include "window.h"
+#include "rise.h"
 
 /*
  * law.rs draws the machine. What others are told of it is enum sounding_state;
@@ -33,7 +33,6 @@ enum probe_word {
 };
 
 #define PROBE_KNOWN_FOR_NS	1000000000ULL
-#define PROBE_GREAT_QUEUES	2U
 #define PROBE_SUSPECT_ROUNDS	2U
 #define PROBE_ASK_ROUNDS	2U
 #define PROBE_BACK_AFTER_RTTS	2U
@@ -183,14 +182,17 @@ LAW_PART int probe_hear(struct sounding_probe *st, const struct law_input *in, _
 	return 0;
 }
 
-/* Three quarters of what was under way while the RTT was as long as it is. */
-LAW_INLINE void probe_ask(struct sounding_probe *st, __u32 mss)
+/* Three quarters of what was under way while the RTT was that long. */
+LAW_INLINE void probe_ask(struct sounding_probe *st, __u32 rtt_us, __u32 mss)
 {
 	__u64 cwnd = st->cwnd;
 
 	if (st->carried)
-		cwnd = law_min(cwnd, st->carried * st->last_us / 1000000);
+		cwnd = law_min(cwnd, st->carried * rtt_us / 1000000);
 	probe_set(st, cwnd * 3 / 4, mss);
+	st->state = PROBE_ASKING;
+	st->rounds = 0;
+	st->asked_us = rtt_us;
 }
 
 /* What arrives at this rate of payload on a path of this RTT. */
@@ -200,16 +202,14 @@ LAW_INLINE void probe_keep(struct sounding_probe *st, __u64 rate, __u32 rtt_us, 
 }
 
 /*
- * Whether much less arrives, with a great queue, than this flow's part of what
- * the radio had a moment ago.
+ * Whether much less arrives, through the queue that grows, than this flow's
+ * part of what the radio had a moment ago.
  */
-LAW_INLINE int probe_narrower(const struct sounding_probe *st, __u64 now,
-			      const struct probe_seen *seen)
+LAW_INLINE int probe_narrower(const struct sounding_probe *st, __u64 now)
 {
-	return seen->known && seen->queue_us >= PROBE_QUEUE_US * PROBE_GREAT_QUEUES &&
+	return law_since(st->rise_us, st->least_us[0]) >= PROBE_QUEUE_US &&
 	       st->usual_known && probe_capacity_known(st, now) &&
-	       probe_starved(st->said.delivery_bytes_per_sec,
-			     st->usual_rate * st->part / SHARE_WHOLE);
+	       probe_starved(probe_rise_rate(st, now), st->usual_rate * st->part / SHARE_WHOLE);
 }
 
 /* A queue gets shorter by a smaller window, a path does not. */
@@ -218,6 +218,9 @@ LAW_INLINE void probe_answer(struct sounding_probe *st, __u64 now, __u32 mss,
 {
 	__u64 found = st->last_us;
 
+	/* All of it left before the window was lowered, and came through the whole queue. */
+	if (st->rounds == 1)
+		st->carried = probe_rise_rate(st, now);
 	if (found * 10 <= (__u64)st->asked_us * 9) {
 		st->state = PROBE_ELSEWHERE;
 		st->backlog_since_ns = 0;
@@ -250,6 +253,18 @@ LAW_INLINE void probe_look_for_more(struct sounding_probe *st, __u64 now, __u32 
 	probe_climb(st, now);
 }
 
+/* Whether a queue is seen to grow where the radio is not known to have one. */
+LAW_INLINE int probe_rise(struct sounding_probe *st, const struct law_input *in, __u64 acked)
+{
+	if (st->state == PROBE_CLIMBING || st->state == PROBE_HELD)
+		return probe_rises(st, in->now_ns, law_min(in->rtt_us, LAW_MAX_RTT_US), acked);
+	if (st->state == PROBE_ASKING)
+		probe_rise_count(st, acked);
+	else
+		probe_rise_new(st, in->now_ns);
+	return 0;
+}
+
 LAW_PART int probe_round(struct sounding_probe *st, const struct law_input *in,
 			 const struct probe_seen *seen, __u32 mss, struct law_output *out)
 {
@@ -263,6 +278,12 @@ LAW_PART int probe_round(struct sounding_probe *st, const struct law_input *in,
 	queues = seen->known && seen->queue_us >= PROBE_QUEUE_US;
 	stops = queues || in->flags & (LAW_RECOVERY | LAW_MARKED);
 	used = (__u64)in->inflight * mss >= st->cwnd / 2;
+	if (probe_rise(st, in, acked) && used && probe_narrower(st, in->now_ns)) {
+		st->carried = probe_rise_rate(st, in->now_ns);
+		probe_begin_round(st, in->delivered);
+		probe_ask(st, st->rise_us, mss);
+		return 0;
+	}
 	if (st->state == PROBE_CLIMBING) {
 		if (stops) {
 			probe_without_queue(st, seen, mss);
@@ -276,19 +297,15 @@ LAW_PART int probe_round(struct sounding_probe *st, const struct law_input *in,
 	}
 	if (!seen->over)
 		return 0;
-	if (st->state == PROBE_HELD || st->state == PROBE_ASKING ||
-	    (st->state == PROBE_ELSEWHERE && stops))
+	if (st->state == PROBE_HELD || (st->state == PROBE_ELSEWHERE && stops))
 		st->carried = law_max(st->carried, st->said.delivery_bytes_per_sec);
 	if (st->state == PROBE_HELD) {
 		if (!stops) {
 			st->state = PROBE_CLIMBING;
 			st->step = probe_first_step(st);
-		} else if (used && (st->rounds + 1 >= PROBE_SUSPECT_ROUNDS ||
-				    probe_narrower(st, in->now_ns, seen))) {
-			probe_ask(st, mss);
-			st->state = PROBE_ASKING;
-			st->rounds = 0;
-			st->asked_us = st->last_us;
+		} else if (used && st->rounds + 1 >= PROBE_SUSPECT_ROUNDS) {
+			probe_rise_new(st, in->now_ns);
+			probe_ask(st, st->last_us, mss);
 		} else {
 			probe_without_queue(st, seen, mss);
 			probe_hold(st, law_min(st->rounds + 1, PROBE_SUSPECT_ROUNDS));
@@ -396,6 +413,7 @@ LAW_INLINE void probe_init(struct sounding_probe *st, __u64 now, __u32 mss, __u3
 	st->part = SHARE_WHOLE;
 	st->cwnd = LAW_RESTART_CWND * law_mss(mss);
 	st->round_ends_at = delivered;
+	probe_rise_new(st, now);
 	if (rtt_us)
 		probe_forget_least(st, now, law_min(rtt_us, LAW_MAX_RTT_US));
 }

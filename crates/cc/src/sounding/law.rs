@@ -6,6 +6,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::micros;
 use super::path::{self, PathRtt, Seen};
 use super::proven::Proven;
+use super::rise::Rise;
 use super::room::Room;
 use super::window::{self, Share, Window};
 use crate::sharing::Part;
@@ -13,12 +14,9 @@ use crate::sharing::Part;
 /// A capacity that was known so long ago says what a probe begins with; one that is older is probed as one that nobody
 /// knows. Chosen: with 300 ms a link that fades is probed too hard each time it comes back.
 const KNOWN_FOR: Duration = Duration::from_secs(1);
-/// Rounds of a queue that the radio does not have until it is asked whose it is. Chosen: with three, a wire of 10 Mbit/s is found
-/// after more than twice the time, and modelled cells are no better off.
+/// Rounds of a queue that the radio does not have until it is asked whose it is, unless it is seen to grow. Chosen: with three,
+/// modelled cells are no better off.
 const SUSPECT_ROUNDS: u32 = 2;
-/// One round of so many of the smallest queues is enough where much less arrives than the radio had a moment ago: a wire of
-/// 5 Mbit/s is found after 1.0 s instead of 1.4. Chosen: with one, uplinks that fade are taken for wires.
-const GREAT_QUEUES: u64 = 2;
 /// Rounds of a lowered window until a path is believed to be longer: one to drain into it, one to see that nothing came of it.
 const ASK_ROUNDS: u32 = 2;
 /// The radio is the bottleneck again once it has had a backlog for so many RTTs: a burst of the stock algorithm's probing
@@ -42,6 +40,7 @@ const LOSSY: u64 = 10;
 ///   Away: from any, on the way to another cell                  ▼
 ///   Full ◀───── a backlog at the radio for two RTTs ──────── Elsewhere
 ///   Climbing ◀──────── an eighth more arrives, and no queue ─────┘
+///   Asking ◀──── from Climbing and Held, a queue is seen to grow and much less arrives than the radio had
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -144,8 +143,10 @@ pub struct Law {
     heard_at: HostInstant,
     /// What the last acknowledgement that measured it said.
     delivery: Option<u64>,
-    /// The most that a round brought through the queue that is suspected to be elsewhere, bytes/s; zero where nobody knows.
+    /// What gets through the queue that is suspected to be elsewhere, bytes/s; zero where nobody knows.
     carried: u64,
+    /// How that queue came, and what is acknowledged while it is asked whose it is.
+    rise: Rise,
     round_acked: u64,
     round_lost: u64,
 }
@@ -169,6 +170,7 @@ impl Law {
             heard_at: now,
             delivery: None,
             carried: 0,
+            rise: Rise::new(now),
             round_acked: 0,
             round_lost: 0,
         }
@@ -348,7 +350,15 @@ impl Law {
         if seen.over && self.is_behind_queue(stops) {
             self.carried = self.carried.max(self.delivery.unwrap_or_default());
         }
+        let rises = self.handle_rise(ack, acked);
         match self.state {
+            State::Climbing { .. } | State::Held { .. }
+                if rises && used && self.is_narrower(ack.now) =>
+            {
+                self.carried = self.rise.rate(ack.now);
+                self.path.begin_round(ack.delivered);
+                self.ask(self.rise.rtt());
+            }
             State::Climbing { .. } if stops => {
                 self.window.without_queue(&self.path, seen.queue);
                 (self.state, self.carried) = (State::Held { rounds: 0 }, 0);
@@ -361,13 +371,9 @@ impl Law {
             State::Held { .. } if seen.over && !stops => {
                 self.state = State::Climbing { step: self.room.first_step() };
             }
-            State::Held { rounds }
-                if seen.over
-                    && used
-                    && (rounds + 1 >= SUSPECT_ROUNDS || self.is_narrower(ack.now, seen.queue)) =>
-            {
-                self.window.ask(self.carried, self.path.smallest());
-                self.state = State::Asking { rounds: 0, rtt: self.path.smallest() };
+            State::Held { rounds } if seen.over && used && rounds + 1 >= SUSPECT_ROUNDS => {
+                self.rise = Rise::new(ack.now);
+                self.ask(self.path.smallest());
             }
             State::Held { rounds } if seen.over => {
                 self.window.without_queue(&self.path, seen.queue);
@@ -387,10 +393,32 @@ impl Law {
     /// Whether what arrives is what is carried behind the queue that may be another's than the radio's.
     const fn is_behind_queue(&self, stops: bool) -> bool {
         match self.state {
-            State::Held { .. } | State::Asking { .. } => true,
+            State::Held { .. } => true,
             State::Elsewhere { .. } => stops,
             _ => false,
         }
+    }
+
+    /// Whether a queue is seen to grow where the radio is not known to have one.
+    fn handle_rise(&mut self, ack: &Ack, acked: u64) -> bool {
+        match self.state {
+            State::Climbing { .. } | State::Held { .. } => {
+                self.rise.handle_ack(ack.now, ack.rtt.and_then(micros), acked)
+            }
+            State::Asking { .. } => {
+                self.rise.count(acked);
+                false
+            }
+            _ => {
+                self.rise = Rise::new(ack.now);
+                false
+            }
+        }
+    }
+
+    fn ask(&mut self, rtt: u64) {
+        self.window.ask(self.carried, rtt);
+        self.state = State::Asking { rounds: 0, rtt };
     }
 
     /// Where the stock algorithm's probing found room, the wire may be wider than the radio again, and a climb is faster.
@@ -402,16 +430,22 @@ impl Law {
         }
     }
 
-    /// Whether much less arrives, with a great queue, than this flow's part of what the radio had a moment ago.
-    fn is_narrower(&self, now: HostInstant, queue: Option<u64>) -> bool {
-        let is_great = queue.is_some_and(|queue| queue >= path::QUEUE_US * GREAT_QUEUES);
-        let usual = self.room.usual().filter(|_| is_great && self.is_capacity_known(now));
-        usual.is_some_and(|usual| self.is_starved(self.window.part_of(usual)))
+    /// Whether much less arrives, through the queue that grows, than this flow's part of what the radio had a moment ago.
+    fn is_narrower(&self, now: HostInstant) -> bool {
+        let queue = self.rise.rtt().saturating_sub(self.path.least().unwrap_or_default());
+        let is_known = queue >= path::QUEUE_US && self.is_capacity_known(now);
+        let usual = self.room.usual().filter(|_| is_known);
+        let arrives = self.rise.rate(now);
+        usual.is_some_and(|usual| window::is_starved(arrives, self.window.part_of(usual)))
     }
 
     /// A queue gets shorter by a smaller window, a path does not.
     fn answer(&mut self, now: HostInstant, rounds: u32, asked: u64) -> Option<Rate> {
         let found = self.path.smallest();
+        if rounds == 1 {
+            // All of it left before the window was lowered, and came through the whole queue.
+            self.carried = self.rise.rate(now);
+        }
         if found * 10 <= asked * 9 {
             self.state = State::Elsewhere { backlog_since: None };
             if self.carried > 0 {

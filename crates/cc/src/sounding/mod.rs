@@ -11,6 +11,7 @@
 mod law;
 mod path;
 mod proven;
+mod rise;
 mod room;
 #[cfg(test)]
 mod tests;

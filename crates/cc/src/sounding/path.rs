@@ -85,6 +85,12 @@ impl PathRtt {
         Seen { over, queue }
     }
 
+    /// A round begins with what leaves from here on, in the unit of [`Ack::delivered`].
+    pub(super) fn begin_round(&mut self, delivered: u32) {
+        self.round_ends_at = delivered;
+        (self.smallest, self.sum, self.samples) = (None, 0, 0);
+    }
+
     fn handle_round(&mut self, ack: &Ack) -> bool {
         let over = ack.prior_delivered.wrapping_sub(self.round_ends_at) as i32 >= 0;
         if over {

@@ -63,6 +63,51 @@ impl Drive {
     }
 }
 
+/// Two segments of one and the same round every 5 ms, 4.6 Mbit/s, each pair so much later than the one before, until that is
+/// asked about; and how many went by.
+fn until_asked(drive: &mut Drive, later: Duration, bound: Bound) -> Option<u32> {
+    (0..40).find(|_| {
+        drive.told(20, bound);
+        drive.now = drive.now + Duration::from_millis(5);
+        drive.rtt += later;
+        drive.delivered += 2;
+        drive.law.handle_ack(&Ack {
+            now: drive.now,
+            rtt: Some(drive.rtt),
+            rate: Some(Rate::from_bits_per_sec(20_000_000)),
+            acked: Bytes::new(2 * MSS.count()),
+            lost: Bytes::ZERO,
+            in_flight: drive.law.cwnd(),
+            delivered: drive.delivered,
+            prior_delivered: 0,
+            is_recovering: false,
+            is_marked: false,
+            is_limited: false,
+        });
+        matches!(drive.law.state(), State::Asking { .. })
+    })
+}
+
+#[test]
+fn a_queue_that_grows_elsewhere_is_asked_about_before_its_round_is_over() {
+    let begun = || {
+        let mut drive = Drive::new();
+        drive.told(20, Bound::Capacity);
+        drive.round(20, 0);
+        drive
+    };
+    let mut drive = begun();
+    let asked = until_asked(&mut drive, Duration::from_millis(4), Bound::Served).unwrap();
+    assert!(asked < 16, "{asked}");
+    // Three quarters of what is under way at what arrives, not at what the last whole round brought.
+    let under_way = 2 * MSS.count() * 200 * drive.rtt.as_millis() as u64 / 1000;
+    let cwnd = drive.law.cwnd().count();
+    assert!((under_way * 6 / 10..under_way * 3 / 4).contains(&cwnd), "{cwnd} of {under_way}");
+
+    assert_eq!(until_asked(&mut begun(), Duration::from_millis(4), Bound::Capacity), None);
+    assert_eq!(until_asked(&mut begun(), Duration::from_millis(1), Bound::Served), None);
+}
+
 #[test]
 fn an_estimate_of_a_hundred_times_too_much_is_left_after_the_round_that_lost_the_rest() {
     let mut drive = Drive::new();
