@@ -131,12 +131,9 @@ pub struct Run {
     pub goodput_bits_per_sec: u64,
     /// CPU time of the sending thread for each 10^9 bytes, in seconds.
     pub sender_secs_per_gb: f64,
-    /// CPU time of this process and of the kernel's softirq threads for each 10^9 bytes, in seconds; without that of
-    /// the thread that feeds.
+    /// CPU time of the whole machine for each 10^9 bytes, in seconds, without that of the thread that feeds. What anybody
+    /// else does meanwhile is in it.
     pub total_secs_per_gb: f64,
-    /// CPU time of the whole machine for each 10^9 bytes, in seconds: where it is far above the total, somebody
-    /// else was at work.
-    pub machine_secs_per_gb: f64,
 }
 
 /// Mean time of one call of a program, measured in runs of their own because counting costs some 20 ns a call.
@@ -273,8 +270,7 @@ impl Turn<'_> {
             repetition,
             goodput_bits_per_sec: spent.received.per(spent.took).bits_per_sec(),
             sender_secs_per_gb: per_gb(spent.sender),
-            total_secs_per_gb: per_gb(spent.process + spent.softirq),
-            machine_secs_per_gb: per_gb(spent.machine),
+            total_secs_per_gb: per_gb(spent.total),
         })
     }
 
@@ -419,7 +415,6 @@ mod tests {
             goodput_bits_per_sec: 1_000_000_000,
             sender_secs_per_gb: 1.0,
             total_secs_per_gb: total,
-            machine_secs_per_gb: total,
         }
     }
 

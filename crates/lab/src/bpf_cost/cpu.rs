@@ -1,8 +1,8 @@
 //! Where CPU time goes.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The kernel's accounts cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -12,58 +12,47 @@ pub struct ReadError {
     what: String,
 }
 
-/// Accounts at one moment.
+/// What the processors had to do since a moment: all that a flow makes this machine do, whoever is charged with it. The
+/// kernel charges a softirq to whom it interrupts, be that the other end's thread or nobody.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Snapshot {
-    pub(super) process: Duration,
-    pub(super) softirq: Duration,
-    pub(super) machine: Duration,
+pub(super) struct Busy {
+    since: Instant,
+    idle: Idle,
 }
 
-impl Snapshot {
-    pub(super) fn take() -> Result<Self, ReadError> {
-        Ok(Self { process: usage(libc::RUSAGE_SELF), softirq: softirq()?, machine: machine()? })
+impl Busy {
+    pub(super) fn begin() -> Result<Self, ReadError> {
+        Ok(Self { since: Instant::now(), idle: idle()? })
     }
+
+    /// Time since then, and how much of all processors' time in it was not idle.
+    pub(super) fn end(&self) -> Result<(Duration, Duration), ReadError> {
+        let (took, idle) = (self.since.elapsed(), idle()?);
+        let idled = idle.total.saturating_sub(self.idle.total);
+        Ok((took, (took * idle.processors).saturating_sub(idled)))
+    }
+}
+
+/// Time without anything to do since the machine was started.
+#[derive(Clone, Copy, Debug)]
+struct Idle {
+    total: Duration,
+    processors: u32,
 }
 
 /// CPU time of the calling thread.
 pub(super) fn this_thread() -> Duration {
-    usage(libc::RUSAGE_THREAD)
-}
-
-fn usage(who: i32) -> Duration {
     // SAFETY: all zeroes is a value of this structure of integers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes into `usage`, and both values of `who` are defined.
-    unsafe { libc::getrusage(who, &mut usage) };
+    // SAFETY: the kernel writes into `usage`.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
     let time = |at: libc::timeval| {
         Duration::from_secs(at.tv_sec as u64) + Duration::from_micros(at.tv_usec as u64)
     };
     time(usage.ru_utime) + time(usage.ru_stime)
 }
 
-/// Time of the kernel's softirq threads. What softirqs take from a running thread is counted as that thread's.
-fn softirq() -> Result<Duration, ReadError> {
-    let mut total = Duration::ZERO;
-    for thread in softirq_threads() {
-        let path = thread.join("schedstat");
-        let text = read(&path)?;
-        let nanos = text.split_whitespace().next().and_then(|field| field.parse().ok());
-        total += Duration::from_nanos(nanos.ok_or_else(|| odd(&path, &text))?);
-    }
-    Ok(total)
-}
-
-fn softirq_threads() -> Vec<PathBuf> {
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
-    let named = |path: &PathBuf| {
-        fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.starts_with("ksoftirqd/"))
-    };
-    processes.filter(named).collect()
-}
-
-/// Time that the machine was not idle.
-fn machine() -> Result<Duration, ReadError> {
+fn idle() -> Result<Idle, ReadError> {
     let path = Path::new("/proc/stat");
     let text = read(path)?;
     let fields: Vec<u64> = text
@@ -74,13 +63,18 @@ fn machine() -> Result<Duration, ReadError> {
         .skip(1)
         .filter_map(|field| field.parse().ok())
         .collect();
-    // user nice system idle iowait irq softirq steal (proc_stat(5))
-    let [user, nice, system, _, _, irq, softirq, ..] = fields[..] else {
+    // user nice system idle iowait irq softirq steal (proc_stat(5)). What the host takes is nobody's work here; the rest of
+    // them is counted by ticks, which a flow that is paced by a timer runs in step with.
+    let [_, _, _, idle, iowait, _, _, steal, ..] = fields[..] else {
         return Err(odd(path, text.lines().next().unwrap_or_default()));
     };
+    let is_one = |line: &&str| line.starts_with("cpu") && !line.starts_with("cpu ");
     // SAFETY: a plain question.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
-    Ok(Duration::from_micros((user + nice + system + irq + softirq) * 1_000_000 / ticks))
+    Ok(Idle {
+        total: Duration::from_micros((idle + iowait + steal) * 1_000_000 / ticks),
+        processors: text.lines().filter(is_one).count() as u32,
+    })
 }
 
 /// Load average over the last minute.

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
@@ -16,7 +16,7 @@ use sounding_bpf::{Bound, Estimate, Feed};
 use sounding_emu::{EnterError, Netns, monotonic_now};
 use sounding_units::{Bytes, Rate};
 
-use super::cpu::{ReadError, Snapshot, this_thread};
+use super::cpu::{Busy, ReadError, this_thread};
 
 const NEAR: Ipv4Addr = Ipv4Addr::new(100, 64, 1, 1);
 const FAR: Ipv4Addr = Ipv4Addr::new(100, 64, 1, 2);
@@ -86,9 +86,7 @@ pub(super) struct Spent {
     pub(super) received: Bytes,
     pub(super) took: Duration,
     pub(super) sender: Duration,
-    pub(super) process: Duration,
-    pub(super) softirq: Duration,
-    pub(super) machine: Duration,
+    pub(super) total: Duration,
 }
 
 impl Pair {
@@ -139,17 +137,15 @@ impl Pair {
         let busy = || Duration::from_nanos(spent.load(Ordering::Relaxed));
         // The daemon's part is not the congestion control's.
         let feeder = || feeding.as_ref().map_or(Duration::ZERO, Feeding::spent);
-        let (began, bytes) = (Instant::now(), received.load(Ordering::Relaxed));
-        let (before, sender_before, feeder_before) = (Snapshot::take()?, busy(), feeder());
+        let bytes = received.load(Ordering::Relaxed);
+        let (began, sender_before, feeder_before) = (Busy::begin()?, busy(), feeder());
         thread::sleep(span);
-        let (after, sender_after, feeder_after) = (Snapshot::take()?, busy(), feeder());
+        let ((took, total), sender_after, feeder_after) = (began.end()?, busy(), feeder());
         let result = Spent {
             received: Bytes::new(received.load(Ordering::Relaxed) - bytes),
-            took: began.elapsed(),
+            took,
             sender: sender_after.saturating_sub(sender_before),
-            process: (after.process + feeder_before).saturating_sub(before.process + feeder_after),
-            softirq: after.softirq.saturating_sub(before.softirq),
-            machine: after.machine.saturating_sub(before.machine),
+            total: (total + feeder_before).saturating_sub(feeder_after),
         };
         stop.store(true, Ordering::Relaxed);
         sending.join().map_err(|_| RigError::Panicked)?;
