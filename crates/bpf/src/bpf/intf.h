@@ -166,7 +166,7 @@ struct sounding_probe {
 	__u64 heard_at_ns;
 	__u64 backlog_since_ns;		/* while the queue is elsewhere; 0: none */
 	__u64 carried;			/* through the queue that may be elsewhere; 0: unknown */
-	__u64 rise_since_ns;		/* where a queue began to grow, if it does */
+	__u64 rise_since_ns;		/* when a queue began to grow, if it does */
 	__u64 rise_acked;		/* since then, or since it is asked whose it is */
 	__u64 slot_since_ns;
 	__u64 rival_since_ns;

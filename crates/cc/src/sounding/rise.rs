@@ -21,7 +21,7 @@ const SLOTS: u32 = 3;
 /// than the radio each packet waits longer than the one before, and that can be told long before a round is over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rise {
-    /// Where it began, if it is one, and what was acknowledged since.
+    /// When it began, if it is one, and what was acknowledged since.
     since: HostInstant,
     acked: u64,
     slots: u32,
