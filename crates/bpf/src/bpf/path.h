@@ -101,20 +101,18 @@ LAW_PART int probe_path(struct sounding_probe *st, const struct law_input *in,
 			st->samples++;
 	}
 	seen->over = law_reached(in->prior_delivered, st->round_ends_at);
-	if (seen->over)
-		st->round_ends_at = in->delivered;
 	seen->known = st->smallest_us && (seen->over || st->samples >= PROBE_SAMPLES);
 	seen->queue_us = seen->known ? law_since(st->smallest_us, st->least_us[0]) : 0;
-	if (!seen->over || !st->smallest_us)
+	if (!seen->over)
 		return 0;
-	mean = st->sum_us / law_max(st->samples, 1);
-	st->jitter_us = (st->jitter_us * 7 +
-			 law_min(law_since(mean, st->smallest_us), PROBE_MOST_JITTER_US)) / 8;
-	st->queue_us = seen->queue_us;
-	st->last_us = st->smallest_us;
-	st->smallest_us = 0;
-	st->sum_us = 0;
-	st->samples = 0;
+	if (st->smallest_us) {
+		mean = st->sum_us / law_max(st->samples, 1);
+		st->jitter_us = (st->jitter_us * 7 + law_min(law_since(mean, st->smallest_us),
+							     PROBE_MOST_JITTER_US)) / 8;
+		st->queue_us = seen->queue_us;
+		st->last_us = st->smallest_us;
+	}
+	probe_begin_round(st, in->delivered);
 	return 0;
 }
 

@@ -70,8 +70,11 @@ impl PathRtt {
             self.sum += rtt;
             self.samples = self.samples.saturating_add(1);
         }
-        let over = self.handle_round(ack);
+        let over = ack.prior_delivered.wrapping_sub(self.round_ends_at) as i32 >= 0;
         let (Some(least), Some(smallest)) = (self.least(), self.smallest) else {
+            if over {
+                self.begin_round(ack.delivered);
+            }
             return Seen { over, queue: None };
         };
         let known = over || self.samples >= SAMPLES;
@@ -80,7 +83,7 @@ impl PathRtt {
             let jitter = (self.sum / u64::from(self.samples.max(1))).saturating_sub(smallest);
             self.jitter = (self.jitter * 7 + jitter.min(MOST_JITTER_US)) / 8;
             (self.queue, self.last) = (queue.unwrap_or_default(), smallest);
-            (self.smallest, self.sum, self.samples) = (None, 0, 0);
+            self.begin_round(ack.delivered);
         }
         Seen { over, queue }
     }
@@ -89,14 +92,6 @@ impl PathRtt {
     pub(super) fn begin_round(&mut self, delivered: u32) {
         self.round_ends_at = delivered;
         (self.smallest, self.sum, self.samples) = (None, 0, 0);
-    }
-
-    fn handle_round(&mut self, ack: &Ack) -> bool {
-        let over = ack.prior_delivered.wrapping_sub(self.round_ends_at) as i32 >= 0;
-        if over {
-            self.round_ends_at = ack.delivered;
-        }
-        over
     }
 
     /// The RTT of a packet that waits for nothing.
