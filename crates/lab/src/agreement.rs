@@ -15,13 +15,10 @@ use sounding_sim::World;
 use sounding_sim::world::{Report, Segment};
 use sounding_units::HostInstant;
 
-use crate::emulate::{self, EmulateError};
+use crate::emulate::{self, EmulateError, PUNCTUALITY_PERCENT};
 use crate::plan::{self, Actors, Built, PlanError, Run, Text};
 use crate::provenance::{Begun, Provenance};
 use crate::simulate::populate;
-
-/// Percent of a core that the emulator may take for being punctual.
-const PUNCTUALITY: u8 = 10;
 
 /// Cells by name.
 const CELLS: [(&str, &str); 2] = [
@@ -166,7 +163,7 @@ struct Real {
 
 fn real(plan: &Plan, run: &Run) -> Result<Real, EmulateError> {
     let never = AtomicBool::new(false);
-    let (figures, ended) = emulate::whole(run, plan.program.clone(), PUNCTUALITY, &never)?;
+    let (figures, ended) = emulate::whole(run, plan.program.clone(), PUNCTUALITY_PERCENT, &never)?;
     let pace = &ended.report.pace;
     let kernel = Side {
         throughput_mbit_per_sec: figures[0].throughput_mbit_per_sec,

@@ -99,7 +99,7 @@ enum Experiment {
     #[command(name = "biscay/fig9", alias = "biscay/table3")]
     BiscayFig9(biscay::Args),
     #[command(name = "biscay/fig10")]
-    BiscayFig10(biscay::Args),
+    BiscayFig10(biscay::Fig10Args),
     #[command(name = "biscay/fig11b")]
     BiscayFig11b(biscay::Fig11bArgs),
     ClosedLoop(closed_loop::Args),
@@ -177,7 +177,7 @@ impl Experiment {
             Self::BiscayFig8(args) => biscay::run(Item::Fig8, args),
             Self::BiscayTable2(args) => biscay::run(Item::Table2, args),
             Self::BiscayFig9(args) => biscay::run(Item::Fig9, args),
-            Self::BiscayFig10(args) => biscay::run(Item::Fig10, args),
+            Self::BiscayFig10(args) => biscay::fig10(args),
             Self::BiscayFig11b(args) => biscay::fig11b(args),
             Self::ClosedLoop(args) => closed_loop::run(args),
             Self::Downlink(args) => downlink::run(args),

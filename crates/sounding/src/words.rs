@@ -106,6 +106,14 @@ pub(crate) enum FallbackWord {
     Cubic,
 }
 
+/// What sentences call a stock algorithm.
+pub(crate) const fn fallback(stock: Fallback) -> &'static str {
+    match stock {
+        Fallback::Bbr => "BBR",
+        Fallback::Cubic => "CUBIC",
+    }
+}
+
 impl From<FallbackWord> for Fallback {
     fn from(word: FallbackWord) -> Self {
         match word {

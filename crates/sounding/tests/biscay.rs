@@ -155,6 +155,38 @@ fn the_private_network_is_run_by_this_kernel_and_drawn_beside_the_paper() {
     });
 }
 
+#[test]
+fn flows_of_this_kernel_find_a_wire_that_got_narrow_and_leave_it_once_it_is_wide() {
+    if is_skipped() {
+        return;
+    }
+    steadily(|| {
+        let before = laws();
+        let output = run(&[
+            "run",
+            "biscay/fig10",
+            "--kernel",
+            "--controllers",
+            "sounding,sounding-cubic",
+            "--duration",
+            "25s",
+            "--json",
+        ]);
+        assert_eq!(laws(), before);
+        let report = json(&output);
+        let crossings = report["crossings"].as_array().unwrap();
+        let names: Vec<_> = crossings.iter().map(|one| one["controller"].as_str()).collect();
+        assert_eq!(names, [Some("sounding"), Some("sounding-cubic")]);
+        for one in crossings {
+            let of = |figure: &str| one[figure].as_f64().unwrap_or(f64::INFINITY);
+            assert_eq!((&one["ground"], of("wire_mbit_per_sec")), (&"kernel".into(), 5.0));
+            // The figures are those of the report; here it is that they are there at all on a machine that is busy.
+            assert!(of("found_ms") < 3_000.0 && of("back_ms") < 3_000.0, "{one}");
+            assert!(of("used") > 0.8, "{one}");
+        }
+    });
+}
+
 /// Starts the private network and interrupts it once `is_due` by a line that it said or by what is in the kernel; its table.
 fn interrupted(mut is_due: impl FnMut(&str) -> bool) -> String {
     let before = laws();

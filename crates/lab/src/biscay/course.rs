@@ -20,6 +20,9 @@ pub(super) const HEAD_START: Duration = Duration::from_millis(300);
 /// What acknowledgements come back over: not what is compared.
 pub(super) const WIDE: Rate = Rate::from_bits_per_sec(1_000_000_000);
 
+/// What controllers that draw lots draw from.
+const SEED: u64 = 1;
+
 /// How flows are sent over a link.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
@@ -31,8 +34,6 @@ pub(super) struct Course {
     pub(super) every: Option<Duration>,
     /// What a wire behind the radio carries, if one is to be the narrower at times.
     pub(super) wire: Option<Steps>,
-    /// What controllers that draw lots draw from.
-    pub(super) seed: u64,
 }
 
 /// A flow and who sends it.
@@ -118,7 +119,7 @@ fn send<N: Network<Segment>>(
     course: &Course,
     entrants: &[Entrant<'_>],
 ) -> Passage {
-    let mut world = World::new(network, course.seed);
+    let mut world = World::new(network, SEED);
     let port = Port { device: Device(0), direction: link.direction };
     // A sender elsewhere is told over the way back (BISCAY §5.4), and what it sends is as long on its way to the link.
     let away = match link.direction {

@@ -177,18 +177,6 @@ impl Report {
         Ok(Self { misses, distances, ..report })
     }
 
-    /// The table of the item about a wire.
-    pub fn of_wires(
-        item: Item,
-        plan: &Plan,
-        crossings: Vec<Crossing>,
-        provenance: Provenance,
-    ) -> Result<Self, toml::de::Error> {
-        let rows = tables::wire(&crossings);
-        let measured = Measured::Crossings(crossings);
-        Ok(Self::new(&plan.about, item.expected()?, rows, measured, provenance))
-    }
-
     /// A table of these rows.
     pub(super) fn new(
         about: &str,

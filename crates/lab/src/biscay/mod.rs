@@ -28,7 +28,7 @@ pub use methods::{Methods, MethodsError, methods};
 pub use plan::Plan;
 pub use private::{Private, PrivateError, PrivateRun, private, private_page};
 pub use views::{View, ViewsError, views};
-pub use wire::{Crossing, crossings};
+pub use wire::{Crossing, Ground, WireError, Wires, crossings};
 
 use crate::jobs;
 use course::{Course, Entrant};
@@ -79,7 +79,7 @@ fn over(plan: &Plan, entry: &Entry, read: &ReadCapture<'_>) -> Result<Vec<Figure
             })
             .collect();
         let every = if let Told::Every(every) = told { Some(every) } else { None };
-        let course = Course { delay: plan.delay, until: plan.duration, every, wire: None, seed: 1 };
+        let course = Course { delay: plan.delay, until: plan.duration, every, wire: None };
         let (name, passage) = match told {
             Told::Once => {
                 let Some(averaged) = link.averaged() else { continue };

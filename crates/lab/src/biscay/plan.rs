@@ -36,20 +36,10 @@ pub struct Plan {
     /// How long each run lasts.
     #[serde(deserialize_with = "time::duration")]
     pub duration: Duration,
-    /// A wire behind the radio, and what it carries when.
-    #[serde(default)]
-    pub wire: Option<String>,
-    /// Over so many cells, which differ in what chance does there.
-    #[serde(default = "one_seed")]
-    pub seeds: u64,
 }
 
 fn one() -> Vec<usize> {
     vec![1]
-}
-
-const fn one_seed() -> u64 {
-    1
 }
 
 fn known<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {

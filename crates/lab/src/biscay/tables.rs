@@ -202,7 +202,7 @@ pub(super) fn fairness(figures: &[Figures], plan: &Plan) -> Rows {
 pub(super) fn wire(crossings: &[Crossing]) -> Rows {
     let of_one = |a: &Crossing, b: &Crossing| {
         a.controller == b.controller
-            && a.cell.is_some() == b.cell.is_some()
+            && a.ground == b.ground
             && a.wire_mbit_per_sec == b.wire_mbit_per_sec
     };
     let mut rows: Vec<(String, Vec<&Crossing>)> = Vec::new();
@@ -210,9 +210,8 @@ pub(super) fn wire(crossings: &[Crossing]) -> Rows {
         match rows.iter_mut().find(|(_, ones)| of_one(ones[0], one)) {
             Some((_, ones)) => ones.push(one),
             None => {
-                let over = if one.cell.is_some() { "cell" } else { "given link" };
-                let wire = one.wire_mbit_per_sec;
-                rows.push((format!("{} {wire:.0} Mbit/s, {over}", one.controller), vec![one]));
+                let (wire, ground) = (one.wire_mbit_per_sec, one.ground.name());
+                rows.push((format!("{} {wire:.0} Mbit/s, {ground}", one.controller), vec![one]));
             }
         }
     }

@@ -9,7 +9,7 @@ use sounding_modem::{Behaviour, Place};
 
 use super::DownlinkError;
 use crate::daemon::{Daemon, DaemonError};
-use crate::emulate::{Emulated, Ended, Settings, Users};
+use crate::emulate::{Emulated, Ended, PUNCTUALITY_PERCENT, Settings, Users};
 use crate::plan::Text;
 
 /// A phone in a cell of LTE, a server behind 20 ms of wire, and room for a daemon at each.
@@ -75,7 +75,7 @@ impl<'a> Scene<'a> {
             users: Users::Flows { program: program.to_path_buf() },
             place: Place::Pty(None),
             behaviour: Behaviour::default(),
-            overhead_percent: 10,
+            overhead_percent: PUNCTUALITY_PERCENT,
         };
         let emulated = Emulated::start(&runs[0], &settings)?;
         Ok(Self { emulated, program: program.to_path_buf(), own, seed })

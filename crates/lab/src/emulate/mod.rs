@@ -28,6 +28,9 @@ pub use modems::{ModemPort, Served};
 pub use trial::{handovers, load};
 pub use whole::whole;
 
+/// Percent of a core that the emulator takes for being punctual where nothing else is stated.
+pub const PUNCTUALITY_PERCENT: u8 = 10;
+
 /// How a plan is emulated, apart from what it says itself.
 #[derive(Clone, Debug)]
 pub struct Settings {

@@ -1,12 +1,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
 use sounding_lab::biscay::{
-    Item, Methods, Plan, Private, PrivateRun, Report, chosen, crossings, dataset, measure, methods,
-    private, private_page, real, views,
+    Crossing, Item, Methods, Plan, Private, PrivateRun, Report, Wires, chosen, crossings, dataset,
+    measure, methods, private, private_page, real, views,
 };
 use sounding_lab::provenance::Begun;
 
@@ -60,36 +59,26 @@ pub(super) fn run(item: Item, args: Args) -> miette::Result<ExitCode> {
     }
     let begun = Begun::now();
     let jobs = args.jobs.map_or_else(sim::processors, usize::from);
-    let report = match &plan.wire {
-        Some(wire) => {
-            let wire = wire.parse().into_diagnostic()?;
-            let crossings = crossings(&plan, &wire).into_diagnostic()?;
-            Report::of_wires(item, &plan, crossings, begun.end())
-        }
-        None => {
-            let (entries, folder) = match &args.dataset {
-                Some(folder) => (dataset(folder), folder),
-                None => (real(&args.data), &args.data),
-            };
-            let entries =
-                chosen(entries.into_diagnostic()?, folder, args.links.as_deref(), args.most)
-                    .into_diagnostic()?;
-            let read = |path: &std::path::Path| {
-                // Our own modem wrote it: what is missing of it is said and does not end the item.
-                let (bytes, skipped) = input::capture(path).map_err(|error| error.to_string())?;
-                skipped.tell();
-                Ok(bytes)
-            };
-            let progress = |done: usize, all: usize| {
-                if done.is_multiple_of(all.div_ceil(20)) {
-                    eprintln!("{done} of {all} links");
-                }
-            };
-            let figures = measure(&plan, &entries, jobs, &read, progress).into_diagnostic()?;
-            Report::of_links(item, &plan, figures, begun.end())
+    let (entries, folder) = match &args.dataset {
+        Some(folder) => (dataset(folder), folder),
+        None => (real(&args.data), &args.data),
+    };
+    let entries = chosen(entries.into_diagnostic()?, folder, args.links.as_deref(), args.most)
+        .into_diagnostic()?;
+    let read = |path: &std::path::Path| {
+        // Our own modem wrote it: what is missing of it is said and does not end the item.
+        let (bytes, skipped) = input::capture(path).map_err(|error| error.to_string())?;
+        skipped.tell();
+        Ok(bytes)
+    };
+    let progress = |done: usize, all: usize| {
+        if done.is_multiple_of(all.div_ceil(20)) {
+            eprintln!("{done} of {all} links");
         }
     };
-    write(&report.into_diagnostic()?, &args.output)
+    let figures = measure(&plan, &entries, jobs, &read, progress).into_diagnostic()?;
+    let report = Report::of_links(item, &plan, figures, begun.end()).into_diagnostic()?;
+    write(&report, &args.output)
 }
 
 fn write(report: &Report, output: &Output) -> miette::Result<ExitCode> {
@@ -162,6 +151,74 @@ pub(super) fn fig7(args: Fig7Args) -> miette::Result<ExitCode> {
     write(&report, &args.output)
 }
 
+/// A wire behind the radio that gets narrower than it and wide again: how soon our laws know, in virtual time over a link that is
+/// given and over modelled cells, or in this kernel; the paper's figure, ours, and why they differ
+///
+/// With --kernel the cell is between namespaces, its modem on a pty that a daemon reads, and the flows are this kernel's own, for
+/// 70 s each. That needs root. Ctrl-C ends what is under way, puts everything back and prints what was measured until then.
+#[derive(clap::Args)]
+pub(super) struct Fig10Args {
+    /// In this kernel, in real time
+    #[arg(long)]
+    kernel: bool,
+
+    /// Only these controllers, if not all of the plan
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    controllers: Vec<String>,
+
+    /// Seeds of the cell, counted from 1, if not as many as the plan has; 1 with --kernel unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: Option<u32>,
+
+    /// How long each flow sends, if not as the plan has it
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    duration: Option<Duration>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// The wire gets narrow after ten seconds.
+const FIRST_NARROW: Duration = Duration::from_secs(12);
+
+pub(super) fn fig10(args: Fig10Args) -> miette::Result<ExitCode> {
+    if args.duration.is_some_and(|duration| duration < FIRST_NARROW) {
+        return Err(miette::miette!(
+            "--duration is at least {FIRST_NARROW:?}: the wire gets narrow after 10s"
+        ));
+    }
+    let stop = signals::stop_flag().into_diagnostic()?;
+    let program = std::env::current_exe().into_diagnostic()?;
+    let plan = Wires {
+        duration: args.duration,
+        seeds: args.seeds.or(args.kernel.then_some(1)),
+        controllers: args.controllers,
+        in_kernel: args.kernel.then_some(program),
+    };
+    let progress = |crossing: &Crossing| {
+        if args.kernel {
+            let ms = |span: Option<f64>| span.map_or("never".into(), |ms| format!("{ms:.0} ms"));
+            let (found, back) = (ms(crossing.found_ms), ms(crossing.back_ms));
+            let Crossing { controller, seed, wire_mbit_per_sec, .. } = crossing;
+            eprintln!(
+                "{controller}, seed {seed}, {wire_mbit_per_sec:.0} Mbit/s: found {found}, back {back}"
+            );
+        }
+    };
+    let (report, complete) = crossings(&plan, &stop, progress).into_diagnostic()?;
+    write(&report, &args.output)?;
+    Ok(ended(complete))
+}
+
+/// How an item ends that can be interrupted.
+fn ended(complete: bool) -> ExitCode {
+    if complete {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("sounding: interrupted: what is above is of the runs that were finished");
+    ExitCode::from(130)
+}
+
 /// Our laws, BBR and CUBIC in this kernel over a private network in real time, handovers and all: the paper's figure, ours, and
 /// why they differ
 ///
@@ -213,9 +270,5 @@ pub(super) fn fig11b(args: Fig11bArgs) -> miette::Result<ExitCode> {
         private_page(&report).write(folder).into_diagnostic()?;
         eprintln!("report: {}", folder.join("report.html").display());
     }
-    if !complete && stop.load(Ordering::Relaxed) {
-        eprintln!("sounding: interrupted: what is above is of the runs that were finished");
-        return Ok(ExitCode::from(130));
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(ended(complete))
 }

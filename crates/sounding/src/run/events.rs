@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use sounding_bpf::{Signal, Transition, Walked};
+use sounding_cc::Fallback;
 use sounding_diag::LogCode;
 use sounding_diag::session::Event;
 use sounding_link::{Counts, LinkEstimate};
@@ -19,6 +20,7 @@ use crate::words;
 /// Saying something never waits: see [`Outbox`].
 pub(crate) struct Events {
     json: bool,
+    fallback: &'static str,
     outbox: Outbox,
     late: Late,
 }
@@ -35,9 +37,9 @@ struct Late {
 const LATE_SENTENCE_EVERY: Duration = Duration::from_secs(10);
 
 impl Events {
-    pub(crate) fn new(json: bool) -> io::Result<Self> {
+    pub(crate) fn new(json: bool, fallback: Fallback) -> io::Result<Self> {
         let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
-        Ok(Self { json, outbox, late: Late::default() })
+        Ok(Self { json, fallback: words::fallback(fallback), outbox, late: Late::default() })
     }
 
     fn say(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
@@ -109,17 +111,19 @@ impl Events {
 
     /// The machine woke up: what was known of the link is of before.
     pub(crate) fn slept(&mut self, slept: Duration) {
+        let stock = self.fallback;
         self.say(&json!({ "event": "slept", "slept_s": slept.as_secs_f64() }), || {
             Some(format!(
-                "this machine slept for {:.0} s: flows go on as BBR until the modem is heard again",
+                "this machine slept for {:.0} s: flows go on as {stock} until the modem is heard again",
                 slept.as_secs_f64()
             ))
         });
     }
 
     pub(crate) fn closed(&mut self, device: &Source) {
+        let stock = self.fallback;
         self.say(&json!({ "event": "closed", "device": device.to_string() }), || {
-            Some(format!("{device} closed: flows go on as BBR until it is back"))
+            Some(format!("{device} closed: flows go on as {stock} until it is back"))
         });
     }
 
@@ -191,11 +195,12 @@ impl Events {
             self.late.told = now;
             self.late.untold = 0;
         }
+        let stock = self.fallback;
         self.say(&event, || {
             tell.then(|| {
                 format!(
                     "the daemon itself was held up for {} ms (late {untold} times since last said): \
-                     flows take 60 ms of that for a dead daemon and go on as BBR for a while; is this machine overloaded?",
+                     flows take 60 ms of that for a dead daemon and go on as {stock} for a while; is this machine overloaded?",
                     gap.as_millis()
                 )
             })

@@ -106,7 +106,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     }
     let stop = signals::stop_flag().into_diagnostic()?;
     // Before this thread asks for a real-time priority, which its threads would inherit.
-    let mut events = Events::new(args.json).into_diagnostic()?;
+    let mut events = Events::new(args.json, config.fallback).into_diagnostic()?;
 
     let bpf = sounding_bpf::Config {
         name: config.name.clone(),

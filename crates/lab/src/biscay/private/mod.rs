@@ -16,7 +16,7 @@ use thiserror::Error;
 use super::item::{Expected, Gains, Item, Measured, Report};
 use super::tables;
 use crate::agreement::fallback_percent;
-use crate::emulate::{self, EmulateError, Ended, handovers};
+use crate::emulate::{self, EmulateError, Ended, PUNCTUALITY_PERCENT, handovers};
 use crate::metrics::nearest_rank;
 use crate::plan::{PlanError, Run, Text};
 use crate::provenance::Begun;
@@ -24,8 +24,6 @@ use crate::report::distinct;
 
 pub use page::private_page;
 
-/// Percent of a core that the emulator may take for being punctual.
-const PUNCTUALITY: u8 = 10;
 /// Of the bins in which throughput and delay are drawn.
 const BIN: Duration = Duration::from_millis(500);
 
@@ -107,7 +105,7 @@ pub fn private(
         text.set(&format!("duration={}us", duration.as_micros()))?;
     }
     if let Some(seeds) = plan.seeds {
-        text.set(&format!("seeds={seeds}"))?;
+        text.set(&format!("seeds=1..{seeds}"))?;
     }
     let mut runs = text.runs()?;
     // One network after the other and in each all algorithms, so that a noisy minute of the machine is nobody's alone.
@@ -131,7 +129,7 @@ pub fn private(
                 };
                 away = Some((run.seed, count));
                 let (_, ended) =
-                    emulate::whole(run, plan.program.clone(), PUNCTUALITY, stop).map_err(fail)?;
+                    emulate::whole(run, plan.program.clone(), PUNCTUALITY_PERCENT, stop).map_err(fail)?;
                 // One that was cut short says nothing.
                 if stop.load(Ordering::Relaxed) {
                     break 'runs;

@@ -1,0 +1,107 @@
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+use sounding_emu::{Direction, Outcome};
+use sounding_sim::World;
+use sounding_sim::world::{Event, Segment};
+use sounding_trace::{Steps, Trace};
+use sounding_units::HostInstant;
+
+use super::{WireError, controller};
+use crate::biscay::course::{self, Arrival, Course, Entrant, Passage};
+use crate::emulate::{self, PUNCTUALITY_PERCENT};
+use crate::plan::{self, Actors, Built, Run, Wrong};
+use crate::radio::RadioLink;
+use crate::simulate::populate;
+
+/// What was seen of a flow.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// In order of time.
+    pub(super) arrivals: Vec<Arrival>,
+    /// When its controller changed its state, and whether it then took the path for the narrower.
+    pub(super) changes: Vec<(Duration, bool)>,
+    pub(super) times_behind: u64,
+}
+
+impl From<Passage> for Seen {
+    fn from(passage: Passage) -> Self {
+        let is_wired = |state| matches!(state, "fallback: narrow" | "elsewhere");
+        let changes = passage.states.iter().map(|(at, state)| (*at, is_wired(*state)));
+        Self { changes: changes.collect(), arrivals: passage.arrivals, times_behind: 0 }
+    }
+}
+
+/// Over a radio that never changes and carries more than any stretch of the wire but the wide ones.
+pub(super) fn given(run: &Run, wire: &Steps) -> Seen {
+    let until = run.plan.duration;
+    let delay = run.plan.wire.as_ref().map_or(Duration::ZERO, |wire| wire.delay);
+    let course = Course { delay, until, every: None, wire: Some(wire.clone()) };
+    let entrant = Entrant { controller: controller(run), begins: Duration::ZERO };
+    course::run(&constant(until), &course, &[entrant]).into()
+}
+
+fn constant(span: Duration) -> RadioLink {
+    const BYTES_PER_MS: u64 = 3_750;
+    let packet = sounding_trace::OPPORTUNITY_PAYLOAD.count();
+    let millis = (0..1_000_u64).flat_map(|ms| {
+        let count = BYTES_PER_MS * (ms + 1) / packet - BYTES_PER_MS * ms / packet;
+        (0..count).map(move |_| ms as u32 + 1)
+    });
+    let trace = Trace::from_millis(millis.collect()).expect("times that grow");
+    RadioLink::of_trace("constant", trace, span + Duration::from_secs(1))
+}
+
+/// Over the plan's cell in virtual time.
+pub(super) fn over_cell(run: &Run) -> Result<Seen, Wrong> {
+    let network: Built<Segment> = plan::network(&run.plan, &run.folder, run.seed)?;
+    let mut world = World::new(network, run.seed);
+    populate(&mut world, run, &Actors::new(&run.plan)?);
+    let (mut passage, end) = (Passage::default(), HostInstant::default() + run.plan.duration);
+    world.observe_until(end, &mut |now: HostInstant, event: &Event<'_>| {
+        passage.handle_event(now, event);
+    });
+    Ok(passage.into())
+}
+
+/// Over the plan's cell in real time, `program` as daemon.
+pub(super) fn in_kernel(
+    run: &Run,
+    program: PathBuf,
+    stop: &AtomicBool,
+) -> Result<Seen, WireError> {
+    let (_, ended) =
+        emulate::whole(run, program, PUNCTUALITY_PERCENT, stop).map_err(|source| {
+            WireError::Emulate { controller: controller(run).into(), seed: run.seed, source }
+        })?;
+    let report = &ended.report;
+    let arrivals = report.records.iter().filter(|record| record.direction == Direction::Up);
+    let arrivals = arrivals.filter_map(|record| match record.outcome {
+        Outcome::Delivered { joined, left, due, .. } => Some(Arrival {
+            at: due - report.started,
+            queueing: left - joined,
+            size: record.size.count(),
+            flow: 0,
+        }),
+        _ => None,
+    });
+    let changes = ended.daemons.first().map(|(_, said)| changes(said, report.started).collect());
+    Ok(Seen {
+        arrivals: arrivals.collect(),
+        changes: changes.unwrap_or_default(),
+        times_behind: report.pace.times_behind,
+    })
+}
+
+/// The changes of state that a daemon told of, since `started`, and whether each is one to the path.
+pub(super) fn changes(
+    said: &[Json],
+    started: HostInstant,
+) -> impl Iterator<Item = (Duration, bool)> + '_ {
+    said.iter().filter(|event| event["event"] == "transition").map(move |change| {
+        let at = HostInstant::from_nanos(change["at_ns"].as_u64().unwrap_or_default());
+        (at - started, change["to"] == "fallback" && change["reason"] == "narrow")
+    })
+}
