@@ -229,7 +229,7 @@ pub(super) fn wire(crossings: &[Crossing]) -> Rows {
     (columns(["found ms", "back ms", "changes", "used %", "p95 ms"]), rows.collect())
 }
 
-/// The median and the worst; what never came is the worst of all.
+/// The median, and the worst where that is another; what never came is the worst of all.
 fn spread(ones: &[&Crossing], value: impl Fn(&Crossing) -> Option<f64>) -> String {
     let mut values: Vec<f64> = ones.iter().map(|one| value(one).unwrap_or(f64::INFINITY)).collect();
     values.sort_by(f64::total_cmp);
@@ -237,11 +237,9 @@ fn spread(ones: &[&Crossing], value: impl Fn(&Crossing) -> Option<f64>) -> Strin
         value if value.is_finite() => format!("{value:.0}"),
         _ => "never".into(),
     };
-    match values[..] {
-        [one] => shown(one),
-        [.., worst] => format!("{} ({})", shown(nearest_rank(&values, 0.5)), shown(worst)),
-        [] => String::new(),
-    }
+    let Some(worst) = values.last().map(|worst| shown(*worst)) else { return String::new() };
+    let median = shown(nearest_rank(&values, 0.5));
+    if median == worst { median } else { format!("{median} ({worst})") }
 }
 
 #[cfg(test)]
