@@ -7,7 +7,7 @@ use libbpf_cargo::SkeletonBuilder;
 
 /// Each an object of its own.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
-const HEADERS: [&str; 19] = [
+const HEADERS: [&str; 20] = [
     "arith.h",
     "count.h",
     "cubic.h",
@@ -22,6 +22,7 @@ const HEADERS: [&str; 19] = [
     "peers.h",
     "pool.h",
     "probe.h",
+    "radio.h",
     "rise.h",
     "shared.h",
     "sharing.h",

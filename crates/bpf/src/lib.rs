@@ -27,6 +27,7 @@ mod kernel;
 mod lead;
 mod loader;
 mod log;
+mod netns;
 mod offers;
 mod peers;
 mod preflight;
@@ -64,7 +65,7 @@ pub use downlink::{
 pub use error::LoadError;
 pub use feed::{Feed, Lull};
 pub use flows::{Flow, FlowError, Phase, Reason, Transition};
-pub use loader::{Config, Instance};
+pub use loader::{Config, Instance, MOST_RADIOS};
 pub use offers::offers;
 pub use peers::{Peers, PeersConfig};
 pub use preflight::{Check, preflight};

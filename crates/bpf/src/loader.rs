@@ -18,12 +18,16 @@ use crate::intf;
 use crate::kernel::CongControl;
 use crate::lead::Lead;
 use crate::log::Complaints;
+use crate::netns;
 use crate::preflight;
 use crate::sharing::{Counting, Sharing};
 use crate::skel::{CcSkel, CcSkelBuilder};
 
 /// Transitions kept for [`Instance::poll_transition`]; beyond it the oldest go.
 const MAX_QUEUED: usize = 4096;
+
+/// So many network devices may be a modem's (`radio.h`).
+pub const MOST_RADIOS: usize = 8;
 
 /// What an instance is called and how it behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,6 +220,21 @@ impl Instance {
             return Err(io::Error::other(why));
         }
         Counting::attach(&self.skel.progs.count_egress, device)
+    }
+
+    /// Which network devices of this thread's network namespace are the modem's, by their numbers: flows of the namespace that
+    /// leave by others go on as without a modem, and claim nothing of its link. Of a device that is not there any more the
+    /// number is 0; with an empty list, as at load, all flows are taken for the modem's. At most [`MOST_RADIOS`].
+    pub fn set_radios(&mut self, devices: &[u32]) -> io::Result<()> {
+        let Some(bss) = self.skel.maps.bss_data.as_mut() else { return Ok(()) };
+        let mut numbers = [0; MOST_RADIOS];
+        numbers
+            .get_mut(..devices.len())
+            .ok_or_else(|| io::Error::other(format!("a modem has at most {MOST_RADIOS} devices")))?
+            .copy_from_slice(devices);
+        bss.radios.numbers = numbers;
+        bss.radios.netns_cookie = if devices.is_empty() { 0 } else { netns::cookie()? };
+        Ok(())
     }
 
     /// What each program cost so far.

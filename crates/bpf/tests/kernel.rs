@@ -6,7 +6,9 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::net::Ipv4Addr;
+use std::thread;
 use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
@@ -198,9 +200,9 @@ fn pacing_works_without_fq_where_the_default_is_reno() {
             let flow = biscay.flow(&bulk.sender).unwrap()?;
             (flow.phase == Phase::Biscay).then_some(())
         });
-        std::thread::sleep(Duration::from_millis(300));
+        thread::sleep(Duration::from_millis(300));
         let (began, before) = (monotonic_now(), bulk.arrived());
-        std::thread::sleep(Duration::from_millis(1_000));
+        thread::sleep(Duration::from_millis(1_000));
         let (ended, after) = (monotonic_now(), bulk.arrived());
         let rate = sounding_units::Bytes::new(after - before).per(ended - began);
         // An upper bound: a busy machine only makes it slower.
@@ -221,7 +223,7 @@ fn the_kernel_never_mixes_two_publications() {
         let feed = biscay.feed().clone();
         let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         let stopped = stop.clone();
-        let writer = std::thread::spawn(move || {
+        let writer = thread::spawn(move || {
             let mut turns = 0u64;
             while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
                 let (mbit, other_flows) =
@@ -276,6 +278,68 @@ fn a_withdrawn_estimate_lets_flows_go() {
         let second = wait_for("a transition", || biscay.poll_transition());
         assert_eq!((second.to, second.reason), (Phase::Fallback, Reason::Absent));
         drop(bulk);
+    });
+}
+
+/// Its number in every namespace.
+const LOOPBACK: u32 = 1;
+
+#[test]
+fn a_flow_that_leaves_by_another_device_than_the_modems_is_left_alone() {
+    steadily(|| {
+        let Some(mut biscay) = load() else { return };
+        let _daemon = Daemon::publish(biscay.feed(), 40);
+        in_netns(|| {
+            // No device has this number.
+            biscay.set_radios(&[77]).unwrap();
+            let (near, far) = connected();
+            select(&near, biscay.name()).unwrap();
+            let bulk = Bulk::start((near, far));
+            let flow = || biscay.flow(&bulk.sender).unwrap();
+            let flow = wait_for("a second of acknowledgements", || {
+                flow().filter(|_| bulk.arrived() > 25_000_000)
+            });
+            assert_eq!((flow.phase, flow.reason), (Phase::Startup, Reason::Connected));
+            biscay.set_radios(&[77, LOOPBACK]).unwrap();
+            wait_for("the law to drive", || {
+                biscay.flow(&bulk.sender).unwrap().filter(|flow| flow.phase == Phase::Biscay)
+            });
+            biscay.set_radios(&[77]).unwrap();
+            wait_for("the law to leave it", || {
+                let flow = biscay.flow(&bulk.sender).unwrap();
+                flow.filter(|flow| (flow.phase, flow.reason) == (Phase::Fallback, Reason::Absent))
+            });
+        });
+    });
+}
+
+#[test]
+fn a_flow_whose_peer_has_no_room_gives_its_part_back() {
+    steadily(|| {
+        let Some(biscay) = load() else { return };
+        let _daemon = Daemon::publish(biscay.feed(), 400);
+        in_netns(|| {
+            let (mut stuck, _never_read) = connected();
+            select(&stuck, biscay.name()).unwrap();
+            let (near, far) = connected();
+            select(&near, biscay.name()).unwrap();
+            stuck.set_nonblocking(true).unwrap();
+            let bulk = Bulk::start((near, far));
+            let sharing =
+                |flows: u32| biscay.flow(&bulk.sender).unwrap().filter(|flow| flow.flows == flows);
+            let _ = stuck.write(&[0; 1 << 16]);
+            wait_for("both to share", || {
+                let _ = stuck.write(&[0; 1 << 12]);
+                sharing(2)
+            });
+            wait_for("one to have all", || {
+                // It always has more to give, and nobody takes it.
+                let _ = stuck.write(&[0; 1 << 16]);
+                sharing(1)
+            });
+            thread::sleep(Duration::from_millis(500));
+            assert!(sharing(1).is_some());
+        });
     });
 }
 

@@ -232,6 +232,8 @@ struct Answer {
     cwnd: u32,
     pacing: u64,
     cut: Option<u64>,
+    /// What BBR's minimum of the RTT is raised to.
+    longer_us: u64,
 }
 
 fn answer_of(law: &Law, begin: &Begin, step: &Step, cut: Option<Rate>) -> Answer {
@@ -264,6 +266,8 @@ fn answer_of(law: &Law, begin: &Begin, step: &Step, cut: Option<Rate>) -> Answer
         None => (step.shadow_cwnd.max(2), SHADOW_PACING),
     };
     let cut = cut.map(Rate::bytes_per_sec);
+    let longer = law.rtt_min().filter(|_| law.drives());
+    let longer_us = longer.map_or(0, |longer| longer.as_micros() as u64);
     Answer {
         state,
         step: growth,
@@ -273,14 +277,16 @@ fn answer_of(law: &Law, begin: &Begin, step: &Step, cut: Option<Rate>) -> Answer
         cwnd,
         pacing,
         cut,
+        longer_us,
     }
 }
 
 const SHADOW_PACING: u64 = 777_777;
 
 /// `struct host_answer` as the filter wrote it.
-fn parse(answer: [u64; 9]) -> Answer {
-    let [state, step, rounds, asked_us, backlog_since_ns, cwnd, pacing, cuts, cut] = answer;
+fn parse(answer: [u64; 10]) -> Answer {
+    let [state, step, rounds, asked_us, backlog_since_ns, cwnd, pacing, cuts, cut, longer_us] =
+        answer;
     Answer {
         state: state as u32,
         step: step as u32,
@@ -290,6 +296,7 @@ fn parse(answer: [u64; 9]) -> Answer {
         cwnd: cwnd as u32,
         pacing,
         cut: (cuts != 0).then_some(cut),
+        longer_us,
     }
 }
 

@@ -23,6 +23,7 @@ struct host_answer {
 	__u64 pacing;
 	__u64 cuts;
 	__u64 cut;
+	__u64 longer_us;
 };
 
 static struct host_answer answer_of(const struct sounding_probe *st, const struct law_output *out)
@@ -39,6 +40,7 @@ static struct host_answer answer_of(const struct sounding_probe *st, const struc
 		.pacing = st->said.pacing_bytes_per_sec,
 		.cuts = out->cuts,
 		.cut = out->cut,
+		.longer_us = out->longer_us,
 	};
 }
 

@@ -20,6 +20,9 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 /* Set by the loader before load; the verifier then sees constants. */
 const volatile struct downlink_settings settings;
 
+/* The modem's network device by its number now; 0: whatever is not loopback. */
+__u32 radio = 0;
+
 /* Sockets that the last walk asked for callbacks or let go; and that refused. */
 __u64 walked_over = 0;
 __u64 walk_refused = 0;
@@ -42,8 +45,7 @@ static __always_inline int over_the_radio(struct tcp_sock *tp)
 {
 	__u32 ifindex = ((struct sock *)tp)->sk_rx_dst_ifindex;
 
-	return settings.ifindex ? ifindex == settings.ifindex :
-				  ifindex && ifindex != LOOPBACK_IFINDEX;
+	return radio ? ifindex == radio : ifindex && ifindex != LOOPBACK_IFINDEX;
 }
 
 /*

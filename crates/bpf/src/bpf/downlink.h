@@ -17,11 +17,11 @@
 struct downlink_settings {
 	__u64 max_age_ns;
 	__u64 max_silence_ns;
-	__u64 netns_cookie;	/* where ifindex counts */
-	__u32 ifindex;		/* of the radio; 0: whatever is not loopback */
+	__u64 netns_cookie;	/* where the radio's number counts */
 	__u32 slack_us;
 	__u32 signals;
 	__u32 exid;
+	__u32 reserved;
 };
 
 /*

@@ -192,6 +192,28 @@ static __always_inline int drives(const struct sounding_flow *flow)
 	return flow->said.state != SOUNDING_STARTUP && flow->said.state != SOUNDING_FALLBACK;
 }
 
+/*
+ * What this device's modem carries and the part of it that this flow has, or
+ * what the modem at the other end carries, if that is less or nothing is known
+ * here. Says how many flows share it.
+ */
+static __always_inline __u32 hear(struct sock *sk, struct law_input *in,
+				  const struct rate_sample *rs)
+{
+	struct sounding_peer *peer = peer_of(sk, in->now_ns);
+	int own = law_verdict(&knobs, in) == SOUNDING_FRESH;
+	__u32 flows;
+
+	if (!peer || own) {
+		flows = share_link(sk, in, rs);
+		if (!peer || share_part(&in->pool, in->weight, in->feed.rate_bytes_per_sec) <=
+				     peer->rate_bytes_per_sec)
+			return flows;
+	}
+	obey_peer(in, peer);
+	return 1;
+}
+
 /* What a law is told at an ACK; @rs is NULL for a restart from idle. */
 static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 				 const struct rate_sample *rs, struct law_input *in)
@@ -203,6 +225,8 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 	in->now_ns = bpf_ktime_get_ns();
 	flow->obeyed_at_ns = in->now_ns;
 	read_feed(in);
+	if (leaves_elsewhere(sk))
+		in->feed = (struct sounding_estimate){};
 	in->mss = tp->mss_cache;
 	in->e2e = bandwidth_of(bbr_of(sk), in->mss);
 	in->shadow_cwnd = flow->shadow_cwnd;
@@ -217,13 +241,7 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 	in->n_flows = 1;
 	in->flags = flow->events;
 	flow->events = 0;
-	/* What a peer tells is of its own link, and this flow's alone. */
-	if (read_peer(sk, in)) {
-		in->pool.hungry = in->weight = SHARE_WEIGHT;
-		flow->said.n_flows = 1;
-	} else {
-		flow->said.n_flows = share_link(sk, in, rs);
-	}
+	flow->said.n_flows = hear(sk, in, rs);
 	if (!rs)
 		return;
 	in->flags |= LAW_ACK;

@@ -54,11 +54,28 @@ typedef struct {
 	__s64 counter;
 } atomic64_t;
 
+struct net {
+	__u64 net_cookie;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct net_device {
+	int ifindex;
+};
+
+struct dst_entry {
+	struct net_device *dev;
+};
+
 struct sock_common {
 	__be16 skc_dport;
 	__u16 skc_num;
 	unsigned short skc_family;
 	unsigned char skc_state;
+	possible_net_t skc_net;
 	atomic64_t skc_cookie;
 };
 
@@ -84,6 +101,7 @@ struct sock {
 	struct sock_cgroup_data sk_cgrp_data;
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;
+	struct dst_entry *sk_dst_cache;
 	int sk_rx_dst_ifindex;
 };
 

@@ -29,16 +29,17 @@ struct {
 	__type(value, struct sounding_peer);
 } peers SEC(".maps");
 
-/*
- * Puts what the peer says in place of the feed, if it spoke lately; the share
- * is this flow's alone, so nobody else is to be counted.
- */
-static __always_inline int read_peer(struct sock *sk, struct law_input *in)
+/* What the peer said, if it spoke lately, or NULL. */
+static __always_inline struct sounding_peer *peer_of(struct sock *sk, __u64 now)
 {
 	struct sounding_peer *peer = bpf_sk_storage_get(&peers, sk, 0, 0);
 
-	if (!peer || law_since(in->now_ns, peer->heard_at_ns) > PEER_MAX_AGE_NS)
-		return 0;
+	return peer && law_since(now, peer->heard_at_ns) <= PEER_MAX_AGE_NS ? peer : 0;
+}
+
+/* Puts what the peer says in place of the feed; it is this flow's alone, so nobody else is to be counted. */
+static __always_inline void obey_peer(struct law_input *in, const struct sounding_peer *peer)
+{
 	in->feed.rate_bytes_per_sec = peer->rate_bytes_per_sec;
 	in->feed.sampled_at_ns = peer->heard_at_ns;
 	in->feed.bound = peer->bound;
@@ -48,7 +49,8 @@ static __always_inline int read_peer(struct sock *sk, struct law_input *in)
 	in->feed.other_flows = 0;
 	/* It lives as long as it speaks. */
 	in->heartbeat_at_ns = in->now_ns;
-	return 1;
+	in->pool = (struct share_pool){ .hungry = SHARE_WEIGHT, .flows = 1 };
+	in->weight = SHARE_WEIGHT;
 }
 
 #endif /* SOUNDING_PEERS_H */

@@ -8,6 +8,7 @@
 #define SOUNDING_POOL_H
 
 #include "epoch.h"
+#include "radio.h"
 #include "sharing.h"
 
 /* Whose a flow is, where applications share. */
@@ -95,7 +96,8 @@ static __always_inline struct link_pool *the_pool(void)
 /* With the lock held: what was others' this epoch is the last one's now. */
 static __always_inline void turn_epoch(struct link_pool *p, __u32 epoch)
 {
-	if (p->epoch == epoch)
+	/* Another processor may have been later to look at the clock, and earlier here. */
+	if ((__s32)(epoch - p->epoch) <= 0)
 		return;
 	if (p->epoch + 1 == epoch)
 		p->others_before = p->others_now;
@@ -171,18 +173,19 @@ static __always_inline void identify(struct sock *sk, struct member *member)
 }
 
 /*
- * What a socket of ours wants now. One whose application, or peer, has nothing
- * more to give is known for it at once, and has gone when nothing of it is
- * under way.
+ * What a socket of ours wants now of the link. One whose application has nothing
+ * more to give, or its peer no room, is known for it at once, and has gone when
+ * nothing of it is under way.
  */
 static __always_inline __u32 wants(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	__u32 mss = tp->mss_cache, unsent = tp->write_seq - tp->snd_nxt;
+	int closed = tp->snd_nxt - tp->snd_una + mss > tp->snd_wnd;
 
-	if (!unsent && !tp->packets_out)
+	if (leaves_elsewhere(sk) || (!tp->packets_out && (!unsent || closed)))
 		return SHARE_IDLE;
-	if (unsent < mss || tp->snd_nxt - tp->snd_una + mss > tp->snd_wnd)
+	if (unsent < mss || closed)
 		return SHARE_LIMITED;
 	return SHARE_HUNGRY;
 }
@@ -282,7 +285,7 @@ static __always_inline __u32 share_link(struct sock *sk, struct law_input *in,
 		bpf_spin_unlock(&p->lock);
 		share_remove(&all, &own);
 	}
-	in->weight = own.weight ? own.weight : SHARE_WEIGHT;
+	in->weight = own.weight ? own.weight : share_weight(sharing.policy, SHARE_WEIGHT, 1);
 	all.hungry += in->weight;
 	all.flows++;
 	if (in->feed.valid) {

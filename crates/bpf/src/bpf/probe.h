@@ -310,6 +310,9 @@ LAW_PART int probe_round(struct sounding_probe *st, const struct law_input *in,
 			probe_without_queue(st, seen, mss);
 			probe_hold(st, law_min(st->rounds + 1, PROBE_SUSPECT_ROUNDS));
 		}
+	} else if (st->state == PROBE_ASKING && in->flags & LAW_LIMITED) {
+		/* A pause of the application's shortens a queue as well. */
+		probe_hold(st, 0);
 	} else if (st->state == PROBE_ASKING) {
 		st->rounds++;
 		probe_answer(st, in->now_ns, mss, out);
@@ -439,6 +442,8 @@ LAW_INLINE void probe_step(const volatile struct sounding_knobs *k, struct sound
 			 law_max(st->least_us[0], PROBE_LEAST_RTT_US);
 		st->said.cwnd = law_max(cwnd / mss, LAW_FLOOR_CWND);
 		st->said.pacing_bytes_per_sec = law_max(pacing, LAW_MIN_PACING);
+		/* BBR, which never sees an empty path under our window, would keep a shorter one's. */
+		out->longer_us = st->least_us[0];
 	} else {
 		st->said.cwnd = law_max(in->shadow_cwnd, LAW_FLOOR_CWND);
 		st->said.pacing_bytes_per_sec = in->shadow_pacing;

@@ -1,9 +1,6 @@
 //! Which sockets it is about: those of a cgroup, over an interface.
 
 use std::fs::{self, File};
-use std::io;
-use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use nix::net::if_::if_nametoindex;
@@ -40,30 +37,6 @@ pub(crate) fn open(path: Option<&Path>) -> Result<File, DownlinkError> {
 pub(super) fn ifindex(name: &str) -> Result<u32, DownlinkError> {
     if_nametoindex(name)
         .map_err(|error| DownlinkError::Interface { name: name.into(), source: error.into() })
-}
-
-/// asm-generic/socket.h, since Linux 5.14.
-const SO_NETNS_COOKIE: libc::c_int = 71;
-
-/// What tells this thread's network namespace from all others (SO_NETNS_COOKIE).
-pub(super) fn netns_cookie() -> Result<u64, DownlinkError> {
-    let socket = UdpSocket::bind("127.0.0.1:0").map_err(DownlinkError::Namespace)?;
-    let mut cookie = 0u64;
-    let mut len = size_of_val(&cookie) as libc::socklen_t;
-    // SAFETY: pointer and length describe `cookie`.
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            SO_NETNS_COOKIE,
-            (&raw mut cookie).cast(),
-            &mut len,
-        )
-    };
-    if result < 0 {
-        return Err(DownlinkError::Namespace(io::Error::last_os_error()));
-    }
-    Ok(cookie)
 }
 
 /// Everything that telling senders needs besides what [`preflight`](crate::preflight) looks at.

@@ -35,6 +35,7 @@ use crate::error::LoadError;
 use crate::feed::Feed;
 use crate::flows::FlowError;
 use crate::log::Complaints;
+use crate::netns;
 use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
 
 /// The ExID of the option (RFC 6994 §3) unless another is chosen. Not registered with IANA: both ends are to be ours.
@@ -117,7 +118,9 @@ impl Downlink {
     pub fn load(config: &DownlinkConfig) -> Result<Self, DownlinkError> {
         let cgroup = open_cgroup(config.cgroup.as_deref())?;
         let (ifindex, netns_cookie) = match &config.interface {
-            Some(name) => (cgroup::ifindex(name)?, cgroup::netns_cookie()?),
+            Some(name) => {
+                (cgroup::ifindex(name)?, netns::cookie().map_err(DownlinkError::Namespace)?)
+            }
             None => (0, 0),
         };
         let log = Complaints::listen();
@@ -131,10 +134,12 @@ impl Downlink {
             settings.max_age_ns = nanos(config.max_age);
             settings.max_silence_ns = nanos(config.max_silence);
             settings.netns_cookie = netns_cookie;
-            settings.ifindex = ifindex;
             settings.slack_us = u32::try_from(config.slack.as_micros()).unwrap_or(u32::MAX);
             settings.signals = config.signal.bits();
             settings.exid = config.exid.into();
+        }
+        if let Some(bss) = open.maps.bss_data.as_mut() {
+            bss.radio = ifindex;
         }
         let skel = open.load().map_err(rejected)?;
         let feed =
@@ -151,6 +156,16 @@ impl Downlink {
             None => None,
         };
         Ok(Self { _attached: attached, adopt, release, pins, feed, flows, skel })
+    }
+
+    /// The modem's device has this number from here on: one that comes back has another under the old name. Of an instance
+    /// that was told of no device it changes nothing.
+    pub fn follow(&mut self, device: u32) {
+        if let Some(bss) = self.skel.maps.bss_data.as_mut()
+            && bss.radio != 0
+        {
+            bss.radio = device;
+        }
     }
 
     /// Takes on the sockets of this thread's network namespace that are connected already. They are the cgroup's only if

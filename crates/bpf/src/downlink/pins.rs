@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use libbpf_rs::Link;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
@@ -14,6 +16,10 @@ use super::walk::exhaust;
 const FOLDER: &str = "/run/sounding";
 const ATTACHED: &str = "downlink";
 const RELEASE: &str = "release";
+
+/// A feed whose writer was killed is fresh for so long at most; a socket that is let go before that is taken again with its next
+/// acknowledgement, on kernels that let nobody but the socket itself end that (Linux before 6.12).
+const FRESH_AT_MOST: Duration = Duration::from_millis(100);
 
 /// Pins both links under a name that nobody living has, and says where.
 pub(super) fn pin(
@@ -45,7 +51,10 @@ fn pin_in(path: &Path, attached: &mut Link, release: &mut Link) -> io::Result<()
 pub fn release_pinned(path: &Path) -> io::Result<()> {
     match File::open(path.join(RELEASE)) {
         // Opening a pinned walk makes one, reading it lets it go.
-        Ok(mut walk) => exhaust(&mut walk)?,
+        Ok(mut walk) => {
+            thread::sleep(FRESH_AT_MOST);
+            exhaust(&mut walk)?;
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }

@@ -196,6 +196,11 @@ impl Law {
         self.path.least().map(|least| Rate::from_bytes_per_sec(self.window.pacing(least)))
     }
 
+    /// The path's RTT without queue.
+    pub fn rtt_min(&self) -> Option<Duration> {
+        self.path.least().map(Duration::from_micros)
+    }
+
     /// The least window of the stock algorithm.
     pub fn floor(&self) -> Bytes {
         Bytes::new(self.window.floor())
@@ -378,6 +383,10 @@ impl Law {
             State::Held { rounds } if seen.over => {
                 self.window.without_queue(&self.path, seen.queue);
                 self.state = State::Held { rounds: (rounds + 1).min(SUSPECT_ROUNDS) };
+            }
+            // A pause of the application's shortens a queue as well.
+            State::Asking { .. } if seen.over && ack.is_limited => {
+                self.state = State::Held { rounds: 0 };
             }
             State::Asking { rounds, rtt } if seen.over => {
                 return self.answer(ack.now, rounds + 1, rtt);

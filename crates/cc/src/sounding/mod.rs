@@ -80,6 +80,10 @@ impl Sounding {
     /// Tells the stock algorithm whether it drives.
     fn settle(&mut self, now: HostInstant, cut: Option<Rate>) {
         self.shadow.handle_verdict(now, self.law.drives(), self.law.cwnd(), cut);
+        // BBR, which never sees an empty path under our window, would keep a shorter one's.
+        if let Some(least) = self.law.rtt_min().filter(|_| self.law.drives()) {
+            self.shadow.raise_rtt_min(least);
+        }
     }
 
     /// A modem that has gone quiet is not obeyed any longer.

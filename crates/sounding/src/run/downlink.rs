@@ -150,6 +150,11 @@ pub(super) struct Receiving {
 }
 
 impl Receiving {
+    /// The modem's network device has this number from here on.
+    pub(super) fn follow(&mut self, device: u32) {
+        self.downlink.follow(device);
+    }
+
     pub(super) fn handle_bytes(&mut self, now: HostInstant, framing: Framing, bytes: &[u8]) {
         let arrival = Arrival::At(now);
         match framing {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::Publisher;
-use sounding_bpf::{Feed, Instance, Lull};
+use sounding_bpf::{Feed, Instance, Lull, MOST_RADIOS};
 use sounding_diag::LogRecord;
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
@@ -115,6 +115,9 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         knobs: config.knobs,
         sharing: config.sharing.clone(),
     };
+    if config.interfaces.len() > MOST_RADIOS {
+        return Err(miette!("a modem has at most {MOST_RADIOS} network devices: --interface"));
+    }
     let Some(device) = config.device.clone() else {
         return downlink::serve(&config, &bpf, &stop, events).map(|()| ExitCode::SUCCESS);
     };
@@ -167,7 +170,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         events,
     };
     // Who is told that it is ready, and ends it at once, has been told of its devices too.
-    daemon.others.attend(monotonic_now(), &daemon.instance, &mut daemon.events);
+    daemon.attend_devices(monotonic_now());
     daemon.events.ready(&config.name, &daemon.source);
     if let Some(refused) = refused {
         // A heartbeat that waits behind a build sends all flows to BBR.
@@ -318,6 +321,11 @@ impl Daemon {
         Ok(read)
     }
 
+    fn attend_devices(&mut self, now: HostInstant) {
+        let Self { others, instance, receiving, events, .. } = self;
+        others.attend(now, instance, receiving.as_mut(), events);
+    }
+
     /// What is due whether bytes came or not.
     fn attend(&mut self, live: &mut Live) {
         let now = monotonic_now();
@@ -335,7 +343,7 @@ impl Daemon {
         if let Some(receiving) = &mut self.receiving {
             receiving.attend(now, &mut self.events);
         }
-        self.others.attend(now, &self.instance, &mut self.events);
+        self.attend_devices(now);
         while let Some(event) = live.poll_event() {
             self.events.session(&event);
         }

@@ -1,4 +1,5 @@
-//! Devices whose other flows are counted, as they come and go: a modem that reboots has a new one under the old name.
+//! The modem's network devices, as they come and go: a modem that reboots has a new one under the old name. Flows that leave by
+//! others are none of the modem's, and what leaves by these of other algorithms is counted.
 
 use std::io;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use nix::net::if_::if_nametoindex;
 use sounding_bpf::{Counting, Instance};
 use sounding_units::HostInstant;
 
+use super::downlink::Receiving;
 use super::events::Events;
 
 /// How often the devices are looked for.
@@ -21,6 +23,8 @@ pub(super) struct Others {
 #[derive(Debug)]
 struct Device {
     name: String,
+    /// 0 if it is not there.
+    number: u32,
     counted: Option<Counted>,
     /// Whether somebody was told that it is not counted.
     told: bool,
@@ -34,25 +38,45 @@ struct Counted {
 
 impl Others {
     pub(super) fn new(names: Vec<String>) -> Self {
-        let device = |name| Device { name, counted: None, told: false };
+        let device = |name| Device { name, number: 0, counted: None, told: false };
         Self { devices: names.into_iter().map(device).collect(), looked: None }
     }
 
-    /// Counts what is there and not yet counted, if it is time to look again.
-    pub(super) fn attend(&mut self, now: HostInstant, instance: &Instance, events: &mut Events) {
+    /// Follows what came back, and counts what is there and not yet counted, if it is time to look again.
+    pub(super) fn attend(
+        &mut self,
+        now: HostInstant,
+        instance: &mut Instance,
+        receiving: Option<&mut Receiving>,
+        events: &mut Events,
+    ) {
         if self.looked.is_some_and(|looked| now - looked < EVERY) {
             return;
         }
+        let mut moved = self.looked.is_none();
         self.looked = Some(now);
         for device in &mut self.devices {
-            device.attend(instance, events);
+            let number = if_nametoindex(device.name.as_str()).unwrap_or_default();
+            moved |= number != device.number;
+            device.number = number;
+        }
+        if moved {
+            let numbers: Vec<u32> = self.devices.iter().map(|device| device.number).collect();
+            // Where namespaces cannot be told from each other (Linux before 5.14), all flows are the modem's as before.
+            let _ = instance.set_radios(&numbers);
+            if let (Some(receiving), [number @ 1..=u32::MAX]) = (receiving, &numbers[..]) {
+                receiving.follow(*number);
+            }
+        }
+        for device in &mut self.devices {
+            device.count(instance, events);
         }
     }
 }
 
 impl Device {
-    fn attend(&mut self, instance: &Instance, events: &mut Events) {
-        let number = if_nametoindex(self.name.as_str()).ok();
+    fn count(&mut self, instance: &Instance, events: &mut Events) {
+        let number = Some(self.number).filter(|number| *number != 0);
         if self.counted.as_ref().map(|counted| counted.number) == number && number.is_some() {
             return;
         }

@@ -129,7 +129,8 @@ pub fn private(
                 };
                 away = Some((run.seed, count));
                 let (_, ended) =
-                    emulate::whole(run, plan.program.clone(), PUNCTUALITY_PERCENT, stop).map_err(fail)?;
+                    emulate::whole(run, plan.program.clone(), PUNCTUALITY_PERCENT, stop)
+                        .map_err(fail)?;
                 // One that was cut short says nothing.
                 if stop.load(Ordering::Relaxed) {
                     break 'runs;

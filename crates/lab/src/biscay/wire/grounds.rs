@@ -67,15 +67,10 @@ pub(super) fn over_cell(run: &Run) -> Result<Seen, Wrong> {
 }
 
 /// Over the plan's cell in real time, `program` as daemon.
-pub(super) fn in_kernel(
-    run: &Run,
-    program: PathBuf,
-    stop: &AtomicBool,
-) -> Result<Seen, WireError> {
-    let (_, ended) =
-        emulate::whole(run, program, PUNCTUALITY_PERCENT, stop).map_err(|source| {
-            WireError::Emulate { controller: controller(run).into(), seed: run.seed, source }
-        })?;
+pub(super) fn in_kernel(run: &Run, program: PathBuf, stop: &AtomicBool) -> Result<Seen, WireError> {
+    let (_, ended) = emulate::whole(run, program, PUNCTUALITY_PERCENT, stop).map_err(|source| {
+        WireError::Emulate { controller: controller(run).into(), seed: run.seed, source }
+    })?;
     let report = &ended.report;
     let arrivals = report.records.iter().filter(|record| record.direction == Direction::Up);
     let arrivals = arrivals.filter_map(|record| match record.outcome {

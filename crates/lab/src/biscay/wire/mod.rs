@@ -270,9 +270,7 @@ mod tests {
     #[test]
     fn a_daemons_word_on_a_narrow_wire_is_the_one_that_counts() {
         let at = |ms: u64| sounding_units::HostInstant::from_nanos(ms * 1_000_000);
-        let to = |ms: u64, to: &str, reason: &str| {
-            serde_json::json!({ "event": "transition", "at_ns": ms * 1_000_000, "to": to, "reason": reason })
-        };
+        let to = |ms: u64, to: &str, reason: &str| serde_json::json!({ "event": "transition", "at_ns": ms * 1_000_000, "to": to, "reason": reason });
         let said = [
             to(1_050, "probing", "fresh"),
             to(2_300, "fallback", "silent"),
