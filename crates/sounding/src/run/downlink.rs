@@ -110,7 +110,7 @@ impl Plan {
         Law::Sounding.span().filter(|_| windows)
     }
 
-    /// Has flows under `biscay` obey their peers, if that is wanted.
+    /// Has flows under the law, whichever it is, obey their peers, if that is wanted.
     pub(super) fn listen(&self, instance: &Instance, events: &mut Events) -> Result<Option<Peers>> {
         let Some(config) = &self.server else { return Ok(None) };
         let peers = Peers::attach(instance, config).map_err(told)?;
