@@ -74,7 +74,7 @@ impl Feed {
     }
 
     /// Says that the publisher lives. To be called at least every 10 ms, whether or not there is an estimate;
-    /// [`max_silence`](sounding_cc::biscay::Knobs::max_silence) without it sends every flow to BBR.
+    /// [`max_silence`](sounding_cc::biscay::Knobs::max_silence) without it leaves every flow to the stock algorithm.
     pub fn heartbeat(&self, now: HostInstant) {
         let page = &self.0.page;
         // Whatever wrote over the page from outside, the next heartbeat mends it.
@@ -83,7 +83,7 @@ impl Feed {
         page.layout().heartbeat_at_ns.store(now, Ordering::Release);
     }
 
-    /// Withdraws the estimate: flows go on as BBR from their next ACK.
+    /// Withdraws the estimate: flows go on under the stock algorithm from their next ACK.
     pub fn invalidate(&self) {
         self.withdraw(Lull::Unknown);
     }

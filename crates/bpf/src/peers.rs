@@ -1,4 +1,4 @@
-//! The server's side of the downlink: flows of BISCAY obey what the device at their other end says of its link.
+//! The server's side of the downlink: flows under either law obey what the device at their other end says of its link.
 
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;

@@ -85,13 +85,15 @@ fn findings(name: &str) -> (Vec<(&'static str, Finding)>, Option<Kernel>) {
     (found, kernel)
 }
 
-fn check_name(name: &str) -> Finding {
+/// Whether an instance can have this name: 1 to 15 bytes of a-z, 0-9, _ and -.
+pub fn is_name(name: &str) -> bool {
     let plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
-    if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(plain) {
-        return Err(LoadError::Name { name: name.into() });
-    }
-    Ok(name.into())
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
+}
+
+fn check_name(name: &str) -> Finding {
+    if is_name(name) { Ok(name.into()) } else { Err(LoadError::Name { name: name.into() }) }
 }
 
 fn version(kernel: &Kernel) -> Finding {

@@ -23,7 +23,7 @@ pub use law::Biscay;
 pub struct Knobs {
     /// The oldest estimate to obey. Default 200 ms: two of the modem's 100 ms MAC summaries (settlement 8).
     pub max_age: Duration,
-    /// The longest silence of a living daemon. Default 60 ms: six of its heartbeats, and with an ACK every 40 ms a
+    /// The longest silence of a living daemon. Default 60 ms: twelve of its heartbeats, and with an ACK every 40 ms a
     /// killed daemon is noticed within 100 ms.
     pub max_silence: Duration,
     /// How long the path must look narrower than the radio. Default 400 ms: longer than the oldest estimate we obey

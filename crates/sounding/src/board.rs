@@ -69,11 +69,12 @@ const BEAT: Duration = Duration::from_millis(5);
 pub(crate) fn run(args: Board) -> Result<ExitCode> {
     match args.source.place() {
         Source::Path(path) if path.is_file() => {
+            let path = path.display();
             return Err(miette!(
-                help =
-                    "serve it as a modem: `sounding modem replay {0}`, and name the pty it prints",
-                "{0}: a capture has no pace of its own",
-                path.display()
+                help = format!(
+                    "serve it as a modem: `sounding modem replay {path}`, and name the pty it prints"
+                ),
+                "{path}: a capture has no pace of its own"
             ));
         }
         Source::Stdin => return Err(miette!("standard input has no pace of its own")),

@@ -34,9 +34,9 @@ use crate::dataset;
 
 /// Experiments that compare this project with others and with itself.
 ///
-/// Most of `run` send real flows through emulated links, so they need the rights of `sounding emu`: run them with sudo.
-/// Figures are only as good as the machine is quiet; each result says how busy it was. `dataset`, `sweep` and
-/// `report` need neither.
+/// Those of `run` that send this kernel's own flows through emulated links need the rights of `sounding emu`: run them with
+/// sudo. The others need no rights, `list` says which. Figures in real time are only as good as the machine is quiet; each
+/// result says how busy it was. `dataset`, `sweep`, `import` and `report` need neither.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -196,8 +196,11 @@ impl Experiment {
 }
 
 const EXPERIMENTS: &[(&str, &str)] = &[
-    ("baselines", "what theory and papers say of each controller, and what ours does; 1 min"),
-    ("biscay/versus", "BISCAY against BBR and CUBIC of this kernel over recorded links; 45 min"),
+    (
+        "baselines",
+        "what theory and papers say of each controller, and what ours does; no rights needed; 1 min",
+    ),
+    ("biscay/versus", "our laws, BBR and CUBIC of this kernel over recorded links; 45 min"),
     (
         "biscay/table1",
         "what BISCAY gains on eight algorithms over recorded links; no rights needed",
@@ -211,7 +214,10 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("biscay/fig8", "throughput and delay of all algorithms by scenario; no rights needed"),
     ("biscay/table2", "one to three flows on a device; no rights needed"),
     ("biscay/fig9", "fairness over short windows; no rights needed"),
-    ("biscay/fig10", "a bottleneck that moves to the wire and back; no rights needed"),
+    (
+        "biscay/fig10",
+        "a bottleneck that moves to the wire and back; no rights needed, root with --kernel",
+    ),
     (
         "biscay/fig11b",
         "our laws, BBR and CUBIC in this kernel over a private network with handovers; 9 min",
@@ -219,10 +225,10 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("closed-loop", "controllers on modelled cells that grant what is asked for; no rights needed"),
     (
         "downlink",
-        "a download whose sender is held by its receive window, or told by an option; 4 min",
+        "a download whose sender is held by its receive window, or told by an option; 6 min",
     ),
     ("bound", "labels of link estimates against what modelled cells know; no rights needed; 1 min"),
-    ("field", "every controller and the oracle over every recorded link; no rights needed; 10 min"),
+    ("field", "the controllers and the oracle over recorded links; no rights needed; 10 min"),
     (
         "mahimahi",
         "kernel CUBIC and BBR through the emulator against the same through mahimahi; 40 min",
@@ -231,19 +237,31 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("emu-cells", "punctuality and CPU time of modelled cells in real time; 1 min"),
     ("agreement", "the kernel's controllers in real time beside ours in virtual time; 5 min"),
     ("bpf-cost", "CPU time of our laws beside the kernel's own BBR and CUBIC; 9 min"),
-    ("granularity", "time between deliveries of a KPI and its age at a reader; 2 min"),
+    (
+        "granularity",
+        "time between deliveries of a KPI and its age at a reader; no rights needed, root with --cpu-latency; 2 min",
+    ),
     (
         "head-to-head",
-        "other implementations of our controllers, which somebody has built, beside ours; 8 min each",
+        "other implementations of our controllers, which somebody has built, beside ours; 9 min each",
     ),
-    ("estimators", "every method's rate against goodput, over modelled LTE and NR links; 5 min"),
-    ("overhead", "what a modem sends by log mask, and CPU time of its reader; 4 min"),
+    (
+        "estimators",
+        "every method's rate against goodput, over modelled LTE and NR links; no rights needed; 5 min",
+    ),
+    (
+        "overhead",
+        "what a modem sends by log mask, and CPU time of its reader; no rights needed; 4 min",
+    ),
     (
         "validation",
         "mahimahi, the emulator and virtual time, each beside the next; 13 min a repetition",
     ),
     ("soak", "links, flows and daemons that come and go, and what they leave behind; 1 h"),
-    ("cell", "the modelled cell beside the papers, real captures and a real stack's logs; 3 min"),
+    (
+        "cell",
+        "the modelled cell beside the papers, real captures and a real stack's logs; no rights needed; 3 min",
+    ),
 ];
 
 fn list(json: bool) -> miette::Result<ExitCode> {

@@ -46,7 +46,7 @@ pub(crate) struct Link {
     /// tcp:HOST:PORT, router:NAME, vendor-router:NAME
     #[arg(value_parser = source_parser())]
     source: Source,
-    /// One direction only
+    /// One direction only; with --method cqi it is the downlink
     #[arg(long, value_enum)]
     direction: Option<DirectionWord>,
     /// What the rate is made of
@@ -56,7 +56,7 @@ pub(crate) struct Link {
     /// carrier, in their order
     #[arg(long, value_name = "FORMAT:FILE")]
     sniffer: Vec<SnifferFile>,
-    /// Span of time that a rate is an average of
+    /// Span of time that a rate is an average of; below 100ms it may still be 100ms where grants come in bursts
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
     window: Duration,
     /// Time between rows
@@ -82,9 +82,15 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     if !args.sniffer.is_empty() && !is_recorded(&args.source) {
         return Err(miette!("--sniffer is for captures: a log has to be whole"));
     }
-    let directions = match args.direction {
-        Some(word) => vec![word.into()],
-        None => vec![Direction::Uplink, Direction::Downlink],
+    let directions = match (args.direction, args.method) {
+        (Some(DirectionWord::Uplink), MethodWord::Cqi) => {
+            return Err(miette!(
+                "--method cqi is for --direction downlink: no device reports a CQI of what it sends"
+            ));
+        }
+        (Some(word), _) => vec![word.into()],
+        (None, MethodWord::Cqi) => vec![Direction::Downlink],
+        (None, _) => vec![Direction::Uplink, Direction::Downlink],
     };
     let mut sounders = Vec::new();
     for &direction in &directions {

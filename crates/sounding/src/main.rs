@@ -36,8 +36,8 @@ mod words;
     version,
     propagate_version = true,
     after_help = "\
-Exit codes: 0 done, 1 failed (the message says what to do), 2 wrong arguments. A capture that is cut or damaged is read as far
-as it can be, and what was passed over is said on standard error: that is 0.
+Exit codes: 0 done, 2 arguments that do not parse, 1 everything else that is wrong (the message says what to do). A capture that
+is cut or damaged is read as far as it can be, and what was passed over is said on standard error: that is 0.
 
 First steps:
   sounding doctor                    what will work on this machine

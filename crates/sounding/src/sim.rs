@@ -80,8 +80,20 @@ Examples:
 Files of a run appear when it is complete. Ctrl-C gives up what is under way and keeps what is finished; the exit status is
 then 1.";
 
+/// A packet of 1500 bytes takes as long at 12 Mbit/s: below, bins tell of single packets.
+const NARROWEST: Duration = Duration::from_millis(1);
+
+/// The width of bins, if it is one.
+pub(crate) fn series(width: Option<Duration>) -> miette::Result<Option<Duration>> {
+    if width.is_some_and(|width| width < NARROWEST) {
+        return Err(miette::miette!("--series is at least {NARROWEST:?}"));
+    }
+    Ok(width)
+}
+
 /// Runs the verb.
 pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
+    let series = series(args.series)?;
     let mut text = Text::read(&args.plan).map_err(shown)?;
     let seed = args.seed.map(|seed| format!("seeds={seed}"));
     for set in args.set.iter().chain(&seed) {
@@ -99,7 +111,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let keep = Keep {
-        series: args.series,
+        series,
         packets: args.packets,
         captures: args.captures,
         traces: args.traces,

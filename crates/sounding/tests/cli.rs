@@ -285,9 +285,14 @@ fn both_methods_find_the_rate_that_the_network_granted() {
 fn every_method_says_which_it_is_or_that_it_knows_nothing() {
     let capture = Capture::new();
     let path = capture.file(&capture.bytes);
-    for (method, known) in [("cell", "cell"), ("prb", "prb"), ("mcs", "mcs"), ("cqi", "none")] {
-        let output =
-            sounding(&["link", text(&path), "--direction", "uplink", "--method", method, "--json"]);
+    for (method, known, direction) in [
+        ("cell", "cell", "uplink"),
+        ("prb", "prb", "uplink"),
+        ("mcs", "mcs", "uplink"),
+        ("cqi", "none", "downlink"),
+    ] {
+        let link = ["link", text(&path), "--direction", direction, "--method", method, "--json"];
+        let output = sounding(&link);
         let rows = stdout(&output);
         let last: Json = serde_json::from_str(rows.lines().last().unwrap()).unwrap();
         // A line is learnt from two seconds at least, which the capture may not have.
@@ -295,6 +300,17 @@ fn every_method_says_which_it_is_or_that_it_knows_nothing() {
         assert!(causes.contains(&last["cause"].as_str().unwrap()), "{method}: {last}");
         assert_eq!(last["cell"].is_object(), method == "cell", "{last}");
     }
+}
+
+#[test]
+fn an_uplink_has_no_cqi() {
+    let capture = Capture::new();
+    let path = capture.file(&capture.bytes);
+    let output = sounding(&["link", text(&path), "--direction", "uplink", "--method", "cqi"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("--direction downlink"), "{}", stderr(&output));
+    let output = sounding(&["link", text(&path), "--method", "cqi", "--json"]);
+    assert!(!stdout(&output).contains("\"uplink\""), "{}", stdout(&output));
 }
 
 #[test]

@@ -207,6 +207,8 @@ fn a_plan_excludes_a_link_and_a_command_takes_one_run() {
     let scene = Scene::new(&format!("{PLAN}\n[sweep]\nduration = [\"3s\", \"4s\"]\n"));
     let output = scene.emu(&["--up", "12Mbit"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let output = scene.emu(&["--far", "true"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     let output = scene.emu(&["--", "true"]);
     assert!(stderr(&output).contains("comes to 2 runs"), "{}", stderr(&output));
 }

@@ -14,7 +14,7 @@ use crate::{Ack, Controller, Departure, Loss, Start};
 /// The kernel's own minimum RTT, which the law goes by, is one of five minutes (Linux `tcp_min_rtt_wlen`).
 const RTT_MIN_LASTS: u64 = 300_000_000_000;
 
-/// The law behind the trait, with a stock algorithm as its shadow: the same composition as `biscay.bpf.c`.
+/// The law behind the trait, with a stock algorithm as its shadow: the same composition as `cc.bpf.c`.
 #[derive(Clone, Debug)]
 pub struct BiscayController {
     law: Biscay,

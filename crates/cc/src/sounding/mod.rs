@@ -28,7 +28,7 @@ use crate::{Controller, Departure, Loss, Recovery, Start};
 pub use law::{Ack, Law, State, Word};
 pub use sounding_link::Bound;
 
-/// The longest silence of a publisher that lives: six of its heartbeats, as BISCAY's law has it
+/// The longest silence of a publisher that lives: twelve of its heartbeats, as BISCAY's law has it
 /// ([`Knobs::max_silence`](crate::biscay::Knobs)).
 const SILENCE: Duration = Duration::from_millis(60);
 

@@ -106,8 +106,9 @@ fn known_to_kernel(name: &str) -> Result<(), String> {
         let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
         let known = std::fs::read_to_string(list).unwrap_or_default();
         format!(
-            "{error}; it has {}, and biscay and sounding by our daemon",
-            known.trim().replace(' ', ", ")
+            "{error}; it has {}, and {} by our daemon",
+            known.trim().replace(' ', ", "),
+            Listener::ALL.map(|listener| listener.name).join(", ")
         )
     })
 }

@@ -89,6 +89,8 @@ pub fn plan(data: &Path, links: &[Link], choice: &Choice) -> Text {
     let names: Vec<String> = controllers
         .iter()
         .map(String::as_str)
+        // Named twice it would be a competitor, and nobody would be compared with.
+        .filter(|name| *name != ORACLE)
         .chain([ORACLE])
         .map(|name| format!("{name:?}"))
         .collect();

@@ -114,6 +114,9 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
     refuse_itself(args)?;
     let from = InputKind::of(&args.input, args.from);
     if from != InputKind::Capture {
+        if !args.only.is_empty() {
+            return Err(miette!("--only is for captures: a link over time has no records"));
+        }
         traces::run(&args.input, from, &args.output, target)?;
         return Ok(ExitCode::SUCCESS);
     }

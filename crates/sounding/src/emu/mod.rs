@@ -76,7 +76,7 @@ pub(crate) struct Args {
     once: bool,
 
     /// Run this shell command at the far end first, as `iperf3 -s`
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", requires = "command")]
     far: Option<String>,
 
     /// Write the result as JSON to FILE; `-` is standard output

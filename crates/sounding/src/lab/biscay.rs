@@ -27,8 +27,8 @@ pub(super) struct Args {
     links: Option<String>,
 
     /// At most so many links, evenly over the list
-    #[arg(long, value_name = "N")]
-    most: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    most: Option<u16>,
 
     /// How long each run lasts, if not as the plan has it
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
@@ -63,7 +63,8 @@ pub(super) fn run(item: Item, args: Args) -> miette::Result<ExitCode> {
         Some(folder) => (dataset(folder), folder),
         None => (real(&args.data), &args.data),
     };
-    let entries = chosen(entries.into_diagnostic()?, folder, args.links.as_deref(), args.most)
+    let most = args.most.map(usize::from);
+    let entries = chosen(entries.into_diagnostic()?, folder, args.links.as_deref(), most)
         .into_diagnostic()?;
     let read = |path: &std::path::Path| {
         // Our own modem wrote it: what is missing of it is said and does not end the item.

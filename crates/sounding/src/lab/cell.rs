@@ -7,7 +7,7 @@ use sounding_lab::cell;
 
 use super::Output;
 
-/// The modelled cell beside the papers that measured real ones, and beside real captures and logs
+/// The modelled cell beside the papers that measured real ones, and beside real captures and logs; needs no rights
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// How many seeds
@@ -30,8 +30,14 @@ pub(super) struct Args {
     output: Output,
 }
 
+/// Rates and errors are looked at by the second: of fewer there is no median.
+const SHORTEST: Duration = Duration::from_secs(10);
+
 /// Runs the experiment.
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
+    if args.duration < SHORTEST {
+        return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
+    }
     let plan = cell::Plan {
         data: args.data.exists().then_some(args.data),
         seed: args.seed,

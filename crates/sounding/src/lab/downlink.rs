@@ -26,7 +26,13 @@ pub(super) struct Args {
     output: Output,
 }
 
+/// A flow has found its rate before it is measured.
+const SHORTEST: Duration = Duration::from_secs(5);
+
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
+    if args.duration < SHORTEST {
+        return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
+    }
     let program = std::env::current_exe().into_diagnostic()?;
     let Args { duration, channels, seeds, output } = args;
     let plan = Plan { duration, channels, seeds, program };

@@ -14,7 +14,10 @@ use super::sweep::Course;
 use super::{Output, write};
 use crate::sim::processors;
 
-/// Every controller and the oracle over every recorded link there is, in virtual time; needs no rights
+/// The controllers and the oracle over the recorded links there are, in virtual time; needs no rights
+///
+/// Without --controllers all but `biscay-cubic` and `sounding-cubic`, which are CUBIC all along where no modem is heard; of links of
+/// hundreds of Mbit/s every fourth unless --thinned says otherwise.
 ///
 /// The setting of BISCAY's Figure 8: one bulk flow, an endless queue. Between the seeds of a link differs the stretch of it
 /// that a flow meets, and the lots of controllers that draw any.
@@ -28,7 +31,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     thinned: u16,
 
-    /// Only these controllers [default: all]
+    /// Only these controllers, and the oracle [default: all but those that fall back to CUBIC]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     controllers: Vec<String>,
 

@@ -35,8 +35,14 @@ pub(super) struct Args {
 /// LTE captures of mixed records, in the shared data.
 const MIXED: &str = "captures/lgs96__mobileinsight_core";
 
+/// The kernel's part of CPU time is as exact as a hundredth of a second.
+const SHORTEST: Duration = Duration::from_secs(1);
+
 /// Runs the experiment.
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
+    if args.duration < SHORTEST {
+        return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
+    }
     let mut captures = args.captures;
     if captures.is_empty() {
         let folder = fs::read_dir(args.data.join(MIXED)).into_iter().flatten().flatten();

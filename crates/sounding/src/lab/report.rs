@@ -37,8 +37,14 @@ Examples:
   sounding lab report results --out report
   sounding lab report before after --out report --window 500ms";
 
+/// As a plan's own: a narrower one would hold a packet or two.
+const NARROWEST: Duration = Duration::from_millis(10);
+
 /// Runs the verb.
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
+    if args.window < NARROWEST {
+        return Err(miette::miette!("--window is at least {NARROWEST:?}"));
+    }
     let begun = Begun::now();
     let results: Vec<Findings> = args
         .results

@@ -14,7 +14,7 @@ use sounding_lab::sweep::summary::Summary;
 use sounding_lab::sweep::{Folder, Part, Progress, SweepError, collect, sweep};
 
 use crate::signals;
-use crate::sim::{processors, run_folder, shown, store};
+use crate::sim::{processors, run_folder, series, shown, store};
 
 /// Make all runs of a plan into a folder, on all processors, and go on where an earlier sweep stopped.
 ///
@@ -71,6 +71,7 @@ Exit status 1 means that runs lack: the message says how many, and the same comm
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
+    let series = series(args.series)?;
     let mut text = Text::read(&args.plan).map_err(shown)?;
     for set in &args.set {
         text.set(set).map_err(shown)?;
@@ -81,7 +82,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
         jobs: args.jobs.map_or_else(processors, usize::from),
         merge: &args.merge,
         wait: args.wait,
-        keep: Keep { series: args.series, ..Keep::default() },
+        keep: Keep { series, ..Keep::default() },
         stays: true,
     };
     let about = About::new(&text);

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -72,8 +73,8 @@ pub(crate) struct Flags {
     /// How granted bytes are counted
     #[arg(long, value_enum)]
     method: Option<MethodWord>,
-    /// Span of time that grants are summed over; 100ms where nothing is said, and 30ms for the law of sounding and for receive
-    /// windows
+    /// Span of time that grants are summed over; 100ms where nothing is said, and 30ms for the law of sounding and for
+    /// --downlink window, but not for --downlink both
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     window: Option<Duration>,
     /// What an estimate means: `auto` judges it; `capacity` is right where the link is made from the capture itself
@@ -221,8 +222,24 @@ pub(crate) enum ConfigError {
     )]
     NoKnobs,
     /// The kernel would not take the name.
-    #[error("cc.name: {0:?} is not 1 to 15 letters, digits, - or _")]
+    #[error("cc.name: {0:?} is not 1 to 15 bytes of a-z, 0-9, _ and -")]
     Name(String),
+    /// Its estimates would never be usable.
+    #[error(
+        "link.method: cqi is for link.direction downlink: no device reports a CQI of what it sends"
+    )]
+    NoCqi,
+    /// `ip route` would not take it.
+    #[error("cc.routes: {0:?} is not `default` or a prefix, as 10.0.0.0/8 or 2001:db8::/32")]
+    Prefix(String),
+    /// No sockets are in it.
+    #[error(
+        "downlink.cgroup: {0}: no folder: a cgroup of version 2 is a folder below /sys/fs/cgroup"
+    )]
+    Cgroup(PathBuf),
+    /// It would not be looked at.
+    #[error("{flag} is for {owner}, and says nothing without it")]
+    Unused { flag: &'static str, owner: &'static str },
 }
 
 impl Config {
@@ -246,6 +263,9 @@ impl Config {
             flags.direction.or(file.link.direction).map_or(Direction::Uplink, Into::into);
         let mut link = sounding_link::Config::new(direction);
         link.method = flags.method.or(file.link.method).map_or(Method::Grants, Into::into);
+        if link.method == Method::Cqi && direction == Direction::Uplink {
+            return Err(ConfigError::NoCqi);
+        }
         let window = flags.window.or(time("link.window", file.link.window.as_deref())?);
         link.window = window.unwrap_or(link.window);
         if !(Duration::from_millis(1)..=Duration::from_secs(10)).contains(&link.window) {
@@ -258,9 +278,7 @@ impl Config {
         let law = flags.law.or(file.cc.law).map_or(Law::default(), Into::into);
         let fallback = flags.fallback.or(file.cc.fallback);
         let name = flags.name.or(file.cc.name).unwrap_or_else(|| law.name().into());
-        let fits = (1..=15).contains(&name.len());
-        let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-        if !fits || !plain {
+        if !sounding_bpf::is_name(&name) {
             return Err(ConfigError::Name(name));
         }
         let mut knobs = Knobs::default();
@@ -285,6 +303,9 @@ impl Config {
         let budget = flags.budget.or(budget).unwrap_or(BUDGET);
         let cpu_latency = time("modem.cpu_latency", file.modem.cpu_latency.as_deref())?;
         let routes = if flags.route.is_empty() { file.cc.routes } else { flags.route };
+        if let Some(wrong) = routes.iter().find(|route| !is_prefix(route)) {
+            return Err(ConfigError::Prefix(wrong.clone()));
+        }
         let interfaces =
             if flags.interface.is_empty() { file.modem.interfaces } else { flags.interface };
         let downlink = downlink::Plan::merge(file.downlink, flags.downlink, &name, &interfaces)?;
@@ -293,8 +314,17 @@ impl Config {
             None if downlink.needs_no_modem() => None,
             None => return Err(ConfigError::NoDevice),
         };
+        let policy = flags.share.or(file.cc.share).unwrap_or(ShareWord::Equal);
+        // In the file they may stand for when they are wanted.
+        if flags.application.is_some() && policy != ShareWord::App {
+            return Err(ConfigError::Unused { flag: "--application", owner: "--share app" });
+        }
+        let board = flags.board.or(file.board.name);
+        if !flags.kpi.is_empty() && board.is_none() {
+            return Err(ConfigError::Unused { flag: "--kpi", owner: "--board" });
+        }
         let sharing = share::sharing(
-            flags.share.or(file.cc.share).unwrap_or(ShareWord::Equal),
+            policy,
             flags.application.or(file.cc.application).unwrap_or(ApplicationWord::User),
             file.cc.weights,
             &flags.weight,
@@ -314,7 +344,7 @@ impl Config {
             interfaces,
             default: flags.default || file.cc.default,
             routes,
-            board: flags.board.or(file.board.name),
+            board,
             kpis: if flags.kpi.is_empty() { file.board.kpis } else { flags.kpi },
             cpu_latency: flags.cpu_latency.or(cpu_latency),
             downlink,
@@ -334,6 +364,20 @@ impl Config {
     fn looking_back(&self, span: Option<Duration>) -> sounding_link::Config {
         self.link.over(span.filter(|_| !self.own_window))
     }
+}
+
+/// Whether it is what `ip route` calls a prefix.
+fn is_prefix(text: &str) -> bool {
+    let (address, length) = match text.split_once('/') {
+        Some((address, length)) => (address, Some(length)),
+        None => (text, None),
+    };
+    let most: u8 = match address.parse::<IpAddr>() {
+        Ok(IpAddr::V4(_)) => 32,
+        Ok(IpAddr::V6(_)) => 128,
+        Err(_) => return text == "default",
+    };
+    length.is_none_or(|length| length.parse::<u8>().is_ok_and(|length| length <= most))
 }
 
 pub(super) fn time(key: &'static str, text: Option<&str>) -> Result<Option<Duration>, ConfigError> {

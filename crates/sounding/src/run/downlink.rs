@@ -70,6 +70,7 @@ impl Plan {
         interfaces: &[String],
     ) -> Result<Self, ConfigError> {
         let exid = file.exid.unwrap_or(EXID);
+        let has_cgroup = flags.cgroup.is_some();
         let cgroup = flags.cgroup.or(file.cgroup);
         let slack = time("downlink.slack", file.slack.as_deref())?;
         let usual = DownlinkConfig::default();
@@ -77,7 +78,19 @@ impl Plan {
         if slack > Duration::from_secs(1) {
             return Err(ConfigError::Slack(slack));
         }
-        let device = flags.downlink.or(file.signal).map(|signal| DownlinkConfig {
+        if let Some(folder) = cgroup.as_ref().filter(|folder| !folder.is_dir()) {
+            return Err(ConfigError::Cgroup(folder.clone()));
+        }
+        let signal = flags.downlink.or(file.signal);
+        let peers = flags.peers || file.peers;
+        // In the file they may stand for when they are wanted.
+        if flags.slack.is_some() && signal.is_none() {
+            return Err(ConfigError::Unused { flag: "--slack", owner: "--downlink" });
+        }
+        if has_cgroup && signal.is_none() && !peers {
+            return Err(ConfigError::Unused { flag: "--cgroup", owner: "--downlink or --peers" });
+        }
+        let device = signal.map(|signal| DownlinkConfig {
             cgroup: cgroup.clone(),
             interface: match interfaces {
                 [one] => Some(one.clone()),
@@ -89,7 +102,7 @@ impl Plan {
             pin: Some(name.into()),
             ..usual
         });
-        let server = (flags.peers || file.peers).then_some(PeersConfig { cgroup, exid });
+        let server = peers.then_some(PeersConfig { cgroup, exid });
         Ok(Self { device, server })
     }
 
@@ -110,7 +123,7 @@ impl Plan {
         Law::Sounding.span().filter(|_| windows)
     }
 
-    /// Has flows under `biscay` obey their peers, if that is wanted.
+    /// Has flows under the law, whichever it is, obey their peers, if that is wanted.
     pub(super) fn listen(&self, instance: &Instance, events: &mut Events) -> Result<Option<Peers>> {
         let Some(config) = &self.server else { return Ok(None) };
         let peers = Peers::attach(instance, config).map_err(told)?;
@@ -247,6 +260,19 @@ mod tests {
         let plan = plan("peers = true\nexid = 0x1234", Flags::default()).expect("fine");
         assert!(plan.needs_no_modem());
         assert_eq!(plan.server.map(|server| server.exid), Some(0x1234));
+    }
+
+    #[test]
+    fn a_flag_that_says_nothing_and_a_cgroup_that_is_none_are_refused() {
+        let slack = Flags { slack: Some(Duration::from_millis(5)), ..Flags::default() };
+        let error = plan("", slack).expect_err("nobody is told");
+        assert!(error.to_string().contains("--slack"), "{error}");
+        let root = || Flags { cgroup: Some("/".into()), ..Flags::default() };
+        let error = plan("", root()).expect_err("nobody is told, nobody heard");
+        assert!(error.to_string().contains("--cgroup"), "{error}");
+        plan("peers = true", root()).expect("fine");
+        let error = plan("cgroup = '/no/such/folder'", Flags::default()).expect_err("none");
+        assert!(matches!(error, ConfigError::Cgroup(_)), "{error}");
     }
 
     #[test]

@@ -100,6 +100,9 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let config = Config::load(args.config.as_deref(), args.flags).into_diagnostic()?;
+    if config.board.is_some() {
+        board::subscription(&config.kpis)?;
+    }
     if args.check_config {
         println!("the configuration is sound");
         return Ok(ExitCode::SUCCESS);

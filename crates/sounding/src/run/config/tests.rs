@@ -12,6 +12,19 @@ fn the_example_is_a_configuration() {
     assert_eq!(config.device, Some(Source::Path("/dev/ttyUSB0".into())));
     assert_eq!((config.mask, config.budget), (true, Some(BUDGET)));
     assert_eq!(config.link.window, Duration::from_millis(100));
+    let flags = Flags { law: Some(LawWord::Sounding), ..Flags::default() };
+    assert_eq!(parse(EXAMPLE, flags).expect("the example").name, "sounding");
+}
+
+#[test]
+fn what_the_example_only_mentions_of_the_law_is_the_default() {
+    let knobs = Knobs::default();
+    for line in [
+        format!("# allowance = \"{}ms\"\n", knobs.allowance.as_millis()),
+        format!("# pacing_gain = {}\n", f64::from(knobs.pacing_gain_permille) / 1000.0),
+    ] {
+        assert!(EXAMPLE.contains(&line), "{line}");
+    }
 }
 
 #[test]
@@ -131,10 +144,36 @@ fn absurd_values_are_refused() {
         ("[link]\nwindow = '100'", |e| matches!(e, ConfigError::Time { .. })),
         ("[cc]\nname = 'sixteen_letters_'", |e| matches!(e, ConfigError::Name(_))),
         ("[cc]\nname = 'a b'", |e| matches!(e, ConfigError::Name(_))),
+        ("[cc]\nname = 'Biscay'", |e| matches!(e, ConfigError::Name(_))),
+        ("[cc]\nroutes = ['10.0.0.0/33']", |e| matches!(e, ConfigError::Prefix(_))),
+        ("[cc]\nroutes = ['wwan0']", |e| matches!(e, ConfigError::Prefix(_))),
+        ("[link]\nmethod = 'cqi'", |e| matches!(e, ConfigError::NoCqi)),
     ] {
         let error = parse(&format!("{device}{text}"), Flags::default()).expect_err(text);
         assert!(is_expected(&error), "{text}: {error}");
     }
+}
+
+#[test]
+fn prefixes_are_those_of_both_families_and_the_default() {
+    let routes = ["default", "10.0.0.0/8", "192.0.2.1", "2001:db8::/32"];
+    let file = format!("[modem]\ndevice = 'x'\n[cc]\nroutes = {routes:?}");
+    assert_eq!(parse(&file, Flags::default()).expect("fine").routes, routes);
+}
+
+#[test]
+fn a_flag_that_would_not_be_looked_at_is_refused_and_a_line_of_the_file_is_not() {
+    let device = "[modem]\ndevice = 'x'\n";
+    let flags = [
+        Flags { application: Some(ApplicationWord::Cgroup), ..Flags::default() },
+        Flags { kpi: vec!["all".into()], ..Flags::default() },
+    ];
+    for flags in flags {
+        let error = parse(device, flags).expect_err("not looked at");
+        assert!(matches!(error, ConfigError::Unused { .. }), "{error}");
+    }
+    let file = format!("{device}[cc]\napplication = 'cgroup'\n[board]\nkpis = ['all']");
+    parse(&file, Flags::default()).expect("fine");
 }
 
 fn matches_range(error: &ConfigError) -> bool {
