@@ -216,7 +216,7 @@ pub(super) fn wire(crossings: &[Crossing]) -> Rows {
         }
     }
     let rows = rows.into_iter().map(|(name, ones)| {
-        let found = ones.iter().any(|one| one.found_ms.is_some());
+        let found = ones.iter().any(|one| one.found_ms.is_some() && one.widens);
         let cells = vec![
             spread(&ones, |one| one.found_ms),
             if found { spread(&ones, |one| one.back_ms) } else { "-".into() },

@@ -110,6 +110,8 @@ pub struct Crossing {
     pub wire_mbit_per_sec: f64,
     /// Until it went over to the controller for wires, ms; `None` if it never did.
     pub found_ms: Option<f64>,
+    /// Whether the wire got wide again before the flow ended.
+    pub widens: bool,
     /// From when the wire was wide again until it came back, ms; `None` if it never did.
     pub back_ms: Option<f64>,
     /// What got through meanwhile, over what the wire carried, the first second left out.
@@ -205,7 +207,7 @@ fn of(run: &Run, ground: Ground, wire: &Steps, seen: &Seen) -> Vec<Crossing> {
         if rate >= WIDE_FROM {
             continue;
         }
-        let wide = steps.get(at + 1).map_or(until, |next| next.at);
+        let wide = steps.get(at + 1).map_or(until, |next| next.at.min(until));
         let ends = steps.get(at + 2).map_or(until, |next| next.at);
         let within = |from: Duration, to: Duration| {
             seen.changes.iter().filter(move |(at, _)| (from..to).contains(at))
@@ -229,6 +231,7 @@ fn of(run: &Run, ground: Ground, wire: &Steps, seen: &Seen) -> Vec<Crossing> {
             seed: run.seed,
             wire_mbit_per_sec: rate,
             found_ms: found.map(|(at, _)| ms(*at - step.at)),
+            widens: wide < until,
             back_ms: back.map(|(at, _)| ms(*at - wide)),
             used: bytes as f64 * 8e-6 / (wide - from).as_secs_f64() / rate,
             queueing_p95_ms: nearest_rank(&queueing, 0.95),
