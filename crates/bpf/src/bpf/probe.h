@@ -341,6 +341,10 @@ LAW_INLINE void probe_ack(struct sounding_probe *st, const struct law_input *in,
 	st->round_lost += law_min((__u64)in->lost * mss, PROBE_MOST_CWND);
 	if (seen.over && st->capacity_at_ns) {
 		probe_rivals(st, in, rate, mss);
+		/* Who keeps a link full never sees it empty. */
+		if (st->state == PROBE_FULL &&
+		    law_payload(st->capacity_share, mss) * st->last_us / 1000000 <= st->cwnd)
+			probe_forget_least(st, in->now_ns, st->least_us[0]);
 		/* What is told is no help where much less arrives and the rest is lost. */
 		if (st->state == PROBE_FULL &&
 		    st->round_lost * PROBE_LOSSY > st->round_lost + st->round_acked &&

@@ -328,7 +328,9 @@ impl Law {
             && let Some(Capacity { share, .. }) = self.capacity
         {
             self.window.handle_rivals(ack.now, share, measured, &self.path);
-            if self.window.has_rival() {
+            let is_ours =
+                self.state == State::Full && self.window.makes(self.path.smallest(), share);
+            if is_ours || self.window.has_rival() {
                 self.path.keep_least(ack.now);
             }
             self.handle_losses(share);

@@ -222,3 +222,26 @@ fn a_link_that_changes_is_followed_at_its_rate_and_not_by_a_burst_or_a_pause() {
         assert!(moved[0] < 60 && moved[3] > 50, "{from} {way:?} {to}");
     }
 }
+
+/// A link of 12 Mbit/s that is full all along for so many seconds, on a path that is so long; what its least is taken for.
+fn filled(drive: &mut Drive, path: Duration, seconds: u64) -> Duration {
+    let until = drive.now + Duration::from_secs(seconds);
+    while drive.now < until {
+        drive.told(12, Bound::Capacity);
+        let under_way = drive.law.cwnd().count() * (MSS + HEADERS).count() / MSS.count();
+        drive.rtt = path.max(Duration::from_micros(under_way * 8 / 12));
+        drive.round(12, 0);
+    }
+    drive.law.rtt_min().unwrap()
+}
+
+#[test]
+fn a_queue_of_ones_own_is_not_taken_for_the_path_however_long_it_stands() {
+    let mut drive = Drive::new();
+    drive.told(12, Bound::Capacity);
+    drive.round(12, 0);
+    assert_eq!(filled(&mut drive, RTT, 300), RTT);
+    // A path that got longer is not what the window makes.
+    let longer = RTT + Duration::from_millis(30);
+    assert_eq!(filled(&mut drive, longer, 11), longer);
+}

@@ -163,6 +163,12 @@ impl Window {
         self.set(held.max(shadow.min(held * 2)).max(INITIAL * self.mss));
     }
 
+    /// Whether an RTT is what the window alone makes on a link of which this is the flow's share: who keeps a link full never
+    /// sees it empty.
+    pub(super) fn makes(&self, rtt: u64, share: u64) -> bool {
+        self.payload(share) * rtt / 1_000_000 <= self.cwnd
+    }
+
     /// What arrives at this rate of payload on a path of this RTT.
     pub(super) fn hold(&mut self, rate: u64, rtt: u64) {
         self.set((rate * rtt / 1_000_000).max(INITIAL * self.mss));

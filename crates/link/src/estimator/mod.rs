@@ -50,8 +50,12 @@ pub struct Estimator {
     model: Option<Model>,
 }
 
-/// A jump of the modem's clock beyond this is a reboot or the first contact with a network, not a late record.
+/// A jump of the modem's clock ahead beyond this is a reboot or the first contact with a network, not a pause.
 const CLOCK_JUMP: Duration = Duration::from_secs(10);
+
+/// A record that is older than the newest by more than this was written by a clock that has been set back. In public captures
+/// records are late by up to 0.49 s. Chosen.
+const CLOCK_BACK: Duration = Duration::from_secs(1);
 
 /// No grant for this long is an idle or a silent link. Two of the longest usual reporting intervals; chosen, pinned
 /// by the tests below.
@@ -93,7 +97,7 @@ impl Estimator {
 
     /// Any record of the modem: it is alive, and its clock stands at `at`.
     pub fn handle_record(&mut self, now: HostInstant, at: ModemInstant) {
-        let jumped_back = self.modem_now - at > CLOCK_JUMP;
+        let jumped_back = self.modem_now - at > CLOCK_BACK;
         let jumped_ahead = self.newest_record.is_some() && at - self.modem_now > CLOCK_JUMP;
         if jumped_back || jumped_ahead {
             *self = Self::new(self.config);

@@ -182,6 +182,23 @@ fn a_modem_that_reboots_starts_afresh() {
 }
 
 #[test]
+fn a_clock_that_is_set_back_goes_on_from_there() {
+    let mut modem = Modem::new(uplink());
+    modem.grants(5_000, 100, block);
+    for _ in 0..5 {
+        modem.ms += 100;
+        let end = modem.modem().saturating_before(Duration::from_secs(3));
+        modem.estimator.handle_record(modem.host(), end);
+        for back in (0..100).rev() {
+            let at = end.saturating_before(Duration::from_millis(back));
+            let half = Grant { size: Bytes::new(500), ..block(at) };
+            modem.estimator.handle_kpi(modem.host(), &Kpi::Grant(half));
+        }
+    }
+    assert_eq!(modem.estimate().rate, Rate::from_bits_per_sec(4 * MBIT));
+}
+
+#[test]
 fn the_other_direction_is_not_counted() {
     let mut modem = Modem::new(Config::new(Direction::Downlink));
     modem.grants(500, 100, block);
