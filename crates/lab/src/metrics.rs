@@ -142,12 +142,22 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], quantile: f64) -> T {
     sorted[rank.clamp(1, sorted.len()) - 1]
 }
 
-/// Jain's fairness index of what several got (R. Jain, 1991, after PBE-CC §6.4): 1 where all got the same, and one over their
+/// Jain's fairness index of what several got (Jain, Chiu and Hawe 1984; PBE-CC §6.4): 1 where all got the same, and one over their
 /// number where one got everything; `None` where nobody got anything.
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+/// Jain's index of so many packets that are dealt out among `flows` as evenly as whole packets can be: one packet for two flows is a
+/// half, whoever gets it.
+pub(crate) fn jain_of_whole(packets: usize, flows: usize) -> Option<f64> {
+    let flows = flows.max(1);
+    let (each, more) = (packets / flows, packets % flows);
+    let shares: Vec<f64> =
+        (0..flows).map(|flow| (each + usize::from(flow < more)) as f64).collect();
+    jain(&shares)
 }
 
 /// The signal delay of every slot from the first to the last in which a packet was sent, sorted; `None` of nothing.
@@ -270,6 +280,10 @@ mod tests {
         // (1 + 3)² / (2 × (1 + 9))
         assert_eq!(jain(&[1.0, 3.0]), Some(0.8));
         assert_eq!(jain(&[0.0, 0.0]), None);
+        assert_eq!(jain_of_whole(6, 3), Some(1.0));
+        assert_eq!(jain_of_whole(1, 3), jain(&[0.0, 1.0, 0.0]));
+        assert_eq!(jain_of_whole(5, 3), jain(&[2.0, 2.0, 1.0]));
+        assert_eq!(jain_of_whole(0, 3), None);
     }
 
     #[test]

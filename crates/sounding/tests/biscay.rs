@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value as Json;
-use sounding_testdata::{may_emulate, steadily};
+use sounding_testdata::{may_emulate, shared, steadily};
 
 fn lab(arguments: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
@@ -70,6 +70,75 @@ fn a_set_of_traces_is_replayed_with_the_logs_of_its_own_modems_both_ways() {
         lab(&["run", "biscay/fig8", "--dataset", set, "--duration", "4s"]).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && error.contains("up.qmdl.zst"), "{error}");
+}
+
+/// The links of a report, each once, and a figure of one flow over one of them.
+fn by_link(report: &Json) -> (Vec<String>, impl Fn(&str, &str, &str) -> f64 + '_) {
+    let figures = report["figures"].as_array().unwrap();
+    let mut links: Vec<String> =
+        figures.iter().map(|one| one["link"].as_str().unwrap().to_owned()).collect();
+    links.sort();
+    links.dedup();
+    let figure = |link: &str, controller: &str, figure: &str| {
+        let its = |one: &&Json| {
+            one["link"] == link && one["controller"] == controller && one["flows"] == 1
+        };
+        figures.iter().find(its).unwrap()[figure].as_f64().unwrap()
+    };
+    (links, figure)
+}
+
+#[test]
+fn a_trace_and_a_log_of_ones_own_have_rows_of_their_own_and_what_is_neither_is_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().to_str().unwrap();
+    run(&["dataset", set, "--traces", "1", "--duration", "6s"]);
+    let made = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let made = made.map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
+    let [trace, log] = ["up.trace", "up.qmdl.zst"].map(|name| made.join(name));
+    let [trace, log] = [&trace, &log].map(|path| path.to_str().unwrap());
+
+    let output = run(&["run", "biscay/fig8", "--own", trace, "--own", log, "--json"]);
+    let report = json(&output);
+    let (links, figure) = by_link(&report);
+    assert_eq!(links, ["up.qmdl.zst.up", "up.qmdl.zst.up, modelled modem", "up.trace"]);
+    for link in &links {
+        let [biscay, bbr] = ["biscay", "bbr"].map(|name| figure(link, name, "p95_ms"));
+        assert!(biscay < 0.8 * bbr, "{link}: {biscay} and {bbr} ms");
+        assert!(figure(link, "biscay", "utilisation") > 0.7, "{link}");
+    }
+    let rows = report["rows"].to_string();
+    assert!(rows.contains("up.qmdl.zst.up, modelled modem sounding"), "{rows}");
+
+    let neither = folder.path().join("manifest.json");
+    let output = lab(&["run", "biscay/fig8", "--own", neither.to_str().unwrap()]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("neither a modem's log nor a trace"));
+    assert!(error.contains("manifest.json") && error.contains("line 1"), "{error}");
+}
+
+#[test]
+fn over_uploads_of_a_phone_sounding_beats_biscay_where_the_modem_says_what_the_link_has() {
+    let captures = ["004448", "004729", "080503", "111534"].map(|time| {
+        shared(&format!("captures/lgs96__mobileinsight_core/diag_log_20211220_{time}.mi2log"))
+    });
+    let Some(captures) = captures.into_iter().collect::<Option<Vec<_>>>() else { return };
+    let mut arguments = vec!["run", "biscay/table2", "--json"];
+    for capture in &captures {
+        arguments.extend(["--own", capture.to_str().unwrap()]);
+    }
+    let report = json(&run(&arguments));
+    let (links, figure) = by_link(&report);
+    assert_eq!(links.len(), 8, "{links:?}");
+    for link in links.iter().filter(|link| link.ends_with("modelled modem")) {
+        let both = |name| ["sounding", "biscay"].map(|who| figure(link, who, name));
+        let [ours, published] = both("throughput_mbit_per_sec");
+        assert!(ours >= 0.99 * published, "{link}: {ours} and {published} Mbit/s");
+        for delay in ["mean_ms", "p95_ms"] {
+            let [ours, published] = both(delay);
+            assert!(ours < published, "{link}, {delay}: {ours} and {published}");
+        }
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use sounding_trace::{Schedule, Steps};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::lossy::Lossy;
+use crate::metrics;
 
 /// Payload of a segment.
 const MSS: f64 = 1448.0;
@@ -110,10 +111,9 @@ impl Rivals {
         self.rates[0] / self.rates.iter().sum::<f64>()
     }
 
-    /// Jain's index of how evenly rates are shared: one of all alike, 1 ÷ n of one that has all.
+    /// Jain's index of how evenly rates are shared; not a number where nobody got anything, which meets no bound.
     pub(super) fn jain(&self) -> f64 {
-        let squares = self.rates.iter().map(|rate| rate * rate).sum::<f64>();
-        self.rates.iter().sum::<f64>().powi(2) / (self.rates.len() as f64 * squares)
+        metrics::jain(&self.rates).unwrap_or(f64::NAN)
     }
 }
 

@@ -157,6 +157,7 @@ mod tests {
             jain: 1.0,
             jain_short: 1.0,
             jain_short_p10: 1.0,
+            jain_short_most: 1.0,
             offered_mbit_per_sec: 10.0,
             longest_pause_ms: 20.0,
             change_percent: 10.0,

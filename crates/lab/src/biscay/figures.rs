@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::course::{Arrival, HEAD_START, Passage};
 use super::links::Scenario;
-use crate::closed_loop::jain;
-use crate::metrics::nearest_rank;
+use crate::metrics::{jain, jain_of_whole, nearest_rank};
 use crate::radio::RadioLink;
 
 /// What the slow start of all flows together takes is not measured.
@@ -42,6 +41,8 @@ pub struct Figures {
     pub jain_short: f64,
     /// What a tenth of those windows are below.
     pub jain_short_p10: f64,
+    /// The mean of what it could be at most in those windows, whose packets are whole.
+    pub jain_short_most: f64,
     /// What the link offers in the mean.
     pub offered_mbit_per_sec: f64,
     /// For how long it stands still at the worst.
@@ -51,6 +52,11 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// With which others they are shown: with all links of that `kind`, and links of one's own each by itself.
+    pub(super) fn group<'a>(&'a self, kind: &'a str) -> &'a str {
+        if self.scenario == Scenario::Own { &self.link } else { kind }
+    }
+
     /// `None` if nothing arrived.
     pub(super) fn of(
         link: &RadioLink,
@@ -73,16 +79,21 @@ impl Figures {
         let span = (until - from).as_secs_f64();
         let windows = (until - from).as_nanos().div_ceil(SHORT.as_nanos()) as usize;
         let mut shares = vec![vec![0.0; flows]; windows];
+        let mut packets = vec![0; windows];
         let mut whole = vec![0.0; flows];
         for packet in &within {
             let window = ((packet.at - from).as_nanos() / SHORT.as_nanos()) as usize;
             if let Some(shares) = shares.get_mut(window) {
                 shares[packet.flow as usize] += packet.size as f64;
+                packets[window] += 1;
             }
             whole[packet.flow as usize] += packet.size as f64;
         }
         let mut short: Vec<f64> = shares.iter().filter_map(|shares| jain(shares)).collect();
         short.sort_by(f64::total_cmp);
+        let most: Vec<f64> =
+            packets.into_iter().filter_map(|packets| jain_of_whole(packets, flows)).collect();
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
         let offered = Offered::by(link, from, until);
         Some(Self {
             link: link.name.clone(),
@@ -92,11 +103,12 @@ impl Figures {
             every_ms: None,
             throughput_mbit_per_sec: bytes as f64 * 8e-6 / span,
             utilisation: bytes as f64 / offered.bytes.max(1) as f64,
-            mean_ms: delays.iter().sum::<f64>() / delays.len() as f64,
+            mean_ms: mean(&delays),
             p95_ms: nearest_rank(&delays, 0.95),
             jain: jain(&whole)?,
-            jain_short: short.iter().sum::<f64>() / short.len().max(1) as f64,
+            jain_short: mean(&short),
             jain_short_p10: nearest_rank(&short, 0.10),
+            jain_short_most: mean(&most),
             offered_mbit_per_sec: offered.bytes as f64 * 8e-6 / span,
             longest_pause_ms: offered.longest_pause_ms,
             change_percent: offered.change_percent,

@@ -1,7 +1,8 @@
-//! The links that flows are sent over: public recordings, or a set that `sounding lab dataset` made.
+//! The links that flows are sent over: public recordings, a set that `sounding lab dataset` made, or what somebody has of their own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -9,8 +10,9 @@ use sounding_cell::modem::ClockConfig;
 use sounding_kpi::Direction;
 use thiserror::Error;
 
+use super::SHORTEST;
 use crate::catalogue::{self, TraceFileError};
-use crate::radio::RadioLink;
+use crate::radio::{RadioError, RadioLink};
 
 /// One of the paper's four scenarios, as far as is known (BISCAY §5.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -28,6 +30,8 @@ pub enum Scenario {
     StaticOnPeak,
     /// Standing, at night.
     StaticOffPeak,
+    /// A link of one's own.
+    Own,
 }
 
 impl Scenario {
@@ -40,12 +44,17 @@ impl Scenario {
             Self::MobileOffPeak => "mobile off-peak",
             Self::StaticOnPeak => "static on-peak",
             Self::StaticOffPeak => "static off-peak",
+            Self::Own => "own",
         }
     }
 
-    /// Whether the device moved.
-    pub const fn is_mobile(self) -> bool {
-        matches!(self, Self::Mobile | Self::MobileOnPeak | Self::MobileOffPeak)
+    /// Whether the device moved, where that is known.
+    pub const fn mobility(self) -> &'static str {
+        match self {
+            Self::Mobile | Self::MobileOnPeak | Self::MobileOffPeak => "mobile",
+            Self::Static | Self::StaticOnPeak | Self::StaticOffPeak => "static",
+            Self::Own => self.name(),
+        }
     }
 }
 
@@ -56,17 +65,18 @@ pub struct Entry {
     pub name: String,
     /// How it was recorded.
     pub scenario: Scenario,
-    path: PathBuf,
-    modem: ModemLog,
+    source: Source,
 }
 
-/// What tells of a link.
+/// What is known of a link.
 #[derive(Clone, Debug)]
-enum ModemLog {
-    /// A modelled modem that is granted just what the link offers.
-    Modelled,
-    /// What the modem wrote while the link was recorded.
-    Recorded { path: PathBuf, direction: Direction },
+enum Source {
+    /// What it offers. A modelled modem is granted just that.
+    Offered(PathBuf),
+    /// And what the modem wrote while it was recorded.
+    Recorded { offered: PathBuf, modem: PathBuf, direction: Direction },
+    /// All of it.
+    Read(Arc<RadioLink>),
 }
 
 /// How a capture becomes the bytes of a modem, packed or not: the whole of it, or what is wrong with it.
@@ -93,6 +103,16 @@ pub enum LinksError {
         path: String,
         /// What is wrong.
         error: String,
+    },
+    /// It was written without anything being sent either way.
+    #[error("{path}: no link: {up}; {down}")]
+    Idle {
+        /// Which.
+        path: String,
+        /// Of the uplink.
+        up: RadioError,
+        /// Of the downlink.
+        down: RadioError,
     },
     /// There is nothing.
     #[error("{folder} has no link, or none whose name contains {filter:?}")]
@@ -121,9 +141,10 @@ pub fn real(data: &Path) -> Result<Vec<Entry>, LinksError> {
             if mobility.contains("static") { Scenario::Static } else { Scenario::Mobile };
         let name = file.rsplit('/').next().unwrap_or(&file).to_owned();
         let path = data.join("traces").join(&file);
-        entries.push(Entry { name, scenario, path, modem: ModemLog::Modelled });
+        if path.is_file() {
+            entries.push(Entry { name, scenario, source: Source::Offered(path) });
+        }
     }
-    entries.retain(|entry| entry.path.is_file());
     Ok(entries)
 }
 
@@ -152,12 +173,66 @@ pub fn dataset(folder: &Path) -> Result<Vec<Entry>, LinksError> {
             entries.push(Entry {
                 name: format!("{}.{way}", made.name),
                 scenario,
-                path: file("trace"),
-                modem: ModemLog::Recorded { path: file("qmdl.zst"), direction },
+                source: Source::Recorded {
+                    offered: file("trace"),
+                    modem: file("qmdl.zst"),
+                    direction,
+                },
             });
         }
     }
     Ok(entries)
+}
+
+/// A packet-delivery trace of one's own.
+pub fn own_trace(path: &Path) -> Result<Entry, LinksError> {
+    catalogue::trace(path)?;
+    let source = Source::Offered(path.into());
+    Ok(Entry { name: file_name(path), scenario: Scenario::Own, source })
+}
+
+/// What went less than a tenth as fast as what went the other way was acknowledgements, and nobody's link. Chosen.
+const LEAST_PART: u64 = 10;
+
+/// The links behind a modem's log of one's own, each way in which enough was granted, and each twice: as the modem wrote it, and
+/// with a modelled modem that is granted what the link offers. What was granted within 100 ms makes one rate of the link, but is
+/// written block by block: a log of a sender who did not keep the link full tells of bursts and pauses that the link does not
+/// have.
+pub fn own_capture(path: &Path, capture: &[u8]) -> Result<Vec<Entry>, LinksError> {
+    let name = file_name(path);
+    let link = |way: &str, direction| {
+        RadioLink::of_capture(&format!("{name}.{way}"), capture.to_vec(), direction).and_then(
+            |link| match link.duration {
+                span if span < SHORTEST => Err(RadioError::Idle { direction, shortest: SHORTEST }),
+                _ => Ok(link),
+            },
+        )
+    };
+    let mut links = match (link("up", Direction::Uplink), link("down", Direction::Downlink)) {
+        (Err(up), Err(down)) => {
+            return Err(LinksError::Idle { path: path.display().to_string(), up, down });
+        }
+        (up, down) => up.into_iter().chain(down).collect::<Vec<_>>(),
+    };
+    let rate = |link: &RadioLink| {
+        link.capacity(Duration::ZERO, link.duration).per(link.duration).bytes_per_sec()
+    };
+    let fastest = links.iter().map(rate).max().unwrap_or_default();
+    links.retain(|link| rate(link) * LEAST_PART >= fastest);
+    let both = links.into_iter().flat_map(|link| {
+        let modelled = format!("{}, modelled modem", link.name);
+        [RadioLink::of_trace(&modelled, link.offered.clone(), link.duration), link]
+    });
+    let entry = |link: RadioLink| Entry {
+        name: link.name.clone(),
+        scenario: Scenario::Own,
+        source: Source::Read(Arc::new(link)),
+    };
+    Ok(both.map(entry).collect())
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into())
 }
 
 /// Those whose name contains `filter`, and at most so many, evenly over the list.
@@ -181,18 +256,21 @@ pub fn chosen(
 }
 
 impl Entry {
-    /// The link, and what its modem wrote for so long.
+    /// The link, and what its modem wrote for so long at most.
     pub fn open(&self, span: Duration, read: &ReadCapture<'_>) -> Result<RadioLink, LinksError> {
-        let offered = catalogue::trace(&self.path)?;
-        let ModemLog::Recorded { path, direction } = &self.modem else {
-            return Ok(RadioLink::of_trace(&self.name, offered, span));
+        let (offered, modem, direction) = match &self.source {
+            Source::Offered(path) => {
+                return Ok(RadioLink::of_trace(&self.name, catalogue::trace(path)?, span));
+            }
+            Source::Read(link) => return Ok(RadioLink::clone(link)),
+            Source::Recorded { offered, modem, direction } => (offered, modem, *direction),
         };
-        let capture = read(path)
-            .map_err(|error| LinksError::Format { path: path.display().to_string(), error })?;
+        let capture = read(modem)
+            .map_err(|error| LinksError::Format { path: modem.display().to_string(), error })?;
         Ok(RadioLink {
             name: self.name.clone(),
-            direction: *direction,
-            offered,
+            direction,
+            offered: catalogue::trace(offered)?,
             capture,
             // A set's modems are modelled, and their clocks without faults.
             begin: ClockConfig::default().begins,

@@ -23,7 +23,9 @@ use std::time::Duration;
 pub use distance::Distance;
 pub use figures::Figures;
 pub use item::{Expected, Gains, Item, Measured, Report};
-pub use links::{Entry, LinksError, ReadCapture, Scenario, chosen, dataset, real};
+pub use links::{
+    Entry, LinksError, ReadCapture, Scenario, chosen, dataset, own_capture, own_trace, real,
+};
 pub use methods::{Methods, MethodsError, methods};
 pub use plan::Plan;
 pub use private::{Private, PrivateError, PrivateRun, private, private_page};
@@ -32,6 +34,9 @@ pub use wire::{Crossing, Ground, WireError, Wires, crossings};
 
 use crate::jobs;
 use course::{Course, Entrant};
+
+/// The shortest that flows are looked at: what is before 2.3 s does not count.
+pub const SHORTEST: Duration = Duration::from_secs(4);
 
 /// Who shares a link, how often they are told, and how long they are looked at.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +74,8 @@ pub fn measure(
 
 fn over(plan: &Plan, entry: &Entry, read: &ReadCapture<'_>) -> Result<Vec<Figures>, LinksError> {
     let link = entry.open(plan.duration + Duration::from_secs(1), read)?;
+    // What a modem wrote ends where it ends.
+    let until = plan.duration.min(link.duration);
     let mut figures = Vec::new();
     for setting in plan.settings() {
         let Setting { controller, flows, told } = setting;
@@ -79,7 +86,7 @@ fn over(plan: &Plan, entry: &Entry, read: &ReadCapture<'_>) -> Result<Vec<Figure
             })
             .collect();
         let every = if let Told::Every(every) = told { Some(every) } else { None };
-        let course = Course { delay: plan.delay, until: plan.duration, every, wire: None };
+        let course = Course { delay: plan.delay, until, every, wire: None };
         let (name, passage) = match told {
             Told::Once => {
                 let Some(averaged) = link.averaged() else { continue };
@@ -87,7 +94,7 @@ fn over(plan: &Plan, entry: &Entry, read: &ReadCapture<'_>) -> Result<Vec<Figure
             }
             _ => (controller.to_owned(), course::run(&link, &course, &entrants)),
         };
-        let measured = Figures::of(&link, entry.scenario, &name, flows, &passage, plan.duration);
+        let measured = Figures::of(&link, entry.scenario, &name, flows, &passage, until);
         figures.extend(measured.map(|figures| Figures {
             every_ms: every.map(|every| every.as_secs_f64() * 1e3),
             ..figures

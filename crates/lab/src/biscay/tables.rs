@@ -130,14 +130,16 @@ pub(super) fn sampling(figures: &[Figures]) -> Rows {
 }
 
 pub(super) fn scenarios(figures: &[Figures], plan: &Plan) -> Rows {
-    let mut kinds: Vec<Scenario> = figures.iter().map(|figures| figures.scenario).collect();
-    kinds.sort_unstable();
+    let kind_of = |one: &Figures| one.group(one.scenario.name()).to_owned();
+    let mut kinds: Vec<(Scenario, String)> =
+        figures.iter().map(|one| (one.scenario, kind_of(one))).collect();
+    kinds.sort();
     kinds.dedup();
     let mut rows = Vec::new();
-    for kind in kinds {
+    for (_, kind) in kinds {
         for name in &plan.controllers {
             let those =
-                figures.iter().filter(|one| one.scenario == kind && one.controller == *name);
+                figures.iter().filter(|one| kind_of(one) == kind && one.controller == *name);
             let those: Vec<&Figures> = those.collect();
             let spread = |value: fn(&Figures) -> f64, digits: usize| {
                 let mut values: Vec<f64> = those.iter().map(|one| value(one)).collect();
@@ -154,25 +156,24 @@ pub(super) fn scenarios(figures: &[Figures], plan: &Plan) -> Rows {
                 spread(|one| one.mean_ms, 0),
                 spread(|one| one.p95_ms, 0),
             ];
-            rows.push((format!("{} {name}", kind.name()), cells));
+            rows.push((format!("{kind} {name}"), cells));
         }
     }
     (columns(["Mbit/s (quartiles)", "used %", "mean ms", "p95 ms"]), rows)
 }
 
 pub(super) fn several(figures: &[Figures]) -> Rows {
-    let mut rows: BTreeMap<(usize, bool, String), Vec<&Figures>> = BTreeMap::new();
+    let mut rows: BTreeMap<(usize, &str, String), Vec<&Figures>> = BTreeMap::new();
     for one in figures {
-        let key = (one.flows, !one.scenario.is_mobile(), one.controller.clone());
+        let key = (one.flows, one.group(one.scenario.mobility()), one.controller.clone());
         rows.entry(key).or_default().push(one);
     }
     let p95 = |those: &[&Figures]| mean(those.iter().copied(), |one| one.p95_ms);
-    let rows = rows.iter().map(|((flows, still, controller), those)| {
-        let (flows, still) = (*flows, *still);
+    let rows = rows.iter().map(|((flows, links, controller), those)| {
+        let (flows, links) = (*flows, *links);
         let of = |value: fn(&Figures) -> f64| mean(those.iter().copied(), value);
-        let alone = rows.get(&(1, still, controller.clone()));
+        let alone = rows.get(&(1, links, controller.clone()));
         let more = alone.map(|alone| format!("{:+.1}", p95(those) - p95(alone)));
-        let mobility = if still { "static" } else { "mobile" };
         let each = of(|one| one.throughput_mbit_per_sec) / flows as f64;
         let cells = vec![
             format!("{each:.2}"),
@@ -180,10 +181,11 @@ pub(super) fn several(figures: &[Figures]) -> Rows {
             format!("{:.1}", of(|one| one.p95_ms)),
             more.unwrap_or_else(|| "-".into()),
             format!("{:.3}", of(|one| one.jain_short)),
+            format!("{:.3}", of(|one| one.jain_short_most)),
         ];
-        (format!("{flows} {mobility} {controller}"), cells)
+        (format!("{flows} {links} {controller}"), cells)
     });
-    let names = ["Mbit/s each", "mean ms", "p95 ms", "beyond one flow's", "Jain 500 ms"];
+    let names = ["Mbit/s each", "mean ms", "p95 ms", "beyond one flow's", "Jain 500 ms", "at most"];
     (columns(names), rows.collect())
 }
 
@@ -192,10 +194,15 @@ pub(super) fn fairness(figures: &[Figures], plan: &Plan) -> Rows {
         let of = |value: fn(&Figures) -> f64| {
             mean(figures.iter().filter(|one| one.controller == *name), value)
         };
-        let cells = [of(|one| one.jain), of(|one| one.jain_short), of(|one| one.jain_short_p10)];
+        let cells = [
+            of(|one| one.jain),
+            of(|one| one.jain_short),
+            of(|one| one.jain_short_most),
+            of(|one| one.jain_short_p10),
+        ];
         (name.clone(), cells.map(|index| format!("{index:.3}")).to_vec())
     });
-    (columns(["over the run", "500 ms, mean", "500 ms, lowest tenth"]), rows.collect())
+    (columns(["over the run", "500 ms, mean", "at most", "500 ms, lowest tenth"]), rows.collect())
 }
 
 /// Over several cells the median and, in brackets, the worst.

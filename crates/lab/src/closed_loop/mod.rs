@@ -23,7 +23,7 @@ use crate::provenance::{Begun, Provenance};
 pub use aim::Miss;
 pub use contender::Contender;
 pub use late::Late;
-pub use run::{Score, jain};
+pub use run::Score;
 pub use scenario::{Case, Kind};
 
 use run::Truth;

@@ -13,6 +13,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::contender::{Contender, Knows};
 use super::late::{BEARABLE, Late, Told};
 use super::scenario::{Case, FREED, GOES, Kind, Scenario, WIRE};
+use crate::metrics::{jain, nearest_rank};
 
 /// More than any of these links holds, and less than RLC's queue of 2 MB, so that nothing is dropped.
 const FLOOD: Bytes = Bytes::new(1_800_000);
@@ -269,16 +270,7 @@ fn fairness(arrivals: &[Arrival], flows: usize, span: Duration) -> (f64, f64) {
     (jains.iter().sum::<f64>() / jains.len().max(1) as f64, least / equal.max(1.0))
 }
 
-/// Jain's index of some shares; `None` of nothing.
-pub fn jain(shares: &[f64]) -> Option<f64> {
-    let (sum, squares) = shares
-        .iter()
-        .fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
-}
-
-/// By nearest rank; zero of nothing.
+/// Zero of nothing.
 fn p95_ms(sorted: &[Duration]) -> f64 {
-    let rank = (sorted.len() * 95).div_ceil(100).max(1);
-    sorted.get(rank - 1).map_or(0.0, |delay| delay.as_secs_f64() * 1e3)
+    if sorted.is_empty() { 0.0 } else { nearest_rank(sorted, 0.95).as_secs_f64() * 1e3 }
 }

@@ -1,13 +1,7 @@
 //! How evenly flows share: Jain's index over windows that slide.
 
 use super::bins::{Bin, Bins};
-
-/// Jain's index: 1 if all have the same, one over how many if one has everything (Jain, Chiu and Hawe 1984).
-pub(super) fn jain(rates: &[f64]) -> Option<f64> {
-    let sum: f64 = rates.iter().sum();
-    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
-}
+use crate::metrics::jain;
 
 /// The index of these flows at the middle of each window of so many seconds; nothing while fewer than two of them send
 /// through the whole of it.
@@ -61,13 +55,6 @@ mod tests {
         };
         let flows = flows.iter().map(|rates| rates.iter().enumerate().map(bin).collect());
         Bins { width: 1.0, flows: (0..).zip(flows).collect() }
-    }
-
-    #[test]
-    fn equal_shares_are_one_and_one_who_has_all_is_one_over_how_many() {
-        assert_eq!(jain(&[3.0, 3.0, 3.0]), Some(1.0));
-        assert_eq!(jain(&[8.0, 0.0]), Some(0.5));
-        assert_eq!(jain(&[0.0, 0.0]), None);
     }
 
     #[test]
