@@ -23,11 +23,12 @@ pub struct Told<S> {
 /// Sends what its share of the link can carry just as it arrives there, and so uses all of it and never queues.
 pub type Oracle<F> = Told<Future<F>>;
 
-/// Knows what its share of the link carries now and what waits in front of it, at once and without error, and nothing of what
-/// comes: what any controller that is told in time could have.
+/// Knows what its share of the link carries now and what waits in front of it, without error and as soon as word of it can come,
+/// and nothing of what comes: what any controller that is told in time could have.
 ///
-/// Keeps what is on the way to the link and in front of it at what the link as it is now carries in the time of the way, and a
-/// little more.
+/// Keeps what is on the way to the link and in front of it at what the link as it was then carries until what leaves now is there,
+/// and for `room` more: with less a link that gets faster carries less than it could, with more one that gets slower has a longer
+/// queue.
 pub type Present<F> = Told<Now<F>>;
 
 impl<S> Told<S> {
@@ -48,11 +49,12 @@ impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
 }
 
 impl<F: Fn(HostInstant) -> Bytes> Present<F> {
-    /// A flow whose packets are at the link `lead` after they leave. `capacity` is as [`Oracle`]'s, and is never asked for
-    /// what comes.
-    pub fn new(start: &Start, lead: Duration, capacity: F) -> Self {
-        let (underway, wire, waiting) = (VecDeque::new(), Bytes::ZERO, Bytes::ZERO);
-        Self::with(start, Now { capacity, lead, mss: start.mss, underway, wire, waiting })
+    /// A flow whose packets are at the link `lead` after they leave, and that hears of the link `late`. `capacity` is as
+    /// [`Oracle`]'s, and is never asked for what comes.
+    pub fn new(start: &Start, lead: Duration, late: Duration, room: Duration, capacity: F) -> Self {
+        let (mss, underway) = (start.mss, VecDeque::new());
+        let (wire, waiting) = (Bytes::ZERO, Bytes::ZERO);
+        Self::with(start, Now { capacity, lead, late, room, mss, underway, wire, waiting })
     }
 }
 
@@ -95,14 +97,15 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Future<F> {
 
 /// What a link carries now is what it carried in this time.
 const SPAN: Duration = Duration::from_millis(10);
-/// Chosen: with it [`Present`] carries about what the controllers do that are compared with it.
-const ROOM: Duration = Duration::from_millis(6);
 
 /// Of a [`Present`].
 pub struct Now<F> {
     capacity: F,
     /// From leaving the sender to the link.
     lead: Duration,
+    /// From the link to the sender, of word of it.
+    late: Duration,
+    room: Duration,
     mss: Bytes,
     /// On the way to the link: when each arrives there.
     underway: VecDeque<(HostInstant, Bytes)>,
@@ -114,16 +117,16 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Now<F> {
     const NAME: &'static str = "present";
 
     fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes {
-        let carried = (self.capacity)(now);
-        let served = carried.saturating_sub((self.capacity)(before));
+        let told = earlier(now, self.late);
+        let carried = (self.capacity)(told);
+        let served = carried.saturating_sub((self.capacity)(earlier(before, self.late)));
         self.waiting = self.waiting.saturating_sub(served);
-        while let Some((_, size)) = self.underway.pop_front_if(|(at, _)| *at <= now) {
+        while let Some((_, size)) = self.underway.pop_front_if(|(at, _)| *at <= told) {
             self.wire = self.wire.saturating_sub(size);
             self.waiting += size;
         }
-        let ago = HostInstant::from_nanos(now.as_nanos().saturating_sub(SPAN.as_nanos() as u64));
-        let rate = carried.saturating_sub((self.capacity)(ago)).per(SPAN);
-        let most = rate * (self.lead + ROOM) + self.mss;
+        let rate = carried.saturating_sub((self.capacity)(earlier(told, SPAN))).per(SPAN);
+        let most = rate * (self.late + self.lead + self.room) + self.mss;
         most.saturating_sub(self.waiting + self.wire)
     }
 
@@ -131,6 +134,10 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Now<F> {
         self.underway.push_back((at + self.lead, size));
         self.wire += size;
     }
+}
+
+fn earlier(at: HostInstant, span: Duration) -> HostInstant {
+    HostInstant::from_nanos(at.as_nanos().saturating_sub(span.as_nanos() as u64))
 }
 
 impl<F> fmt::Debug for Future<F> {

@@ -87,6 +87,8 @@ impl Passage {
 pub(super) const ORACLE: &str = "oracle";
 /// Who knows what it carries now.
 pub(super) const PRESENT: &str = "present";
+/// Of [`PRESENT`]. Chosen: with it that carries about what the controllers do that are compared with it.
+const ROOM: Duration = Duration::from_millis(6);
 
 /// Sends flows over a link.
 pub(super) fn run(link: &RadioLink, course: &Course, entrants: &[Entrant<'_>]) -> Passage {
@@ -144,7 +146,7 @@ fn send<N: Network<Segment>>(
             (Some(listener), _) => Box::new(move |start| listener.make(start, every)),
             (None, Some(make)) => Box::new(make),
             (None, None) => {
-                let knows = Knows { offered: Arc::clone(&offered), flows, lead };
+                let knows = Knows { offered: Arc::clone(&offered), flows, lead, late: away };
                 Box::new(knows.make(name == PRESENT))
             }
         };
@@ -165,6 +167,8 @@ struct Knows {
     flows: u64,
     /// From leaving the sender to being carried by the link.
     lead: Duration,
+    /// From the link to the sender, of what is told.
+    late: Duration,
 }
 
 impl Knows {
@@ -176,7 +180,7 @@ impl Knows {
                 Bytes::new(carried.count() * mss / all / self.flows)
             };
             match present {
-                true => Box::new(Present::new(start, self.lead, by)),
+                true => Box::new(Present::new(start, self.lead, self.late, ROOM, by)),
                 false => Box::new(Oracle::new(start, self.lead, by)),
             }
         }

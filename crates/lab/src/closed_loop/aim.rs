@@ -46,11 +46,18 @@ pub(super) fn misses(rows: &[Row]) -> Vec<Miss> {
 fn miss(row: &Row, rows: &[Row]) -> Option<Miss> {
     let of = |row: &Row, of: fn(&Score) -> f64| row.quantile(0.5, |score| Some(of(score)));
     let (share, over) = (of(row, |score| score.share)?, of(row, Score::over_ms)?);
-    let named = |name: &str| {
-        let here = |other: &&Row| (other.case, other.kind) == (row.case, row.kind);
-        let other = rows.iter().filter(here).find(|other| other.contender == name)?;
-        Some((name.to_owned(), of(other, |score| score.share)?, of(other, Score::over_ms)?))
+    let here = |other: &&Row| (other.case, other.kind) == (row.case, row.kind);
+    let tells = |other: &Row| {
+        let medians = (of(other, |score| score.share)?, of(other, Score::over_ms)?);
+        Some((other.contender.clone(), medians.0, medians.1))
     };
+    let compared = |name: &str| ["oracle", BESIDE].contains(&name) || name.starts_with("present");
+    let beside: Vec<(String, f64, f64)> = rows
+        .iter()
+        .filter(here)
+        .filter(|other| compared(&other.contender))
+        .filter_map(tells)
+        .collect();
     let mut what = Vec::new();
     if share < SHARE {
         what.push(format!("{:.1} % of {:.0} %", share * 100.0, SHARE * 100.0));
@@ -64,10 +71,12 @@ fn miss(row: &Row, rows: &[Row]) -> Option<Miss> {
     if let Some(most) = most.filter(|most| *most > aimed) {
         what.push(format!("{most:.1} RTTs at most instead of {aimed:.0}"));
     }
-    if named(BESIDE).is_some_and(|(_, theirs, late)| theirs > share && late < over) {
+    let is_worse = |(name, theirs, late): &(String, f64, f64)| {
+        name == BESIDE && *theirs > share && *late < over
+    };
+    if beside.iter().any(is_worse) {
         what.push(format!("{BESIDE} carries more and waits less"));
     }
-    let beside = ["oracle", "present", BESIDE].into_iter().filter_map(named).collect();
     let median = |of: fn(&Late) -> f64| row.quantile(0.5, |score| Some(of(&score.late)));
     let late = Late {
         part: median(|late| late.part)?,

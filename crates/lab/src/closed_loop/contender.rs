@@ -20,9 +20,14 @@ pub enum Contender {
     Named(&'static str),
     /// One that knows what the radio would have sent when, had there always been something waiting.
     Oracle,
-    /// One that knows what the radio carries now, and nothing of what comes.
-    Present,
+    /// One that knows what the radio carries now, or did when word of it set out, and nothing of what comes; and has for so long
+    /// waiting there.
+    Present(Duration),
 }
+
+/// The rooms of `present` and, on links that fade, of one that carries about as much as the controllers compared with it. Chosen.
+const ROOM: Duration = Duration::from_millis(6);
+const MORE_ROOM: Duration = Duration::from_millis(12);
 
 /// What the oracle is told.
 #[derive(Clone, Debug)]
@@ -33,14 +38,17 @@ pub(super) struct Knows {
     pub(super) flows: u64,
     /// From leaving the sender to being sent by the radio.
     pub(super) lead: Duration,
+    /// From the radio to the sender, of what is told.
+    pub(super) late: Duration,
 }
 
 impl Contender {
-    /// The contender of this name: `oracle`, `present`, `biscay-published`, or a controller's.
+    /// The contender of this name: `oracle`, `present`, `present-12ms`, `biscay-published`, or a controller's.
     pub fn by_name(name: &str) -> Option<Self> {
         match name {
             "oracle" => Some(Self::Oracle),
-            "present" => Some(Self::Present),
+            "present" => Some(Self::Present(ROOM)),
+            "present-12ms" => Some(Self::Present(MORE_ROOM)),
             "biscay-published" => Some(Self::Published),
             name => sounding_cc::names().find(|known| *known == name).map(Self::Named),
         }
@@ -48,7 +56,9 @@ impl Contender {
 
     /// The names that [`by_name`](Self::by_name) knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        ["oracle", "present", "biscay-published"].into_iter().chain(sounding_cc::names())
+        ["oracle", "present", "present-12ms", "biscay-published"]
+            .into_iter()
+            .chain(sounding_cc::names())
     }
 
     /// How its host listens.
@@ -57,7 +67,7 @@ impl Contender {
         match self {
             Self::Published => listening.estimator.assume = Some(Bound::Capacity),
             Self::Named(name) => listening = listening.told([name]),
-            Self::Oracle | Self::Present => {}
+            Self::Oracle | Self::Present(_) => {}
         }
         listening
     }
@@ -69,14 +79,15 @@ impl Contender {
         let named: Option<Make> = match self {
             Self::Published => sounding_cc::by_name("biscay"),
             Self::Named(name) => sounding_cc::by_name(name),
-            Self::Oracle | Self::Present => None,
+            Self::Oracle | Self::Present(_) => None,
         };
-        move |start| match named {
-            Some(make) => make(start),
-            None if self == Self::Present => {
-                Box::new(Present::new(start, knows.lead, move |until| knows.by(until)))
+        move |start| match (named, self) {
+            (Some(make), _) => make(start),
+            (None, Self::Present(room)) => {
+                let (lead, late) = (knows.lead, knows.late);
+                Box::new(Present::new(start, lead, late, room, move |until| knows.by(until)))
             }
-            None => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
+            (None, _) => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
         }
     }
 }
@@ -95,7 +106,8 @@ impl fmt::Display for Contender {
             Self::Published => "biscay-published",
             Self::Named(name) => name,
             Self::Oracle => "oracle",
-            Self::Present => "present",
+            Self::Present(ROOM) => "present",
+            Self::Present(_) => "present-12ms",
         })
     }
 }

@@ -107,7 +107,9 @@ impl Truth {
 
     /// What the oracle is told, one of so many flows.
     fn knows(&self, flows: u64) -> Knows {
-        Knows { carried: Arc::clone(&self.carried), flows, lead: self.scenario.kind.lead() }
+        let kind = self.scenario.kind;
+        let carried = Arc::clone(&self.carried);
+        Knows { carried, flows, lead: kind.lead(), late: kind.latency() }
     }
 
     /// What the idle path takes there and back.

@@ -9,16 +9,16 @@ use super::Output;
 ///
 /// Of each cell it is found out first what it can carry and how long it takes while it is empty. `biscay-published` takes
 /// every estimate for all that the link carries, and stays where its own window holds it; `oracle` knows what the radio
-/// would have sent when, `present` what it carries now. Where `sounding` falls short of what is aimed at, that is said below the
-/// table, with what these two got and what made packets late.
+/// would have sent when, `present` what it carried when word of it can have set out, which keeps 6 ms waiting there, or 12.
+/// Where `sounding` falls short of what is aimed at, that is said below the table, with what these got and what made packets late.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Who sends: controllers, `biscay-published`, `oracle`, `present`
+    /// Who sends: controllers, `biscay-published`, `oracle`, `present`, `present-12ms`
     #[arg(
         long,
         value_name = "NAME,…",
         value_delimiter = ',',
-        default_values = ["sounding", "biscay", "biscay-published", "bbr", "cubic", "oracle", "present"],
+        default_values = ["sounding", "biscay", "biscay-published", "bbr", "cubic", "oracle", "present", "present-12ms"],
         value_parser = contender
     )]
     controllers: Vec<Contender>,
