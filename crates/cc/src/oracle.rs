@@ -95,7 +95,8 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Future<F> {
     }
 }
 
-/// What a link carries now is what it carried in this time.
+/// What a link carries now is what it carried in this time; and who is told late, and has to guess what it carries meanwhile, guesses
+/// better by so much longer a time.
 const SPAN: Duration = Duration::from_millis(10);
 
 /// Of a [`Present`].
@@ -125,7 +126,8 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Now<F> {
             self.wire = self.wire.saturating_sub(size);
             self.waiting += size;
         }
-        let rate = carried.saturating_sub((self.capacity)(earlier(told, SPAN))).per(SPAN);
+        let span = SPAN + self.late;
+        let rate = carried.saturating_sub((self.capacity)(earlier(told, span))).per(span);
         let most = rate * (self.late + self.lead + self.room) + self.mss;
         most.saturating_sub(self.waiting + self.wire)
     }

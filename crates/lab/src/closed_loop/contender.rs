@@ -25,9 +25,8 @@ pub enum Contender {
     Present(Duration),
 }
 
-/// The rooms of `present` and, on links that fade, of one that carries about as much as the controllers compared with it. Chosen.
+/// Of `present` without a number. Chosen: on links that stand still it carries about what controllers do with it.
 const ROOM: Duration = Duration::from_millis(6);
-const MORE_ROOM: Duration = Duration::from_millis(12);
 
 /// What the oracle is told.
 #[derive(Clone, Debug)]
@@ -43,20 +42,25 @@ pub(super) struct Knows {
 }
 
 impl Contender {
-    /// The contender of this name: `oracle`, `present`, `present-12ms`, `biscay-published`, or a controller's.
+    /// The contender of this name: `oracle`, `present`, `present-15ms` with that much room, `biscay-published`, or a controller's.
     pub fn by_name(name: &str) -> Option<Self> {
         match name {
             "oracle" => Some(Self::Oracle),
             "present" => Some(Self::Present(ROOM)),
-            "present-12ms" => Some(Self::Present(MORE_ROOM)),
             "biscay-published" => Some(Self::Published),
-            name => sounding_cc::names().find(|known| *known == name).map(Self::Named),
+            name => match name.strip_prefix("present-").and_then(|rest| rest.strip_suffix("ms")) {
+                Some(millis) => millis
+                    .parse()
+                    .ok()
+                    .map(|ms: u16| Self::Present(Duration::from_millis(ms.into()))),
+                None => sounding_cc::names().find(|known| *known == name).map(Self::Named),
+            },
         }
     }
 
     /// The names that [`by_name`](Self::by_name) knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        ["oracle", "present", "present-12ms", "biscay-published"]
+        ["oracle", "present", "present-15ms", "biscay-published"]
             .into_iter()
             .chain(sounding_cc::names())
     }
@@ -107,7 +111,7 @@ impl fmt::Display for Contender {
             Self::Named(name) => name,
             Self::Oracle => "oracle",
             Self::Present(ROOM) => "present",
-            Self::Present(_) => "present-12ms",
+            Self::Present(room) => return f.pad(&format!("present-{}ms", room.as_millis())),
         })
     }
 }

@@ -9,16 +9,16 @@ use super::Output;
 ///
 /// Of each cell it is found out first what it can carry and how long it takes while it is empty. `biscay-published` takes
 /// every estimate for all that the link carries, and stays where its own window holds it; `oracle` knows what the radio
-/// would have sent when, `present` what it carried when word of it can have set out, which keeps 6 ms waiting there, or 12.
+/// would have sent when, `present` what it carried when word of it can have set out, which keeps 6 ms waiting there, or as many as it is called.
 /// Where `sounding` falls short of what is aimed at, that is said below the table, with what these got and what made packets late.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Who sends: controllers, `biscay-published`, `oracle`, `present`, `present-12ms`
+    /// Who sends: controllers, `biscay-published`, `oracle`, `present`, `present-15ms`
     #[arg(
         long,
         value_name = "NAME,…",
         value_delimiter = ',',
-        default_values = ["sounding", "biscay", "biscay-published", "bbr", "cubic", "oracle", "present", "present-12ms"],
+        default_values = ["sounding", "biscay", "biscay-published", "bbr", "cubic", "oracle", "present", "present-15ms"],
         value_parser = contender
     )]
     controllers: Vec<Contender>,
