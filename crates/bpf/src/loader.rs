@@ -29,6 +29,16 @@ const MAX_QUEUED: usize = 4096;
 /// So many network devices may be a modem's (`radio.h`).
 pub const MOST_RADIOS: usize = 8;
 
+/// The numbers of a modem's devices as the kernel's programs keep them.
+pub(crate) fn radios(devices: &[u32]) -> io::Result<[u32; MOST_RADIOS]> {
+    let mut numbers = [0; MOST_RADIOS];
+    numbers
+        .get_mut(..devices.len())
+        .ok_or_else(|| io::Error::other(format!("a modem has at most {MOST_RADIOS} devices")))?
+        .copy_from_slice(devices);
+    Ok(numbers)
+}
+
 /// What an instance is called and how it behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -227,12 +237,7 @@ impl Instance {
     /// number is 0; with an empty list, as at load, all flows are taken for the modem's. At most [`MOST_RADIOS`].
     pub fn set_radios(&mut self, devices: &[u32]) -> io::Result<()> {
         let Some(bss) = self.skel.maps.bss_data.as_mut() else { return Ok(()) };
-        let mut numbers = [0; MOST_RADIOS];
-        numbers
-            .get_mut(..devices.len())
-            .ok_or_else(|| io::Error::other(format!("a modem has at most {MOST_RADIOS} devices")))?
-            .copy_from_slice(devices);
-        bss.radios.numbers = numbers;
+        bss.radios.numbers = radios(devices)?;
         bss.radios.netns_cookie = if devices.is_empty() { 0 } else { netns::cookie()? };
         Ok(())
     }

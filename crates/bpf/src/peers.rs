@@ -36,7 +36,6 @@ impl Default for PeersConfig {
 pub struct Peers {
     _attached: Link,
     adopt: Link,
-    release: Link,
     skel: PeersSkel<'static>,
 }
 
@@ -58,28 +57,17 @@ impl Peers {
         let skel = open.load().map_err(rejected)?;
         let attach = |what| move |source| DownlinkError::Attach { what, source };
         let adopt = skel.progs.adopt.attach().map_err(attach("adopt"))?;
-        let release = skel.progs.release.attach().map_err(attach("release"))?;
         let attached =
             skel.progs.listen.attach_cgroup(cgroup.as_raw_fd()).map_err(attach("listen"))?;
-        Ok(Self { _attached: attached, adopt, release, skel })
+        Ok(Self { _attached: attached, adopt, skel })
     }
 
     /// Has the sockets of this thread's network namespace listen that are connected already. They are the cgroup's only if
     /// they were made in it.
     pub fn adopt(&self) -> Result<Walked, DownlinkError> {
-        self.walk(&self.adopt)
-    }
-
-    fn walk(&self, by: &Link) -> Result<Walked, DownlinkError> {
-        walk::walk(by, || {
+        walk::walk(&self.adopt, || {
             let bss = self.skel.maps.bss_data.as_ref();
             bss.map_or((0, 0), |bss| (bss.walked_over, bss.walk_refused))
         })
-    }
-}
-
-impl Drop for Peers {
-    fn drop(&mut self) {
-        let _ = self.walk(&self.release);
     }
 }

@@ -39,7 +39,7 @@ fn config(cgroup: &Path, signal: Signal) -> DownlinkConfig {
     DownlinkConfig {
         slack: Duration::from_millis(15),
         cgroup: Some(cgroup.to_path_buf()),
-        interface: Some("lo".into()),
+        interfaces: vec!["lo".into()],
         signal,
         ..DownlinkConfig::default()
     }
@@ -114,6 +114,45 @@ fn a_daemon_that_falls_silent_lets_go() {
         wait_for("the release", || {
             (downlink.flow(&end).unwrap().unwrap().hold == Hold::Free).then_some(())
         });
+    });
+}
+
+#[test]
+fn an_instance_that_ends_leaves_the_sockets_of_another_to_it() {
+    alone(|cgroup| {
+        ip("link add elsewhere type veth peer name nobody");
+        let interfaces = vec!["elsewhere".into()];
+        let config = DownlinkConfig { interfaces, ..config(cgroup, Signal::Window) };
+        let other = Downlink::load(&config).unwrap();
+        let downlink = load(cgroup, Signal::Window);
+        let daemon = Daemon::publish(downlink.feed(), 80);
+        let (_bulk, end) = download();
+        wait_for("the clamp", || is_held(&end));
+        assert_eq!(other.flow(&end).unwrap().unwrap().clamps, 0);
+        drop(other);
+        drop(daemon);
+        wait_for("the release", || {
+            (downlink.flow(&end).unwrap().unwrap().hold == Hold::Free).then_some(())
+        });
+    });
+}
+
+#[test]
+fn of_a_modem_with_several_devices_each_is_the_radio_and_no_other_is() {
+    alone(|cgroup| {
+        ip("link add elsewhere type veth peer name nobody");
+        // The last is not there yet.
+        let interfaces = ["elsewhere", "nobody", "wwan0"].map(Into::into).to_vec();
+        let config = DownlinkConfig { interfaces, ..config(cgroup, Signal::Window) };
+        let mut downlink = Downlink::load(&config).unwrap();
+        let _daemon = Daemon::publish(downlink.feed(), 80);
+        let (bulk, end) = download();
+        wait_for("data", || (bulk.arrived() > 50_000_000).then_some(()));
+        assert_eq!(downlink.flow(&end).unwrap().unwrap().clamps, 0);
+        const LOOPBACK: u32 = 1;
+        downlink.follow(&[0, 0, LOOPBACK]).unwrap();
+        wait_for("the clamp", || is_held(&end));
+        assert!(downlink.follow(&[LOOPBACK; 9]).is_err());
     });
 }
 
@@ -214,7 +253,7 @@ fn a_connection_in_mid_life_is_adopted() {
 #[test]
 fn loopback_is_no_radio_unless_it_is_named() {
     alone(|cgroup| {
-        let config = DownlinkConfig { interface: None, ..config(cgroup, Signal::Window) };
+        let config = DownlinkConfig { interfaces: Vec::new(), ..config(cgroup, Signal::Window) };
         let downlink = Downlink::load(&config).unwrap();
         let _daemon = Daemon::publish(downlink.feed(), 80);
         let (bulk, end) = download();

@@ -12,6 +12,7 @@
 #include "input.h"
 #include "shared.h"
 #include "epoch.h"
+#include "radio.h"
 #include "sockops.h"
 #include "downlink.h"
 
@@ -20,10 +21,7 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 /* Set by the loader before load; the verifier then sees constants. */
 const volatile struct downlink_settings settings;
 
-/* The modem's network device by its number now; 0: whatever is not loopback. */
-__u32 radio = 0;
-
-/* Sockets that the last walk asked for callbacks or let go; and that refused. */
+/* Sockets that the last walk asked for callbacks or put back; and that refused. */
 __u64 walked_over = 0;
 __u64 walk_refused = 0;
 
@@ -40,12 +38,27 @@ struct {
 /* Loopback's number in every namespace. */
 #define LOOPBACK_IFINDEX	1
 
-/* A socket that has received nothing yet has not got a number. */
+/*
+ * A socket that has received nothing yet has not got a number. Where no device
+ * was named, whatever is not loopback is the modem's.
+ */
 static __always_inline int over_the_radio(struct tcp_sock *tp)
 {
-	__u32 ifindex = ((struct sock *)tp)->sk_rx_dst_ifindex;
+	__u32 number = ((struct sock *)tp)->sk_rx_dst_ifindex;
+	int i;
 
-	return radio ? ifindex == radio : ifindex && ifindex != LOOPBACK_IFINDEX;
+	if (!number || !radios.netns_cookie)
+		return number && number != LOOPBACK_IFINDEX;
+	for (i = 0; i < RADIOS_MOST; i++)
+		if (radios.numbers[i] == number)
+			return 1;
+	return 0;
+}
+
+/* Only there can a walk put sockets back that have nothing to send. */
+static __always_inline int is_of_our_namespace(struct bpf_sock_ops *ctx)
+{
+	return bpf_get_netns_cookie(ctx) == settings.netns_cookie;
 }
 
 /*
@@ -103,21 +116,21 @@ static __always_inline __u32 option_of(const struct downlink_flow *flow, __u32 b
 }
 
 /*
- * How many flows the link is shared by, this one included if it received
- * anything in this epoch or the one before; 0 if it did not.
+ * How many flows the link is shared by, this one included if data came for it
+ * in this epoch or the one before, in order or not; 0 if none did.
  */
 static __always_inline __u32 sharers(struct downlink_flow *flow, struct tcp_sock *tp,
 				     __u64 now)
 {
 	__u32 epoch = epoch_of(now), counted = epoch, flows;
-	int received = tp->rcv_nxt != flow->received;
+	int received = tp->data_segs_in != flow->received;
 
 	if (received)
 		counted = flow->counted_epoch;
 	flows = count_in(&active_flows, &counted, epoch);
 	if (received)
 		flow->counted_epoch = counted;
-	flow->received = tp->rcv_nxt;
+	flow->received = tp->data_segs_in;
 	return epoch - flow->counted_epoch <= 1 ? flows : 0;
 }
 
@@ -134,9 +147,7 @@ static __always_inline void attend(struct bpf_sock_ops *ctx)
 	struct tcp_sock *tp;
 	__u32 wanted;
 
-	if (!sk)
-		return;
-	if (settings.netns_cookie && bpf_get_netns_cookie(ctx) != settings.netns_cookie)
+	if (!sk || !is_of_our_namespace(ctx))
 		return;
 	tp = bpf_skc_to_tcp_sock(sk);
 	flow = bpf_sk_storage_get(&downlinks, sk, 0, 0);
@@ -190,14 +201,20 @@ static __always_inline void tell(struct bpf_sock_ops *ctx)
 		flow->options++;
 }
 
-/* Storage marks the sockets whose callbacks are ours to take back. */
+/* A connection begins; its socket may have had another before. */
 static __always_inline void greet(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
+	struct downlink_flow *flow;
 
-	if (sk && bpf_sk_storage_get(&downlinks, sk, 0, BPF_SK_STORAGE_GET_F_CREATE))
-		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags |
-						       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+	if (!sk || !is_of_our_namespace(ctx))
+		return;
+	flow = bpf_sk_storage_get(&downlinks, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow)
+		return;
+	__builtin_memset(flow, 0, sizeof(*flow));
+	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags |
+					       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 }
 
 SEC("sockops")
@@ -228,7 +245,7 @@ int adopt(struct bpf_iter__tcp *ctx)
 	if (!tp || !over_the_radio(tp))
 		return 0;
 	flow = bpf_sk_storage_get(&downlinks, tp, 0, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!flow || ask(tp, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)) {
+	if (!flow || ask(tp, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)) {
 		walk_refused++;
 		return 0;
 	}
@@ -237,7 +254,11 @@ int adopt(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
-/* Puts sockets back as they are without us. Read as a file, it runs once. */
+/*
+ * Puts sockets back as they are without us. Read as a file, it runs once. That
+ * they ask for callbacks stays: others may have asked too, and where no program
+ * is attached it costs nothing.
+ */
 SEC("iter/tcp")
 int release(struct bpf_iter__tcp *ctx)
 {
@@ -258,8 +279,6 @@ int release(struct bpf_iter__tcp *ctx)
 	}
 	flow->window = 0;
 	flow->state = DOWNLINK_FREE;
-	if (ask(tp, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0))
-		walk_refused++;
 	walked_over++;
 	return 0;
 }

@@ -46,7 +46,7 @@ struct downlink_flow {
 	__u32 theirs;			/* the clamp without us */
 	__u32 rtt_us;			/* least that the receiving side saw; 0: none */
 	__u32 counted_epoch;		/* in which this flow was counted */
-	__u32 received;			/* TCP's rcv_nxt when it was last looked at */
+	__u32 received;			/* segments with data when it was last looked at */
 	__u32 n_flows;			/* that shared the link then */
 	__u32 clamps;			/* times that a clamp was set */
 	__u32 releases;			/* times that it was taken back */

@@ -209,6 +209,9 @@ static __always_inline __u32 hear(struct sock *sk, struct law_input *in,
 		if (!peer || share_part(&in->pool, in->weight, in->feed.rate_bytes_per_sec) <=
 				     peer->rate_bytes_per_sec)
 			return flows;
+	} else {
+		/* What it claimed while this modem spoke is not what it will want then. */
+		renounce(sk);
 	}
 	obey_peer(in, peer);
 	return 1;
@@ -410,6 +413,13 @@ static __always_inline int restarts(struct sock *sk, struct sounding_flow *flow,
 	bbr_cwnd_event(sk, event);
 	shadow_out(sk, flow);
 	put_back(sk, &aside);
+	/*
+	 * A timer fired and nothing was heard since: what is sent again leaves with
+	 * nothing else in flight too, by the core's window, and wants no part of the
+	 * link (flow_set_state).
+	 */
+	if (flow->events == LAW_RTO)
+		return 0;
 	/* What the last ACK said may be an hour old; the feed is not. */
 	if (bpf_ktime_get_ns() - flow->obeyed_at_ns > RESTART_NS)
 		return 1;

@@ -140,7 +140,7 @@ struct tcp_sock {
 	struct minmax rtt_min;
 	__u16 advmss;
 	__u32 window_clamp;
-	__u32 rcv_nxt;
+	__u32 data_segs_in;
 	struct {
 		__u32 rtt_us;
 	} rcv_rtt_est;

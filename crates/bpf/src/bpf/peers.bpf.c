@@ -16,7 +16,7 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 /* Set by the loader before load. */
 const volatile __u32 exid = 0;
 
-/* Sockets that the last walk asked for callbacks or let go; and that refused. */
+/* Sockets that the last walk asked for callbacks; and that refused. */
 __u64 walked_over = 0;
 __u64 walk_refused = 0;
 
@@ -46,7 +46,10 @@ static __always_inline void hear(struct bpf_sock_ops *ctx)
 	peer->heard++;
 }
 
-/* Storage marks the sockets whose callbacks are ours to take back. */
+/*
+ * Sockets ask for callbacks for as long as they live: others may have asked too,
+ * and where no program is attached it costs nothing.
+ */
 static __always_inline void greet(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
@@ -80,22 +83,7 @@ int adopt(struct bpf_iter__tcp *ctx)
 	if (!tp)
 		return 0;
 	if (!bpf_sk_storage_get(&peers, tp, 0, BPF_SK_STORAGE_GET_F_CREATE) ||
-	    ask(tp, 0, BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG))
-		walk_refused++;
-	else
-		walked_over++;
-	return 0;
-}
-
-/* Lets them go. */
-SEC("iter/tcp")
-int release(struct bpf_iter__tcp *ctx)
-{
-	struct tcp_sock *tp = walked(ctx);
-
-	if (!tp || !bpf_sk_storage_get(&peers, tp, 0, 0))
-		return 0;
-	if (ask(tp, BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG, 0))
+	    ask(tp, BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG))
 		walk_refused++;
 	else
 		walked_over++;

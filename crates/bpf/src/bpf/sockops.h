@@ -102,14 +102,14 @@ static __always_inline struct tcp_sock *walked(struct bpf_iter__tcp *ctx)
 	return bpf_skc_to_tcp_sock(common);
 }
 
-/* Asks for callbacks, or lets them go: @mask of the flags becomes @flags. */
-static __always_inline int ask(struct tcp_sock *tp, int mask, int flags)
+/* Asks for callbacks besides those that are asked for. */
+static __always_inline int ask(struct tcp_sock *tp, int flags)
 {
 	int now = 0;
 
 	if (bpf_getsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &now, sizeof(now)))
 		return -1;
-	now = (now & ~mask) | flags;
+	now |= flags;
 	return bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &now, sizeof(now));
 }
 

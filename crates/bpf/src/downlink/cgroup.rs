@@ -1,9 +1,7 @@
-//! Which sockets it is about: those of a cgroup, over an interface.
+//! Which sockets it is about: those of a cgroup.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-
-use nix::net::if_::if_nametoindex;
 
 use super::error::DownlinkError;
 use crate::kernel::Kernel;
@@ -32,11 +30,6 @@ pub(crate) fn open(path: Option<&Path>) -> Result<File, DownlinkError> {
     // A folder elsewhere would be refused too, but without a word of why.
     let opened = File::open(path.join("cgroup.procs")).and_then(|_| File::open(&path));
     opened.map_err(|source| DownlinkError::Cgroup { path, source })
-}
-
-pub(super) fn ifindex(name: &str) -> Result<u32, DownlinkError> {
-    if_nametoindex(name)
-        .map_err(|error| DownlinkError::Interface { name: name.into(), source: error.into() })
 }
 
 /// Everything that telling senders needs besides what [`preflight`](crate::preflight) looks at.

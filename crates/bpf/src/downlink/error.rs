@@ -20,14 +20,9 @@ pub enum DownlinkError {
         /// What the kernel said.
         source: io::Error,
     },
-    /// There is no such interface here.
-    #[error("interface {name}: {source}")]
-    Interface {
-        /// As given.
-        name: String,
-        /// What the kernel said.
-        source: io::Error,
-    },
+    /// There are too many.
+    #[error("interfaces: {0}")]
+    Interfaces(#[source] io::Error),
     /// The network namespace cannot be told from others.
     #[error("number of this network namespace: {0}")]
     Namespace(#[source] io::Error),
@@ -59,7 +54,7 @@ impl DownlinkError {
             Self::Load(error) => error.cure(),
             Self::NoCgroup => "mount -t cgroup2 none /sys/fs/cgroup/unified",
             Self::Cgroup { .. } => "name a folder of the cgroup2 file system with --cgroup",
-            Self::Interface { .. } => "`ip link` lists the interfaces",
+            Self::Interfaces(_) => "name only those of one modem",
             Self::Namespace(_) => "run Linux 5.14 or newer",
             Self::Attach { .. } => "run as root, or with CAP_NET_ADMIN, CAP_BPF and CAP_PERFMON",
             Self::Pin { .. } => "run as root: pins are kept in a bpffs mounted for them",

@@ -15,6 +15,7 @@ mod own;
 mod pins;
 pub(crate) mod walk;
 
+use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapHandle};
+use nix::net::if_::if_nametoindex;
 
 pub(crate) use cgroup::open as open_cgroup;
 pub use cgroup::{cgroup_root, downlink_preflight};
@@ -34,6 +36,7 @@ pub use walk::Walked;
 use crate::error::LoadError;
 use crate::feed::Feed;
 use crate::flows::FlowError;
+use crate::loader::radios;
 use crate::log::Complaints;
 use crate::netns;
 use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
@@ -67,8 +70,10 @@ impl Signal {
 pub struct DownlinkConfig {
     /// The cgroup (v2) whose sockets it is about, those of its descendants included; `None` for the whole machine.
     pub cgroup: Option<PathBuf>,
-    /// The radio's interface, in the network namespace of the thread that loads; `None` for every interface but loopback.
-    pub interface: Option<String>,
+    /// The modem's interfaces, in the network namespace of the thread that loads, at most
+    /// [`MOST_RADIOS`](crate::MOST_RADIOS); every interface
+    /// but loopback if none is named. One that is not there yet is found by [`follow`](Downlink::follow).
+    pub interfaces: Vec<String>,
     /// How senders are told.
     pub signal: Signal,
     /// Queue that the window has room for above the round-trip time. Default 30 ms, more than BISCAY's allowance: reports
@@ -89,7 +94,7 @@ impl Default for DownlinkConfig {
     fn default() -> Self {
         Self {
             cgroup: None,
-            interface: None,
+            interfaces: Vec::new(),
             signal: Signal::Window,
             slack: Duration::from_millis(30),
             max_age: Duration::from_millis(100),
@@ -117,12 +122,13 @@ impl Downlink {
     /// [`adopt`](Self::adopt).
     pub fn load(config: &DownlinkConfig) -> Result<Self, DownlinkError> {
         let cgroup = open_cgroup(config.cgroup.as_deref())?;
-        let (ifindex, netns_cookie) = match &config.interface {
-            Some(name) => {
-                (cgroup::ifindex(name)?, netns::cookie().map_err(DownlinkError::Namespace)?)
-            }
-            None => (0, 0),
-        };
+        let netns_cookie = netns::cookie().map_err(DownlinkError::Namespace)?;
+        let numbers: Vec<u32> = config
+            .interfaces
+            .iter()
+            .map(|name| if_nametoindex(name.as_str()).unwrap_or_default())
+            .collect();
+        let numbers = radios(&numbers).map_err(DownlinkError::Interfaces)?;
         let log = Complaints::listen();
         let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
 
@@ -139,7 +145,8 @@ impl Downlink {
             settings.exid = config.exid.into();
         }
         if let Some(bss) = open.maps.bss_data.as_mut() {
-            bss.radio = ifindex;
+            bss.radios.numbers = numbers;
+            bss.radios.netns_cookie = if config.interfaces.is_empty() { 0 } else { netns_cookie };
         }
         let skel = open.load().map_err(rejected)?;
         let feed =
@@ -158,14 +165,14 @@ impl Downlink {
         Ok(Self { _attached: attached, adopt, release, pins, feed, flows, skel })
     }
 
-    /// The modem's device has this number from here on: one that comes back has another under the old name. Of an instance
-    /// that was told of no device it changes nothing.
-    pub fn follow(&mut self, device: u32) {
-        if let Some(bss) = self.skel.maps.bss_data.as_mut()
-            && bss.radio != 0
-        {
-            bss.radio = device;
+    /// The modem's devices have these numbers from here on, 0 for one that is not there: one that comes back has another under
+    /// the old name. Of an instance that was told of no device it changes nothing.
+    pub fn follow(&mut self, devices: &[u32]) -> io::Result<()> {
+        let numbers = radios(devices)?;
+        if let Some(bss) = self.skel.maps.bss_data.as_mut() {
+            bss.radios.numbers = numbers;
         }
+        Ok(())
     }
 
     /// Takes on the sockets of this thread's network namespace that are connected already. They are the cgroup's only if

@@ -61,8 +61,15 @@ pub fn release_pinned(path: &Path) -> io::Result<()> {
     unpin(path)
 }
 
-/// Takes the pins away, and with the last of them the program.
+/// Takes the pins away, and with the last of them the program. The files first: another mount namespace may have this bpffs too,
+/// and would keep them.
 pub(super) fn unpin(path: &Path) -> io::Result<()> {
+    for name in [ATTACHED, RELEASE] {
+        match fs::remove_file(path.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
     match umount2(path, MntFlags::MNT_DETACH) {
         // Not there, or not a mount.
         Ok(()) | Err(nix::errno::Errno::ENOENT | nix::errno::Errno::EINVAL) => {}

@@ -61,8 +61,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// `name` is what the pins are called, `interfaces` are the modem's: of several nobody knows which one a socket receives
-    /// from before it does.
+    /// `name` is what the pins are called, `interfaces` are the modem's.
     pub(super) fn merge(
         file: File,
         flags: Flags,
@@ -92,10 +91,7 @@ impl Plan {
         }
         let device = signal.map(|signal| DownlinkConfig {
             cgroup: cgroup.clone(),
-            interface: match interfaces {
-                [one] => Some(one.clone()),
-                _ => None,
-            },
+            interfaces: interfaces.to_vec(),
             signal: signal.into(),
             slack,
             exid,
@@ -163,9 +159,11 @@ pub(super) struct Receiving {
 }
 
 impl Receiving {
-    /// The modem's network device has this number from here on.
-    pub(super) fn follow(&mut self, device: u32) {
-        self.downlink.follow(device);
+    /// The modem's network devices have these numbers from here on.
+    pub(super) fn follow(&mut self, devices: &[u32]) {
+        // As many were named at the start; and what is open already is taken on where the kernel lets anybody do that.
+        let _ = self.downlink.follow(devices);
+        let _ = self.downlink.adopt();
     }
 
     pub(super) fn handle_bytes(&mut self, now: HostInstant, framing: Framing, bytes: &[u8]) {

@@ -64,8 +64,8 @@ impl Others {
             let numbers: Vec<u32> = self.devices.iter().map(|device| device.number).collect();
             // Where namespaces cannot be told from each other (Linux before 5.14), all flows are the modem's as before.
             let _ = instance.set_radios(&numbers);
-            if let (Some(receiving), [number @ 1..=u32::MAX]) = (receiving, &numbers[..]) {
-                receiving.follow(*number);
+            if let Some(receiving) = receiving {
+                receiving.follow(&numbers);
             }
         }
         for device in &mut self.devices {
