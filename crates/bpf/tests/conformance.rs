@@ -246,7 +246,7 @@ fn tell_knobs(told: &mut Told, knobs: &Knobs) {
 }
 
 /// Longs of `struct law_input` after the moment, and its ints, without what they say.
-const REST: ([u64; 17], [u32; 12]) = ([0; 17], [0; 12]);
+const REST: ([u64; 17], [u32; 14]) = ([0; 17], [0; 14]);
 
 fn tell_begin(told: &mut Told, knobs: &Knobs, now: HostInstant) {
     tell_knobs(told, knobs);
@@ -282,9 +282,9 @@ fn tell_step(
     told.longs(&[0, 0, 0, feed.heartbeat_at.as_nanos(), step.e2e, step.shadow_pacing, step.link]);
     // The delivery rate and the pool are the other law's.
     told.longs(&[0; 5]);
-    told.ints(&[0, step.shadow_cwnd, step.rtt_min_us, seen(step.rtt_us), step.mss]);
+    told.ints(&[0, 0, step.shadow_cwnd, step.rtt_min_us, seen(step.rtt_us), step.mss]);
     told.ints(&[seen(ack.delivered), seen(ack.prior_delivered), seen(step.acked)]);
-    told.ints(&[seen(step.lost), seen(step.inflight), step.flows, flags]);
+    told.ints(&[seen(step.lost), seen(step.inflight), step.flows, flags, 0]);
     told.longs(&[0]);
 }
 

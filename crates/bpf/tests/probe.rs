@@ -311,7 +311,7 @@ fn tell_begin(told: &mut Told, knobs: &Knobs, now: HostInstant, begin: &Begin) {
     tell_knobs(told, knobs);
     told.longs(&[now.as_nanos()]);
     told.longs(&[0; 17]);
-    told.ints(&[0, 0, 0, begin.rtt_us, begin.mss, begin.delivered, 0, 0, 0, 0, 0, 0]);
+    told.ints(&[0, 0, 0, 0, begin.rtt_us, begin.mss, begin.delivered, 0, 0, 0, 0, 0, 0, 0]);
     told.longs(&[1]);
 }
 
@@ -340,10 +340,10 @@ fn tell_step(
     told.longs(&[now.as_nanos(), feed.bytes_per_sec, before(feed.age_ns), epoch]);
     told.ints(&[u32::from(!feed.served), u32::from(feed.valid), 9, 0, feed.lull, 0]);
     told.longs(&[0, 0, before(feed.silence_ns), 0, SHADOW_PACING, 0, step.rate]);
-    told.longs(&[hungry, others.limited.into(), claimed, 0]);
-    told.ints(&[others.weight, step.shadow_cwnd, 0, step.rtt_us, begin.mss]);
+    told.longs(&[hungry, hungry + u64::from(others.limited), claimed, 0]);
+    told.ints(&[others.weight, others.weight, step.shadow_cwnd, 0, step.rtt_us, begin.mss]);
     told.ints(&[delivered, delivered.wrapping_sub(step.behind), step.acked, step.lost]);
-    told.ints(&[step.inflight, 1, flags]);
+    told.ints(&[step.inflight, 1, flags, 0]);
     told.longs(&[0]);
 }
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use filter::{Filter, Told};
 use proptest::prelude::*;
-use sounding_cc::sharing::{Claim, Member, Policy, Pool, WEIGHT};
+use sounding_cc::sharing::{Claim, Member, Policy, Pool, WEIGHT, Weight};
 use sounding_units::Rate;
 
 /// The greatest rate that reaches the arithmetic: the law refuses a link of more than 100 Gbit/s.
@@ -23,13 +23,13 @@ const ASK: u64 = 3;
 const WEIGH: u64 = 4;
 
 /// One `struct host_step`.
-fn step(told: &mut Told, verb: u64, kind: u32, rate: u64, weight: u32) {
+fn step(told: &mut Told, verb: u64, kind: u32, rate: u64, weight: Weight) {
     told.longs(&[rate]);
-    told.ints(&[kind, weight]);
+    told.ints(&[kind, weight.all, weight.hungry, 0]);
     told.longs(&[verb]);
 }
 
-fn tell_claim(told: &mut Told, verb: u64, claim: Claim, weight: u32) {
+fn tell_claim(told: &mut Told, verb: u64, claim: Claim, weight: Weight) {
     let (kind, rate) = match claim {
         Claim::Idle => (0, 0),
         Claim::Limited(rate) => (1, rate.bytes_per_sec()),
@@ -87,19 +87,19 @@ proptest! {
     ) {
         let mut told = Told::default();
         let mut pool = Pool::default();
-        let mut put = |told: &mut Told, verb, claim, weight| {
+        let mut put = |told: &mut Told, verb, claim, weight: Weight| {
             tell_claim(told, verb, claim, weight);
             if verb == ADD { pool.add(claim, weight) } else { pool.remove(claim, weight) }
         };
         for &(claim, weight) in &passers {
-            put(&mut told, ADD, claim, weight);
+            put(&mut told, ADD, claim, weight.into());
         }
         for member in &members {
             put(&mut told, ADD, member.claim, policy.weight(member, &members));
         }
         // Those who pass leave what the members have put in.
         for &(claim, weight) in &passers {
-            put(&mut told, REMOVE, claim, weight);
+            put(&mut told, REMOVE, claim, weight.into());
         }
         let ours: Vec<u64> = members
             .iter()
@@ -121,11 +121,19 @@ proptest! {
         let mut told = Told::default();
         let mut ours = Vec::new();
         for member in &members {
-            let alike = members.iter().filter(|other| {
-                other.application == member.application && other.claim != Claim::Idle
-            });
-            step(&mut told, WEIGH, policy_number(policy), alike.count() as u64, member.weight);
-            ours.push(u64::from(policy.weight(member, &members)));
+            let alike = |wants: fn(Claim) -> bool| {
+                let alike = members.iter().filter(|other| other.application == member.application);
+                alike.filter(|other| wants(other.claim)).count() as u64
+            };
+            let flows = alike(|claim| claim != Claim::Idle);
+            // One that is not hungry would be one more.
+            let hungry = alike(|claim| claim == Claim::Hungry)
+                + u64::from(member.claim != Claim::Hungry);
+            for count in [flows, hungry] {
+                step(&mut told, WEIGH, policy_number(policy), count, member.weight.into());
+            }
+            let Weight { all, hungry } = policy.weight(member, &members);
+            ours.extend([all, hungry].map(u64::from));
         }
         prop_assert_eq!(FILTER.ask(told), ours);
     }
@@ -136,8 +144,8 @@ fn a_link_of_ten_is_divided_as_it_should_be() {
     // Otherwise both could be wrong alike: two hungry flows, and one that uses 80 kB/s of a million and may have 90.
     let mut told = Told::default();
     for claim in [Claim::Hungry, Claim::Hungry, Claim::Limited(Rate::from_bytes_per_sec(80_000))] {
-        tell_claim(&mut told, ADD, claim, WEIGHT);
+        tell_claim(&mut told, ADD, claim, WEIGHT.into());
     }
-    step(&mut told, ASK, 0, 1_000_000, WEIGHT);
+    step(&mut told, ASK, 0, 1_000_000, WEIGHT.into());
     assert_eq!(FILTER.ask(told), [455_000]);
 }

@@ -40,7 +40,7 @@ int main(void)
 			share_remove(&pool, claim);
 			continue;
 		case HOST_ASK:
-			answer = share_part(&pool, claim->weight, claim->rate);
+			answer = share_part(&pool, claim->weight, claim->hunger, claim->rate);
 			break;
 		default:
 			answer = share_weight(claim->kind, claim->weight, claim->rate);

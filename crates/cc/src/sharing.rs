@@ -28,10 +28,10 @@ pub enum Claim {
 /// Of weights in 1/256 of an ordinary flow, and rates in bytes a second, 64 bits hold the sums of any host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pool {
-    /// Weights of the hungry.
+    /// Weights of the hungry among them.
     hungry: u64,
-    /// Weights of the limited.
-    limited: u64,
+    /// Weights of all who want anything.
+    everybody: u64,
     /// What the limited claim, bytes a second.
     claimed: u64,
 }
@@ -43,51 +43,67 @@ pub const WHOLE: u64 = 1024;
 /// What an application-limited flow is left beyond what it used, so that it can show that it wants more: an eighth.
 const HEADROOM_SHIFT: u32 = 3;
 
+/// What a flow weighs, where [`WEIGHT`] is ordinary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weight {
+    /// Among all who want anything.
+    pub all: u32,
+    /// Among the hungry: what an application's trickles leave is its bulk flow's.
+    pub hungry: u32,
+}
+
+impl From<u32> for Weight {
+    fn from(weight: u32) -> Self {
+        Self { all: weight, hungry: weight }
+    }
+}
+
 /// A flow's part of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     pool: Pool,
-    weight: u32,
+    weight: Weight,
 }
 
 impl Default for Part {
     /// The only flow.
     fn default() -> Self {
-        let pool = Pool { hungry: u64::from(WEIGHT), ..Pool::default() };
-        Self { pool, weight: WEIGHT }
+        let weight = u64::from(WEIGHT);
+        let pool = Pool { hungry: weight, everybody: weight, ..Pool::default() };
+        Self { pool, weight: WEIGHT.into() }
     }
 }
 
 impl Pool {
     /// Puts a claim in.
-    pub fn add(&mut self, claim: Claim, weight: u32) {
-        let weight = u64::from(weight);
+    pub fn add(&mut self, claim: Claim, weight: impl Into<Weight>) {
+        let Weight { all, hungry } = weight.into();
         match claim {
-            Claim::Hungry => self.hungry = self.hungry.saturating_add(weight),
+            Claim::Hungry => self.hungry = self.hungry.saturating_add(hungry.into()),
             Claim::Limited(rate) => {
-                self.limited = self.limited.saturating_add(weight);
                 self.claimed = self.claimed.saturating_add(with_headroom(rate));
             }
-            Claim::Idle => {}
+            Claim::Idle => return,
         }
+        self.everybody = self.everybody.saturating_add(all.into());
     }
 
     /// Takes the same claim out.
-    pub fn remove(&mut self, claim: Claim, weight: u32) {
-        let weight = u64::from(weight);
+    pub fn remove(&mut self, claim: Claim, weight: impl Into<Weight>) {
+        let Weight { all, hungry } = weight.into();
         match claim {
-            Claim::Hungry => self.hungry = self.hungry.saturating_sub(weight),
+            Claim::Hungry => self.hungry = self.hungry.saturating_sub(hungry.into()),
             Claim::Limited(rate) => {
-                self.limited = self.limited.saturating_sub(weight);
                 self.claimed = self.claimed.saturating_sub(with_headroom(rate));
             }
-            Claim::Idle => {}
+            Claim::Idle => return,
         }
+        self.everybody = self.everybody.saturating_sub(all.into());
     }
 
     /// The part of a flow of this weight, whose claim is in.
-    pub fn part(self, weight: u32) -> Part {
-        Part { pool: self, weight }
+    pub fn part(self, weight: impl Into<Weight>) -> Part {
+        Part { pool: self, weight: weight.into() }
     }
 }
 
@@ -103,24 +119,23 @@ impl Part {
     /// A limited flow claims more than its equal part only until it is told so; the first of the two keeps it from taking
     /// the part of others meanwhile.
     pub fn of(self, link: Rate) -> Rate {
-        let weight = u64::from(self.weight);
+        let hunger = u64::from(self.weight.hungry);
         let link = link.bytes_per_sec();
-        let equal = divided(link, weight, self.everybody());
-        let hungry = self.pool.hungry.max(weight).max(1);
-        let left = divided(link.saturating_sub(self.pool.claimed), weight, hungry);
+        let equal = divided(link, self.weight.all.into(), self.everybody());
+        let hungry = self.pool.hungry.max(hunger).max(1);
+        let left = divided(link.saturating_sub(self.pool.claimed), hunger, hungry);
         Rate::from_bytes_per_sec(equal.max(left))
     }
 
     /// Its weight among all who want anything, in so many of [`WHOLE`]: rounded down, so that it is all only if nobody else
     /// wants anything.
     pub fn fraction(self) -> u64 {
-        u64::from(self.weight) * WHOLE / self.everybody()
+        u64::from(self.weight.all) * WHOLE / self.everybody()
     }
 
     /// The weights of all who want anything; whoever asks is one of them.
     fn everybody(self) -> u64 {
-        let all = self.pool.hungry.saturating_add(self.pool.limited);
-        all.max(u64::from(self.weight)).max(1)
+        self.pool.everybody.max(self.weight.all.into()).max(1)
     }
 }
 
@@ -169,20 +184,26 @@ impl Policy {
     }
 
     /// The weight of a flow among the others of its link; idle ones make nobody's smaller.
-    pub fn weight(self, member: &Member, members: &[Member]) -> u32 {
+    pub fn weight(self, member: &Member, members: &[Member]) -> Weight {
         match self {
-            Self::Flows => WEIGHT,
-            Self::Weights => member.weight.clamp(1, MOST_WEIGHT),
+            Self::Flows => WEIGHT.into(),
+            Self::Weights => member.weight.clamp(1, MOST_WEIGHT).into(),
             Self::Applications => {
-                let alike = |other: &&Member| {
-                    other.application == member.application && other.claim != Claim::Idle
-                };
-                let flows = members.iter().filter(alike).count().max(1);
-                // As many flows as no application has still weigh something.
-                (WEIGHT * APPLICATION / u32::try_from(flows).unwrap_or(u32::MAX)).max(1)
+                let alike =
+                    || members.iter().filter(|other| other.application == member.application);
+                let flows = alike().filter(|other| other.claim != Claim::Idle).count();
+                let hungry = alike().filter(|other| other.claim == Claim::Hungry).count();
+                // One that is not hungry would be one more.
+                let hungry = hungry + usize::from(member.claim != Claim::Hungry);
+                Weight { all: one_of(flows), hungry: one_of(hungry) }
             }
         }
     }
+}
+
+/// The weight of one of so many flows of an application. As many as no application has still weigh something.
+fn one_of(flows: usize) -> u32 {
+    (WEIGHT * APPLICATION / u32::try_from(flows.max(1)).unwrap_or(u32::MAX)).max(1)
 }
 
 /// What is given beyond this is this, so that products with any rate stay below 2^64.
@@ -253,6 +274,16 @@ mod tests {
             shares(Policy::Applications, &members),
             [125_000, 125_000, 125_000, 125_000, 500_000]
         );
+    }
+
+    #[test]
+    fn what_an_applications_trickles_leave_is_its_bulk_flows() {
+        let mut members = vec![member(1, limited(2_000)); 9];
+        members.push(member(1, Claim::Hungry));
+        members.push(member(2, Claim::Hungry));
+        let shares = shares(Policy::Applications, &members);
+        // 9 × 2250 are claimed of a million; the other application has its equal part, which is a little more.
+        assert_eq!(shares[9..], [489_875, 500_061]);
     }
 
     fn claims() -> impl Strategy<Value = Claim> {

@@ -26,7 +26,8 @@ static __always_inline void ask_biscay(struct sock *sk, struct sounding_flow *fl
 	/* The law then has one flow to think of. What is absurd is its to refuse. */
 	if (in.feed.rate_bytes_per_sec <= LAW_MAX_RATE) {
 		in.link = in.feed.rate_bytes_per_sec;
-		in.feed.rate_bytes_per_sec = share_part(&in.pool, in.weight, in.link);
+		in.feed.rate_bytes_per_sec = share_part(&in.pool, in.weight, in.hunger,
+							in.link);
 	}
 	law_step(&knobs, &flow->law, &in, &out);
 	flow->said.n_flows = sharers;

@@ -96,9 +96,8 @@ int count_egress(struct __sk_buff *skb)
 	struct share_claim claim = { .kind = SHARE_LIMITED };
 	struct bpf_sock *sk = skb->sk;
 	struct link_pool *p = the_pool();
-	__u32 epoch, before, alike = 1, size;
+	__u32 epoch, before, size;
 	struct other *other;
-	__u64 application;
 
 	if (!sk || !p)
 		return TCX_NEXT;
@@ -133,11 +132,9 @@ int count_egress(struct __sk_buff *skb)
 		other->given = weigh(other->uid, other->cgroup, sk->src_port,
 				     bpf_ntohs(sk->dst_port));
 	}
-	if (sharing.policy == SHARE_APPLICATIONS) {
-		application = sharing.application == BY_CGROUP ? other->cgroup : other->uid;
-		alike = count_alike(application, &other->counted, epoch);
-	}
-	claim.weight = share_weight(sharing.policy, other->given, alike);
+	weigh_claim(&claim, other->given,
+		    sharing.application == BY_CGROUP ? other->cgroup : other->uid,
+		    &other->counted, &other->counted, epoch);
 	bpf_spin_lock(&p->lock);
 	turn_epoch(p, epoch);
 	share_add(&p->others_now, &claim);

@@ -206,8 +206,8 @@ static __always_inline __u32 hear(struct sock *sk, struct law_input *in,
 
 	if (!peer || own) {
 		flows = share_link(sk, in, rs);
-		if (!peer || share_part(&in->pool, in->weight, in->feed.rate_bytes_per_sec) <=
-				     peer->rate_bytes_per_sec)
+		if (!peer || share_part(&in->pool, in->weight, in->hunger,
+					in->feed.rate_bytes_per_sec) <= peer->rate_bytes_per_sec)
 			return flows;
 	} else {
 		/* What it claimed while this modem spoke is not what it will want then. */

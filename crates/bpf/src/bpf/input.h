@@ -29,7 +29,8 @@ struct law_input {
 	__u64 link;		/* the device's, where the feed's is a part; or 0 */
 	__u64 rate;		/* delivered over about a round, payload bytes/s; 0: unknown */
 	struct share_pool pool;	/* what the flows of the link claim, this one hungry */
-	__u32 weight;		/* of this flow in it */
+	__u32 weight;		/* of this flow among all in it */
+	__u32 hunger;		/* and among the hungry */
 	__u32 shadow_cwnd;	/* BBR's window, segments */
 	__u32 rtt_min_us;	/* the kernel's windowed minimum; 0: unknown */
 	__u32 rtt_us;		/* of this ACK; 0: none */
@@ -41,6 +42,7 @@ struct law_input {
 	__u32 inflight;		/* segments, before this ACK */
 	__u32 n_flows;		/* that share the rate alike, this one included */
 	__u32 flags;
+	__u32 reserved;
 };
 
 struct law_output {

@@ -49,8 +49,10 @@ static __always_inline void obey_peer(struct law_input *in, const struct soundin
 	in->feed.other_flows = 0;
 	/* It lives as long as it speaks. */
 	in->heartbeat_at_ns = in->now_ns;
-	in->pool = (struct share_pool){ .hungry = SHARE_WEIGHT, .flows = 1 };
-	in->weight = SHARE_WEIGHT;
+	in->pool = (struct share_pool){
+		.hungry = SHARE_WEIGHT, .everybody = SHARE_WEIGHT, .flows = 1,
+	};
+	in->weight = in->hunger = SHARE_WEIGHT;
 }
 
 #endif /* SOUNDING_PEERS_H */

@@ -42,12 +42,18 @@ struct {
 	__type(value, __u32);
 } weights SEC(".maps");
 
+/* Of an application, see count_in(). */
+struct alike {
+	__u64 flows;		/* that want anything */
+	__u64 hungry;
+};
+
 /* Applications that come and go, the least recently seen first to be forgotten. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, __u64);
-	__type(value, __u64);	/* see count_in() */
+	__type(value, struct alike);
 } applications SEC(".maps");
 
 /* linux/bpf.h; the kernel finds it in the types of a map by its name. */
@@ -77,6 +83,8 @@ struct member {
 	__u64 used;		/* how fast it was last delivered, IP, bytes/s */
 	__u32 given;		/* its weight by the map, or 0: not looked up */
 	__u32 epoch;		/* in which its application counted it */
+	__u32 hungry_epoch;	/* among its hungry flows */
+	__u32 reserved;
 };
 
 struct {
@@ -107,19 +115,38 @@ static __always_inline void turn_epoch(struct link_pool *p, __u32 epoch)
 	p->epoch = epoch;
 }
 
-/* Counts a flow of an application into the epoch, and says how many there are. */
-static __always_inline __u32 count_alike(__u64 application, __u32 *counted, __u32 epoch)
+/* What is known of an application; 0 where there is no memory for it. */
+static __always_inline struct alike *alike_of(__u64 application)
 {
-	__u64 *count = bpf_map_lookup_elem(&applications, &application);
-	__u64 none = 0;
+	struct alike *alike = bpf_map_lookup_elem(&applications, &application);
+	struct alike none = {};
 
-	if (!count) {
-		bpf_map_update_elem(&applications, &application, &none, BPF_NOEXIST);
-		count = bpf_map_lookup_elem(&applications, &application);
-		if (!count)
-			return 1;
+	if (alike)
+		return alike;
+	bpf_map_update_elem(&applications, &application, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&applications, &application);
+}
+
+/* Weighs a claim of a socket that was given @given and belongs to an application. */
+static __always_inline void weigh_claim(struct share_claim *claim, __u32 given,
+					__u64 application, __u32 *counted,
+					__u32 *hungry_counted, __u32 epoch)
+{
+	int is_hungry = claim->kind == SHARE_HUNGRY;
+	__u32 flows = 1, hungry = 1, seen = epoch;
+	struct alike *alike;
+
+	if (sharing.policy == SHARE_APPLICATIONS) {
+		alike = alike_of(application);
+		if (alike) {
+			flows = count_in(&alike->flows, counted, epoch);
+			/* One that is not would be one more. */
+			hungry = count_in(&alike->hungry, is_hungry ? hungry_counted : &seen,
+					  epoch) + !is_hungry;
+		}
 	}
-	return count_in(count, counted, epoch);
+	claim->weight = share_weight(sharing.policy, given, flows);
+	claim->hunger = share_weight(sharing.policy, given, hungry);
 }
 
 static __always_inline __u32 given_weight(__u32 kind, __u64 id)
@@ -195,20 +222,20 @@ static __always_inline void claim(struct sock *sk, struct member *member,
 				  struct link_pool *p, __u32 kind, __u64 now)
 {
 	struct share_claim before = member->claim;
-	struct share_claim next = { .kind = kind, .weight = before.weight };
-	__u32 alike = 1;
+	struct share_claim next = {
+		.kind = kind, .weight = before.weight, .hunger = before.hunger,
+	};
 
 	if (kind != SHARE_IDLE) {
 		if (!member->given)
 			identify(sk, member);
-		if (sharing.policy == SHARE_APPLICATIONS)
-			alike = count_alike(member->application, &member->epoch, epoch_of(now));
-		next.weight = share_weight(sharing.policy, member->given, alike);
+		weigh_claim(&next, member->given, member->application, &member->epoch,
+			    &member->hungry_epoch, epoch_of(now));
 	}
 	if (kind == SHARE_LIMITED)
 		next.rate = member->used;
 	if (next.kind == before.kind && next.weight == before.weight &&
-	    next.rate == before.rate)
+	    next.hunger == before.hunger && next.rate == before.rate)
 		return;
 	member->claim = next;
 	bpf_spin_lock(&p->lock);
@@ -279,17 +306,20 @@ static __always_inline __u32 share_link(struct sock *sk, struct law_input *in,
 		bpf_spin_lock(&p->lock);
 		turn_epoch(p, epoch_of(in->now_ns));
 		all = p->ours;
-		all.limited += law_max(p->others_now.limited, p->others_before.limited);
+		all.everybody += law_max(p->others_now.everybody, p->others_before.everybody);
 		all.claimed += law_max(p->others_now.claimed, p->others_before.claimed);
 		all.flows += law_max(p->others_now.flows, p->others_before.flows);
 		bpf_spin_unlock(&p->lock);
 		share_remove(&all, &own);
 	}
 	in->weight = own.weight ? own.weight : share_weight(sharing.policy, SHARE_WEIGHT, 1);
-	all.hungry += in->weight;
+	in->hunger = own.weight ? own.hunger : in->weight;
+	all.hungry += in->hunger;
+	all.everybody += in->weight;
 	all.flows++;
 	if (in->feed.valid) {
 		all.hungry += (__u64)in->feed.other_flows * SHARE_WEIGHT;
+		all.everybody += (__u64)in->feed.other_flows * SHARE_WEIGHT;
 		all.flows += in->feed.other_flows;
 		in->feed.other_flows = 0;
 	}

@@ -47,7 +47,7 @@ LAW_INLINE int probe_drives(const struct sounding_probe *st)
 
 LAW_INLINE __u64 probe_share(const struct law_input *in, __u64 rate)
 {
-	return share_part(&in->pool, in->weight, rate);
+	return share_part(&in->pool, in->weight, in->hunger, rate);
 }
 
 LAW_INLINE int probe_capacity_known(const struct sounding_probe *st, __u64 now)

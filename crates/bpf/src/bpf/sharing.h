@@ -37,13 +37,15 @@ enum share_kind {
 struct share_claim {
 	__u64 rate;		/* of IP packets, bytes/s; of the limited */
 	__u32 kind;		/* enum share_kind */
-	__u32 weight;
+	__u32 weight;		/* among all who want anything */
+	__u32 hunger;		/* its weight among the hungry */
+	__u32 reserved;
 };
 
 /* What the flows of a link claim together. */
 struct share_pool {
-	__u64 hungry;		/* weights */
-	__u64 limited;		/* weights */
+	__u64 hungry;		/* weights among them */
+	__u64 everybody;	/* weights of all, the hungry too */
 	__u64 claimed;		/* by the limited, bytes/s */
 	__u64 flows;		/* that claim anything */
 };
@@ -64,12 +66,11 @@ LAW_INLINE void share_add(struct share_pool *pool, const struct share_claim *cla
 	if (claim->kind == SHARE_IDLE)
 		return;
 	pool->flows++;
-	if (claim->kind == SHARE_HUNGRY) {
-		pool->hungry += claim->weight;
-		return;
-	}
-	pool->limited += claim->weight;
-	pool->claimed += share_headroom(claim->rate);
+	pool->everybody += claim->weight;
+	if (claim->kind == SHARE_HUNGRY)
+		pool->hungry += claim->hunger;
+	else
+		pool->claimed += share_headroom(claim->rate);
 }
 
 LAW_INLINE void share_remove(struct share_pool *pool, const struct share_claim *claim)
@@ -77,40 +78,43 @@ LAW_INLINE void share_remove(struct share_pool *pool, const struct share_claim *
 	if (claim->kind == SHARE_IDLE)
 		return;
 	pool->flows = share_without(pool->flows, 1);
-	if (claim->kind == SHARE_HUNGRY) {
-		pool->hungry = share_without(pool->hungry, claim->weight);
-		return;
-	}
-	pool->limited = share_without(pool->limited, claim->weight);
-	pool->claimed = share_without(pool->claimed, share_headroom(claim->rate));
+	pool->everybody = share_without(pool->everybody, claim->weight);
+	if (claim->kind == SHARE_HUNGRY)
+		pool->hungry = share_without(pool->hungry, claim->hunger);
+	else
+		pool->claimed = share_without(pool->claimed, share_headroom(claim->rate));
 }
 
 /*
  * How much of @link, at most LAW_MAX_RATE, a flow of this weight may have: its
- * weight among all who want anything, or among the hungry of what the limited
- * leave, whichever is more. A limited flow claims more than its equal part
+ * weight among all who want anything, or its @hunger among the hungry of what
+ * the limited leave, whichever is more. A limited flow claims more than its equal part
  * only until it is told so; the first of the two keeps it from taking the part
  * of others meanwhile.
  */
-LAW_INLINE __u64 share_part(const struct share_pool *pool, __u32 weight, __u64 link)
+LAW_INLINE __u64 share_part(const struct share_pool *pool, __u32 weight, __u32 hunger,
+			    __u64 link)
 {
-	__u64 own = law_max(weight, 1);
-	__u64 everybody = law_max(pool->hungry + pool->limited, own);
-	__u64 hungry = law_max(pool->hungry, own);
+	__u64 everybody = law_max(law_max(pool->everybody, weight), 1);
+	__u64 hungry = law_max(law_max(pool->hungry, hunger), 1);
 	__u64 left = share_without(link, pool->claimed);
 
-	return law_max(link * weight / everybody, left * weight / hungry);
+	return law_max(link * weight / everybody, left * hunger / hungry);
 }
 
 /* Its weight among all who want anything, in SHARE_WHOLE; all only if nobody else does. */
 LAW_INLINE __u32 share_fraction(const struct share_pool *pool, __u32 weight)
 {
-	__u64 everybody = law_max(law_max(pool->hungry + pool->limited, weight), 1);
+	__u64 everybody = law_max(law_max(pool->everybody, weight), 1);
 
 	return (__u64)weight * SHARE_WHOLE / everybody;
 }
 
-/* The weight of a flow that was given @given, one of @flows of its application. */
+/*
+ * The weight of a flow that was given @given, one of @flows of its application:
+ * among all, of those that want anything, and among the hungry, of the hungry.
+ * What an application's trickles leave is its bulk flow's.
+ */
 LAW_INLINE __u32 share_weight(__u32 policy, __u32 given, __u32 flows)
 {
 	if (policy == SHARE_WEIGHTS)

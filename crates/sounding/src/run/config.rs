@@ -102,7 +102,7 @@ pub(crate) struct Flags {
     #[arg(long, value_enum)]
     application: Option<ApplicationWord>,
     /// With --share weighted: what weighs more or less than 1, as port:443=2, user:1000=0.5 or
-    /// cgroup:/sys/fs/cgroup/user.slice=3
+    /// cgroup:/sys/fs/cgroup/system.slice/backup.service=3
     #[arg(long, value_name = "OWNER=FACTOR")]
     weight: Vec<String>,
     /// The modem's network device, as wwan0: UDP and TCP of other algorithms that leave by it have their part of the link too,
