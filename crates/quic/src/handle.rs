@@ -69,8 +69,16 @@ impl EstimateHandle {
     }
 
     /// The link carries this, as was known at `at` by CLOCK_MONOTONIC ([`sounding_host::monotonic_now`]).
+    ///
+    /// Of several who set one handle the latest knowledge counts: what was known later, and may still be obeyed, stays.
     pub fn set(&self, estimate: LinkEstimate, at: HostInstant) {
-        self.say(|link| link.said = Some(Said { estimate, at, withdrawn: false }));
+        let new = Said { estimate, at, withdrawn: false };
+        self.say(|link| {
+            let stays = link.said.is_some_and(|held| held.outdates(new));
+            if !stays {
+                link.said = Some(new);
+            }
+        });
     }
 
     /// What was said is not to be obeyed any longer, however young it is.
@@ -111,6 +119,15 @@ impl Shared {
 }
 
 impl Said {
+    fn known_at(self) -> HostInstant {
+        self.at.saturating_before(self.estimate.age)
+    }
+
+    /// Whether it may still be obeyed when the other is said, and was known later.
+    fn outdates(self, other: Self) -> bool {
+        self.known_at() > other.known_at() && self.aged(other.at).is_usable()
+    }
+
     fn aged(self, now: HostInstant) -> LinkEstimate {
         let age = self.estimate.age.saturating_add(now - self.at);
         let aged = LinkEstimate { age, ..self.estimate };

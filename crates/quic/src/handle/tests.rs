@@ -132,6 +132,27 @@ fn what_a_limited_connection_leaves_is_the_others() {
 }
 
 #[test]
+fn of_two_who_set_it_the_one_counts_who_knew_later() {
+    let handle = EstimateHandle::new();
+    let rate = |now| handle.estimate(now).unwrap().rate;
+    // Known at 180 and valid until 380 ms.
+    handle.set(estimate(10), at(200));
+    let old = LinkEstimate { age: Duration::from_millis(50), ..estimate(20) };
+    handle.set(old, at(210));
+    assert_eq!(rate(at(210)), estimate(10).rate);
+    handle.set(old, at(231));
+    assert_eq!(rate(at(231)), estimate(20).rate);
+    // What may not be obeyed any longer gives way to anything.
+    handle.set(estimate(10), at(240));
+    handle.withdraw();
+    handle.set(old, at(241));
+    assert_eq!(rate(at(241)), estimate(20).rate);
+    handle.set(estimate(10), at(300));
+    handle.set(LinkEstimate { age: Duration::from_millis(250), ..estimate(30) }, at(481));
+    assert_eq!(rate(at(481)), estimate(30).rate);
+}
+
+#[test]
 fn it_can_be_set_from_any_thread() {
     let handle = EstimateHandle::new();
     let threads: Vec<_> = (1..=4)
