@@ -10,7 +10,7 @@
 //! | losses with the acknowledgement that shows them | told after it: they count with the next | the same |
 //! | marks (ECN) | that there were some: counts as one segment with the next acknowledgement | the same |
 //! | RTT | since the newest packet of the acknowledgement left, the peer's delay of acknowledging included | the same |
-//! | what kept the sender | at an acknowledgement, whether the application had nothing to send: else it was the window, which the stack's pacer spreads; of a controller with a rate only if it was full | the same, and whether the window blocked |
+//! | what kept the sender | at an acknowledgement, whether the application had nothing to send: else it was the window, which the stack's pacer spreads | the same; of a controller with a rate only if the window was full, or blocked |
 //! | timeouts | persistent congestion (RFC 9002 §7.6) | the same, and that losses were none |
 //! | the one-way delay | nothing | nothing |
 //! | timers | none: what is due is done with the next packet sent or acknowledged | the same |
@@ -44,6 +44,8 @@ pub struct Driver {
     make: Remake,
     controller: Box<dyn Controller>,
     start: Start,
+    /// Whether the stack's pacer does what the controller's rate says.
+    obeys_rates: bool,
     listener: Listener,
     flights: Flights,
     rate: DeliveryRate,
@@ -110,6 +112,7 @@ impl Driver {
             make: Remake(make.clone()),
             controller: make(&start),
             start,
+            obeys_rates: true,
             listener: Listener::new(handle, start.now),
             flights: Flights::default(),
             rate: DeliveryRate::default(),
@@ -126,11 +129,21 @@ impl Driver {
         }
     }
 
+    /// For a stack whose pacer knows the window alone, whatever rate the controller would have.
+    #[must_use]
+    pub fn without_pacing_rates(self) -> Self {
+        Self { obeys_rates: false, ..self }
+    }
+
     /// The same flow on a path that begins: nothing is known of it but the smallest RTT so far. A [`Controller`] cannot be
     /// copied, and what it had learnt may not be true there.
     pub fn renewed(&self) -> Self {
         let start = Start { now: self.now, rtt: self.least_rtt, ..self.start };
-        Self { mtu: self.mtu, ..Self::new(&self.make.0, start, self.listener.handle()) }
+        Self {
+            mtu: self.mtu,
+            obeys_rates: self.obeys_rates,
+            ..Self::new(&self.make.0, start, self.listener.handle())
+        }
     }
 
     /// `size` bytes left in packets up to this number.
@@ -168,8 +181,7 @@ impl Driver {
         let rtt = Some(now - batch.newest).filter(|rtt| !rtt.is_zero());
         self.least_rtt = [self.least_rtt, rtt].into_iter().flatten().min();
         let Some((sent, rate)) = self.rate.finish(self.now, self.least_rtt) else { return };
-        let full = in_flight + self.mtu > self.controller.cwnd();
-        if app_limited && !full {
+        if app_limited && !self.is_full(in_flight) {
             self.rate.handle_app_limited(in_flight);
         }
         if !self.repair.covers(batch.newest) {
@@ -198,13 +210,19 @@ impl Driver {
     }
 
     /// Whether the window kept the sender from sending more. A window that a stack's own pacer spreads is as good as used
-    /// (RFC 9002 §7.8); of a controller that says how fast, it is its rate that counts until the window is full.
+    /// (RFC 9002 §7.8); where a controller says how fast, and is obeyed, it is its rate that counts until the window is
+    /// full.
     fn is_window_limited(&mut self, app_limited: bool, prior_in_flight: Bytes) -> bool {
         let blocked = std::mem::take(&mut self.window_blocked);
-        if self.controller.pacing_rate().is_none() {
+        if !self.obeys_rates || self.controller.pacing_rate().is_none() {
             return !app_limited;
         }
-        blocked || !app_limited && prior_in_flight + self.mtu > self.controller.cwnd()
+        blocked || !app_limited && self.is_full(prior_in_flight)
+    }
+
+    /// Whether so much in flight leaves no room for a segment.
+    fn is_full(&self, in_flight: Bytes) -> bool {
+        in_flight + self.mtu > Bytes::new(self.window())
     }
 
     fn claimed(&self, app_limited: bool, rate: Option<Rate>) -> Claim {

@@ -31,14 +31,15 @@ impl ControllerFactory for Factory {
 
 impl Adapter {
     fn new(clock: Clock, driver: Driver) -> Self {
-        let (window, initial_window) = (driver.window(), driver.initial_window());
+        let driver = driver.without_pacing_rates();
+        let (window, initial_window) = (let_out(&driver), driver.initial_window());
         Self { clock, driver: Mutex::new(driver), window, initial_window }
     }
 
     fn tell(&mut self, what: impl FnOnce(&mut Driver, &Clock)) {
         let driver = self.driver.get_mut().unwrap_or_else(PoisonError::into_inner);
         what(driver, &self.clock);
-        self.window = driver.window();
+        self.window = let_out(driver);
     }
 
     /// The stack's own estimator of the RTT, which comes along, is smoothed, and a round older.
@@ -47,6 +48,12 @@ impl Adapter {
             driver.handle_acked(clock.host(now), clock.host(sent), Bytes::new(bytes));
         });
     }
+}
+
+/// The window in quinn's terms: a datagram leaves while all that is in flight with it is less, not while it is as much. Of two
+/// segments that would be one.
+fn let_out(driver: &Driver) -> u64 {
+    driver.window() + 1
 }
 
 impl Controller for Adapter {

@@ -322,6 +322,23 @@ fn a_window_counts_as_used_unless_the_application_had_nothing_more() {
 }
 
 #[test]
+fn a_window_with_room_counts_as_used_where_no_rate_is_obeyed() {
+    for (obeys, limited) in [(true, false), (false, true)] {
+        let (driver, heard) = told();
+        let mut driver = if obeys { driver } else { driver.without_pacing_rates() };
+        for (round, app_limited) in [(0, false), (1, true)] {
+            let left = at(100 * round);
+            driver.handle_sent(left, Bytes::new(MTU), round);
+            driver.handle_acked(at(100 * round + 40), left, Bytes::new(MTU));
+            driver.handle_acks_end(at(100 * round + 40), Bytes::ZERO, app_limited);
+        }
+        let told: Vec<bool> = acks(&heard).iter().map(|ack| ack.cwnd_limited).collect();
+        assert_eq!(told, [limited, false], "{obeys}");
+        assert_eq!(driver.renewed().obeys_rates, obeys);
+    }
+}
+
+#[test]
 fn what_leaves_after_the_application_ran_out_is_marked_so() {
     let (mut driver, heard) = told();
     driver.handle_mtu(0);
