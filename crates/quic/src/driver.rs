@@ -21,13 +21,16 @@
 use std::time::Duration;
 
 use sounding_cc::part::DeliveryRate;
-use sounding_cc::sharing::Claim;
 use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Recovery, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::EstimateHandle;
 use crate::flights::Flights;
 use crate::handle::Listener;
+
+mod claims;
+
+use claims::Claims;
 
 /// A stack's window above this would switch pacing off (quinn's pacer stops at 4 GiB).
 const MOST_WINDOW: u64 = 1 << 30;
@@ -61,7 +64,7 @@ pub struct Driver {
     lost: Bytes,
     marked: Bytes,
     window_blocked: bool,
-    claim: Claim,
+    claims: Claims,
 }
 
 struct Remake(Maker);
@@ -125,7 +128,7 @@ impl Driver {
             lost: Bytes::ZERO,
             marked: Bytes::ZERO,
             window_blocked: false,
-            claim: Claim::Idle,
+            claims: Claims::default(),
         }
     }
 
@@ -148,11 +151,13 @@ impl Driver {
 
     /// `size` bytes left in packets up to this number.
     pub fn handle_sent(&mut self, now: HostInstant, size: Bytes, last: u64) {
-        if self.claim == Claim::Idle {
-            self.claim = Claim::Hungry;
+        self.in_flight += size;
+        // Smaller ones may only acknowledge, which some stacks tell of too: whoever receives all the time wants nothing.
+        if size + size > self.mtu {
+            let full = self.is_full(self.in_flight);
+            self.claims.handle_sent(full);
         }
         self.handle_time(now);
-        self.in_flight += size;
         let departure = self.rate.handle_sent(self.now, size, self.in_flight);
         self.flights.push(now, last, departure);
         self.controller.handle_sent(&departure, size);
@@ -187,7 +192,8 @@ impl Driver {
         if !self.repair.covers(batch.newest) {
             self.repair = Repair::None;
         }
-        self.claim = self.claimed(app_limited, rate);
+        let delivered = rate.map(|rate| self.with_headers(rate));
+        self.claims.handle_ack(in_flight, app_limited, delivered);
         self.handle_time(now);
         let ack = Ack {
             now: self.now,
@@ -225,19 +231,11 @@ impl Driver {
         in_flight + self.mtu > Bytes::new(self.window())
     }
 
-    fn claimed(&self, app_limited: bool, rate: Option<Rate>) -> Claim {
-        match (app_limited, rate) {
-            (true, _) if self.in_flight == Bytes::ZERO => Claim::Idle,
-            (true, Some(rate)) => {
-                let mss = self.mtu.count().max(1);
-                let all = mss + self.start.headers.count();
-                let rate = rate.bytes_per_sec().min(MOST_RATE) * all / mss;
-                Claim::Limited(Rate::from_bytes_per_sec(rate))
-            }
-            // Too little was delivered to say how fast.
-            (true, None) if matches!(self.claim, Claim::Limited(_)) => self.claim,
-            _ => Claim::Hungry,
-        }
+    /// What such a rate of payload is of IP.
+    fn with_headers(&self, rate: Rate) -> Rate {
+        let mss = self.mtu.count().max(1);
+        let all = mss + self.start.headers.count();
+        Rate::from_bytes_per_sec(rate.bytes_per_sec().min(MOST_RATE) * all / mss)
     }
 
     /// The window is what keeps the next packet from leaving.
@@ -316,7 +314,7 @@ impl Driver {
         if self.controller.wakeup().is_some_and(|at| at <= self.now) {
             self.controller.handle_time(self.now);
         }
-        self.listener.listen(self.now, self.claim, self.controller.as_mut());
+        self.listener.listen(self.now, self.claims.claim(), self.controller.as_mut());
     }
 
     /// Of a packet that nobody remembers: one that says nothing of how fast anything was.

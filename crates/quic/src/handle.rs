@@ -5,7 +5,7 @@ use std::time::Duration;
 use sounding_cc::Controller;
 use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
 use sounding_link::{Cause, LinkEstimate, State};
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, Rate};
 
 /// What one device's link carries, for every connection over it. Clones are the same handle.
 ///
@@ -146,6 +146,8 @@ pub(crate) struct Listener {
     version: u64,
     told_at: HostInstant,
     part: Part,
+    /// As the others know: who has nothing to send gives its part back at once.
+    idle: bool,
 }
 
 impl Listener {
@@ -155,15 +157,16 @@ impl Listener {
         link.next += 1;
         link.members.push(Member { id, claim: Claim::Idle, active_at: now, state: "new" });
         drop(link);
-        Self { handle: handle.clone(), id, version: 0, told_at: now, part: Part::default() }
+        let handle = handle.clone();
+        Self { handle, id, version: 0, told_at: now, part: Part::default(), idle: true }
     }
 
     pub(crate) fn handle(&self) -> &EstimateHandle {
         &self.handle
     }
 
-    /// Tells the controller if there is something new, or if it was told last some time ago; `claim` is what its flow
-    /// claims by now.
+    /// Tells the controller if there is something new, if it was told last some time ago, or if its flow has begun to claim
+    /// something or ceased to; `claim` is what it claims by now.
     pub(crate) fn listen(
         &mut self,
         now: HostInstant,
@@ -171,26 +174,30 @@ impl Listener {
         controller: &mut dyn Controller,
     ) {
         let version = self.handle.0.version.load(Ordering::Acquire);
-        if version == self.version && now - self.told_at < TELL_EVERY {
+        let idle = claim == Claim::Idle;
+        let known = version == self.version && idle == self.idle;
+        if known && now - self.told_at < TELL_EVERY {
             return;
         }
         self.version = version;
+        self.idle = idle;
         self.told_at = now;
         let mut link = self.handle.0.lock();
         let mut pool = Pool::default();
         let mut flows = 0;
         for member in &mut link.members {
-            if member.id == self.id {
+            let asks = member.id == self.id;
+            if asks {
                 member.state = controller.state();
                 member.claim = claim;
-                member.active_at = if claim == Claim::Idle { member.active_at } else { now };
+                member.active_at = if idle { member.active_at } else { now };
             } else if member.claim == Claim::Idle || now - member.active_at > ACTIVE_FOR {
                 continue;
             }
-            // Who asks is about to send, whatever it claims.
-            let claim = if member.claim == Claim::Idle { Claim::Hungry } else { member.claim };
-            pool.add(claim, WEIGHT);
-            flows += 1;
+            // Who asks may be about to send all it can, and is told what it may have then, whatever it claims.
+            pool.add(if asks { Claim::Hungry } else { member.claim }, WEIGHT);
+            // Who divides by their number would give away a part that one which has shown nothing yet does not use.
+            flows += u32::from(asks || member.claim != Claim::Limited(Rate::ZERO));
         }
         let said = link.said.map(|said| said.aged(now));
         drop(link);

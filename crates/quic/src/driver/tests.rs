@@ -2,12 +2,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use sounding_cc::sharing::Claim;
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Cause, LinkEstimate, State};
 
 use super::*;
 
 mod any_order;
+mod claims;
 
 const MTU: u64 = 1200;
 

@@ -1,6 +1,6 @@
 use sounding_kpi::Direction;
 use sounding_link::Bound;
-use sounding_units::{Bytes, Rate};
+use sounding_units::Bytes;
 
 use super::*;
 
@@ -129,6 +129,38 @@ fn what_a_limited_connection_leaves_is_the_others() {
     hungry.listen(at(2), Claim::Hungry, &mut told);
     // An eighth more than it used stays for the limited one.
     assert_eq!(told.part.of(estimate(16).rate), Rate::from_bits_per_sec(14_200_000));
+}
+
+#[test]
+fn who_has_shown_nothing_yet_is_counted_by_nobody_but_itself() {
+    let handle = EstimateHandle::new();
+    handle.set(estimate(10), at(0));
+    let mut beginning = Listener::new(&handle, at(0));
+    let mut hungry = Listener::new(&handle, at(0));
+    let (mut one, mut other) = (Told::default(), Told::default());
+    beginning.listen(at(1), Claim::Limited(Rate::ZERO), &mut one);
+    hungry.listen(at(2), Claim::Hungry, &mut other);
+    beginning.listen(at(10), Claim::Limited(Rate::ZERO), &mut one);
+    let flows = |told: &Told| told.estimates.last().unwrap().1;
+    assert_eq!((flows(&one), flows(&other)), (2, 1));
+    // It may have its half all the same.
+    assert_eq!(one.part.of(estimate(10).rate), Rate::from_bits_per_sec(5_000_000));
+    beginning.listen(at(20), Claim::Limited(Rate::from_bits_per_sec(8)), &mut one);
+    hungry.listen(at(21), Claim::Hungry, &mut other);
+    assert_eq!(flows(&other), 2);
+}
+
+#[test]
+fn who_has_nothing_more_to_send_gives_its_part_back_at_once() {
+    let handle = EstimateHandle::new();
+    handle.set(estimate(10), at(0));
+    let mut ends = Listener::new(&handle, at(0));
+    let mut goes_on = Listener::new(&handle, at(0));
+    let mut told = Told::default();
+    ends.listen(at(10), Claim::Hungry, &mut Told::default());
+    ends.listen(at(11), Claim::Idle, &mut Told::default());
+    goes_on.listen(at(12), Claim::Hungry, &mut told);
+    assert_eq!(told.part.of(estimate(10).rate), estimate(10).rate);
 }
 
 #[test]
