@@ -15,6 +15,9 @@
 //! | the one-way delay | nothing | nothing |
 //! | timers | none: what is due is done with the next packet sent or acknowledged | the same |
 //!
+//! What only acknowledges is in flight for quinn's word, and never acknowledged itself: it is struck out with the next
+//! acknowledgement, or once nothing has happened for a second.
+//!
 //! Recovery is RFC 9002's: it ends with the first acknowledgement of a packet that left after it began (§7.3.2). All
 //! bytes are of UDP payload, which is what a stack's window counts.
 
@@ -41,6 +44,10 @@ const MOST_RATE: u64 = 12_500_000_000;
 /// Lost bytes that are told as segments, at most: more than any window holds.
 const MOST_SEGMENTS: u64 = 1 << 20;
 
+/// What is still counted after so long without an event is not in flight: of what has to be acknowledged a stack would have
+/// sent a probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
+const QUIET: Duration = Duration::from_secs(1);
+
 /// One connection: its controller, and what that has to be told and is not.
 #[derive(Debug)]
 pub struct Driver {
@@ -54,6 +61,8 @@ pub struct Driver {
     rate: DeliveryRate,
     /// The latest that it was told: a controller's time does not go back.
     now: HostInstant,
+    /// When something was last sent, acknowledged or lost.
+    active_at: HostInstant,
     mtu: Bytes,
     in_flight: Bytes,
     least_rtt: Option<Duration>,
@@ -120,6 +129,7 @@ impl Driver {
             flights: Flights::default(),
             rate: DeliveryRate::default(),
             now: start.now,
+            active_at: start.now,
             mtu: start.mss,
             in_flight: Bytes::ZERO,
             least_rtt: start.rtt,
@@ -151,6 +161,10 @@ impl Driver {
 
     /// `size` bytes left in packets up to this number.
     pub fn handle_sent(&mut self, now: HostInstant, size: Bytes, last: u64) {
+        if now - self.active_at > QUIET {
+            self.in_flight = Bytes::ZERO;
+        }
+        self.active_at = self.active_at.max(now);
         self.in_flight += size;
         // Smaller ones may only acknowledge, which some stacks tell of too: whoever receives all the time wants nothing.
         if size + size > self.mtu {
@@ -166,6 +180,7 @@ impl Driver {
     /// A packet that left at `left` was delivered.
     pub fn handle_acked(&mut self, now: HostInstant, left: HostInstant, size: Bytes) {
         self.handle_time(now);
+        self.active_at = self.now;
         let sent = self.departure(self.flights.at(left).map(|flight| flight.departure));
         let batch = self.batch.get_or_insert(Batch {
             prior_in_flight: self.in_flight,
@@ -271,6 +286,7 @@ impl Driver {
     }
 
     fn lose(&mut self, left: HostInstant, size: Bytes, sent: Departure) {
+        self.active_at = self.now;
         self.in_flight = self.in_flight.saturating_sub(size);
         self.rate.handle_lost(size);
         self.lost += size;

@@ -341,6 +341,22 @@ fn a_window_with_room_counts_as_used_where_no_rate_is_obeyed() {
 }
 
 #[test]
+fn what_only_acknowledged_is_not_in_flight_after_a_pause() {
+    let (mut driver, heard) = told();
+    for (ms, size) in [(0, 40), (10, 40), (1010, MTU), (2011, MTU)] {
+        driver.handle_sent(at(ms), Bytes::new(size), ms);
+    }
+    let in_flight: Vec<u64> = heard
+        .try_iter()
+        .filter_map(|heard| match heard {
+            Heard::Sent(sent, _) => Some(sent.in_flight.count()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(in_flight, [40, 80, 80 + MTU, MTU]);
+}
+
+#[test]
 fn what_leaves_after_the_application_ran_out_is_marked_so() {
     let (mut driver, heard) = told();
     driver.handle_mtu(0);
