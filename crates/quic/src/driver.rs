@@ -24,7 +24,7 @@
 use std::time::Duration;
 
 use sounding_cc::part::DeliveryRate;
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Recovery, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::EstimateHandle;
@@ -32,8 +32,10 @@ use crate::flights::Flights;
 use crate::handle::Listener;
 
 mod claims;
+mod repair;
 
 use claims::Claims;
+use repair::Repair;
 
 /// A stack's window above this would switch pacing off (quinn's pacer stops at 4 GiB).
 const MOST_WINDOW: u64 = 1 << 30;
@@ -54,6 +56,8 @@ pub struct Driver {
     make: Remake,
     controller: Box<dyn Controller>,
     start: Start,
+    /// Whether it knows when it began: a path that comes after another does with its first event.
+    begun: bool,
     /// Whether the stack's pacer does what the controller's rate says.
     obeys_rates: bool,
     listener: Listener,
@@ -65,6 +69,8 @@ pub struct Driver {
     active_at: HostInstant,
     mtu: Bytes,
     in_flight: Bytes,
+    /// The lowest packet number that left.
+    lowest: Option<u64>,
     least_rtt: Option<Duration>,
     /// The acknowledgement in hand.
     batch: Option<Batch>,
@@ -91,32 +97,6 @@ struct Batch {
     newest: HostInstant,
 }
 
-/// Whether losses are being repaired, and which were the packets in which they were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Repair {
-    None,
-    Fast { since: HostInstant },
-    Timeout { since: HostInstant },
-}
-
-impl Repair {
-    fn recovery(self) -> Recovery {
-        match self {
-            Self::None => Recovery::None,
-            Self::Fast { .. } => Recovery::Fast,
-            Self::Timeout { .. } => Recovery::Timeout,
-        }
-    }
-
-    /// Whether a packet that left then is one from before it.
-    fn covers(self, left: HostInstant) -> bool {
-        match self {
-            Self::None => false,
-            Self::Fast { since } | Self::Timeout { since } => left <= since,
-        }
-    }
-}
-
 impl Driver {
     /// A connection that begins, with a controller from `make`.
     pub fn new(make: &Maker, start: Start, handle: &EstimateHandle) -> Self {
@@ -124,6 +104,7 @@ impl Driver {
             make: Remake(make.clone()),
             controller: make(&start),
             start,
+            begun: true,
             obeys_rates: true,
             listener: Listener::new(handle, start.now),
             flights: Flights::default(),
@@ -132,6 +113,7 @@ impl Driver {
             active_at: start.now,
             mtu: start.mss,
             in_flight: Bytes::ZERO,
+            lowest: None,
             least_rtt: start.rtt,
             batch: None,
             repair: Repair::None,
@@ -148,24 +130,44 @@ impl Driver {
         Self { obeys_rates: false, ..self }
     }
 
-    /// The same flow on a path that begins: nothing is known of it but the smallest RTT so far. A [`Controller`] cannot be
-    /// copied, and what it had learnt may not be true there.
-    pub fn renewed(&self) -> Self {
+    /// The same flow on a path that begins with the first event there: nothing is known of it but the smallest RTT so far.
+    /// A [`Controller`] cannot be copied, and what it had learnt may not be true there. The path so far does not count
+    /// among those over the link until something happens on it again.
+    pub fn renewed(&mut self) -> Self {
+        self.listener.leave();
         let start = Start { now: self.now, rtt: self.least_rtt, ..self.start };
         Self {
             mtu: self.mtu,
+            begun: false,
             obeys_rates: self.obeys_rates,
             ..Self::new(&self.make.0, start, self.listener.handle())
         }
     }
 
+    /// Whether what left then took this path: what left before it began took the one that it came after, and stacks tell
+    /// of both alike.
+    pub fn is_own(&self, left: HostInstant) -> bool {
+        self.begun && left >= self.start.now
+    }
+
+    /// A path that comes after another begins where it is used, and not where the other ended.
+    fn begin(&mut self, now: HostInstant) {
+        if !self.begun && now > self.start.now {
+            self.start.now = now;
+            self.controller = (self.make.0)(&self.start);
+        }
+        self.begun = true;
+    }
+
     /// `size` bytes left in packets up to this number.
     pub fn handle_sent(&mut self, now: HostInstant, size: Bytes, last: u64) {
+        self.begin(now);
         if now - self.active_at > QUIET {
             self.in_flight = Bytes::ZERO;
         }
         self.active_at = self.active_at.max(now);
         self.in_flight += size;
+        self.lowest = Some(self.lowest.map_or(last, |lowest| lowest.min(last)));
         // Smaller ones may only acknowledge, which some stacks tell of too: whoever receives all the time wants nothing.
         if size + size > self.mtu {
             let full = self.is_full(self.in_flight);
@@ -180,6 +182,9 @@ impl Driver {
     /// A packet that left at `left` was delivered.
     pub fn handle_acked(&mut self, now: HostInstant, left: HostInstant, size: Bytes) {
         self.handle_time(now);
+        if !self.is_own(left) {
+            return;
+        }
         self.active_at = self.now;
         let sent = self.departure(self.flights.at(left).map(|flight| flight.departure));
         let batch = self.batch.get_or_insert(Batch {
@@ -258,10 +263,11 @@ impl Driver {
         self.window_blocked = true;
     }
 
-    /// The packet of this number is taken for lost. One without a size was not in flight: it only acknowledged.
+    /// The packet of this number is taken for lost, by a stack that tells of each that leaves. One without a size was not in
+    /// flight: it only acknowledged. One below all that left here took another path, whose numbers a new path goes on with.
     pub fn handle_lost(&mut self, now: HostInstant, number: u64, size: Bytes) {
         self.handle_time(now);
-        if size == Bytes::ZERO {
+        if size == Bytes::ZERO || self.lowest.is_none_or(|lowest| number < lowest) {
             return;
         }
         let flight = self.flights.of(number);
@@ -273,6 +279,9 @@ impl Driver {
     /// So much is taken for lost, of which the newest left at `left`.
     pub fn handle_lost_together(&mut self, now: HostInstant, left: HostInstant, total: Bytes) {
         self.handle_time(now);
+        if !self.is_own(left) {
+            return;
+        }
         let sent = self.departure(self.flights.at(left).map(|flight| flight.departure));
         let mut rest = total;
         for _ in 0..MOST_SEGMENTS {
@@ -326,6 +335,7 @@ impl Driver {
 
     /// Time passes: does what is due, and hears of the link.
     fn handle_time(&mut self, now: HostInstant) {
+        self.begin(now);
         self.now = self.now.max(now);
         if self.controller.wakeup().is_some_and(|at| at <= self.now) {
             self.controller.handle_time(self.now);

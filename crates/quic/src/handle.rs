@@ -41,6 +41,8 @@ struct Member {
     claim: Claim,
     active_at: HostInstant,
     state: &'static str,
+    /// Its connection goes on by another path.
+    left: bool,
 }
 
 /// A connection over the link.
@@ -101,11 +103,12 @@ impl EstimateHandle {
         self.0.lock().said.map(|said| said.aged(now))
     }
 
-    /// The connections over the link, as they were a few milliseconds ago.
+    /// The connections over the link, as they were a few milliseconds ago: each by the path that it takes now.
     pub fn flows(&self) -> Vec<Flow> {
         let link = self.0.lock();
         link.members
             .iter()
+            .filter(|member| !member.left)
             .map(|member| Flow { claim: member.claim, state: member.state })
             .collect()
     }
@@ -148,6 +151,7 @@ pub(crate) struct Listener {
     part: Part,
     /// As the others know: who has nothing to send gives its part back at once.
     idle: bool,
+    left: bool,
 }
 
 impl Listener {
@@ -155,14 +159,31 @@ impl Listener {
         let mut link = handle.0.lock();
         let id = link.next;
         link.next += 1;
-        link.members.push(Member { id, claim: Claim::Idle, active_at: now, state: "new" });
+        link.members.push(Member {
+            id,
+            claim: Claim::Idle,
+            active_at: now,
+            state: "new",
+            left: false,
+        });
         drop(link);
         let handle = handle.clone();
-        Self { handle, id, version: 0, told_at: now, part: Part::default(), idle: true }
+        let part = Part::default();
+        Self { handle, id, version: 0, told_at: now, part, idle: true, left: false }
     }
 
     pub(crate) fn handle(&self) -> &EstimateHandle {
         &self.handle
+    }
+
+    /// Its connection goes on by another path: it counts for nothing, until it listens again.
+    pub(crate) fn leave(&mut self) {
+        self.left = true;
+        let mut link = self.handle.0.lock();
+        if let Some(member) = link.members.iter_mut().find(|member| member.id == self.id) {
+            member.claim = Claim::Idle;
+            member.left = true;
+        }
     }
 
     /// Tells the controller if there is something new, if it was told last some time ago, or if its flow has begun to claim
@@ -175,12 +196,13 @@ impl Listener {
     ) {
         let version = self.handle.0.version.load(Ordering::Acquire);
         let idle = claim == Claim::Idle;
-        let known = version == self.version && idle == self.idle;
+        let known = version == self.version && idle == self.idle && !self.left;
         if known && now - self.told_at < TELL_EVERY {
             return;
         }
         self.version = version;
         self.idle = idle;
+        self.left = false;
         self.told_at = now;
         let mut link = self.handle.0.lock();
         let mut pool = Pool::default();
@@ -189,6 +211,7 @@ impl Listener {
             let asks = member.id == self.id;
             if asks {
                 member.state = controller.state();
+                member.left = false;
                 member.claim = claim;
                 member.active_at = if idle { member.active_at } else { now };
             } else if member.claim == Claim::Idle || now - member.active_at > ACTIVE_FOR {

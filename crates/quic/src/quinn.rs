@@ -94,11 +94,15 @@ impl Controller for Adapter {
         lost_bytes: u64,
     ) {
         self.tell(|driver, clock| {
-            let now = clock.host(now);
+            let (now, left) = (clock.host(now), clock.host(sent));
+            // quinn tells the path of now also of what the one before it lost.
+            if !driver.is_own(left) {
+                return;
+            }
             if lost_bytes == 0 {
                 driver.handle_marked();
             }
-            driver.handle_lost_together(now, clock.host(sent), Bytes::new(lost_bytes));
+            driver.handle_lost_together(now, left, Bytes::new(lost_bytes));
             if is_persistent_congestion {
                 driver.handle_persistent_congestion(now);
             }
@@ -114,7 +118,7 @@ impl Controller for Adapter {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        let driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner);
         Box::new(Self::new(self.clock, driver.renewed()))
     }
 

@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use sounding_cc::Recovery;
 use sounding_cc::sharing::Claim;
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Cause, LinkEstimate, State};
@@ -10,6 +11,7 @@ use super::*;
 
 mod any_order;
 mod claims;
+mod paths;
 
 const MTU: u64 = 1200;
 
@@ -375,17 +377,4 @@ fn whatever_the_controller_says_the_window_is_two_segments_and_the_rate_finite()
     assert_eq!(driver.pacing_rate(), Some(12_500_000_000));
     driver.handle_mtu(1452);
     assert_eq!((driver.window(), driver.send_quantum()), (2904, Some(14_520)));
-}
-
-#[test]
-fn a_new_path_begins_with_the_smallest_rtt_and_no_more() {
-    let handle = EstimateHandle::new();
-    let mut stack = Stack::new(driver("cubic", &handle), 2);
-    (0..500).for_each(|_| stack.pass(u64::MAX));
-    let renewed = stack.driver.renewed();
-    assert_eq!(renewed.window(), renewed.initial_window());
-    assert!(renewed.start.rtt >= Some(Duration::from_millis(RTT_MS)));
-    assert_eq!(handle.flows().len(), 2);
-    drop(renewed);
-    assert_eq!(handle.flows().len(), 1);
 }

@@ -164,6 +164,24 @@ fn who_has_nothing_more_to_send_gives_its_part_back_at_once() {
 }
 
 #[test]
+fn a_path_that_was_left_counts_again_with_the_next_that_is_heard_of_it() {
+    let handle = EstimateHandle::new();
+    handle.set(estimate(10), at(0));
+    let mut left = Listener::new(&handle, at(0));
+    let mut stays = Listener::new(&handle, at(0));
+    let mut told = Told::default();
+    left.listen(at(10), Claim::Hungry, &mut Told::default());
+    left.leave();
+    assert_eq!(handle.flows().len(), 1);
+    stays.listen(at(11), Claim::Hungry, &mut told);
+    assert_eq!(told.estimates.last().unwrap().1, 1);
+    left.listen(at(12), Claim::Hungry, &mut Told::default());
+    assert_eq!(handle.flows().len(), 2);
+    stays.listen(at(20), Claim::Hungry, &mut told);
+    assert_eq!(told.estimates.last().unwrap().1, 2);
+}
+
+#[test]
 fn of_two_who_set_it_the_one_counts_who_knew_later() {
     let handle = EstimateHandle::new();
     let rate = |now| handle.estimate(now).unwrap().rate;

@@ -142,3 +142,18 @@ fn a_copy_is_a_controller_that_begins_and_hears_the_same_link() {
     tell(copy.as_mut(), now, 1);
     assert!(copy.window() > 480_000 / 2, "{}", copy.window());
 }
+
+#[test]
+fn what_the_path_before_lost_does_not_slow_the_new_one() {
+    let (mut adapter, _, begin) = adapter("cubic");
+    adapter.on_sent(begin, 12_000, 9);
+    let mut copy = adapter.clone_box();
+    let now = begin + Duration::from_millis(40);
+    copy.on_sent(now, 1200, 10);
+    let before = copy.window();
+    copy.on_congestion_event(now, begin, false, 12_000);
+    copy.on_congestion_event(now, begin, true, 12_000);
+    assert_eq!(copy.window(), before);
+    copy.on_congestion_event(now + Duration::from_millis(40), now, false, 1200);
+    assert!(copy.window() < before);
+}
