@@ -71,3 +71,16 @@ fn numbers_that_begin_anew_within_a_connection_are_its_own() {
     driver.handle_lost(at(90), 0, Bytes::new(MTU));
     assert_eq!(losses(&heard), [(MTU, true)]);
 }
+
+#[test]
+fn what_left_before_a_connection_came_to_another_address_is_none_of_the_controllers_there() {
+    // A stack makes the controller there anew, and goes on with the numbers.
+    let (mut driver, heard) = told();
+    driver.handle_sent(at(10), Bytes::new(MTU), 100);
+    driver.handle_lost(at(50), 99, Bytes::new(MTU));
+    let before = at(0).saturating_before(Duration::from_millis(5));
+    driver.handle_lost_together(at(50), before, Bytes::new(MTU));
+    assert!(losses(&heard).is_empty());
+    driver.handle_lost(at(50), 100, Bytes::new(MTU));
+    assert_eq!(losses(&heard), [(MTU, true)]);
+}
