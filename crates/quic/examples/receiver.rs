@@ -33,6 +33,10 @@ struct Args {
     /// The Diag port of this machine's modem: what its downlink carries is reported to the sender
     #[arg(long, value_name = "PORT")]
     modem: Option<Source>,
+
+    /// The controller that the sender runs: what the modem says is averaged over as long as that wants
+    #[arg(long = "for", value_name = "CONTROLLER", default_value = "sounding")]
+    controller: String,
 }
 
 fn main() -> ExitCode {
@@ -55,7 +59,8 @@ fn run(args: &Args) -> Result<(), Failed> {
     let handle = EstimateHandle::new();
     let modem = match &args.modem {
         Some(source) => {
-            let config = Config::new(Direction::Downlink);
+            let span = sounding_cc::span([args.controller.as_str()]);
+            let config = Config::new(Direction::Downlink).over(span);
             Some(ModemFeed::start(source, config, handle.clone())?)
         }
         None => None,

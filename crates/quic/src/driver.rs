@@ -10,10 +10,13 @@
 //! | losses with the acknowledgement that shows them | told after it: they count with the next | the same |
 //! | marks (ECN) | that there were some: counts as one segment with the next acknowledgement | the same |
 //! | RTT | since the newest packet of the acknowledgement left, the peer's delay of acknowledging included | the same |
-//! | what kept the sender | at an acknowledgement, whether the application had nothing to send: else it was the window, which the stack's pacer spreads; of a controller with a rate only if it was full | the same, and whether the window blocked |
+//! | what kept the sender | at an acknowledgement, whether the application had nothing to send: else it was the window, which the stack's pacer spreads | the same; of a controller with a rate only if the window was full, or blocked |
 //! | timeouts | persistent congestion (RFC 9002 §7.6) | the same, and that losses were none |
 //! | the one-way delay | nothing | nothing |
 //! | timers | none: what is due is done with the next packet sent or acknowledged | the same |
+//!
+//! What only acknowledges is in flight for quinn's word, and never acknowledged itself: it is struck out with the next
+//! acknowledgement, or once nothing has happened for a second.
 //!
 //! Recovery is RFC 9002's: it ends with the first acknowledgement of a packet that left after it began (§7.3.2). All
 //! bytes are of UDP payload, which is what a stack's window counts.
@@ -21,13 +24,18 @@
 use std::time::Duration;
 
 use sounding_cc::part::DeliveryRate;
-use sounding_cc::sharing::Claim;
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Recovery, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::EstimateHandle;
 use crate::flights::Flights;
 use crate::handle::Listener;
+
+mod claims;
+mod repair;
+
+use claims::Claims;
+use repair::Repair;
 
 /// A stack's window above this would switch pacing off (quinn's pacer stops at 4 GiB).
 const MOST_WINDOW: u64 = 1 << 30;
@@ -38,19 +46,31 @@ const MOST_RATE: u64 = 12_500_000_000;
 /// Lost bytes that are told as segments, at most: more than any window holds.
 const MOST_SEGMENTS: u64 = 1 << 20;
 
+/// What is still counted after so long without an event is not in flight: of what has to be acknowledged a stack would have
+/// sent a probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
+const QUIET: Duration = Duration::from_secs(1);
+
 /// One connection: its controller, and what that has to be told and is not.
 #[derive(Debug)]
 pub struct Driver {
     make: Remake,
     controller: Box<dyn Controller>,
     start: Start,
+    /// Whether it knows when it began: a path that comes after another does with its first event.
+    begun: bool,
+    /// Whether the stack's pacer does what the controller's rate says.
+    obeys_rates: bool,
     listener: Listener,
     flights: Flights,
     rate: DeliveryRate,
     /// The latest that it was told: a controller's time does not go back.
     now: HostInstant,
+    /// When something was last sent, acknowledged or lost.
+    active_at: HostInstant,
     mtu: Bytes,
     in_flight: Bytes,
+    /// The lowest packet number that left.
+    lowest: Option<u64>,
     least_rtt: Option<Duration>,
     /// The acknowledgement in hand.
     batch: Option<Batch>,
@@ -59,7 +79,7 @@ pub struct Driver {
     lost: Bytes,
     marked: Bytes,
     window_blocked: bool,
-    claim: Claim,
+    claims: Claims,
 }
 
 struct Remake(Maker);
@@ -77,32 +97,6 @@ struct Batch {
     newest: HostInstant,
 }
 
-/// Whether losses are being repaired, and which were the packets in which they were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Repair {
-    None,
-    Fast { since: HostInstant },
-    Timeout { since: HostInstant },
-}
-
-impl Repair {
-    fn recovery(self) -> Recovery {
-        match self {
-            Self::None => Recovery::None,
-            Self::Fast { .. } => Recovery::Fast,
-            Self::Timeout { .. } => Recovery::Timeout,
-        }
-    }
-
-    /// Whether a packet that left then is one from before it.
-    fn covers(self, left: HostInstant) -> bool {
-        match self {
-            Self::None => false,
-            Self::Fast { since } | Self::Timeout { since } => left <= since,
-        }
-    }
-}
-
 impl Driver {
     /// A connection that begins, with a controller from `make`.
     pub fn new(make: &Maker, start: Start, handle: &EstimateHandle) -> Self {
@@ -110,36 +104,76 @@ impl Driver {
             make: Remake(make.clone()),
             controller: make(&start),
             start,
+            begun: true,
+            obeys_rates: true,
             listener: Listener::new(handle, start.now),
             flights: Flights::default(),
             rate: DeliveryRate::default(),
             now: start.now,
+            active_at: start.now,
             mtu: start.mss,
             in_flight: Bytes::ZERO,
+            lowest: None,
             least_rtt: start.rtt,
             batch: None,
             repair: Repair::None,
             lost: Bytes::ZERO,
             marked: Bytes::ZERO,
             window_blocked: false,
-            claim: Claim::Idle,
+            claims: Claims::default(),
         }
     }
 
-    /// The same flow on a path that begins: nothing is known of it but the smallest RTT so far. A [`Controller`] cannot be
-    /// copied, and what it had learnt may not be true there.
-    pub fn renewed(&self) -> Self {
+    /// For a stack whose pacer knows the window alone, whatever rate the controller would have.
+    #[must_use]
+    pub fn without_pacing_rates(self) -> Self {
+        Self { obeys_rates: false, ..self }
+    }
+
+    /// The same flow on a path that begins with the first event there: nothing is known of it but the smallest RTT so far.
+    /// A [`Controller`] cannot be copied, and what it had learnt may not be true there. The path so far does not count
+    /// among those over the link until something happens on it again.
+    pub fn renewed(&mut self) -> Self {
+        self.listener.leave();
         let start = Start { now: self.now, rtt: self.least_rtt, ..self.start };
-        Self { mtu: self.mtu, ..Self::new(&self.make.0, start, self.listener.handle()) }
+        Self {
+            mtu: self.mtu,
+            begun: false,
+            obeys_rates: self.obeys_rates,
+            ..Self::new(&self.make.0, start, self.listener.handle())
+        }
+    }
+
+    /// Whether what left then took this path: what left before it began took the one that it came after, and stacks tell
+    /// of both alike.
+    pub fn is_own(&self, left: HostInstant) -> bool {
+        self.begun && left >= self.start.now
+    }
+
+    /// A path that comes after another begins where it is used, and not where the other ended.
+    fn begin(&mut self, now: HostInstant) {
+        if !self.begun && now > self.start.now {
+            self.start.now = now;
+            self.controller = (self.make.0)(&self.start);
+        }
+        self.begun = true;
     }
 
     /// `size` bytes left in packets up to this number.
     pub fn handle_sent(&mut self, now: HostInstant, size: Bytes, last: u64) {
-        if self.claim == Claim::Idle {
-            self.claim = Claim::Hungry;
+        self.begin(now);
+        if now - self.active_at > QUIET {
+            self.in_flight = Bytes::ZERO;
+        }
+        self.active_at = self.active_at.max(now);
+        self.in_flight += size;
+        self.lowest = Some(self.lowest.map_or(last, |lowest| lowest.min(last)));
+        // Smaller ones may only acknowledge, which some stacks tell of too: whoever receives all the time wants nothing.
+        if size + size > self.mtu {
+            let full = self.is_full(self.in_flight);
+            self.claims.handle_sent(full);
         }
         self.handle_time(now);
-        self.in_flight += size;
         let departure = self.rate.handle_sent(self.now, size, self.in_flight);
         self.flights.push(now, last, departure);
         self.controller.handle_sent(&departure, size);
@@ -148,6 +182,10 @@ impl Driver {
     /// A packet that left at `left` was delivered.
     pub fn handle_acked(&mut self, now: HostInstant, left: HostInstant, size: Bytes) {
         self.handle_time(now);
+        if !self.is_own(left) {
+            return;
+        }
+        self.active_at = self.now;
         let sent = self.departure(self.flights.at(left).map(|flight| flight.departure));
         let batch = self.batch.get_or_insert(Batch {
             prior_in_flight: self.in_flight,
@@ -168,14 +206,14 @@ impl Driver {
         let rtt = Some(now - batch.newest).filter(|rtt| !rtt.is_zero());
         self.least_rtt = [self.least_rtt, rtt].into_iter().flatten().min();
         let Some((sent, rate)) = self.rate.finish(self.now, self.least_rtt) else { return };
-        let full = in_flight + self.mtu > self.controller.cwnd();
-        if app_limited && !full {
+        if app_limited && !self.is_full(in_flight) {
             self.rate.handle_app_limited(in_flight);
         }
         if !self.repair.covers(batch.newest) {
             self.repair = Repair::None;
         }
-        self.claim = self.claimed(app_limited, rate);
+        let delivered = rate.map(|rate| self.with_headers(rate));
+        self.claims.handle_ack(in_flight, app_limited, delivered);
         self.handle_time(now);
         let ack = Ack {
             now: self.now,
@@ -198,28 +236,26 @@ impl Driver {
     }
 
     /// Whether the window kept the sender from sending more. A window that a stack's own pacer spreads is as good as used
-    /// (RFC 9002 §7.8); of a controller that says how fast, it is its rate that counts until the window is full.
+    /// (RFC 9002 §7.8); where a controller says how fast, and is obeyed, it is its rate that counts until the window is
+    /// full.
     fn is_window_limited(&mut self, app_limited: bool, prior_in_flight: Bytes) -> bool {
         let blocked = std::mem::take(&mut self.window_blocked);
-        if self.controller.pacing_rate().is_none() {
+        if !self.obeys_rates || self.controller.pacing_rate().is_none() {
             return !app_limited;
         }
-        blocked || !app_limited && prior_in_flight + self.mtu > self.controller.cwnd()
+        blocked || !app_limited && self.is_full(prior_in_flight)
     }
 
-    fn claimed(&self, app_limited: bool, rate: Option<Rate>) -> Claim {
-        match (app_limited, rate) {
-            (true, _) if self.in_flight == Bytes::ZERO => Claim::Idle,
-            (true, Some(rate)) => {
-                let mss = self.mtu.count().max(1);
-                let all = mss + self.start.headers.count();
-                let rate = rate.bytes_per_sec().min(MOST_RATE) * all / mss;
-                Claim::Limited(Rate::from_bytes_per_sec(rate))
-            }
-            // Too little was delivered to say how fast.
-            (true, None) if matches!(self.claim, Claim::Limited(_)) => self.claim,
-            _ => Claim::Hungry,
-        }
+    /// Whether so much in flight leaves no room for a segment.
+    fn is_full(&self, in_flight: Bytes) -> bool {
+        in_flight + self.mtu > Bytes::new(self.window())
+    }
+
+    /// What such a rate of payload is of IP.
+    fn with_headers(&self, rate: Rate) -> Rate {
+        let mss = self.mtu.count().max(1);
+        let all = mss + self.start.headers.count();
+        Rate::from_bytes_per_sec(rate.bytes_per_sec().min(MOST_RATE) * all / mss)
     }
 
     /// The window is what keeps the next packet from leaving.
@@ -227,10 +263,11 @@ impl Driver {
         self.window_blocked = true;
     }
 
-    /// The packet of this number is taken for lost. One without a size was not in flight: it only acknowledged.
+    /// The packet of this number is taken for lost, by a stack that tells of each that leaves. One without a size was not in
+    /// flight: it only acknowledged. One below all that left here took another path, whose numbers a new path goes on with.
     pub fn handle_lost(&mut self, now: HostInstant, number: u64, size: Bytes) {
         self.handle_time(now);
-        if size == Bytes::ZERO {
+        if size == Bytes::ZERO || self.lowest.is_none_or(|lowest| number < lowest) {
             return;
         }
         let flight = self.flights.of(number);
@@ -242,6 +279,9 @@ impl Driver {
     /// So much is taken for lost, of which the newest left at `left`.
     pub fn handle_lost_together(&mut self, now: HostInstant, left: HostInstant, total: Bytes) {
         self.handle_time(now);
+        if !self.is_own(left) {
+            return;
+        }
         let sent = self.departure(self.flights.at(left).map(|flight| flight.departure));
         let mut rest = total;
         for _ in 0..MOST_SEGMENTS {
@@ -255,6 +295,7 @@ impl Driver {
     }
 
     fn lose(&mut self, left: HostInstant, size: Bytes, sent: Departure) {
+        self.active_at = self.now;
         self.in_flight = self.in_flight.saturating_sub(size);
         self.rate.handle_lost(size);
         self.lost += size;
@@ -294,11 +335,12 @@ impl Driver {
 
     /// Time passes: does what is due, and hears of the link.
     fn handle_time(&mut self, now: HostInstant) {
+        self.begin(now);
         self.now = self.now.max(now);
         if self.controller.wakeup().is_some_and(|at| at <= self.now) {
             self.controller.handle_time(self.now);
         }
-        self.listener.listen(self.now, self.claim, self.controller.as_mut());
+        self.listener.listen(self.now, self.claims.claim(), self.controller.as_mut());
     }
 
     /// Of a packet that nobody remembers: one that says nothing of how fast anything was.

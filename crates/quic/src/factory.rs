@@ -16,6 +16,31 @@ const HEADERS_V6: Bytes = Bytes::new(48);
 
 /// Makes controllers for the connections of a stack: what `congestion_controller_factory` of a transport configuration
 /// takes, in quinn and in noq.
+///
+/// They all hear by one handle. A server whose clients report what their links carry needs one for each of them, or any
+/// would set the rate of all:
+///
+/// ```
+/// use std::sync::Arc;
+/// use sounding_quic::{EstimateHandle, Factory, Intake};
+///
+/// # async fn serve(
+/// #     endpoint: quinn::Endpoint,
+/// #     config: quinn::ServerConfig,
+/// # ) -> Result<(), Box<dyn std::error::Error>> {
+/// while let Some(incoming) = endpoint.accept().await {
+///     let link = EstimateHandle::new();
+///     let mut transport = quinn::TransportConfig::default();
+///     transport.congestion_controller_factory(Arc::new(Factory::new("sounding", link.clone())?));
+///     let mut own = config.clone();
+///     own.transport_config(Arc::new(transport));
+///     let connection = incoming.accept_with(Arc::new(own))?.await?;
+///     let intake = Intake::new(link).at_most("200Mbit".parse()?);
+///     // To be given each datagram of this connection, and of no other.
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Factory {
     name: String,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sounding_cc::Controller;
 use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
 use sounding_link::{Cause, LinkEstimate, State};
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, Rate};
 
 /// What one device's link carries, for every connection over it. Clones are the same handle.
 ///
@@ -41,6 +41,8 @@ struct Member {
     claim: Claim,
     active_at: HostInstant,
     state: &'static str,
+    /// Its connection goes on by another path.
+    left: bool,
 }
 
 /// A connection over the link.
@@ -69,8 +71,16 @@ impl EstimateHandle {
     }
 
     /// The link carries this, as was known at `at` by CLOCK_MONOTONIC ([`sounding_host::monotonic_now`]).
+    ///
+    /// Of several who set one handle the latest knowledge counts: what was known later, and may still be obeyed, stays.
     pub fn set(&self, estimate: LinkEstimate, at: HostInstant) {
-        self.say(|link| link.said = Some(Said { estimate, at, withdrawn: false }));
+        let new = Said { estimate, at, withdrawn: false };
+        self.say(|link| {
+            let stays = link.said.is_some_and(|held| held.outdates(new));
+            if !stays {
+                link.said = Some(new);
+            }
+        });
     }
 
     /// What was said is not to be obeyed any longer, however young it is.
@@ -93,11 +103,12 @@ impl EstimateHandle {
         self.0.lock().said.map(|said| said.aged(now))
     }
 
-    /// The connections over the link, as they were a few milliseconds ago.
+    /// The connections over the link, as they were a few milliseconds ago: each by the path that it takes now.
     pub fn flows(&self) -> Vec<Flow> {
         let link = self.0.lock();
         link.members
             .iter()
+            .filter(|member| !member.left)
             .map(|member| Flow { claim: member.claim, state: member.state })
             .collect()
     }
@@ -111,6 +122,15 @@ impl Shared {
 }
 
 impl Said {
+    fn known_at(self) -> HostInstant {
+        self.at.saturating_before(self.estimate.age)
+    }
+
+    /// Whether it may still be obeyed when the other is said, and was known later.
+    fn outdates(self, other: Self) -> bool {
+        self.known_at() > other.known_at() && self.aged(other.at).is_usable()
+    }
+
     fn aged(self, now: HostInstant) -> LinkEstimate {
         let age = self.estimate.age.saturating_add(now - self.at);
         let aged = LinkEstimate { age, ..self.estimate };
@@ -129,6 +149,9 @@ pub(crate) struct Listener {
     version: u64,
     told_at: HostInstant,
     part: Part,
+    /// As the others know: who has nothing to send gives its part back at once.
+    idle: bool,
+    left: bool,
 }
 
 impl Listener {
@@ -136,17 +159,35 @@ impl Listener {
         let mut link = handle.0.lock();
         let id = link.next;
         link.next += 1;
-        link.members.push(Member { id, claim: Claim::Idle, active_at: now, state: "new" });
+        link.members.push(Member {
+            id,
+            claim: Claim::Idle,
+            active_at: now,
+            state: "new",
+            left: false,
+        });
         drop(link);
-        Self { handle: handle.clone(), id, version: 0, told_at: now, part: Part::default() }
+        let handle = handle.clone();
+        let part = Part::default();
+        Self { handle, id, version: 0, told_at: now, part, idle: true, left: false }
     }
 
     pub(crate) fn handle(&self) -> &EstimateHandle {
         &self.handle
     }
 
-    /// Tells the controller if there is something new, or if it was told last some time ago; `claim` is what its flow
-    /// claims by now.
+    /// Its connection goes on by another path: it counts for nothing, until it listens again.
+    pub(crate) fn leave(&mut self) {
+        self.left = true;
+        let mut link = self.handle.0.lock();
+        if let Some(member) = link.members.iter_mut().find(|member| member.id == self.id) {
+            member.claim = Claim::Idle;
+            member.left = true;
+        }
+    }
+
+    /// Tells the controller if there is something new, if it was told last some time ago, or if its flow has begun to claim
+    /// something or ceased to; `claim` is what it claims by now.
     pub(crate) fn listen(
         &mut self,
         now: HostInstant,
@@ -154,26 +195,32 @@ impl Listener {
         controller: &mut dyn Controller,
     ) {
         let version = self.handle.0.version.load(Ordering::Acquire);
-        if version == self.version && now - self.told_at < TELL_EVERY {
+        let idle = claim == Claim::Idle;
+        let known = version == self.version && idle == self.idle && !self.left;
+        if known && now - self.told_at < TELL_EVERY {
             return;
         }
         self.version = version;
+        self.idle = idle;
+        self.left = false;
         self.told_at = now;
         let mut link = self.handle.0.lock();
         let mut pool = Pool::default();
         let mut flows = 0;
         for member in &mut link.members {
-            if member.id == self.id {
+            let asks = member.id == self.id;
+            if asks {
                 member.state = controller.state();
+                member.left = false;
                 member.claim = claim;
-                member.active_at = if claim == Claim::Idle { member.active_at } else { now };
+                member.active_at = if idle { member.active_at } else { now };
             } else if member.claim == Claim::Idle || now - member.active_at > ACTIVE_FOR {
                 continue;
             }
-            // Who asks is about to send, whatever it claims.
-            let claim = if member.claim == Claim::Idle { Claim::Hungry } else { member.claim };
-            pool.add(claim, WEIGHT);
-            flows += 1;
+            // Who asks may be about to send all it can, and is told what it may have then, whatever it claims.
+            pool.add(if asks { Claim::Hungry } else { member.claim }, WEIGHT);
+            // Who divides by their number would give away a part that one which has shown nothing yet does not use.
+            flows += u32::from(asks || member.claim != Claim::Limited(Rate::ZERO));
         }
         let said = link.said.map(|said| said.aged(now));
         drop(link);
@@ -195,150 +242,4 @@ impl Drop for Listener {
 }
 
 #[cfg(test)]
-mod tests {
-    use sounding_kpi::Direction;
-    use sounding_link::Bound;
-    use sounding_units::{Bytes, Rate};
-
-    use super::*;
-
-    fn at(ms: u64) -> HostInstant {
-        HostInstant::from_nanos(ms * 1_000_000)
-    }
-
-    fn estimate(mbit: u64) -> LinkEstimate {
-        LinkEstimate {
-            direction: Direction::Uplink,
-            rate: Rate::from_bits_per_sec(mbit * 1_000_000),
-            bound: Bound::Capacity,
-            age: Duration::from_millis(20),
-            valid_for: Duration::from_millis(200),
-            backlog: Some(Bytes::new(1)),
-            state: State::Active,
-            cause: Cause::Grants,
-        }
-    }
-
-    /// Keeps what it is told.
-    #[derive(Debug, Default)]
-    struct Told {
-        estimates: Vec<(LinkEstimate, u32)>,
-        part: Part,
-    }
-
-    impl Controller for Told {
-        fn handle_ack(&mut self, _: &sounding_cc::Ack) {}
-        fn handle_loss(&mut self, _: &sounding_cc::Loss) {}
-        fn handle_timeout(&mut self, _: HostInstant) {}
-        fn handle_estimate(&mut self, _: HostInstant, estimate: &LinkEstimate, flows: u32) {
-            self.estimates.push((*estimate, flows));
-        }
-        fn handle_part(&mut self, _: HostInstant, part: Part) {
-            self.part = part;
-        }
-        fn cwnd(&self) -> Bytes {
-            Bytes::ZERO
-        }
-        fn pacing_rate(&self) -> Option<Rate> {
-            None
-        }
-        fn state(&self) -> &'static str {
-            "told"
-        }
-    }
-
-    #[test]
-    fn an_estimate_gets_older_and_is_stale_past_its_validity() {
-        let handle = EstimateHandle::new();
-        assert_eq!(handle.estimate(at(0)), None);
-        handle.set(estimate(10), at(100));
-        let fresh = handle.estimate(at(280)).unwrap();
-        assert_eq!((fresh.age, fresh.is_usable()), (Duration::from_millis(200), true));
-        let old = handle.estimate(at(281)).unwrap();
-        assert_eq!((old.state, old.is_usable()), (State::Stale, false));
-        handle.set(estimate(10), at(281));
-        assert!(handle.estimate(at(281)).unwrap().is_usable());
-    }
-
-    #[test]
-    fn what_is_withdrawn_or_was_stamped_by_another_clock_is_stale_at_once() {
-        let handle = EstimateHandle::new();
-        handle.withdraw();
-        handle.set(estimate(10), at(0));
-        handle.withdraw();
-        assert!(!handle.estimate(at(0)).unwrap().is_usable());
-        handle.set(estimate(10), at(5000));
-        assert!(!handle.estimate(at(10)).unwrap().is_usable());
-    }
-
-    #[test]
-    fn a_listener_hears_what_is_new_at_once_and_what_is_old_every_few_milliseconds() {
-        let handle = EstimateHandle::new();
-        let mut listener = Listener::new(&handle, at(0));
-        let mut told = Told::default();
-        listener.listen(at(1), Claim::Hungry, &mut told);
-        assert!(told.estimates.is_empty());
-        handle.set(estimate(10), at(2));
-        listener.listen(at(2), Claim::Hungry, &mut told);
-        listener.listen(at(3), Claim::Hungry, &mut told);
-        assert_eq!(told.estimates.len(), 1);
-        listener.listen(at(7), Claim::Hungry, &mut told);
-        handle.set(estimate(20), at(8));
-        listener.listen(at(8), Claim::Hungry, &mut told);
-        let rates: Vec<_> = told.estimates.iter().map(|(said, _)| said.rate).collect();
-        assert_eq!(rates, [10, 10, 20].map(|mbit| Rate::from_bits_per_sec(mbit * 1_000_000)));
-    }
-
-    #[test]
-    fn connections_share_the_link_while_they_send_and_not_when_they_are_silent_or_gone() {
-        let handle = EstimateHandle::new();
-        handle.set(estimate(10), at(0));
-        let link = estimate(10).rate;
-        let mut first = Listener::new(&handle, at(0));
-        let mut second = Listener::new(&handle, at(0));
-        let (mut one, mut other) = (Told::default(), Told::default());
-        first.listen(at(10), Claim::Hungry, &mut one);
-        assert_eq!((one.estimates.last().unwrap().1, one.part.of(link)), (1, link));
-        second.listen(at(20), Claim::Hungry, &mut other);
-        first.listen(at(30), Claim::Hungry, &mut one);
-        for told in [&one, &other] {
-            assert_eq!(told.estimates.last().unwrap().1, 2);
-            assert_eq!(told.part.of(link), Rate::from_bits_per_sec(5_000_000));
-        }
-        assert_eq!(handle.flows().len(), 2);
-        // The second says nothing more, and is believed to be gone before it is.
-        first.listen(at(1100), Claim::Hungry, &mut one);
-        assert_eq!(one.part.of(link), link);
-        second.listen(at(1110), Claim::Hungry, &mut other);
-        drop(second);
-        first.listen(at(1120), Claim::Hungry, &mut one);
-        assert_eq!((one.part.of(link), handle.flows().len()), (link, 1));
-    }
-
-    #[test]
-    fn what_a_limited_connection_leaves_is_the_others() {
-        let handle = EstimateHandle::new();
-        handle.set(estimate(16), at(0));
-        let mut limited = Listener::new(&handle, at(0));
-        let mut hungry = Listener::new(&handle, at(0));
-        let mut told = Told::default();
-        let used = Rate::from_bits_per_sec(1_600_000);
-        limited.listen(at(1), Claim::Limited(used), &mut Told::default());
-        hungry.listen(at(2), Claim::Hungry, &mut told);
-        // An eighth more than it used stays for the limited one.
-        assert_eq!(told.part.of(estimate(16).rate), Rate::from_bits_per_sec(14_200_000));
-    }
-
-    #[test]
-    fn it_can_be_set_from_any_thread() {
-        let handle = EstimateHandle::new();
-        let threads: Vec<_> = (1..=4)
-            .map(|mbit| {
-                let handle = handle.clone();
-                std::thread::spawn(move || handle.set(estimate(mbit), at(0)))
-            })
-            .collect();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
-        assert!(handle.estimate(at(0)).unwrap().is_usable());
-    }
-}
+mod tests;

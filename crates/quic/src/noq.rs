@@ -100,13 +100,17 @@ impl Controller for Adapter {
     fn on_congestion_event(
         &mut self,
         now: Instant,
-        _sent: Instant,
+        sent: Instant,
         is_persistent_congestion: bool,
         is_ecn: bool,
         _lost_bytes: u64,
         _largest_lost_pn: u64,
     ) {
         self.tell(|driver, clock| {
+            // noq tells the path of now also of what the one before it lost.
+            if !driver.is_own(clock.host(sent)) {
+                return;
+            }
             if is_ecn {
                 driver.handle_marked();
             }
@@ -143,7 +147,7 @@ impl Controller for Adapter {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        let driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner);
         Box::new(Self::new(self.clock, driver.renewed()))
     }
 

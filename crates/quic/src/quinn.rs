@@ -31,14 +31,15 @@ impl ControllerFactory for Factory {
 
 impl Adapter {
     fn new(clock: Clock, driver: Driver) -> Self {
-        let (window, initial_window) = (driver.window(), driver.initial_window());
+        let driver = driver.without_pacing_rates();
+        let (window, initial_window) = (let_out(&driver), driver.initial_window());
         Self { clock, driver: Mutex::new(driver), window, initial_window }
     }
 
     fn tell(&mut self, what: impl FnOnce(&mut Driver, &Clock)) {
         let driver = self.driver.get_mut().unwrap_or_else(PoisonError::into_inner);
         what(driver, &self.clock);
-        self.window = driver.window();
+        self.window = let_out(driver);
     }
 
     /// The stack's own estimator of the RTT, which comes along, is smoothed, and a round older.
@@ -47,6 +48,12 @@ impl Adapter {
             driver.handle_acked(clock.host(now), clock.host(sent), Bytes::new(bytes));
         });
     }
+}
+
+/// The window in quinn's terms: a datagram leaves while all that is in flight with it is less, not while it is as much. Of two
+/// segments that would be one.
+fn let_out(driver: &Driver) -> u64 {
+    driver.window() + 1
 }
 
 impl Controller for Adapter {
@@ -87,11 +94,15 @@ impl Controller for Adapter {
         lost_bytes: u64,
     ) {
         self.tell(|driver, clock| {
-            let now = clock.host(now);
+            let (now, left) = (clock.host(now), clock.host(sent));
+            // quinn tells the path of now also of what the one before it lost.
+            if !driver.is_own(left) {
+                return;
+            }
             if lost_bytes == 0 {
                 driver.handle_marked();
             }
-            driver.handle_lost_together(now, clock.host(sent), Bytes::new(lost_bytes));
+            driver.handle_lost_together(now, left, Bytes::new(lost_bytes));
             if is_persistent_congestion {
                 driver.handle_persistent_congestion(now);
             }
@@ -107,7 +118,7 @@ impl Controller for Adapter {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        let driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner);
         Box::new(Self::new(self.clock, driver.renewed()))
     }
 

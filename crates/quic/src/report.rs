@@ -97,6 +97,9 @@ pub enum ReportError {
         /// What.
         value: u8,
     },
+    /// It is of the link from the peer, and what the peer is sent takes the one to it.
+    #[error("a report of an uplink, and a peer has to report its downlink")]
+    Uplink,
     /// It says more than any radio carries.
     #[error("a report of {bytes_per_sec} bytes a second, more than any radio carries")]
     Absurd {
@@ -175,10 +178,20 @@ fn micros(span: Duration) -> u32 {
     u32::try_from(span.as_micros()).unwrap_or(u32::MAX)
 }
 
+/// The report in a datagram, if it is of the link that the peer receives over.
+fn downlink(datagram: &[u8]) -> Result<Report, ReportError> {
+    let report = Report::parse(datagram)?;
+    match report.estimate.direction {
+        Direction::Downlink => Ok(report),
+        Direction::Uplink => Err(ReportError::Uplink),
+    }
+}
+
 /// Where reports of one connection arrive: sets a handle by them.
 #[derive(Debug)]
 pub struct Intake {
     handle: EstimateHandle,
+    most: Rate,
     newest: Option<u32>,
     counts: Counts,
 }
@@ -197,7 +210,14 @@ pub struct Counts {
 impl Intake {
     /// Sets this handle.
     pub fn new(handle: EstimateHandle) -> Self {
-        Self { handle, newest: None, counts: Counts::default() }
+        let most = Rate::from_bytes_per_sec(MOST_RATE);
+        Self { handle, most, newest: None, counts: Counts::default() }
+    }
+
+    /// Whatever the peer says, no more than this is believed. Without it that is what any radio carries.
+    #[must_use]
+    pub fn at_most(self, rate: Rate) -> Self {
+        Self { most: rate, ..self }
     }
 
     /// Takes a datagram that arrived at `now` and was `on_its_way` for about so long: half a smallest RTT, if nothing
@@ -208,7 +228,7 @@ impl Intake {
         on_its_way: Duration,
         datagram: &[u8],
     ) -> Result<(), ReportError> {
-        let report = Report::parse(datagram).inspect_err(|_| self.counts.refused += 1)?;
+        let report = downlink(datagram).inspect_err(|_| self.counts.refused += 1)?;
         let ahead = |newest: u32| report.sequence.wrapping_sub(newest).cast_signed() > 0;
         if !self.newest.is_none_or(ahead) {
             self.counts.late += 1;
@@ -217,7 +237,8 @@ impl Intake {
         self.newest = Some(report.sequence);
         self.counts.taken += 1;
         let age = report.estimate.age.saturating_add(on_its_way);
-        self.handle.set(LinkEstimate { age, ..report.estimate }, now);
+        let rate = report.estimate.rate.min(self.most);
+        self.handle.set(LinkEstimate { age, rate, ..report.estimate }, now);
         Ok(())
     }
 
@@ -310,5 +331,34 @@ mod tests {
         // Released when no more come.
         assert!(handle.estimate(now).unwrap().is_usable());
         assert!(!handle.estimate(now + Duration::from_millis(200)).unwrap().is_usable());
+    }
+
+    #[test]
+    fn a_report_of_the_peers_uplink_is_refused() {
+        let handle = EstimateHandle::new();
+        let mut intake = Intake::new(handle.clone());
+        let uplink = LinkEstimate { direction: Direction::Uplink, ..estimate() };
+        let datagram = Report { sequence: 1, estimate: uplink }.emit();
+        let now = HostInstant::from_nanos(1_000_000_000);
+        let refused = intake.handle_datagram(now, Duration::ZERO, &datagram);
+        assert_eq!(refused, Err(ReportError::Uplink));
+        assert_eq!(intake.counts(), Counts { refused: 1, ..Counts::default() });
+        assert_eq!(handle.estimate(now), None);
+        // Nor does it make the next one late.
+        intake.handle_datagram(now, Duration::ZERO, &report(0)).unwrap();
+        assert_eq!(intake.counts().taken, 1);
+    }
+
+    #[test]
+    fn nobody_is_believed_to_have_more_than_the_most() {
+        let handle = EstimateHandle::new();
+        let now = HostInstant::from_nanos(1_000_000_000);
+        for (most, believed) in [(20_000_000, 20_000_000), (100_000_000, 48_000_000)] {
+            let most = Rate::from_bits_per_sec(most);
+            let mut intake = Intake::new(handle.clone()).at_most(most);
+            intake.handle_datagram(now, Duration::ZERO, &report(1)).unwrap();
+            let rate = handle.estimate(now).unwrap().rate;
+            assert_eq!(rate, Rate::from_bits_per_sec(believed));
+        }
     }
 }

@@ -79,7 +79,7 @@ fn a_feed_that_stops_is_left_for_the_stock_algorithm_and_taken_up_when_it_is_bac
         let state = || handle.flows().first().map_or("none", |flow| flow.state);
         assert!(eventually(|| state() == "unheard"), "{}", state());
         for _ in 0..2 {
-            let feed = scene.read_modem(&handle);
+            let feed = scene.read_modem("sounding", &handle);
             assert!(eventually(|| ["full", "probing"].contains(&state())), "{}", state());
             feed.stop().unwrap();
             assert!(eventually(|| state() == "unheard"), "{}", state());

@@ -2,12 +2,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use sounding_cc::Recovery;
+use sounding_cc::sharing::Claim;
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Cause, LinkEstimate, State};
 
 use super::*;
 
 mod any_order;
+mod claims;
+mod paths;
 
 const MTU: u64 = 1200;
 
@@ -322,6 +326,39 @@ fn a_window_counts_as_used_unless_the_application_had_nothing_more() {
 }
 
 #[test]
+fn a_window_with_room_counts_as_used_where_no_rate_is_obeyed() {
+    for (obeys, limited) in [(true, false), (false, true)] {
+        let (driver, heard) = told();
+        let mut driver = if obeys { driver } else { driver.without_pacing_rates() };
+        for (round, app_limited) in [(0, false), (1, true)] {
+            let left = at(100 * round);
+            driver.handle_sent(left, Bytes::new(MTU), round);
+            driver.handle_acked(at(100 * round + 40), left, Bytes::new(MTU));
+            driver.handle_acks_end(at(100 * round + 40), Bytes::ZERO, app_limited);
+        }
+        let told: Vec<bool> = acks(&heard).iter().map(|ack| ack.cwnd_limited).collect();
+        assert_eq!(told, [limited, false], "{obeys}");
+        assert_eq!(driver.renewed().obeys_rates, obeys);
+    }
+}
+
+#[test]
+fn what_only_acknowledged_is_not_in_flight_after_a_pause() {
+    let (mut driver, heard) = told();
+    for (ms, size) in [(0, 40), (10, 40), (1010, MTU), (2011, MTU)] {
+        driver.handle_sent(at(ms), Bytes::new(size), ms);
+    }
+    let in_flight: Vec<u64> = heard
+        .try_iter()
+        .filter_map(|heard| match heard {
+            Heard::Sent(sent, _) => Some(sent.in_flight.count()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(in_flight, [40, 80, 80 + MTU, MTU]);
+}
+
+#[test]
 fn what_leaves_after_the_application_ran_out_is_marked_so() {
     let (mut driver, heard) = told();
     driver.handle_mtu(0);
@@ -340,17 +377,4 @@ fn whatever_the_controller_says_the_window_is_two_segments_and_the_rate_finite()
     assert_eq!(driver.pacing_rate(), Some(12_500_000_000));
     driver.handle_mtu(1452);
     assert_eq!((driver.window(), driver.send_quantum()), (2904, Some(14_520)));
-}
-
-#[test]
-fn a_new_path_begins_with_the_smallest_rtt_and_no_more() {
-    let handle = EstimateHandle::new();
-    let mut stack = Stack::new(driver("cubic", &handle), 2);
-    (0..500).for_each(|_| stack.pass(u64::MAX));
-    let renewed = stack.driver.renewed();
-    assert_eq!(renewed.window(), renewed.initial_window());
-    assert!(renewed.start.rtt >= Some(Duration::from_millis(RTT_MS)));
-    assert_eq!(handle.flows().len(), 2);
-    drop(renewed);
-    assert_eq!(handle.flows().len(), 1);
 }

@@ -59,3 +59,18 @@ fn a_timeout_that_was_a_mistake_is_undone() {
     adapter.on_spurious_congestion_event();
     assert_eq!(adapter.window(), before);
 }
+
+#[test]
+fn what_the_path_before_lost_does_not_slow_the_new_one() {
+    let (mut adapter, begin) = adapter("cubic");
+    (0..10).for_each(|number| adapter.on_packet_sent(begin, 1200, number));
+    let mut copy = adapter.clone_box();
+    let now = begin + Duration::from_millis(40);
+    copy.on_packet_sent(now, 1200, 10);
+    let before = copy.window();
+    (0..10).for_each(|number| copy.on_packet_lost(1200, number, now));
+    copy.on_congestion_event(now, begin, true, false, 12_000, 9);
+    assert_eq!(copy.window(), before);
+    copy.on_packet_lost(1200, 10, now + Duration::from_millis(40));
+    assert!(copy.window() < before);
+}

@@ -83,10 +83,10 @@ impl Scene {
         Self { way, emulation, modem: Some(modem), stop_modem, port }
     }
 
-    /// Reads the device's modem into a handle.
-    pub(crate) fn read_modem(&self, handle: &EstimateHandle) -> ModemFeed {
+    /// Reads the device's modem into a handle, for a controller of this name to hear of.
+    pub(crate) fn read_modem(&self, controller: &str, handle: &EstimateHandle) -> ModemFeed {
         let link = if self.way == Way::Up { Link::Uplink } else { Link::Downlink };
-        let config = sounding_link::Config::new(link);
+        let config = sounding_link::Config::new(link).over(sounding_cc::span([controller]));
         ModemFeed::start(&self.port, config, handle.clone()).unwrap()
     }
 
@@ -182,9 +182,9 @@ pub(crate) fn measured(
     let (heard, told) = (EstimateHandle::new(), EstimateHandle::new());
     let (ours, modem, reported) = match controls {
         Controls::Stock => (None, None, None),
-        Controls::Modem(name) => (Some((name, &heard)), Some(scene.read_modem(&heard)), None),
+        Controls::Modem(name) => (Some((name, &heard)), Some(scene.read_modem(name, &heard)), None),
         Controls::Reports(name) => {
-            (Some((name, &heard)), Some(scene.read_modem(&told)), Some(told.clone()))
+            (Some((name, &heard)), Some(scene.read_modem(name, &told)), Some(told.clone()))
         }
     };
     let begun = monotonic_now();

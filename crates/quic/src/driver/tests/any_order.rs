@@ -19,6 +19,7 @@ enum Said {
     Mtu(u16),
     Set { rate: u32, age: u16, served: bool },
     Withdraw,
+    Renewed,
 }
 
 fn said() -> impl Strategy<Value = Said> {
@@ -42,6 +43,7 @@ fn said() -> impl Strategy<Value = Said> {
             served
         }),
         Just(Said::Withdraw),
+        Just(Said::Renewed),
     ]
 }
 
@@ -93,6 +95,7 @@ proptest! {
                         handle.set(LinkEstimate { bound, age, ..estimate(rate) }, now);
                     }
                     Said::Withdraw => handle.withdraw(),
+                    Said::Renewed => driver = driver.renewed(),
                 }
                 prop_assert!(driver.window() >= 2 * mtu, "{}: {}", name, driver.window());
                 if let Some(rate) = driver.pacing_rate() {

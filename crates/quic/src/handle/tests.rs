@@ -1,0 +1,216 @@
+use sounding_kpi::Direction;
+use sounding_link::Bound;
+use sounding_units::Bytes;
+
+use super::*;
+
+fn at(ms: u64) -> HostInstant {
+    HostInstant::from_nanos(ms * 1_000_000)
+}
+
+fn estimate(mbit: u64) -> LinkEstimate {
+    LinkEstimate {
+        direction: Direction::Uplink,
+        rate: Rate::from_bits_per_sec(mbit * 1_000_000),
+        bound: Bound::Capacity,
+        age: Duration::from_millis(20),
+        valid_for: Duration::from_millis(200),
+        backlog: Some(Bytes::new(1)),
+        state: State::Active,
+        cause: Cause::Grants,
+    }
+}
+
+/// Keeps what it is told.
+#[derive(Debug, Default)]
+struct Told {
+    estimates: Vec<(LinkEstimate, u32)>,
+    part: Part,
+}
+
+impl Controller for Told {
+    fn handle_ack(&mut self, _: &sounding_cc::Ack) {}
+    fn handle_loss(&mut self, _: &sounding_cc::Loss) {}
+    fn handle_timeout(&mut self, _: HostInstant) {}
+    fn handle_estimate(&mut self, _: HostInstant, estimate: &LinkEstimate, flows: u32) {
+        self.estimates.push((*estimate, flows));
+    }
+    fn handle_part(&mut self, _: HostInstant, part: Part) {
+        self.part = part;
+    }
+    fn cwnd(&self) -> Bytes {
+        Bytes::ZERO
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+    fn state(&self) -> &'static str {
+        "told"
+    }
+}
+
+#[test]
+fn an_estimate_gets_older_and_is_stale_past_its_validity() {
+    let handle = EstimateHandle::new();
+    assert_eq!(handle.estimate(at(0)), None);
+    handle.set(estimate(10), at(100));
+    let fresh = handle.estimate(at(280)).unwrap();
+    assert_eq!((fresh.age, fresh.is_usable()), (Duration::from_millis(200), true));
+    let old = handle.estimate(at(281)).unwrap();
+    assert_eq!((old.state, old.is_usable()), (State::Stale, false));
+    handle.set(estimate(10), at(281));
+    assert!(handle.estimate(at(281)).unwrap().is_usable());
+}
+
+#[test]
+fn what_is_withdrawn_or_was_stamped_by_another_clock_is_stale_at_once() {
+    let handle = EstimateHandle::new();
+    handle.withdraw();
+    handle.set(estimate(10), at(0));
+    handle.withdraw();
+    assert!(!handle.estimate(at(0)).unwrap().is_usable());
+    handle.set(estimate(10), at(5000));
+    assert!(!handle.estimate(at(10)).unwrap().is_usable());
+}
+
+#[test]
+fn a_listener_hears_what_is_new_at_once_and_what_is_old_every_few_milliseconds() {
+    let handle = EstimateHandle::new();
+    let mut listener = Listener::new(&handle, at(0));
+    let mut told = Told::default();
+    listener.listen(at(1), Claim::Hungry, &mut told);
+    assert!(told.estimates.is_empty());
+    handle.set(estimate(10), at(2));
+    listener.listen(at(2), Claim::Hungry, &mut told);
+    listener.listen(at(3), Claim::Hungry, &mut told);
+    assert_eq!(told.estimates.len(), 1);
+    listener.listen(at(7), Claim::Hungry, &mut told);
+    handle.set(estimate(20), at(8));
+    listener.listen(at(8), Claim::Hungry, &mut told);
+    let rates: Vec<_> = told.estimates.iter().map(|(said, _)| said.rate).collect();
+    assert_eq!(rates, [10, 10, 20].map(|mbit| Rate::from_bits_per_sec(mbit * 1_000_000)));
+}
+
+#[test]
+fn connections_share_the_link_while_they_send_and_not_when_they_are_silent_or_gone() {
+    let handle = EstimateHandle::new();
+    handle.set(estimate(10), at(0));
+    let link = estimate(10).rate;
+    let mut first = Listener::new(&handle, at(0));
+    let mut second = Listener::new(&handle, at(0));
+    let (mut one, mut other) = (Told::default(), Told::default());
+    first.listen(at(10), Claim::Hungry, &mut one);
+    assert_eq!((one.estimates.last().unwrap().1, one.part.of(link)), (1, link));
+    second.listen(at(20), Claim::Hungry, &mut other);
+    first.listen(at(30), Claim::Hungry, &mut one);
+    for told in [&one, &other] {
+        assert_eq!(told.estimates.last().unwrap().1, 2);
+        assert_eq!(told.part.of(link), Rate::from_bits_per_sec(5_000_000));
+    }
+    assert_eq!(handle.flows().len(), 2);
+    // The second says nothing more, and is believed to be gone before it is.
+    first.listen(at(1100), Claim::Hungry, &mut one);
+    assert_eq!(one.part.of(link), link);
+    second.listen(at(1110), Claim::Hungry, &mut other);
+    drop(second);
+    first.listen(at(1120), Claim::Hungry, &mut one);
+    assert_eq!((one.part.of(link), handle.flows().len()), (link, 1));
+}
+
+#[test]
+fn what_a_limited_connection_leaves_is_the_others() {
+    let handle = EstimateHandle::new();
+    handle.set(estimate(16), at(0));
+    let mut limited = Listener::new(&handle, at(0));
+    let mut hungry = Listener::new(&handle, at(0));
+    let mut told = Told::default();
+    let used = Rate::from_bits_per_sec(1_600_000);
+    limited.listen(at(1), Claim::Limited(used), &mut Told::default());
+    hungry.listen(at(2), Claim::Hungry, &mut told);
+    // An eighth more than it used stays for the limited one.
+    assert_eq!(told.part.of(estimate(16).rate), Rate::from_bits_per_sec(14_200_000));
+}
+
+#[test]
+fn who_has_shown_nothing_yet_is_counted_by_nobody_but_itself() {
+    let handle = EstimateHandle::new();
+    handle.set(estimate(10), at(0));
+    let mut beginning = Listener::new(&handle, at(0));
+    let mut hungry = Listener::new(&handle, at(0));
+    let (mut one, mut other) = (Told::default(), Told::default());
+    beginning.listen(at(1), Claim::Limited(Rate::ZERO), &mut one);
+    hungry.listen(at(2), Claim::Hungry, &mut other);
+    beginning.listen(at(10), Claim::Limited(Rate::ZERO), &mut one);
+    let flows = |told: &Told| told.estimates.last().unwrap().1;
+    assert_eq!((flows(&one), flows(&other)), (2, 1));
+    // It may have its half all the same.
+    assert_eq!(one.part.of(estimate(10).rate), Rate::from_bits_per_sec(5_000_000));
+    beginning.listen(at(20), Claim::Limited(Rate::from_bits_per_sec(8)), &mut one);
+    hungry.listen(at(21), Claim::Hungry, &mut other);
+    assert_eq!(flows(&other), 2);
+}
+
+#[test]
+fn who_has_nothing_more_to_send_gives_its_part_back_at_once() {
+    let handle = EstimateHandle::new();
+    handle.set(estimate(10), at(0));
+    let mut ends = Listener::new(&handle, at(0));
+    let mut goes_on = Listener::new(&handle, at(0));
+    let mut told = Told::default();
+    ends.listen(at(10), Claim::Hungry, &mut Told::default());
+    ends.listen(at(11), Claim::Idle, &mut Told::default());
+    goes_on.listen(at(12), Claim::Hungry, &mut told);
+    assert_eq!(told.part.of(estimate(10).rate), estimate(10).rate);
+}
+
+#[test]
+fn a_path_that_was_left_counts_again_with_the_next_that_is_heard_of_it() {
+    let handle = EstimateHandle::new();
+    handle.set(estimate(10), at(0));
+    let mut left = Listener::new(&handle, at(0));
+    let mut stays = Listener::new(&handle, at(0));
+    let mut told = Told::default();
+    left.listen(at(10), Claim::Hungry, &mut Told::default());
+    left.leave();
+    assert_eq!(handle.flows().len(), 1);
+    stays.listen(at(11), Claim::Hungry, &mut told);
+    assert_eq!(told.estimates.last().unwrap().1, 1);
+    left.listen(at(12), Claim::Hungry, &mut Told::default());
+    assert_eq!(handle.flows().len(), 2);
+    stays.listen(at(20), Claim::Hungry, &mut told);
+    assert_eq!(told.estimates.last().unwrap().1, 2);
+}
+
+#[test]
+fn of_two_who_set_it_the_one_counts_who_knew_later() {
+    let handle = EstimateHandle::new();
+    let rate = |now| handle.estimate(now).unwrap().rate;
+    // Known at 180 and valid until 380 ms.
+    handle.set(estimate(10), at(200));
+    let old = LinkEstimate { age: Duration::from_millis(50), ..estimate(20) };
+    handle.set(old, at(210));
+    assert_eq!(rate(at(210)), estimate(10).rate);
+    handle.set(old, at(231));
+    assert_eq!(rate(at(231)), estimate(20).rate);
+    // What may not be obeyed any longer gives way to anything.
+    handle.set(estimate(10), at(240));
+    handle.withdraw();
+    handle.set(old, at(241));
+    assert_eq!(rate(at(241)), estimate(20).rate);
+    handle.set(estimate(10), at(300));
+    handle.set(LinkEstimate { age: Duration::from_millis(250), ..estimate(30) }, at(481));
+    assert_eq!(rate(at(481)), estimate(30).rate);
+}
+
+#[test]
+fn it_can_be_set_from_any_thread() {
+    let handle = EstimateHandle::new();
+    let threads: Vec<_> = (1..=4)
+        .map(|mbit| {
+            let handle = handle.clone();
+            std::thread::spawn(move || handle.set(estimate(mbit), at(0)))
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert!(handle.estimate(at(0)).unwrap().is_usable());
+}
