@@ -110,7 +110,8 @@ mod tests {
             sum += 1_000;
             (HostInstant::default() + at, sum)
         });
-        Knows { carried: carried.collect(), flows: 1, lead: Duration::ZERO }
+        let (lead, late) = (Duration::ZERO, Duration::ZERO);
+        Knows { carried: carried.collect(), flows: 1, lead, late }
     }
 
     /// A packet that left at `left`, was sent at `sent` and arrived so much later.

@@ -243,7 +243,7 @@ mod tests {
         assert_eq!((device.signal, device.exid), (Signal::Both, 7));
         assert_eq!(device.slack, Duration::from_millis(30));
         assert_eq!(device.pin.as_deref(), Some("biscay"));
-        assert_eq!(device.interface.as_deref(), Some("wwan0"));
+        assert_eq!(device.interfaces, ["wwan0"]);
         assert_eq!(plan.reads_besides(Direction::Uplink), Some(Direction::Downlink));
         assert_eq!(plan.reads_besides(Direction::Downlink), None);
         assert!(!plan.needs_no_modem());
