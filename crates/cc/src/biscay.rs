@@ -131,8 +131,8 @@ pub struct Ack {
 /// What the end-to-end side knows; the shadow is a BBR that runs beside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The path's RTT without queue. Must have seen the flow's whole life: a minimum that begins in mid-flow takes
-    /// the queue it finds for the path and keeps it (BISCAY §A.5.1 line 22 does not say; bpf §2.5).
+    /// The path's RTT without queue, as a minimum that looks back some minutes and began with the flow: one that begins in
+    /// mid-flow takes the queue it finds for the path and keeps it (settlement 5).
     pub rtt_min: Option<Duration>,
     /// Payload of a segment in bytes.
     pub mss: u32,

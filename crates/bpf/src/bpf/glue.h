@@ -80,7 +80,8 @@ static __always_inline struct sounding_flow *flow_of(struct sock *sk)
 /*
  * The paper's rtt = min(rtt, last) begins with the flow; a flow moved here in
  * mid-life would take the queue it finds for the path, and keep it. The
- * kernel's own minimum has seen the flow's whole life. 0: unknown.
+ * kernel's own minimum saw the last five minutes of the flow's life, and what
+ * a window of ours made of it since is not believed (law.h). 0: unknown.
  */
 static __always_inline __u32 least_rtt(struct tcp_sock *tp)
 {
@@ -413,13 +414,6 @@ static __always_inline int restarts(struct sock *sk, struct sounding_flow *flow,
 	bbr_cwnd_event(sk, event);
 	shadow_out(sk, flow);
 	put_back(sk, &aside);
-	/*
-	 * A timer fired and nothing was heard since: what is sent again leaves with
-	 * nothing else in flight too, by the core's window, and wants no part of the
-	 * link (flow_set_state).
-	 */
-	if (flow->events == LAW_RTO)
-		return 0;
 	/* What the last ACK said may be an hour old; the feed is not. */
 	if (bpf_ktime_get_ns() - flow->obeyed_at_ns > RESTART_NS)
 		return 1;

@@ -147,6 +147,8 @@ struct sounding_law {
 	__u32 asking;			/* rounds of a lowered window, from 1; or 0 */
 	__u32 asked_rtt_us;		/* what its RTT is compared with */
 	__u32 longer_us;		/* RTT of a path that got longer, or 0 */
+	__u32 least_us;			/* RTT without queue; 0: unknown */
+	__u32 reserved;
 };
 
 /* The memory of sounding's law of one flow; bytes and bytes a second. */
@@ -237,7 +239,7 @@ SOUNDING_ASSERT(sizeof(struct sounding_feed) == 192);
 SOUNDING_ASSERT(__builtin_offsetof(struct sounding_feed, slot) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_knobs) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_said) == 56);
-SOUNDING_ASSERT(sizeof(struct sounding_law) == 136);
+SOUNDING_ASSERT(sizeof(struct sounding_law) == 144);
 SOUNDING_ASSERT(sizeof(struct sounding_probe) == 336);
 SOUNDING_ASSERT(sizeof(struct sounding_flow) == 392);
 SOUNDING_ASSERT(sizeof(struct sounding_transition) == 64);

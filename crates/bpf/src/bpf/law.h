@@ -228,6 +228,22 @@ LAW_INLINE void law_judge(const volatile struct sounding_knobs *k,
 		law_enter(st, now, SOUNDING_BISCAY, SOUNDING_WIDE);
 }
 
+/*
+ * The least RTT (settlement 5). The kernel's minimum looks back five minutes,
+ * and a flow that keeps a link full never sees it empty: an RTT that its window
+ * alone makes is no path that got longer, however long it stands.
+ */
+LAW_INLINE void law_look_at_path(struct sounding_law *st, const struct law_input *in,
+				 __u32 mss)
+{
+	__u64 payload = law_payload(st->said.share_bytes_per_sec, mss);
+	__u64 fits = payload * law_min(in->rtt_min_us, LAW_MAX_RTT_US) / 1000000;
+	int makes = st->said.state == SOUNDING_BISCAY && fits <= (__u64)st->said.cwnd * mss;
+
+	if (!st->least_us || in->rtt_min_us <= st->least_us || !makes)
+		st->least_us = in->rtt_min_us;
+}
+
 /* One ACK, or a restart from idle (without LAW_ACK). */
 LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 			 struct sounding_law *st, const struct law_input *in,
@@ -241,6 +257,7 @@ LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 	__u32 was = st->said.transitions;
 	__u64 share = 0, payload = 0;
 
+	law_look_at_path(st, in, mss);
 	st->said.n_flows = law_min(flows, ~0U);
 	if (usable) {
 		share = in->feed.rate_bytes_per_sec / flows;
@@ -301,7 +318,7 @@ LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 		st->said.pacing_bytes_per_sec = in->shadow_pacing;
 	} else {
 		__u64 gain = law_min(k->pacing_gain_permille, LAW_MAX_GAIN);
-		__u32 rtt_us = law_max(in->rtt_min_us, st->longer_us);
+		__u32 rtt_us = law_max(st->least_us, st->longer_us);
 		__u64 link = in->link ? in->link : in->feed.rate_bytes_per_sec;
 		__u64 whole = law_max(law_min(link, LAW_MAX_RATE), share);
 		__u64 cwnd = law_window(k, share, whole, rtt_us, mss, st->asking);

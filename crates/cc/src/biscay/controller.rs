@@ -14,7 +14,8 @@ use crate::{Ack, Controller, Departure, Loss, Start};
 /// The kernel's own minimum RTT, which the law goes by, is one of five minutes (Linux `tcp_min_rtt_wlen`).
 const RTT_MIN_LASTS: u64 = 300_000_000_000;
 
-/// The law behind the trait, with a stock algorithm as its shadow: the same composition as `cc.bpf.c`.
+/// The law behind the trait, with a stock algorithm as its shadow: the same composition as `cc.bpf.c`, but that flows divide a link
+/// by their number (BISCAY §A.5.2), where those of the kernel leave each other what they do not use.
 #[derive(Clone, Debug)]
 pub struct BiscayController {
     law: Biscay,

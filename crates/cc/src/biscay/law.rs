@@ -38,6 +38,8 @@ pub struct Biscay {
     command: Command,
     round: Round,
     prior_share: Option<u64>,
+    /// The RTT without queue, microseconds; zero where it is not known.
+    least_us: u64,
     longer: Option<Longer>,
 }
 
@@ -70,6 +72,7 @@ impl Biscay {
             command: Command { cwnd: 0, pacing: Rate::ZERO, cut: None, longer: None },
             round: Round::new(delivered),
             prior_share: None,
+            least_us: 0,
             longer: None,
         }
     }
@@ -127,6 +130,17 @@ impl Biscay {
         self.step(now, feed, path, timeout, None)
     }
 
+    /// The least RTT (settlement 5). The kernel's minimum looks back five minutes, and a flow that keeps a link full never sees
+    /// it empty: an RTT that its window alone makes is no path that got longer, however long it stands.
+    fn look_at_path(&mut self, rtt_min_us: u64, mss: u64) {
+        let fits = payload(self.share, mss) * rtt_min_us.min(MAX_RTT_US) / 1_000_000;
+        let makes = matches!(self.state, State::Biscay { .. })
+            && fits <= u64::from(self.command.cwnd) * mss;
+        if self.least_us == 0 || rtt_min_us <= self.least_us || !makes {
+            self.least_us = rtt_min_us;
+        }
+    }
+
     fn step(
         &mut self,
         now: HostInstant,
@@ -138,6 +152,7 @@ impl Biscay {
         let mss = u64::from(path.mss).clamp(1, MAX_MSS);
         let rtt_min_us = path.rtt_min.map_or(0, micros);
         let verdict = self.verdict(now, feed);
+        self.look_at_path(rtt_min_us, mss);
         let other_flows = feed.estimate.map_or(0, |estimate| estimate.other_flows);
         let flows = (u64::from(path.flows) + u64::from(other_flows)).max(1);
         self.flows = u32::try_from(flows).unwrap_or(u32::MAX);
@@ -180,7 +195,8 @@ impl Biscay {
         self.command = match (&mut self.state, usable) {
             (State::Biscay { ramp, narrow, .. }, Some((estimate, share))) => {
                 let asking = narrow.is_some_and(|seen| seen.asked.is_some());
-                let mut cwnd = window(&self.knobs, share, rtt_min_us.max(longer_us), mss, asking);
+                let mut cwnd =
+                    window(&self.knobs, share, self.least_us.max(longer_us), mss, asking);
                 let gain = u64::from(self.knobs.pacing_gain_permille).min(MAX_GAIN);
                 let mut pacing = (share.payload * gain / 1000).max(MIN_PACING);
                 // A floor is probed above, by BBR (settlement 4).

@@ -45,6 +45,21 @@ fn the_window_is_the_share_in_one_rtt_and_the_allowance_and_three_bursts() {
 }
 
 #[test]
+fn an_rtt_that_the_window_alone_makes_is_not_the_paths_and_a_longer_one_is() {
+    let mut flow = flow();
+    let mut window = |ms: u64| {
+        let path = Path { rtt_min: Some(Duration::from_millis(ms)), ..path() };
+        let ack = Ack { acked: 1, delivered: 1, ..Ack::default() };
+        flow.handle_ack(NOW, &fresh(30), &path, Timeout::None, &ack).cwnd
+    };
+    let least = window(50);
+    // 156 packets of 1500 bytes take 62.4 ms at 30 Mbit/s; the kernel remembers no shorter RTT after five minutes of it.
+    assert_eq!([window(62), window(62)], [least; 2]);
+    assert!(window(63) > least);
+    assert_eq!(window(50), least);
+}
+
+#[test]
 fn flows_that_share_a_link_have_no_more_in_flight_together_than_one_alone() {
     let (_, alone) = after(&fresh(30), &path());
     for flows in 2..=6 {
