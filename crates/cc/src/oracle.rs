@@ -23,12 +23,12 @@ pub struct Told<S> {
 /// Sends what its share of the link can carry just as it arrives there, and so uses all of it and never queues.
 pub type Oracle<F> = Told<Future<F>>;
 
-/// Knows what its share of the link carries now and what waits in front of it, without error and as soon as word of it can come,
-/// and nothing of what comes: what any controller that is told in time could have.
+/// Knows what its share of the link carries and what waits in front of it, without error and as [`Word`] of it comes, and nothing
+/// of what comes.
 ///
 /// Keeps what is on the way to the link and in front of it at what the link as it was then carries until what leaves now is there,
-/// and for `room` more: with less a link that gets faster carries less than it could, with more one that gets slower has a longer
-/// queue.
+/// and for [`Word::room`] more: with less a link that gets faster carries less than it could, with more one that gets slower has a
+/// longer queue.
 pub type Present<F> = Told<Now<F>>;
 
 impl<S> Told<S> {
@@ -49,12 +49,41 @@ impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
 }
 
 impl<F: Fn(HostInstant) -> Bytes> Present<F> {
-    /// A flow whose packets are at the link `lead` after they leave, and that hears of the link `late`. `capacity` is as
-    /// [`Oracle`]'s, and is never asked for what comes.
-    pub fn new(start: &Start, lead: Duration, late: Duration, room: Duration, capacity: F) -> Self {
+    /// A flow that goes by `word` of the link. `capacity` is as [`Oracle`]'s, and is never asked for what comes.
+    pub fn new(start: &Start, word: Word, capacity: F) -> Self {
         let (mss, underway) = (start.mss, VecDeque::new());
         let (wire, waiting) = (Bytes::ZERO, Bytes::ZERO);
-        Self::with(start, Now { capacity, lead, late, room, mss, underway, wire, waiting })
+        Self::with(start, Now { capacity, word, mss, underway, wire, waiting })
+    }
+}
+
+/// How a [`Present`] knows of its link, and what it does of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    /// From leaving the sender to the link.
+    pub lead: Duration,
+    /// From the link to the sender, of word of it.
+    pub late: Duration,
+    /// How often word sets out; zero: all the time.
+    pub every: Duration,
+    /// What the link carries is what it carried in so long.
+    pub span: Duration,
+    /// For how long something is to wait at the link.
+    pub room: Duration,
+}
+
+impl Word {
+    /// Word all the time. Who is told late, and has to guess what the link carries meanwhile, guesses better by so much longer a
+    /// span.
+    pub fn steady(lead: Duration, late: Duration, room: Duration) -> Self {
+        Self { lead, late, every: Duration::ZERO, span: SPAN + late, room }
+    }
+
+    /// When the word set out that is the newest at `now`.
+    fn told(&self, now: HostInstant) -> HostInstant {
+        let told = now.as_nanos().saturating_sub(self.late.as_nanos() as u64);
+        let every = (self.every.as_nanos() as u64).max(1);
+        HostInstant::from_nanos(told - told % every)
     }
 }
 
@@ -95,18 +124,13 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Future<F> {
     }
 }
 
-/// What a link carries now is what it carried in this time; and who is told late, and has to guess what it carries meanwhile, guesses
-/// better by so much longer a time.
+/// See [`Word::span`].
 const SPAN: Duration = Duration::from_millis(10);
 
 /// Of a [`Present`].
 pub struct Now<F> {
     capacity: F,
-    /// From leaving the sender to the link.
-    lead: Duration,
-    /// From the link to the sender, of word of it.
-    late: Duration,
-    room: Duration,
+    word: Word,
     mss: Bytes,
     /// On the way to the link: when each arrives there.
     underway: VecDeque<(HostInstant, Bytes)>,
@@ -118,28 +142,26 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Now<F> {
     const NAME: &'static str = "present";
 
     fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes {
-        let told = earlier(now, self.late);
+        let Word { lead, span, room, .. } = self.word;
+        let told = self.word.told(now);
         let carried = (self.capacity)(told);
-        let served = carried.saturating_sub((self.capacity)(earlier(before, self.late)));
+        let served = carried.saturating_sub((self.capacity)(self.word.told(before)));
         self.waiting = self.waiting.saturating_sub(served);
         while let Some((_, size)) = self.underway.pop_front_if(|(at, _)| *at <= told) {
             self.wire = self.wire.saturating_sub(size);
             self.waiting += size;
         }
-        let span = SPAN + self.late;
-        let rate = carried.saturating_sub((self.capacity)(earlier(told, span))).per(span);
-        let most = rate * (self.late + self.lead + self.room) + self.mss;
+        let begins = told.as_nanos().saturating_sub(span.as_nanos() as u64);
+        let rate =
+            carried.saturating_sub((self.capacity)(HostInstant::from_nanos(begins))).per(span);
+        let most = rate * (now - told + lead + room) + self.mss;
         most.saturating_sub(self.waiting + self.wire)
     }
 
     fn handle_sent(&mut self, at: HostInstant, size: Bytes) {
-        self.underway.push_back((at + self.lead, size));
+        self.underway.push_back((at + self.word.lead, size));
         self.wire += size;
     }
-}
-
-fn earlier(at: HostInstant, span: Duration) -> HostInstant {
-    HostInstant::from_nanos(at.as_nanos().saturating_sub(span.as_nanos() as u64))
 }
 
 impl<F> fmt::Debug for Future<F> {
@@ -150,7 +172,7 @@ impl<F> fmt::Debug for Future<F> {
 
 impl<F> fmt::Debug for Now<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Now").field("lead", &self.lead).finish_non_exhaustive()
+        f.debug_struct("Now").field("word", &self.word).finish_non_exhaustive()
     }
 }
 
@@ -199,5 +221,21 @@ impl<S: Sight + fmt::Debug + Send> Controller for Told<S> {
 
     fn state(&self) -> &'static str {
         S::NAME
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn word_that_sets_out_every_ten_milliseconds_comes_late_and_is_old_by_up_to_ten_more() {
+        let ms = |ms: u64| HostInstant::from_nanos(ms * 1_000_000);
+        let late = Duration::from_millis(20);
+        let steady = Word::steady(late, late, Duration::ZERO);
+        assert_eq!([ms(129), ms(130)].map(|now| steady.told(now)), [ms(109), ms(110)]);
+        let every = Word { every: Duration::from_millis(10), ..steady };
+        assert_eq!([ms(129), ms(130)].map(|now| every.told(now)), [ms(100), ms(110)]);
+        assert_eq!(every.told(ms(3)), ms(0));
     }
 }

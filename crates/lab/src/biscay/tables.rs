@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::course::{ORACLE, PRESENT};
+use super::course::TRUTHFUL;
 use super::item::{Expected, Gains};
 use super::links::Scenario;
 use super::{Crossing, Figures, Plan};
@@ -83,8 +83,8 @@ pub(super) fn gains(
     expected: &Expected,
     misses: &mut Vec<String>,
 ) -> Rows {
-    let told = ["biscay", ORACLE, PRESENT];
-    let others = plan.controllers.iter().filter(|name| !told.contains(&name.as_str()));
+    let is_other = |name: &&String| *name != "biscay" && !TRUTHFUL.contains(&name.as_str());
+    let others = plan.controllers.iter().filter(is_other);
     let rows = others.map(|name| {
         let biscay = Gains::of(figures, "biscay", name);
         let ours = match name.as_str() {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_cc::oracle::{Oracle, Present};
+use sounding_cc::oracle::{Oracle, Present, Word};
 use sounding_cc::{Controller, Make, Start};
 use sounding_link::Bound;
 use sounding_sim::Port;
@@ -88,8 +88,8 @@ impl Contender {
         move |start| match (named, self) {
             (Some(make), _) => make(start),
             (None, Self::Present(room)) => {
-                let (lead, late) = (knows.lead, knows.late);
-                Box::new(Present::new(start, lead, late, room, move |until| knows.by(until)))
+                let word = Word::steady(knows.lead, knows.late, room);
+                Box::new(Present::new(start, word, move |until| knows.by(until)))
             }
             (None, _) => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
         }
