@@ -138,6 +138,34 @@ fn an_instance_that_ends_leaves_the_sockets_of_another_to_it() {
 }
 
 #[test]
+fn sockets_that_another_instance_has_are_refused_and_all_others_are_not() {
+    alone(|cgroup| {
+        ip("link add elsewhere type veth peer name nobody");
+        let downlink = load(cgroup, Signal::Window);
+        let beside = |interfaces: &[&str], cgroup: &Path| {
+            let interfaces = interfaces.iter().map(|name| (*name).into()).collect();
+            Downlink::load(&DownlinkConfig { interfaces, ..config(cgroup, Signal::Window) })
+        };
+        let below = cgroup.join("below");
+        std::fs::create_dir(&below).unwrap();
+        for (interfaces, cgroup) in [
+            (&["lo"][..], cgroup),
+            (&["elsewhere", "lo"], cgroup),
+            (&[], cgroup),
+            (&["lo"], &below),
+        ] {
+            let refused = beside(interfaces, cgroup).err().expect("they are taken").to_string();
+            assert!(refused.contains(&std::process::id().to_string()), "{refused}");
+        }
+        beside(&["elsewhere"], cgroup).unwrap();
+        in_netns(|| beside(&["lo"], cgroup).map(drop)).unwrap();
+        drop(downlink);
+        beside(&[], &below).unwrap();
+        std::fs::remove_dir(&below).unwrap();
+    });
+}
+
+#[test]
 fn of_a_modem_with_several_devices_each_is_the_radio_and_no_other_is() {
     alone(|cgroup| {
         ip("link add elsewhere type veth peer name nobody");

@@ -1,6 +1,7 @@
 //! Which sockets it is about: those of a cgroup.
 
 use std::fs::{self, File};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use super::error::DownlinkError;
@@ -30,6 +31,12 @@ pub(crate) fn open(path: Option<&Path>) -> Result<File, DownlinkError> {
     // A folder elsewhere would be refused too, but without a word of why.
     let opened = File::open(path.join("cgroup.procs")).and_then(|_| File::open(&path));
     opened.map_err(|source| DownlinkError::Cgroup { path, source })
+}
+
+/// Where an open cgroup is, without links on the way.
+pub(super) fn place(cgroup: &File) -> Result<PathBuf, DownlinkError> {
+    let path = PathBuf::from(format!("/proc/self/fd/{}", cgroup.as_raw_fd()));
+    fs::read_link(&path).map_err(|source| DownlinkError::Cgroup { path, source })
 }
 
 /// Everything that telling senders needs besides what [`preflight`](crate::preflight) looks at.

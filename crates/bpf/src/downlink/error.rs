@@ -26,6 +26,22 @@ pub enum DownlinkError {
     /// The network namespace cannot be told from others.
     #[error("number of this network namespace: {0}")]
     Namespace(#[source] io::Error),
+    /// Another instance tells the senders of some of these sockets, or of all.
+    #[error("{by} tells the senders of {what} already")]
+    Taken {
+        /// Whose it is.
+        by: String,
+        /// Which sockets it has.
+        what: String,
+    },
+    /// What other instances have cannot be read, or what this one has not be written.
+    #[error("{path}: {source}")]
+    Claim {
+        /// Of the claims.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The kernel refused to attach a program.
     #[error("attaching {what}: {source}")]
     Attach {
@@ -56,6 +72,8 @@ impl DownlinkError {
             Self::Cgroup { .. } => "name a folder of the cgroup2 file system with --cgroup",
             Self::Interfaces(_) => "name only those of one modem",
             Self::Namespace(_) => "run Linux 5.14 or newer",
+            Self::Taken { .. } => "name each modem's own devices with --interface, or end that one",
+            Self::Claim { .. } => "run as root, with room in /run",
             Self::Attach { .. } => "run as root, or with CAP_NET_ADMIN, CAP_BPF and CAP_PERFMON",
             Self::Pin { .. } => "run as root: pins are kept in a bpffs mounted for them",
             Self::Walk(_) => "run Linux 5.9 or newer",

@@ -9,6 +9,7 @@
 //! [`release_pinned`], which needs nothing but the pins.
 
 mod cgroup;
+mod claim;
 mod error;
 mod flow;
 mod own;
@@ -27,6 +28,7 @@ use nix::net::if_::if_nametoindex;
 
 pub(crate) use cgroup::open as open_cgroup;
 pub use cgroup::{cgroup_root, downlink_preflight};
+use claim::{Claim, Sockets};
 pub use error::DownlinkError;
 pub use flow::{DownlinkFlow, Hold};
 pub use own::OwnCgroup;
@@ -43,6 +45,11 @@ use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
 
 /// The ExID of the option (RFC 6994 §3) unless another is chosen. Not registered with IANA: both ends are to be ours.
 pub const EXID: u16 = 0xB15C;
+
+/// Where what is to outlive a daemon is kept, by its name.
+const FOLDER: &str = "/run/sounding";
+/// Where daemons say whose sockets are whose. Too long for a daemon's name.
+const CLAIMS: &str = "/run/sounding/claimed-downlinks";
 
 /// How a sender is told what the link carries for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +122,8 @@ pub struct Downlink {
     feed: Feed,
     flows: MapHandle,
     skel: DownlinkSkel<'static>,
+    // Last: until then a sender is told.
+    _claim: Claim,
 }
 
 impl Downlink {
@@ -123,6 +132,14 @@ impl Downlink {
     pub fn load(config: &DownlinkConfig) -> Result<Self, DownlinkError> {
         let cgroup = open_cgroup(config.cgroup.as_deref())?;
         let netns_cookie = netns::cookie().map_err(DownlinkError::Namespace)?;
+        let claim = Claim::make(
+            Path::new(CLAIMS),
+            &Sockets {
+                netns_cookie,
+                cgroup: cgroup::place(&cgroup)?,
+                interfaces: config.interfaces.iter().cloned().collect(),
+            },
+        )?;
         let numbers: Vec<u32> = config
             .interfaces
             .iter()
@@ -162,7 +179,7 @@ impl Downlink {
             Some(name) => Some(pins::pin(name, &mut attached, &mut release)?),
             None => None,
         };
-        Ok(Self { _attached: attached, adopt, release, pins, feed, flows, skel })
+        Ok(Self { _attached: attached, adopt, release, pins, feed, flows, skel, _claim: claim })
     }
 
     /// The modem's devices have these numbers from here on, 0 for one that is not there: one that comes back has another under

@@ -11,9 +11,8 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
 use super::error::DownlinkError;
 use super::walk::exhaust;
+use super::{CLAIMS, FOLDER, claim};
 
-/// Where what is to outlive a daemon is kept.
-const FOLDER: &str = "/run/sounding";
 const ATTACHED: &str = "downlink";
 const RELEASE: &str = "release";
 
@@ -58,7 +57,8 @@ pub fn release_pinned(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    unpin(path)
+    unpin(path)?;
+    claim::sweep(Path::new(CLAIMS))
 }
 
 /// Takes the pins away, and with the last of them the program. The files first: another mount namespace may have this bpffs too,

@@ -1,0 +1,269 @@
+//! Whose sockets are whose: two instances that hold the windows of the same ones each take the other's for the program's
+//! own, and make them ever smaller.
+//!
+//! A claim is a locked file in a folder that they all look into. The kernel unlocks it when its process ends, however it
+//! ends, so a file without a lock says nothing and is taken away by the next who looks.
+
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::error::DownlinkError;
+
+/// More than any claim needs.
+const LONGEST: u64 = 64 * 1024;
+
+/// Sockets that nobody else may tell the senders of, while this lives.
+#[derive(Debug)]
+pub(super) struct Claim {
+    path: PathBuf,
+    /// What it keeps locked.
+    _file: File,
+}
+
+/// Which sockets those are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sockets {
+    /// Their network namespace.
+    pub(super) netns_cookie: u64,
+    /// Their cgroup, with all that is below; an absolute path without links.
+    pub(super) cgroup: PathBuf,
+    /// The devices that they receive by; empty for all.
+    pub(super) interfaces: BTreeSet<String>,
+}
+
+impl Claim {
+    /// Claims `sockets` in `folder`, unless somebody alive has claimed some of them there.
+    pub(super) fn make(folder: &Path, sockets: &Sockets) -> Result<Self, DownlinkError> {
+        let fail = |source| DownlinkError::Claim { path: folder.to_path_buf(), source };
+        create(folder).map_err(fail)?;
+        let gate = Gate::enter(folder).map_err(fail)?;
+        for text in gate.claims().map_err(fail)? {
+            refuse_overlap(&text, sockets)?;
+        }
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let name = format!("{}-{}", process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let path = folder.join(name);
+        let file = write(&path, &sockets.to_text(process::id())).map_err(fail)?;
+        Ok(Self { path, _file: file })
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Takes away what killed processes claimed there.
+pub(super) fn sweep(folder: &Path) -> io::Result<()> {
+    match Gate::enter(folder) {
+        Ok(gate) => gate.claims().map(drop),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A folder that one process looks into at a time.
+struct Gate<'a> {
+    folder: &'a Path,
+    /// What it keeps locked.
+    _open: File,
+}
+
+impl<'a> Gate<'a> {
+    fn enter(folder: &'a Path) -> io::Result<Self> {
+        let open = File::open(folder)?;
+        open.lock()?;
+        Ok(Self { folder, _open: open })
+    }
+
+    /// What processes that are alive claim.
+    fn claims(&self) -> io::Result<Vec<String>> {
+        let texts = fs::read_dir(self.folder)?.map(|entry| claimed(&entry?.path()));
+        texts.filter_map(Result::transpose).collect()
+    }
+}
+
+/// Nobody else may as much as lock what is in there.
+fn create(folder: &Path) -> io::Result<()> {
+    if let Some(above) = folder.parent() {
+        fs::create_dir_all(above)?;
+    }
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        created => created,
+    }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<File> {
+    let mut file = File::create(path)?;
+    file.lock()?;
+    file.write_all(text.as_bytes())?;
+    Ok(file)
+}
+
+/// What a claim says whose process is alive. One whose process is not is taken away.
+fn claimed(path: &Path) -> io::Result<Option<String>> {
+    // Its owner lets go of it without waiting for the gate.
+    let gone = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(None),
+        _ => Err(error),
+    };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) => return gone(error),
+    };
+    match file.try_lock() {
+        Ok(()) => fs::remove_file(path).map(|()| None).or_else(gone),
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            file.take(LONGEST).read_to_string(&mut text)?;
+            Ok(Some(text))
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn refuse_overlap(text: &str, ours: &Sockets) -> Result<(), DownlinkError> {
+    match Sockets::from_text(text) {
+        Some((_, theirs)) if !theirs.overlap(ours) => Ok(()),
+        Some((process, theirs)) => {
+            Err(DownlinkError::Taken { by: format!("process {process}"), what: theirs.name() })
+        }
+        // Of another version, which may mean any.
+        None => Err(DownlinkError::Taken {
+            by: "another version of this program".into(),
+            what: "sockets that it names in a way of its own".into(),
+        }),
+    }
+}
+
+impl Sockets {
+    fn overlap(&self, other: &Self) -> bool {
+        let (ours, theirs) = (&self.interfaces, &other.interfaces);
+        let shares_interface = ours.is_empty() || theirs.is_empty() || !ours.is_disjoint(theirs);
+        let (ours, theirs) = (&self.cgroup, &other.cgroup);
+        let shares_cgroup = ours.starts_with(theirs) || theirs.starts_with(ours);
+        self.netns_cookie == other.netns_cookie && shares_interface && shares_cgroup
+    }
+
+    /// What a person calls them.
+    fn name(&self) -> String {
+        let interfaces: Vec<_> = self.interfaces.iter().map(String::as_str).collect();
+        let over = match interfaces[..] {
+            [] => "every interface".into(),
+            _ => interfaces.join(", "),
+        };
+        format!("what comes over {over}")
+    }
+
+    /// Lines of a word and its value.
+    fn to_text(&self, process: u32) -> String {
+        let Self { netns_cookie, cgroup, interfaces } = self;
+        let mut text =
+            format!("process {process}\nnetns {netns_cookie}\ncgroup {}\n", cgroup.display());
+        for interface in interfaces {
+            text.push_str(&format!("interface {interface}\n"));
+        }
+        text
+    }
+
+    /// The process and its sockets; `None` where the text is none of ours.
+    fn from_text(text: &str) -> Option<(u32, Self)> {
+        let mut lines = text.lines();
+        let mut value = |key| lines.next()?.strip_prefix(key)?.strip_prefix(' ');
+        let process = value("process")?.parse().ok()?;
+        let netns_cookie = value("netns")?.parse().ok()?;
+        let cgroup = value("cgroup")?.into();
+        let interfaces = lines.map(|line| line.strip_prefix("interface ").map(String::from));
+        Some((
+            process,
+            Self { netns_cookie, cgroup, interfaces: interfaces.collect::<Option<_>>()? },
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sockets(netns_cookie: u64, cgroup: &str, interfaces: &[&str]) -> Sockets {
+        let interfaces = interfaces.iter().map(|name| (*name).into()).collect();
+        Sockets { netns_cookie, cgroup: cgroup.into(), interfaces }
+    }
+
+    #[test]
+    fn sockets_overlap_by_namespace_and_cgroup_and_interface() {
+        let all = sockets(1, "/cgroup", &[]);
+        for (other, overlaps) in [
+            (all.clone(), true),
+            (sockets(2, "/cgroup", &[]), false),
+            (sockets(1, "/cgroup/a", &["wwan0"]), true),
+            (sockets(1, "/cgroups", &[]), false),
+        ] {
+            assert_eq!(all.overlap(&other), overlaps, "{other:?}");
+            assert_eq!(other.overlap(&all), overlaps, "{other:?}");
+        }
+        let some = sockets(1, "/cgroup/a", &["wwan0", "wwan1"]);
+        assert!(some.overlap(&sockets(1, "/cgroup/a/b", &["wwan1", "wwan2"])));
+        assert!(!some.overlap(&sockets(1, "/cgroup/a", &["wwan2"])));
+        assert!(!some.overlap(&sockets(1, "/cgroup/b", &["wwan0"])));
+    }
+
+    #[test]
+    fn what_is_claimed_is_refused_by_name_until_it_is_let_go() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().join("made for it");
+        let wwan0 = sockets(1, "/cgroup", &["wwan0"]);
+        let first = Claim::make(&folder, &wwan0).expect("nobody has it");
+        let _beside = Claim::make(&folder, &sockets(1, "/cgroup", &["wwan1"])).expect("another");
+        let error = Claim::make(&folder, &wwan0).expect_err("it is the first one's");
+        let said = error.to_string();
+        assert!(said.contains(&process::id().to_string()) && said.contains("wwan0"), "{said}");
+        drop(first);
+        Claim::make(&folder, &wwan0).expect("nobody has it any more");
+    }
+
+    #[test]
+    fn a_file_that_nobody_holds_is_taken_away_and_one_of_another_version_is_heeded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let left = folder.path().join("1-0");
+        fs::write(&left, sockets(1, "/cgroup", &[]).to_text(1)).expect("written");
+        let wwan0 = sockets(1, "/cgroup", &["wwan0"]);
+        drop(Claim::make(folder.path(), &wwan0).expect("its process is gone"));
+        assert!(!left.exists());
+        fs::write(&left, "").expect("written");
+        sweep(folder.path()).expect("swept");
+        assert!(!left.exists());
+        sweep(&left).expect("there is nothing");
+        let _held = write(&left, "{\"version\": 2}").expect("written");
+        let error = Claim::make(folder.path(), &wwan0).expect_err("nobody knows what it means");
+        assert!(error.to_string().contains("another version"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_is_named() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let error = Claim::make(file.path(), &sockets(1, "/", &[])).expect_err("a file");
+        assert!(error.to_string().contains(&file.path().display().to_string()), "{error}");
+    }
+
+    #[test]
+    fn text_goes_there_and_back_and_any_other_is_none() {
+        let some = sockets(7, "/sys/fs/cgroup/a b", &["wwan0", "wwan1"]);
+        assert_eq!(Sockets::from_text(&some.to_text(5)), Some((5, some)));
+        for text in [
+            "",
+            "process 1",
+            "process 1\nnetns x\ncgroup /\n",
+            "process 1\nnetns 1\ncgroup /\nwhat\n",
+        ] {
+            assert_eq!(Sockets::from_text(text), None, "{text:?}");
+        }
+    }
+}
