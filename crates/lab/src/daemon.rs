@@ -1,6 +1,7 @@
 //! `sounding run` as a process of its own, as it runs on a device.
 
 use std::io::{self, BufRead, BufReader};
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -8,8 +9,12 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use nix::sched::{CloneFlags, setns};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::Signal;
 use serde_json::Value as Json;
 use sounding_cc::Listener;
+use sounding_emu::Netns;
 use thiserror::Error;
 
 /// A running daemon, and what it has said so far.
@@ -41,23 +46,39 @@ pub fn law_flags(listener: Listener) -> [&'static str; 4] {
 }
 
 impl Daemon {
-    /// Starts `program run` on a device, under a name of its own in the kernel, and waits until it is ready.
+    /// Starts `program run` on a device, under a name of its own in the kernel, and waits until it is ready. It ends with
+    /// the thread that started it.
     pub fn start(
         program: &Path,
         device: &Path,
         name: &str,
         flags: &[&str],
     ) -> Result<Self, DaemonError> {
-        let mut command = Command::new(program);
-        command.args(["run", "--json", "--name", name, "--device"]).arg(device).args(flags);
-        Self::launch(program, command)
+        Self::launch(program, on_device(program, device, name, flags))
     }
 
-    /// Starts `program run --peers`, as a server does that has no modem, and waits until it is ready.
-    pub fn serve(program: &Path, name: &str, flags: &[&str]) -> Result<Self, DaemonError> {
+    /// The same in a network namespace.
+    pub fn start_in(
+        netns: &Netns,
+        program: &Path,
+        device: &Path,
+        name: &str,
+        flags: &[&str],
+    ) -> Result<Self, DaemonError> {
+        Self::launch(program, within(netns, on_device(program, device, name, flags)))
+    }
+
+    /// Starts `program run --peers` in a network namespace, as a server does that has no modem, and waits until it is ready. It
+    /// ends with the thread that started it.
+    pub fn serve_in(
+        netns: &Netns,
+        program: &Path,
+        name: &str,
+        flags: &[&str],
+    ) -> Result<Self, DaemonError> {
         let mut command = Command::new(program);
         command.args(["run", "--json", "--name", name, "--peers"]).args(flags);
-        Self::launch(program, command)
+        Self::launch(program, within(netns, command))
     }
 
     fn launch(program: &Path, mut command: Command) -> Result<Self, DaemonError> {
@@ -65,11 +86,7 @@ impl Daemon {
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         // An experiment that is killed takes its daemon with it, which then puts back what it changed.
         // SAFETY: prctl is async-signal-safe and touches nothing but the child.
-        unsafe {
-            command.pre_exec(|| {
-                Ok(nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGTERM)?)
-            });
-        }
+        unsafe { command.pre_exec(|| Ok(set_pdeathsig(Signal::SIGTERM)?)) };
         let mut child = command.spawn().map_err(fail)?;
         let stdout = child.stdout.take().expect("it was asked for");
         let (ready, is_ready) = mpsc::channel();
@@ -123,6 +140,25 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         self.end(libc::SIGINT);
     }
+}
+
+fn on_device(program: &Path, device: &Path, name: &str, flags: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(["run", "--json", "--name", name, "--device"]).arg(device).args(flags);
+    command
+}
+
+/// Has it run in a namespace; that has to be there when it is spawned.
+fn within(netns: &Netns, mut command: Command) -> Command {
+    let netns = netns.as_fd().as_raw_fd();
+    let join = move || {
+        // SAFETY: the caller of this borrows the namespace until it has spawned.
+        let netns = unsafe { BorrowedFd::borrow_raw(netns) };
+        Ok(setns(netns, CloneFlags::CLONE_NEWNET)?)
+    };
+    // SAFETY: setns is async-signal-safe.
+    unsafe { command.pre_exec(join) };
+    command
 }
 
 fn wait_for(child: &mut Child, patience: Duration) -> bool {

@@ -2,7 +2,7 @@
 //! aloud elsewhere.
 
 use std::io::Write as _;
-use std::os::fd::RawFd;
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use sounding_bpf::OwnCgroup;
 use sounding_emu::Direction;
 use sounding_lab::downlink::{Channel, Plan, Row, Scene, Way, run};
-use sounding_lab::flow::{RunningTcp, TcpFlow};
+use sounding_lab::flow::{RunningTcp, TcpFlow, TcpInfo};
 use sounding_testdata::{may_emulate, steadily};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
@@ -74,22 +74,11 @@ fn download(scene: &Scene<'_>) -> RunningTcp {
     flow.start(scene.emulation()).expect("a connection")
 }
 
-/// The window that the receiver advertised last, as the sender has it (`tcpi_snd_wnd`).
-fn advertised(sender: RawFd) -> u64 {
-    let mut info = [0u32; 58];
-    let mut len = size_of_val(&info) as libc::socklen_t;
-    // SAFETY: pointer and length describe `info`.
-    let result = unsafe {
-        libc::getsockopt(
-            sender,
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            info.as_mut_ptr().cast(),
-            &mut len,
-        )
-    };
-    assert_eq!((result, len), (0, 232));
-    info[57].into()
+/// The window that the receiver advertised last, as the sender has it.
+fn advertised(flow: &RunningTcp) -> u64 {
+    // SAFETY: the socket is open until the transfer is waited for.
+    let sender = unsafe { BorrowedFd::borrow_raw(flow.sender_socket()) };
+    TcpInfo::of(sender).expect("it is a TCP socket").peer_window.count()
 }
 
 /// More than the cell carries in a round trip and the slack, less than a kernel tunes a download's window to.
@@ -99,12 +88,12 @@ const BETWEEN: u64 = 300_000;
 fn until(what: &str, flow: &RunningTcp, is_so: impl Fn(u64) -> bool) -> Duration {
     const LOOK: Duration = Duration::from_millis(5);
     for look in 0..2_000 {
-        if is_so(advertised(flow.sender_socket())) {
+        if is_so(advertised(flow)) {
             return LOOK * look;
         }
         std::thread::sleep(LOOK);
     }
-    panic!("{what}: it is {} bytes", advertised(flow.sender_socket()));
+    panic!("{what}: it is {} bytes", advertised(flow));
 }
 
 #[test]
@@ -112,18 +101,15 @@ fn a_download_in_mid_life_is_taken_on_and_one_whose_daemon_stands_still_is_let_g
     in_scene(|scene| {
         let flow = download(scene);
         until("the kernel's own window", &flow, |window| window > BETWEEN);
-        scene
-            .on_device("window", |daemon| {
-                until("held", &flow, |window| window < BETWEEN);
-                let daemon_id = Pid::from_raw(daemon.id() as i32);
-                kill(daemon_id, Signal::SIGSTOP).expect("it stands still");
-                until("let go", &flow, |window| window > BETWEEN);
-                kill(daemon_id, Signal::SIGCONT).expect("it goes on");
-                until("held again", &flow, |window| window < BETWEEN);
-                daemon.stop();
-                until("let go at the end", &flow, |window| window > BETWEEN);
-            })
-            .expect("a daemon");
+        let daemon = scene.start_on_device("window").expect("a daemon");
+        until("held", &flow, |window| window < BETWEEN);
+        let daemon_id = Pid::from_raw(daemon.id() as i32);
+        kill(daemon_id, Signal::SIGSTOP).expect("it stands still");
+        until("let go", &flow, |window| window > BETWEEN);
+        kill(daemon_id, Signal::SIGCONT).expect("it goes on");
+        until("held again", &flow, |window| window < BETWEEN);
+        daemon.stop();
+        until("let go at the end", &flow, |window| window > BETWEEN);
         flow.stop().expect("the flow ends in good order");
     });
 }
@@ -132,21 +118,16 @@ fn a_download_in_mid_life_is_taken_on_and_one_whose_daemon_stands_still_is_let_g
 fn a_killed_daemon_lets_downloads_go_and_leaves_nothing_in_the_kernel() {
     in_scene(|scene| {
         let flow = download(scene);
-        scene
-            .on_device("window", |daemon| {
-                until("held", &flow, |window| window < BETWEEN && window > 0);
-                assert!(scene.pins().join("downlink").exists());
-                daemon.kill();
-                until("let go", &flow, |window| window > BETWEEN);
-                for _ in 0..1_000 {
-                    if !scene.pins().exists() {
-                        return;
-                    }
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                panic!("{} is left behind", scene.pins().display());
-            })
-            .expect("a daemon");
+        let daemon = scene.start_on_device("window").expect("a daemon");
+        until("held", &flow, |window| window < BETWEEN && window > 0);
+        assert!(scene.pins().join("downlink").exists());
+        daemon.kill();
+        until("let go", &flow, |window| window > BETWEEN);
+        let gone = (0..1_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            !scene.pins().exists()
+        });
+        assert!(gone, "{} is left behind", scene.pins().display());
         flow.stop().expect("the flow ends in good order");
     });
 }

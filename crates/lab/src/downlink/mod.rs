@@ -166,19 +166,19 @@ fn one(
     };
     let (flow, said) = match way {
         Way::Unclamped => (send("cubic")?, None),
-        Way::Clamped => scene.on_device("window", |device| {
-            let flow = send("cubic");
+        Way::Clamped => {
+            let device = scene.start_on_device("window")?;
+            let flow = send("cubic")?;
             drop(device);
-            flow.map(|flow| (flow, None))
-        })??,
-        Way::Option => scene.on_server(|name, server| {
-            let flow = scene.on_device("option", |device| {
-                let flow = send(name);
-                drop(device);
-                flow
-            })??;
-            Ok::<_, DownlinkError>((flow, Some(server.stop())))
-        })??,
+            (flow, None)
+        }
+        Way::Option => {
+            let (name, server) = scene.start_on_server()?;
+            let device = scene.start_on_device("option")?;
+            let flow = send(&name)?;
+            drop(device);
+            (flow, Some(server.stop()))
+        }
     };
     let report = scene.stop()?.report;
     let mut row = measure(&report, &flow, (channel, way), seed);

@@ -91,35 +91,22 @@ impl<'a> Scene<'a> {
         format!("{}{who}{}", std::process::id() % 1_000_000, self.seed)
     }
 
-    /// Runs `work` with a daemon on the phone that reads its modem and tells senders by `signal`.
-    pub fn on_device<T: Send>(
-        &self,
-        signal: &str,
-        work: impl FnOnce(Daemon) -> T + Send,
-    ) -> Result<T, DownlinkError> {
+    /// A daemon on the phone that reads its modem and tells senders by `signal`. It ends with the thread that started it.
+    pub fn start_on_device(&self, signal: &str) -> Result<Daemon, DownlinkError> {
         let modem = self.emulated.modems().first().ok_or(DaemonError::NotReady)?;
-        let source = Path::new(&modem.source);
-        let name = self.name("dl");
-        let cgroup = self.own.path().to_string_lossy().into_owned();
-        let flags = ["--downlink", signal, "--cgroup", cgroup.as_str()];
-        // The daemon ends with the thread that started it.
-        self.emulation().near().enter(|| {
-            let daemon = Daemon::start(&self.program, source, &name, &flags)?;
-            Ok(work(daemon))
-        })?
+        let cgroup = self.own.path().to_string_lossy();
+        let flags = ["--downlink", signal, "--cgroup", &*cgroup];
+        let (near, source) = (self.emulation().near(), Path::new(&modem.source));
+        Ok(Daemon::start_in(near, &self.program, source, &self.name("dl"), &flags)?)
     }
 
-    /// Runs `work` with a daemon on the server whose flows obey what devices say; it hears the name to send by.
-    pub fn on_server<T: Send>(
-        &self,
-        work: impl FnOnce(&str, Daemon) -> T + Send,
-    ) -> Result<T, DownlinkError> {
+    /// A daemon on the server whose flows obey what devices say, and the name to send by. It ends with the thread that
+    /// started it.
+    pub fn start_on_server(&self) -> Result<(String, Daemon), DownlinkError> {
         let name = self.name("sv");
-        let cgroup = self.own.path().to_string_lossy().into_owned();
-        self.emulation().far().enter(|| {
-            let daemon = Daemon::serve(&self.program, &name, &["--cgroup", &cgroup])?;
-            Ok(work(&name, daemon))
-        })?
+        let flags = ["--cgroup", &*self.own.path().to_string_lossy()];
+        let daemon = Daemon::serve_in(self.emulation().far(), &self.program, &name, &flags)?;
+        Ok((name, daemon))
     }
 
     /// Where the daemon on the phone keeps what outlives it.

@@ -40,6 +40,8 @@ pub struct TcpInfo {
     pub unsent: Bytes,
     /// Slow-start threshold, in segments.
     pub ssthresh: u32,
+    /// The receive window that the other end advertised last.
+    pub peer_window: Bytes,
     /// How long the receive window held the sender back.
     pub receive_window_limited: Duration,
     /// How long the send buffer held the sender back.
@@ -88,13 +90,14 @@ impl From<Raw> for TcpInfo {
             unacked: raw.unacked,
             unsent: Bytes::new(raw.notsent_bytes.into()),
             ssthresh: raw.snd_ssthresh,
+            peer_window: Bytes::new(raw.snd_wnd.into()),
             receive_window_limited: Duration::from_micros(raw.rwnd_limited),
             send_buffer_limited: Duration::from_micros(raw.sndbuf_limited),
         }
     }
 }
 
-/// `struct tcp_info` of `linux/tcp.h` up to `bytes_retrans` (Linux 4.19); the kernel only ever adds to its end.
+/// `struct tcp_info` of `linux/tcp.h` up to `snd_wnd` (Linux 5.4); the kernel only ever adds to its end.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Raw {
@@ -148,6 +151,10 @@ struct Raw {
     delivered_ce: u32,
     bytes_sent: u64,
     bytes_retrans: u64,
+    dsack_dups: u32,
+    reord_seen: u32,
+    rcv_ooopack: u32,
+    snd_wnd: u32,
 }
 
 #[cfg(test)]
@@ -170,6 +177,9 @@ mod tests {
         // The SYN counts as one of the bytes acknowledged.
         assert_eq!((info.acked, info.sent), (Bytes::new(5001), Bytes::new(5000)));
         assert!(info.cwnd > 0 && info.mss > 500 && info.retransmitted == Bytes::ZERO);
+        // The server has read what came, and the window that a socket begins with is 64 KiB at most.
+        let window = info.peer_window.count();
+        assert!((5000..=65_536).contains(&window), "{window}");
     }
 
     #[test]

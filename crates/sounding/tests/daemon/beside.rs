@@ -2,12 +2,13 @@
 //! still holds up both; the windows it had; what the kernel logs meanwhile; and what of the machine is left changed.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use sounding_bpf::inventory::{Object, alive};
 use sounding_emu::{Config, Direction, Emulation, Outcome, PacketRecord};
-use sounding_lab::flow::{RunningTcp, TcpFlow, TcpResult};
+use sounding_lab::flow::{RunningTcp, TcpFlow, TcpInfo, TcpResult};
 use sounding_lab::soak::KernelLog;
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_trace::{Schedule, Steps};
@@ -22,19 +23,34 @@ const LEAST_WINDOW: u32 = 2;
 
 /// A link of this uplink, with room for a tenth of a second of 12 Mbit/s, whose packets are recorded.
 pub(crate) fn over(up: impl Into<Schedule>) -> Config {
-    let queue = QueueLimit::bytes(Bytes::new(150_000));
-    let up = PathConfig { delay: DELAY, queue, ..PathConfig::new(up) };
-    let wide = Steps::constant(Rate::from_bits_per_sec(100_000_000));
-    let down = PathConfig { delay: DELAY, ..PathConfig::new(wide) };
-    Config { record: true, ..Config::new(up, down) }
+    Config { record: true, ..Config::new(narrow(up), wide()) }
 }
 
-/// An upload that is looked at every ten milliseconds.
-pub(crate) fn upload(emulation: &Emulation, congestion: &str) -> RunningTcp {
+/// The same of this downlink.
+pub(crate) fn over_down(down: impl Into<Schedule>) -> Config {
+    Config { record: true, ..Config::new(wide(), narrow(down)) }
+}
+
+fn narrow(offered: impl Into<Schedule>) -> PathConfig {
+    let queue = QueueLimit::bytes(Bytes::new(150_000));
+    PathConfig { delay: DELAY, queue, ..PathConfig::new(offered) }
+}
+
+fn wide() -> PathConfig {
+    let wide = Steps::constant(Rate::from_bits_per_sec(100_000_000));
+    PathConfig { delay: DELAY, ..PathConfig::new(wide) }
+}
+
+/// A transfer that is looked at every ten milliseconds.
+pub(crate) fn transfer(
+    emulation: &Emulation,
+    direction: Direction,
+    congestion: &str,
+) -> RunningTcp {
     let flow = TcpFlow {
         congestion: Some(congestion.into()),
         sample_every: Duration::from_millis(10),
-        ..TcpFlow::new(Direction::Up)
+        ..TcpFlow::new(direction)
     };
     flow.start(emulation).expect("a flow")
 }
@@ -46,10 +62,18 @@ pub(crate) struct Track {
 }
 
 impl Track {
-    pub(crate) fn start(config: Config, congestion: &str) -> Self {
+    pub(crate) fn start(config: Config, direction: Direction, congestion: &str) -> Self {
         let emulation = Emulation::start(config).expect("an emulation");
-        let flow = upload(&emulation, congestion);
+        Self::over(emulation, direction, congestion)
+    }
+
+    pub(crate) fn over(emulation: Emulation, direction: Direction, congestion: &str) -> Self {
+        let flow = transfer(&emulation, direction, congestion);
         Self { emulation, flow }
+    }
+
+    pub(crate) fn emulation(&self) -> &Emulation {
+        &self.emulation
     }
 
     /// The flow, whose socket tells of it.
@@ -91,8 +115,13 @@ impl Ran {
         longest
     }
 
+    /// In segments: the smaller of the sender's window and the receiver's.
     fn least_window(&self) -> u32 {
-        self.flow.samples.iter().map(|sample| sample.info.cwnd).min().unwrap_or_default()
+        let window = |info: &TcpInfo| {
+            let theirs = info.peer_window.count() / u64::from(info.mss.max(1));
+            info.cwnd.min(u32::try_from(theirs).unwrap_or(u32::MAX))
+        };
+        self.flow.samples.iter().map(|sample| window(&sample.info)).min().unwrap_or_default()
     }
 }
 
@@ -128,12 +157,21 @@ pub(crate) struct Witness {
 }
 
 /// What a daemon that has ended may not have left changed.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Machine {
     default: String,
     routes: String,
     devices: String,
-    pins: BTreeSet<String>,
+    /// What stands in the places where daemons keep what is to outlive them.
+    kept: BTreeSet<PathBuf>,
+}
+
+const CLAIMS: &str = "/run/sounding/claimed-downlinks";
+const KEPT: [&str; 3] = ["/sys/fs/bpf", "/run/sounding", CLAIMS];
+
+/// The folder of claims is there from the first on; and the masks of a modem whose daemon was killed are for the next one.
+fn is_to_stay(path: &Path) -> bool {
+    path == Path::new(CLAIMS) || path.to_string_lossy().starts_with("/run/sounding/masks-")
 }
 
 impl Machine {
@@ -143,13 +181,20 @@ impl Machine {
             String::from_utf8(output.stdout).expect("text")
         };
         let default = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
-        let pins = std::fs::read_dir("/sys/fs/bpf").into_iter().flatten().flatten();
+        let entries = KEPT.iter().flat_map(std::fs::read_dir).flatten().flatten();
         Self {
             default: default.expect("readable"),
             routes: said(&["route", "show", "table", "all"]),
             devices: said(&["-brief", "link"]),
-            pins: pins.map(|pin| pin.file_name().to_string_lossy().into_owned()).collect(),
+            kept: entries.map(|entry| entry.path()).filter(|path| !is_to_stay(path)).collect(),
         }
+    }
+
+    /// Whether it is as it was, or somebody has cleaned up what was left there before.
+    fn is_as(&self, before: &Self) -> bool {
+        self.kept.is_subset(&before.kept)
+            && Self { kept: BTreeSet::new(), ..self.clone() }
+                == Self { kept: BTreeSet::new(), ..before.clone() }
     }
 }
 
@@ -166,7 +211,7 @@ impl Witness {
         // Programs go a grace period after the last flow.
         let gone = (0..1000).any(|_| {
             std::thread::sleep(Duration::from_millis(10));
-            !known() && alive().is_disjoint(objects) && Machine::now() == self.before
+            !known() && alive().is_disjoint(objects) && Machine::now().is_as(&self.before)
         });
         let left: Vec<_> = alive().intersection(objects).copied().collect();
         let after = Machine::now();

@@ -1,5 +1,6 @@
 //! Failure drills of the daemon: something breaks while a flow runs, and the flow goes on.
 
+use std::io::Write as _;
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -9,24 +10,41 @@ use std::thread;
 use std::time::Duration;
 
 use libbpf_rs::{MapCore as _, MapHandle};
-use memmap2::MmapOptions;
+use memmap2::{MmapOptions, MmapRaw};
 use serde_json::Value as Json;
 use sounding_bpf::inventory::Object;
 use sounding_host::monotonic_now;
 use sounding_lab::daemon::Daemon;
+use sounding_lab::flow::TcpResult;
 use sounding_modem::Pty;
 use sounding_testdata::steadily;
+use sounding_units::HostInstant;
 
 use crate::beside::{Witness, judge};
 use crate::rig::{self, LAWS, Rig};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
-/// Lets a flow run for a while, then `trouble`, and holds everything to what a drill promises; what the daemon said, if it
-/// lived to say it.
-fn drill(what: &str, mut rig: Rig, witness: Witness, trouble: impl Fn(&mut Rig)) -> Vec<Json> {
+/// A drill that kept its promises.
+pub(crate) struct Drilled {
+    /// When the trouble began.
+    pub(crate) from: HostInstant,
+    /// When it was over.
+    pub(crate) to: HostInstant,
+    pub(crate) flow: TcpResult,
+    /// What the daemon said, if it lived to say it.
+    pub(crate) events: Vec<Json>,
+}
+
+/// Lets a flow run for a while, then `trouble`, and holds everything to what a drill promises.
+pub(crate) fn drill(
+    what: &str,
+    mut rig: Rig,
+    witness: Witness,
+    trouble: impl Fn(&mut Rig),
+) -> Drilled {
     let stock = rig.stock();
-    let flow = rig.upload();
+    let flow = rig.transfer();
     rig.replay_for(Duration::from_millis(1500));
     let objects = rig.objects();
     let from = monotonic_now();
@@ -38,7 +56,7 @@ fn drill(what: &str, mut rig: Rig, witness: Witness, trouble: impl Fn(&mut Rig))
     let name = rig.name().to_string();
     drop(rig);
     witness.end(&name, &objects);
-    events
+    Drilled { from, to, flow: ours.flow, events }
 }
 
 /// A drill for one law after the other.
@@ -83,7 +101,7 @@ fn a_modem_that_falls_silent_costs_nothing_but_the_estimate() {
     under_each_law(|law| {
         let witness = Witness::begin();
         let Some(rig) = Rig::steady("d_mute", law) else { return };
-        let events = drill("silent modem", rig, witness, |rig| {
+        let Drilled { events, .. } = drill("silent modem", rig, witness, |rig| {
             thread::sleep(Duration::from_millis(1500));
             rig.replay_for(Duration::from_millis(1500));
         });
@@ -98,7 +116,7 @@ fn a_modem_that_reboots_with_another_clock_is_believed_again() {
     under_each_law(|law| {
         let witness = Witness::begin();
         let Some(rig) = Rig::steady("d_boot", law) else { return };
-        let events = drill("rebooted modem", rig, witness, |rig| {
+        let Drilled { events, .. } = drill("rebooted modem", rig, witness, |rig| {
             rig.unplug();
             thread::sleep(Duration::from_secs(1));
             rig.reset_clock();
@@ -111,18 +129,33 @@ fn a_modem_that_reboots_with_another_clock_is_believed_again() {
     });
 }
 
-/// The page that a daemon feeds, as somebody else with the rights may map it.
-fn feed_of(rig: &Rig) -> memmap2::MmapRaw {
+/// The pages that a daemon feeds, one for each direction, as somebody else with the rights may map them.
+fn feeds_of(rig: &Rig) -> Vec<MmapRaw> {
     let maps = rig.objects().into_iter().filter_map(|object| match object {
         Object::Map(id) => MapHandle::from_map_id(id).ok(),
         _ => None,
     });
-    let feed = maps.into_iter().find(|map| map.name() == "feed").expect("a map called feed");
-    MmapOptions::new().len(4096).map_raw(feed.as_fd().as_raw_fd()).expect("the feed maps")
+    let feeds = maps.filter(|map| map.name() == "feed");
+    let pages = feeds.map(|feed| MmapOptions::new().len(4096).map_raw(feed.as_fd().as_raw_fd()));
+    pages.collect::<Result<_, _>>().expect("the feeds map")
+}
+
+/// Writes garbage over whatever a daemon feeds while its modem goes on, and lets it mend that.
+pub(crate) fn garble_for(span: Duration, rig: &mut Rig) {
+    let pages = feeds_of(rig);
+    assert!(!pages.is_empty(), "no map called feed");
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for page in &pages {
+            scope.spawn(|| garble(page, &stop));
+        }
+        rig.replay_for(span);
+        stop.store(true, Ordering::Relaxed);
+    });
 }
 
 /// Writes garbage over a page until told to stop.
-fn garble(page: &memmap2::MmapRaw, stop: &AtomicBool) {
+fn garble(page: &MmapRaw, stop: &AtomicBool) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     while !stop.load(Ordering::Relaxed) {
         for word in 0..24 {
@@ -142,14 +175,8 @@ fn a_feed_full_of_garbage_is_survived_and_mended() {
     under_each_law(|law| {
         let witness = Witness::begin();
         let Some(rig) = Rig::steady("d_junk", law) else { return };
-        let events = drill("garbage in the feed", rig, witness, |rig| {
-            let page = feed_of(rig);
-            let stop = AtomicBool::new(false);
-            thread::scope(|scope| {
-                scope.spawn(|| garble(&page, &stop));
-                rig.replay_for(Duration::from_millis(1500));
-                stop.store(true, Ordering::Relaxed);
-            });
+        let Drilled { events, .. } = drill("garbage in the feed", rig, witness, |rig| {
+            garble_for(Duration::from_millis(1500), rig);
             rig.replay_for(Duration::from_secs(2));
         });
         let states = states(&events);
@@ -176,7 +203,7 @@ fn a_second_daemon_of_the_same_name_is_refused_and_one_of_another_name_runs_besi
     under_each_law(|law| {
         let witness = Witness::begin();
         let Some(rig) = Rig::steady("d_two", law) else { return };
-        let events = drill("two daemons", rig, witness, |rig| {
+        let Drilled { events, .. } = drill("two daemons", rig, witness, |rig| {
             let pty = Pty::create(None).expect("a pty");
             let taken = rig.name().to_string();
             let second = thread::scope(|scope| {
@@ -207,7 +234,7 @@ fn a_daemon_comes_and_goes_under_load_and_each_new_one_is_obeyed() {
             for _ in 0..3 {
                 rig.stop();
                 rig.start_daemon();
-                let newcomer = rig.upload();
+                let newcomer = rig.transfer();
                 rig.replay_for(Duration::from_millis(1500));
                 newcomer.abort().expect("the flow ends in good order");
             }
@@ -217,26 +244,38 @@ fn a_daemon_comes_and_goes_under_load_and_each_new_one_is_obeyed() {
     });
 }
 
+/// A program that becomes the daemon, with a clock that a time namespace shifts by so many seconds, and the folder it is in.
+pub(crate) fn shifted_by(seconds: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("shifted");
+    let text = format!("#!/bin/sh\nexec unshare --time --monotonic {seconds} '{PROGRAM}' \"$@\"\n");
+    std::fs::write(&program, text).expect("a script");
+    let runs = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&program, runs).expect("it may run");
+    (folder, program)
+}
+
+/// Whether there are no time namespaces here, which is said aloud.
+pub(crate) fn clocks_skipped() -> bool {
+    let shifts = Command::new("unshare").args(["--time", "--monotonic", "180", "true"]).status();
+    let missing = !shifts.is_ok_and(|status| status.success());
+    if missing {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: no time namespaces here");
+    }
+    missing
+}
+
 #[test]
 fn a_daemon_whose_clock_a_time_namespace_shifts_is_obeyed() {
-    let shifts = Command::new("unshare").args(["--time", "--monotonic", "180", "true"]).status();
-    if !shifts.is_ok_and(|status| status.success()) {
-        println!("SKIPPED: no time namespaces here");
+    if clocks_skipped() {
         return;
     }
     under_each_law(|law| {
         for (name, seconds) in [("d_late", "180"), ("d_early", "-180")] {
             let witness = Witness::begin();
-            let folder = tempfile::tempdir().expect("a folder");
-            let program: PathBuf = folder.path().join("shifted");
-            let text = format!(
-                "#!/bin/sh\nexec unshare --time --monotonic {seconds} '{PROGRAM}' \"$@\"\n"
-            );
-            std::fs::write(&program, text).expect("a script");
-            let runs = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(&program, runs).expect("it may run");
+            let (_folder, program) = shifted_by(seconds);
             let Some(rig) = Rig::steady_by(name, law, &program) else { return };
-            let events = drill("shifted clock", rig, witness, |rig| {
+            let Drilled { events, .. } = drill("shifted clock", rig, witness, |rig| {
                 rig.replay_for(Duration::from_secs(1));
             });
             assert_followed(&events);

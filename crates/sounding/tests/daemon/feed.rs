@@ -9,6 +9,7 @@ use std::time::Duration;
 use sounding_bpf::inventory::held_by;
 use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, Phase, Reason};
 use sounding_cc::Law;
+use sounding_emu::Direction;
 use sounding_host::{Priority, monotonic_now};
 use sounding_testdata::steadily;
 use sounding_trace::Steps;
@@ -17,7 +18,7 @@ use sounding_units::{HostInstant, Rate};
 use crate::beside::{self, LONGEST_STALL, Track, Witness, judge_within};
 use crate::rig::skipped;
 
-const TRUE_RATE: Rate = Rate::from_bits_per_sec(12_000_000);
+pub(crate) const TRUE_RATE: Rate = Rate::from_bits_per_sec(12_000_000);
 
 /// What a publisher may tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const STOOD_STILL: Duration = Duration::from_secs(180);
 
 /// What flows make of a tale; `None` where the window follows it, or where it depends on the path.
-const TALES: [(Tale, Option<Reason>); 8] = [
+pub(crate) const TALES: [(Tale, Option<Reason>); 8] = [
     (Tale::Nothing, None),
     (Tale::Plenty, None),
     (Tale::Flapping, None),
@@ -88,7 +89,7 @@ impl Publisher {
         Self { tale, stop, thread: Some(thread) }
     }
 
-    fn turn_to(&self, tale: Tale) {
+    pub(crate) fn turn_to(&self, tale: Tale) {
         *self.tale.lock().unwrap_or_else(PoisonError::into_inner) = tale;
     }
 }
@@ -154,7 +155,8 @@ fn tell_tales(law: Law) {
     let objects = held_by(std::process::id()).difference(&before).copied().collect();
     let publisher = Publisher::start(biscay.feed().clone(), TRUE_RATE);
     let link = || beside::over(Steps::constant(TRUE_RATE));
-    let (ours, stock) = (Track::start(link(), &name), Track::start(link(), "bbr"));
+    let (ours, stock) =
+        (Track::start(link(), Direction::Up, &name), Track::start(link(), Direction::Up, "bbr"));
     wait_until_driven(&biscay, &ours, Tale::Truth);
     let mut spans = Vec::new();
     for (tale, reason) in TALES {

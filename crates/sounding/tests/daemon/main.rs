@@ -2,6 +2,7 @@
 //! any of them. Needs root; skipped aloud elsewhere.
 
 mod beside;
+mod downloads;
 mod drills;
 mod feed;
 mod reader;
@@ -22,7 +23,7 @@ fn a_flow_follows_the_modem_and_nothing_else_changes_its_state() {
     for law in LAWS {
         steadily(|| {
             let Some(mut rig) = Rig::start("follow", law) else { return };
-            let flow = rig.upload();
+            let flow = rig.transfer();
             rig.replay_for(Duration::from_secs(4));
             flow.stop().expect("the flow ends in good order");
             let events = rig.stop();
@@ -41,7 +42,7 @@ fn a_flow_follows_the_modem_and_nothing_else_changes_its_state() {
 fn an_unplugged_modem_puts_the_flow_on_bbr_at_once_and_a_new_one_takes_over() {
     steadily(|| {
         let Some(mut rig) = Rig::start("unplug", "biscay") else { return };
-        let flow = rig.upload();
+        let flow = rig.transfer();
         rig.replay_for(Duration::from_secs(2));
         let unplugged = monotonic_now();
         rig.unplug();
@@ -67,7 +68,7 @@ fn an_unplugged_modem_puts_the_flow_on_bbr_at_once_and_a_new_one_takes_over() {
 fn a_stream_that_turns_to_noise_is_stale_after_200_ms_and_is_believed_again_when_it_clears() {
     steadily(|| {
         let Some(mut rig) = Rig::start("noise", "biscay") else { return };
-        let flow = rig.upload();
+        let flow = rig.transfer();
         rig.replay_for(Duration::from_secs(2));
         rig.corrupt_for(Duration::from_secs(1));
         let noise_began = rig.noise_began();
@@ -89,7 +90,7 @@ fn one_corrupt_frame_in_a_hundred_is_counted_and_changes_nothing() {
     steadily(|| {
         let Some(mut rig) = Rig::start("speckle", "biscay") else { return };
         rig.speckle(100);
-        let flow = rig.upload();
+        let flow = rig.transfer();
         rig.replay_for(Duration::from_secs(4));
         flow.stop().expect("the flow ends in good order");
         let events = rig.stop();
@@ -106,7 +107,7 @@ fn one_corrupt_frame_in_a_hundred_is_counted_and_changes_nothing() {
 fn a_killed_daemon_leaves_the_flow_running_and_its_name_unknown() {
     steadily(|| {
         let Some(mut rig) = Rig::start("killed", "biscay") else { return };
-        let flow = rig.upload();
+        let flow = rig.transfer();
         rig.replay_for(Duration::from_secs(2));
         let name = rig.name().to_string();
         let killed = monotonic_now();

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::Value as Json;
+use sounding_bpf::OwnCgroup;
 use sounding_bpf::inventory::{Object, held_by};
 use sounding_emu::{Config, Direction, Emulation, Outcome};
 use sounding_host::monotonic_now;
@@ -32,11 +34,19 @@ pub(crate) struct Rig {
     daemon: Option<Daemon>,
     emulation: Option<Emulation>,
     program: PathBuf,
-    law: &'static str,
+    drives: Drives,
     name: String,
     /// How much of the link's time has been replayed.
     replayed: Duration,
     noise_began: HostInstant,
+}
+
+/// What the daemon holds at what the radio carries.
+enum Drives {
+    /// Uploads under this law.
+    Uploads(&'static str),
+    /// Whoever sends to the sockets of this cgroup. The daemon is in it too, and ends before.
+    Downloads(OwnCgroup),
 }
 
 /// Why this machine cannot run such a test, said past the harness, which swallows what passing tests print.
@@ -46,6 +56,45 @@ pub(crate) fn skipped() -> bool {
         let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
     }
     missing.is_some()
+}
+
+/// The same of what holding downloads takes besides.
+pub(crate) fn downlink_skipped() -> bool {
+    if skipped() {
+        return true;
+    }
+    let missing = sounding_bpf::downlink_preflight().into_iter().find(|check| !check.ok);
+    if let Some(check) = &missing {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
+    }
+    missing.is_some()
+}
+
+/// What the modem of a phone in a still cell logs of a download without end, and the link that it describes.
+fn still_cell() -> RadioLink {
+    const PLAN: &str = r#"
+        duration = "20s"
+        wire = { delay = "20ms" }
+        [[cell.carriers]]
+        prb = 50
+        [[cell.devices]]
+        name = "phone"
+        modem = {}
+        channel = { kind = "script", levels = [{ at_s = 0.0, sinr_db = 10.0 }] }
+        [[flows]]
+        direction = "down"
+        controller = "cubic"
+    "#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = folder.path().join("plan.toml");
+    std::fs::write(&plan, PLAN).expect("written");
+    let out = folder.path().join("out");
+    let mut sim = Command::new(PROGRAM);
+    sim.arg("sim").arg(&plan).arg("--captures").arg("--out").arg(&out);
+    let made = sim.stdin(Stdio::null()).output().expect("it runs");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let capture = std::fs::read(out.join("run-0001/phone.qmdl")).expect("a capture");
+    RadioLink::of_capture("still", capture, sounding_kpi::Direction::Downlink).expect("a link")
 }
 
 impl Rig {
@@ -75,6 +124,28 @@ impl Rig {
         Self::make(name, law, link, |link| beside::over(link.offered.clone()), program)
     }
 
+    /// The radio of a phone in a modelled cell that never changes, some 14 Mbit/s, and a daemon at the near end that holds
+    /// whoever sends to it.
+    pub(crate) fn downloading(name: &str) -> Option<Self> {
+        Self::downloading_by(name, Path::new(PROGRAM))
+    }
+
+    /// The same, its daemon started by another program that becomes it.
+    pub(crate) fn downloading_by(name: &str, program: &Path) -> Option<Self> {
+        if downlink_skipped() {
+            return None;
+        }
+        let link = still_cell();
+        let own = OwnCgroup::enter(&format!("sounding-rig-{}", std::process::id()));
+        let drives = Drives::Downloads(own.expect("a cgroup"));
+        let mut rig = Self::new(name, drives, link, program);
+        // The daemon lives in its near end.
+        let config = beside::over_down(rig.link.offered.clone());
+        rig.emulation = Some(Emulation::start(config).expect("an emulation"));
+        rig.start_daemon();
+        Some(rig)
+    }
+
     fn make(
         name: &str,
         law: &'static str,
@@ -86,32 +157,44 @@ impl Rig {
             return None;
         }
         let link = link();
+        let config = config(&link);
+        let mut rig = Self::new(name, Drives::Uploads(law), link, program);
+        rig.start_daemon();
+        rig.emulation = Some(Emulation::start(config).expect("an emulation"));
+        Some(rig)
+    }
+
+    fn new(name: &str, drives: Drives, link: RadioLink, program: &Path) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let pty = Pty::create(Some(&tty(folder.path()))).expect("a pty");
-        let name = format!("{}_{name}", std::process::id() % 1_000_000);
-        let config = config(&link);
-        let mut rig = Self {
+        Self {
             link,
             folder,
             pty: Some(pty),
             daemon: None,
             emulation: None,
             program: program.into(),
-            law,
-            name,
+            drives,
+            name: format!("{}_{name}", std::process::id() % 1_000_000),
             replayed: Duration::ZERO,
             noise_began: HostInstant::default(),
-        };
-        rig.start_daemon();
-        rig.emulation = Some(Emulation::start(config).expect("an emulation"));
-        Some(rig)
+        }
     }
 
     /// A daemon under the rig's name at the rig's modem.
     pub(crate) fn start_daemon(&mut self) {
         let device = tty(self.folder.path());
-        let flags = ["--bound", "capacity", "--law", self.law];
-        let daemon = Daemon::start(&self.program, &device, &self.name, &flags);
+        let near = || self.emulation.as_ref().expect("running").near();
+        let daemon = match &self.drives {
+            Drives::Uploads(law) => {
+                let flags = ["--bound", "capacity", "--law", law];
+                Daemon::start(&self.program, &device, &self.name, &flags)
+            }
+            Drives::Downloads(own) => {
+                let flags = ["--downlink", "window", "--cgroup", &*own.path().to_string_lossy()];
+                Daemon::start_in(near(), &self.program, &device, &self.name, &flags)
+            }
+        };
         self.daemon = Some(daemon.expect("the daemon is ready"));
     }
 
@@ -119,19 +202,54 @@ impl Rig {
         &self.name
     }
 
-    /// An upload under the daemon's algorithm, until it is stopped.
-    pub(crate) fn upload(&self) -> RunningTcp {
-        beside::upload(self.emulation.as_ref().expect("running"), &self.name)
+    /// An upload under the daemon's algorithm, or a download that is held by it, until it is stopped.
+    pub(crate) fn transfer(&self) -> RunningTcp {
+        let emulation = self.emulation.as_ref().expect("running");
+        match self.drives {
+            Drives::Uploads(_) => beside::transfer(emulation, Direction::Up, &self.name),
+            Drives::Downloads(_) => beside::transfer(emulation, Direction::Down, "cubic"),
+        }
     }
 
     /// A flow of the kernel's own over a link like the rig's.
     pub(crate) fn stock(&self) -> Track {
-        Track::start(beside::over(self.link.offered.clone()), "bbr")
+        let offered = self.link.offered.clone();
+        match self.drives {
+            Drives::Uploads(_) => Track::start(beside::over(offered), Direction::Up, "bbr"),
+            Drives::Downloads(_) => {
+                Track::start(beside::over_down(offered), Direction::Down, "cubic")
+            }
+        }
+    }
+
+    /// A daemon of another name that would hold the same downloads, at another modem.
+    pub(crate) fn start_rival(&self, device: &Path) -> Output {
+        let Drives::Downloads(own) = &self.drives else { panic!("it holds no downloads") };
+        let run = || {
+            let mut command = Command::new(PROGRAM);
+            command.args([
+                "run",
+                "--name",
+                "d_rival",
+                "--downlink",
+                "both",
+                "--interface",
+                "radio0",
+            ]);
+            command.arg("--cgroup").arg(own.path()).arg("--device").arg(device);
+            command.stdin(Stdio::null()).output().expect("it runs")
+        };
+        self.emulation.as_ref().expect("running").near().enter(run).expect("it is there")
     }
 
     /// BPF objects that the daemon holds.
     pub(crate) fn objects(&self) -> BTreeSet<Object> {
         self.daemon.as_ref().map(|daemon| held_by(daemon.id())).unwrap_or_default()
+    }
+
+    /// Its process.
+    pub(crate) fn daemon_id(&self) -> u32 {
+        self.daemon.as_ref().expect("running").id()
     }
 
     /// Whether the daemon has not been ended.

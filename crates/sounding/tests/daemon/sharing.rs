@@ -15,7 +15,7 @@ use sounding_testdata::steadily;
 use sounding_trace::Steps;
 use sounding_units::{HostInstant, Rate};
 
-use crate::beside::{self, upload};
+use crate::beside::{self, transfer};
 use crate::feed::Publisher;
 use crate::rig::skipped;
 use crate::users::UsersFlow;
@@ -54,7 +54,7 @@ impl Scene {
     }
 
     fn upload(&self) -> RunningTcp {
-        upload(&self.emulation, self.instance.name())
+        transfer(&self.emulation, Direction::Up, self.instance.name())
     }
 
     fn flow(&self, running: &RunningTcp) -> Flow {
@@ -228,7 +228,7 @@ fn a_cubic_flow_and_a_udp_flow_beside_three_starve_nobody() {
         let Some(scene) = Scene::new("rivals", Sharing::default()) else { return };
         let mut flows: Vec<_> = (0..3).map(|_| scene.upload()).collect();
         secs(1);
-        flows.push(upload(&scene.emulation, "cubic"));
+        flows.push(transfer(&scene.emulation, Direction::Up, "cubic"));
         let rate = Rate::from_bits_per_sec(3_000_000);
         let udp = UdpFlow::new(Direction::Up, rate, Duration::from_secs(9));
         let udp = udp.start(&scene.emulation).expect("a flow");
