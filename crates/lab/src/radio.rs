@@ -2,6 +2,7 @@
 //! one source, so a controller that reads the modem is judged against the very link that the modem described.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
@@ -11,6 +12,9 @@ use sounding_link::{Arrival, Config, Seen, Sounder};
 use sounding_trace::{InvalidTrace, Trace};
 use sounding_units::{Bytes, ModemInstant};
 use thiserror::Error;
+
+use crate::plan::{PlanError, Text};
+use crate::simulate::{About, SimulateError, capture};
 
 /// What a link offers and what its modem says of it.
 #[derive(Clone, Debug)]
@@ -45,6 +49,12 @@ pub enum RadioError {
     /// The opportunities are no trace.
     #[error("the grants make no trace: {0}")]
     Trace(#[from] InvalidTrace),
+    /// The modelled cell is none: an error of this program.
+    #[error(transparent)]
+    Plan(Box<PlanError>),
+    /// It does not run.
+    #[error(transparent)]
+    Run(Box<SimulateError>),
 }
 
 /// An opportunity carries one packet of 1500 bytes of IP (mahimahi's rule).
@@ -113,6 +123,27 @@ impl RadioLink {
         let offered = Trace::from_millis(opportunities(&spread))?;
         let name = format!("generated from seed {seed}");
         Ok(Self::of_trace(&name, offered, duration))
+    }
+
+    /// The downlink of a phone in a modelled cell of LTE, some 14 Mbit/s, as its modem logs a download without end for a little
+    /// longer than `duration`. A seed says how the radio fades; without one it stands still.
+    pub fn cell(seed: Option<u64>, duration: Duration) -> Result<Self, RadioError> {
+        // In which the download begins, and the last reports are written.
+        let around = Duration::from_secs(3);
+        let fading = if seed.is_some() { ", fading = {}" } else { "" };
+        let plan = format!(
+            "duration = \"{}us\"\nseeds = [{}]\nwire = {{ delay = \"20ms\" }}\n\
+             [[cell.carriers]]\nprb = 50\n[[cell.devices]]\nmodem = {{}}\n\
+             channel = {{ kind = \"script\", levels = [{{ at_s = 0.0, sinr_db = 10.0 }}]{fading} }}\n\
+             [[flows]]\ndirection = \"down\"\ncontroller = \"cubic\"\n",
+            (duration + around).as_micros(),
+            seed.unwrap_or(1),
+        );
+        let text = Text::new("cell", plan, PathBuf::new());
+        let runs = text.runs().map_err(|error| RadioError::Plan(error.into()))?;
+        let capture = capture(&runs[0], &About::new(&text));
+        let capture = capture.map_err(|error| RadioError::Run(error.into()))?;
+        Self::of_capture("a modelled cell", capture, Direction::Downlink)
     }
 
     /// What the link offers in each millisecond of its duration.
@@ -242,6 +273,19 @@ mod tests {
         let (one, again, other) = (make(7), make(7), make(8));
         assert!(one.capture == again.capture && one.offered == again.offered);
         assert!(one.capture != other.capture);
+    }
+
+    #[test]
+    fn a_cell_has_a_downlink_as_long_as_was_asked_for_and_it_fades_by_its_seed() {
+        let span = Duration::from_secs(5);
+        let make = |seed| RadioLink::cell(seed, span).expect("a link");
+        let (still, one, other) = (make(None), make(Some(7)), make(Some(8)));
+        assert!(one.capture != other.capture && one.offered != still.offered);
+        for link in [still, one, other] {
+            assert!(link.duration >= span, "{:?}", link.duration);
+            let rate = link.capacity(Duration::ZERO, span).per(span);
+            assert!((2.0..20.0).contains(&rate.mbit_per_sec()), "{rate}");
+        }
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! What two readers of one modem know of its resource blocks at a time: one that drains its buffer, and one that waits for the
 //! batches that it sends by itself (BISCAY §5.2, Fig. 7).
 
-use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -20,7 +17,7 @@ use crate::estimators::pearson;
 use crate::metrics::nearest_rank;
 use crate::plan::{PlanError, Run, Text};
 use crate::provenance::Begun;
-use crate::simulate::{About, Files, Keep, Output, SimulateError, simulate};
+use crate::simulate::{About, SimulateError, capture};
 
 /// Who reads, and how often records leave the modem: BISCAY §4 and §5.1.
 const READERS: [(&str, Duration); 2] = [
@@ -81,7 +78,7 @@ pub fn views(duration: Option<Duration>, seed: Option<u64>) -> Result<Report, Vi
     }
     let runs = text.runs()?;
     let run = runs.first().ok_or(ViewsError::Nothing)?;
-    let blocks = blocks(&capture(run, &text)?);
+    let blocks = blocks(&capture(run, &About::new(&text))?);
     let views: Option<Vec<View>> =
         READERS.iter().map(|(name, every)| View::of(name, *every, &blocks, run)).collect();
     let views = views.ok_or(ViewsError::Nothing)?;
@@ -100,37 +97,6 @@ pub fn views(duration: Option<Duration>, seed: Option<u64>) -> Result<Report, Vi
     let rows = (columns, rows.collect());
     let expected = Item::Fig7.expected()?;
     Ok(Report::new(&run.plan.about, expected, rows, Measured::Views(views), begun.end()))
-}
-
-/// What the modem of the plan's device wrote.
-fn capture(run: &Run, text: &Text) -> Result<Vec<u8>, SimulateError> {
-    let keep = Keep { captures: true, ..Keep::default() };
-    let mut kept = Kept::default();
-    let go_on = &mut |_: Duration| ControlFlow::Continue(());
-    simulate(run, &keep, &About::new(text), &mut kept, go_on)?;
-    let bytes = std::mem::take(&mut *kept.0.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok(bytes)
-}
-
-/// The one file that a run leaves.
-#[derive(Clone, Debug, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
-
-impl Files for Kept {
-    fn create(&mut self, _name: &str) -> io::Result<Output> {
-        Ok(Box::new(self.clone()))
-    }
-}
-
-impl Write for Kept {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Resource blocks of one transmission; times since the network began.

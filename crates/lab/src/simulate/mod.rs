@@ -4,6 +4,7 @@
 //! depends on how many those were, on the build or on the machine.
 
 mod beside;
+mod capture;
 mod gauge;
 mod keep;
 mod logs;
@@ -27,6 +28,7 @@ use sounding_units::HostInstant;
 use thiserror::Error;
 
 pub(crate) use beside::compare;
+pub use capture::capture;
 pub use keep::{About, Files, Keep, Output};
 pub use outcome::{Delays, FlowOutcome, FromOracle, Jain, Outcome, Pantheon};
 pub use runs::{Finished, Place, all};

@@ -39,6 +39,7 @@ impl Dice {
 enum Sends {
     Ours(Listener, RunningTcp),
     Cubic(RunningTcp),
+    Download(RunningTcp),
     Datagrams(RunningUdp),
 }
 
@@ -49,7 +50,8 @@ impl Sends {
             Self::Ours(Listener { law: Law::Biscay, .. }, _) => 0,
             Self::Ours(Listener { law: Law::Sounding, .. }, _) => 1,
             Self::Cubic(_) => 2,
-            Self::Datagrams(_) => 3,
+            Self::Download(_) => 3,
+            Self::Datagrams(_) => 4,
         }
     }
 }
@@ -65,10 +67,12 @@ struct Member {
 pub(super) struct Crowd(Vec<Member>);
 
 impl Crowd {
-    /// At times one more flow; `ours` is whom a daemon feeds, and what the kernel calls it, while there is one.
+    /// At times one more flow over the radio, which leads this way; `ours` is whom a daemon feeds, and what the kernel calls it,
+    /// while there is one. Downloads come from a sender that knows of nothing.
     pub(super) fn grow(
         &mut self,
         emulation: &Emulation,
+        direction: Direction,
         ours: Option<(&str, Listener)>,
         dice: &mut Dice,
         summary: &mut Summary,
@@ -78,15 +82,22 @@ impl Crowd {
         }
         let began = monotonic_now();
         let lasts = dice.between(Duration::from_millis(500), Duration::from_secs(30));
-        let sends = match (dice.below(8), ours) {
-            (0, _) => {
+        let sends = match (dice.below(8), direction, ours) {
+            (0, ..) => {
                 let rate = Rate::from_bits_per_sec(u64::from(dice.below(3_000_000) + 100_000));
                 let drain = Duration::from_millis(100);
-                let flow = UdpFlow { drain, ..UdpFlow::new(Direction::Up, rate, lasts) };
+                let flow = UdpFlow { drain, ..UdpFlow::new(direction, rate, lasts) };
                 Sends::Datagrams(flow.start(emulation)?)
             }
-            (1 | 2, _) | (_, None) => Sends::Cubic(tcp("cubic", dice).start(emulation)?),
-            (_, Some((name, listener))) => Sends::Ours(listener, tcp(name, dice).start(emulation)?),
+            (_, Direction::Down, _) => {
+                Sends::Download(tcp("cubic", direction, dice).start(emulation)?)
+            }
+            (1 | 2, ..) | (_, _, None) => {
+                Sends::Cubic(tcp("cubic", direction, dice).start(emulation)?)
+            }
+            (_, _, Some((name, listener))) => {
+                Sends::Ours(listener, tcp(name, direction, dice).start(emulation)?)
+            }
         };
         summary.flows[sends.kind()] += 1;
         self.0.push(Member { sends, began, until: began + lasts });
@@ -100,7 +111,7 @@ impl Crowd {
         for Member { sends, began, .. } in self.0.extract_if(.., is_over) {
             let (who, running) = match sends {
                 Sends::Ours(listener, running) => (listener.name, running),
-                Sends::Cubic(running) => ("cubic", running),
+                Sends::Cubic(running) | Sends::Download(running) => ("cubic", running),
                 Sends::Datagrams(running) => {
                     running.stop()?;
                     continue;
@@ -120,7 +131,7 @@ impl Crowd {
 }
 
 /// A stream: one of all that have to do with sharing.
-fn tcp(name: &str, dice: &mut Dice) -> TcpFlow {
+fn tcp(name: &str, direction: Direction, dice: &mut Dice) -> TcpFlow {
     let traffic = match dice.below(4) {
         0 => Traffic::Finite(Bytes::new(u64::from(dice.below(3_000_000) + 1))),
         1 => Traffic::Steady(Rate::from_bits_per_sec(u64::from(dice.below(2_000_000) + 50_000))),
@@ -130,7 +141,7 @@ fn tcp(name: &str, dice: &mut Dice) -> TcpFlow {
         },
         _ => Traffic::Bulk,
     };
-    TcpFlow { congestion: Some(name.into()), traffic, ..TcpFlow::new(Direction::Up) }
+    TcpFlow { congestion: Some(name.into()), traffic, ..TcpFlow::new(direction) }
 }
 
 #[cfg(test)]

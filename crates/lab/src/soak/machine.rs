@@ -1,6 +1,7 @@
 //! What a process has, and what a network namespace is set to.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// What this process holds.
@@ -23,20 +24,23 @@ impl Held {
     }
 }
 
-/// What a daemon changes of the namespace that it runs in.
+/// What a daemon changes of the machine and of the namespace that it runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     default: String,
     routes: String,
+    /// Whether it keeps what is to outlive it.
+    pins: bool,
 }
 
 impl Settings {
-    /// Of the calling thread's namespace.
-    pub(super) fn now() -> Self {
+    /// Of the calling thread's namespace, and of a daemon of this name.
+    pub(super) fn now(name: &str) -> Self {
         let default = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
         let routes = Command::new("ip").args(["route", "show"]).output();
         Self {
             default: default.unwrap_or_default().trim().into(),
+            pins: Path::new("/run/sounding").join(name).exists(),
             routes: routes.map_or_else(
                 |error| error.to_string(),
                 |output| String::from_utf8_lossy(&output.stdout).trim().into(),

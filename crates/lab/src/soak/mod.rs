@@ -73,8 +73,8 @@ pub struct Summary {
     pub lasted_s: f64,
     /// Links, each with all that belongs to it.
     pub rounds: u32,
-    /// Flows by who set their rate: `biscay`, `sounding`, CUBIC, datagrams.
-    pub flows: [u32; 4],
+    /// Flows by who set their rate: `biscay`, `sounding`, CUBIC, the receiver of a download, nobody, of datagrams.
+    pub flows: [u32; 5],
     /// Megabytes that flows of TCP brought over.
     pub megabytes: f64,
     /// Daemons that were started.
@@ -109,13 +109,17 @@ pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Result<Summary, SoakError
     let begun = Begun::now();
     let began = monotonic_now();
     let mut log = KernelLog::watch().map_err(SoakError::Log)?;
+    let lacking = sounding_bpf::downlink_preflight().into_iter().find(|check| !check.ok);
+    if let Some(check) = &lacking {
+        tell(&format!("uplinks only: {}", check.detail));
+    }
     let mut summary = Summary::default();
     let mut held = None;
     while monotonic_now() - began < plan.duration {
         let left = plan.duration - (monotonic_now() - began);
         let seed = plan.seed.wrapping_add(u64::from(summary.rounds));
         let faults = summary.faults.len();
-        round::run(plan, seed, left.min(ROUND), &mut summary)?;
+        round::run(plan, seed, lacking.is_none(), left.min(ROUND), &mut summary)?;
         summary.rounds += 1;
         summary.faults.extend(log.alarms());
         // The first round opens what stays open for good, such as the clock of the random numbers.
@@ -138,11 +142,12 @@ pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Result<Summary, SoakError
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [biscay, sounding, cubic, datagrams] = self.flows;
+        let [biscay, sounding, cubic, downloads, datagrams] = self.flows;
         writeln!(f, "lasted              {:.0} s, {} rounds", self.lasted_s, self.rounds)?;
         writeln!(
             f,
-            "flows               {biscay} of biscay, {sounding} of sounding, {cubic} of cubic, {datagrams} of UDP"
+            "flows               {biscay} of biscay, {sounding} of sounding, {cubic} of cubic, {downloads} downloads, \
+             {datagrams} of UDP"
         )?;
         writeln!(f, "carried by TCP      {:.1} MB", self.megabytes)?;
         writeln!(f, "daemons             {}, {} of them killed", self.daemons, self.killed)?;

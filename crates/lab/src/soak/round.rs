@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use sounding_bpf::inventory::{Object, alive, held_by};
 use sounding_cc::Listener;
-use sounding_emu::{Config, Emulation, monotonic_now};
+use sounding_emu::{Config, Direction, Emulation, monotonic_now};
 use sounding_modem::{Pacing, Pty, Replay};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_trace::Steps;
@@ -32,28 +32,39 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// The device that the emulator gives its near end.
 const DEVICE: &str = "radio0";
 
-/// One round of at most `span`.
+/// One round of at most `span`, now and then one of downloads if the kernel can hold them.
 pub(super) fn run(
     plan: &Plan,
     seed: u64,
+    downloads: bool,
     span: Duration,
     summary: &mut Summary,
 ) -> Result<(), SoakError> {
-    let link = RadioLink::generated(seed, span + Duration::from_secs(5))?;
+    let mut dice = Dice::new(seed);
+    let direction = if dice.below(3) == 0 && downloads { Direction::Down } else { Direction::Up };
+    let lasts = span + Duration::from_secs(5);
+    let link = match direction {
+        Direction::Up => RadioLink::generated(seed, lasts)?,
+        Direction::Down => RadioLink::cell(Some(seed), lasts)?,
+    };
     let pty = Pty::create(None).map_err(SoakError::Pty)?;
     let device = pty.path().to_path_buf();
     let queue = QueueLimit::bytes(Bytes::new(150_000));
-    let up = PathConfig { delay: DELAY, queue, ..PathConfig::new(link.offered.clone()) };
+    let radio = PathConfig { delay: DELAY, queue, ..PathConfig::new(link.offered.clone()) };
     let wide = Steps::constant(Rate::from_bits_per_sec(100_000_000));
-    let down = PathConfig { delay: DELAY, ..PathConfig::new(wide) };
-    let emulation = Emulation::start(Config::new(up, down))?;
+    let wide = PathConfig { delay: DELAY, ..PathConfig::new(wide) };
+    let emulation = Emulation::start(match direction {
+        Direction::Up => Config::new(radio, wide),
+        Direction::Down => Config::new(wide, radio),
+    })?;
     let mut replay = Replay::new(&link.capture, Pacing::since(&link.capture, link.begin), pty, 1.0);
     let stop = AtomicBool::new(false);
     let mut keeper = Keeper {
         plan,
         device: &device,
         name: format!("soak{}", std::process::id() % 1_000_000),
-        dice: Dice::new(seed),
+        direction,
+        dice,
         objects: BTreeSet::new(),
         summary,
     };
@@ -91,6 +102,8 @@ struct Keeper<'a> {
     plan: &'a Plan,
     device: &'a Path,
     name: String,
+    /// The radio's.
+    direction: Direction,
     dice: Dice,
     /// All BPF objects that daemons of this round held.
     objects: BTreeSet<Object>,
@@ -108,7 +121,7 @@ struct Running {
 
 impl Keeper<'_> {
     fn live(&mut self, emulation: &Emulation, end: HostInstant) -> Result<(), SoakError> {
-        let before = Settings::now();
+        let before = Settings::now(&self.name);
         let mut crowd = Crowd::default();
         let mut daemon = Some(self.start()?);
         let mut restart_at = end;
@@ -125,7 +138,7 @@ impl Keeper<'_> {
                 daemon = Some(self.start()?);
             }
             let ours = daemon.as_ref().map(|running| (self.name.as_str(), running.listener));
-            crowd.grow(emulation, ours, &mut self.dice, self.summary)?;
+            crowd.grow(emulation, self.direction, ours, &mut self.dice, self.summary)?;
             crowd.shrink(false, self.summary)?;
             thread::sleep(TICK);
         }
@@ -142,6 +155,10 @@ impl Keeper<'_> {
         let mut flags = vec!["--bound", "capacity", "--default", "--route", "default"];
         flags.extend(["--interface", DEVICE, "--share", share]);
         flags.extend(law_flags(listener));
+        if self.direction == Direction::Down {
+            let signal = ["window", "option", "both"][self.dice.below(3) as usize];
+            flags.extend(["--downlink", signal]);
+        }
         let daemon = Daemon::start(&self.plan.program, self.device, &self.name, &flags)?;
         self.summary.daemons += 1;
         self.objects.extend(held_by(daemon.id()));
@@ -178,10 +195,10 @@ impl Keeper<'_> {
         // The guard works on after a killed daemon; nobody waits for it there.
         let restored = (0..100).any(|_| {
             thread::sleep(TICK);
-            Settings::now() == *before
+            Settings::now(&self.name) == *before
         });
         if !restored {
-            let now = Settings::now();
+            let now = Settings::now(&self.name);
             self.summary.faults.push(format!("not put back: {now:?}, was {before:?}"));
         }
     }

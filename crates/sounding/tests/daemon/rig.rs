@@ -70,33 +70,6 @@ pub(crate) fn downlink_skipped() -> bool {
     missing.is_some()
 }
 
-/// What the modem of a phone in a still cell logs of a download without end, and the link that it describes.
-fn still_cell() -> RadioLink {
-    const PLAN: &str = r#"
-        duration = "20s"
-        wire = { delay = "20ms" }
-        [[cell.carriers]]
-        prb = 50
-        [[cell.devices]]
-        name = "phone"
-        modem = {}
-        channel = { kind = "script", levels = [{ at_s = 0.0, sinr_db = 10.0 }] }
-        [[flows]]
-        direction = "down"
-        controller = "cubic"
-    "#;
-    let folder = tempfile::tempdir().expect("a folder");
-    let plan = folder.path().join("plan.toml");
-    std::fs::write(&plan, PLAN).expect("written");
-    let out = folder.path().join("out");
-    let mut sim = Command::new(PROGRAM);
-    sim.arg("sim").arg(&plan).arg("--captures").arg("--out").arg(&out);
-    let made = sim.stdin(Stdio::null()).output().expect("it runs");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let capture = std::fs::read(out.join("run-0001/phone.qmdl")).expect("a capture");
-    RadioLink::of_capture("still", capture, sounding_kpi::Direction::Downlink).expect("a link")
-}
-
 impl Rig {
     pub(crate) fn start(name: &str, law: &'static str) -> Option<Self> {
         let link = || RadioLink::generated(1, LINK_LASTS).expect("a link");
@@ -135,7 +108,7 @@ impl Rig {
         if downlink_skipped() {
             return None;
         }
-        let link = still_cell();
+        let link = RadioLink::cell(None, LINK_LASTS).expect("a link");
         let own = OwnCgroup::enter(&format!("sounding-rig-{}", std::process::id()));
         let drives = Drives::Downloads(own.expect("a cgroup"));
         let mut rig = Self::new(name, drives, link, program);
