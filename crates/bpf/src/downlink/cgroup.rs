@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::error::DownlinkError;
@@ -33,10 +34,18 @@ pub(crate) fn open(path: Option<&Path>) -> Result<File, DownlinkError> {
     opened.map_err(|source| DownlinkError::Cgroup { path, source })
 }
 
-/// Where an open cgroup is, without links on the way.
-pub(super) fn place(cgroup: &File) -> Result<PathBuf, DownlinkError> {
+/// The number that the kernel gives the root of the cgroups.
+const ROOT: u64 = 1;
+
+/// The number of an open cgroup, and of all that it is below. Numbers, because a path depends on where somebody has mounted them;
+/// where that is not their root, as in a container, those between are not seen.
+pub(super) fn lineage(cgroup: &File) -> Result<Vec<u64>, DownlinkError> {
     let path = PathBuf::from(format!("/proc/self/fd/{}", cgroup.as_raw_fd()));
-    fs::read_link(&path).map_err(|source| DownlinkError::Cgroup { path, source })
+    let fail = |source| DownlinkError::Cgroup { path: path.clone(), source };
+    let (place, own) = (fs::read_link(&path).map_err(fail)?, cgroup.metadata().map_err(fail)?);
+    let above = place.ancestors().skip(1).map_while(|above| fs::metadata(above).ok());
+    let above = above.take_while(|above| above.dev() == own.dev());
+    Ok([own.ino()].into_iter().chain(above.map(|above| above.ino())).chain([ROOT]).collect())
 }
 
 /// Everything that telling senders needs besides what [`preflight`](crate::preflight) looks at.
@@ -81,6 +90,18 @@ mod tests {
                       cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0\n";
         assert_eq!(root_in(mounts), Some("/sys/fs/cgroup/unified".into()));
         assert_eq!(root_in("proc /proc proc rw 0 0\n\n"), None);
+    }
+
+    #[test]
+    fn everything_is_below_the_root() {
+        let Some(root) = cgroup_root() else { return };
+        let numbers = lineage(&open(None).expect("the root")).expect("its number");
+        assert_eq!(numbers.last(), Some(&ROOT), "{root:?}");
+        let below = fs::read_dir(&root).expect("listed").flatten().map(|entry| entry.path());
+        for cgroup in below.filter(|path| path.is_dir()) {
+            let below = lineage(&open(Some(&cgroup)).expect("a cgroup")).expect("its numbers");
+            assert!(below[1..].contains(&numbers[0]) && below[0] != numbers[0], "{below:?}");
+        }
     }
 
     #[test]

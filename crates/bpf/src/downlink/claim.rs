@@ -5,24 +5,27 @@
 //! ends, so a file without a lock says nothing and is taken away by the next who looks.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::error::DownlinkError;
 
 /// More than any claim needs.
 const LONGEST: u64 = 64 * 1024;
+/// Whoever looks into the folder is through in less.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Sockets that nobody else may tell the senders of, while this lives.
 #[derive(Debug)]
 pub(super) struct Claim {
     path: PathBuf,
     /// What it keeps locked.
-    _file: File,
+    file: File,
 }
 
 /// Which sockets those are.
@@ -30,8 +33,8 @@ pub(super) struct Claim {
 pub(super) struct Sockets {
     /// Their network namespace.
     pub(super) netns_cookie: u64,
-    /// Their cgroup, with all that is below; an absolute path without links.
-    pub(super) cgroup: PathBuf,
+    /// The number of their cgroup, which is about all that is below too, and of those that it is below.
+    pub(super) cgroups: Vec<u64>,
     /// The devices that they receive by; empty for all.
     pub(super) interfaces: BTreeSet<String>,
 }
@@ -45,11 +48,15 @@ impl Claim {
         for text in gate.claims().map_err(fail)? {
             refuse_overlap(&text, sockets)?;
         }
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let name = format!("{}-{}", process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let path = folder.join(name);
-        let file = write(&path, &sockets.to_text(process::id())).map_err(fail)?;
-        Ok(Self { path, _file: file })
+        let (path, file) = create_file(folder).map_err(fail)?;
+        let claim = Self { path, file };
+        claim.write(&sockets.to_text(process::id())).map_err(fail)?;
+        Ok(claim)
+    }
+
+    fn write(&self, text: &str) -> io::Result<()> {
+        self.file.try_lock()?;
+        (&self.file).write_all(text.as_bytes())
     }
 }
 
@@ -77,8 +84,19 @@ struct Gate<'a> {
 
 impl<'a> Gate<'a> {
     fn enter(folder: &'a Path) -> io::Result<Self> {
+        const STEP: Duration = Duration::from_millis(5);
         let open = File::open(folder)?;
-        open.lock()?;
+        let until = Instant::now() + PATIENCE;
+        while let Err(error) = open.try_lock() {
+            match error {
+                TryLockError::WouldBlock if Instant::now() < until => thread::sleep(STEP),
+                TryLockError::WouldBlock => {
+                    let why = "another process looks into it and does not come to an end";
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+                }
+                TryLockError::Error(error) => return Err(error),
+            }
+        }
         Ok(Self { folder, _open: open })
     }
 
@@ -100,11 +118,16 @@ fn create(folder: &Path) -> io::Result<()> {
     }
 }
 
-fn write(path: &Path, text: &str) -> io::Result<File> {
-    let mut file = File::create(path)?;
-    file.lock()?;
-    file.write_all(text.as_bytes())?;
-    Ok(file)
+/// A file that nobody else has: in another process namespace there is somebody of the same number.
+fn create_file(folder: &Path) -> io::Result<(PathBuf, File)> {
+    let names = (0..).map(|count: u32| folder.join(format!("{}-{count}", process::id())));
+    for path in names {
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (path, file)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// What a claim says whose process is alive. One whose process is not is taken away.
@@ -118,12 +141,15 @@ fn claimed(path: &Path) -> io::Result<Option<String>> {
         Ok(file) => file,
         Err(error) => return gone(error),
     };
+    if !file.metadata()?.is_file() {
+        return Ok(None);
+    }
     match file.try_lock() {
         Ok(()) => fs::remove_file(path).map(|()| None).or_else(gone),
         Err(TryLockError::WouldBlock) => {
-            let mut text = String::new();
-            file.take(LONGEST).read_to_string(&mut text)?;
-            Ok(Some(text))
+            let mut text = Vec::new();
+            file.take(LONGEST).read_to_end(&mut text)?;
+            Ok(Some(String::from_utf8_lossy(&text).into()))
         }
         Err(TryLockError::Error(error)) => Err(error),
     }
@@ -147,8 +173,10 @@ impl Sockets {
     fn overlap(&self, other: &Self) -> bool {
         let (ours, theirs) = (&self.interfaces, &other.interfaces);
         let shares_interface = ours.is_empty() || theirs.is_empty() || !ours.is_disjoint(theirs);
-        let (ours, theirs) = (&self.cgroup, &other.cgroup);
-        let shares_cgroup = ours.starts_with(theirs) || theirs.starts_with(ours);
+        let is_below = |one: &Self, other: &Self| {
+            one.cgroups.first().is_some_and(|cgroup| other.cgroups.contains(cgroup))
+        };
+        let shares_cgroup = is_below(self, other) || is_below(other, self);
         self.netns_cookie == other.netns_cookie && shares_interface && shares_cgroup
     }
 
@@ -164,9 +192,12 @@ impl Sockets {
 
     /// Lines of a word and its value.
     fn to_text(&self, process: u32) -> String {
-        let Self { netns_cookie, cgroup, interfaces } = self;
-        let mut text =
-            format!("process {process}\nnetns {netns_cookie}\ncgroup {}\n", cgroup.display());
+        let Self { netns_cookie, cgroups, interfaces } = self;
+        let mut text = format!("process {process}\nnetns {netns_cookie}\ncgroups");
+        for cgroup in cgroups {
+            text.push_str(&format!(" {cgroup}"));
+        }
+        text.push('\n');
         for interface in interfaces {
             text.push_str(&format!("interface {interface}\n"));
         }
@@ -179,12 +210,11 @@ impl Sockets {
         let mut value = |key| lines.next()?.strip_prefix(key)?.strip_prefix(' ');
         let process = value("process")?.parse().ok()?;
         let netns_cookie = value("netns")?.parse().ok()?;
-        let cgroup = value("cgroup")?.into();
+        let cgroups = value("cgroups")?.split(' ').map(|cgroup| cgroup.parse().ok());
+        let cgroups = cgroups.collect::<Option<_>>()?;
         let interfaces = lines.map(|line| line.strip_prefix("interface ").map(String::from));
-        Some((
-            process,
-            Self { netns_cookie, cgroup, interfaces: interfaces.collect::<Option<_>>()? },
-        ))
+        let interfaces = interfaces.collect::<Option<_>>()?;
+        Some((process, Self { netns_cookie, cgroups, interfaces }))
     }
 }
 
@@ -192,36 +222,39 @@ impl Sockets {
 mod tests {
     use super::*;
 
-    fn sockets(netns_cookie: u64, cgroup: &str, interfaces: &[&str]) -> Sockets {
+    const ROOT: &[u64] = &[1];
+
+    fn sockets(netns_cookie: u64, cgroups: &[u64], interfaces: &[&str]) -> Sockets {
         let interfaces = interfaces.iter().map(|name| (*name).into()).collect();
-        Sockets { netns_cookie, cgroup: cgroup.into(), interfaces }
+        Sockets { netns_cookie, cgroups: cgroups.into(), interfaces }
     }
 
     #[test]
     fn sockets_overlap_by_namespace_and_cgroup_and_interface() {
-        let all = sockets(1, "/cgroup", &[]);
+        let all = sockets(1, &[10, 1], &[]);
         for (other, overlaps) in [
             (all.clone(), true),
-            (sockets(2, "/cgroup", &[]), false),
-            (sockets(1, "/cgroup/a", &["wwan0"]), true),
-            (sockets(1, "/cgroups", &[]), false),
+            (sockets(2, &[10, 1], &[]), false),
+            (sockets(1, &[11, 10, 1], &["wwan0"]), true),
+            (sockets(1, ROOT, &["wwan0"]), true),
+            (sockets(1, &[20, 1], &[]), false),
         ] {
             assert_eq!(all.overlap(&other), overlaps, "{other:?}");
             assert_eq!(other.overlap(&all), overlaps, "{other:?}");
         }
-        let some = sockets(1, "/cgroup/a", &["wwan0", "wwan1"]);
-        assert!(some.overlap(&sockets(1, "/cgroup/a/b", &["wwan1", "wwan2"])));
-        assert!(!some.overlap(&sockets(1, "/cgroup/a", &["wwan2"])));
-        assert!(!some.overlap(&sockets(1, "/cgroup/b", &["wwan0"])));
+        let some = sockets(1, &[11, 10, 1], &["wwan0", "wwan1"]);
+        assert!(some.overlap(&sockets(1, &[12, 11, 10, 1], &["wwan1", "wwan2"])));
+        assert!(!some.overlap(&sockets(1, &[11, 10, 1], &["wwan2"])));
+        assert!(!some.overlap(&sockets(1, &[13, 10, 1], &["wwan0"])));
     }
 
     #[test]
     fn what_is_claimed_is_refused_by_name_until_it_is_let_go() {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = folder.path().join("made for it");
-        let wwan0 = sockets(1, "/cgroup", &["wwan0"]);
+        let wwan0 = sockets(1, ROOT, &["wwan0"]);
         let first = Claim::make(&folder, &wwan0).expect("nobody has it");
-        let _beside = Claim::make(&folder, &sockets(1, "/cgroup", &["wwan1"])).expect("another");
+        let _beside = Claim::make(&folder, &sockets(1, ROOT, &["wwan1"])).expect("another");
         let error = Claim::make(&folder, &wwan0).expect_err("it is the first one's");
         let said = error.to_string();
         assert!(said.contains(&process::id().to_string()) && said.contains("wwan0"), "{said}");
@@ -233,35 +266,53 @@ mod tests {
     fn a_file_that_nobody_holds_is_taken_away_and_one_of_another_version_is_heeded() {
         let folder = tempfile::tempdir().expect("a folder");
         let left = folder.path().join("1-0");
-        fs::write(&left, sockets(1, "/cgroup", &[]).to_text(1)).expect("written");
-        let wwan0 = sockets(1, "/cgroup", &["wwan0"]);
+        fs::write(&left, sockets(1, ROOT, &[]).to_text(1)).expect("written");
+        let wwan0 = sockets(1, ROOT, &["wwan0"]);
         drop(Claim::make(folder.path(), &wwan0).expect("its process is gone"));
         assert!(!left.exists());
         fs::write(&left, "").expect("written");
         sweep(folder.path()).expect("swept");
         assert!(!left.exists());
         sweep(&left).expect("there is nothing");
-        let _held = write(&left, "{\"version\": 2}").expect("written");
+        fs::create_dir(folder.path().join("a folder")).expect("made");
+        let held = File::create(&left).expect("made");
+        held.lock().expect("locked");
+        (&held).write_all(b"{\"version\": 2}\xFF").expect("written");
         let error = Claim::make(folder.path(), &wwan0).expect_err("nobody knows what it means");
         assert!(error.to_string().contains("another version"), "{error}");
     }
 
     #[test]
+    fn somebody_of_the_same_number_in_another_process_namespace_keeps_its_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let theirs = folder.path().join(format!("{}-0", process::id()));
+        let held = File::create(&theirs).expect("made");
+        held.lock().expect("locked");
+        let text = sockets(1, ROOT, &["wwan0"]).to_text(process::id());
+        (&held).write_all(text.as_bytes()).expect("written");
+        drop(Claim::make(folder.path(), &sockets(2, ROOT, &[])).expect("another's sockets"));
+        assert_eq!(fs::read_to_string(&theirs).expect("it is there"), text);
+        Claim::make(folder.path(), &sockets(1, ROOT, &["wwan0"])).expect_err("it is theirs");
+    }
+
+    #[test]
     fn a_folder_that_cannot_be_is_named() {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        let error = Claim::make(file.path(), &sockets(1, "/", &[])).expect_err("a file");
+        let error = Claim::make(file.path(), &sockets(1, ROOT, &[])).expect_err("a file");
         assert!(error.to_string().contains(&file.path().display().to_string()), "{error}");
     }
 
     #[test]
     fn text_goes_there_and_back_and_any_other_is_none() {
-        let some = sockets(7, "/sys/fs/cgroup/a b", &["wwan0", "wwan1"]);
+        let some = sockets(7, &[12, 1], &["wwan0", "wwan 1"]);
         assert_eq!(Sockets::from_text(&some.to_text(5)), Some((5, some)));
         for text in [
             "",
             "process 1",
-            "process 1\nnetns x\ncgroup /\n",
-            "process 1\nnetns 1\ncgroup /\nwhat\n",
+            "process 1\nnetns x\ncgroups 1\n",
+            "process 1\nnetns 1\ncgroups\n",
+            "process 1\nnetns 1\ncgroups 1 x\n",
+            "process 1\nnetns 1\ncgroups 1\nwhat\n",
         ] {
             assert_eq!(Sockets::from_text(text), None, "{text:?}");
         }

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapHandle};
-use nix::net::if_::if_nametoindex;
+use nix::net::if_::{if_indextoname, if_nametoindex};
 
 pub(crate) use cgroup::open as open_cgroup;
 pub use cgroup::{cgroup_root, downlink_preflight};
@@ -136,8 +136,8 @@ impl Downlink {
             Path::new(CLAIMS),
             &Sockets {
                 netns_cookie,
-                cgroup: cgroup::place(&cgroup)?,
-                interfaces: config.interfaces.iter().cloned().collect(),
+                cgroups: cgroup::lineage(&cgroup)?,
+                interfaces: config.interfaces.iter().map(|name| own_name(name)).collect(),
             },
         )?;
         let numbers: Vec<u32> = config
@@ -230,6 +230,12 @@ impl Drop for Downlink {
             let _ = pins::unpin(pins);
         }
     }
+}
+
+/// What a device is called that may have other names as well; the name itself while there is none.
+fn own_name(name: &str) -> String {
+    let own = if_nametoindex(name).and_then(if_indextoname);
+    own.ok().and_then(|own| own.into_string().ok()).unwrap_or_else(|| name.into())
 }
 
 fn nanos(span: Duration) -> u64 {

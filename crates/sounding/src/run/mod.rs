@@ -147,14 +147,15 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     let instance = load(&bpf)?;
     let mut guard = Guard::start().into_diagnostic()?;
     guard.keep_name(&instance).into_diagnostic()?;
+    // What may be refused comes before what changes the machine.
+    let peers = config.downlink.listen(&instance, &mut events)?;
+    let receiving = config.downlink.tell(config.told_of_downlink(), &mut guard, &mut events)?;
     if config.default {
         guard.set_default(&config.name).into_diagnostic()?;
     }
     for route in &config.routes {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
-    let peers = config.downlink.listen(&instance, &mut events)?;
-    let receiving = config.downlink.tell(config.told_of_downlink(), &mut guard, &mut events)?;
     let _awake = words::awake(config.cpu_latency)?;
     let refused = prefer_this_thread().err();
 
