@@ -92,13 +92,23 @@ impl Netns {
         // The shell stays as the first process of the namespace: there a program would lose its default signal
         // handlers, so that an interrupt would not end it.
         command.args([r#""$@"; exit "$?""#, "sh"]).arg(program);
-        let namespace = self.namespace.as_raw_fd();
         let parent = getpid();
-        let join = move || join_before_exec(namespace, parent);
-        // SAFETY: only system calls that are safe after a fork are made. The descriptor is open as long as this
-        // namespace is borrowed; after that the call fails and so does the spawn.
-        unsafe { command.pre_exec(join) };
+        // SAFETY: only system calls that are safe after a fork are made.
+        unsafe { command.pre_exec(move || die_with(parent)) };
+        self.bring_in(&mut command);
         command
+    }
+
+    /// Has the command begin inside the namespace, which has to be there when it is spawned.
+    pub fn bring_in(&self, command: &mut Command) {
+        let namespace = self.namespace.as_raw_fd();
+        let join = move || {
+            // SAFETY: where the namespace is no more, the call fails and so does the spawn.
+            let namespace = unsafe { BorrowedFd::borrow_raw(namespace) };
+            Ok(setns(namespace, CloneFlags::CLONE_NEWNET)?)
+        };
+        // SAFETY: setns is safe after a fork.
+        unsafe { command.pre_exec(join) };
     }
 
     /// The descriptor, for `setns`.
@@ -111,13 +121,11 @@ impl Netns {
     }
 }
 
-fn join_before_exec(namespace: i32, parent: Pid) -> io::Result<()> {
+fn die_with(parent: Pid) -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     if getppid() != parent {
         // The parent died before the line above: no signal will come.
         return Err(io::ErrorKind::BrokenPipe.into());
     }
-    // SAFETY: the caller of the command holds the descriptor open.
-    let namespace = unsafe { BorrowedFd::borrow_raw(namespace) };
-    Ok(setns(namespace, CloneFlags::CLONE_NEWNET)?)
+    Ok(())
 }

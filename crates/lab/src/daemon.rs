@@ -1,7 +1,6 @@
 //! `sounding run` as a process of its own, as it runs on a device.
 
 use std::io::{self, BufRead, BufReader};
-use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +8,6 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 use serde_json::Value as Json;
@@ -65,7 +63,9 @@ impl Daemon {
         name: &str,
         flags: &[&str],
     ) -> Result<Self, DaemonError> {
-        Self::launch(program, within(netns, on_device(program, device, name, flags)))
+        let mut command = on_device(program, device, name, flags);
+        netns.bring_in(&mut command);
+        Self::launch(program, command)
     }
 
     /// Starts `program run --peers` in a network namespace, as a server does that has no modem, and waits until it is ready. It
@@ -78,7 +78,8 @@ impl Daemon {
     ) -> Result<Self, DaemonError> {
         let mut command = Command::new(program);
         command.args(["run", "--json", "--name", name, "--peers"]).args(flags);
-        Self::launch(program, within(netns, command))
+        netns.bring_in(&mut command);
+        Self::launch(program, command)
     }
 
     fn launch(program: &Path, mut command: Command) -> Result<Self, DaemonError> {
@@ -145,19 +146,6 @@ impl Drop for Daemon {
 fn on_device(program: &Path, device: &Path, name: &str, flags: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(["run", "--json", "--name", name, "--device"]).arg(device).args(flags);
-    command
-}
-
-/// Has it run in a namespace; that has to be there when it is spawned.
-fn within(netns: &Netns, mut command: Command) -> Command {
-    let netns = netns.as_fd().as_raw_fd();
-    let join = move || {
-        // SAFETY: the caller of this borrows the namespace until it has spawned.
-        let netns = unsafe { BorrowedFd::borrow_raw(netns) };
-        Ok(setns(netns, CloneFlags::CLONE_NEWNET)?)
-    };
-    // SAFETY: setns is async-signal-safe.
-    unsafe { command.pre_exec(join) };
     command
 }
 

@@ -130,16 +130,8 @@ impl RadioLink {
     pub fn cell(seed: Option<u64>, duration: Duration) -> Result<Self, RadioError> {
         // In which the download begins, and the last reports are written.
         let around = Duration::from_secs(3);
-        let fading = if seed.is_some() { ", fading = {}" } else { "" };
-        let plan = format!(
-            "duration = \"{}us\"\nseeds = [{}]\nwire = {{ delay = \"20ms\" }}\n\
-             [[cell.carriers]]\nprb = 50\n[[cell.devices]]\nmodem = {{}}\n\
-             channel = {{ kind = \"script\", levels = [{{ at_s = 0.0, sinr_db = 10.0 }}]{fading} }}\n\
-             [[flows]]\ndirection = \"down\"\ncontroller = \"cubic\"\n",
-            (duration + around).as_micros(),
-            seed.unwrap_or(1),
-        );
-        let text = Text::new("cell", plan, PathBuf::new());
+        let text = Download { sinr_db: 10.0, fades: seed.is_some(), seed: seed.unwrap_or(1) };
+        let text = text.lasting(duration + around);
         let runs = text.runs().map_err(|error| RadioError::Plan(error.into()))?;
         let capture = capture(&runs[0], &About::new(&text));
         let capture = capture.map_err(|error| RadioError::Run(error.into()))?;
@@ -261,6 +253,32 @@ fn longest_stretch(grants: &[Grant], gap: Duration) -> &[Grant] {
         }
     }
     longest
+}
+
+/// A phone with a modem that downloads in a modelled cell of LTE, 20 ms from the server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Download {
+    /// How strong the radio is, on average.
+    pub(crate) sinr_db: f64,
+    /// Whether it fades.
+    pub(crate) fades: bool,
+    pub(crate) seed: u64,
+}
+
+impl Download {
+    /// As a plan.
+    pub(crate) fn lasting(self, duration: Duration) -> Text {
+        let Self { sinr_db, fades, seed } = self;
+        let fading = if fades { ", fading = {}" } else { "" };
+        let plan = format!(
+            "duration = \"{}us\"\nseeds = [{seed}]\nwire = {{ delay = \"20ms\" }}\n\
+             [[cell.carriers]]\nprb = 50\n[[cell.devices]]\nmodem = {{}}\n\
+             channel = {{ kind = \"script\", levels = [{{ at_s = 0.0, sinr_db = {sinr_db:?} }}]{fading} }}\n\
+             [[flows]]\ndirection = \"down\"\ncontroller = \"cubic\"\n",
+            duration.as_micros(),
+        );
+        Text::new("a download", plan, PathBuf::new())
+    }
 }
 
 #[cfg(test)]

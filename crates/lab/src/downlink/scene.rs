@@ -10,7 +10,7 @@ use sounding_modem::{Behaviour, Place};
 use super::DownlinkError;
 use crate::daemon::{Daemon, DaemonError};
 use crate::emulate::{Emulated, Ended, PUNCTUALITY_PERCENT, Settings, Users};
-use crate::plan::Text;
+use crate::radio::Download;
 
 /// A phone in a cell of LTE, a server behind 20 ms of wire, and room for a daemon at each.
 #[derive(Debug)]
@@ -70,7 +70,8 @@ impl<'a> Scene<'a> {
         seed: u32,
         own: &'a OwnCgroup,
     ) -> Result<Self, DownlinkError> {
-        let runs = text(channel, seed).runs()?;
+        let fades = channel == Channel::Fading;
+        let runs = Download { sinr_db: 15.0, fades, seed: seed.into() }.lasting(LASTS).runs()?;
         let settings = Settings {
             users: Users::Flows { program: program.to_path_buf() },
             place: Place::Pty(None),
@@ -118,19 +119,4 @@ impl<'a> Scene<'a> {
     pub fn stop(self) -> Result<Ended, DownlinkError> {
         Ok(self.emulated.stop()?)
     }
-}
-
-fn text(channel: Channel, seed: u32) -> Text {
-    let fading = match channel {
-        Channel::Still => "",
-        Channel::Fading => ", fading = {}",
-    };
-    let text = format!(
-        "duration = \"{}s\"\nseeds = [{seed}]\nwire = {{ delay = \"20ms\" }}\n\
-         [[cell.carriers]]\nprb = 50\n[[cell.devices]]\nmodem = {{}}\n\
-         channel = {{ kind = \"script\", levels = [{{ at_s = 0.0, sinr_db = 15.0 }}]{fading} }}\n\
-         [[flows]]\ndirection = \"down\"\ncontroller = \"cubic\"\n",
-        LASTS.as_secs(),
-    );
-    Text::new("downlink", text, PathBuf::new())
 }

@@ -109,6 +109,7 @@ impl Crowd {
         let now = monotonic_now();
         let is_over = |member: &mut Member| all || member.until <= now;
         for Member { sends, began, .. } in self.0.extract_if(.., is_over) {
+            let is_download = matches!(sends, Sends::Download(_));
             let (who, running) = match sends {
                 Sends::Ours(listener, running) => (listener.name, running),
                 Sends::Cubic(running) | Sends::Download(running) => ("cubic", running),
@@ -122,6 +123,8 @@ impl Crowd {
             let result = if all || had_something { running.abort()? } else { running.stop()? };
             summary.megabytes += result.received.count() as f64 / 1e6;
             let lived = monotonic_now() - began;
+            let is_held = is_download && result.last.receive_window_limited > lived / 10;
+            summary.held += u32::from(is_held);
             if had_something && lived > STANDS_STILL && result.received == Bytes::ZERO {
                 summary.faults.push(format!("a flow of {who} brought nothing over in {lived:?}"));
             }

@@ -49,6 +49,13 @@ impl Settings {
     }
 }
 
+/// Whether downlinks are said to be this process's, where daemons see each other's.
+pub(super) fn claims_downlinks(pid: u32) -> bool {
+    let claims = fs::read_dir("/run/sounding/claimed-downlinks").into_iter().flatten().flatten();
+    let own = format!("{pid}-");
+    claims.into_iter().any(|claim| claim.file_name().as_encoded_bytes().starts_with(own.as_bytes()))
+}
+
 /// The resident set of a process in KiB; `None` if there is no such process.
 pub(super) fn resident_kib(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;

@@ -37,6 +37,9 @@ pub struct Plan {
 /// A round has a link, an emulation and a modem of its own, all of which have to be gone after it.
 const ROUND: Duration = Duration::from_secs(120);
 
+/// Of so many downloads some last, and find a daemon that tells by the window.
+const ENOUGH: u32 = 20;
+
 /// Why it could not be done at all.
 #[derive(Debug, Error)]
 pub enum SoakError {
@@ -75,6 +78,8 @@ pub struct Summary {
     pub rounds: u32,
     /// Flows by who set their rate: `biscay`, `sounding`, CUBIC, the receiver of a download, nobody, of datagrams.
     pub flows: [u32; 5],
+    /// Downloads whose sender waited for the receiver's window for more than a tenth of the time.
+    pub held: u32,
     /// Megabytes that flows of TCP brought over.
     pub megabytes: f64,
     /// Daemons that were started.
@@ -135,6 +140,10 @@ pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Result<Summary, SoakError
             summary.faults.len() - faults
         ));
     }
+    let [.., downloads, _] = summary.flows;
+    if downloads >= ENOUGH && summary.held == 0 {
+        summary.faults.push(format!("none of {downloads} downloads was held"));
+    }
     summary.lasted_s = (monotonic_now() - began).as_secs_f64();
     summary.provenance = Some(begun.end());
     Ok(summary)
@@ -146,8 +155,9 @@ impl fmt::Display for Summary {
         writeln!(f, "lasted              {:.0} s, {} rounds", self.lasted_s, self.rounds)?;
         writeln!(
             f,
-            "flows               {biscay} of biscay, {sounding} of sounding, {cubic} of cubic, {downloads} downloads, \
-             {datagrams} of UDP"
+            "flows               {biscay} of biscay, {sounding} of sounding, {cubic} of cubic, {downloads} downloads \
+             ({} held), {datagrams} of UDP",
+            self.held
         )?;
         writeln!(f, "carried by TCP      {:.1} MB", self.megabytes)?;
         writeln!(f, "daemons             {}, {} of them killed", self.daemons, self.killed)?;

@@ -16,7 +16,7 @@ use sounding_trace::Steps;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::crowd::{Crowd, Dice};
-use super::machine::{Settings, resident_kib};
+use super::machine::{Settings, claims_downlinks, resident_kib};
 use super::{Plan, SoakError, Summary};
 use crate::daemon::{Daemon, law_flags};
 use crate::radio::RadioLink;
@@ -195,11 +195,14 @@ impl Keeper<'_> {
         // The guard works on after a killed daemon; nobody waits for it there.
         let restored = (0..100).any(|_| {
             thread::sleep(TICK);
-            Settings::now(&self.name) == *before
+            Settings::now(&self.name) == *before && !claims_downlinks(pid)
         });
         if !restored {
             let now = Settings::now(&self.name);
-            self.summary.faults.push(format!("not put back: {now:?}, was {before:?}"));
+            let claims = claims_downlinks(pid);
+            let fault =
+                format!("not put back: {now:?}, was {before:?}; claims downlinks: {claims}");
+            self.summary.faults.push(fault);
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use sounding_testdata::steadily;
 use sounding_units::HostInstant;
 
 use crate::beside::{Witness, judge};
-use crate::rig::{self, LAWS, Rig};
+use crate::rig::{self, LAWS, Rig, refusal};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
@@ -188,12 +188,9 @@ fn a_feed_full_of_garbage_is_survived_and_mended() {
 
 /// Another daemon is refused a name that is taken, and says by whom.
 fn refused(name: &str, device: &Path) {
-    let output = Command::new(PROGRAM)
-        .args(["run", "--name", name, "--device"])
-        .arg(device)
-        .stdin(Stdio::null())
-        .output()
-        .expect("it runs");
+    let mut command = Command::new(PROGRAM);
+    command.args(["run", "--name", name, "--device"]).arg(device);
+    let output = refusal(command);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("registered"), "{said}");
 }

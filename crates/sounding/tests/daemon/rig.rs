@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -68,6 +68,12 @@ pub(crate) fn downlink_skipped() -> bool {
         let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
     }
     missing.is_some()
+}
+
+/// What a daemon says that is to refuse to run; one that runs is killed after a while.
+pub(crate) fn refusal(command: Command) -> Output {
+    let mut command = assert_cmd::Command::from_std(command);
+    command.timeout(Duration::from_secs(10)).output().expect("it runs")
 }
 
 impl Rig {
@@ -198,21 +204,11 @@ impl Rig {
     /// A daemon of another name that would hold the same downloads, at another modem.
     pub(crate) fn start_rival(&self, device: &Path) -> Output {
         let Drives::Downloads(own) = &self.drives else { panic!("it holds no downloads") };
-        let run = || {
-            let mut command = Command::new(PROGRAM);
-            command.args([
-                "run",
-                "--name",
-                "d_rival",
-                "--downlink",
-                "both",
-                "--interface",
-                "radio0",
-            ]);
-            command.arg("--cgroup").arg(own.path()).arg("--device").arg(device);
-            command.stdin(Stdio::null()).output().expect("it runs")
-        };
-        self.emulation.as_ref().expect("running").near().enter(run).expect("it is there")
+        let mut command = Command::new(PROGRAM);
+        command.args(["run", "--name", "d_rival", "--downlink", "both", "--interface", "radio0"]);
+        command.arg("--cgroup").arg(own.path()).arg("--device").arg(device);
+        self.emulation.as_ref().expect("running").near().bring_in(&mut command);
+        refusal(command)
     }
 
     /// BPF objects that the daemon holds.
