@@ -87,9 +87,7 @@ impl Study {
         stop: &AtomicBool,
         progress: &mut dyn FnMut(Duration),
     ) -> Result<Finished, StudyError> {
-        let listens = |run: &Run| run.plan.cell.as_ref().is_some_and(|cell| cell.sniffer);
-        let sniffer = out.is_some() && self.runs.iter().any(listens);
-        let keep = Keep { sniffer, ..*keep };
+        let keep = if out.is_some() { keep.with_sniffer_of(&self.runs) } else { *keep };
         let kept = self.runs.iter().filter(|_| keep.is_anything()).map(|run| run.number);
         let results = out.map(|out| Results::create(out, kept)).transpose()?;
         let open = |run: &Run| -> io::Result<Box<dyn Place>> {

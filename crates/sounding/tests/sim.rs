@@ -135,6 +135,21 @@ fn results_are_the_same_to_the_byte_however_many_run_at_once() {
 }
 
 #[test]
+fn a_sweep_keeps_what_a_sniffer_hears_to_the_byte() {
+    let folder = Folder::new(PLAN);
+    let (by_sim, by_sweep) = (folder.path("sim"), folder.path("sweep"));
+    stdout(&folder.sim(&["--out", text(&by_sim)]));
+    let plan = folder.path("plan.toml");
+    stdout(&sounding(&["lab", "sweep", text(&plan), "--out", text(&by_sweep)]));
+    let names = (1..=4)
+        .flat_map(|run| ["down", "up"].map(|way| format!("run-{run:04}/carrier-0-{way}.dciLog")));
+    for name in names {
+        let [one, other] = [&by_sim, &by_sweep].map(|out| fs::read(out.join(&name)).unwrap());
+        assert!(!one.is_empty() && one == other, "{name}");
+    }
+}
+
+#[test]
 fn what_a_run_leaves_behind_is_read_by_the_other_verbs() {
     let folder = Folder::new(PLAN);
     let out = folder.path("out");

@@ -93,6 +93,17 @@ pub enum LinksError {
         /// Why.
         error: std::io::Error,
     },
+    /// Others' recordings are not there.
+    #[error(
+        "{path}: {error}: recorded links are no part of this program; --data or SOUNDING_DATA names a folder that has \
+         them, with such an index"
+    )]
+    Index {
+        /// Where their index would be.
+        path: String,
+        /// Why it cannot be read.
+        error: std::io::Error,
+    },
     /// A trace cannot be used.
     #[error(transparent)]
     Trace(#[from] TraceFileError),
@@ -127,7 +138,7 @@ pub enum LinksError {
 /// Public recordings of LTE and NR as packet-delivery files, as `traces/files.tsv` lists them; 3G is none of the paper's
 /// networks.
 pub fn real(data: &Path) -> Result<Vec<Entry>, LinksError> {
-    let read = |error| LinksError::Read {
+    let read = |error| LinksError::Index {
         path: data.join("traces/files.tsv").display().to_string(),
         error,
     };

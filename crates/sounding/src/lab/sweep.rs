@@ -18,10 +18,10 @@ use crate::sim::{processors, run_folder, series, shown, store};
 
 /// Make all runs of a plan into a folder, on all processors, and go on where an earlier sweep stopped.
 ///
-/// The folder ends up with what `sounding sim PLAN --out DIR` writes, to the byte, however it was made. A run that is finished
-/// stays finished whatever kills the sweep. Parts of a sweep can be made on several machines: in one folder that all of them
-/// see, after which the same command without --shard puts the results together, or in folders of their own, which --merge
-/// takes over.
+/// Results, series, events and a sniffer's logs are what `sounding sim PLAN --out DIR` writes, to the byte, however they were
+/// made. A run that is finished stays finished whatever kills the sweep. Parts of a sweep can be made on several machines: in
+/// one folder that all of them see, after which the same command without --shard puts the results together, or in folders of
+/// their own, which --merge takes over.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -63,7 +63,7 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  sounding lab sweep examples/plans/traces.toml --out results
+  sounding lab sweep examples/plans/biscay.toml --out results
   sounding lab sweep plan.toml --out results --shard $SLURM_ARRAY_TASK_ID/64
   sounding lab sweep plan.toml --out all --merge results-a results-b
 
@@ -116,7 +116,8 @@ impl Course<'_> {
     pub(super) fn run(&self, text: &Text, about: &About) -> miette::Result<Option<Finished>> {
         let runs = text.runs().map_err(shown)?;
         check(text, &runs)?;
-        let Self { out, part, jobs, merge, wait, keep, stays } = self;
+        let Self { out, part, jobs, merge, wait, stays, .. } = self;
+        let keep = &self.keep.with_sniffer_of(&runs);
         let mut folder = Folder::open(out, about, &runs, keep, *part, *wait).into_diagnostic()?;
         for other in *merge {
             let taken = folder.take(other, about, &runs, keep).into_diagnostic()?;
