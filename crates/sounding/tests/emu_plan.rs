@@ -218,12 +218,16 @@ fn a_cell_that_is_too_much_for_the_machine_is_told_of_before_and_while_and_after
     if !may_emulate() {
         return;
     }
-    // 150 carriers with slots of 0.125 ms: 1.2 million slots a second.
+    // 250 carriers with slots of 0.125 ms, two million slots a second, and nine devices in each.
     let carrier = "[[cell.carriers]]\nrat = \"nr\"\nnumerology = 3\nprb = 132\n";
-    let cells: Vec<usize> = (0..150).collect();
+    let cells: Vec<usize> = (0..250).collect();
     let plan = PLAN
-        .replace("[[cell.carriers]]\nprb = 50\n", &carrier.repeat(150))
-        .replace("name = \"phone\"", &format!("name = \"phone\"\ncells = [{cells:?}]"))
+        .replace("[[cell.carriers]]\nprb = 50\n", &carrier.repeat(250))
+        .replace(
+            "[[cell.devices]]\n",
+            "[[cell.devices]]\nname = \"others\"\ncount = 8\n\n[[cell.devices]]\n",
+        )
+        .replace("name = ", &format!("cells = [{cells:?}]\nname = "))
         .replace("duration = \"5s\"", "duration = \"2s\"");
     let output = Scene::new(&plan).emu(&["--json", "-"]);
     assert!(output.status.success(), "{}", stderr(&output));
