@@ -15,7 +15,7 @@ pub struct LinkEstimate {
     pub rate: Rate,
     /// Whether `rate` is all the radio had, or only all that was asked for.
     pub bound: Bound,
-    /// Host time since the newest record behind it arrived.
+    /// Host time since the newest record behind it arrived; [`Duration::MAX`] while there is none.
     pub age: Duration,
     /// The age up to which it may be used.
     pub valid_for: Duration,

@@ -344,16 +344,9 @@ fn write_row(out: &mut impl Write, estimates: &[Row]) -> io::Result<()> {
 
 fn write_json(out: &mut impl Write, estimates: &[Row]) -> io::Result<()> {
     for (time, estimate, cell) in estimates {
-        let mut line = json!({
-            "time_s": time.as_secs_f64(),
-            "direction": estimate.direction.to_string(),
-            "rate_bits_per_sec": estimate.rate.bits_per_sec(),
-            "bound": estimate.bound.to_string(),
-            "state": estimate.state.to_string(),
-            "age_us": u64::try_from(estimate.age.as_micros()).unwrap_or(u64::MAX),
-            "backlog_bytes": estimate.backlog.map(sounding_units::Bytes::count),
-            "cause": estimate.cause.to_string(),
-        });
+        let mut line = told::estimate(estimate);
+        line["time_s"] = time.as_secs_f64().into();
+        line["cause"] = estimate.cause.to_string().into();
         if let Some(cell) = cell {
             let rate = |rate: Rate| rate.bits_per_sec();
             line["cell"] = json!({

@@ -147,16 +147,9 @@ impl Events {
     }
 
     pub(crate) fn estimate(&mut self, now: HostInstant, estimate: &LinkEstimate) {
-        let event = json!({
-            "event": "estimate",
-            "direction": estimate.direction.to_string(),
-            "at_ns": now.as_nanos(),
-            "rate_bits_per_sec": estimate.rate.bits_per_sec(),
-            "bound": estimate.bound.to_string(),
-            "state": estimate.state.to_string(),
-            "age_us": u64::try_from(estimate.age.as_micros()).unwrap_or(u64::MAX),
-            "backlog_bytes": estimate.backlog.map(sounding_units::Bytes::count),
-        });
+        let mut event = told::estimate(estimate);
+        event["event"] = "estimate".into();
+        event["at_ns"] = now.as_nanos().into();
         self.say(&event, || None);
     }
 

@@ -3,7 +3,8 @@
 use serde_json::{Value as Json, json};
 use sounding_diag::LogCode;
 use sounding_diag::session::{Event, Identity};
-use sounding_units::Rate;
+use sounding_link::LinkEstimate;
+use sounding_units::{Bytes, Rate};
 
 /// Says on standard error what has come of a session, where standard output is for what the modem sends.
 pub(crate) fn tell(mut poll_event: impl FnMut() -> Option<Event>) {
@@ -12,6 +13,18 @@ pub(crate) fn tell(mut poll_event: impl FnMut() -> Option<Event>) {
             eprintln!("sounding: {sentence}");
         }
     }
+}
+
+/// An estimate as a JSON object; before the first record it has no age.
+pub(crate) fn estimate(estimate: &LinkEstimate) -> Json {
+    json!({
+        "direction": estimate.direction.to_string(),
+        "rate_bits_per_sec": estimate.rate.bits_per_sec(),
+        "bound": estimate.bound.to_string(),
+        "state": estimate.state.to_string(),
+        "age_us": u64::try_from(estimate.age.as_micros()).ok(),
+        "backlog_bytes": estimate.backlog.map(Bytes::count),
+    })
 }
 
 /// An event as a JSON object.
@@ -109,4 +122,22 @@ fn rate(bytes_per_sec: u64) -> Rate {
 
 pub(crate) fn names(codes: &[LogCode]) -> Vec<String> {
     codes.iter().map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_kpi::Direction;
+    use sounding_link::{Config, Estimator};
+    use sounding_units::HostInstant;
+
+    use super::*;
+
+    #[test]
+    fn an_estimate_has_no_age_before_the_first_record() {
+        let estimator = Estimator::new(Config::new(Direction::Uplink));
+        let none = estimator.estimate(HostInstant::default());
+        assert!(estimate(&none)["age_us"].is_null());
+        let some = LinkEstimate { age: std::time::Duration::from_millis(5), ..none };
+        assert_eq!(estimate(&some)["age_us"], 5000);
+    }
 }
