@@ -59,8 +59,8 @@ skeleton!(skel_peers, "peers.skel.rs");
 
 pub use cost::{Program, RunStats};
 pub use downlink::{
-    Downlink, DownlinkConfig, DownlinkError, DownlinkFlow, EXID, Hold, OwnCgroup, Signal, Walked,
-    cgroup_root, downlink_preflight, release_pinned,
+    CLAIMS, Downlink, DownlinkConfig, DownlinkError, DownlinkFlow, EXID, Hold, OwnCgroup, Signal,
+    Walked, cgroup_root, downlink_preflight, pins_of, release_pinned,
 };
 pub use error::LoadError;
 pub use feed::{Feed, Lull};

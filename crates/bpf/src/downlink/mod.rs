@@ -46,10 +46,13 @@ use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
 /// The ExID of the option (RFC 6994 §3) unless another is chosen. Not registered with IANA: both ends are to be ours.
 pub const EXID: u16 = 0xB15C;
 
-/// Where what is to outlive a daemon is kept, by its name.
-const FOLDER: &str = "/run/sounding";
-/// Where daemons say whose sockets are whose. Too long for a daemon's name.
-const CLAIMS: &str = "/run/sounding/claimed-downlinks";
+/// Where daemons say whose sockets are whose, in files that begin with their process. Too long for a daemon's name.
+pub const CLAIMS: &str = "/run/sounding/claimed-downlinks";
+
+/// Where what is to outlive a daemon of this name is kept.
+pub fn pins_of(name: &str) -> PathBuf {
+    Path::new("/run/sounding").join(name)
+}
 
 /// How a sender is told what the link carries for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

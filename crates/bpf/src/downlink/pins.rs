@@ -11,7 +11,7 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
 use super::error::DownlinkError;
 use super::walk::exhaust;
-use super::{CLAIMS, FOLDER, claim};
+use super::{CLAIMS, claim, pins_of};
 
 const ATTACHED: &str = "downlink";
 const RELEASE: &str = "release";
@@ -26,7 +26,7 @@ pub(super) fn pin(
     attached: &mut Link,
     release: &mut Link,
 ) -> Result<PathBuf, DownlinkError> {
-    let path = Path::new(FOLDER).join(name);
+    let path = pins_of(name);
     // Of a daemon that was killed together with whoever would have cleaned up.
     release_pinned(&path).map_err(|source| DownlinkError::Pin { path: path.clone(), source })?;
     match pin_in(&path, attached, release) {

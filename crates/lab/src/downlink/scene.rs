@@ -3,7 +3,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_bpf::OwnCgroup;
+use sounding_bpf::{OwnCgroup, pins_of};
 use sounding_emu::Emulation;
 use sounding_modem::{Behaviour, Place};
 
@@ -112,7 +112,7 @@ impl<'a> Scene<'a> {
 
     /// Where the daemon on the phone keeps what outlives it.
     pub fn pins(&self) -> PathBuf {
-        Path::new("/run/sounding").join(self.name("dl"))
+        pins_of(&self.name("dl"))
     }
 
     /// Ends it.

@@ -1,8 +1,9 @@
 //! What a process has, and what a network namespace is set to.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
+
+use sounding_bpf::{CLAIMS, pins_of};
 
 /// What this process holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl Settings {
         let routes = Command::new("ip").args(["route", "show"]).output();
         Self {
             default: default.unwrap_or_default().trim().into(),
-            pins: Path::new("/run/sounding").join(name).exists(),
+            pins: pins_of(name).exists(),
             routes: routes.map_or_else(
                 |error| error.to_string(),
                 |output| String::from_utf8_lossy(&output.stdout).trim().into(),
@@ -51,7 +52,7 @@ impl Settings {
 
 /// Whether downlinks are said to be this process's, where daemons see each other's.
 pub(super) fn claims_downlinks(pid: u32) -> bool {
-    let claims = fs::read_dir("/run/sounding/claimed-downlinks").into_iter().flatten().flatten();
+    let claims = fs::read_dir(CLAIMS).into_iter().flatten().flatten();
     let own = format!("{pid}-");
     claims.into_iter().any(|claim| claim.file_name().as_encoded_bytes().starts_with(own.as_bytes()))
 }

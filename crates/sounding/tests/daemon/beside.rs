@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use sounding_bpf::CLAIMS;
 use sounding_bpf::inventory::{Object, alive};
 use sounding_emu::{Config, Direction, Emulation, Outcome, PacketRecord};
 use sounding_lab::flow::{RunningTcp, TcpFlow, TcpInfo, TcpResult};
@@ -166,7 +167,6 @@ struct Machine {
     kept: BTreeSet<PathBuf>,
 }
 
-const CLAIMS: &str = "/run/sounding/claimed-downlinks";
 const KEPT: [&str; 3] = ["/sys/fs/bpf", "/run/sounding", CLAIMS];
 
 /// The folder of claims is there from the first on; and the masks of a modem whose daemon was killed are for the next one.

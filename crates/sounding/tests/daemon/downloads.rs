@@ -59,16 +59,22 @@ impl Drilled {
     }
 }
 
+/// What came of trouble while a download was held; `None` where none can be.
+fn drill_download(name: &str, what: &str, trouble: impl Fn(&mut Rig)) -> Option<Drilled> {
+    let witness = Witness::begin();
+    let drilled = drill(what, Rig::downloading(name)?, witness, trouble);
+    drilled.assert_held_before();
+    Some(drilled)
+}
+
 #[test]
 fn a_killed_daemon_lets_a_download_go_and_the_machine_is_as_before() {
     steadily(|| {
-        let witness = Witness::begin();
-        let Some(rig) = Rig::downloading("w_kill") else { return };
-        let drilled = drill("killed", rig, witness, |rig| {
+        let drilled = drill_download("w_kill", "killed", |rig| {
             rig.kill_daemon();
             thread::sleep(SECOND);
         });
-        drilled.assert_held_before();
+        let Some(drilled) = drilled else { return };
         // A heartbeat may be 60 ms old; the window is on its way for half a round trip and seen every 10 ms.
         let after = drilled.let_go_after();
         assert!(after <= Duration::from_millis(130), "{after:?}");
@@ -78,13 +84,11 @@ fn a_killed_daemon_lets_a_download_go_and_the_machine_is_as_before() {
 #[test]
 fn a_modem_that_falls_silent_lets_a_download_go_until_it_speaks_again() {
     steadily(|| {
-        let witness = Witness::begin();
-        let Some(rig) = Rig::downloading("w_mute") else { return };
-        let drilled = drill("silent modem", rig, witness, |rig| {
+        let drilled = drill_download("w_mute", "silent modem", |rig| {
             thread::sleep(SECOND);
             rig.replay_for(2 * SECOND);
         });
-        drilled.assert_held_before();
+        let Some(drilled) = drilled else { return };
         let after = drilled.let_go_after();
         assert!(after <= VALID, "{after:?}");
         assert_held_at_last("it speaks again", &drilled.flow);
@@ -94,13 +98,11 @@ fn a_modem_that_falls_silent_lets_a_download_go_until_it_speaks_again() {
 #[test]
 fn a_stream_that_turns_to_noise_lets_a_download_go_until_it_clears() {
     steadily(|| {
-        let witness = Witness::begin();
-        let Some(rig) = Rig::downloading("w_noise") else { return };
-        let drilled = drill("noise", rig, witness, |rig| {
+        let drilled = drill_download("w_noise", "noise", |rig| {
             rig.corrupt_for(SECOND);
             rig.replay_for(2 * SECOND);
         });
-        drilled.assert_held_before();
+        let Some(drilled) = drilled else { return };
         let after = drilled.let_go_after();
         assert!(after <= VALID, "{after:?}");
         assert_held_at_last("it clears", &drilled.flow);
@@ -110,16 +112,14 @@ fn a_stream_that_turns_to_noise_lets_a_download_go_until_it_clears() {
 #[test]
 fn a_modem_that_reboots_with_another_clock_holds_a_download_again() {
     steadily(|| {
-        let witness = Witness::begin();
-        let Some(rig) = Rig::downloading("w_boot") else { return };
-        let drilled = drill("rebooted modem", rig, witness, |rig| {
+        let drilled = drill_download("w_boot", "rebooted modem", |rig| {
             rig.unplug();
             thread::sleep(SECOND);
             rig.reset_clock();
             rig.plug();
             rig.replay_for(2 * SECOND);
         });
-        drilled.assert_held_before();
+        let Some(drilled) = drilled else { return };
         let after = drilled.let_go_after();
         assert!(after <= Duration::from_millis(100), "{after:?}");
         assert_held_at_last("it is back", &drilled.flow);
@@ -129,13 +129,11 @@ fn a_modem_that_reboots_with_another_clock_holds_a_download_again() {
 #[test]
 fn a_feed_full_of_garbage_is_survived_and_holds_a_download_when_it_is_mended() {
     steadily(|| {
-        let witness = Witness::begin();
-        let Some(rig) = Rig::downloading("w_junk") else { return };
-        let drilled = drill("garbage in the feeds", rig, witness, |rig| {
+        let drilled = drill_download("w_junk", "garbage in the feeds", |rig| {
             garble_for(SECOND, rig);
             rig.replay_for(2 * SECOND);
         });
-        drilled.assert_held_before();
+        let Some(drilled) = drilled else { return };
         drilled.let_go_after();
         assert_held_at_last("it is mended", &drilled.flow);
     });
@@ -144,9 +142,7 @@ fn a_feed_full_of_garbage_is_survived_and_holds_a_download_when_it_is_mended() {
 #[test]
 fn a_second_daemon_that_would_hold_the_same_downloads_is_refused() {
     steadily(|| {
-        let witness = Witness::begin();
-        let Some(rig) = Rig::downloading("w_two") else { return };
-        let drilled = drill("two daemons", rig, witness, |rig| {
+        let drilled = drill_download("w_two", "two daemons", |rig| {
             let pty = Pty::create(None).expect("a pty");
             let rival = rig.start_rival(pty.path());
             let said = String::from_utf8_lossy(&rival.stderr);
@@ -154,7 +150,7 @@ fn a_second_daemon_that_would_hold_the_same_downloads_is_refused() {
             assert!(!rival.status.success() && said.contains(&first), "{said}");
             rig.replay_for(SECOND);
         });
-        drilled.assert_held_before();
+        let Some(drilled) = drilled else { return };
         assert_held_at_last("it was refused", &drilled.flow);
     });
 }
@@ -162,9 +158,7 @@ fn a_second_daemon_that_would_hold_the_same_downloads_is_refused() {
 #[test]
 fn a_daemon_comes_and_goes_under_downloads_and_each_new_one_holds_them() {
     steadily(|| {
-        let witness = Witness::begin();
-        let Some(rig) = Rig::downloading("w_load") else { return };
-        let drilled = drill("unloaded under load", rig, witness, |rig| {
+        let drilled = drill_download("w_load", "unloaded under load", |rig| {
             for _ in 0..3 {
                 rig.stop();
                 rig.start_daemon();
@@ -174,7 +168,7 @@ fn a_daemon_comes_and_goes_under_downloads_and_each_new_one_holds_them() {
                 assert_held_at_last("a newcomer", &newcomer);
             }
         });
-        drilled.assert_held_before();
+        let Some(drilled) = drilled else { return };
         drilled.let_go_after();
     });
 }
