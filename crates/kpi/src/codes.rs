@@ -40,6 +40,22 @@ pub const fn codes(direction: Direction) -> &'static [LogCode] {
     }
 }
 
+/// The log records that list what was granted in one direction, LTE's and NR's.
+///
+/// Several kinds list the same blocks: the one that is trusted most stands first. PHY records that tell whether a block is a
+/// repeat, or arrived, come before MAC records, and those before the ones that only announce a block.
+pub const fn grant_codes(direction: Direction) -> &'static [&'static [LogCode]] {
+    match direction {
+        Direction::Uplink => {
+            &[&[PuschTxReport::CODE, MacUplink::CODE], &[NrUplinkSchedule::CODE, NrUplink::CODE]]
+        }
+        Direction::Downlink => &[
+            &[PdschStat::CODE, MacDownlink::CODE, PdschDemapper::CODE],
+            &[NrPdschStatus::CODE, NrDownlinkData::CODE],
+        ],
+    }
+}
+
 /// The log records that say how good a channel is: what estimates from CQI and from levels are made of besides.
 pub const fn channel_codes() -> &'static [LogCode] {
     &[PeriodicCsf::CODE, AperiodicCsf::CODE, NrCsf::CODE, ServingCells::CODE, NrSearcher::CODE]

@@ -18,7 +18,7 @@ pub mod registry;
 mod sample;
 mod subscription;
 
-pub use codes::{channel_codes, codes};
+pub use codes::{channel_codes, codes, grant_codes};
 pub use extract::{Extractor, extract};
 pub use sample::{
     Allocation, Backlog, BufferStatus, Change, Channel, Coding, Connection, CqiTable, Direction,

@@ -1,5 +1,6 @@
 use core::fmt;
 
+use sounding_diag::LogCode;
 use sounding_phy::lte::TbsIndex;
 use sounding_units::{Bytes, ModemInstant, Prb};
 
@@ -49,6 +50,8 @@ pub struct Grant {
     pub harq: Option<u8>,
     /// The layer that reported it.
     pub layer: Layer,
+    /// The log record that reported it.
+    pub code: LogCode,
     /// Size of the transport block, without its CRC.
     pub size: Bytes,
     /// Part of the block that carried nothing; only MAC records say.

@@ -74,6 +74,7 @@ fn downlink_blocks_are_dated_by_their_slots() {
         carrier: 0,
         harq: Some(5),
         layer: Layer::Phy,
+        code: NrPdschStatus::CODE,
         size: Bytes::new(1281),
         padding: None,
         retransmission: false,

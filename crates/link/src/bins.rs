@@ -2,49 +2,137 @@ use core::time::Duration;
 
 use sounding_units::ModemInstant;
 
-/// Cuts the modem's time into bins, for a series of estimates with one at the end of each.
+/// Cuts the modem's time into bins, for a series with a row at the end of each.
 ///
-/// The first record starts the first bin. A clock that jumps by more than a minute, as where two captures were put
-/// into one file, starts a bin of its own instead of one for every bin of the gap.
+/// The first record starts the first bin. A long stretch without any record is one row, whatever the length of a bin. A clock
+/// that the modem sets starts a new bin at the new time.
 #[derive(Clone, Debug)]
 pub struct Bins {
     bin: Duration,
-    /// The last jump of the clock, and when the current bin ends.
-    clock: Option<(ModemInstant, ModemInstant)>,
+    clock: Option<Clock>,
     elapsed: Duration,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    /// When the current bin began.
+    start: ModemInstant,
+    /// The newest record.
+    newest: ModemInstant,
+}
+
+/// What comes to an end when time goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A bin, or a stretch without records.
+    Bin(Bin),
+    /// The modem set its clock: the time went from one moment to another, and both are on the modem's clock.
+    Jump {
+        /// The newest record on the old clock.
+        from: ModemInstant,
+        /// The first record on the new one.
+        to: ModemInstant,
+    },
+}
+
+/// A span of the modem's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bin {
+    /// Time from the first record to the end, without jumps of the clock.
+    pub elapsed: Duration,
+    /// Its end on the modem's clock. It belongs to the next bin.
+    pub end: ModemInstant,
+    /// Its length: longer than the others where no record came for long, shorter at the end of a capture.
+    pub span: Duration,
+}
+
+impl Bin {
+    /// Its beginning, which belongs to it.
+    pub fn start(&self) -> ModemInstant {
+        self.end.saturating_before(self.span)
+    }
+}
+
 impl Bins {
-    const LONGEST_GAP: Duration = Duration::from_secs(60);
+    /// Bins go on for so long after a record; the rest of a longer stretch is one row. It is also the silence after which an
+    /// estimator starts afresh.
+    pub const QUIET_AFTER: Duration = Duration::from_secs(10);
+
+    /// A clock that went back by more than this was set back: records overtake each other by less than half of it.
+    const SET_BACK: Duration = Duration::from_secs(1);
+
+    /// A clock that went ahead by more than this was set: modems start in 1980, and captures do not pause for a month. Chosen.
+    const SET_AHEAD: Duration = Duration::from_secs(30 * 24 * 3600);
 
     /// Bins of this length, which is not zero.
     pub const fn new(bin: Duration) -> Self {
         Self { bin, clock: None, elapsed: Duration::ZERO }
     }
 
-    /// Takes the time of the next record, and hands over each bin that ended before it: the time since the first
-    /// record, and the end on the modem's clock.
-    pub fn handle_record(
-        &mut self,
-        at: ModemInstant,
-        mut ended: impl FnMut(Duration, ModemInstant),
-    ) {
-        let Some((start, due)) = &mut self.clock else {
-            self.clock = Some((at, at + self.bin));
+    /// Takes the time of the next record, and hands over what ended before it.
+    pub fn handle_record(&mut self, at: ModemInstant, mut ended: impl FnMut(Step)) {
+        let Some(clock) = self.clock else {
+            self.clock = Some(Clock { start: at, newest: at });
             return;
         };
-        if at - *due > Self::LONGEST_GAP || *start - at > Self::LONGEST_GAP {
-            (*start, *due) = (at, at + self.bin);
+        let from = clock.newest;
+        if from - at > Self::SET_BACK || at - from > Self::SET_AHEAD {
+            self.handle_end(&mut ended);
+            ended(Step::Jump { from, to: at });
+            self.clock = Some(Clock { start: at, newest: at });
+            return;
         }
-        while *due <= at {
-            let next = *due + self.bin;
+        let quiet_from = from + Self::QUIET_AFTER;
+        self.end_bins(at.min(quiet_from), &mut ended);
+        if at > quiet_from {
+            self.end_stretch(at, &mut ended);
+        }
+        if let Some(clock) = &mut self.clock {
+            clock.newest = clock.newest.max(at);
+        }
+    }
+
+    /// Time went on to `now` without a record: hands over the bins that ended before it.
+    pub fn handle_time(&mut self, now: ModemInstant, mut ended: impl FnMut(Step)) {
+        self.end_bins(now, &mut ended);
+    }
+
+    /// Nothing follows: hands over what has begun, up to and with the newest record.
+    pub fn handle_end(&mut self, mut ended: impl FnMut(Step)) {
+        let Some(Clock { start, newest }) = self.clock.take() else { return };
+        // A record that came at the very end of a bin is in the next one.
+        let span = (newest - start).max(Duration::from_nanos(1));
+        if newest >= start {
+            self.elapsed += span;
+            ended(Step::Bin(Bin { elapsed: self.elapsed, end: start + span, span }));
+        }
+    }
+
+    /// Every whole bin that ended by `now`.
+    fn end_bins(&mut self, now: ModemInstant, ended: &mut impl FnMut(Step)) {
+        let Some(clock) = &mut self.clock else { return };
+        loop {
+            let end = clock.start + self.bin;
             // Time stamps of nothing but ones are at the end of time, where no bin ends any more.
-            if next == *due {
+            if end > now || end - clock.start < self.bin {
                 return;
             }
+            clock.start = end;
             self.elapsed += self.bin;
-            ended(self.elapsed, *due);
-            *due = next;
+            ended(Step::Bin(Bin { elapsed: self.elapsed, end, span: self.bin }));
+        }
+    }
+
+    /// One row for all whole bins up to `now`.
+    fn end_stretch(&mut self, now: ModemInstant, ended: &mut impl FnMut(Step)) {
+        let Some(clock) = &mut self.clock else { return };
+        let bins = (now - clock.start).as_nanos() / self.bin.as_nanos().max(1);
+        let nanos = bins.saturating_mul(self.bin.as_nanos());
+        let span = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+        if span > Duration::ZERO {
+            clock.start = clock.start + span;
+            self.elapsed += span;
+            ended(Step::Bin(Bin { elapsed: self.elapsed, end: clock.start, span }));
         }
     }
 }
@@ -54,41 +142,113 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    fn ends(times_ms: &[u64]) -> Vec<(u64, u64)> {
-        let mut bins = Bins::new(Duration::from_millis(100));
-        let mut ends = Vec::new();
-        for ms in times_ms {
-            bins.handle_record(ModemInstant::from_nanos(ms * 1_000_000), |elapsed, at| {
-                ends.push((elapsed.as_millis() as u64, at.as_nanos() / 1_000_000));
-            });
+    const SECOND: u64 = 1_000;
+    const HOUR: u64 = 3600 * SECOND;
+    const YEAR: u64 = 365 * 24 * HOUR;
+
+    fn at(ms: u64) -> ModemInstant {
+        ModemInstant::from_nanos(ms * 1_000_000)
+    }
+
+    fn steps(bins: &mut Bins, times_ms: &[u64]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for &ms in times_ms {
+            bins.handle_record(at(ms), |step| steps.push(step));
         }
-        ends
+        steps
+    }
+
+    /// Elapsed time, end and length of each bin, in milliseconds.
+    fn ends(times_ms: &[u64]) -> Vec<(u64, u64, u64)> {
+        let mut bins = Bins::new(Duration::from_millis(100));
+        let bin = |step: &Step| match step {
+            Step::Bin(bin) => Some((
+                bin.elapsed.as_millis() as u64,
+                bin.end.as_nanos() / 1_000_000,
+                bin.span.as_millis() as u64,
+            )),
+            Step::Jump { .. } => None,
+        };
+        steps(&mut bins, times_ms).iter().filter_map(bin).collect()
     }
 
     #[test]
     fn a_bin_ends_when_a_record_comes_from_after_it() {
         assert_eq!(ends(&[1000, 1099]), []);
-        assert_eq!(ends(&[1000, 1099, 1100, 1350]), [(100, 1100), (200, 1200), (300, 1300)]);
+        assert_eq!(
+            ends(&[1000, 1099, 1100, 1350]),
+            [(100, 1100, 100), (200, 1200, 100), (300, 1300, 100)]
+        );
     }
 
     #[test]
-    fn a_jump_of_the_clock_is_no_row_of_bins() {
-        let set = 1_000_000_000;
-        assert_eq!(ends(&[1000, set, set + 100]), [(100, set + 100)]);
-        assert_eq!(ends(&[set, 1000, 1100]), [(100, 1100)]);
+    fn a_long_stretch_without_a_record_is_one_row_with_its_length() {
+        let rows = ends(&[1000, 1000 + 3 * HOUR]);
+        assert_eq!(rows.len(), 101);
+        let rest = 3 * HOUR - 10 * SECOND;
+        assert_eq!(rows.last(), Some(&(3 * HOUR, 1000 + 3 * HOUR, rest)));
+        assert_eq!(rows.iter().map(|(_, _, span)| span).sum::<u64>(), 3 * HOUR);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_is_a_jump_and_rows_go_on_at_the_new_time() {
+        let mut bins = Bins::new(Duration::from_millis(100));
+        let set = 40 * YEAR;
+        let found = steps(&mut bins, &[1000, 1050, set, set + 100]);
+        let part = Bin {
+            elapsed: Duration::from_millis(50),
+            end: at(1050),
+            span: Duration::from_millis(50),
+        };
+        let next = Bin {
+            elapsed: Duration::from_millis(150),
+            end: at(set + 100),
+            span: Duration::from_millis(100),
+        };
+        let jump = Step::Jump { from: at(1050), to: at(set) };
+        assert_eq!(found, [Step::Bin(part), jump, Step::Bin(next)]);
+        let back = steps(&mut bins, &[set + 100 - 1_500]);
+        assert!(
+            back.contains(&Step::Jump { from: at(set + 100), to: at(set - 1_400) }),
+            "{back:?}"
+        );
     }
 
     #[test]
     fn the_end_of_time_is_no_row_of_bins_without_end() {
         let mut bins = Bins::new(Duration::from_millis(100));
         for nanos in [u64::MAX - 150_000_000, u64::MAX, u64::MAX] {
-            bins.handle_record(ModemInstant::from_nanos(nanos), |_, _| {});
+            bins.handle_record(ModemInstant::from_nanos(nanos), |_| {});
         }
         assert_eq!(bins.elapsed, Duration::from_millis(100));
     }
 
     #[test]
     fn a_record_out_of_order_ends_nothing() {
-        assert_eq!(ends(&[1000, 1100, 1050, 1199]), [(100, 1100)]);
+        assert_eq!(ends(&[1000, 1100, 1050, 1199]), [(100, 1100, 100)]);
+    }
+
+    #[test]
+    fn the_last_bin_is_as_long_as_there_are_records() {
+        let mut bins = Bins::new(Duration::from_millis(100));
+        steps(&mut bins, &[1000, 1130]);
+        let mut last = Vec::new();
+        bins.handle_end(|step| last.push(step));
+        let elapsed = Duration::from_millis(130);
+        assert_eq!(
+            last,
+            [Step::Bin(Bin { elapsed, end: at(1130), span: Duration::from_millis(30) })]
+        );
+        bins.handle_end(|step| panic!("{step:?}"));
+    }
+
+    #[test]
+    fn time_that_goes_on_without_records_ends_bins_too() {
+        let mut bins = Bins::new(Duration::from_millis(100));
+        steps(&mut bins, &[1000]);
+        let mut count = 0;
+        bins.handle_time(at(1250), |_| count += 1);
+        assert_eq!(count, 2);
+        assert_eq!(steps(&mut bins, &[1260]), []);
     }
 }

@@ -32,6 +32,24 @@ impl LinkEstimate {
     pub fn is_usable(&self) -> bool {
         self.cause != Cause::None && matches!(self.state, State::Active | State::Silent)
     }
+
+    /// The rate, if it is one of now: `None` before the first grant, while the device changes its cell, and where the modem has
+    /// not said anything for too long. That nothing is granted to an idle device is known: its rate is zero.
+    pub fn known_rate(&self) -> Option<Rate> {
+        let known =
+            self.cause != Cause::None && !matches!(self.state, State::Handover | State::Stale);
+        known.then_some(self.rate)
+    }
+
+    /// How the known rate relates to what the radio could carry.
+    pub fn known_bound(&self) -> Option<Bound> {
+        self.known_rate().map(|_| self.bound)
+    }
+
+    /// What the link is doing. `None` before the first grant: that a device is idle is known once there were grants.
+    pub fn known_state(&self) -> Option<State> {
+        (self.cause != Cause::None || self.state != State::Idle).then_some(self.state)
+    }
 }
 
 /// How the rate relates to what the radio could carry.

@@ -13,15 +13,17 @@ mod bins;
 mod config;
 mod estimate;
 mod estimator;
+mod granted;
 mod model;
 mod recent;
 mod shapes;
 mod sounder;
 mod window;
 
-pub use bins::Bins;
+pub use bins::{Bin, Bins, Step};
 pub use config::{Config, Method};
 pub use estimate::{Bound, Cause, LinkEstimate, State};
 pub use estimator::Estimator;
+pub use granted::Granted;
 pub use model::CellView;
 pub use sounder::{Arrival, Counts, Seen, Sounder};

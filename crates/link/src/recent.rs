@@ -21,6 +21,11 @@ impl<T> Recent<T> {
         Self { keep, entries: VecDeque::new() }
     }
 
+    /// Keeps what is no older than this from now on, if that is more than before.
+    pub(crate) fn keep_for(&mut self, keep: Duration) {
+        self.keep = self.keep.max(keep);
+    }
+
     pub(crate) fn newest(&self) -> Option<ModemInstant> {
         self.entries.back().map(|(at, _)| *at)
     }

@@ -1,4 +1,5 @@
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use sounding_diag::LogRecord;
 use sounding_diag::capture::{self, Located, Reader};
@@ -10,13 +11,14 @@ use sounding_units::{HostInstant, ModemInstant};
 
 use crate::{CellView, Config, Estimator, LinkEstimate};
 
-/// The whole way from a modem's bytes to what its link carries: frames, records, KPIs, estimate.
+/// The whole way from a modem's bytes to what its link carries: frames, records, KPIs, estimates.
 #[derive(Clone, Debug)]
 pub struct Sounder {
-    config: Config,
     reader: Reader,
     extractor: Extractor,
-    estimator: Estimator,
+    /// The first is the one that most questions are about.
+    first: Estimator,
+    others: Vec<Estimator>,
     counts: Counts,
     /// A sniffer's log that is not heard yet.
     log: VecDeque<(HostInstant, Heard)>,
@@ -50,10 +52,10 @@ impl Sounder {
     /// A sounder that has seen nothing.
     pub fn new(config: Config) -> Self {
         Self {
-            config,
             reader: Reader::new(),
             extractor: Extractor::default(),
-            estimator: Estimator::new(config),
+            first: Estimator::new(config),
+            others: Vec::new(),
             counts: Counts::default(),
             log: VecDeque::new(),
         }
@@ -62,7 +64,19 @@ impl Sounder {
     /// A sounder that reads a capture of that kind from its beginning.
     #[must_use]
     pub fn reading(mut self, kind: capture::Kind) -> Self {
+        self.read(kind);
+        self
+    }
+
+    /// What comes next is the beginning of a capture of that kind.
+    pub fn read(&mut self, kind: capture::Kind) {
         self.reader = Reader::of(kind);
+    }
+
+    /// A sounder that makes another estimate from the same records.
+    #[must_use]
+    pub fn beside(mut self, config: Config) -> Self {
+        self.others.push(Estimator::new(config));
         self
     }
 
@@ -74,8 +88,8 @@ impl Sounder {
         self
     }
 
-    /// Takes bytes, in whatever chunks they come. `watch` sees each record once its KPIs are in, and each KPI
-    /// before that.
+    /// Takes bytes, in whatever chunks they come. `watch` sees each record before anything of it is taken in, then each of
+    /// its KPIs, and once more when they are in.
     pub fn handle_bytes(
         &mut self,
         arrival: Arrival,
@@ -134,7 +148,18 @@ impl Sounder {
     pub fn handle_disconnect(&mut self) {
         while self.reader.poll_end().is_some() {}
         self.extractor = Extractor::default();
-        self.estimator = Estimator::new(self.config);
+        for estimator in self.estimators_mut() {
+            estimator.reset();
+        }
+    }
+
+    fn estimators_mut(&mut self) -> impl Iterator<Item = &mut Estimator> {
+        core::iter::once(&mut self.first).chain(&mut self.others)
+    }
+
+    /// The estimators, in the order in which they were asked for.
+    pub fn estimators(&self) -> impl Iterator<Item = &Estimator> {
+        core::iter::once(&self.first).chain(&self.others)
     }
 
     fn handle_log(
@@ -147,14 +172,19 @@ impl Sounder {
             Arrival::At(now) => now,
             Arrival::AsStamped => HostInstant::from_nanos(record.at.as_nanos()),
         };
-        self.estimator.handle_record(now, record.at);
+        watch(self, Seen::Next(record));
+        for estimator in self.estimators_mut() {
+            estimator.handle_record(now, record.at);
+        }
         while let Some((_, heard)) = self.log.pop_front_if(|(at, _)| *at <= now) {
-            self.estimator.handle_heard(now, &heard);
+            self.handle_heard(now, &heard);
         }
         let mut extractor = self.extractor;
         let outcome = extractor.extract(record, |kpi| {
             self.counts.kpis += 1;
-            self.estimator.handle_kpi(now, &kpi);
+            for estimator in self.estimators_mut() {
+                estimator.handle_kpi(now, &kpi);
+            }
             watch(self, Seen::Kpi(&kpi));
         });
         self.extractor = extractor;
@@ -169,22 +199,24 @@ impl Sounder {
 
     /// What the link carries, as far as the bytes so far say.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
-        self.estimator.estimate(now)
+        self.first.estimate(now)
     }
 
     /// What a sniffer heard of a cell that serves this device: see [`Estimator::handle_heard`].
     pub fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
-        self.estimator.handle_heard(now, heard);
+        for estimator in self.estimators_mut() {
+            estimator.handle_heard(now, heard);
+        }
     }
 
     /// What is known of the cells that serve the device, with [`Method::Cell`](crate::Method::Cell).
     pub fn cell(&self, now: HostInstant) -> Option<CellView> {
-        self.estimator.cell(now)
+        self.first.cell(now)
     }
 
     /// See [`Estimator::bound_speaks_of`].
     pub fn bound_speaks_of(&self) -> Option<ModemInstant> {
-        self.estimator.bound_speaks_of()
+        self.first.bound_speaks_of()
     }
 
     /// What has been met so far.
@@ -196,6 +228,8 @@ impl Sounder {
 /// What a watcher of a [`Sounder`] sees.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen<'a> {
+    /// A log record of which nothing has been taken in: what was known until it came can still be asked for.
+    Next(&'a LogRecord<'a>),
     /// A KPI of the record that comes next.
     Kpi(&'a Kpi),
     /// A log record, whose KPIs have all been seen.

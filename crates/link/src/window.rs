@@ -17,6 +17,11 @@ impl Window {
         Self { recent: Recent::new(span.saturating_mul(2)) }
     }
 
+    /// Rates over `span` are wanted, too.
+    pub(crate) fn reach_back(&mut self, span: Duration) {
+        self.recent.keep_for(span.saturating_mul(2));
+    }
+
     pub(crate) fn newest(&self) -> Option<ModemInstant> {
         self.recent.newest()
     }

@@ -142,7 +142,7 @@ impl Reader {
             let watch = |_: &Sounder, seen: Seen<'_>| match seen {
                 Seen::Record(record) => live.handle_log(now, record),
                 Seen::Other { command, body } => live.handle_other(now, command, body),
-                Seen::Kpi(_) => {}
+                Seen::Next(_) | Seen::Kpi(_) => {}
             };
             let (arrival, bytes) = (Arrival::At(now), &buffer[..count]);
             match framing {

@@ -3,6 +3,7 @@ mod demand;
 mod foresight;
 mod hearing;
 mod lag;
+mod period;
 
 use core::time::Duration;
 
@@ -19,6 +20,7 @@ use demand::{Demand, FILLED_FOR};
 use foresight::Foresight;
 use hearing::Hearing;
 use lag::ReportLag;
+use period::Period;
 
 /// Turns KPIs into a [`LinkEstimate`].
 ///
@@ -33,6 +35,7 @@ pub struct Estimator {
     announced: Window,
     foresight: Foresight,
     report_lag: ReportLag,
+    period: Period,
     /// The same for what knows padding.
     demand_lag: ReportLag,
     demand: Demand,
@@ -42,6 +45,8 @@ pub struct Estimator {
     /// What was granted until then was granted in another cell.
     began: Option<ModemInstant>,
     modem_now: ModemInstant,
+    /// When the record was stamped whose KPIs come now.
+    stamped: ModemInstant,
     newest_record: Option<HostInstant>,
     newest_grant_record: Option<HostInstant>,
     newest_demand_record: Option<HostInstant>,
@@ -79,6 +84,7 @@ impl Estimator {
             announced: window,
             foresight: Foresight::default(),
             report_lag: ReportLag::default(),
+            period: Period::default(),
             demand_lag: ReportLag::default(),
             demand: Demand::new(config.direction),
             hearing: Hearing::default(),
@@ -86,6 +92,7 @@ impl Estimator {
             primary: Primary::default(),
             began: None,
             modem_now: ModemInstant::default(),
+            stamped: ModemInstant::default(),
             newest_record: None,
             newest_grant_record: None,
             newest_demand_record: None,
@@ -95,15 +102,28 @@ impl Estimator {
         }
     }
 
+    /// Forgets everything but its configuration.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.config);
+    }
+
+    /// Which way it looks.
+    pub const fn direction(&self) -> Direction {
+        self.config.direction
+    }
+
     /// Any record of the modem: it is alive, and its clock stands at `at`.
     pub fn handle_record(&mut self, now: HostInstant, at: ModemInstant) {
         let jumped_back = self.modem_now - at > CLOCK_BACK;
         let jumped_ahead = self.newest_record.is_some() && at - self.modem_now > CLOCK_JUMP;
         if jumped_back || jumped_ahead {
-            *self = Self::new(self.config);
+            self.reset();
+        } else if self.newest_record.is_some() && at - self.modem_now > self.valid_for() {
+            self.forget();
         }
-        self.newest_record = Some(now);
+        self.newest_record = self.newest_record.max(Some(now));
         self.modem_now = self.modem_now.max(at);
+        self.stamped = at;
     }
 
     /// One KPI of the record that was handed in last.
@@ -144,13 +164,33 @@ impl Estimator {
 
     /// What was granted in one cell says nothing about the next.
     fn leave_cell(&mut self, at: ModemInstant) {
+        self.forget_until(at);
+        self.began = Some(at);
+    }
+
+    /// Records are missing: what was granted before says nothing about now, and that nothing is known to have been granted
+    /// since does not say that nothing was.
+    fn forget(&mut self) {
+        self.forget_until(self.modem_now);
+    }
+
+    fn forget_until(&mut self, at: ModemInstant) {
         for window in [&mut self.mac, &mut self.phy, &mut self.announced] {
             window.forget_until(at);
         }
         self.demand = Demand::new(self.config.direction);
         self.foresight = Foresight::default();
         self.backlog = None;
-        self.began = Some(at);
+    }
+
+    /// The age up to which an estimate may be used: where records come rarely, until the next one is overdue.
+    fn valid_for(&self) -> Duration {
+        self.config.valid_for.max(self.period.overdue())
+    }
+
+    /// The time between two of the records that the rate is made of, where that is more than usual; else zero.
+    pub fn period(&self) -> Duration {
+        self.period.get()
     }
 
     fn handle_grant(&mut self, now: HostInstant, grant: &Grant) {
@@ -169,6 +209,7 @@ impl Estimator {
             return;
         }
         self.attachment.handle_grant(grant.at);
+        self.period.handle_block(self.stamped, grant.at);
         if self.newest_grant_record != Some(now) {
             if let Some(newest) = self.newest_grant() {
                 self.report_lag.handle_gap(self.modem_now - newest);
@@ -183,6 +224,7 @@ impl Estimator {
             Layer::Phy if tells_repeats => &mut self.phy,
             Layer::Phy => &mut self.announced,
         };
+        window.reach_back(self.period.get());
         window.push(grant.at, size);
     }
 
@@ -218,7 +260,7 @@ impl Estimator {
     /// What the link carries, as far as the records so far say.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
         let age = self.newest_record.map_or(Duration::MAX, |at| now - at);
-        let state = if age > self.config.valid_for { State::Stale } else { self.link_state() };
+        let state = if age > self.valid_for() { State::Stale } else { self.link_state() };
         let (rate, bound, cause) = match self.window().newest() {
             None => (Rate::ZERO, Bound::Served, Cause::None),
             Some(newest) => {
@@ -238,7 +280,7 @@ impl Estimator {
             rate,
             bound,
             age,
-            valid_for: self.config.valid_for,
+            valid_for: self.valid_for(),
             backlog: self.fresh_backlog(),
             state,
             cause,
@@ -248,7 +290,8 @@ impl Estimator {
     /// A grant is reported a little after it was used. What is missing within the usual lag has not been reported yet;
     /// what is missing beyond it was not granted.
     fn settled(&self, newest: ModemInstant) -> ModemInstant {
-        newest.max(self.modem_now.saturating_before(self.report_lag.usual()))
+        let lag = self.report_lag.usual().max(self.period.overdue());
+        newest.max(self.modem_now.saturating_before(lag))
     }
 
     /// What is known of the cells that serve the device, with [`Method::Cell`].
@@ -278,7 +321,7 @@ impl Estimator {
             (None, Bound::Capacity) => self.backlogged_since(),
             _ => None,
         };
-        let longest = self.foresight.span(self.config.window);
+        let longest = self.foresight.span(self.config.window).max(self.period.get());
         let since = full.max(self.began);
         let span = since.map_or(longest, |since| (end - since).max(FILLED_FOR).min(longest));
         let granted = self.window().granted(end, span);
@@ -297,10 +340,14 @@ impl Estimator {
         let newest = self.newest_grant().filter(|_| !self.attachment.is_released());
         match newest {
             None => State::Idle,
-            Some(newest) if self.modem_now - newest <= IDLE_AFTER => State::Active,
+            Some(newest) if self.modem_now - newest <= self.idle_after() => State::Active,
             Some(newest) if self.waits(newest) => State::Silent,
             Some(_) => State::Idle,
         }
+    }
+
+    fn idle_after(&self) -> Duration {
+        IDLE_AFTER.max(self.period.overdue())
     }
 
     /// Whether a new cell has granted too little yet to say anything of it.

@@ -1,4 +1,5 @@
 use super::*;
+use sounding_diag::LogCode;
 use sounding_kpi::{
     Allocation, Backlog, BufferStatus, Change, Channel, Coding, Connection, CqiTable, Signal,
 };
@@ -57,6 +58,7 @@ fn block(at: ModemInstant) -> Grant {
         carrier: 0,
         harq: None,
         layer: Layer::Mac,
+        code: LogCode::new(0xB064),
         size: Bytes::new(1000),
         padding: Some(Bytes::ZERO),
         retransmission: false,

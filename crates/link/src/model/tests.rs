@@ -1,5 +1,6 @@
 use std::vec::Vec;
 
+use sounding_diag::LogCode;
 use sounding_kpi::{Allocation, Channel, Coding, CqiTable, Direction, Grant, Kpi, Layer, Signal};
 use sounding_phy::lte;
 use sounding_trace::dci::{self, Block, Dci, Heard, Moment};
@@ -72,6 +73,7 @@ fn block(at: ModemInstant, prb: u16, bytes: u64) -> Kpi {
         carrier: 0,
         harq: None,
         layer: Layer::Phy,
+        code: LogCode::new(0xB173),
         size: Bytes::new(bytes),
         padding: None,
         retransmission: false,

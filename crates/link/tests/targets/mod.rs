@@ -3,10 +3,12 @@
 use core::time::Duration;
 
 use sounding_diag::capture::{Format, Kind};
-use sounding_kpi::Direction;
-use sounding_link::{Arrival, Bins, Config, Counts, LinkEstimate, Method, Seen, Sounder};
+use sounding_kpi::{Direction, Kpi};
+use sounding_link::{
+    Arrival, Bins, Config, Counts, Granted, LinkEstimate, Method, Seen, Sounder, Step,
+};
 use sounding_trace::dci::{self, Heard, Reader};
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, ModemInstant};
 
 /// Ways in which a capture tells its records apart.
 pub(crate) const FORMATS: [Format; 4] = [Format::Hdlc, Format::NonHdlc, Format::Hdf, Format::Dlf];
@@ -36,29 +38,40 @@ pub(crate) fn link(data: &[u8]) -> Option<u64> {
     Some(whole.0.kpis)
 }
 
-/// What was met, and the estimate at the end of each bin.
+/// What was met, the estimate at the end of each bin, and the bytes that were granted.
 fn estimates(
     config: Config,
     kind: Kind,
     heard: &[Heard],
     stream: &[u8],
     size: usize,
-) -> (Counts, Vec<LinkEstimate>) {
+) -> (Counts, Vec<LinkEstimate>, u64) {
     let log = (0..).zip(heard).map(|(at, heard)| (HostInstant::from_nanos(at), *heard));
     let mut sounder = Sounder::new(config).reading(kind).hearing(log);
     let mut bins = Bins::new(Duration::from_millis(100));
+    let mut granted = Granted::new(config.direction);
+    let (mut sum, mut stamped) = (0_u64, ModemInstant::default());
     let mut found = Vec::new();
     let mut watch = |sounder: &Sounder, seen: Seen<'_>| {
-        if let Seen::Record(record) = seen {
-            let now = HostInstant::from_nanos(record.at.as_nanos());
+        if let Seen::Next(record) = seen {
             let mut ended = 0;
-            bins.handle_record(record.at, |_, _| ended += 1);
-            if ended > 0 {
+            bins.handle_record(record.at, |step| {
+                ended += 1;
+                let Step::Bin(bin) = step else { return };
+                let now = HostInstant::from_nanos(bin.end.as_nanos());
                 let _ = sounder.cell(now);
                 found.push(sounder.estimate(now));
+            });
+            for (_, bytes) in core::iter::from_fn(|| granted.poll()) {
+                sum = sum.saturating_add(bytes.count());
             }
-            // A minute of bins, and no row of them where a clock jumps.
-            assert!(ended <= 601, "{ended} bins");
+            granted.handle_time(record.at);
+            stamped = record.at;
+            // Ten seconds of bins, what was begun, a stretch, and a jump of the clock.
+            assert!(ended <= 104, "{ended} bins");
+        }
+        if let Seen::Kpi(Kpi::Grant(grant)) = seen {
+            granted.handle_grant(stamped, grant);
         }
     };
     for chunk in stream.chunks(size) {
@@ -66,7 +79,10 @@ fn estimates(
     }
     sounder.handle_end(Arrival::AsStamped, &mut watch);
     found.push(sounder.estimate(HostInstant::from_nanos(u64::MAX)));
+    granted.handle_end();
+    let rest = core::iter::from_fn(|| granted.poll()).map(|(_, bytes)| bytes.count());
+    let sum = rest.fold(sum, u64::saturating_add);
     let counts = sounder.counts();
     assert_eq!(counts.stream.frames.bytes, stream.len() as u64);
-    (counts, found)
+    (counts, found, sum)
 }

@@ -308,7 +308,7 @@ impl Daemon {
                     }
                 }
                 Seen::Other { command, body } => live.handle_other(now, command, body),
-                Seen::Kpi(_) => {}
+                Seen::Next(_) | Seen::Kpi(_) => {}
             };
             let (arrival, bytes) = (Arrival::At(now), &buffer[..count]);
             match framing {

@@ -15,13 +15,13 @@ pub(crate) fn tell(mut poll_event: impl FnMut() -> Option<Event>) {
     }
 }
 
-/// An estimate as a JSON object; before the first record it has no age.
+/// An estimate as a JSON object: what is not known is null.
 pub(crate) fn estimate(estimate: &LinkEstimate) -> Json {
     json!({
         "direction": estimate.direction.to_string(),
-        "rate_bits_per_sec": estimate.rate.bits_per_sec(),
-        "bound": estimate.bound.to_string(),
-        "state": estimate.state.to_string(),
+        "rate_bits_per_sec": estimate.known_rate().map(Rate::bits_per_sec),
+        "bound": estimate.known_bound().map(|bound| bound.to_string()),
+        "state": estimate.known_state().map(|state| state.to_string()),
         "age_us": u64::try_from(estimate.age.as_micros()).ok(),
         "backlog_bytes": estimate.backlog.map(Bytes::count),
     })

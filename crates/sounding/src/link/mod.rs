@@ -1,5 +1,8 @@
-use std::collections::VecDeque;
-use std::io::{self, BufWriter, StdoutLock, Write};
+mod missing;
+mod print;
+mod rows;
+
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -11,17 +14,20 @@ use serde_json::json;
 use sounding_diag::session::Wanted;
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Bins, CellView, Config, Counts, LinkEstimate, Method, Seen, Sounder};
+use sounding_link::{Arrival, Config, Counts, Method, Seen, Sounder};
 use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
-use sounding_units::{HostInstant, Rate};
+use sounding_units::ModemInstant;
 
 use crate::doctor::refuse_held;
 use crate::kpi::is_recorded;
 use crate::run::told;
-use crate::skipped::{Records, Skipped};
+use crate::skipped::{Records, Skipped, counted};
 use crate::sniffer::{self, SnifferFile};
 use crate::words::{DirectionWord, MethodWord, source_parser};
 use crate::{input, say, signals};
+use missing::Needs;
+use print::Printer;
+use rows::{Jumps, Rows};
 
 /// Prints the rate of the link over time, from the records of a capture or of a live modem
 #[derive(Args, Debug)]
@@ -92,15 +98,22 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         (None, MethodWord::Cqi) => vec![Direction::Downlink],
         (None, _) => vec![Direction::Uplink, Direction::Downlink],
     };
-    let mut sounders = Vec::new();
-    for &direction in &directions {
-        let mut config = Config::new(direction);
-        config.method = args.method.into();
-        config.window = args.window;
-        let log = sniffer::read(&args.sniffer, direction)?;
-        sounders.push((Sounder::new(config).hearing(log), Rows::new(args.bin)));
-    }
-    let mut series = Series { sounders, out: BufWriter::new(io::stdout().lock()), json: args.json };
+    let configs = directions.iter().map(|&direction| Config {
+        method: args.method.into(),
+        window: args.window,
+        ..Config::new(direction)
+    });
+    let log = match args.direction {
+        Some(word) => sniffer::read(&args.sniffer, word.into())?,
+        None => Vec::new(),
+    };
+    let sounder = configs.clone().skip(1).fold(
+        Sounder::new(configs.clone().next().unwrap_or(Config::new(Direction::Uplink))),
+        Sounder::beside,
+    );
+    let needs = configs.map(|config| Needs::new(config.direction, config.method)).collect();
+    let rows = Rows::new(args.bin, needs, Printer::new(args.json, args.bin));
+    let mut series = Series { sounder: sounder.hearing(log), rows };
     let outcome = if is_recorded(&args.source) {
         series.read_recorded(&args.source, &directions)
     } else {
@@ -115,9 +128,6 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A row for each bin: its end, the estimate then, and what was known of the cell.
-type Row = (Duration, LinkEstimate, Option<CellView>);
-
 /// Why nothing more is printed.
 enum Stopped {
     Input(miette::Report),
@@ -126,10 +136,8 @@ enum Stopped {
 
 /// The way from bytes to rows.
 struct Series {
-    /// One for each direction, and the rows that have not been printed.
-    sounders: Vec<(Sounder, Rows)>,
-    out: BufWriter<StdoutLock<'static>>,
-    json: bool,
+    sounder: Sounder,
+    rows: Rows<Printer>,
 }
 
 /// How long a live port is waited for at a time.
@@ -137,6 +145,9 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A modem that does not take its masks back within this keeps those of this program.
 const PUT_BACK: Duration = Duration::from_secs(1);
+
+/// Records of a live modem arrive within this: its buffer is drained every 100 ms at most.
+const UNDERWAY: Duration = Duration::from_millis(300);
 
 impl Series {
     fn read_recorded(
@@ -150,38 +161,41 @@ impl Series {
         };
         let failed = |error: input::CaptureError| Stopped::Input(error.into());
         let mut capture = input::Source::open(path).map_err(failed)?;
-        self.head(directions)?;
-        let kind = capture.kind();
-        let plain = std::mem::take(&mut self.sounders);
-        self.sounders =
-            plain.into_iter().map(|(sounder, rows)| (sounder.reading(kind), rows)).collect();
+        self.rows.printer.head(directions).map_err(Stopped::Output)?;
+        self.sounder.read(capture.kind());
+        let Self { sounder, rows } = self;
         while let Some(chunk) = capture.next_chunk().map_err(failed)? {
-            for (sounder, rows) in &mut self.sounders {
-                let watch = |sounder: &Sounder, seen: Seen<'_>| rows.handle_seen(sounder, &seen);
-                sounder.handle_bytes(Arrival::AsStamped, chunk, watch);
-            }
-            self.print()?;
+            sounder.handle_bytes(Arrival::AsStamped, chunk, |sounder, seen| {
+                rows.handle_seen(sounder, &seen);
+            });
+            rows.check().map_err(Stopped::Output)?;
         }
-        for (sounder, rows) in &mut self.sounders {
-            sounder
-                .handle_end(Arrival::AsStamped, |sounder, seen| rows.handle_seen(sounder, &seen));
-        }
-        self.print()?;
-        let counts = self.counts();
+        sounder.handle_end(Arrival::AsStamped, |sounder, seen| rows.handle_seen(sounder, &seen));
+        let counts = self.sounder.counts();
         Ok(Skipped { records: records(&counts), ..capture.skipped(counts.stream) })
     }
 
-    /// What the first direction has met: the other has been given the same bytes.
-    fn counts(&self) -> Counts {
-        self.sounders.first().map(|(sounder, _)| sounder.counts()).unwrap_or_default()
-    }
-
-    /// The last words: what was skipped, to whoever reads the rows too.
+    /// The last rows and words: what was skipped, also to a program that reads the rows.
     fn finish(&mut self, skipped: &Skipped) -> io::Result<()> {
-        if let Some(line) = skipped.json().filter(|_| self.json) {
-            writeln!(self.out, "{line}")?;
+        self.rows.handle_end(&self.sounder)?;
+        let missing: Vec<_> = self.rows.missing().cloned().collect();
+        let object = missing.iter().map(Needs::json).collect::<Vec<_>>();
+        let printer = &mut self.rows.printer;
+        printer.last((!object.is_empty()).then(|| json!({ "missing": object })))?;
+        printer.last(skipped.json())?;
+        printer.flush()?;
+        let name = &skipped.name;
+        for needs in missing {
+            eprintln!("sounding: {name}: {}", needs.sentence());
         }
-        self.flush()?;
+        if let Jumps { count, first: Some(first) } = self.rows.jumps {
+            eprintln!(
+                "sounding: {name}: the modem set its clock {}, first by {:+.3} s after {:.3} s; rows go on at the new time",
+                counted(count, "time", "times"),
+                first.seconds(),
+                first.elapsed.as_secs_f64()
+            );
+        }
         skipped.tell();
         Ok(())
     }
@@ -199,7 +213,7 @@ impl Series {
         let stop = failed(signals::stop_flag().into_diagnostic())?;
         failed(refuse_held(source))?;
         let port = failed(source.open().into_diagnostic())?;
-        self.head(directions)?;
+        self.rows.printer.head(directions).map_err(Stopped::Output)?;
         let codes = directions.iter().flat_map(|&direction| sounding_kpi::codes(direction));
         let codes = codes.chain(method.channel_codes()).copied().collect();
         let wanted = Wanted { codes, ..Wanted::default() };
@@ -207,6 +221,8 @@ impl Series {
         let mut buffer = vec![0; READ_SIZE];
         let mut outcome = Ok(());
         let mut ending = None;
+        // When the newest record was stamped, and when it came.
+        let mut heard = None;
         loop {
             let now = monotonic_now();
             live.tick(now);
@@ -218,17 +234,26 @@ impl Series {
                 break;
             }
             match failed(live.read(&mut buffer, PATIENCE).into_diagnostic())? {
-                Read::Bytes(count) => self.handle_live(&mut live, &buffer[..count]),
+                Read::Bytes(count) => {
+                    if let Some(stamped) = self.handle_live(&mut live, &buffer[..count]) {
+                        heard = Some((stamped, monotonic_now()));
+                    }
+                }
                 Read::Idle => {}
                 Read::Closed => break,
             }
             told::tell(|| live.poll_event());
+            if let Some((stamped, came)) = heard {
+                let clock = stamped + (monotonic_now() - came);
+                self.rows.handle_quiet(&self.sounder, clock.saturating_before(UNDERWAY));
+            }
             if outcome.is_ok() {
-                outcome = self.print().and_then(|()| self.flush().map_err(Stopped::Output));
+                let flushed = self.rows.check().and_then(|()| self.rows.printer.flush());
+                outcome = flushed.map_err(Stopped::Output);
             }
         }
         told::tell(|| live.poll_event());
-        let counts = self.counts();
+        let counts = self.sounder.counts();
         let records = records(&counts);
         outcome.map(|()| Skipped {
             name: source.to_string(),
@@ -238,125 +263,31 @@ impl Series {
         })
     }
 
-    fn handle_live(&mut self, live: &mut Live, bytes: &[u8]) {
+    /// When the newest of the records was stamped.
+    fn handle_live(&mut self, live: &mut Live, bytes: &[u8]) -> Option<ModemInstant> {
         let (now, framing) = (monotonic_now(), live.framing());
-        for (number, (sounder, rows)) in self.sounders.iter_mut().enumerate() {
-            let watch = |sounder: &Sounder, seen: Seen<'_>| {
-                // The session is told once.
-                match &seen {
-                    Seen::Record(record) if number == 0 => live.handle_log(now, record),
-                    Seen::Other { command, body } if number == 0 => {
-                        live.handle_other(now, *command, body);
-                    }
-                    _ => {}
+        let Self { sounder, rows } = self;
+        let mut newest = None;
+        let watch = |sounder: &Sounder, seen: Seen<'_>| {
+            match &seen {
+                Seen::Record(record) => {
+                    newest = newest.max(Some(record.at));
+                    live.handle_log(now, record);
                 }
-                rows.handle_seen(sounder, &seen);
-            };
-            match framing {
-                Framing::Hdlc => sounder.handle_bytes(Arrival::AsStamped, bytes, watch),
-                Framing::Packet => sounder.handle_payload(Arrival::AsStamped, bytes, watch),
+                Seen::Other { command, body } => live.handle_other(now, *command, body),
+                Seen::Next(_) | Seen::Kpi(_) => {}
             }
+            rows.handle_seen(sounder, &seen);
+        };
+        match framing {
+            Framing::Hdlc => sounder.handle_bytes(Arrival::AsStamped, bytes, watch),
+            Framing::Packet => sounder.handle_payload(Arrival::AsStamped, bytes, watch),
         }
-    }
-
-    /// Only once there is something to read.
-    fn head(&mut self, directions: &[Direction]) -> Result<(), Stopped> {
-        if self.json {
-            return Ok(());
-        }
-        let heads = vec![heading("rate bound state age"); directions.len()].join("  |");
-        let names: Vec<String> =
-            directions.iter().map(|d| format!("{:^36}", d.to_string())).collect();
-        writeln!(self.out, "{:>9}  {heads}", "time")
-            .and_then(|()| writeln!(self.out, "{:>9}  {}", "s", names.join("  |")))
-            .map_err(Stopped::Output)
-    }
-
-    /// Prints what is known of all directions.
-    fn print(&mut self) -> Result<(), Stopped> {
-        while self.sounders.iter().all(|(_, rows)| !rows.ready.is_empty()) {
-            let ready = self.sounders.iter_mut().filter_map(|(_, rows)| rows.ready.pop_front());
-            let estimates: Vec<_> = ready.collect();
-            let written = if self.json {
-                write_json(&mut self.out, &estimates)
-            } else {
-                write_row(&mut self.out, &estimates)
-            };
-            written.map_err(Stopped::Output)?;
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        newest
     }
 }
 
 /// Of the records that a rate is made of, those that cannot be read.
 fn records(counts: &Counts) -> Records {
     Records { undescribed: counts.unsupported, corrupt: counts.corrupt, ..Records::default() }
-}
-
-/// The rows of one direction.
-struct Rows {
-    bins: Bins,
-    ready: VecDeque<Row>,
-}
-
-impl Rows {
-    fn new(bin: Duration) -> Self {
-        Self { bins: Bins::new(bin), ready: VecDeque::new() }
-    }
-
-    fn handle_seen(&mut self, sounder: &Sounder, seen: &Seen<'_>) {
-        let Seen::Record(record) = seen else { return };
-        self.bins.handle_record(record.at, |elapsed, end| {
-            let now = HostInstant::from_nanos(end.as_nanos());
-            self.ready.push_back((elapsed, sounder.estimate(now), sounder.cell(now)));
-        });
-    }
-}
-
-fn heading(columns: &str) -> String {
-    let [rate, bound, state, age] = columns.split(' ').collect::<Vec<_>>()[..] else {
-        return String::new();
-    };
-    format!("{rate:>12} {bound:>9} {state:>7} {age:>5}")
-}
-
-fn write_row(out: &mut impl Write, estimates: &[Row]) -> io::Result<()> {
-    write!(out, "{:>9.3}  ", estimates[0].0.as_secs_f64())?;
-    for (i, (_, estimate, _)) in estimates.iter().enumerate() {
-        if i > 0 {
-            write!(out, "  |")?;
-        }
-        write!(
-            out,
-            "{:>12.3} {:>9} {:>7} {:>5}",
-            estimate.rate.mbit_per_sec(),
-            estimate.bound,
-            estimate.state,
-            estimate.age.as_millis().min(99_999)
-        )?;
-    }
-    writeln!(out)
-}
-
-fn write_json(out: &mut impl Write, estimates: &[Row]) -> io::Result<()> {
-    for (time, estimate, cell) in estimates {
-        let mut line = told::estimate(estimate);
-        line["time_s"] = time.as_secs_f64().into();
-        line["cause"] = estimate.cause.to_string().into();
-        if let Some(cell) = cell {
-            let rate = |rate: Rate| rate.bits_per_sec();
-            line["cell"] = json!({
-                "fair_share_bits_per_sec": cell.fair_share.map(rate),
-                "ceiling_bits_per_sec": rate(cell.ceiling),
-                "users": cell.users,
-                "idle": cell.idle,
-            });
-        }
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
 }

@@ -1,0 +1,129 @@
+//! Rows as a table for people and as JSON lines for programs.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+use sounding_kpi::Direction;
+use sounding_units::{Bytes, Rate};
+
+use super::rows::{Jump, Line, Print, Row, Way};
+use crate::run::told;
+
+/// Where rows go.
+pub(super) struct Printer {
+    out: BufWriter<StdoutLock<'static>>,
+    json: bool,
+    bin: Duration,
+}
+
+/// What stands for a number that is not known.
+const UNKNOWN: &str = "-";
+
+impl Printer {
+    pub(super) fn new(json: bool, bin: Duration) -> Self {
+        Self { out: BufWriter::new(io::stdout().lock()), json, bin }
+    }
+
+    /// Only once there is something to read.
+    pub(super) fn head(&mut self, directions: &[Direction]) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        let columns = |names: [&str; 5]| {
+            let [granted, rate, bound, state, age] = names;
+            format!("{granted:>11} {rate:>10} {bound:>9} {state:>8} {age:>6}")
+        };
+        let names: Vec<String> =
+            directions.iter().map(|direction| format!("{:^48}", direction.to_string())).collect();
+        let heads = vec![columns(["granted", "rate", "bound", "state", "age"]); directions.len()];
+        let units = vec![columns(["bytes", "Mbit/s", "", "", "ms"]); directions.len()];
+        writeln!(self.out, "{:>9}  {}", "", names.join("  |").trim_end())?;
+        writeln!(self.out, "{:>9}  {}", "time", heads.join("  |"))?;
+        writeln!(self.out, "{:>9}  {}", "s", units.join("  |"))
+    }
+
+    /// A last object for programs, where they read lines.
+    pub(super) fn last(&mut self, object: Option<Json>) -> io::Result<()> {
+        match object.filter(|_| self.json) {
+            Some(object) => writeln!(self.out, "{object}"),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    fn table_row(&mut self, row: &Row) -> io::Result<()> {
+        write!(self.out, "{:>9.3}  ", row.bin.elapsed.as_secs_f64())?;
+        for (i, way) in row.ways.iter().enumerate() {
+            if i > 0 {
+                write!(self.out, "  |")?;
+            }
+            write_way(&mut self.out, way)?;
+        }
+        if row.bin.span != self.bin {
+            write!(self.out, "  over {:.3} s", row.bin.span.as_secs_f64())?;
+        }
+        writeln!(self.out)
+    }
+
+    fn json_row(&mut self, row: &Row) -> io::Result<()> {
+        for Way { estimate, cell, granted } in &row.ways {
+            let mut line = told::estimate(estimate);
+            line["time_s"] = row.bin.elapsed.as_secs_f64().into();
+            line["span_s"] = row.bin.span.as_secs_f64().into();
+            line["unix_ns"] = row.bin.end.unix_nanos().into();
+            line["granted_bytes"] = granted.map(Bytes::count).into();
+            line["cause"] = estimate.cause.to_string().into();
+            if let Some(cell) = cell {
+                let rate = |rate: Rate| rate.bits_per_sec();
+                line["cell"] = json!({
+                    "fair_share_bits_per_sec": cell.fair_share.map(rate),
+                    "ceiling_bits_per_sec": rate(cell.ceiling),
+                    "users": cell.users,
+                    "idle": cell.idle,
+                });
+            }
+            writeln!(self.out, "{line}")?;
+        }
+        Ok(())
+    }
+
+    fn jump(&mut self, jump: &Jump) -> io::Result<()> {
+        let (elapsed, seconds) = (jump.elapsed.as_secs_f64(), jump.seconds());
+        if self.json {
+            let line = json!({
+                "clock_jump_s": seconds,
+                "time_s": elapsed,
+                "unix_ns": jump.to.unix_nanos(),
+            });
+            return writeln!(self.out, "{line}");
+        }
+        writeln!(self.out, "{elapsed:>9.3}  the modem set its clock by {seconds:+.3} s")
+    }
+}
+
+impl Print for Printer {
+    fn print(&mut self, line: &Line) -> io::Result<()> {
+        match line {
+            Line::Row(row) if self.json => self.json_row(row),
+            Line::Row(row) => self.table_row(row),
+            Line::Jump(jump) => self.jump(jump),
+        }
+    }
+}
+
+fn write_way(out: &mut impl Write, way: &Way) -> io::Result<()> {
+    /// Ages are shown up to this, in milliseconds.
+    const OLDEST: u128 = 999_999;
+    let Way { estimate, granted, .. } = way;
+    let text = |known: Option<String>| known.unwrap_or_else(|| UNKNOWN.into());
+    let granted = text(granted.map(|bytes| bytes.count().to_string()));
+    let rate = text(estimate.known_rate().map(|rate| format!("{:.3}", rate.mbit_per_sec())));
+    let bound = text(estimate.known_bound().map(|bound| bound.to_string()));
+    let state = text(estimate.known_state().map(|state| state.to_string()));
+    let age = estimate.age.as_millis().min(OLDEST);
+    write!(out, "{granted:>11} {rate:>10} {bound:>9} {state:>8} {age:>6}")
+}
