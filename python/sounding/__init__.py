@@ -102,10 +102,12 @@ def link(
     window: float = 0.1,
     bin: float = 0.1,
 ) -> Table:
-    """The estimate of what the link carried, at the end of every `bin` seconds of a capture.
+    """What the network granted in every `bin` seconds of a capture, and the estimate at the end of each.
 
-    Columns: `modem_time_ns`; `time_s` since the first record; `rate_bits_per_sec` as IP bytes; `bound`, whether that is
-    all the radio had (`capacity`) or only what was asked for (`served`); `state` of the link; `cause`, the method behind
-    the rate, `none` where it knows nothing; `age_s` of the newest record; `backlog_bytes` in the modem, NaN where it did not say.
+    Columns: `modem_time_ns`; `time_s` since the first record; `span_s`, the length of the row, which is longer than `bin` where
+    no record came for ten seconds; `granted_bytes`, of the blocks that the records list in it; `rate_bits_per_sec` as IP bytes;
+    `bound`, whether that is all the radio had (`capacity`) or only what was asked for (`served`); `state` of the link; `cause`,
+    the method behind the rate, `none` where it knows nothing; `age_s` of the newest record; `backlog_bytes` in the modem. What
+    is not known is NaN, or None among words.
     """
     return Table._of(_sounding.link(source, direction, method, window, bin))

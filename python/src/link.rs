@@ -7,20 +7,24 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Bins, Bound as Limit, Cause, Config, Method, Seen, Sounder, State};
-use sounding_units::HostInstant;
+use sounding_link::{
+    Arrival, Bound as Limit, Cause, Config, Line, Method, Row, Seen, Sounder, State,
+};
+use sounding_units::Bytes;
 
 use crate::columns::{Column, floats, integers};
 use crate::reader::{self, Whole};
 
-/// The estimate at the end of each bin, by column.
+/// What was granted in each bin and the estimate at its end, by column; NaN is what is not known.
 #[derive(Default)]
 struct Series {
     time: Vec<i64>,
     elapsed: Vec<f64>,
+    span: Vec<f64>,
+    granted: Vec<f64>,
     rate: Vec<f64>,
-    bound: Vec<i64>,
-    state: Vec<i64>,
+    bound: Vec<f64>,
+    state: Vec<f64>,
     cause: Vec<i64>,
     age: Vec<f64>,
     backlog: Vec<f64>,
@@ -39,20 +43,20 @@ pub(crate) fn link<'py>(
     let mut config = Config::new(choice("direction", direction, Direction::ALL)?);
     config.method = choice("method", method, &Method::ALL)?;
     config.window = span("window", window)?;
-    let mut bins = Bins::new(span("bin", bin)?);
+    let bin = span("bin", bin)?;
     let whole = Whole::open(py, source)?;
     let mut sounder = Sounder::new(config).reading(whole.kind());
+    let mut rows = sounding_link::Series::new(bin, &sounder);
     let mut series = Series::default();
     let mut watch = |sounder: &Sounder, seen: Seen<'_>| {
-        let Seen::Record(record) = seen else { return };
-        bins.handle_record(record.at, |elapsed, end| {
-            let now = HostInstant::from_nanos(end.as_nanos());
-            series.push(elapsed, end.unix_nanos(), &sounder.estimate(now));
-        });
+        rows.handle_seen(sounder, &seen);
+        series.take(&mut rows);
     };
     whole
         .for_each_chunk(py, |bytes| sounder.handle_bytes(Arrival::AsStamped, bytes, &mut watch))?;
     sounder.handle_end(Arrival::AsStamped, &mut watch);
+    rows.handle_end(&sounder);
+    series.take(&mut rows);
     let counts = sounder.counts();
     let of_records = [("unsupported", counts.unsupported), ("corrupt", counts.corrupt)];
     reader::table(py, series.into_dict(py)?, &counts.stream, &of_records)
@@ -76,16 +80,36 @@ fn place<T: PartialEq>(words: &[T], word: &T) -> i64 {
     words.iter().position(|known| known == word).map_or(-1, |at| at as i64)
 }
 
+fn place_known<T: PartialEq>(words: &[T], word: Option<T>) -> f64 {
+    word.map_or(f64::NAN, |word| place(words, &word) as f64)
+}
+
+fn count(bytes: Option<Bytes>) -> f64 {
+    bytes.map_or(f64::NAN, |bytes| bytes.count() as f64)
+}
+
 impl Series {
-    fn push(&mut self, elapsed: Duration, time: u64, estimate: &sounding_link::LinkEstimate) {
-        self.time.push(time.cast_signed());
-        self.elapsed.push(elapsed.as_secs_f64());
-        self.rate.push(estimate.rate.bits_per_sec() as f64);
-        self.bound.push(place(Limit::ALL, &estimate.bound));
-        self.state.push(place(State::ALL, &estimate.state));
+    fn take(&mut self, rows: &mut sounding_link::Series) {
+        while let Some(line) = rows.poll() {
+            if let Line::Row(row) = line {
+                self.push(&row);
+            }
+        }
+    }
+
+    fn push(&mut self, Row { bin, ways }: &Row) {
+        let Some(way) = ways.first() else { return };
+        let estimate = &way.estimate;
+        self.time.push(bin.end.unix_nanos().cast_signed());
+        self.elapsed.push(bin.elapsed.as_secs_f64());
+        self.span.push(bin.span.as_secs_f64());
+        self.granted.push(count(way.granted));
+        self.rate.push(estimate.known_rate().map_or(f64::NAN, |rate| rate.bits_per_sec() as f64));
+        self.bound.push(place_known(Limit::ALL, estimate.known_bound()));
+        self.state.push(place_known(State::ALL, estimate.known_state()));
         self.cause.push(place(Cause::ALL, &estimate.cause));
         self.age.push(estimate.age.as_secs_f64());
-        self.backlog.push(estimate.backlog.map_or(f64::NAN, |bytes| bytes.count() as f64));
+        self.backlog.push(count(estimate.backlog));
     }
 
     fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
@@ -95,9 +119,11 @@ impl Series {
         };
         put("modem_time_ns", integers(self.time), None)?;
         put("time_s", floats(self.elapsed), None)?;
+        put("span_s", floats(self.span), None)?;
+        put("granted_bytes", floats(self.granted), None)?;
         put("rate_bits_per_sec", floats(self.rate), None)?;
-        put("bound", integers(self.bound), Some(words(Limit::ALL)))?;
-        put("state", integers(self.state), Some(words(State::ALL)))?;
+        put("bound", floats(self.bound), Some(words(Limit::ALL)))?;
+        put("state", floats(self.state), Some(words(State::ALL)))?;
         put("cause", integers(self.cause), Some(words(Cause::ALL)))?;
         put("age_s", floats(self.age), None)?;
         put("backlog_bytes", floats(self.backlog), None)?;

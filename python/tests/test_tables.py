@@ -79,12 +79,17 @@ def test_columns_are_numpy_arrays_without_a_copy() -> None:
 def test_a_link_is_a_data_frame(lte: Path) -> None:
     pytest.importorskip("pandas")
     frame = sounding.link(lte, direction="downlink", bin=0.1).to_pandas()
-    assert len(frame) == 238
+    assert len(frame) == 239
     assert frame["rate_bits_per_sec"].max() > 50_000
-    assert set(frame["bound"]) <= {"served", "capacity"}
+    assert set(frame["bound"].dropna()) <= {"served", "capacity"}
+    assert frame["granted_bytes"].sum() > 50_000
+    # What is not known is absent: before the first grant, and where the modem said nothing.
+    unknown = frame["rate_bits_per_sec"].isna()
+    assert unknown.iloc[0] and not unknown.all() and frame["age_s"].max() > 0
     assert str(frame.index.tz) == "UTC"
     steps = frame.index.to_series().diff().dropna()
-    assert set(steps.dt.total_seconds()) == {0.1}
+    # The last row ends with the last record.
+    assert set(steps.dt.total_seconds()[:-1]) == {0.1}
 
 
 def test_a_link_is_an_arrow_table(lte: Path) -> None:

@@ -51,6 +51,11 @@ impl Granted {
         Self { direction, waiting: VecDeque::new(), stamps: Vec::new(), settled: VecDeque::new() }
     }
 
+    /// Which way it looks.
+    pub const fn direction(&self) -> Direction {
+        self.direction
+    }
+
     /// A block of a record that was stamped then.
     pub fn handle_grant(&mut self, stamped: ModemInstant, grant: &Grant) {
         if grant.direction != self.direction {

@@ -437,3 +437,50 @@ fn a_downlink_that_stays_out_of_range_has_lost_its_connection() {
     reported(&mut modem, 0, 0);
     assert_eq!(modem.estimate().state, State::Idle);
 }
+
+#[test]
+fn a_hole_in_the_records_is_neither_an_outage_nor_idleness() {
+    let mut modem = Modem::new(uplink());
+    modem.grants(500, 10, block);
+    modem.ms += 3_000;
+    let stale = modem.estimate();
+    assert_eq!((stale.state, stale.age), (State::Stale, Duration::from_secs(3)));
+    assert_eq!((stale.known_rate(), stale.known_bound()), (None, None));
+    // The modem is heard again, and says nothing of what was granted.
+    modem.estimator.handle_record(modem.host(), modem.modem());
+    let back = modem.estimate();
+    assert_eq!((back.known_rate(), back.known_state()), (None, None));
+    assert!(!back.is_usable());
+    modem.grants(100, 10, block);
+    assert_eq!(modem.estimate().known_rate(), Some(Rate::from_bits_per_sec(8 * MBIT)));
+}
+
+#[test]
+fn an_idle_device_is_known_to_be_granted_nothing() {
+    let mut modem = Modem::new(uplink());
+    assert_eq!(modem.estimate().known_rate(), None);
+    modem.grants(500, 10, padded);
+    modem.records_without_grants(400);
+    let idle = modem.estimate();
+    assert_eq!((idle.known_rate(), idle.known_state()), (Some(Rate::ZERO), Some(State::Idle)));
+    told(&mut modem, Change::Handover);
+    assert_eq!(modem.estimate().known_rate(), None);
+    assert_eq!(modem.estimate().known_state(), Some(State::Handover));
+}
+
+#[test]
+fn records_that_come_once_a_second_are_looked_back_over() {
+    let mut modem = Modem::new(uplink());
+    for _ in 0..5 {
+        modem.grants(1_000, 1_000, block);
+        assert_eq!(modem.estimate().rate.mbit_per_sec().round(), 8.0);
+    }
+    assert_eq!(modem.estimator.period(), Duration::from_secs(1));
+    // The next is not due yet, and nothing else is heard.
+    modem.ms += 990;
+    let estimate = modem.estimate();
+    assert_eq!((estimate.state, estimate.rate.mbit_per_sec().round()), (State::Active, 8.0));
+    assert_eq!(estimate.age, Duration::from_millis(990));
+    modem.ms += 600;
+    assert_eq!(modem.estimate().state, State::Stale);
+}

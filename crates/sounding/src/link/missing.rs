@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use sounding_diag::LogCode;
 use sounding_kpi::{Direction, Kpi, channel_codes, grant_codes};
-use sounding_link::{LinkEstimate, Method};
+use sounding_link::{LinkEstimate, Method, Seen};
 
 use crate::run::told;
 
@@ -42,11 +42,15 @@ impl Needs {
         }
     }
 
-    pub(super) const fn direction(&self) -> Direction {
-        self.direction
+    pub(super) fn handle_seen(&mut self, seen: &Seen<'_>) {
+        match seen {
+            Seen::Next(record) => self.handle_record(record.code),
+            Seen::Kpi(kpi) => self.handle_kpi(kpi),
+            Seen::Record(_) | Seen::Other { .. } => {}
+        }
     }
 
-    pub(super) fn handle_record(&mut self, code: LogCode) {
+    fn handle_record(&mut self, code: LogCode) {
         let is_asked_for = || {
             channel_codes().contains(&code)
                 || grant_codes(self.direction).iter().any(|kinds| kinds.contains(&code))
@@ -56,7 +60,7 @@ impl Needs {
         }
     }
 
-    pub(super) fn handle_kpi(&mut self, kpi: &Kpi) {
+    fn handle_kpi(&mut self, kpi: &Kpi) {
         match kpi {
             Kpi::Grant(grant) if grant.direction == self.direction => {
                 self.grants = true;
@@ -72,13 +76,8 @@ impl Needs {
         self.is_known |= estimate.known_rate().is_some();
     }
 
-    /// Whether any record listed what was granted.
-    pub(super) const fn has_grants(&self) -> bool {
-        self.grants
-    }
-
-    /// Whether there was a rate at any time, or everything that it takes.
-    pub(super) fn are_met(&self) -> bool {
+    /// Whether there was a rate at any time.
+    pub(super) const fn are_met(&self) -> bool {
         self.is_known
     }
 

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, miette};
-use serde_json::json;
 use sounding_diag::session::Wanted;
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
@@ -21,13 +20,13 @@ use sounding_units::ModemInstant;
 use crate::doctor::refuse_held;
 use crate::kpi::is_recorded;
 use crate::run::told;
-use crate::skipped::{Records, Skipped, counted};
+use crate::skipped::{Records, Skipped};
 use crate::sniffer::{self, SnifferFile};
 use crate::words::{DirectionWord, MethodWord, source_parser};
 use crate::{input, say, signals};
 use missing::Needs;
 use print::Printer;
-use rows::{Jumps, Rows};
+use rows::Rows;
 
 /// Prints the rate of the link over time, from the records of a capture or of a live modem
 #[derive(Args, Debug)]
@@ -112,14 +111,14 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         Sounder::beside,
     );
     let needs = configs.map(|config| Needs::new(config.direction, config.method)).collect();
-    let rows = Rows::new(args.bin, needs, Printer::new(args.json, args.bin));
-    let mut series = Series { sounder: sounder.hearing(log), rows };
+    let rows = Rows::new(args.bin, &sounder, needs, Printer::new(args.json, args.bin));
+    let mut reading = Reading { sounder: sounder.hearing(log), rows };
     let outcome = if is_recorded(&args.source) {
-        series.read_recorded(&args.source, &directions)
+        reading.read_recorded(&args.source, &directions)
     } else {
-        series.read_live(&args.source, &directions, args.method.into())
+        reading.read_live(&args.source, &directions, args.method.into())
     };
-    match outcome.and_then(|skipped| series.finish(&skipped).map_err(Stopped::Output)) {
+    match outcome.and_then(|skipped| reading.finish(&skipped).map_err(Stopped::Output)) {
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(Stopped::Output(error)) => return Err(say::failed(error)),
         Err(Stopped::Input(report)) => return Err(report),
@@ -135,9 +134,9 @@ enum Stopped {
 }
 
 /// The way from bytes to rows.
-struct Series {
+struct Reading {
     sounder: Sounder,
-    rows: Rows<Printer>,
+    rows: Rows,
 }
 
 /// How long a live port is waited for at a time.
@@ -149,7 +148,7 @@ const PUT_BACK: Duration = Duration::from_secs(1);
 /// Records of a live modem arrive within this: its buffer is drained every 100 ms at most.
 const UNDERWAY: Duration = Duration::from_millis(300);
 
-impl Series {
+impl Reading {
     fn read_recorded(
         &mut self,
         source: &Source,
@@ -177,24 +176,13 @@ impl Series {
 
     /// The last rows and words: what was skipped, also to a program that reads the rows.
     fn finish(&mut self, skipped: &Skipped) -> io::Result<()> {
-        self.rows.handle_end(&self.sounder)?;
-        let missing: Vec<_> = self.rows.missing().cloned().collect();
-        let object = missing.iter().map(Needs::json).collect::<Vec<_>>();
+        self.rows.finish(&self.sounder)?;
         let printer = &mut self.rows.printer;
-        printer.last((!object.is_empty()).then(|| json!({ "missing": object })))?;
+        printer.last(self.rows.notes.json())?;
         printer.last(skipped.json())?;
         printer.flush()?;
-        let name = &skipped.name;
-        for needs in missing {
-            eprintln!("sounding: {name}: {}", needs.sentence());
-        }
-        if let Jumps { count, first: Some(first) } = self.rows.jumps {
-            eprintln!(
-                "sounding: {name}: the modem set its clock {}, first by {:+.3} s after {:.3} s; rows go on at the new time",
-                counted(count, "time", "times"),
-                first.seconds(),
-                first.elapsed.as_secs_f64()
-            );
+        for sentence in self.rows.notes.sentences() {
+            eprintln!("sounding: {}: {sentence}", skipped.name);
         }
         skipped.tell();
         Ok(())
@@ -245,7 +233,7 @@ impl Series {
             told::tell(|| live.poll_event());
             if let Some((stamped, came)) = heard {
                 let clock = stamped + (monotonic_now() - came);
-                self.rows.handle_quiet(&self.sounder, clock.saturating_before(UNDERWAY));
+                self.rows.handle_time(&self.sounder, clock.saturating_before(UNDERWAY));
             }
             if outcome.is_ok() {
                 let flushed = self.rows.check().and_then(|()| self.rows.printer.flush());

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use sounding_kpi::Direction;
+use sounding_link::{Jump, Line, Row, Way};
 use sounding_units::{Bytes, Rate};
 
-use super::rows::{Jump, Line, Print, Row, Way};
 use crate::run::told;
 
 /// Where rows go.
@@ -103,10 +103,8 @@ impl Printer {
         }
         writeln!(self.out, "{elapsed:>9.3}  the modem set its clock by {seconds:+.3} s")
     }
-}
 
-impl Print for Printer {
-    fn print(&mut self, line: &Line) -> io::Result<()> {
+    pub(super) fn print(&mut self, line: &Line) -> io::Result<()> {
         match line {
             Line::Row(row) if self.json => self.json_row(row),
             Line::Row(row) => self.table_row(row),

@@ -1,0 +1,219 @@
+//! A series of estimates over time, and what was granted meanwhile.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use sounding_kpi::Kpi;
+use sounding_units::{Bytes, HostInstant, ModemInstant};
+
+use crate::{Bin, Bins, CellView, Granted, LinkEstimate, Seen, Sounder, State, Step};
+
+/// What a [`Series`] gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    /// A bin that is over.
+    Row(Row),
+    /// The modem set its clock.
+    Jump(Jump),
+}
+
+/// A bin, and what is known of each direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its time.
+    pub bin: Bin,
+    /// One for each estimator of the sounder, in their order.
+    pub ways: Vec<Way>,
+}
+
+/// One direction in one bin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Way {
+    /// What a controller would receive at the end of the bin.
+    pub estimate: LinkEstimate,
+    /// What was known of the cells then, with [`Method::Cell`](crate::Method::Cell).
+    pub cell: Option<CellView>,
+    /// Bytes of the blocks that the records say were granted within the bin, each once ([`Granted`]); `None` where no record
+    /// says.
+    pub granted: Option<Bytes>,
+}
+
+/// The modem set its clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jump {
+    /// Time from the first record, without jumps.
+    pub elapsed: Duration,
+    /// The newest record on the old clock.
+    pub from: ModemInstant,
+    /// The first record on the new one.
+    pub to: ModemInstant,
+}
+
+impl Jump {
+    /// How far, in seconds; negative if the clock was set back.
+    pub fn seconds(&self) -> f64 {
+        (self.to - self.from).as_secs_f64() - (self.from - self.to).as_secs_f64()
+    }
+}
+
+/// Cuts what a [`Sounder`] finds into rows of equal length.
+///
+/// Hand it everything that the sounder's watcher sees, and take what [`poll`](Self::poll) gives after each. A row comes once
+/// no record can add to what was granted in it, which is 1.5 s after its end; later where records come rarely. It holds as
+/// many rows as that makes, and those of one pause of ten seconds.
+#[derive(Clone, Debug)]
+pub struct Series {
+    bins: Bins,
+    ways: Vec<Grants>,
+    /// Bins that ended, and to which a late record may add.
+    held: VecDeque<Row>,
+    ready: VecDeque<Line>,
+    /// The record whose KPIs come.
+    stamped: ModemInstant,
+    elapsed: Duration,
+}
+
+/// What was granted in one direction.
+#[derive(Clone, Debug)]
+struct Grants {
+    granted: Granted,
+    /// Blocks of bins that have not ended.
+    early: VecDeque<(ModemInstant, Bytes)>,
+    /// Whether any record listed a block.
+    any: bool,
+}
+
+/// A block is reported and settled within this, where records come as often as usual.
+const HELD_FOR: Duration = Duration::from_millis(1_500);
+
+impl Series {
+    /// A series with rows of this length, which is not zero, of what that sounder estimates.
+    pub fn new(bin: Duration, sounder: &Sounder) -> Self {
+        let way = |direction| Grants {
+            granted: Granted::new(direction),
+            early: VecDeque::new(),
+            any: false,
+        };
+        Self {
+            bins: Bins::new(bin),
+            ways: sounder.estimators().map(|estimator| way(estimator.direction())).collect(),
+            held: VecDeque::new(),
+            ready: VecDeque::new(),
+            stamped: ModemInstant::default(),
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    /// What the watcher of the sounder sees.
+    pub fn handle_seen(&mut self, sounder: &Sounder, seen: &Seen<'_>) {
+        match seen {
+            Seen::Next(record) => {
+                self.step(|bins, ended| bins.handle_record(record.at, ended), sounder);
+                self.stamped = record.at;
+                self.ways.iter_mut().for_each(|way| way.granted.handle_time(record.at));
+            }
+            Seen::Kpi(Kpi::Grant(grant)) => {
+                for way in
+                    self.ways.iter_mut().filter(|way| way.granted.direction() == grant.direction)
+                {
+                    way.any = true;
+                    way.granted.handle_grant(self.stamped, grant);
+                }
+            }
+            Seen::Kpi(_) | Seen::Record(_) | Seen::Other { .. } => {}
+        }
+    }
+
+    /// A live modem says nothing, and its clock stands at about `now`.
+    pub fn handle_time(&mut self, sounder: &Sounder, now: ModemInstant) {
+        self.step(|bins, ended| bins.handle_time(now, ended), sounder);
+    }
+
+    /// Nothing follows.
+    pub fn handle_end(&mut self, sounder: &Sounder) {
+        self.step(|bins, ended| bins.handle_end(ended), sounder);
+        self.finish_held();
+    }
+
+    /// The next line that is finished.
+    pub fn poll(&mut self) -> Option<Line> {
+        self.ready.pop_front()
+    }
+
+    fn step(&mut self, cut: impl FnOnce(&mut Bins, &mut dyn FnMut(Step)), sounder: &Sounder) {
+        // A copy, because each end of a bin changes the rest.
+        let mut bins = self.bins.clone();
+        cut(&mut bins, &mut |step| self.handle_step(sounder, step));
+        self.bins = bins;
+    }
+
+    fn handle_step(&mut self, sounder: &Sounder, step: Step) {
+        match step {
+            Step::Bin(bin) => self.handle_bin(sounder, bin),
+            Step::Jump { from, to } => {
+                self.finish_held();
+                self.ready.push_back(Line::Jump(Jump { elapsed: self.elapsed, from, to }));
+            }
+        }
+    }
+
+    fn handle_bin(&mut self, sounder: &Sounder, bin: Bin) {
+        let now = HostInstant::from_nanos(bin.end.as_nanos());
+        let mut hold = HELD_FOR;
+        let mut ways = Vec::new();
+        for (estimator, way) in sounder.estimators().zip(&self.ways) {
+            let estimate = estimator.estimate(now);
+            hold = hold.max(HELD_FOR + estimator.period() * 2);
+            let heard = way.any && estimate.state != State::Stale;
+            ways.push(Way {
+                estimate,
+                cell: estimator.cell(now),
+                granted: heard.then_some(Bytes::ZERO),
+            });
+        }
+        self.elapsed = bin.elapsed;
+        self.held.push_back(Row { bin, ways });
+        self.ways.iter_mut().for_each(|way| way.granted.handle_time(bin.end));
+        self.place_blocks();
+        let over = bin.end.saturating_before(hold);
+        while let Some(row) = self.held.pop_front_if(|row| row.bin.end <= over) {
+            self.ready.push_back(Line::Row(row));
+        }
+    }
+
+    /// Puts what is settled where it belongs.
+    fn place_blocks(&mut self) {
+        let Some(end) = self.held.back().map(|row| row.bin.end) else { return };
+        for (number, way) in self.ways.iter_mut().enumerate() {
+            way.early.extend(core::iter::from_fn(|| way.granted.poll()));
+            way.early.retain(|&(at, size)| {
+                if at < end {
+                    add(&mut self.held, number, at, size);
+                }
+                at >= end
+            });
+        }
+    }
+
+    /// Everything that has begun comes to its end.
+    fn finish_held(&mut self) {
+        for (number, way) in self.ways.iter_mut().enumerate() {
+            way.granted.handle_end();
+            way.early.extend(core::iter::from_fn(|| way.granted.poll()));
+            for (at, size) in way.early.drain(..) {
+                add(&mut self.held, number, at, size);
+            }
+        }
+        self.ready.extend(self.held.drain(..).map(Line::Row));
+    }
+}
+
+/// Adds a block to the row of its time; to the oldest or the newest, if that one is not there.
+fn add(rows: &mut VecDeque<Row>, way: usize, at: ModemInstant, size: Bytes) {
+    let after = rows.partition_point(|row| row.bin.end <= at);
+    let place = after.min(rows.len().saturating_sub(1));
+    if let Some(way) = rows.get_mut(place).and_then(|row| row.ways.get_mut(way)) {
+        way.granted = Some(way.granted.unwrap_or_default() + size);
+    }
+}
