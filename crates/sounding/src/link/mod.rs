@@ -31,9 +31,17 @@ use rows::Rows;
 /// Prints the rate of the link over time, from the records of a capture or of a live modem
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Each row is the estimate at the end of a bin: the rate as IP bytes; `capacity` if the device had more to send than it was
-granted, `served` if the rate is only what it asked for; the state of the link; the age of the newest record. Time is the
-modem's. A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had.
+A row has two numbers for each direction. `granted` is what the records say was granted within the bin: bytes of transport
+blocks, each block once. `rate` is the estimate: what a controller would receive at the end of the bin, as IP bytes, a mean over
+--window. `capacity` says that the device had more to send than it was granted; `served`, that the rate is only what it asked
+for. `age` is that of the newest record. Time is the modem's. A dash is what is not known: before the first grant, during a
+handover, and where no record came for 200 ms (`stale`). After ten seconds without a record the rest of the pause is one row.
+
+Several records list the same blocks. 0xB139 counts in LTE's uplink; where it does not come, 0xB064 does. In the downlink it is
+0xB173, then 0xB063, then 0xB126; in NR 0xB883, then 0xB872, and 0xB887, then 0xB857.
+
+A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had. Its rows come 1.5 s
+late, because records may still add to what was granted.
 
 With --method cell the rate adds a part of what nobody has, where a sniffer says that; without one it is a floor unless the
 device was backlogged. JSON rows then have the users with data, the idle part, and the fair share; and as a ceiling what the
@@ -45,7 +53,8 @@ Examples:
   sounding link drive.mi2log --direction downlink --method cqi --window 200ms
   sounding link drive.mi2log --direction downlink --method cell --window 40ms --sniffer dcilog:cell.dciLog
   sounding link /dev/ttyUSB0 --direction uplink
-  sounding link drive.mi2log --json | jq 'select(.bound == \"capacity\") | .rate_bits_per_sec'")]
+  sounding link drive.mi2log --json | jq 'select(.bound == \"capacity\") | .rate_bits_per_sec'
+  sounding link drive.mi2log --json --bin 1s | jq '[.time_s, .direction, .granted_bytes]'")]
 pub(crate) struct Link {
     /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), - for standard input, or a modem: a device,
     /// tcp:HOST:PORT, router:NAME, vendor-router:NAME
