@@ -290,8 +290,10 @@ impl Estimator {
     /// A grant is reported a little after it was used. What is missing within the usual lag has not been reported yet;
     /// what is missing beyond it was not granted.
     fn settled(&self, newest: ModemInstant) -> ModemInstant {
-        let lag = self.report_lag.usual().max(self.period.overdue());
-        newest.max(self.modem_now.saturating_before(lag))
+        match self.period.reported_until(self.modem_now) {
+            Some(until) => newest.max(until),
+            None => newest.max(self.modem_now.saturating_before(self.report_lag.usual())),
+        }
     }
 
     /// What is known of the cells that serve the device, with [`Method::Cell`].
@@ -316,9 +318,11 @@ impl Estimator {
     fn rate(&self, newest: ModemInstant, bound: Bound) -> Rate {
         let end = self.settled(newest);
         // A rate that is all the radio had is that of the time in which it was asked for all: of all time, where that is
-        // taken for granted.
+        // taken for granted, and of a whole period, where records come so rarely that the rate has to hold for that long.
         let full = match (self.config.assume, bound) {
-            (None, Bound::Capacity) => self.backlogged_since(),
+            (None, Bound::Capacity) if self.period.get() == Duration::ZERO => {
+                self.backlogged_since()
+            }
             _ => None,
         };
         let longest = self.foresight.span(self.config.window).max(self.period.get());
@@ -384,7 +388,11 @@ impl Estimator {
 
     fn bound(&self, state: State) -> Bound {
         let backlogged = match self.demand.newest() {
-            Some(_) => self.backlogged_since().is_some(),
+            Some(newest) => {
+                let period = self.period.get();
+                let throughout = |since| period == Duration::ZERO || newest - since >= period;
+                self.backlogged_since().is_some_and(throughout)
+            }
             // Without padding there is only what the modem counts.
             None => self.fresh_backlog().is_some_and(|waiting| waiting > Bytes::ZERO),
         };

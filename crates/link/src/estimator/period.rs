@@ -55,6 +55,17 @@ impl Period {
         reach.max(gap.unwrap_or_default()).min(Self::LONGEST)
     }
 
+    /// Up to when everything that was granted has been reported, where records come rarely: up to the newest record, and a period
+    /// more for each that was due and did not come, because nothing was granted in it.
+    pub(super) fn reported_until(&self, now: ModemInstant) -> Option<ModemInstant> {
+        let period = self.get();
+        let stamped = self.stamped.filter(|_| period > Duration::ZERO)?;
+        // Records are written a few milliseconds late.
+        let since = (now - stamped).saturating_sub(period / 20);
+        let missed = since.as_nanos() / period.as_nanos();
+        Some(stamped + period * u32::try_from(missed).unwrap_or(u32::MAX))
+    }
+
     /// So long after the newest record the next one is overdue, and what it does not say was not granted.
     pub(super) fn overdue(&self) -> Duration {
         self.get() * 3 / 2
