@@ -20,6 +20,7 @@ mod evidence;
 mod gm_tx;
 mod gsm_cells;
 mod idle_mode;
+mod level;
 mod lte_csi;
 mod mac_config;
 mod mac_downlink;
