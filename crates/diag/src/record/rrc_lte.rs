@@ -6,13 +6,13 @@
 //! public decoder; in nine captures of NB-IoT modems every message that 15 numbers 41 and 43 to 46 decodes as that, to
 //! its last byte.
 
-use super::rrc::{Pdus, RrcPdu, Segment, pdu_names, pdu_of};
+use super::rrc::{self, Pdus, RrcPdu, Segment, pdu_names, pdu_of};
 use super::{RecordError, checked};
-use crate::LogCode;
 use crate::layout::{
     Bits, Block, Field, Layout, Part, bits, hex, key, names, try_key, u8, u16, u32, uint,
 };
 use crate::radio::Tti;
+use crate::{LogCode, LogRecord};
 
 /// Release of the specification, and who sends where, from `$at` on.
 macro_rules! release {
@@ -231,6 +231,8 @@ impl Keys {
 pub struct LteRrc<'a> {
     /// What kind of message; `None` for one that nobody has described.
     pub pdu: Option<RrcPdu>,
+    /// The number that the record's version gives this kind.
+    pub number: u8,
     /// The signalling bearer it came by; 0 before a connection.
     pub bearer: u8,
     /// The cell, 0..=503.
@@ -253,8 +255,10 @@ impl<'a> LteRrc<'a> {
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         let (node, layout) = checked(Self::CODE, LAYOUTS, body)?;
         let keys = &KEYS[layout];
+        let number = node.read(keys.pdu);
         Ok(Self {
-            pdu: pdu_of(PDUS[layout], node.read(keys.pdu)),
+            pdu: pdu_of(PDUS[layout], number),
+            number: number as u8,
             bearer: node.read(keys.bearer) as u8,
             pci: node.read(keys.pci) as u16,
             earfcn: node.read(keys.earfcn) as u32,
@@ -264,5 +268,10 @@ impl<'a> LteRrc<'a> {
                 .map_or(Some(Segment::Whole), |segment| Segment::from_number(node.read(segment))),
             message: node.message().unwrap_or_default(),
         })
+    }
+
+    /// Which kind of message it is, and which part of it: an error if nobody has described that.
+    pub fn described(&self, log: &LogRecord<'_>) -> Result<(RrcPdu, Segment), RecordError> {
+        rrc::described(log, self.pdu, self.number, self.segment)
     }
 }
