@@ -116,6 +116,8 @@ class Counts:
     """Where in the stream the first of these begins."""
     cut_at: int | None
     """Where the frame begins that the end of the stream cut off; one of the corrupt frames."""
+    cut_bytes: int
+    """How many bytes of that frame there are; 0 if there is none."""
     others: int
     """Packets that are not log records."""
     records: int

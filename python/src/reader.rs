@@ -69,6 +69,8 @@ pub(crate) struct Counts {
     first_damage: Option<u64>,
     /// Where the frame begins that the end of the stream cut off; one of the corrupt frames.
     cut_at: Option<u64>,
+    /// How many bytes of that frame there are; 0 if there is none.
+    cut_bytes: u64,
     /// Packets that are not log records.
     others: u64,
     /// Log records, of all codes.
@@ -203,6 +205,7 @@ pub(crate) fn table<'py>(
     counts.set_item("corrupt_frames", stream.damaged())?;
     counts.set_item("first_damage", stream.first_damage.map(|damage| damage.offset()))?;
     counts.set_item("cut_at", stream.cut_at)?;
+    counts.set_item("cut_bytes", stream.cut_bytes)?;
     let table = PyDict::new(py);
     table.set_item("columns", columns)?;
     table.set_item("counts", counts)?;
@@ -328,6 +331,7 @@ impl Reader {
             corrupt_packets: stream.bad_packets,
             first_damage: stream.first_damage.map(|damage| damage.offset()),
             cut_at: stream.cut_at,
+            cut_bytes: stream.cut_bytes,
             others: stream.others,
             records: stream.logs,
             decoded: tally.decoded,

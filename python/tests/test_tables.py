@@ -133,6 +133,7 @@ def test_a_capture_that_was_cut_says_so_in_every_table(lte: Path) -> None:
     ):
         counts = table.counts
         assert (counts["corrupt_frames"], counts["first_damage"], counts["cut_at"]) == (1, last, last)
+        assert counts["cut_bytes"] == len(cut) - last
     sound = sounding.link(whole).counts
     assert (sound["corrupt_frames"], sound["first_damage"], sound["cut_at"]) == (0, None, None)
 

@@ -29,7 +29,8 @@ impl<'a> Parts<'a> {
                 Part::Block(found) => {
                     block = self.take(found.size.into());
                     for field in found.fields.iter().copied().flatten() {
-                        form = match (field.value(block), field.kind) {
+                        let Some(value) = field.value(block) else { continue };
+                        form = match (value, field.kind) {
                             (Value::Uint(number), Kind::Network { .. })
                             | (
                                 Value::Uint(number)

@@ -51,6 +51,27 @@ fn a_capture_without_framing_cut_at_any_byte_loses_no_more_than_one_record() {
 }
 
 #[test]
+fn of_a_capture_that_ends_within_a_frame_it_is_counted_where_that_begins_and_how_much_of_it_there_is()
+ {
+    for format in [Format::Hdlc, Format::NonHdlc, Format::Hdf, Format::Dlf] {
+        let (whole, ends) = in_format(format, 1);
+        for cut in (ends[0]..whole.len()).step_by(3).chain(ends.iter().copied()) {
+            let begin = ends.iter().copied().filter(|&end| end <= cut).max().expect("it is whole");
+            let mut reader = Reader::of(Kind::of(format));
+            let mut rest = &whole[..cut];
+            while reader.poll_packet(&mut rest).is_some() {}
+            while reader.poll_end().is_some() {}
+            let counts = reader.counts();
+            let expected = match (cut - begin) as u64 {
+                0 => (None, 0),
+                bytes => (Some(begin as u64), bytes),
+            };
+            assert_eq!((counts.cut_at, counts.cut_bytes), expected, "{format} cut at {cut}");
+        }
+    }
+}
+
+#[test]
 fn a_record_is_read_whole_and_refused_at_every_shorter_length() {
     for seed in 0..8 {
         for (code, body) in synthetic::bodies(seed) {

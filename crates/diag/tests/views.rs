@@ -308,9 +308,9 @@ fn serving_cells() {
             assert_eq!(Some(i64::from(view.cell)), number("cell"));
             assert_eq!(view.serving.map(i64::from), number("serving"));
             assert_eq!(view.tti, tti(item));
-            assert_eq!(Some(view.rsrp), level("rsrp_dbm"));
-            assert_eq!(Some(view.rsrq), level("rsrq_db"));
-            assert_eq!(Some(view.rssi), level("rssi_dbm"));
+            assert_eq!(view.rsrp, level("rsrp_dbm"));
+            assert_eq!(view.rsrq, level("rsrq_db"));
+            assert_eq!(view.rssi, level("rssi_dbm"));
             assert_eq!(view.snr, [level("snr_rx0_db"), level("snr_rx1_db")]);
         }
     });

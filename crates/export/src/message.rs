@@ -5,7 +5,7 @@
 use sounding_diag::LogRecord;
 use sounding_diag::layout::{Node, Sink, Value};
 use sounding_diag::radio::Tti;
-use sounding_diag::record::{LteRrc, NrRrc, Record, RrcPdu, Segment};
+use sounding_diag::record::{LteRrc, NrRrc, Record, RecordError, RrcPdu, Segment};
 
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,39 +39,68 @@ pub struct Message<'a> {
     pub bytes: &'a [u8],
 }
 
+/// Why a record gives no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Without {
+    /// Records of its code carry none.
+    Message,
+    /// It carries a part of one.
+    Part,
+    /// It carries something without the message around it: a block of UMTS's system information.
+    Around,
+    /// It is not read, or nobody has described which kind of message it carries.
+    Unread(RecordError),
+}
+
 impl<'a> Message<'a> {
     /// The message that `record` carries; `None` if it carries none, a part of one, or one that nobody has described.
     pub fn of(record: &LogRecord<'a>) -> Option<Self> {
-        match Record::parse(record).ok()? {
-            Record::LteRrc(LteRrc {
-                pdu,
-                earfcn,
-                tti,
-                segment: Some(Segment::Whole),
-                message,
-                ..
-            }) => Some(rrc(pdu?, earfcn, tti, message)),
-            Record::NrRrc(NrRrc {
-                pdu, nr_arfcn, segment: Some(Segment::Whole), message, ..
-            }) => Some(rrc(pdu?, nr_arfcn, None, message)),
+        Self::find(record).ok()
+    }
+
+    /// The message that `record` carries, or why there is none.
+    pub fn find(record: &LogRecord<'a>) -> Result<Self, Without> {
+        let code = record.code.number();
+        let is_rrc = [LteRrc::CODE, NrRrc::CODE].contains(&record.code);
+        if !is_rrc && ![UMTS_RRC, UMTS_NAS].contains(&code) && nas(code).is_none() {
+            return Err(Without::Message);
+        }
+        match Record::parse(record).map_err(Without::Unread)? {
+            Record::LteRrc(own) => {
+                let pdu = whole(own.described(record))?;
+                Ok(rrc(pdu, own.earfcn, own.tti, own.message))
+            }
+            Record::NrRrc(own) => {
+                let pdu = whole(own.described(record))?;
+                Ok(rrc(pdu, own.nr_arfcn, None, own.message))
+            }
             Record::Other(node) => {
-                let (channel, uplink, carrier) = match record.code.number() {
+                let (channel, uplink, carrier) = match code {
                     UMTS_RRC => {
                         let head = Head::of(&node);
-                        // A block of system information alone is not the message of a channel.
-                        let channel = head.channel.filter(|name| UMTS_CHANNELS.contains(name))?;
+                        let channel = head.channel.filter(|name| UMTS_CHANNELS.contains(name));
+                        let channel = channel.ok_or(Without::Around)?;
                         (Channel::UmtsRrc(channel), channel.starts_with("ul"), head.uarfcn)
                     }
                     UMTS_NAS => (Channel::UmtsNas, Head::of(&node).direction == Some("up"), 0),
                     code => {
-                        let (channel, uplink) = nas(code)?;
+                        let (channel, uplink) = nas(code).ok_or(Without::Message)?;
                         (channel, uplink, 0)
                     }
                 };
-                Some(Self { channel, uplink, carrier, tti: None, bytes: node.message()? })
+                let bytes = node.message().ok_or(Without::Message)?;
+                Ok(Self { channel, uplink, carrier, tti: None, bytes })
             }
-            _ => None,
+            _ => Err(Without::Message),
         }
+    }
+}
+
+/// The kind of a message that is all in one record.
+fn whole(described: Result<(RrcPdu, Segment), RecordError>) -> Result<RrcPdu, Without> {
+    match described.map_err(Without::Unread)? {
+        (pdu, Segment::Whole) => Ok(pdu),
+        _ => Err(Without::Part),
     }
 }
 

@@ -1,7 +1,7 @@
 //! RRC and NAS messages in records, as people read them.
 
 use serde_json::{Value as Json, json};
-use sounding_diag::record::{Record, RrcPdu};
+use sounding_diag::record::{Record, RecordError, RrcPdu, Version};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_nas::{Direction, NasMessage, System};
 use sounding_rrc::Value;
@@ -16,7 +16,8 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// What the message of a record says; `None` if it carries none, or only a part of one.
+    /// What the message of a record says; `None` if it carries none, or only a part of one. Of a kind that nobody has
+    /// described it says that.
     ///
     /// Of a message that may identify somebody those parts are left out that are not known to identify nobody.
     pub fn read(&mut self, record: &LogRecord<'_>, privacy: Privacy) -> Option<Json> {
@@ -25,8 +26,14 @@ impl Messages {
             let Ok(Record::Other(node)) = Record::parse(record) else { return None };
             return Some(read_nas(system, direction, node.message()?, hide()));
         }
-        let message = self.rrc.handle_record(record).ok()??;
-        Some(read_rrc(message.pdu, message.bytes, hide()))
+        match self.rrc.handle_record(record) {
+            Ok(message) => message.map(|message| read_rrc(message.pdu, message.bytes, hide())),
+            // The record itself is read, and says more than that its message cannot be.
+            Err(error @ RecordError::Unsupported { version: Version::Message { .. }, .. }) => {
+                Some(json!({ "unread": error.to_string() }))
+            }
+            Err(_) => None,
+        }
     }
 }
 

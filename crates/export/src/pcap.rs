@@ -33,8 +33,15 @@ const SNAP_LEN: u32 = 1 << 17;
 /// Writes messages as they come.
 pub struct Messages<W: Write> {
     out: Out<W>,
-    written: u64,
-    left_out: u64,
+}
+
+/// What became of the message of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Became {
+    /// It is in the file.
+    Written,
+    /// The file has no place for it.
+    NoPlace,
 }
 
 enum Out<W: Write> {
@@ -52,7 +59,7 @@ impl<W: Write> Messages<W> {
             ..PcapHeader::default()
         };
         let out = Out::Pcap(PcapWriter::with_header(out, header).map_err(io_error)?);
-        Ok(Self { out, written: 0, left_out: 0 })
+        Ok(Self { out })
     }
 
     /// A pcapng.
@@ -64,27 +71,24 @@ impl<W: Write> Messages<W> {
             let interface = InterfaceDescriptionBlock { linktype, snaplen: SNAP_LEN, options };
             out.write_pcapng_block(interface).map_err(io_error)?;
         }
-        Ok(Self { out: Out::PcapNg(out), written: 0, left_out: 0 })
+        Ok(Self { out: Out::PcapNg(out) })
     }
 
-    /// Writes the message of a record, if it has one.
-    pub fn handle_record(&mut self, record: &LogRecord<'_>) -> io::Result<()> {
-        let Some(message) = Message::of(record) else { return Ok(()) };
+    /// Writes a message, which stands in `record`.
+    pub fn handle_message(
+        &mut self,
+        record: &LogRecord<'_>,
+        message: &Message<'_>,
+    ) -> io::Result<Became> {
         let at = Duration::from_nanos(record.at.unix_nanos());
         let (interface, data) = match kind(message.channel) {
-            Some(Kind::Gsmtap(kind, sub)) => (0, gsmtap(&message, kind, sub)?),
+            Some(Kind::Gsmtap(kind, sub)) => (0, gsmtap(message, kind, sub)?),
             Some(Kind::Named(dissector)) => (1, exported(dissector, message.bytes)),
-            None => {
-                self.left_out += 1;
-                return Ok(());
-            }
+            None => return Ok(Became::NoPlace),
         };
         let len = data.len() as u32;
         match &mut self.out {
-            Out::Pcap(_) if interface > 0 => {
-                self.left_out += 1;
-                return Ok(());
-            }
+            Out::Pcap(_) if interface > 0 => return Ok(Became::NoPlace),
             Out::Pcap(out) => out.write_packet(&PcapPacket::new(at, len, &data)).map(drop),
             Out::PcapNg(out) => {
                 let block = EnhancedPacketBlock {
@@ -98,18 +102,7 @@ impl<W: Write> Messages<W> {
             }
         }
         .map_err(io_error)?;
-        self.written += 1;
-        Ok(())
-    }
-
-    /// Messages written.
-    pub const fn written(&self) -> u64 {
-        self.written
-    }
-
-    /// Messages that the format has no place for.
-    pub const fn left_out(&self) -> u64 {
-        self.left_out
+        Ok(Became::Written)
     }
 
     /// What was written to.

@@ -13,7 +13,7 @@ use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RrcPdu};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_export::message::{Channel, Message};
-use sounding_export::pcap::Messages;
+use sounding_export::pcap::{Became, Messages};
 use sounding_export::privacy::{self, Privacy};
 use sounding_export::table::{Schemas, Tables};
 use sounding_testdata::shared;
@@ -252,14 +252,16 @@ fn dissected(pcapng: Vec<u8>) -> Option<Vec<(String, String)>> {
 fn wireshark_reads_what_is_written() {
     let Some(bytes) = capture(MI, "20201116_123302_Xiaomi-Mi10_46000.mi2log") else { return };
     let mut messages = Messages::pcapng(Vec::new()).unwrap();
-    let mut found = 0;
+    let (mut expected, mut left_out) = (0, 0);
     for_each(&bytes, |_, record| {
-        found += u64::from(Message::of(record).is_some());
-        messages.handle_record(record).unwrap();
+        let Ok(message) = Message::find(record) else { return };
+        match messages.handle_message(record, &message).unwrap() {
+            Became::Written => expected += 1,
+            Became::NoPlace => left_out += 1,
+        }
     });
-    let expected = messages.written();
     // No dissector takes an answer to a reconfiguration that stands alone.
-    assert_eq!((expected + messages.left_out(), messages.left_out()), (found, 13));
+    assert_eq!(left_out, 13);
     let Some(packets) = dissected(messages.into_inner()) else { return };
     assert_eq!(packets.len() as u64, expected);
     // The capture's name says 16 November 2020.
@@ -278,16 +280,16 @@ fn wireshark_reads_messages_of_umts() {
     for (folder, file) in captures {
         let Some(bytes) = capture(folder, file) else { return };
         for_each(&bytes, |_, record| {
-            match Message::of(record).map(|message| message.channel) {
-                Some(Channel::UmtsRrc(_)) => rrc += 1,
-                Some(Channel::UmtsNas) => nas += 1,
+            let Ok(message) = Message::find(record) else { return };
+            match message.channel {
+                Channel::UmtsRrc(_) => rrc += 1,
+                Channel::UmtsNas => nas += 1,
                 _ => return,
             }
-            messages.handle_record(record).unwrap();
+            assert_eq!(messages.handle_message(record, &message).unwrap(), Became::Written);
         });
     }
     assert!(rrc > 10 && nas > 0, "{rrc} of RRC, {nas} of NAS");
-    assert_eq!(messages.left_out(), 0);
     let Some(packets) = dissected(messages.into_inner()) else { return };
     let count = |of: &str| packets.iter().filter(|(protocols, _)| protocols.contains(of)).count();
     assert_eq!((count(":gsmtap:rrc"), count("exported_pdu:gsm_a.dtap")), (rrc, nas), "{packets:?}");
@@ -301,8 +303,8 @@ fn wireshark_reads_nas_of_nr() {
     let code = LogCode::new(0xB80B);
     let record = LogRecord { code, at: Default::default(), stamp: 0, radio: None, body: &body };
     let mut messages = Messages::pcapng(Vec::new()).unwrap();
-    messages.handle_record(&record).unwrap();
-    assert_eq!(messages.written(), 1);
+    let message = Message::find(&record).unwrap();
+    assert_eq!(messages.handle_message(&record, &message).unwrap(), Became::Written);
     let Some(packets) = dissected(messages.into_inner()) else { return };
     assert!(packets[0].0.ends_with(":nas-5gs"), "{packets:?}");
 }

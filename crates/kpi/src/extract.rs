@@ -284,13 +284,14 @@ fn uplink_buffer(
 
 fn serving_cells(stamped: ModemInstant, cells: &ServingCells<'_>, sink: &mut impl FnMut(Kpi)) {
     for cell in cells.cells().filter(|cell| cell.serving != Some(false)) {
+        let (Some(rsrp), Some(rsrq)) = (cell.rsrp, cell.rsrq) else { continue };
         sink(Kpi::Signal(Signal {
             at: stamped,
             cell: cell.pci,
             serves_as: (cell.serving == Some(true)).then_some(cell.cell),
             nr: false,
-            rsrp_dbm: cell.rsrp.as_f64() as f32,
-            rsrq_db: cell.rsrq.as_f64() as f32,
+            rsrp_dbm: rsrp.as_f64() as f32,
+            rsrq_db: rsrq.as_f64() as f32,
             sinr_db: cell.snr.into_iter().flatten().map(|db| db.as_f64() as f32).reduce(f32::max),
         }));
     }

@@ -2,9 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
-use sounding_diag::record::{
-    LteRrc, MessageSegments, NrRrc, RecordError, RrcPdu, Segment, Version,
-};
+use sounding_diag::record::{LteRrc, MessageSegments, NrRrc, RecordError, RrcPdu, Segment};
 use sounding_diag::{LogCode, LogRecord};
 
 /// Streams of segments that are held at once: more than a modem has, so that a broken capture costs no more.
@@ -34,21 +32,16 @@ impl Messages {
         &'a mut self,
         log: &LogRecord<'a>,
     ) -> Result<Option<Message<'a>>, RecordError> {
-        let (pdu, segment, bytes) = match log.code {
+        let ((pdu, segment), bytes) = match log.code {
             LteRrc::CODE => {
-                let LteRrc { pdu, segment, message, .. } = LteRrc::parse(log.body)?;
-                (pdu, segment, message)
+                let record = LteRrc::parse(log.body)?;
+                (record.described(log)?, record.message)
             }
             NrRrc::CODE => {
-                let NrRrc { pdu, segment, message, .. } = NrRrc::parse(log.body)?;
-                (pdu, segment, message)
+                let record = NrRrc::parse(log.body)?;
+                (record.described(log)?, record.message)
             }
             _ => return Ok(None),
-        };
-        let (Some(pdu), Some(segment)) = (pdu, segment) else {
-            let (code, len) = (log.code, log.body.len());
-            let version = Version::Packet(code.version_of(log.body).unwrap_or_default());
-            return Err(RecordError::Unsupported { code, version, len });
         };
         if segment == Segment::Whole {
             return Ok(Some(Message { pdu, bytes }));
@@ -64,6 +57,7 @@ impl Messages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sounding_diag::record::Version;
     use std::vec;
     use std::vec::Vec;
 
@@ -98,7 +92,9 @@ mod tests {
         let mut messages = Messages::default();
         let unknown = record(200, 0, b"a");
         let read = messages.handle_record(&log(1, &unknown));
-        assert!(matches!(read, Err(RecordError::Unsupported { .. })), "{read:?}");
+        let version = Version::Message { packet: 30, number: 200 };
+        let expected = RecordError::Unsupported { code: LteRrc::CODE, version, len: unknown.len() };
+        assert_eq!(read, Err(expected));
     }
 
     #[test]

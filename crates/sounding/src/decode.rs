@@ -7,11 +7,10 @@ use std::process::ExitCode;
 use clap::Args;
 use miette::{Result, miette};
 use serde_json::{Value as Json, json};
-use sounding_diag::LogRecord;
 use sounding_diag::capture::Located;
-use sounding_diag::layout::{Sink, Value};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordError, Version};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_export::json;
 use sounding_export::messages::Messages;
 
@@ -19,7 +18,7 @@ use crate::convert::{Failure, PrivacyArgs};
 use crate::coverage;
 use crate::input::{Source, Step};
 use crate::say;
-use crate::skipped::{Records, Skipped, counted};
+use crate::skipped::{Absent, Records, Skipped, counted};
 
 /// Prints the records of a capture, every field by name
 #[derive(Args, Debug)]
@@ -74,14 +73,16 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     let mut summary = Summary::default();
     let mut messages = Messages::default();
     let mut unread = Records::default();
+    let mut asked = Codes::new(&args.code);
+    let mut is_whole = true;
     let skipped = Source::open(path)?.for_each(|step| -> Result<_, Failure> {
         let Step::Found(Ok(Located { offset, packet: Packet::Log(record) })) = step else {
             return Ok(ControlFlow::Continue(()));
         };
-        if !args.code.is_empty() && !args.code.contains(&record.code.number()) {
+        if !asked.wants(record.code.number()) {
             return Ok(ControlFlow::Continue(()));
         }
-        let outcome = record::decode(&record, &mut Nowhere);
+        let outcome = record::check(&record);
         if let Err(error) = &outcome {
             unread.handle(error);
         }
@@ -90,10 +91,13 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
             return Ok(ControlFlow::Continue(()));
         }
         let enough = print(&mut out, &json::line(offset, &record, privacy, &mut messages))?;
+        is_whole = !enough;
         Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     let skipped = skipped.map_err(|Failure(report)| report)?;
-    let skipped = Skipped { records: unread, ..skipped };
+    // Of what nobody has looked at it cannot be said what is nowhere in it.
+    let absent = if is_whole { asked.absent() } else { Vec::new() };
+    let skipped = Skipped { records: unread, absent, ..skipped };
     let written = match (args.summary, args.json) {
         (true, true) => writeln!(out, "{}", summary.json(&skipped)),
         (true, false) => out.write_all(summary.table(&skipped).as_bytes()),
@@ -103,22 +107,55 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
         // The reader has had enough, and need not know what else there was.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(error) => return Err(say::failed(error)),
-        // A summary has said it.
-        Ok(()) if args.summary => {}
+        // A summary has said what was not read.
+        Ok(()) if args.summary => skipped.tell_absent(),
         Ok(()) => skipped.tell(),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes fields and forgets them: only whether a record can be read counts.
-struct Nowhere;
+/// The log codes that are asked for, and which of them have come.
+#[derive(Debug)]
+pub(crate) struct Codes {
+    /// With whether it has come; none, where all codes are wanted.
+    codes: Vec<(u16, bool)>,
+}
 
-impl Sink for Nowhere {
-    fn field(&mut self, _: &'static str, _: Value<'_>) {}
-    fn begin_list(&mut self, _: &'static str) {}
-    fn begin_item(&mut self) {}
-    fn end_item(&mut self) {}
-    fn end_list(&mut self) {}
+impl Codes {
+    /// These codes, or all if there are none.
+    pub(crate) fn new(codes: &[u16]) -> Self {
+        let mut own: Vec<(u16, bool)> = Vec::new();
+        for &code in codes {
+            if !own.iter().any(|(known, _)| *known == code) {
+                own.push((code, false));
+            }
+        }
+        Self { codes: own }
+    }
+
+    /// Whether a record of that code is asked for, which has come now.
+    pub(crate) fn wants(&mut self, code: u16) -> bool {
+        match self.codes.iter_mut().find(|(own, _)| *own == code) {
+            Some((_, has_come)) => {
+                *has_come = true;
+                true
+            }
+            None => self.codes.is_empty(),
+        }
+    }
+
+    /// Whether everything is asked for, what is no log record too.
+    pub(crate) fn is_all(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// Those that have not come.
+    pub(crate) fn absent(&self) -> Vec<Absent> {
+        let absent = self.codes.iter().filter(|(_, has_come)| !has_come);
+        absent
+            .map(|(code, _)| Absent { name: LogCode::new(*code).to_string(), because: None })
+            .collect()
+    }
 }
 
 /// Writes a line; true if the reader has had enough, as `head` has.
@@ -204,6 +241,7 @@ impl Summary {
         let mut summary = json!({ "records": kinds, "other_frames": skipped.stream.others });
         if let (Json::Object(summary), Json::Object(numbers)) = (&mut summary, skipped.numbers()) {
             summary.extend(numbers);
+            summary.insert("absent".into(), skipped.absent_names());
         }
         summary
     }

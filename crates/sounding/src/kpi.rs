@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use miette::{IntoDiagnostic, Result, miette};
 use serde_json::json;
+use sounding_diag::LogCode;
 use sounding_diag::capture::Located;
 use sounding_diag::packet::Packet;
 use sounding_kpi::registry::{self, Conversion, NamedKpi};
@@ -18,7 +20,7 @@ use sounding_units::HostInstant;
 use crate::doctor::refuse_held;
 use crate::input::{self, CaptureError, Step};
 use crate::run::told;
-use crate::skipped::{Records, Skipped};
+use crate::skipped::{Absent, Records, Skipped};
 use crate::words::source_parser;
 use crate::{say, signals};
 
@@ -86,8 +88,9 @@ pub(crate) fn run(args: Kpi) -> Result<ExitCode> {
                 (_, true) => Format::Csv,
                 _ => args.format,
             };
-            let mut printer =
-                Printer { out, format, kpis: subscription.kpis().to_vec(), failed: None };
+            let kpis = subscription.kpis().to_vec();
+            let met = vec![false; kpis.len()];
+            let mut printer = Printer { out, format, kpis, met, failed: None };
             printer.head();
             let skipped = if is_recorded(&source) {
                 recorded(&source, subscription, &mut printer)?
@@ -122,10 +125,13 @@ fn recorded(
         Source::Path(path) => path,
         _ => Path::new("-"),
     };
+    let mut records = BTreeMap::<LogCode, u64>::new();
     let skipped = input::Source::open(path)?.for_each(|step| -> Result<_, CaptureError> {
         if let Step::Found(Ok(Located { packet: Packet::Log(log), .. })) = step {
             // What cannot be read is counted.
-            let _ = subscription.handle(&log, |reading| printer.print(None, &reading));
+            let is_asked_for =
+                subscription.handle(&log, |reading| printer.print(None, &reading)).unwrap_or(true);
+            *records.entry(log.code).or_default() += u64::from(is_asked_for);
         }
         Ok(if printer.failed.is_some() {
             ControlFlow::Break(())
@@ -133,7 +139,12 @@ fn recorded(
             ControlFlow::Continue(())
         })
     })?;
-    Ok(Skipped { records: records(&subscription.counts()), ..skipped })
+    let absent = printer.absent(|kpi| match records.get(&kpi.code).copied().unwrap_or_default() {
+        0 => format!("there is no record {}", kpi.code),
+        1 => format!("the one record {} has no value of it", kpi.code),
+        count => format!("none of {count} records {} has a value of it", kpi.code),
+    });
+    Ok(Skipped { records: unread(&subscription.counts()), absent, ..skipped })
 }
 
 /// Until somebody ends it, or the source is over for good.
@@ -160,13 +171,14 @@ fn live(
     Ok(Skipped {
         name: readings.source().to_string(),
         stream: readings.stream(),
-        records: records(&readings.counts()),
+        records: unread(&readings.counts()),
+        absent: printer.absent(|kpi| format!("it is in record {}", kpi.code)),
         ..Skipped::default()
     })
 }
 
 /// Of the records that have these KPIs, those that cannot be read.
-fn records(counts: &Counts) -> Records {
+fn unread(counts: &Counts) -> Records {
     let &Counts { unsupported, lacking, corrupt, .. } = counts;
     Records { undescribed: unsupported, lacking, corrupt }
 }
@@ -176,6 +188,8 @@ struct Printer<W> {
     out: W,
     format: Format,
     kpis: Vec<&'static NamedKpi>,
+    /// For each of them, whether it has had a value.
+    met: Vec<bool>,
     failed: Option<io::Error>,
 }
 
@@ -190,6 +204,9 @@ impl<W: Write> Printer<W> {
 
     fn print(&mut self, received: Option<HostInstant>, reading: &Reading) {
         let Some(kpi) = self.kpis.get(reading.slot) else { return };
+        if let Some(met) = self.met.get_mut(reading.slot) {
+            *met = true;
+        }
         let Reading { value, item, at, .. } = reading;
         let (name, out) = (kpi.name, &mut self.out);
         let stamp = at.unix_nanos();
@@ -216,6 +233,17 @@ impl<W: Write> Printer<W> {
             }
         };
         self.note(written);
+    }
+
+    /// The KPIs that have had no value, and why; none if not everything was looked at.
+    fn absent(&self, because: impl Fn(&NamedKpi) -> String) -> Vec<Absent> {
+        if self.failed.is_some() {
+            return Vec::new();
+        }
+        let absent = self.kpis.iter().zip(&self.met).filter(|(_, has_come)| !**has_come);
+        absent
+            .map(|(kpi, _)| Absent { name: kpi.name.into(), because: Some(because(kpi)) })
+            .collect()
     }
 
     fn flush(&mut self) {

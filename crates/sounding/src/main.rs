@@ -75,6 +75,7 @@ fn main() -> ExitCode {
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("SOUNDING_LOG"))
         .with_writer(std::io::stderr)
         .init();
+    say::set_up_reports();
     let outcome = match Cli::parse().verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),

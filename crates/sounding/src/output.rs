@@ -35,13 +35,15 @@ enum Target {
     Stdout(BufWriter<Stdout>),
     /// A device or a pipe, which cannot be renamed to.
     Direct(BufWriter<File>),
-    File(BufWriter<NamedTempFile>, PathBuf),
+    /// With its final name, and whether another file may have that.
+    File(BufWriter<NamedTempFile>, PathBuf, bool),
 }
 
 impl Output {
-    /// Begins an output; `-` is standard output.
-    pub(crate) fn begin(path: &Path, packing: Packing) -> io::Result<Self> {
-        let target = Target::begin(path)?;
+    /// Begins an output; `-` is standard output. A file that is there already is replaced at the end if `force` says so,
+    /// and is an error then if not.
+    pub(crate) fn begin(path: &Path, packing: Packing, force: bool) -> io::Result<Self> {
+        let target = Target::begin(path, force)?;
         let packed = match packing {
             Packing::None => Packed::None(target),
             Packing::Gzip => Packed::Gzip(GzEncoder::new(target, flate2::Compression::default())),
@@ -80,7 +82,7 @@ impl Write for Output {
 }
 
 impl Target {
-    fn begin(path: &Path) -> io::Result<Self> {
+    fn begin(path: &Path, force: bool) -> io::Result<Self> {
         if path == Path::new("-") {
             return Ok(Self::Stdout(BufWriter::new(io::stdout())));
         }
@@ -89,14 +91,15 @@ impl Target {
             return Ok(Self::Direct(BufWriter::new(file)));
         }
         let file = temporary().tempfile_in(folder_of(path))?;
-        Ok(Self::File(BufWriter::new(file), path.to_path_buf()))
+        Ok(Self::File(BufWriter::new(file), path.to_path_buf(), force))
     }
 
     fn finish(self) -> io::Result<()> {
         match self {
             Self::Stdout(mut out) => out.flush(),
             Self::Direct(mut out) => out.flush(),
-            Self::File(out, path) => {
+            Self::File(_, path, false) if path.exists() => Err(io::ErrorKind::AlreadyExists.into()),
+            Self::File(out, path, _) => {
                 let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
                 // Some file systems notice only here that there is no room.
                 file.as_file().sync_all()?;
@@ -111,7 +114,7 @@ impl Write for Target {
         match self {
             Self::Stdout(out) => out.write(bytes),
             Self::Direct(out) => out.write(bytes),
-            Self::File(out, _) => out.write(bytes),
+            Self::File(out, ..) => out.write(bytes),
         }
     }
 
@@ -119,7 +122,7 @@ impl Write for Target {
         match self {
             Self::Stdout(out) => out.flush(),
             Self::Direct(out) => out.flush(),
-            Self::File(out, _) => out.flush(),
+            Self::File(out, ..) => out.flush(),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! to put back first. These stand in their place in the whole program.
 
 use std::fmt;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 macro_rules! print {
@@ -44,6 +44,17 @@ pub(crate) fn say_aside(words: fmt::Arguments<'_>) {
 /// Whether something that was to be said is lost, so that this run has failed whatever else it did.
 pub(crate) fn is_lost() -> bool {
     IS_LOST.load(Ordering::Relaxed)
+}
+
+/// How errors are printed: in lines of a terminal's width on a terminal, and elsewhere in lines of their own, so that a path
+/// in them can be searched for and copied.
+pub(crate) fn set_up_reports() {
+    let is_terminal = io::stderr().is_terminal();
+    let set = miette::set_hook(Box::new(move |_| {
+        let handler = miette::MietteHandlerOpts::new().wrap_lines(is_terminal).break_words(false);
+        Box::new(handler.build())
+    }));
+    debug_assert!(set.is_ok(), "it is set once");
 }
 
 /// Standard output takes no more.

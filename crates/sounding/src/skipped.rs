@@ -1,6 +1,7 @@
-//! What of a capture was passed over: counted, and said once and in one way by every verb that reads captures.
+//! What of a capture was passed over, and what was asked for and is not in it: counted, and said once and in one way by
+//! every verb that reads captures.
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 use sounding_diag::capture::Counts;
 use sounding_diag::record::RecordError;
 
@@ -15,12 +16,23 @@ pub(crate) struct Skipped {
     /// What the unpacker says of a packed file that is damaged or cut.
     pub(crate) packing: Option<String>,
     pub(crate) records: Records,
+    /// What was asked for and occurs nowhere.
+    pub(crate) absent: Vec<Absent>,
+}
+
+/// Something that was asked for by its name and occurs nowhere in a capture.
+#[derive(Debug)]
+pub(crate) struct Absent {
+    /// The name.
+    pub(crate) name: String,
+    /// Why it is not there, where more can be said than that.
+    pub(crate) because: Option<String>,
 }
 
 /// Records that came whole out of the stream and cannot be read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Records {
-    /// Of codes and versions that nobody has described.
+    /// Of codes, versions, sub-packets or kinds of message that nobody has described.
     pub(crate) undescribed: u64,
     /// Of versions that lack what was asked for.
     pub(crate) lacking: u64,
@@ -41,20 +53,48 @@ impl Records {
 }
 
 impl Skipped {
-    /// On standard error, where what is read does not go; nothing where nothing was skipped.
+    /// On standard error, where what is read does not go; nothing where nothing was skipped and nothing is absent.
     pub(crate) fn tell(&self) {
-        if let Some(sentence) = self.sentence() {
+        self.tell_after(None);
+    }
+
+    /// As [`tell`](Self::tell), of what is absent alone.
+    pub(crate) fn tell_absent(&self) {
+        if let Some(nowhere) = self.nowhere() {
+            eprintln!("sounding: {}: {nowhere}", self.name);
+        }
+    }
+
+    /// As [`tell`](Self::tell), after what else there is to say of the capture, in one line.
+    pub(crate) fn tell_after(&self, first: Option<String>) {
+        if let Some(sentence) = self.sentence(first) {
             eprintln!("sounding: {sentence}");
         }
     }
 
+    fn sentence(&self, first: Option<String>) -> Option<String> {
+        let clauses: Vec<String> =
+            [first, self.nowhere(), self.not_read()].into_iter().flatten().collect();
+        (!clauses.is_empty()).then(|| format!("{}: {}", self.name, clauses.join("; ")))
+    }
+
+    /// What was asked for and is not there.
+    fn nowhere(&self) -> Option<String> {
+        let names = self.absent.iter().map(|Absent { name, because }| match because {
+            Some(because) => format!("{name} ({because})"),
+            None => name.clone(),
+        });
+        let names: Vec<String> = names.collect();
+        (!names.is_empty()).then(|| format!("nowhere in it: {}", names.join(", ")))
+    }
+
     /// What was skipped, where the first of it was, and how to see more.
-    fn sentence(&self) -> Option<String> {
+    fn not_read(&self) -> Option<String> {
         let parts = self.parts();
         if parts.is_empty() {
             return None;
         }
-        let mut text = format!("{}: not read: {}", self.name, parts.join(", "));
+        let mut text = format!("not read: {}", parts.join(", "));
         if let Some(first) = self.first() {
             text += &format!("; the first: {first}");
         }
@@ -67,10 +107,10 @@ impl Skipped {
     /// Where damage is, as far as it was kept: a line each.
     pub(crate) fn places(&self) -> Vec<String> {
         let first = self.first().map(|first| format!("first damage: {first}"));
-        let cut = self
-            .stream
-            .cut_at
-            .map(|offset| format!("the end cuts off the frame at offset {offset}"));
+        let cut = self.stream.cut_at.map(|offset| {
+            let bytes = counted(self.stream.cut_bytes, "byte", "bytes");
+            format!("the end cuts off the frame at offset {offset} ({bytes})")
+        });
         let packing =
             self.packing.as_ref().map(|error| format!("the packed file is damaged: {error}"));
         [first, cut, packing].into_iter().flatten().collect()
@@ -97,7 +137,8 @@ impl Skipped {
         let lacking = "of versions without what was asked for";
         put(records.lacking, &format!("record {lacking}"), &format!("records {lacking}"));
         if let Some(offset) = stream.cut_at {
-            parts.push(format!("the frame that the end cuts off at offset {offset}"));
+            let bytes = counted(stream.cut_bytes, "byte", "bytes");
+            parts.push(format!("the frame that the end cuts off at offset {offset} ({bytes})"));
         }
         if let Some(error) = packing {
             parts.push(format!("the rest of the packed file ({error})"));
@@ -111,9 +152,21 @@ impl Skipped {
         (Some(first.offset()) != self.stream.cut_at).then(|| first.to_string())
     }
 
-    /// The same numbers for programs; nothing where nothing was skipped.
+    /// The same for programs; nothing where nothing was skipped and nothing is absent.
     pub(crate) fn json(&self) -> Option<Json> {
-        (!self.parts().is_empty()).then(|| json!({ "skipped": self.numbers() }))
+        let mut line = Map::new();
+        if !self.parts().is_empty() {
+            line.insert("skipped".into(), self.numbers());
+        }
+        if !self.absent.is_empty() {
+            line.insert("absent".into(), self.absent_names());
+        }
+        (!line.is_empty()).then_some(Json::Object(line))
+    }
+
+    /// The names of what is absent.
+    pub(crate) fn absent_names(&self) -> Json {
+        self.absent.iter().map(|absent| absent.name.as_str()).collect()
     }
 
     /// The numbers, zeros too.
@@ -127,6 +180,7 @@ impl Skipped {
             "corrupt_frames": stream.damaged(),
             "first_damage": first,
             "cut_at": stream.cut_at,
+            "cut_bytes": stream.cut_bytes,
             "packing": packing,
             "corrupt_records": records.corrupt,
             "undescribed_records": records.undescribed,
@@ -159,12 +213,14 @@ mod tests {
                 reason,
             })),
             cut_at,
+            cut_bytes: if cut_at.is_some() { 2 } else { 0 },
             ..Counts::default()
         }
     }
 
     fn sentence(stream: Counts, records: Records) -> Option<String> {
-        Skipped { name: "a.qmdl".into(), is_file: true, stream, packing: None, records }.sentence()
+        let name = "a.qmdl".into();
+        Skipped { name, is_file: true, stream, records, ..Skipped::default() }.sentence(None)
     }
 
     #[test]
@@ -183,7 +239,7 @@ mod tests {
                 .as_deref(),
             Some(
                 "a.qmdl: not read: 1 corrupt record, 2 records of codes or versions that nobody has described, 1 record of \
-                 versions without what was asked for, the frame that the end cuts off at offset 9; \
+                 versions without what was asked for, the frame that the end cuts off at offset 9 (2 bytes); \
                  `sounding decode a.qmdl --summary` shows more"
             )
         );
@@ -195,11 +251,32 @@ mod tests {
     #[test]
     fn programs_are_told_the_same_numbers() {
         let skipped = Skipped { stream: stream(3, Some(9), 7), ..Skipped::default() };
-        assert!(!skipped.sentence().expect("something").contains("--summary"), "it is no file");
+        assert!(!skipped.sentence(None).expect("something").contains("--summary"), "it is no file");
         let told = skipped.json().expect("something");
         assert_eq!(told["skipped"]["corrupt_frames"], 3);
         assert_eq!(told["skipped"]["cut_at"], 9);
+        assert_eq!(told["skipped"]["cut_bytes"], 2);
         assert_eq!(told["skipped"]["first_damage"]["offset"], 7);
         assert_eq!(Skipped::default().json(), None);
+    }
+
+    #[test]
+    fn what_is_nowhere_is_said_before_what_was_not_read() {
+        let absent = |name: &str, because: Option<&str>| Absent {
+            name: name.into(),
+            because: because.map(Into::into),
+        };
+        let skipped = Skipped {
+            name: "a.qmdl".into(),
+            absent: vec![absent("lte.cell.rsrp", Some("no record 0xB193")), absent("0xB0C1", None)],
+            ..Skipped::default()
+        };
+        assert_eq!(
+            skipped.sentence(Some("3 records written".into())).as_deref(),
+            Some(
+                "a.qmdl: 3 records written; nowhere in it: lte.cell.rsrp (no record 0xB193), 0xB0C1"
+            )
+        );
+        assert_eq!(skipped.json(), Some(json!({ "absent": ["lte.cell.rsrp", "0xB0C1"] })));
     }
 }

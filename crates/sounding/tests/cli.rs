@@ -212,6 +212,32 @@ fn nobody_need_listen_to_what_is_said_aside() {
 }
 
 #[test]
+fn a_path_in_an_error_is_in_one_piece_where_no_terminal_listens() {
+    let folder = tempfile::tempdir().unwrap();
+    // Longer than a line of a terminal, with places where a line might be broken.
+    let deep = folder.path().join("a folder of drives".repeat(3)).join("north-south/second run");
+    std::fs::create_dir_all(&deep).unwrap();
+    let missing = deep.join("there is no such capture.qmdl");
+    let letter = deep.join("a letter and no capture.qmdl");
+    std::fs::write(&letter, "hello").unwrap();
+    let nowhere = deep.join("no such folder either/out of it.jsonl");
+    for arguments in [
+        &["decode", text(&missing)][..],
+        &["link", text(&letter)],
+        &["convert", text(&letter), "-", "--to", "dlf"],
+        &["convert", text(&letter), text(&letter), "--to", "dlf"],
+        &["convert", text(&missing), text(&nowhere)],
+        &["sim", text(&missing)],
+    ] {
+        let output = sounding(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let path = if arguments[1].contains("letter") { &letter } else { &missing };
+        assert!(said.contains(text(path)), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
 fn a_device_is_no_capture() {
     for device in ["/dev/null", "/dev/zero", "/dev/ptmx"] {
         for arguments in [

@@ -206,11 +206,78 @@ fn what_was_there_stays_until_its_successor_is_complete() {
     let bench = Bench::new();
     fs::write(bench.path("out.jsonl"), "precious").unwrap();
     fs::write(bench.path("letter"), "hello, this is a letter").unwrap();
-    let output = bench.try_convert("letter", "out.jsonl", &[]);
+    let output = bench.try_convert("letter", "out.jsonl", &["--force"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(fs::read(bench.path("out.jsonl")).unwrap(), b"precious");
-    bench.convert("in.qmdl", "out.jsonl", &[]);
+    bench.convert("in.qmdl", "out.jsonl", &["--force"]);
     assert!(fs::read(bench.path("out.jsonl")).unwrap().starts_with(b"{"));
+}
+
+/// Everything in a folder, by name.
+fn contents(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn an_output_that_is_there_stays_and_how_to_replace_it_is_said() {
+    let bench = Bench::new();
+    fs::write(bench.path("in.trace"), "1\n2\n").unwrap();
+    for (from, to) in [
+        ("in.qmdl", "a.jsonl"),
+        ("in.qmdl", "a.dlf.gz"),
+        ("in.qmdl", "a.pcapng"),
+        ("in.qmdl", "a.parquet"),
+        ("in.trace", "a.csv"),
+        ("in.trace", "b.parquet"),
+    ] {
+        fs::write(bench.path(to), "precious").unwrap();
+        let refused = bench.try_convert(from, to, &[]);
+        assert_eq!(refused.status.code(), Some(1), "{to}");
+        let said = stderr(&refused);
+        assert!(said.contains("there is such a file already"), "{to}: {said}");
+        assert!(said.contains("--force replaces it"), "{to}: {said}");
+        assert_eq!(fs::read(bench.path(to)).unwrap(), b"precious", "{to}");
+        bench.convert(from, to, &["--force"]);
+        assert!(
+            fs::read(bench.path(to)).is_ok_and(|now| now != b"precious") || bench.path(to).is_dir()
+        );
+    }
+    assert_eq!(bench.temporaries(), 0);
+    // What is written into is not replaced.
+    let null = sounding(&["convert", &bench.text("in.qmdl"), "/dev/null", "--to", "dlf"]);
+    assert!(null.status.success(), "{}", stderr(&null));
+}
+
+#[test]
+fn a_folder_of_tables_is_replaced_whole_and_any_other_folder_never() {
+    let bench = Bench::new();
+    bench.convert("in.qmdl", "out.parquet", &[]);
+    let tables = contents(&bench.path("out.parquet"));
+    fs::write(bench.path("out.parquet/0x1FEB.parquet"), "of another capture").unwrap();
+    let refused = bench.try_convert("in.qmdl", "out.parquet", &[]);
+    assert!(stderr(&refused).contains("--force replaces its tables"), "{}", stderr(&refused));
+    assert_eq!(contents(&bench.path("out.parquet")).len(), tables.len() + 1);
+    bench.convert("in.qmdl", "out.parquet", &["--force"]);
+    assert_eq!(contents(&bench.path("out.parquet")), tables);
+    // One table in the place of many, and many in the place of one.
+    bench.convert("in.qmdl", "out.parquet", &["--force", "--only", "0xB139"]);
+    assert!(bench.path("out.parquet").is_file());
+    bench.convert("in.qmdl", "out.parquet", &["--force"]);
+    assert_eq!(contents(&bench.path("out.parquet")), tables);
+
+    fs::write(bench.path("out.parquet/thesis.tex"), "precious").unwrap();
+    for to in ["out.parquet", "."] {
+        let refused = bench.try_convert("in.qmdl", to, &["--force", "--to", "parquet"]);
+        assert_eq!(refused.status.code(), Some(1), "{to}");
+        assert!(stderr(&refused).contains("holds more than tables"), "{}", stderr(&refused));
+    }
+    let refused = bench.try_convert("in.qmdl", "out.parquet", &["--force", "--to", "dlf"]);
+    assert!(stderr(&refused).contains("is a folder"), "{}", stderr(&refused));
+    assert_eq!(fs::read(bench.path("out.parquet/thesis.tex")).unwrap(), b"precious");
+    assert_eq!(bench.temporaries(), 0);
 }
 
 #[test]

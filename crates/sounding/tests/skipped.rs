@@ -10,6 +10,7 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value as Json;
+use sounding_diag::capture::{Capture, Format};
 use sounding_lab::radio::RadioLink;
 
 /// A phone's own, with no damage in it.
@@ -102,7 +103,10 @@ fn every_verb_says_of_a_cut_capture_what_it_did_not_read_and_where() {
         let parts = [
             rig.name(),
             "not read: 1 corrupt frame,",
-            &format!("the frame that the end cuts off at offset {cut}"),
+            &format!(
+                "the frame that the end cuts off at offset {cut} ({} bytes)",
+                bytes.len() - cut
+            ),
             &format!("bytes at offset {flipped}: check is"),
             &format!("`sounding decode {} --summary`", rig.name()),
         ];
@@ -126,6 +130,7 @@ fn programs_are_told_the_same_numbers_in_json() {
         assert_eq!(skipped["corrupt_frames"], 2, "{skipped}");
         assert_eq!(skipped["first_damage"]["offset"], flipped, "{skipped}");
         assert_eq!(skipped["cut_at"], cut, "{skipped}");
+        assert_eq!(skipped["cut_bytes"], bytes.len() - cut, "{skipped}");
     }
     assert!(link.iter().rev().skip(1).all(|row| row["bound"].is_string()), "rows as ever");
 }
@@ -157,6 +162,48 @@ fn of_a_sound_capture_nothing_is_said() {
     }
     let rows = lines(&sounding(&["link", rig.name(), "--json"]));
     assert!(rows.iter().all(|row| row["skipped"].is_null()), "{rows:?}");
+}
+
+/// The same records in a capture of another kind, and where the last of them begins.
+fn in_format(capture: &[u8], format: Format) -> (Vec<u8>, usize) {
+    let mut capture = Capture::new(capture).unwrap();
+    let (mut bytes, mut last) = (Vec::new(), 0);
+    while let Some(Ok(located)) = capture.poll_packet() {
+        last = bytes.len();
+        format.emit(&located.packet, &mut bytes).unwrap();
+    }
+    (bytes, last)
+}
+
+#[test]
+fn every_kind_of_capture_says_how_much_there_is_of_the_frame_that_its_end_cuts_off() {
+    let whole = generated();
+    // A header that says: frames without HDLC, no dictionaries.
+    let header = [10, 0, 0, 0, 1, 0, 0, 0, 0, 0];
+    for (name, format, header) in [
+        ("in.qmdl", Format::Hdlc, &[][..]),
+        ("in.qmdl2", Format::NonHdlc, &header),
+        ("in.hdf", Format::Hdf, &[]),
+        ("in.dlf", Format::Dlf, &[]),
+    ] {
+        let (records, last) = in_format(&whole, format);
+        let mut bytes = [header, &records].concat();
+        bytes.truncate(bytes.len() - 3);
+        let begin = header.len() + last;
+        let cut = format!(
+            "not read: the frame that the end cuts off at offset {begin} ({} bytes)",
+            bytes.len() - begin
+        );
+        let rig = Rig::new(name, &bytes);
+        for said in rig.verbs() {
+            assert_eq!(said.matches(&cut).count(), 1, "{name}: {cut}: {said}");
+        }
+        let summary = sounding(&["decode", rig.name(), "--summary"]);
+        let summary = String::from_utf8(summary.stdout).unwrap();
+        let cut =
+            cut.replace("not read: the frame that the end cuts off", "the end cuts off the frame");
+        assert!(summary.contains(&cut), "{name}: {cut}: {summary}");
+    }
 }
 
 fn packed(bytes: &[u8]) -> Vec<u8> {
@@ -195,7 +242,8 @@ fn what_comes_through_a_pipe_is_named_so() {
     let said = said(&output);
     let cut = last_frame(&bytes);
     let expected = format!(
-        "sounding: standard input: not read: the frame that the end cuts off at offset {cut}\n"
+        "sounding: standard input: not read: the frame that the end cuts off at offset {cut} ({} bytes)\n",
+        bytes.len() - cut
     );
     assert_eq!(said, expected);
 }

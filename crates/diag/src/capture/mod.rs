@@ -71,6 +71,8 @@ pub struct Counts {
     pub first_damage: Option<Damage>,
     /// Where the frame begins that the end of the stream cut off, if it did. It is one of the bad frames.
     pub cut_at: Option<u64>,
+    /// How many bytes of that frame there are; 0 if there is none.
+    pub cut_bytes: u64,
 }
 
 impl Counts {
@@ -98,7 +100,8 @@ struct Packets {
     others: u64,
     bad: u64,
     first_damage: Option<Damage>,
-    cut_at: Option<u64>,
+    /// The frame that the end of the stream cut off.
+    cut: Option<BadFrame>,
 }
 
 impl Packets {
@@ -124,9 +127,8 @@ impl Packets {
 
     fn note(&mut self, damage: Damage) -> Damage {
         self.first_damage.get_or_insert(damage);
-        if let Damage::Frame(BadFrame { offset, reason: BadFrameReason::Unterminated, .. }) = damage
-        {
-            self.cut_at = Some(offset);
+        if let Damage::Frame(bad @ BadFrame { reason: BadFrameReason::Unterminated, .. }) = damage {
+            self.cut = Some(bad);
         }
         damage
     }
@@ -164,7 +166,7 @@ impl Reader {
             Format::Hdlc => Cut::Hdlc(Deframer::new()),
             format => Cut::Flat(Flat::new(format), format),
         };
-        let packets = Packets { logs: 0, others: 0, bad: 0, first_damage: None, cut_at: None };
+        let packets = Packets { logs: 0, others: 0, bad: 0, first_damage: None, cut: None };
         Self { cut, preamble: kind.preamble, packets }
     }
 
@@ -238,8 +240,12 @@ impl Reader {
             Cut::Hdlc(deframer) => deframer.counts(),
             Cut::Flat(flat, _) => flat.counts(),
         };
-        let Packets { logs, others, bad, first_damage, cut_at } = self.packets;
-        Counts { frames, logs, others, bad_packets: bad, first_damage, cut_at }
+        let Packets { logs, others, bad, first_damage, cut } = self.packets;
+        let (cut_at, cut_bytes) = match cut {
+            Some(BadFrame { offset, len, .. }) => (Some(offset), len),
+            None => (None, 0),
+        };
+        Counts { frames, logs, others, bad_packets: bad, first_damage, cut_at, cut_bytes }
     }
 }
 

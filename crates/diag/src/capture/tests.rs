@@ -34,6 +34,7 @@ fn a_capture_may_start_and_end_within_a_frame() {
     assert_eq!((counts.frames.good, counts.frames.bad, counts.others), (1, 2, 1));
     assert_eq!((counts.damaged(), counts.first_damage), (2, Some(damages[0])));
     assert_eq!(counts.cut_at, Some(damages[1].offset()));
+    assert_eq!(counts.cut_bytes, counts.frames.bytes - damages[1].offset());
 }
 
 #[test]

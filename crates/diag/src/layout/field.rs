@@ -15,6 +15,9 @@ pub struct Field {
     pub bits: Bits,
     /// How to read it.
     pub kind: Kind,
+    /// Bits of its block that are all zero where there is no value: an antenna that is not there, a level that nobody
+    /// measured. `None` for a field that always says something.
+    pub unless_zero: Option<Bits>,
 }
 
 /// How the bits of a field are read.
@@ -75,9 +78,17 @@ pub enum Value<'a> {
 }
 
 impl Field {
-    /// The value in `block`.
+    /// The value in `block`; `None` if the block says that there is none.
     #[inline]
-    pub fn value<'a>(&self, block: &'a [u8]) -> Value<'a> {
+    pub fn value<'a>(&self, block: &'a [u8]) -> Option<Value<'a>> {
+        match self.unless_zero {
+            Some(bits) if bits.read(block) == 0 => None,
+            _ => Some(self.read(block)),
+        }
+    }
+
+    #[inline]
+    fn read<'a>(&self, block: &'a [u8]) -> Value<'a> {
         let raw = self.bits.read(block);
         match self.kind {
             Kind::Uint => Value::Uint(raw),
@@ -102,21 +113,35 @@ impl Field {
         }
     }
 
-    /// The level in `block`; zero if the field holds something else.
-    pub fn decibels(&self, block: &[u8]) -> Decibels {
-        match self.value(block) {
-            Value::Scaled(level) => Decibels::from_f64(level),
-            Value::Int(level) => Decibels::from_f64(level as f64),
-            _ => Decibels::default(),
+    /// The level in `block`; `None` if there is none, or the field holds something else.
+    pub fn decibels(&self, block: &[u8]) -> Option<Decibels> {
+        match self.value(block)? {
+            Value::Scaled(level) => Some(Decibels::from_f64(level)),
+            Value::Int(level) => Some(Decibels::from_f64(level as f64)),
+            _ => None,
         }
     }
 
-    /// The byte after its last, from the start of its block.
+    /// The same field, of which there is a value only where `bits` of its block are not all zero.
+    pub(crate) const fn unless_zero(self, bits: Bits) -> Self {
+        Self { unless_zero: Some(bits), ..self }
+    }
+
+    /// The same field, in which zero means that there is no value.
+    pub(crate) const fn unless_itself_zero(self) -> Self {
+        self.unless_zero(self.bits)
+    }
+
+    /// The byte after the last that reading it needs, from the start of its block.
     pub const fn end(&self) -> usize {
-        match self.kind {
+        let own = match self.kind {
             Kind::Bytes(len) => self.bits.start() + len as usize,
             Kind::Network { bytes, .. } => self.bits.start() + bytes as usize,
             _ => self.bits.end(),
+        };
+        match self.unless_zero {
+            Some(bits) if bits.end() > own => bits.end(),
+            _ => own,
         }
     }
 }
@@ -148,68 +173,87 @@ impl fmt::Display for Value<'_> {
     }
 }
 
+const fn plain(name: &'static str, bits: Bits, kind: Kind) -> Field {
+    Field { name, bits, kind, unless_zero: None }
+}
+
 pub(crate) const fn uint(name: &'static str, bits: Bits) -> Field {
-    Field { name, bits, kind: Kind::Uint }
+    plain(name, bits, Kind::Uint)
 }
 
 pub(crate) const fn int(name: &'static str, bits: Bits) -> Field {
-    Field { name, bits, kind: Kind::Int }
+    plain(name, bits, Kind::Int)
 }
 
 pub(crate) const fn hex(name: &'static str, bits: Bits) -> Field {
-    Field { name, bits, kind: Kind::Hex }
+    plain(name, bits, Kind::Hex)
 }
 
 pub(crate) const fn flag(name: &'static str, at: u16, bit: u8) -> Field {
-    Field { name, bits: super::bits(at, bit, bit), kind: Kind::Flag }
+    plain(name, super::bits(at, bit, bit), Kind::Flag)
 }
 
 pub(crate) const fn names(name: &'static str, bits: Bits, names: Names) -> Field {
-    Field { name, bits, kind: Kind::Names(names) }
+    plain(name, bits, Kind::Names(names))
 }
 
 pub(crate) const fn scaled(name: &'static str, bits: Bits, scale: f64, offset: f64) -> Field {
-    Field { name, bits, kind: Kind::Scaled { scale, offset } }
+    plain(name, bits, Kind::Scaled { scale, offset })
 }
 
 pub(crate) const fn scaled_int(name: &'static str, bits: Bits, scale: f64, offset: f64) -> Field {
-    Field { name, bits, kind: Kind::ScaledInt { scale, offset } }
+    plain(name, bits, Kind::ScaledInt { scale, offset })
 }
 
 pub(crate) const fn bytes(name: &'static str, at: u16, len: u16) -> Field {
-    Field { name, bits: super::u8(at), kind: Kind::Bytes(len) }
+    plain(name, super::u8(at), Kind::Bytes(len))
 }
 
 pub(crate) const fn network(name: &'static str, at: u16, bytes: u8, width: u8) -> Field {
     assert!(width > 0 && width <= 8 * bytes && bytes <= 8, "so many bits are not in so many bytes");
-    Field { name, bits: super::u8(at), kind: Kind::Network { bytes, width } }
+    plain(name, super::u8(at), Kind::Network { bytes, width })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::layout::{u8, u16};
-    use std::string::ToString;
+    use std::string::{String, ToString};
+
+    fn printed(field: Field, block: &[u8]) -> String {
+        field.value(block).map_or("nothing".into(), |value| value.to_string())
+    }
 
     #[test]
     fn a_choice_without_a_name_keeps_its_number() {
         let field = names("colour", u8(0), &[(0, "red"), (7, "blue")]);
-        assert_eq!(field.value(&[7]), Value::Name(7, Some("blue")));
-        assert_eq!(field.value(&[3]), Value::Name(3, None));
-        assert_eq!(field.value(&[3]).to_string(), "3");
+        assert_eq!(field.value(&[7]), Some(Value::Name(7, Some("blue"))));
+        assert_eq!(field.value(&[3]), Some(Value::Name(3, None)));
+        assert_eq!(printed(field, &[3]), "3");
     }
 
     #[test]
     fn numbers_in_network_order_are_the_low_bits_of_their_bytes() {
         let field = network("sn", 1, 3, 18);
-        assert_eq!(field.value(&[0xFF, 0xFD, 0x02, 0x03]), Value::Uint(0x1_0203));
+        assert_eq!(field.value(&[0xFF, 0xFD, 0x02, 0x03]), Some(Value::Uint(0x1_0203)));
         assert_eq!(field.end(), 4);
     }
 
     #[test]
     fn values_print_as_people_write_them() {
-        assert_eq!(scaled("rate", u16(0), 1.0 / 1024.0, 0.0).value(&[0, 2]).to_string(), "0.5");
-        assert_eq!(hex("map", u16(0)).value(&[0xF, 0]).to_string(), "0x000f");
-        assert_eq!(bytes("payload", 1, 2).value(&[1, 2, 0xAB]).to_string(), "02ab");
+        assert_eq!(printed(scaled("rate", u16(0), 1.0 / 1024.0, 0.0), &[0, 2]), "0.5");
+        assert_eq!(printed(hex("map", u16(0)), &[0xF, 0]), "0x000f");
+        assert_eq!(printed(bytes("payload", 1, 2), &[1, 2, 0xAB]), "02ab");
+    }
+
+    #[test]
+    fn a_level_that_nobody_measured_is_none() {
+        let level = scaled("level", u8(0), 1.0, -180.0);
+        assert_eq!(level.value(&[0, 7]), Some(Value::Scaled(-180.0)));
+        assert_eq!(level.unless_itself_zero().value(&[0, 7]), None);
+        assert_eq!(level.unless_itself_zero().decibels(&[0, 7]), None);
+        // Zero is a value where something else says so.
+        assert_eq!(level.unless_zero(u8(1)).value(&[0, 7]), Some(Value::Scaled(-180.0)));
+        assert_eq!(level.unless_zero(u8(1)).value(&[7, 0]), None);
     }
 }

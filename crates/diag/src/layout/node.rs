@@ -110,7 +110,7 @@ impl<'a> Node<'a> {
         self.walk().find_map(|place| place.message(self.body))
     }
 
-    /// Hands every field to `sink`.
+    /// Hands every field that has a value to `sink`.
     pub fn visit(&self, sink: &mut impl Sink) {
         self.visit_to_end(sink);
     }
@@ -124,7 +124,9 @@ impl<'a> Node<'a> {
                 Part::Block(Block { size, fields }) => {
                     let bytes = self.body.get(at..).unwrap_or_default();
                     for field in fields.iter().copied().flatten() {
-                        sink.field(field.name, field.value(bytes));
+                        if let Some(value) = field.value(bytes) {
+                            sink.field(field.name, value);
+                        }
                     }
                     block = at;
                     at + usize::from(*size)

@@ -94,7 +94,7 @@ struct Only {
 impl Only {
     #[inline]
     fn holds(&self, block: &[u8]) -> bool {
-        let Value::Name(_, Some(name)) = self.field.value(block) else { return false };
+        let Some(Value::Name(_, Some(name))) = self.field.value(block) else { return false };
         self.choices.split('|').any(|choice| choice == name)
     }
 }
@@ -279,9 +279,11 @@ impl Trail {
         match &self.end {
             End::Field { field, only } => {
                 let bytes = body.get(at..).unwrap_or_default();
-                if only.is_none_or(|only| only.holds(bytes)) {
+                if only.is_none_or(|only| only.holds(bytes))
+                    && let Some(value) = field.value(bytes)
+                {
                     met.values += 1;
-                    sink(item, field.value(bytes));
+                    sink(item, value);
                 }
             }
             End::List { count, parts, stride, next } => {
@@ -291,10 +293,12 @@ impl Trail {
                     // The most frequent case by far needs no descent.
                     for number in 0..used {
                         let bytes = body.get(at + next.start.at..).unwrap_or_default();
-                        sink(item.within(number), field.value(bytes));
+                        if let Some(value) = field.value(bytes) {
+                            met.values += 1;
+                            sink(item.within(number), value);
+                        }
                         at += stride;
                     }
-                    met.values += used as u32;
                     return Ok(());
                 }
                 for number in 0..used {

@@ -5,23 +5,17 @@
 //! is not written down, the places of the levels are the only ones that give its values in both vectors. 0xB196 and
 //! 0xB116 give the cells and plausible levels in captures.
 
+use super::level::{rsrp, rsrq, rssi};
 use crate::layout::{
-    Bits, Block, Count, Field, Layout, Names, Part, bits, hex, names, scaled, u8, u16, u32, uint,
+    Bits, Block, Count, Layout, Names, Part, bits, hex, names, u8, u16, u32, uint,
 };
 
 const RECEIVERS: Names = &[(0, "none"), (1, "rx0"), (2, "rx1"), (3, "rx0_rx1")];
 const CARRIER: Names = &[(0, "pcc"), (1, "scc1"), (2, "scc2")];
 
-const fn rsrp(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.0625, -180.0)
-}
-
-const fn rsrq(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.0625, -30.0)
-}
-
-const fn rssi(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.0625, -110.0)
+/// The RSRP in the word that begins so many bytes after the one with an identity at `at`.
+const fn power(at: u16, bytes: u16) -> Bits {
+    bits(at + bytes - at % 4, 10, 0)
 }
 
 /// The serving cell of 0xB17F, whose identity stands at `$at`.
@@ -35,11 +29,11 @@ macro_rules! evaluated {
                 uint("earfcn", $earfcn),
                 uint("pci", bits($at, 8, 0)),
                 uint("priority", bits($at, 11, 9)),
-                rsrp("rsrp_dbm", bits($at + 4 - $at % 4, 10, 0)),
-                rsrp("rsrp_average_dbm", bits($at + 8 - $at % 4, 10, 0)),
-                rsrq("rsrq_db", bits($at + 12 - $at % 4, 9, 0)),
-                rsrq("rsrq_average_db", bits($at + 12 - $at % 4, 29, 20)),
-                rssi("rssi_dbm", bits($at + 16 - $at % 4, 20, 10)),
+                rsrp("rsrp_dbm", power($at, 4)),
+                rsrp("rsrp_average_dbm", power($at, 8)),
+                rsrq("rsrq_db", bits($at + 12 - $at % 4, 9, 0), power($at, 4)),
+                rsrq("rsrq_average_db", bits($at + 12 - $at % 4, 29, 20), power($at, 8)),
+                rssi("rssi_dbm", bits($at + 16 - $at % 4, 20, 10), power($at, 4)),
             ]],
         })]
     };
@@ -54,9 +48,9 @@ const NEIGHBOUR: &[Part] = &[Part::Block(Block {
     size: 32,
     fields: &[&[
         uint("pci", bits(0, 8, 0)),
-        rssi("rssi_dbm", bits(0, 19, 9)),
+        rssi("rssi_dbm", bits(0, 19, 9), bits(0, 31, 20)),
         rsrp("rsrp_dbm", bits(0, 31, 20)),
-        rsrq("rsrq_db", bits(8, 21, 12)),
+        rsrq("rsrq_db", bits(8, 21, 12), bits(0, 31, 20)),
     ]],
 })];
 
@@ -105,10 +99,10 @@ pub(super) static RESULT_LAYOUTS: &[Layout] = &[Layout {
                     names("valid_receivers", bits(4, 10, 9), RECEIVERS),
                     rsrp("rsrp_rx0_dbm", bits(12, 11, 0)),
                     rsrp("rsrp_rx1_dbm", bits(16, 11, 0)),
-                    rsrq("rsrq_rx0_db", bits(24, 9, 0)),
-                    rsrq("rsrq_rx1_db", bits(28, 9, 0)),
-                    rssi("rssi_rx0_dbm", bits(32, 10, 0)),
-                    rssi("rssi_rx1_dbm", bits(32, 21, 11)),
+                    rsrq("rsrq_rx0_db", bits(24, 9, 0), bits(12, 11, 0)),
+                    rsrq("rsrq_rx1_db", bits(28, 9, 0), bits(16, 11, 0)),
+                    rssi("rssi_rx0_dbm", bits(32, 10, 0), bits(12, 11, 0)),
+                    rssi("rssi_rx1_dbm", bits(32, 21, 11), bits(16, 11, 0)),
                 ]],
             })],
         },

@@ -20,6 +20,7 @@ mod evidence;
 mod gm_tx;
 mod gsm_cells;
 mod idle_mode;
+mod level;
 mod lte_csi;
 mod mac_config;
 mod mac_downlink;
@@ -118,6 +119,13 @@ pub enum Version {
         /// Kind of sub-packet.
         id: u8,
     },
+    /// A kind of message, of those that a version of a record numbers.
+    Message {
+        /// Version of the record around it.
+        packet: u32,
+        /// The kind's number.
+        number: u8,
+    },
 }
 
 impl fmt::Display for Version {
@@ -127,6 +135,7 @@ impl fmt::Display for Version {
             Self::Packet(version) => write!(f, "{}.{}", version >> 16, version & 0xFFFF),
             Self::Sub { packet, id, version } => write!(f, "{packet} sub-packet {id} v{version}"),
             Self::Kind { packet, id } => write!(f, "{packet} sub-packet {id}"),
+            Self::Message { packet, number } => write!(f, "{packet} message of kind {number}"),
         }
     }
 }
@@ -142,8 +151,8 @@ pub enum RecordError {
         /// Bytes of body.
         len: usize,
     },
-    /// Other versions of this code are described, this one is not.
-    #[error("log {code} v{version}: version not described, {len} bytes")]
+    /// Other versions of this code are described, this one is not, or a part of it is not.
+    #[error("log {code} v{version}: not described, {len} bytes")]
     Unsupported {
         /// What it logs.
         code: LogCode,
@@ -175,6 +184,25 @@ pub enum RecordError {
 pub fn decode(log: &LogRecord<'_>, sink: &mut impl Sink) -> Result<(), RecordError> {
     node(log)?.visit(sink);
     Ok(())
+}
+
+/// Whether all of a record is described. What [`decode`] hands over of one that is not, is less than it holds: a
+/// sub-packet of a version that nobody has described, or a message of a kind that nobody has.
+pub fn check(log: &LogRecord<'_>) -> Result<(), RecordError> {
+    let node = node(log)?;
+    let (code, len) = (log.code, log.body.len());
+    let packet = code.version_of(log.body).unwrap_or_default();
+    for sub in node.sub_packets() {
+        if sub.node.is_none() {
+            let version = Version::Sub { packet, id: sub.id, version: sub.version };
+            return Err(RecordError::Unsupported { code, version, len });
+        }
+    }
+    match code {
+        LteRrc::CODE => LteRrc::parse(log.body)?.described(log).map(drop),
+        NrRrc::CODE => NrRrc::parse(log.body)?.described(log).map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// A record checked as a whole, as a tree of its fields.

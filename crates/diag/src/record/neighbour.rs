@@ -7,41 +7,34 @@
 //! the better of them in every record.
 
 use super::common::CELL;
+use super::level::{rsrp, rsrq, rssi};
 use super::sub::HEADER;
 use crate::layout::{
-    Bits, Block, Count, Field, Layout, Names, Part, SubLayout, bits, flag, int, names, scaled, u8,
-    u16, u32, u64, uint,
+    Bits, Block, Count, Layout, Names, Part, SubLayout, bits, flag, int, names, u8, u16, u32, u64,
+    uint,
 };
 
 const DUPLEX: Names = &[(0, "fdd"), (1, "tdd")];
 const PREFIX: Names = &[(0, "normal"), (1, "extended")];
 
-const fn rsrp(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.0625, -180.0)
-}
-
-const fn rsrq(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.0625, -30.0)
-}
-
-const fn rssi(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.0625, -110.0)
-}
+const RX0: Bits = bits(4, 11, 0);
+const RX1: Bits = bits(8, 11, 0);
+const COMBINED: Bits = bits(12, 11, 0);
 
 const CELL_LEVELS: &[Part] = &[Part::Block(Block {
     size: 52,
     fields: &[&[
         uint("pci", bits(0, 9, 0)),
         int("frequency_offset", bits(0, 25, 10)),
-        rsrp("rsrp_rx0_dbm", bits(4, 11, 0)),
-        rsrp("rsrp_rx1_dbm", bits(8, 11, 0)),
-        rsrp("rsrp_dbm", bits(12, 11, 0)),
-        rsrq("rsrq_rx0_db", bits(16, 9, 0)),
-        rsrq("rsrq_rx1_db", bits(16, 29, 20)),
-        rsrq("rsrq_db", bits(20, 19, 10)),
-        rssi("rssi_rx0_dbm", bits(24, 10, 0)),
-        rssi("rssi_rx1_dbm", bits(28, 10, 0)),
-        rssi("rssi_dbm", bits(28, 21, 11)),
+        rsrp("rsrp_rx0_dbm", RX0),
+        rsrp("rsrp_rx1_dbm", RX1),
+        rsrp("rsrp_dbm", COMBINED),
+        rsrq("rsrq_rx0_db", bits(16, 9, 0), RX0),
+        rsrq("rsrq_rx1_db", bits(16, 29, 20), RX1),
+        rsrq("rsrq_db", bits(20, 19, 10), COMBINED),
+        rssi("rssi_rx0_dbm", bits(24, 10, 0), RX0),
+        rssi("rssi_rx1_dbm", bits(28, 10, 0), RX1),
+        rssi("rssi_dbm", bits(28, 21, 11), COMBINED),
     ]],
 })];
 
@@ -133,7 +126,7 @@ macro_rules! serving {
                 uint("pci", u16($at)),
                 uint("tti", u16($at + 2)),
                 rsrp("rsrp_dbm", u16($at + 4)),
-                rsrq("rsrq_db", u16($at + 8)),
+                rsrq("rsrq_db", u16($at + 8), u16($at + 4)),
                 uint("neighbour_count", u8($at + 12)),
                 uint("detected_count", u8($at + 13)),
             ]],
@@ -143,7 +136,7 @@ macro_rules! serving {
 
 const NEIGHBOUR: &[Part] = &[Part::Block(Block {
     size: 12,
-    fields: &[&[uint("pci", u16(0)), rsrp("rsrp_dbm", u16(2)), rsrq("rsrq_db", u16(6))]],
+    fields: &[&[uint("pci", u16(0)), rsrp("rsrp_dbm", u16(2)), rsrq("rsrq_db", u16(6), u16(2))]],
 })];
 
 const fn neighbours(count: Bits) -> Part {
@@ -186,7 +179,7 @@ pub(super) static INTER_FREQUENCY_LAYOUTS: &[Layout] = &[Layout {
                 uint("pci", u16(8)),
                 uint("tti", u16(10)),
                 rsrp("rsrp_dbm", u16(12)),
-                rsrq("rsrq_db", u16(16)),
+                rsrq("rsrq_db", u16(16), u16(12)),
                 uint("earfcn", u32(20)),
                 uint("neighbour_count", u8(24)),
                 uint("detected_count", u8(25)),

@@ -3,6 +3,9 @@
 
 use alloc::vec::Vec;
 
+use super::{RecordError, Version};
+use crate::LogRecord;
+
 /// A kind of RRC message that stands alone: the messages of a logical channel, or a part that is logged by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RrcPdu {
@@ -121,6 +124,23 @@ pub(super) const fn pdu_names<const N: usize>(pdus: &[(u64, RrcPdu)]) -> [(u64, 
 /// The kind of message that `number` stands for.
 pub(super) fn pdu_of(pdus: Pdus, number: u64) -> Option<RrcPdu> {
     pdus.iter().find(|(found, _)| *found == number).map(|(_, pdu)| *pdu)
+}
+
+/// The kind of message and the part of it, if both are described: what number stands for which kind is what versions
+/// differ in, so that an unknown number is an error as an undescribed version is.
+pub(super) fn described(
+    log: &LogRecord<'_>,
+    pdu: Option<RrcPdu>,
+    number: u8,
+    segment: Option<Segment>,
+) -> Result<(RrcPdu, Segment), RecordError> {
+    let (code, len) = (log.code, log.body.len());
+    let packet = code.version_of(log.body).unwrap_or_default();
+    let (Some(pdu), Some(segment)) = (pdu, segment) else {
+        let version = Version::Message { packet, number };
+        return Err(RecordError::Unsupported { code, version, len });
+    };
+    Ok((pdu, segment))
 }
 
 /// Which part of a message a record holds.

@@ -3,12 +3,12 @@
 //! Versions 7, 8, 9, 12, 14, 17, 19, 20, 23 to 26, 28. Source: docs/diag.md, records and layouts; 8 agrees with
 //! captures field by field, whose messages also decode as what their numbers are said to stand for.
 
-use super::rrc::{Pdus, RrcPdu, Segment, pdu_names, pdu_of};
+use super::rrc::{self, Pdus, RrcPdu, Segment, pdu_names, pdu_of};
 use super::{RecordError, checked};
-use crate::LogCode;
 use crate::layout::{
     Bits, Block, Field, Layout, Part, bits, hex, key, names, try_key, u8, u16, u32, u64, uint,
 };
+use crate::{LogCode, LogRecord};
 
 const RELEASE: &[Field] = &[
     uint("version", u32(0)),
@@ -197,6 +197,8 @@ impl Keys {
 pub struct NrRrc<'a> {
     /// What kind of message; `None` for one that nobody has described.
     pub pdu: Option<RrcPdu>,
+    /// The number that the record's version gives this kind.
+    pub number: u8,
     /// The signalling bearer it came by; 0 before a connection.
     pub bearer: u8,
     /// The cell, 0..=1007; 0 too where the message came within one of LTE.
@@ -217,8 +219,10 @@ impl<'a> NrRrc<'a> {
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         let (node, layout) = checked(Self::CODE, LAYOUTS, body)?;
         let keys = &KEYS[layout];
+        let number = node.read(keys.pdu);
         Ok(Self {
-            pdu: pdu_of(PDUS[layout], node.read(keys.pdu)),
+            pdu: pdu_of(PDUS[layout], number),
+            number: number as u8,
             bearer: node.read(keys.bearer) as u8,
             pci: node.read(keys.pci) as u16,
             nr_arfcn: node.read(keys.arfcn) as u32,
@@ -227,5 +231,10 @@ impl<'a> NrRrc<'a> {
                 .map_or(Some(Segment::Whole), |segment| Segment::from_number(node.read(segment))),
             message: node.message().unwrap_or_default(),
         })
+    }
+
+    /// Which kind of message it is, and which part of it: an error if nobody has described that.
+    pub fn described(&self, log: &LogRecord<'_>) -> Result<(RrcPdu, Segment), RecordError> {
+        rrc::described(log, self.pdu, self.number, self.segment)
     }
 }

@@ -6,6 +6,7 @@
 //! every vector and capture; 66 is said to be 48 with eight bytes before each cell. Of 60 no SNR is known.
 
 use super::common::CELL;
+use super::level::{high_rsrp, rsrp, rsrq, rssi, snr};
 use super::sub::HEADER;
 use super::{RecordError, checked_sub_packets};
 use crate::LogCode;
@@ -14,27 +15,6 @@ use crate::layout::{
     scaled, scaled_int, try_field, try_key, u8, u16, u32, uint,
 };
 use crate::radio::{Decibels, Tti};
-
-const fn rsrp(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.0625, -180.0)
-}
-
-/// The combined RSRP of newer modems starts 40 dB higher.
-const fn high_rsrp(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.0625, -140.0)
-}
-
-const fn rsrq(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.0625, -30.0)
-}
-
-const fn rssi(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.0625, -110.0)
-}
-
-const fn snr(name: &'static str, bits: Bits) -> Field {
-    scaled(name, bits, 0.1, -20.0)
-}
 
 /// Identity and time of a cell that starts at `$at`.
 macro_rules! cell {
@@ -51,55 +31,77 @@ macro_rules! cell {
 /// Levels of modems with two antennas, whose first word is at `$at`.
 macro_rules! two_antennas {
     ($at:expr) => {
+        two_antennas!(
+            [bits($at, 21, 10), bits($at + 4, 23, 12), bits($at + 8, 23, 12)],
+            [bits($at + 12, 21, 12), bits($at + 16, 9, 0), bits($at + 16, 29, 20)],
+            [bits($at + 20, 20, 10), bits($at + 20, 31, 21), bits($at + 24, 10, 0)],
+            [bits($at + 48, 8, 0), bits($at + 48, 17, 9)]
+        )
+    };
+    // RSRP, RSRQ and RSSI of both and combined, signal to noise of both.
+    ([$p0:expr, $p1:expr, $p:expr], [$q0:expr, $q1:expr, $q:expr], [$i0:expr, $i1:expr, $i:expr], [$s0:expr, $s1:expr]) => {
         &[
-            rsrp("rsrp_rx0_dbm", bits($at, 21, 10)),
-            rsrp("rsrp_rx1_dbm", bits($at + 4, 23, 12)),
-            rsrp("rsrp_dbm", bits($at + 8, 23, 12)),
-            rsrq("rsrq_rx0_db", bits($at + 12, 21, 12)),
-            rsrq("rsrq_rx1_db", bits($at + 16, 9, 0)),
-            rsrq("rsrq_db", bits($at + 16, 29, 20)),
-            rssi("rssi_rx0_dbm", bits($at + 20, 20, 10)),
-            rssi("rssi_rx1_dbm", bits($at + 20, 31, 21)),
-            rssi("rssi_dbm", bits($at + 24, 10, 0)),
-            snr("snr_rx0_db", bits($at + 48, 8, 0)),
-            snr("snr_rx1_db", bits($at + 48, 17, 9)),
+            rsrp("rsrp_rx0_dbm", $p0),
+            rsrp("rsrp_rx1_dbm", $p1),
+            rsrp("rsrp_dbm", $p),
+            rsrq("rsrq_rx0_db", $q0, $p0),
+            rsrq("rsrq_rx1_db", $q1, $p1),
+            rsrq("rsrq_db", $q, $p),
+            rssi("rssi_rx0_dbm", $i0, $p0),
+            rssi("rssi_rx1_dbm", $i1, $p1),
+            rssi("rssi_dbm", $i, $p),
+            snr("snr_rx0_db", $s0, $p0),
+            snr("snr_rx1_db", $s1, $p1),
         ]
     };
 }
 
-/// Levels of modems with four antennas: the first three words at `$at`, those after them at `$rest`.
+/// RSRP of each of four antennas, of all combined, and filtered over time: the first three words at `at`, those after
+/// them at `rest`.
+const fn four(at: u16, rest: u16) -> [Bits; 6] {
+    [
+        bits(at, 21, 10),
+        bits(at + 4, 23, 12),
+        bits(at + 8, 23, 12),
+        bits(rest, 11, 0),
+        bits(rest, 23, 12),
+        bits(rest + 4, 23, 12),
+    ]
+}
+
+/// Levels of modems with four antennas; for `$at` and `$rest` see [`four`].
 macro_rules! four_antennas {
     ($at:expr, $rest:expr) => {
         &[
-            rsrp("rsrp_rx0_dbm", bits($at, 21, 10)),
-            rsrp("rsrp_rx1_dbm", bits($at + 4, 23, 12)),
-            rsrp("rsrp_rx2_dbm", bits($at + 8, 23, 12)),
-            rsrp("rsrp_rx3_dbm", bits($rest, 11, 0)),
-            high_rsrp("rsrp_dbm", bits($rest, 23, 12)),
-            rsrp("rsrp_filtered_dbm", bits($rest + 4, 23, 12)),
-            rsrq("rsrq_rx0_db", bits($rest + 8, 9, 0)),
-            rsrq("rsrq_rx1_db", bits($rest + 8, 29, 20)),
-            rsrq("rsrq_rx2_db", bits($rest + 12, 19, 10)),
-            rsrq("rsrq_rx3_db", bits($rest + 12, 29, 20)),
-            rsrq("rsrq_db", bits($rest + 16, 9, 0)),
-            rsrq("rsrq_filtered_db", bits($rest + 16, 29, 20)),
-            rssi("rssi_rx0_dbm", bits($rest + 20, 10, 0)),
-            rssi("rssi_rx1_dbm", bits($rest + 20, 21, 11)),
-            rssi("rssi_rx2_dbm", bits($rest + 24, 10, 0)),
-            rssi("rssi_rx3_dbm", bits($rest + 24, 21, 11)),
-            rssi("rssi_dbm", bits($rest + 28, 10, 0)),
+            rsrp("rsrp_rx0_dbm", four($at, $rest)[0]),
+            rsrp("rsrp_rx1_dbm", four($at, $rest)[1]),
+            rsrp("rsrp_rx2_dbm", four($at, $rest)[2]),
+            rsrp("rsrp_rx3_dbm", four($at, $rest)[3]),
+            high_rsrp("rsrp_dbm", four($at, $rest)[4]),
+            rsrp("rsrp_filtered_dbm", four($at, $rest)[5]),
+            rsrq("rsrq_rx0_db", bits($rest + 8, 9, 0), four($at, $rest)[0]),
+            rsrq("rsrq_rx1_db", bits($rest + 8, 29, 20), four($at, $rest)[1]),
+            rsrq("rsrq_rx2_db", bits($rest + 12, 19, 10), four($at, $rest)[2]),
+            rsrq("rsrq_rx3_db", bits($rest + 12, 29, 20), four($at, $rest)[3]),
+            rsrq("rsrq_db", bits($rest + 16, 9, 0), four($at, $rest)[4]),
+            rsrq("rsrq_filtered_db", bits($rest + 16, 29, 20), four($at, $rest)[5]),
+            rssi("rssi_rx0_dbm", bits($rest + 20, 10, 0), four($at, $rest)[0]),
+            rssi("rssi_rx1_dbm", bits($rest + 20, 21, 11), four($at, $rest)[1]),
+            rssi("rssi_rx2_dbm", bits($rest + 24, 10, 0), four($at, $rest)[2]),
+            rssi("rssi_rx3_dbm", bits($rest + 24, 21, 11), four($at, $rest)[3]),
+            rssi("rssi_dbm", bits($rest + 28, 10, 0), four($at, $rest)[4]),
         ]
     };
 }
 
-/// Signal to noise of four antennas.
+/// Signal to noise of four antennas, whose first word is at `$snr`.
 macro_rules! four_snrs {
-    ($at:expr) => {
+    ($at:expr, $rest:expr, $snr:expr) => {
         &[
-            snr("snr_rx0_db", bits($at, 8, 0)),
-            snr("snr_rx1_db", bits($at, 17, 9)),
-            snr("snr_rx2_db", bits($at + 4, 8, 0)),
-            snr("snr_rx3_db", bits($at + 4, 17, 9)),
+            snr("snr_rx0_db", bits($snr, 8, 0), four($at, $rest)[0]),
+            snr("snr_rx1_db", bits($snr, 17, 9), four($at, $rest)[1]),
+            snr("snr_rx2_db", bits($snr + 4, 8, 0), four($at, $rest)[2]),
+            snr("snr_rx3_db", bits($snr + 4, 17, 9), four($at, $rest)[3]),
         ]
     };
 }
@@ -109,7 +111,7 @@ macro_rules! projected {
     ($at:expr) => {
         &[
             scaled_int("projected_sir_db", u32($at), 0.0625, 0.0),
-            rsrq("rsrq_after_cancellation_db", u32($at + 4)),
+            scaled("rsrq_after_cancellation_db", u32($at + 4), 0.0625, -30.0),
         ]
     };
 }
@@ -143,19 +145,12 @@ const CELL_V22: &[Part] = &[Part::Block(Block {
     fields: &[
         cell!(0, 4),
         SERVING_12,
-        &[
-            rsrp("rsrp_rx0_dbm", bits(16, 21, 10)),
-            rsrp("rsrp_rx1_dbm", bits(20, 23, 12)),
-            rsrp("rsrp_dbm", bits(28, 23, 12)),
-            rsrq("rsrq_rx0_db", bits(32, 21, 12)),
-            rsrq("rsrq_rx1_db", bits(36, 9, 0)),
-            rsrq("rsrq_db", bits(40, 19, 10)),
-            rssi("rssi_rx0_dbm", bits(44, 20, 10)),
-            rssi("rssi_rx1_dbm", bits(44, 31, 21)),
-            rssi("rssi_dbm", bits(52, 10, 0)),
-            snr("snr_rx0_db", bits(76, 8, 0)),
-            snr("snr_rx1_db", bits(76, 17, 9)),
-        ],
+        two_antennas!(
+            [bits(16, 21, 10), bits(20, 23, 12), bits(28, 23, 12)],
+            [bits(32, 21, 12), bits(36, 9, 0), bits(40, 19, 10)],
+            [bits(44, 20, 10), bits(44, 31, 21), bits(52, 10, 0)],
+            [bits(76, 8, 0), bits(76, 17, 9)]
+        ),
         projected!(96),
     ],
 })];
@@ -164,36 +159,53 @@ const CELL_V24: &[Part] = &[Part::Block(Block {
     fields: &[
         cell!(0, 4),
         SERVING_12,
-        &[
-            rsrp("rsrp_rx0_dbm", bits(17, 14, 3)),
-            rsrp("rsrp_rx1_dbm", bits(21, 15, 4)),
-            rsrp("rsrp_dbm", bits(25, 15, 4)),
-            rsrq("rsrq_rx0_db", bits(29, 13, 4)),
-            rsrq("rsrq_rx1_db", bits(32, 9, 0)),
-            rsrq("rsrq_db", bits(34, 13, 4)),
-            rssi("rssi_rx0_dbm", bits(36, 20, 10)),
-            rssi("rssi_rx1_dbm", bits(36, 31, 21)),
-            rssi("rssi_dbm", bits(40, 10, 0)),
-            snr("snr_rx0_db", bits(64, 8, 0)),
-            snr("snr_rx1_db", bits(64, 17, 9)),
-        ],
+        two_antennas!(
+            [bits(17, 14, 3), bits(21, 15, 4), bits(25, 15, 4)],
+            [bits(29, 13, 4), bits(32, 9, 0), bits(34, 13, 4)],
+            [bits(36, 20, 10), bits(36, 31, 21), bits(40, 10, 0)],
+            [bits(64, 8, 0), bits(64, 17, 9)]
+        ),
     ],
 })];
 const CELL_V35: &[Part] = &[Part::Block(Block {
     size: 124,
-    fields: &[cell!(0, 4), SERVING_12, four_antennas!(16, 28), four_snrs!(80), projected!(100)],
+    fields: &[
+        cell!(0, 4),
+        SERVING_12,
+        four_antennas!(16, 28),
+        four_snrs!(16, 28, 80),
+        projected!(100),
+    ],
 })];
 const CELL_V36: &[Part] = &[Part::Block(Block {
     size: 128,
-    fields: &[cell!(0, 4), SERVING_12, four_antennas!(16, 28), four_snrs!(80), projected!(104)],
+    fields: &[
+        cell!(0, 4),
+        SERVING_12,
+        four_antennas!(16, 28),
+        four_snrs!(16, 28, 80),
+        projected!(104),
+    ],
 })];
 const CELL_V40: &[Part] = &[Part::Block(Block {
     size: 132,
-    fields: &[cell!(0, 4), SERVING_12, four_antennas!(16, 32), four_snrs!(84), projected!(108)],
+    fields: &[
+        cell!(0, 4),
+        SERVING_12,
+        four_antennas!(16, 32),
+        four_snrs!(16, 32, 84),
+        projected!(108),
+    ],
 })];
 const CELL_V48: &[Part] = &[Part::Block(Block {
     size: 140,
-    fields: &[cell!(0, 4), SERVING_12, four_antennas!(16, 32), four_snrs!(92), projected!(116)],
+    fields: &[
+        cell!(0, 4),
+        SERVING_12,
+        four_antennas!(16, 32),
+        four_snrs!(16, 32, 92),
+        projected!(116),
+    ],
 })];
 const CELL_V60: &[Part] = &[Part::Block(Block {
     size: 148,
@@ -206,7 +218,7 @@ const CELL_V66: &[Part] = &[Part::Block(Block {
         cell!(8, 12),
         SERVING_15,
         four_antennas!(24, 40),
-        four_snrs!(100),
+        four_snrs!(24, 40, 100),
         projected!(124),
     ],
 })];
@@ -320,13 +332,13 @@ pub struct CellMeasurement {
     pub serving: Option<bool>,
     /// When; `None` if the record says no valid subframe.
     pub tti: Option<Tti>,
-    /// Reference signal received power, dBm.
-    pub rsrp: Decibels,
-    /// Reference signal received quality, dB.
-    pub rsrq: Decibels,
-    /// Received signal strength, dBm.
-    pub rssi: Decibels,
-    /// Signal to noise ratio of the first two antennas, dB; unknown in version 60.
+    /// Reference signal received power, dBm; `None` if nothing was received.
+    pub rsrp: Option<Decibels>,
+    /// Reference signal received quality, dB; `None` if nothing was received.
+    pub rsrq: Option<Decibels>,
+    /// Received signal strength, dBm; `None` if nothing was received.
+    pub rssi: Option<Decibels>,
+    /// Signal to noise ratio of the first two antennas, dB; of one that is not there none, and unknown in version 60.
     pub snr: [Option<Decibels>; 2],
 }
 
@@ -367,7 +379,7 @@ impl Keys {
             rsrp: level(&self.rsrp),
             rsrq: level(&self.rsrq),
             rssi: level(&self.rssi),
-            snr: [self.snr[0].as_ref().map(level), self.snr[1].as_ref().map(level)],
+            snr: [self.snr[0].as_ref().and_then(level), self.snr[1].as_ref().and_then(level)],
         }
     }
 }

@@ -98,5 +98,9 @@ fn errors_say_what_to_look_for() {
     let version = Version::Sub { packet: 1, id: 8, version: 9 };
     let unsupported = RecordError::Unsupported { code: LogCode::new(0xB064), version, len: 100 };
     let text = std::format!("{unsupported}");
-    assert_eq!(text, "log 0xB064 v1 sub-packet 8 v9: version not described, 100 bytes");
+    assert_eq!(text, "log 0xB064 v1 sub-packet 8 v9: not described, 100 bytes");
+    let version = Version::Message { packet: 15, number: 47 };
+    let unsupported = RecordError::Unsupported { code: LteRrc::CODE, version, len: 29 };
+    let text = std::format!("{unsupported}");
+    assert_eq!(text, "log 0xB0C0 v15 message of kind 47: not described, 29 bytes");
 }

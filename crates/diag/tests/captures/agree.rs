@@ -19,6 +19,9 @@ pub(crate) enum How {
     Text(&'static [(i64, &'static str)]),
     /// The reference gives what this makes of our item, instead of the value; why is in the table of its errors.
     Error(fn(&Item) -> Json),
+    /// The same number; but of an antenna that is not there we have none, where the reference has the value of zero steps:
+    /// this, beside −180 dBm as what it calls the antenna's RSRP.
+    Antenna { rsrp: &'static str, zero: f64 },
     /// As [`How::Error`], where the reference is right and only says it differently.
     Differently(fn(&Item) -> Json),
     /// A list, item by item, by these rules. The reference may go on into room that is not in use.
@@ -81,15 +84,26 @@ pub(crate) fn compare(
         fields += compare_one(ours, node, theirs.get(rule.theirs), rule)?;
     }
     for name in theirs.keys() {
-        let mut answers = rules.iter().filter(|rule| rule.theirs == name);
-        let answered = answers.any(|rule| {
+        let answers = || rules.iter().filter(|rule| rule.theirs == name);
+        let answered = answers().any(|rule| {
             matches!(rule.how, How::Theirs) || ours.0.iter().any(|(ours, _)| *ours == rule.ours)
         });
-        if !answered {
+        if answered {
+            continue;
+        }
+        if !answers().any(|rule| is_absent(theirs, rule)) {
             return Err(format!("they have {name:?}, we have nothing for it"));
         }
+        fields += Fields::EXPLAINED;
     }
     Ok(fields)
+}
+
+/// Whether the reference has nothing but zero steps for an antenna: its RSRP is the value of none, and so is this.
+fn is_absent(theirs: &Map<String, Json>, rule: &Rule) -> bool {
+    let How::Antenna { rsrp, zero } = rule.how else { return false };
+    let has = |name: &str, value: f64| theirs.get(name).and_then(Json::as_f64) == Some(value);
+    has(rsrp, -180.0) && has(rule.theirs, zero)
 }
 
 fn compare_one(
@@ -106,8 +120,10 @@ fn compare_one(
         format!("{} is {ours:?}, so {:?} should be {wanted:?}, is {theirs}", rule.ours, rule.theirs)
     };
     match (&rule.how, ours) {
-        (How::Same, Node::Leaf(leaf)) if same(leaf, theirs) => Ok(Fields::EQUAL),
-        (How::Same, _) => Err(differ(ours)),
+        (How::Same | How::Antenna { .. }, Node::Leaf(leaf)) if same(leaf, theirs) => {
+            Ok(Fields::EQUAL)
+        }
+        (How::Same | How::Antenna { .. }, _) => Err(differ(ours)),
         (How::Text(texts), Node::Leaf(Leaf::Number(number) | Leaf::Choice(number, _))) => {
             let text = texts.iter().find(|(found, _)| found == number).map_or(UNKNOWN, |(_, t)| t);
             if theirs.as_str() == Some(text) { Ok(Fields::EQUAL) } else { Err(differ(&text)) }

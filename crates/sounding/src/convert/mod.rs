@@ -1,7 +1,9 @@
 //! `sounding convert`: a capture, or a link over time, into another kind of file.
 
+mod existing;
 mod format;
 mod tables;
+mod tally;
 mod traces;
 
 use std::io::{self, Write};
@@ -16,17 +18,21 @@ use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, miette};
 use sounding_diag::capture::{Format, Located};
 use sounding_diag::packet::Packet;
+use sounding_diag::{LogRecord, record};
 use sounding_export::json;
+use sounding_export::message::Message;
 use sounding_export::messages;
-use sounding_export::pcap::Messages;
+use sounding_export::pcap::{Became, Messages};
 use sounding_export::privacy::{self, Privacy};
 
-use crate::decode::parse_code;
+use crate::decode::{Codes, parse_code};
 use crate::input::{CaptureError, Source, Step};
 use crate::output::Output;
 use crate::signals;
-use crate::skipped::{Skipped, counted};
+use crate::skipped::Skipped;
+use existing::Existing;
 use format::{FileKind, Target};
+use tally::Tally;
 use traces::InputKind;
 
 /// Turns a capture, or a link over time, into another kind of file
@@ -44,7 +50,8 @@ A link over time goes from any of these to any other:
   .csv, .parquet       columns time_ms and packets, or from_ns, until_ns and rate_bits_per_sec
 All of a mahimahi trace is in the others, and comes back byte for byte. Rates are more than mahimahi holds: what is lost is said.
 
-What identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete.
+What identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete; one
+that is there already stays unless --force is given. What of a capture is not in the file is said at the end, by reason.
 
 Examples:
   sounding convert drive.qmdl drive.parquet
@@ -70,6 +77,9 @@ pub(crate) struct Convert {
     /// Only records of these codes, e.g. 0xB139,0xB064
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = parse_code)]
     only: Vec<u16>,
+    /// Replace OUT if it is there already
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     privacy: PrivacyArgs,
 }
@@ -100,24 +110,17 @@ impl PrivacyArgs {
     }
 }
 
-/// What was done with the packets of a capture.
-#[derive(Debug, Default)]
-struct Tally {
-    written: u64,
-    hidden: u64,
-    /// They have no place in the kind of file.
-    left_out: u64,
-}
-
 pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
     let target = Target::of(&args.output, args.to)?;
     refuse_itself(args)?;
+    let existing = Existing::of(&args.output, args.force);
     let from = InputKind::of(&args.input, args.from);
     if from != InputKind::Capture {
         if !args.only.is_empty() {
             return Err(miette!("--only is for captures: a link over time has no records"));
         }
-        traces::run(&args.input, from, &args.output, target)?;
+        existing.refuse(target.kind)?;
+        traces::run(&args.input, from, &args.output, target, args.force)?;
         return Ok(ExitCode::SUCCESS);
     }
     if matches!(target.kind, FileKind::Csv | FileKind::Mahimahi) {
@@ -129,12 +132,14 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
             args.input.display()
         ));
     }
+    existing.refuse(target.kind)?;
     let mut job = Job {
         args,
         privacy: args.privacy.announced(&args.output),
         messages: messages::Messages::default(),
         stop: signals::stop_flag().into_diagnostic()?,
         progress: progress(),
+        asked: Codes::new(&args.only),
         tally: Tally::default(),
     };
     let skipped = match target.kind {
@@ -142,8 +147,12 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         _ => job.stream(target)?,
     };
     job.progress.finish_and_clear();
-    job.report();
-    skipped.tell();
+    let written = match target.kind {
+        FileKind::Pcap | FileKind::Pcapng => ["message", "messages"],
+        _ => ["record", "records"],
+    };
+    let skipped = Skipped { records: job.tally.unread, absent: job.asked.absent(), ..skipped };
+    skipped.tell_after(Some(job.tally.sentence(written)));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -154,6 +163,8 @@ struct Job<'a> {
     messages: messages::Messages,
     stop: Arc<AtomicBool>,
     progress: ProgressBar,
+    /// The codes that are wanted.
+    asked: Codes,
     tally: Tally,
 }
 
@@ -161,7 +172,7 @@ impl Job<'_> {
     /// Writes packet by packet.
     fn stream(&mut self, target: Target) -> Result<Skipped> {
         let source = Source::open(&self.args.input)?;
-        let output = Output::begin(&self.args.output, target.packing);
+        let output = Output::begin(&self.args.output, target.packing, self.args.force);
         let output = output.map_err(|error| self.failed(error))?;
         let mut writer = match target.kind {
             FileKind::Jsonl => Writer::Lines(output),
@@ -179,10 +190,6 @@ impl Job<'_> {
         let skipped = self.for_each(source, |job, located| {
             job.write(&mut writer, located).map_err(|error| job.failed(error))
         })?;
-        if let Writer::Messages(messages) = &writer {
-            self.tally.written = messages.written();
-            self.tally.left_out += messages.left_out();
-        }
         let output = match writer {
             Writer::Lines(output) | Writer::Capture(output, ..) => output,
             Writer::Messages(messages) => messages.into_inner(),
@@ -209,18 +216,18 @@ impl Job<'_> {
                 Step::Found(Ok(located)) if self.wants(&located.packet) => {
                     each(self, &located)?;
                 }
-                Step::Found(_) => {}
+                Step::Found(Ok(_)) => self.tally.left_out.unwanted += 1,
+                Step::Found(Err(_)) => {}
             }
             Ok(ControlFlow::Continue(()))
         });
         skipped.map_err(|Failure(report)| report)
     }
 
-    fn wants(&self, packet: &Packet<'_>) -> bool {
+    fn wants(&mut self, packet: &Packet<'_>) -> bool {
         match packet {
-            _ if self.args.only.is_empty() => true,
-            Packet::Log(record) => self.args.only.contains(&record.code.number()),
-            Packet::Other { .. } => false,
+            Packet::Log(record) => self.asked.wants(record.code.number()),
+            Packet::Other { .. } => self.asked.is_all(),
         }
     }
 
@@ -229,24 +236,57 @@ impl Job<'_> {
     }
 
     fn write(&mut self, writer: &mut Writer, located: &Located<'_>) -> io::Result<()> {
-        let hidden = self.hides(&located.packet);
-        self.tally.hidden += u64::from(hidden);
-        match (writer, &located.packet) {
-            (Writer::Lines(out), Packet::Log(record)) => {
-                self.tally.written += 1;
-                let line = json::line(located.offset, record, self.privacy, &mut self.messages);
+        let packet = &located.packet;
+        match (writer, packet) {
+            (Writer::Lines(out), Packet::Log(log)) => {
+                self.count_shown(log);
+                let line = json::line(located.offset, log, self.privacy, &mut self.messages);
                 writeln!(out, "{line}")
             }
-            (Writer::Messages(out), Packet::Log(record)) if !hidden => out.handle_record(record),
-            (Writer::Capture(out, format, bytes), packet) if !hidden => {
+            (Writer::Messages(out), Packet::Log(log)) => {
+                let message = match Message::find(log) {
+                    Ok(message) => message,
+                    Err(without) => {
+                        self.tally.handle_without(&without);
+                        return Ok(());
+                    }
+                };
+                if self.hides(packet) {
+                    self.tally.left_out.hidden += 1;
+                    return Ok(());
+                }
+                match out.handle_message(log, &message)? {
+                    Became::Written => self.tally.written += 1,
+                    Became::NoPlace => self.tally.left_out.no_place += 1,
+                }
+                Ok(())
+            }
+            (Writer::Lines(_) | Writer::Messages(_), Packet::Other { .. }) => {
+                self.tally.left_out.others += 1;
+                Ok(())
+            }
+            (Writer::Capture(out, format, bytes), packet) => {
                 bytes.clear();
                 match format.emit(packet, bytes) {
-                    Ok(()) => self.tally.written += 1,
-                    Err(_) => self.tally.left_out += 1,
+                    Err(error) => self.tally.handle_refused(&error),
+                    Ok(()) if self.hides(packet) => self.tally.left_out.hidden += 1,
+                    Ok(()) => {
+                        self.tally.written += 1;
+                        out.write_all(bytes)?;
+                    }
                 }
-                out.write_all(bytes)
+                Ok(())
             }
-            _ => Ok(()),
+        }
+    }
+
+    /// Counts a record of which the file says what it holds, or that it cannot be read.
+    fn count_shown(&mut self, log: &LogRecord<'_>) {
+        self.tally.written += 1;
+        let hidden = self.privacy == Privacy::Redact && privacy::identifies(log);
+        self.tally.blank += u64::from(hidden);
+        if let Err(error) = record::check(log) {
+            self.tally.unread.handle(&error);
         }
     }
 
@@ -258,18 +298,6 @@ impl Job<'_> {
             _ => error.to_string(),
         };
         miette!("{}: {reason}", self.args.output.display())
-    }
-
-    fn report(&self) {
-        let Tally { written, hidden, left_out } = self.tally;
-        let mut text = format!("sounding: {} written", counted(written, "record", "records"));
-        if hidden > 0 {
-            text += &format!(", {hidden} hidden because they may identify somebody (--no-redact)");
-        }
-        if left_out > 0 {
-            text += &format!(", {left_out} left out because the file has no place for them");
-        }
-        eprintln!("{text}");
     }
 }
 

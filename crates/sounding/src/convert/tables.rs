@@ -5,10 +5,11 @@ use std::fs::File;
 use miette::{Result, miette};
 use sounding_diag::LogCode;
 use sounding_diag::packet::Packet;
-use sounding_export::privacy::{self, Privacy};
 use sounding_export::table::{Schemas, TableError, Tables};
 
 use super::Job;
+use super::existing::replacing;
+use super::tally::Tally;
 use crate::input::Replayable;
 use crate::output::{Folder, Output, Packing};
 use crate::skipped::Skipped;
@@ -32,26 +33,29 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Skipped> {
         ));
     }
     if schemas.codes().len() == 1 {
-        let output = Output::begin(path, Packing::None).map_err(|error| job.failed(error))?;
+        let output = Output::begin(path, Packing::None, job.args.force)
+            .map_err(|error| job.failed(error))?;
         let mut output = Some(output);
         let open = |_| output.take().ok_or_else(|| std::io::Error::other("one table, one file"));
         let tables = Tables::new(schemas, privacy, open).map_err(|e| failed(job, e))?;
         let (skipped, written) = fill(job, &input, tables)?;
         for (_, output) in written {
-            output.finish().map_err(|error| job.failed(error))?;
+            // A folder of tables may stand there.
+            let finished = match path.is_dir() {
+                true => replacing(path, || output.finish()),
+                false => output.finish(),
+            };
+            finished.map_err(|error| job.failed(error))?;
         }
         return Ok(skipped);
     }
-    if path.exists() && !path.is_dir() {
+    if path.exists() && !path.is_dir() && !path.is_file() {
         return Err(miette!(
-            help = "remove it, or give a name that does not exist",
+            help = "give a name that does not exist",
             "{}: there are {} tables, which need a folder, and this is none",
             path.display(),
             schemas.codes().len()
         ));
-    }
-    if path.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(miette!("{}: the folder is not empty", path.display()));
     }
     let folder = Folder::begin(path).map_err(|error| job.failed(error))?;
     let open = |code: LogCode| folder.file(&format!("{code}.parquet"));
@@ -61,7 +65,11 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Skipped> {
         // Some file systems notice only here that there is no room.
         File::sync_all(&file).map_err(|error| job.failed(error))?;
     }
-    folder.finish().map_err(|error| job.failed(error))?;
+    let finished = match job.args.force {
+        true => replacing(path, || folder.finish()),
+        false => folder.finish(),
+    };
+    finished.map_err(|error| job.failed(error))?;
     Ok(skipped)
 }
 
@@ -70,11 +78,14 @@ fn fill<W: std::io::Write + Send>(
     input: &Replayable,
     mut tables: Tables<W>,
 ) -> Result<(Skipped, Vec<(LogCode, W)>)> {
+    // What the first reading counted is counted again.
+    job.tally = Tally::default();
     let skipped = job.for_each(input.open()?, |job, located| {
-        let Packet::Log(record) = &located.packet else { return Ok(()) };
-        job.tally.written += 1;
-        let hidden = job.privacy == Privacy::Redact && privacy::identifies(record);
-        job.tally.hidden += u64::from(hidden);
+        let Packet::Log(record) = &located.packet else {
+            job.tally.left_out.others += 1;
+            return Ok(());
+        };
+        job.count_shown(record);
         tables.handle_record(located.offset, record).map_err(|error| failed(job, error))
     })?;
     Ok((skipped, tables.finish().map_err(|error| failed(job, error))?))

@@ -48,7 +48,13 @@ impl InputKind {
 }
 
 /// Reads a link and writes it.
-pub(super) fn run(input: &Path, kind: InputKind, output: &Path, target: Target) -> Result<()> {
+pub(super) fn run(
+    input: &Path,
+    kind: InputKind,
+    output: &Path,
+    target: Target,
+    force: bool,
+) -> Result<()> {
     let bytes = read_whole(input, LARGEST)?;
     let refused = |error: &dyn fmt::Display| miette!("{}: {error}", input.display());
     let course = match kind {
@@ -58,7 +64,7 @@ pub(super) fn run(input: &Path, kind: InputKind, output: &Path, target: Target) 
             Course::Opportunities(mahimahi::parse(&bytes).map_err(|error| refused(&error))?)
         }
     };
-    write(&course, output, target)
+    write(&course, output, target, force)
 }
 
 /// Why a table is no link.
@@ -88,7 +94,7 @@ fn table(file: Vec<u8>) -> Result<Course, NoCourse> {
     Ok(builder.finish()?)
 }
 
-fn write(course: &Course, path: &Path, target: Target) -> Result<()> {
+fn write(course: &Course, path: &Path, target: Target, force: bool) -> Result<()> {
     let failed = |error: &dyn fmt::Display| miette!("{}: {error}", path.display());
     let mut text = String::new();
     match target.kind {
@@ -96,7 +102,8 @@ fn write(course: &Course, path: &Path, target: Target) -> Result<()> {
         FileKind::Csv => drop(csv::write(course, &mut text)),
         FileKind::Mahimahi => text = opportunities(course, path)?,
         FileKind::Parquet => {
-            let mut output = Output::begin(path, target.packing).map_err(|error| failed(&error))?;
+            let mut output =
+                Output::begin(path, target.packing, force).map_err(|error| failed(&error))?;
             parquet(course, &mut output).map_err(|error| failed(&error))?;
             return output.finish().map_err(|error| failed(&error));
         }
@@ -108,7 +115,7 @@ fn write(course: &Course, path: &Path, target: Target) -> Result<()> {
             ));
         }
     }
-    let mut output = Output::begin(path, target.packing).map_err(|error| failed(&error))?;
+    let mut output = Output::begin(path, target.packing, force).map_err(|error| failed(&error))?;
     output.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
     output.finish().map_err(|error| failed(&error))
 }

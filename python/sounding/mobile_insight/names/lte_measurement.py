@@ -7,6 +7,12 @@ from typing import Any
 from ..rules import Item, Record, Rule, Table, made, same, text
 from .words import CELL
 
+#: Of an antenna that is not there MobileInsight has the level of zero steps; here it has none.
+NOT_THERE = {
+    **{f"rsrp_rx{rx}_dbm": -180.0 for rx in range(2)},
+    **{f"rsrq_rx{rx}_db": -30.0 for rx in range(2)},
+}
+
 #: What only the cells of modems with four antennas have that MobileInsight has no name for.
 UNNAMED = ("rsrp_filtered_dbm", "rsrq_filtered_db")
 
@@ -60,7 +66,8 @@ def _sub_packets(value: list[Item], item: Item, strange: set[str]) -> list[dict[
         cells = cell.pop("cells", [])
         merged = SUB_PACKET.apply(own, strange)
         for found in (cell, *cells[:1]):
-            merged |= table.apply(found, strange)
+            measured = {**NOT_THERE, **found} if "pci" in found else found
+            merged |= table.apply(measured, strange)
         out.append(merged)
     return out
 

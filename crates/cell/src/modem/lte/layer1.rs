@@ -308,11 +308,11 @@ pub(in super::super) fn write_signal(cell: &Cell, signal: &Signal, common: &mut 
             .level("rsrq_filtered_db", rsrq)
             .level("rssi_rx0_dbm", rssi)
             .level("rssi_dbm", rssi)
-            .level("snr_rx0_db", snr)
-            .level("snr_rx1_db", snr);
+            .level("snr_rx0_db", snr);
         let sub = Form::sub_packet(25, 36)
             .number("earfcn", cell.config.arfcn)
-            .number("valid_receivers", 2)
+            // A map: the levels are those of all antennas together, and stand for the first.
+            .number("valid_receivers", 1)
             .list("cells", Vec::from([levels]));
         Form::new().list("sub_packets", Vec::from([sub]))
     });

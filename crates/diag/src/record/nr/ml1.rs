@@ -1,7 +1,7 @@
 //! 0xB96F, 0xB975, 0xB98F, 0xB9BF: measurement events, beams, antenna switching and the cells found for a handover.
 //!
-//! One version and one source of each, none in a capture. Levels are in steps of 1/128 dB, as in 0xB97F, where vectors
-//! confirm it; those of 0xB9BF are of no public unit.
+//! One version and one source of each, none in a capture. Levels are in steps of 1/128 dB and zero is one not measured,
+//! as in 0xB97F, where vectors confirm it; those of 0xB9BF are of no public unit.
 
 use super::{NUMEROLOGY, VERSION};
 use crate::layout::{
@@ -9,7 +9,9 @@ use crate::layout::{
     u32, uint,
 };
 
-const STEP: f64 = 1.0 / 128.0;
+const fn level(name: &'static str, at: u16) -> Field {
+    scaled_int(name, u32(at), 1.0 / 128.0, 0.0).unless_itself_zero()
+}
 
 const EVENTS_V2_3: &[Field] = &[
     uint("slot", bits(5, 6, 2)),
@@ -43,8 +45,8 @@ const BEAMS_V2_1: &[Field] = &[
     uint("pci", u16(4)),
     uint("ssb_period_ms", u8(8)),
     uint("serving_ssb", bits(9, 7, 4)),
-    scaled_int("rsrp_dbm", u32(12), STEP, 0.0),
-    scaled_int("rsrq_db", u32(16), STEP, 0.0),
+    level("rsrp_dbm", 12),
+    level("rsrq_db", 16),
     int("frequency_offset", u32(28)),
     int("time_offset", u32(32)),
     uint("beam_count", u8(36)),
@@ -52,11 +54,7 @@ const BEAMS_V2_1: &[Field] = &[
 
 const BEAM: &[Part] = &[Part::Block(Block {
     size: 16,
-    fields: &[&[
-        uint("tx_beam", u16(0)),
-        scaled_int("rsrp_dbm", u32(4), STEP, 0.0),
-        scaled_int("rsrq_db", u32(8), STEP, 0.0),
-    ]],
+    fields: &[&[uint("tx_beam", u16(0)), level("rsrp_dbm", 4), level("rsrq_db", 8)]],
 })];
 
 pub(in super::super) static BEAMS: &[Layout] = &[Layout {

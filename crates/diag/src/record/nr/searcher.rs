@@ -19,7 +19,7 @@ use crate::record::{RecordError, checked};
 const STEP: f64 = 1.0 / 128.0;
 
 const fn level(name: &'static str, at: u16) -> Field {
-    scaled_int(name, u32(at), STEP, 0.0)
+    scaled_int(name, u32(at), STEP, 0.0).unless_itself_zero()
 }
 
 const HEAD_V2_6: &[Field] = &[uint("layer_count", u8(4)), uint("ssb_period_ms", u8(5))];

@@ -211,7 +211,7 @@ impl Iterator for Transmissions<'_> {
             size: Bytes::new(node.read(keys.tb_bytes)),
             code_rate_1024: node.read(keys.code_rate) as u16,
             modulation: node.read(keys.modulation).checked_sub(1).and_then(Modulation::from_order),
-            power: keys.power.decibels(node.bytes()),
+            power: keys.power.decibels(node.bytes()).unwrap_or_default(),
             dropped: keys.dropped.map(|bits| node.read(bits) != 0),
         })
     }

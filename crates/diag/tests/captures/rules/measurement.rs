@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CELL, error, list, ours, record, same, text};
+use super::{CELL, antenna, error, list, ours, record, same, text};
 use crate::agree::Rule;
 use crate::tree::Item;
 
@@ -22,14 +22,17 @@ pub(super) fn serving(mine: &mut Item, version: u8) -> Vec<Rule> {
         same("serving", "Is Serving Cell"),
         same("frame", "Current SFN"),
         same("subframe", "Current Subframe Number"),
-        same("rsrp_rx0_dbm", "RSRP Rx[0]"),
-        same("rsrp_rx1_dbm", "RSRP Rx[1]"),
+        antenna("rsrp_rx0_dbm", "RSRP Rx[0]", "RSRP Rx[0]", -180.0),
+        antenna("rsrp_rx1_dbm", "RSRP Rx[1]", "RSRP Rx[1]", -180.0),
         same("rsrp_dbm", "RSRP"),
-        same("rsrq_rx0_db", "RSRQ Rx[0]"),
-        same("rsrq_rx1_db", "RSRQ Rx[1]"),
+        antenna("rsrq_rx0_db", "RSRQ Rx[0]", "RSRP Rx[0]", -30.0),
+        antenna("rsrq_rx1_db", "RSRQ Rx[1]", "RSRP Rx[1]", -30.0),
     ];
     rules.extend(match version {
-        36 => four_antennas(error("rsrq_db", "RSRQ", |item| json!(item.real("rsrq_rx0_db")))),
+        // Antenna 0 may not be there.
+        36 => four_antennas(error("rsrq_db", "RSRQ", |item| {
+            json!(item.real("rsrq_rx0_db").unwrap_or(-30.0))
+        })),
         18 => two_antennas(error("rssi_dbm", "RSSI", |item| json!(item.real("rssi_rx1_dbm")))),
         _ => two_antennas(same("rssi_dbm", "RSSI")),
     });

@@ -30,6 +30,7 @@
 //! | 0xB16F v4 | `g(i)` less 65535 | two's complement of sixteen bits | with it each step is the command of the record |
 //! | 0xB193 sub 18 | RSSI is that of antenna 1 | the word after it | the combined value is that of the better antenna in every record |
 //! | 0xB193 sub 36 | RSRQ is that of antenna 0 | two words after it | the combined value is that of the better antenna |
+//! | 0xB193 | of an antenna that is not there −180 dBm, −30 dB, −110 dBm | nothing | all its levels are zero steps, and the record's map of receivers lacks it |
 //! | 0xB193 sub 36 | no RSSI, SNR or filtered levels; only the first cell | they are there | another decoder reads them |
 
 mod bearers;
@@ -191,6 +192,11 @@ type Texts = &'static [(i64, &'static str)];
 
 const fn same(ours: &'static str, theirs: &'static str) -> Rule {
     Rule { ours, theirs, how: How::Same }
+}
+
+/// A level of an antenna, which may not be there; `rsrp` is what the reference calls the antenna's RSRP.
+const fn antenna(ours: &'static str, theirs: &'static str, rsrp: &'static str, zero: f64) -> Rule {
+    Rule { ours, theirs, how: How::Antenna { rsrp, zero } }
 }
 
 const fn text(ours: &'static str, theirs: &'static str, texts: Texts) -> Rule {

@@ -2,8 +2,13 @@
 
 use sounding_diag::record::NrSearcher;
 
-use super::{Vector, all, decode, level, number};
+use super::{Vector, all, decode, number};
 use crate::tree::Item;
+
+/// A level that was not measured is printed as zero.
+fn level(item: &Item, name: &str) -> String {
+    format!("{:.2}", item.real(name).unwrap_or_default())
+}
 
 fn beam_id(item: &Item, name: &str) -> String {
     match number(item, name) {
@@ -52,9 +57,9 @@ fn print(tree: &Item, minor: i64) -> Vec<String> {
             ));
             for (i, beam) in cell.list("beams").iter().enumerate() {
                 let pair = |a, b| format!("{}/{}", level(beam, a), level(beam, b));
-                let quality = match beam.real("rsrq_rx0_db") {
-                    Some(_) => format!(", RSRQ: {}", pair("rsrq_rx0_db", "rsrq_rx1_db")),
-                    None => String::new(),
+                let quality = match (major, minor) {
+                    (2, ..10) => String::new(),
+                    _ => format!(", RSRQ: {}", pair("rsrq_rx0_db", "rsrq_rx1_db")),
                 };
                 lines.push(format!(
                     "    └── Beam {i}: SSB[{}] Beam ID: {}/{}, RSRP: {}{quality}, Filtered RSRP/RSRQ (Nr2Nr): {}, \

@@ -1,0 +1,148 @@
+//! What stands under the name of an output already: it stays, unless its successor is wanted in its place.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use miette::{Result, miette};
+use sounding_lab::results::{folder_of, temporary};
+
+use super::format::FileKind;
+
+/// What is there.
+#[derive(Debug)]
+enum What {
+    /// Nothing, or what is written into and not replaced: a device, a pipe, standard output.
+    Nothing,
+    File,
+    Folder(Contents),
+}
+
+/// What a folder holds.
+#[derive(Debug, PartialEq, Eq)]
+enum Contents {
+    Nothing,
+    /// Tables of log codes, as this program names them.
+    Tables,
+    /// Something else, by this name.
+    Other(OsString),
+}
+
+/// What is there under the name of an output.
+#[derive(Debug)]
+pub(super) struct Existing<'a> {
+    path: &'a Path,
+    what: What,
+    /// It is to be replaced.
+    force: bool,
+}
+
+impl<'a> Existing<'a> {
+    pub(super) fn of(path: &'a Path, force: bool) -> Self {
+        let what = match path.metadata() {
+            _ if path == Path::new("-") => What::Nothing,
+            Ok(about) if about.is_file() => What::File,
+            Ok(about) if about.is_dir() => What::Folder(Contents::of(path)),
+            _ => What::Nothing,
+        };
+        Self { path, what, force }
+    }
+
+    /// An error if the output would take the place of something that has to stay; it says how to have it replaced.
+    pub(super) fn refuse(&self, kind: FileKind) -> Result<()> {
+        let path = self.path.display();
+        match &self.what {
+            What::Nothing => Ok(()),
+            What::File if self.force => Ok(()),
+            What::File => Err(miette!(
+                help = "--force replaces it; or name another file",
+                "{path}: there is such a file already"
+            )),
+            What::Folder(_) if kind != FileKind::Parquet => {
+                Err(miette!(help = "name a file", "{path}: is a folder"))
+            }
+            What::Folder(Contents::Nothing) => Ok(()),
+            What::Folder(Contents::Other(name)) => Err(miette!(
+                help = "name another folder, or remove this one",
+                "{path}: the folder is not empty, and holds more than tables: {}",
+                Path::new(name).display()
+            )),
+            What::Folder(Contents::Tables) if self.force => Ok(()),
+            What::Folder(Contents::Tables) => Err(miette!(
+                help = "--force replaces its tables; or name another folder",
+                "{path}: the folder is not empty"
+            )),
+        }
+    }
+}
+
+impl Contents {
+    fn of(folder: &Path) -> Self {
+        // What cannot be listed is not ours to replace.
+        let Ok(entries) = folder.read_dir() else { return Self::Other(".".into()) };
+        let mut contents = Self::Nothing;
+        for entry in entries {
+            match entry.map(|entry| entry.file_name()) {
+                Ok(name) if is_table(&name) => contents = Self::Tables,
+                Ok(name) => return Self::Other(name),
+                Err(_) => return Self::Other(".".into()),
+            }
+        }
+        contents
+    }
+}
+
+/// `0xB139.parquet`.
+fn is_table(name: &std::ffi::OsStr) -> bool {
+    let code = name.to_str().and_then(|name| name.strip_prefix("0x")?.strip_suffix(".parquet"));
+    code.is_some_and(|code| code.len() == 4 && u16::from_str_radix(code, 16).is_ok())
+}
+
+/// Gives `path` to what `finish` puts there. What is there already steps aside first, and comes back if that fails: a
+/// folder and a file cannot take each other's place otherwise, nor one full folder another's.
+pub(super) fn replacing(path: &Path, finish: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    if !path.exists() {
+        return finish();
+    }
+    let mut aside = temporary().tempdir_in(folder_of(path))?;
+    let old = aside.path().join("old");
+    fs::rename(path, &old)?;
+    let finished = finish();
+    if finished.is_err() && fs::rename(&old, path).is_err() {
+        // Where even that fails, it is kept where it is.
+        aside.disable_cleanup(true);
+    }
+    finished
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_named_by_its_code() {
+        for (name, is) in [
+            ("0xB139.parquet", true),
+            ("0xB139.csv", false),
+            ("B139.parquet", false),
+            ("0xB13.parquet", false),
+            ("thesis.parquet", false),
+        ] {
+            assert_eq!(is_table(name.as_ref()), is, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_steps_aside_comes_back_if_its_successor_fails() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.parquet");
+        fs::write(&path, "precious").expect("a file");
+        let failed = replacing(&path, || Err(io::ErrorKind::StorageFull.into()));
+        assert!(failed.is_err());
+        assert_eq!(fs::read(&path).expect("it is there"), b"precious");
+        replacing(&path, || fs::create_dir(&path)).expect("it is replaced");
+        assert!(path.is_dir());
+        assert_eq!(folder.path().read_dir().expect("a folder").count(), 1, "nothing else is left");
+    }
+}

@@ -1,0 +1,123 @@
+//! What a conversion wrote, and what it left out and why.
+
+use sounding_diag::capture::EmitError;
+use sounding_export::message::Without;
+
+use crate::skipped::{Records, counted};
+
+/// The packets of a capture by what became of them; each is counted once, but that hidden ones may be written.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// In the file.
+    pub(super) written: u64,
+    /// Of those, the ones of which the file has only what, when and how long they are: they may identify somebody.
+    pub(super) blank: u64,
+    pub(super) left_out: LeftOut,
+    /// Records that cannot be read.
+    pub(super) unread: Records,
+}
+
+/// Packets that are not in the file.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    /// They may identify somebody.
+    pub(super) hidden: u64,
+    /// They are no log records, for which the kind of file has no place.
+    pub(super) others: u64,
+    /// They are of codes that were not asked for, or no log records where codes were asked for.
+    pub(super) unwanted: u64,
+    /// They carry no message, and the file is one of messages.
+    pub(super) without_message: u64,
+    /// The kind of file has no place for their message.
+    pub(super) no_place: u64,
+    /// They carry a part of a message.
+    pub(super) parts: u64,
+    /// They are longer than the kind of file can say.
+    pub(super) too_long: u64,
+}
+
+impl Tally {
+    /// Counts a record that gives no message.
+    pub(super) fn handle_without(&mut self, without: &Without) {
+        match without {
+            Without::Message => self.left_out.without_message += 1,
+            Without::Part => self.left_out.parts += 1,
+            Without::Around => self.left_out.no_place += 1,
+            Without::Unread(error) => self.unread.handle(error),
+        }
+    }
+
+    /// Counts a packet that a kind of capture cannot hold.
+    pub(super) fn handle_refused(&mut self, error: &EmitError) {
+        match error {
+            EmitError::NoPlace { .. } => self.left_out.others += 1,
+            EmitError::TooLong(_) => self.left_out.too_long += 1,
+        }
+    }
+
+    /// In words: `written` is what one packet in the file is called, and several.
+    pub(super) fn sentence(&self, [one, many]: [&str; 2]) -> String {
+        let mut text = format!("{} written", counted(self.written, one, many));
+        if self.blank > 0 {
+            text += &format!(
+                ", {} of them hidden because they may identify somebody (--no-redact)",
+                self.blank
+            );
+        }
+        let left_out = self.left_out.parts();
+        if !left_out.is_empty() {
+            text += &format!("; left out: {}", left_out.join(", "));
+        }
+        text
+    }
+}
+
+impl LeftOut {
+    /// How many for which reason, each as a few words.
+    fn parts(&self) -> Vec<String> {
+        [
+            (
+                self.hidden,
+                "packet that may identify somebody (--no-redact)",
+                "packets that may identify somebody (--no-redact)",
+            ),
+            (
+                self.unwanted,
+                "packet that --only does not name",
+                "packets that --only does not name",
+            ),
+            (self.others, "packet that is no log record", "packets that are no log records"),
+            (self.without_message, "record without a message", "records without a message"),
+            (self.parts, "part of a message", "parts of messages"),
+            (
+                self.no_place,
+                "message that such a file has no place for",
+                "messages that such a file has no place for",
+            ),
+            (self.too_long, "record too long for such a file", "records too long for such a file"),
+        ]
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| counted(count, one, many))
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_named_and_what_did_not_happen_is_not() {
+        let records = ["record", "records"];
+        assert_eq!(Tally { written: 1, ..Tally::default() }.sentence(records), "1 record written");
+        let left_out = LeftOut { hidden: 2, others: 1, no_place: 3, ..LeftOut::default() };
+        let tally = Tally { written: 5, blank: 4, left_out, ..Tally::default() };
+        assert_eq!(
+            tally.sentence(records),
+            "5 records written, 4 of them hidden because they may identify somebody (--no-redact); left out: 2 packets \
+             that may identify somebody (--no-redact), 1 packet that is no log record, 3 messages that such a file has no \
+             place for"
+        );
+    }
+}
