@@ -15,6 +15,16 @@ pub enum StartError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// This process is in a namespace of an emulation.
+    #[error(
+        "this is already behind an emulated link (the TUN device {device} is in this network namespace), and a link inside another \
+         would take its place: the delay, rate and losses of the outer one would be gone. Put both into one, as `--delay` or the \
+         `[wire]` of a plan, or start this one outside"
+    )]
+    Inside {
+        /// What says so.
+        device: String,
+    },
     /// The TUN driver is not there.
     #[error(
         "/dev/net/tun is absent: load the driver with `modprobe tun`, or pass the device into the container"

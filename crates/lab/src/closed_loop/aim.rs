@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::late::{BEARABLE, Late};
 use super::{Case, Kind, Row, Score};
+use crate::references::Reference;
 
 /// Who has the aim.
 const WHOSE: &str = "sounding";
@@ -51,7 +52,8 @@ fn miss(row: &Row, rows: &[Row]) -> Option<Miss> {
         let medians = (of(other, |score| score.share)?, of(other, Score::over_ms)?);
         Some((other.contender.clone(), medians.0, medians.1))
     };
-    let compared = |name: &str| ["oracle", BESIDE].contains(&name) || name.starts_with("present");
+    let compared =
+        |name: &str| ["oracle", BESIDE].contains(&name) || Reference::by_name(name).is_some();
     let beside: Vec<(String, f64, f64)> = rows
         .iter()
         .filter(here)

@@ -1,0 +1,110 @@
+//! What captures that are known hold: their frames, and the records that are compared field by field.
+//!
+//! So a change that has fewer of them compared does not go unseen. Captures that are not here are compared all the same.
+
+/// The capture's path under `captures`, its frames and its compared records.
+pub(crate) const PINNED: &[(&str, usize, usize)] = &[
+    (
+        "DrexxLaggui__sample-QMDL-in-PH-Makati-city/1761147671_DLaggui_MNL-20251022-2341-GMT8.qmdl",
+        218,
+        218,
+    ),
+    ("Exilarch__mobileinsight-core/attach_fr_sample.mi2log", 9926, 9926),
+    ("Exilarch__mobileinsight-core/auth_fr_sample.mi2log", 11751, 11718),
+    ("ZeroChaos-__rayhunter-traces/1741896393-deadsim.qmdl", 99, 99),
+    ("ZeroChaos-__rayhunter-traces/1749222138-goodsim.qmdl", 1891, 1891),
+    ("kaiyuhou__mobileinsight-core/5535d7_monitor-example.mi2log", 12, 12),
+    ("kaiyuhou__mobileinsight-core/filtered_log.mi2log", 11, 11),
+    ("kaiyuhou__mobileinsight-core/mi2_0521_192011_Verizon_RedMi-Note4X.mi2log", 18, 18),
+    ("kaiyuhou__mobileinsight-core/monitor-example.mi2log", 80, 80),
+    ("lgs96__mobileinsight_core/diag_log_20211220_003916.mi2log", 8018, 8018),
+    ("lgs96__mobileinsight_core/diag_log_20211220_003937.mi2log", 8371, 8371),
+    ("lgs96__mobileinsight_core/diag_log_20211220_003954.mi2log", 8256, 8256),
+    ("lgs96__mobileinsight_core/diag_log_20211220_004448.mi2log", 8681, 8681),
+    ("lgs96__mobileinsight_core/diag_log_20211220_004729.mi2log", 13137, 13137),
+    ("lgs96__mobileinsight_core/diag_log_20211220_010627.mi2log", 11193, 11193),
+    ("lgs96__mobileinsight_core/diag_log_20211220_080503.mi2log", 12423, 12423),
+    ("lgs96__mobileinsight_core/diag_log_20211220_104041.mi2log", 2272, 2272),
+    ("lgs96__mobileinsight_core/diag_log_20211220_111534.mi2log", 11867, 11867),
+    ("lgs96__mobileinsight_core/diag_log_20211220_210325.mi2log", 8556, 8556),
+    ("lgs96__mobileinsight_core/diag_log_20211220_211208.mi2log", 11947, 11947),
+    ("lgs96__mobileinsight_core/overlink_500KB.mi2log", 1275, 1275),
+    ("lgs96__mobileinsight_core/overlink_500KB2.mi2log", 1216, 1216),
+    ("mobile-insight__mobileinsight-core/2be442_offline_log_example.mi2log", 13618, 281),
+    ("mobile-insight__mobileinsight-core/att.mi2log", 1808, 1804),
+    ("mobile-insight__mobileinsight-core/attach_sample.mi2log", 5058, 5058),
+    ("mobile-insight__mobileinsight-core/cmcc.mi2log", 5501, 5303),
+    (
+        "mobile-insight__mobileinsight-core/diag_log_20230212_113941_694700ff5404f1b48bf9c7482896e2a4_Google-Pixel5_310410.qmdl",
+        631,
+        22,
+    ),
+    ("mobile-insight__mobileinsight-core/latency_sample.mi2log", 2630, 2630),
+    ("mobile-insight__mobileinsight-core/mobility_sample.mi2log", 8183, 8183),
+    ("mobile-insight__mobileinsight-core/offline_log_example.mi2log", 16485, 249),
+    ("mobile-insight__mobileinsight-core/qmdl_example.qmdl", 345, 296),
+    ("mobile-insight__mobileinsight-core/sprint.mi2log", 47107, 22629),
+    ("mobile-insight__mobileinsight-core/test_log_dl_retx.mi2log", 14404, 14404),
+    ("mobile-insight__mobileinsight-core/twilio_nb_open_3.mi2log", 220, 197),
+    ("mobile-insight__mobileinsight-mobile/LTE_RRC_state_sample.mi2log", 144, 144),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012743_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        103,
+        103,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012744_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        87,
+        87,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012745_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        85,
+        85,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012746_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        90,
+        90,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012747_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        83,
+        83,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012748_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        108,
+        108,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012749_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        90,
+        90,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012750_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        109,
+        109,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012751_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        169,
+        169,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012752_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        133,
+        133,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012753_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        124,
+        124,
+    ),
+    (
+        "xietian1__mobileinsight-core-5.0-pdcp/diag_log_20210307_012754_ff8c18fc32c6e6932dec301c698784c3_Google-Pixel3_311480.mi2log",
+        117,
+        117,
+    ),
+];
