@@ -47,7 +47,7 @@ impl Hears {
     /// What a name without numbers stands for. Chosen: over recorded links it carries about what `sounding` does.
     const fn usual(self) -> Reference {
         let [room, span] = match self {
-            Self::Always => [3, 10],
+            Self::Always => [4, 10],
             Self::ByRecord => [15, 100],
         };
         Reference {

@@ -22,7 +22,7 @@ use crate::sim;
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// For how many milliseconds something is to wait at the link, one number after the other
-    #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [0, 3, 6, 10, 15, 25, 35], value_parser = clap::value_parser!(u64).range(..=10_000))]
+    #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [0, 2, 4, 6, 8, 10, 15, 20, 25, 35], value_parser = clap::value_parser!(u64).range(..=10_000))]
     rooms: Vec<u64>,
 
     /// Over how many milliseconds what the link carries is a mean, one number after the other
