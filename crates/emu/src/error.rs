@@ -17,9 +17,8 @@ pub enum StartError {
     },
     /// This process is in a namespace of an emulation.
     #[error(
-        "this is already behind an emulated link (the TUN device {device} is in this network namespace), and a link inside another \
-         would take its place: the delay, rate and losses of the outer one would be gone. Put both into one, as `--delay` or the \
-         `[wire]` of a plan, or start this one outside"
+        "this is already behind an emulated link (its device is {device}), and a link inside another would take its place: put \
+         both into one, by --delay or a plan's [wire], or start this one outside"
     )]
     Inside {
         /// What says so.

@@ -103,7 +103,7 @@ impl fmt::Display for Miss {
         write!(
             f,
             ". Late are {:.0} % of packets: {:.0} % because the link slowed down after they had left, {:.0} % because it just had \
-             and that could not be told yet, {:.0} % by repetitions, {:.0} % behind more than that",
+             and the mean did not show it yet, {:.0} % by repetitions, {:.0} % behind more than that",
             percent(late.part),
             percent(late.faded),
             percent(late.aged),

@@ -80,13 +80,7 @@ pub(crate) fn needed_for_demo() -> Vec<Check> {
     let kernel = sounding_bpf::preflight("biscay").into_iter();
     let kernel = kernel.map(|check| of_kernel("kernel", check));
     kernel
-        .chain([
-            outside(),
-            tun(),
-            namespaces(),
-            tool("ip", "iproute2"),
-            tool("unshare", "util-linux"),
-        ])
+        .chain([tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")])
         .collect()
 }
 
@@ -123,13 +117,6 @@ fn check(
     };
     let cure = if ok { String::new() } else { cure.into() };
     Check { area, name: name.into(), ok, detail, cure, port: None }
-}
-
-fn outside() -> Check {
-    let found = sounding_emu::refuse_inside()
-        .map(|()| "this is not behind an emulated link".into())
-        .map_err(|error| error.to_string());
-    check("emulator", "outside", found, "leave the shell that `sounding emu` started")
 }
 
 fn tun() -> Check {
