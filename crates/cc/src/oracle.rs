@@ -28,7 +28,7 @@ pub type Oracle<F> = Told<Future<F>>;
 ///
 /// Keeps what is on the way to the link and in front of it at what the link as it was then carries until what leaves now is there,
 /// and for [`Word::room`] more: with less a link that gets faster carries less than it could, with more one that gets slower has a
-/// longer queue.
+/// longer queue. That is a plain rule and no bound: another rule may make more of the same knowledge.
 pub type Present<F> = Told<Now<F>>;
 
 impl<S> Told<S> {
@@ -50,10 +50,18 @@ impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
 
 impl<F: Fn(HostInstant) -> Bytes> Present<F> {
     /// A flow that goes by `word` of the link. `capacity` is as [`Oracle`]'s, and is never asked for what comes.
+    ///
+    /// What it says of the moment in which a packet arrives is gone before that packet joins the queue.
     pub fn new(start: &Start, word: Word, capacity: F) -> Self {
         let (mss, underway) = (start.mss, VecDeque::new());
         let (wire, waiting) = (Bytes::ZERO, Bytes::ZERO);
-        Self::with(start, Now { capacity, word, mss, underway, wire, waiting })
+        let passed = capacity(word.told(start.now));
+        Self::with(start, Now { capacity, word, mss, underway, wire, waiting, passed })
+    }
+
+    /// What waited in front of the link when the newest word of it set out, in bytes of payload.
+    pub fn backlog(&self) -> Bytes {
+        self.sight.waiting
     }
 }
 
@@ -66,21 +74,15 @@ pub struct Word {
     pub late: Duration,
     /// How often word sets out; zero: all the time.
     pub every: Duration,
-    /// What the link carries is what it carried in so long.
+    /// What the link carries is what it carried in so long, which is more than nothing.
     pub span: Duration,
     /// For how long something is to wait at the link.
     pub room: Duration,
 }
 
 impl Word {
-    /// Word all the time. Who is told late, and has to guess what the link carries meanwhile, guesses better by so much longer a
-    /// span.
-    pub fn steady(lead: Duration, late: Duration, room: Duration) -> Self {
-        Self { lead, late, every: Duration::ZERO, span: SPAN + late, room }
-    }
-
     /// When the word set out that is the newest at `now`.
-    fn told(&self, now: HostInstant) -> HostInstant {
+    pub fn told(&self, now: HostInstant) -> HostInstant {
         let told = now.as_nanos().saturating_sub(self.late.as_nanos() as u64);
         let every = (self.every.as_nanos() as u64).max(1);
         HostInstant::from_nanos(told - told % every)
@@ -124,9 +126,6 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Future<F> {
     }
 }
 
-/// See [`Word::span`].
-const SPAN: Duration = Duration::from_millis(10);
-
 /// Of a [`Present`].
 pub struct Now<F> {
     capacity: F,
@@ -136,24 +135,36 @@ pub struct Now<F> {
     underway: VecDeque<(HostInstant, Bytes)>,
     wire: Bytes,
     waiting: Bytes,
+    /// Of `capacity`, what the queue was served with or the link let pass.
+    passed: Bytes,
+}
+
+impl<F: Fn(HostInstant) -> Bytes> Now<F> {
+    /// The queue is served until then. What the link carries while nothing waits is lost.
+    fn serve(&mut self, until: HostInstant) {
+        let passed = (self.capacity)(until);
+        self.waiting = self.waiting.saturating_sub(passed.saturating_sub(self.passed));
+        self.passed = self.passed.max(passed);
+    }
 }
 
 impl<F: Fn(HostInstant) -> Bytes> Sight for Now<F> {
     const NAME: &'static str = "present";
 
-    fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes {
+    fn look(&mut self, _before: HostInstant, now: HostInstant) -> Bytes {
         let Word { lead, span, room, .. } = self.word;
         let told = self.word.told(now);
-        let carried = (self.capacity)(told);
-        let served = carried.saturating_sub((self.capacity)(self.word.told(before)));
-        self.waiting = self.waiting.saturating_sub(served);
-        while let Some((_, size)) = self.underway.pop_front_if(|(at, _)| *at <= told) {
+        // Packet by packet: one that comes and goes between two looks was served by what the link carried after it came, and not
+        // by what it had let pass before. Taken together, either would be believed wrongly, and the queue with it.
+        while let Some((at, size)) = self.underway.pop_front_if(|(at, _)| *at <= told) {
+            self.serve(at);
             self.wire = self.wire.saturating_sub(size);
             self.waiting += size;
         }
+        self.serve(told);
         let begins = told.as_nanos().saturating_sub(span.as_nanos() as u64);
-        let rate =
-            carried.saturating_sub((self.capacity)(HostInstant::from_nanos(begins))).per(span);
+        let begins = HostInstant::from_nanos(begins);
+        let rate = self.passed.saturating_sub((self.capacity)(begins)).per(span);
         let most = rate * (now - told + lead + room) + self.mss;
         most.saturating_sub(self.waiting + self.wire)
     }
@@ -232,7 +243,8 @@ mod tests {
     fn word_that_sets_out_every_ten_milliseconds_comes_late_and_is_old_by_up_to_ten_more() {
         let ms = |ms: u64| HostInstant::from_nanos(ms * 1_000_000);
         let late = Duration::from_millis(20);
-        let steady = Word::steady(late, late, Duration::ZERO);
+        let (every, room) = (Duration::ZERO, Duration::ZERO);
+        let steady = Word { lead: late, late, every, span: late, room };
         assert_eq!([ms(129), ms(130)].map(|now| steady.told(now)), [ms(109), ms(110)]);
         let every = Word { every: Duration::from_millis(10), ..steady };
         assert_eq!([ms(129), ms(130)].map(|now| every.told(now)), [ms(100), ms(110)]);

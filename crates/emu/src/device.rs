@@ -99,10 +99,10 @@ fn open_tun(name: &str) -> Result<OwnedFd, StartError> {
 }
 
 /// A socket through which devices are configured.
-struct Control(OwnedFd);
+pub(crate) struct Control(OwnedFd);
 
 impl Control {
-    fn open() -> io::Result<Self> {
+    pub(crate) fn open() -> io::Result<Self> {
         Ok(Self(socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?))
     }
 
@@ -150,14 +150,52 @@ impl Control {
         ioctl(self.0.as_raw_fd(), libc::SIOCADDRT, &mut route)
     }
 
+    /// Whether the TUN driver made this device, so that a program is at its other end; not so where there is no such device.
+    pub(crate) fn is_tun(&self, device: &str) -> io::Result<bool> {
+        let mut info = DriverInfo { command: GET_DRIVER_INFO, ..DriverInfo::default() };
+        let mut request = ifreq(device);
+        request.ifr_ifru.ifru_data = std::ptr::from_mut(&mut info).cast();
+        match self.ioctl(libc::SIOCETHTOOL as libc::Ioctl, &mut request) {
+            // No device, or one whose driver says nothing of itself.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EOPNOTSUPP)) => {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+            // Of a TAP device the bus is "tap".
+            Ok(()) => Ok(text(&info.driver) == b"tun" && text(&info.bus) == b"tun"),
+        }
+    }
+
     fn ioctl(&self, request: libc::Ioctl, argument: &mut libc::ifreq) -> io::Result<()> {
         ioctl(self.0.as_raw_fd(), request, argument)
     }
 }
 
+/// ETHTOOL_GDRVINFO of `linux/ethtool.h`.
+const GET_DRIVER_INFO: u32 = 3;
+
+/// `struct ethtool_drvinfo`.
+#[repr(C)]
+#[derive(Default)]
+struct DriverInfo {
+    command: u32,
+    driver: [u8; 32],
+    version: [u8; 32],
+    firmware: [u8; 32],
+    bus: [u8; 32],
+    rom: [u8; 32],
+    reserved: [u8; 12],
+    counts: [u32; 5],
+}
+
+/// What stands before the first zero.
+fn text(field: &[u8]) -> &[u8] {
+    field.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
 fn ioctl<T>(fd: RawFd, request: libc::Ioctl, argument: &mut T) -> io::Result<()> {
     // SAFETY: every request used in this file takes a pointer to the structure it is called with here, and the
-    // kernel keeps no pointer after it returns.
+    // kernel keeps no pointer after it returns; where that structure points to another, it is the one the request writes.
     let result = unsafe { libc::ioctl(fd, request, std::ptr::from_mut(argument)) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

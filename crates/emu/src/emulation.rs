@@ -21,7 +21,7 @@ use crate::log::{Header, LinkLog};
 use crate::wait::StopSignal;
 use crate::{
     Between, Config, Counts, DeviceReport, Direction, DirectionReport, KernelDrops, Netns, Report,
-    Scheduling, Slot, StartError, StopError, counters, realtime,
+    Scheduling, Slot, StartError, StopError, counters, realtime, refuse_inside,
 };
 
 /// A running emulation. Dropping it ends it, as [`stop`](Self::stop) does, but without a report.
@@ -51,8 +51,9 @@ impl std::fmt::Debug for StopHandle {
 }
 
 impl Emulation {
-    /// Makes the namespaces and starts moving packets.
+    /// Makes the namespaces and starts moving packets; not [inside](crate::refuse_inside) another emulation.
     pub fn start(config: Config) -> Result<Self, StartError> {
+        refuse_inside()?;
         if !(576..=9000).contains(&config.mtu) {
             return Err(StartError::Mtu { mtu: config.mtu });
         }

@@ -15,6 +15,15 @@ pub enum StartError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// This process is in a namespace of an emulation.
+    #[error(
+        "this is already behind an emulated link (its device is {device}), and a link inside another would take its place: put \
+         both into one, by --delay or a plan's [wire], or start this one outside"
+    )]
+    Inside {
+        /// What says so.
+        device: String,
+    },
     /// The TUN driver is not there.
     #[error(
         "/dev/net/tun is absent: load the driver with `modprobe tun`, or pass the device into the container"

@@ -35,6 +35,7 @@ pub mod plan;
 pub mod provenance;
 pub mod race;
 pub mod radio;
+pub mod references;
 pub mod report;
 pub mod results;
 pub mod simulate;

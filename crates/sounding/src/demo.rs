@@ -124,6 +124,7 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
 }
 
 fn refuse_if_impossible() -> Result<()> {
+    sounding_emu::refuse_inside().into_diagnostic()?;
     let missing: Vec<_> = crate::doctor::needed_for_demo().into_iter().filter(|c| !c.ok).collect();
     let Some(first) = missing.first() else { return Ok(()) };
     Err(miette!(

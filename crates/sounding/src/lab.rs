@@ -13,8 +13,10 @@ mod field;
 mod granularity;
 mod head_to_head;
 mod import;
+mod links;
 mod mahimahi;
 mod overhead;
+mod references;
 mod report;
 mod soak;
 mod sweep;
@@ -103,6 +105,7 @@ enum Experiment {
     #[command(name = "biscay/fig11b")]
     BiscayFig11b(biscay::Fig11bArgs),
     ClosedLoop(closed_loop::Args),
+    References(references::Args),
     Downlink(downlink::Args),
     Bound(bound::Args),
     Field(field::Args),
@@ -180,6 +183,7 @@ impl Experiment {
             Self::BiscayFig10(args) => biscay::fig10(args),
             Self::BiscayFig11b(args) => biscay::fig11b(args),
             Self::ClosedLoop(args) => closed_loop::run(args),
+            Self::References(args) => references::run(args),
             Self::Downlink(args) => downlink::run(args),
             Self::Bound(args) => bound::run(args),
             Self::Field(args) => field::run(args),
@@ -223,6 +227,10 @@ const EXPERIMENTS: &[(&str, &str)] = &[
         "our laws, BBR and CUBIC in this kernel over a private network with handovers; 9 min",
     ),
     ("closed-loop", "controllers on modelled cells that grant what is asked for; no rights needed"),
+    (
+        "references",
+        "senders that know the present of a link, by what they keep waiting; no rights needed",
+    ),
     (
         "downlink",
         "a download whose sender is held by its receive window, or told by an option; 6 min",

@@ -30,6 +30,20 @@ fn help_teaches_with_examples() {
 }
 
 #[test]
+fn help_says_what_can_be_reached_and_offers_nothing_that_cannot() {
+    let help = String::from_utf8(emu(&["--help"]).stdout).unwrap();
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [
+        "It reaches no other address: this machine, name servers and the Internet do not answer",
+        "Another emulated link is refused inside",
+    ] {
+        assert!(help.contains(text), "{text} is not in:\n{help}");
+    }
+    // A browser has nowhere to go.
+    assert!(!help.contains("firefox"), "{help}");
+}
+
+#[test]
 fn a_link_that_is_nothing_is_refused_with_examples_of_what_is() {
     let output = emu(&["--up", "fast", "--", "true"]);
     let error = stderr(&output);
@@ -98,6 +112,76 @@ fn the_far_end_answers_at_its_variable_and_everything_is_counted_as_json() {
         serde_json::from_slice(&std::fs::read(&result).unwrap()).unwrap();
     let delivered = |way: &str| result[way]["delivered_packets"].as_u64().unwrap();
     assert_eq!((delivered("up"), delivered("down")), (1, 1), "{result}");
+}
+
+#[test]
+fn the_far_end_is_all_that_can_be_reached_beside_files() {
+    if !may_emulate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    // This machine: at a port of its loopback and at a socket with a path.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = port.local_addr().unwrap().port();
+    let _listens = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    // bash says nothing of why; that nothing answers is told by the time that is over. 192.0.2.1 is nobody's (RFC 5737).
+    let script = format!(
+        "tried() {{ timeout 2 bash -c \"echo >/dev/tcp/$1\" 2>/dev/null; echo \"$1 $?\"; }}\n\
+         for i in $(seq 100); do bash -c 'echo >/dev/tcp/$SOUNDING_FAR/8000' 2>/dev/null && break; sleep 0.1; done\n\
+         tried $SOUNDING_FAR/8000; tried 127.0.0.1/{port}; tried 192.0.2.1/80\n\
+         timeout 2 python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' {}; echo socket $?",
+        socket.display()
+    );
+    let output = emu(&["--far", "exec python3 -m http.server 8000", "--", "bash", "-c", &script]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let port = format!("127.0.0.1/{port} 1");
+    let lines: Vec<&str> = said.lines().collect();
+    let wanted = ["100.64.0.2/8000 0", port.as_str(), "192.0.2.1/80 124", "socket 0"];
+    assert_eq!(lines, wanted, "{}", stderr(&output));
+}
+
+/// Refused, with the reason, by a program whose output this is.
+fn is_refused(output: &Output) {
+    let error = stderr(output);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("already behind an emulated link (its device is radio0)"), "{error}");
+    assert!(error.contains("put both into one"), "{error}");
+}
+
+#[test]
+fn an_emulation_inside_another_is_refused_and_says_why() {
+    if !may_emulate() {
+        return;
+    }
+    let program = assert_cmd::cargo::cargo_bin!("sounding").to_str().unwrap();
+    is_refused(&emu(&["--delay", "50ms", "--", program, "emu", "--delay", "5ms", "--", "true"]));
+    // Nothing of the environment is needed for it, as sudo leaves nothing.
+    is_refused(&emu(&["--", "env", "--ignore-environment", program, "emu", "--", "true"]));
+    // Not at the far end either, and with a plan in neither place.
+    let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/plans/biscay.toml");
+    let at_far = format!("{program} emu {plan}; echo $? >&2; exit 1");
+    let output = emu(&["--far", &at_far, "--", "true"]);
+    is_refused(&output);
+    let inner = [program, "emu", "--", "true"];
+    let one = ["--set", "seeds=1", "--set", "sweep={}", "--set", "duration=20s"];
+    is_refused(&emu(&[&[plan], &one[..], &["--"], &inner].concat()));
+    is_refused(&emu(&[&["--", program, "emu", plan][..], &one].concat()));
+}
+
+#[test]
+fn whatever_else_makes_an_emulated_link_is_refused_inside_one_too() {
+    if !may_emulate() {
+        return;
+    }
+    let program = assert_cmd::cargo::cargo_bin!("sounding").to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report");
+    let out = format!("--out={}", report.display());
+    is_refused(&emu(&["--", program, "demo", "--generated", "--duration=1s", &out]));
+    assert!(!report.exists(), "it had begun");
+    is_refused(&emu(&["--", program, "lab", "run", "emu-ceiling"]));
+    is_refused(&emu(&["--", program, "lab", "run", "agreement", "--duration=2s"]));
 }
 
 #[test]

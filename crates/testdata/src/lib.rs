@@ -30,8 +30,8 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     None
 }
 
-/// Written to the file descriptor, because the test harness swallows `eprintln!` of tests that pass.
-fn say(line: &str) {
+/// A line on stderr that is seen: written to the file descriptor, because the test harness swallows `eprintln!` of tests that pass.
+pub fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 

@@ -5,6 +5,7 @@
 mod bursts;
 mod cells;
 mod common;
+mod inside;
 mod left_behind;
 mod logs;
 mod packets;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_cc::oracle::{Oracle, Present, Word};
+use sounding_cc::oracle::{Oracle, Present};
 use sounding_cc::{Controller, Listener, Start};
 use sounding_kpi::Direction;
 use sounding_link::Bound;
@@ -14,6 +14,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::scripted::Scripted;
 use crate::radio::RadioLink;
+use crate::references::Reference;
 
 /// The flow begins this long after the link, as the modem's first reports arrive.
 pub(super) const HEAD_START: Duration = Duration::from_millis(300);
@@ -83,21 +84,8 @@ impl Passage {
     }
 }
 
-/// Who knows what a link will carry.
+/// The sender that knows what a link will carry.
 pub(super) const ORACLE: &str = "oracle";
-/// Who knows what it carries now.
-pub(super) const PRESENT: &str = "present";
-/// Who knows what it carried when the modem last wrote a record.
-pub(super) const REPORTED: &str = "reported";
-/// All who are told the truth.
-pub(super) const TRUTHFUL: [&str; 3] = [ORACLE, PRESENT, REPORTED];
-/// Of [`PRESENT`]. Chosen, as that of [`REPORTED`]: with it that carries about what the controllers do that are compared with it.
-const ROOM: Duration = Duration::from_millis(6);
-/// BISCAY §4: the record that is written the most often comes every 10 ms.
-const REPORTS_EVERY: Duration = Duration::from_millis(10);
-/// Of [`REPORTED`]. Chosen: over recorded links it has longer queues at the same throughput with a span that is shorter.
-const REPORTED_SPAN: Duration = Duration::from_millis(100);
-const REPORTED_ROOM: Duration = Duration::from_millis(35);
 
 /// Sends flows over a link.
 pub(super) fn run(link: &RadioLink, course: &Course, entrants: &[Entrant<'_>]) -> Passage {
@@ -147,17 +135,14 @@ fn send<N: Network<Segment>>(
     world.listen(listening);
     let offered = Arc::new(Schedule::from(link.offered.clone()));
     let flows = entrants.len() as u64;
-    // Nothing leaves a link in the millisecond in which it came.
-    let lead = away + Duration::from_millis(1);
     for entrant in entrants {
         let (name, every) = (entrant.controller, course.every.unwrap_or_default());
         let make: MakeController = match (Listener::by_name(name), sounding_cc::by_name(name)) {
             (Some(listener), _) => Box::new(move |start| listener.make(start, every)),
             (None, Some(make)) => Box::new(make),
             (None, None) => {
-                let knows = Knows { offered: Arc::clone(&offered), flows, lead, late: away };
-                let word = knows.word(name);
-                Box::new(knows.make(word))
+                let knows = Knows { offered: Arc::clone(&offered), flows, away };
+                Box::new(knows.make(Reference::by_name(name)))
             }
         };
         let begins = HostInstant::default() + HEAD_START + entrant.begins;
@@ -170,50 +155,216 @@ fn send<N: Network<Segment>>(
     passage
 }
 
-/// What the link carries, for who is told the truth.
+/// What the link carries, for senders that know the truth.
 struct Knows {
     offered: Arc<Schedule>,
     /// Of how many flows each has an equal part.
     flows: u64,
-    /// From leaving the sender to being carried by the link.
-    lead: Duration,
-    /// From the link to the sender, of what is told.
-    late: Duration,
+    /// From the sender to the link, and from the link to the sender.
+    away: Duration,
 }
 
+/// Nothing leaves a link in the millisecond in which it came.
+const NEXT: Duration = Duration::from_millis(1);
+/// Between a moment and what is just after it.
+const INSTANT: Duration = Duration::from_nanos(1);
+
 impl Knows {
-    /// How somebody of this name hears of it; `None`: knows what comes.
-    fn word(&self, name: &str) -> Option<Word> {
-        let present = Word::steady(self.lead, self.late, ROOM);
-        match name {
-            PRESENT => Some(present),
-            REPORTED => {
-                let (every, span) = (REPORTS_EVERY, REPORTED_SPAN + self.late);
-                Some(Word { every, span, room: REPORTED_ROOM, ..present })
+    /// Payload that a flow may have had carried before then.
+    fn before(&self, until: HostInstant, start: &Start) -> Bytes {
+        let (mss, all) = (start.mss.count(), start.mss.count() + start.headers.count());
+        let carried = self.offered.capacity(Duration::ZERO, until - HostInstant::default());
+        Bytes::new(carried.count() * mss / all / self.flows)
+    }
+
+    /// The oracle, or a reference.
+    fn make(
+        self,
+        reference: Option<Reference>,
+    ) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static {
+        move |start| match reference {
+            Some(reference) => Box::new(self.present(reference, start)),
+            None => {
+                let (start, lead) = (*start, self.away + NEXT);
+                let before = move |until| self.before(until, &start);
+                Box::new(Oracle::new(&start, lead, before))
             }
-            _ => None,
         }
     }
 
-    fn make(
+    /// A link uses up the opportunities of a moment before a packet of that moment joins its queue.
+    fn present(
         self,
-        word: Option<Word>,
-    ) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static {
-        move |start| {
-            let (mss, all) = (start.mss.count(), start.mss.count() + start.headers.count());
-            let by = move |until: HostInstant| {
-                let carried = self.offered.capacity(Duration::ZERO, until - HostInstant::default());
-                Bytes::new(carried.count() * mss / all / self.flows)
-            };
-            match word {
-                Some(word) => Box::new(Present::new(start, word, by)),
-                None => Box::new(Oracle::new(start, self.lead, by)),
-            }
-        }
+        reference: Reference,
+        start: &Start,
+    ) -> Present<impl Fn(HostInstant) -> Bytes + use<>> {
+        let (start, word) = (*start, reference.word(self.away, self.away));
+        Present::new(&start, word, move |until| self.before(until + INSTANT, &start))
     }
 }
 
 /// Whether somebody of this name can be sent.
 pub(super) fn is_known(name: &str) -> bool {
-    TRUTHFUL.contains(&name) || sounding_cc::by_name(name).is_some()
+    is_truthful(name) || sounding_cc::by_name(name).is_some()
+}
+
+/// Whether one of this name knows the truth of its link.
+pub(super) fn is_truthful(name: &str) -> bool {
+    name == ORACLE || Reference::by_name(name).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, PoisonError};
+
+    use sounding_cc::{Ack, Departure, Loss};
+    use sounding_trace::Trace;
+
+    use super::*;
+
+    /// What was believed to wait, and when.
+    type Beliefs = Arc<Mutex<Vec<(HostInstant, u64)>>>;
+
+    /// A reference that keeps a record of what it believes.
+    struct Watched<F: Fn(HostInstant) -> Bytes + Send> {
+        present: Present<F>,
+        beliefs: Beliefs,
+    }
+
+    impl<F: Fn(HostInstant) -> Bytes + Send> std::fmt::Debug for Watched<F> {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_struct("Watched").field("present", &self.present).finish_non_exhaustive()
+        }
+    }
+
+    impl<F: Fn(HostInstant) -> Bytes + Send> Watched<F> {
+        fn keep(&self, now: HostInstant) {
+            let mut beliefs = self.beliefs.lock().unwrap_or_else(PoisonError::into_inner);
+            beliefs.push((now, self.present.backlog().count()));
+        }
+    }
+
+    impl<F: Fn(HostInstant) -> Bytes + Send> Controller for Watched<F> {
+        fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+            self.present.handle_sent(sent, size);
+        }
+
+        fn handle_ack(&mut self, ack: &Ack) {
+            self.present.handle_ack(ack);
+            self.keep(ack.now);
+        }
+
+        fn handle_loss(&mut self, loss: &Loss) {
+            self.present.handle_loss(loss);
+        }
+
+        fn handle_timeout(&mut self, now: HostInstant) {
+            self.present.handle_timeout(now);
+        }
+
+        fn handle_time(&mut self, now: HostInstant) {
+            self.present.handle_time(now);
+            self.keep(now);
+        }
+
+        fn wakeup(&self) -> Option<HostInstant> {
+            self.present.wakeup()
+        }
+
+        fn cwnd(&self) -> Bytes {
+            self.present.cwnd()
+        }
+
+        fn pacing_rate(&self) -> Option<Rate> {
+            self.present.pacing_rate()
+        }
+
+        fn state(&self) -> &'static str {
+            self.present.state()
+        }
+    }
+
+    const DELAY: Duration = Duration::from_millis(20);
+    const MSS: u64 = 1448;
+    /// Packets that are still on their way at the end of a run are not known.
+    const KNOWN: Duration = Duration::from_secs(9);
+
+    /// A flow of this reference over the link, in one of the two directions: what it believed, and when packets joined the link's
+    /// queue and left it.
+    fn watched(
+        trace: &Trace,
+        direction: Direction,
+        reference: Reference,
+    ) -> (Vec<(HostInstant, u64)>, Vec<(HostInstant, HostInstant)>) {
+        let origin = HostInstant::default();
+        let path = |schedule: Schedule| PathConfig { delay: DELAY, ..PathConfig::new(schedule) };
+        let there = path(Schedule::from(trace.clone()));
+        let back = path(Schedule::from(Steps::constant(WIDE)));
+        let (up, down, away) = match direction {
+            Direction::Uplink => (there, back, Duration::ZERO),
+            Direction::Downlink => (back, there, DELAY),
+        };
+        let mut world = World::new(Links::one(&up, &down, origin), SEED);
+        let offered = Arc::new(Schedule::from(trace.clone()));
+        let knows = Knows { offered, flows: 1, away };
+        let beliefs = Beliefs::default();
+        let kept = Arc::clone(&beliefs);
+        let make = move |start: &Start| -> Box<dyn Controller> {
+            Box::new(Watched { present: knows.present(reference, start), beliefs: kept })
+        };
+        let port = Port { device: Device(0), direction };
+        world.add_flow(Flow::bulk(port, make).begins(origin + HEAD_START));
+        let mut passed = Vec::new();
+        let until = origin + Duration::from_secs(10);
+        world.observe_until(until, &mut |_: HostInstant, event: &Event<'_>| {
+            if let Event::Arrived { packet, .. } = event {
+                passed.push((packet.joined, packet.left));
+            }
+        });
+        let beliefs = beliefs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (beliefs, passed)
+    }
+
+    /// Bursts of up to nine opportunities in a millisecond and pauses of 40 ms, and a rate that halves and doubles.
+    fn bursty() -> Trace {
+        let millis = (1..5_000_u32).filter(|ms| ms % 200 < 160);
+        let count = |ms: u32| if ms / 1_000 % 2 == 0 { ms * 7 % 10 } else { ms % 3 };
+        let opportunities = millis.flat_map(|ms| vec![ms; count(ms) as usize]);
+        Trace::from_millis(opportunities.collect()).expect("a trace")
+    }
+
+    #[test]
+    fn what_a_reference_believes_to_wait_is_what_waits_to_the_byte() {
+        let trace = bursty();
+        for direction in [Direction::Uplink, Direction::Downlink] {
+            for name in ["present-3ms-over-10ms", "reported-15ms-over-100ms"] {
+                let reference = Reference::by_name(name).expect("a name");
+                let (beliefs, passed) = watched(&trace, direction, reference);
+                assert!(beliefs.len() > 9_000 && passed.len() > 10_000, "{name} {direction}");
+                let away = if direction == Direction::Uplink { Duration::ZERO } else { DELAY };
+                let origin = HostInstant::default();
+                let word = reference.word(away, away);
+                let (mut worst, mut often) = (0, 0);
+                let known = |(now, _): &&(HostInstant, u64)| *now - origin < KNOWN;
+                for (now, believed) in beliefs.iter().filter(known) {
+                    let told = word.told(*now);
+                    let left = passed.partition_point(|(_, left)| *left <= told);
+                    // What leaves the sender at the moment of a look may be before it or after.
+                    let [before, after] = [
+                        passed.partition_point(|(joined, _)| *joined < told),
+                        passed.partition_point(|(joined, _)| *joined <= told),
+                    ]
+                    .map(|joined| joined.saturating_sub(left) as u64 * MSS);
+                    let error = believed.abs_diff(*believed.clamp(&before, &after));
+                    worst = worst.max(error);
+                    often += u32::from(error > 0);
+                }
+                println!(
+                    "{name} {direction}: {often} of {} are wrong, by {worst} bytes at most",
+                    beliefs.len()
+                );
+                assert_eq!(worst, 0, "{name} {direction}");
+            }
+        }
+    }
 }

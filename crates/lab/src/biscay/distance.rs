@@ -5,11 +5,11 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Figures;
-use super::course::{ORACLE, PRESENT, REPORTED};
+use super::course::ORACLE;
 use crate::metrics::nearest_rank;
 
-/// Who is to be near it, and how near others are who know more: what there is, and what there was when the modem last said so.
-const CONTROLLERS: [&str; 4] = ["biscay", "sounding", PRESENT, REPORTED];
+/// Those that are to be near it. How near senders come that know the truth of the present: [`references`](crate::references).
+const CONTROLLERS: [&str; 2] = ["biscay", "sounding"];
 /// The aim: this part of its throughput, and no more than this beyond its 95th percentile, on the median link.
 const THROUGHPUT_PERCENT: f64 = 98.0;
 const BEYOND_MS: f64 = 5.0;
@@ -58,7 +58,7 @@ impl Distance {
         CONTROLLERS.iter().filter_map(|name| Self::of(name, figures)).collect()
     }
 
-    fn of(controller: &str, figures: &[Figures]) -> Option<Self> {
+    pub(crate) fn of(controller: &str, figures: &[Figures]) -> Option<Self> {
         let oracles = figures.iter().filter(|one| one.controller == ORACLE);
         let beside = oracles.filter_map(|oracle| {
             let one = figures

@@ -220,6 +220,13 @@ impl fmt::Display for Report {
             }
             lines.iter().try_for_each(|line| writeln!(f, "* {line}"))?;
         }
-        self.distances.iter().try_for_each(|distance| write!(f, "\n{distance}"))
+        self.distances.iter().try_for_each(|distance| write!(f, "\n{distance}"))?;
+        if !self.distances.is_empty() {
+            writeln!(
+                f,
+                "\nsenders that know the present of the same links: `sounding lab run references`"
+            )?;
+        }
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::course::TRUTHFUL;
+use super::course::is_truthful;
 use super::item::{Expected, Gains};
 use super::links::Scenario;
 use super::{Crossing, Figures, Plan};
@@ -83,7 +83,7 @@ pub(super) fn gains(
     expected: &Expected,
     misses: &mut Vec<String>,
 ) -> Rows {
-    let is_other = |name: &&String| *name != "biscay" && !TRUTHFUL.contains(&name.as_str());
+    let is_other = |name: &&String| *name != "biscay" && !is_truthful(name);
     let others = plan.controllers.iter().filter(is_other);
     let rows = others.map(|name| {
         let biscay = Gains::of(figures, "biscay", name);

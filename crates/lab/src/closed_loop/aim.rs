@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::late::{BEARABLE, Late};
 use super::{Case, Kind, Row, Score};
+use crate::references::Reference;
 
 /// Who has the aim.
 const WHOSE: &str = "sounding";
@@ -51,7 +52,8 @@ fn miss(row: &Row, rows: &[Row]) -> Option<Miss> {
         let medians = (of(other, |score| score.share)?, of(other, Score::over_ms)?);
         Some((other.contender.clone(), medians.0, medians.1))
     };
-    let compared = |name: &str| ["oracle", BESIDE].contains(&name) || name.starts_with("present");
+    let compared =
+        |name: &str| ["oracle", BESIDE].contains(&name) || Reference::by_name(name).is_some();
     let beside: Vec<(String, f64, f64)> = rows
         .iter()
         .filter(here)
@@ -101,7 +103,7 @@ impl fmt::Display for Miss {
         write!(
             f,
             ". Late are {:.0} % of packets: {:.0} % because the link slowed down after they had left, {:.0} % because it just had \
-             and that could not be told yet, {:.0} % by repetitions, {:.0} % behind more than that",
+             and the mean did not show it yet, {:.0} % by repetitions, {:.0} % behind more than that",
             percent(late.part),
             percent(late.faded),
             percent(late.aged),

@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_cc::oracle::{Oracle, Present, Word};
+use sounding_cc::oracle::{Oracle, Present};
 use sounding_cc::{Controller, Make, Start};
 use sounding_link::Bound;
 use sounding_sim::Port;
 use sounding_sim::world::Listening;
 use sounding_units::{Bytes, HostInstant};
+
+use crate::references::Reference;
 
 /// Who sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,13 +22,9 @@ pub enum Contender {
     Named(&'static str),
     /// One that knows what the radio would have sent when, had there always been something waiting.
     Oracle,
-    /// One that knows what the radio carries now, or did when word of it set out, and nothing of what comes; and has for so long
-    /// waiting there.
-    Present(Duration),
+    /// One that knows what the radio carries now, or did when word of it set out, and nothing of what comes.
+    Reference(Reference),
 }
-
-/// Of `present` without a number. Chosen: on links that stand still it carries about what controllers do with it.
-const ROOM: Duration = Duration::from_millis(6);
 
 /// What the oracle is told.
 #[derive(Clone, Debug)]
@@ -42,25 +40,19 @@ pub(super) struct Knows {
 }
 
 impl Contender {
-    /// The contender of this name: `oracle`, `present`, `present-15ms` with that much room, `biscay-published`, or a controller's.
+    /// The contender of this name: `oracle`, `biscay-published`, a reference's, or a controller's.
     pub fn by_name(name: &str) -> Option<Self> {
+        let named = || sounding_cc::names().find(|known| *known == name).map(Self::Named);
         match name {
             "oracle" => Some(Self::Oracle),
-            "present" => Some(Self::Present(ROOM)),
             "biscay-published" => Some(Self::Published),
-            name => match name.strip_prefix("present-").and_then(|rest| rest.strip_suffix("ms")) {
-                Some(millis) => millis
-                    .parse()
-                    .ok()
-                    .map(|ms: u16| Self::Present(Duration::from_millis(ms.into()))),
-                None => sounding_cc::names().find(|known| *known == name).map(Self::Named),
-            },
+            name => Reference::by_name(name).map(Self::Reference).or_else(named),
         }
     }
 
     /// The names that [`by_name`](Self::by_name) knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        ["oracle", "present", "present-15ms", "biscay-published"]
+        ["oracle", "present", "reported", "present-15ms-over-30ms", "biscay-published"]
             .into_iter()
             .chain(sounding_cc::names())
     }
@@ -71,7 +63,7 @@ impl Contender {
         match self {
             Self::Published => listening.estimator.assume = Some(Bound::Capacity),
             Self::Named(name) => listening = listening.told([name]),
-            Self::Oracle | Self::Present(_) => {}
+            Self::Oracle | Self::Reference(_) => {}
         }
         listening
     }
@@ -83,12 +75,12 @@ impl Contender {
         let named: Option<Make> = match self {
             Self::Published => sounding_cc::by_name("biscay"),
             Self::Named(name) => sounding_cc::by_name(name),
-            Self::Oracle | Self::Present(_) => None,
+            Self::Oracle | Self::Reference(_) => None,
         };
         move |start| match (named, self) {
             (Some(make), _) => make(start),
-            (None, Self::Present(room)) => {
-                let word = Word::steady(knows.lead, knows.late, room);
+            (None, Self::Reference(reference)) => {
+                let word = reference.word(knows.lead, knows.late);
                 Box::new(Present::new(start, word, move |until| knows.by(until)))
             }
             (None, _) => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
@@ -110,8 +102,7 @@ impl fmt::Display for Contender {
             Self::Published => "biscay-published",
             Self::Named(name) => name,
             Self::Oracle => "oracle",
-            Self::Present(ROOM) => "present",
-            Self::Present(room) => return f.pad(&format!("present-{}ms", room.as_millis())),
+            Self::Reference(reference) => return reference.fmt(f),
         })
     }
 }

@@ -30,7 +30,7 @@ pub struct Late {
     /// slowed down since.
     pub faded: f64,
     /// Of the rest, those that were in time at the mean rate that a sender could have been told of by then: the link had slowed
-    /// down already, and nobody could know.
+    /// down already, and a mean of that span did not show it.
     pub aged: f64,
     /// The others: more was under way than even that rate carries in time.
     pub queued: f64,

@@ -124,6 +124,8 @@ pub struct Ended {
 impl Emulated {
     /// Starts the network, the modems and the daemons; its time begins before this returns.
     pub fn start(run: &Run, settings: &Settings) -> Result<Self, EmulateError> {
+        // Before there are ports and daemons that nobody will use.
+        sounding_emu::refuse_inside()?;
         let actors = Actors::new(&run.plan)?;
         let with_flows = matches!(settings.users, Users::Flows { .. });
         let shapes = if with_flows { flows::shapes(run, &actors)? } else { Vec::new() };

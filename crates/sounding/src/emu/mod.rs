@@ -19,9 +19,14 @@ use command::Interrupts;
 
 /// Run a command behind an emulated link, or a plan's network and flows, in real time.
 ///
-/// COMMAND runs in a network namespace of its own, as a device on a radio link. The only other host it can reach is
-/// $SOUNDING_FAR (also $MAHIMAHI_BASE, as under mahimahi), the server at the other end of the link. Nothing of this
-/// machine's network is touched, and nothing stays behind when the command ends, however it ends.
+/// COMMAND runs in a network namespace of its own, as a device on a radio link. Nothing of this machine's network is
+/// touched, and nothing stays behind when the command ends, however it ends.
+///
+/// From inside, COMMAND reaches the other end of the link at $SOUNDING_FAR (also $MAHIMAHI_BASE, as under mahimahi), over
+/// IPv4, and its own loopback. It reaches no other address: this machine, name servers and the Internet do not answer, and
+/// only names of /etc/hosts resolve. So the servers that it needs run at the other end: start them with --far, and name
+/// them by their address. Files are those of this machine, and so are UNIX sockets that have a path. Another emulated link
+/// is refused inside, as by `sounding emu` or `sounding demo`.
 ///
 /// TRACE is a mahimahi packet-delivery trace: one time in milliseconds a line, each an opportunity for one packet of
 /// 1500 bytes. Such a link follows mm-link to the byte. RATE is a rate (12Mbit, 1.5Gbit); STEPS are rates from given
@@ -107,9 +112,10 @@ Examples:
   A link that drops from 20 to 5 Mbit/s and recovers, with a short queue, result as JSON:
     sudo sounding emu --down '0s 20Mbit, 5s 5Mbit, 10s 20Mbit' --queue-packets 100 --json result.json -- ping -c 20 100.64.0.2
 
-  A plan's cell with the plan's flows in this kernel, and the same cell for a browser:
+  A plan's cell with the plan's flows in this kernel, and the same cell for a download from a server at its far end:
     sudo sounding emu examples/plans/biscay.toml --set duration=10s
-    sudo sounding emu examples/plans/biscay.toml --set seeds=1 --set sweep={} --set duration=3600s -- firefox
+    sudo sounding emu examples/plans/biscay.toml --set seeds=1 --set sweep={} \\
+         --far 'python3 -m http.server' -- sh -c 'curl --output copy http://$SOUNDING_FAR:8000/FILE'
 
   Its modem at a name, and who reads it in another terminal:
     sudo sounding emu examples/plans/biscay.toml --set seeds=1 --set sweep={} --link /tmp/modem -- bash

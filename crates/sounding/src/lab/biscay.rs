@@ -1,17 +1,16 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
 use sounding_lab::biscay::{
-    Crossing, Entry, Item, Methods, Plan, Private, PrivateRun, Report, SHORTEST, Wires, chosen,
-    crossings, dataset, measure, methods, own_capture, own_trace, private, private_page, real,
-    views,
+    Crossing, Item, Methods, Plan, Private, PrivateRun, Report, SHORTEST, Wires, crossings,
+    measure, methods, private, private_page, views,
 };
 use sounding_lab::provenance::Begun;
 
 use super::Output;
-use crate::input::{self, CaptureError};
+use super::links::{Links, read};
 use crate::{signals, sim};
 
 /// An item of BISCAY's evaluation in virtual time: the paper's figures, ours, and why they differ
@@ -20,26 +19,8 @@ use crate::{signals, sim};
 /// each link, or over links of your own; the plan is that of papers/biscay.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Folder of a set of traces instead of the recordings
-    #[arg(long, value_name = "DIR")]
-    dataset: Option<PathBuf>,
-
-    /// A trace of mahimahi's or a modem's log of your own instead of the recordings; may be given several times
-    ///
-    /// Each link has rows of its own where others are put together by scenario. A log makes a link for each way in which enough
-    /// was granted, but not of acknowledgements: what was granted within 100 ms is what it offers, at an even rate. It is sent over twice, once with what the
-    /// log says, and once with a modelled modem that is granted what the link offers: a log of a sender who did not keep the link
-    /// full tells of bursts that this link does not have.
-    #[arg(long, value_name = "FILE", conflicts_with = "dataset")]
-    own: Vec<PathBuf>,
-
-    /// Only links whose name contains this
-    #[arg(long, value_name = "TEXT")]
-    links: Option<String>,
-
-    /// At most so many links, evenly over the list
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    most: Option<u16>,
+    #[command(flatten)]
+    links: Links,
 
     /// How long each run lasts, if not as the plan has it
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
@@ -48,10 +29,6 @@ pub(super) struct Args {
     /// Runs at once; as many as this machine has processors unless stated
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     jobs: Option<u8>,
-
-    /// Folder with traces
-    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
-    data: PathBuf,
 
     #[command(flatten)]
     output: Output,
@@ -67,23 +44,7 @@ pub(super) fn run(item: Item, args: Args) -> miette::Result<ExitCode> {
     }
     let begun = Begun::now();
     let jobs = args.jobs.map_or_else(sim::processors, usize::from);
-    let (entries, folder) = match (&args.dataset, args.own.first()) {
-        (_, Some(first)) => {
-            let entries: Result<Vec<_>, _> = args.own.iter().map(|file| own(file)).collect();
-            (Ok(entries?.concat()), first)
-        }
-        (Some(folder), None) => (dataset(folder), folder),
-        (None, None) => (real(&args.data), &args.data),
-    };
-    let most = args.most.map(usize::from);
-    let entries = chosen(entries.into_diagnostic()?, folder, args.links.as_deref(), most)
-        .into_diagnostic()?;
-    let read = |path: &Path| {
-        // Our own modem wrote it: what is missing of it is said and does not end the item.
-        let (bytes, skipped) = input::capture(path).map_err(|error| error.to_string())?;
-        skipped.tell();
-        Ok(bytes)
-    };
+    let entries = args.links.entries()?;
     let progress = |done: usize, all: usize| {
         if done.is_multiple_of(all.div_ceil(20)) {
             eprintln!("{done} of {all} links");
@@ -92,23 +53,6 @@ pub(super) fn run(item: Item, args: Args) -> miette::Result<ExitCode> {
     let figures = measure(&plan, &entries, jobs, &read, progress).into_diagnostic()?;
     let report = Report::of_links(item, &plan, figures, begun.end()).into_diagnostic()?;
     write(&report, &args.output)
-}
-
-/// The links of a file.
-fn own(file: &Path) -> miette::Result<Vec<Entry>> {
-    match input::capture(file) {
-        Ok((bytes, skipped)) => {
-            skipped.tell();
-            own_capture(file, &bytes).into_diagnostic()
-        }
-        Err(error @ CaptureError::Other { .. }) => match own_trace(file) {
-            Ok(entry) => Ok(vec![entry]),
-            Err(other) => {
-                Err(miette::miette!("neither a modem's log nor a trace: {error}; {other}"))
-            }
-        },
-        Err(error) => Err(error.into()),
-    }
 }
 
 fn write(report: &Report, output: &Output) -> miette::Result<ExitCode> {

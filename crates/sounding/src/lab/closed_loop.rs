@@ -9,16 +9,17 @@ use super::Output;
 ///
 /// Of each cell it is found out first what it can carry and how long it takes while it is empty. `biscay-published` takes
 /// every estimate for all that the link carries, and stays where its own window holds it; `oracle` knows what the radio
-/// would have sent when, `present` what it carried when word of it can have set out, which keeps 6 ms waiting there, or as many as it is called.
-/// Where `sounding` falls short of what is aimed at, that is said below the table, with what these got and what made packets late.
+/// would have sent when. Where `sounding` falls short of what is aimed at, that is said below the table, with what these got and
+/// what made packets late. `present` and `reported` know the present alone, and may be named too, with what they keep waiting and how
+/// far they look back, as `present-15ms-over-30ms`; `sounding lab run references` has their curves.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Who sends: controllers, `biscay-published`, `oracle`, `present`, `present-15ms`
+    /// Who sends: controllers, `biscay-published`, `oracle`, `present`, `reported-15ms-over-100ms`
     #[arg(
         long,
         value_name = "NAME,…",
         value_delimiter = ',',
-        default_values = ["sounding", "biscay", "biscay-published", "bbr", "cubic", "oracle", "present", "present-15ms"],
+        default_values = ["sounding", "biscay", "biscay-published", "bbr", "cubic", "oracle"],
         value_parser = contender
     )]
     controllers: Vec<Contender>,
@@ -48,7 +49,7 @@ fn contender(name: &str) -> Result<Contender, String> {
         .ok_or_else(|| format!("there are {}", Contender::names().collect::<Vec<_>>().join(", ")))
 }
 
-fn case(name: &str) -> Result<Case, String> {
+pub(super) fn case(name: &str) -> Result<Case, String> {
     Case::ALL
         .into_iter()
         .find(|case| case.name() == name)

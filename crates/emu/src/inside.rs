@@ -1,0 +1,24 @@
+//! Whether this process is behind an emulated link already.
+//!
+//! What is asked is the network, not the environment: variables are lost on the way through `sudo`, and left behind by a process that
+//! has gone back to another network.
+
+use crate::StartError;
+use crate::device::{Control, tun_name};
+
+/// Refuses a network namespace that an emulation made, at either end.
+///
+/// An emulation inside it would make namespaces beside that one, which are not connected with it: what runs in them would be
+/// behind the inner link alone.
+pub fn refuse_inside() -> Result<(), StartError> {
+    let device = tun_name(0);
+    let system = |source| StartError::System {
+        doing: "look whether this is behind an emulated link",
+        source,
+    };
+    let control = Control::open().map_err(system)?;
+    match control.is_tun(&device).map_err(system)? {
+        true => Err(StartError::Inside { device }),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,104 @@
+use std::process::ExitCode;
+use std::time::Duration;
+
+use miette::IntoDiagnostic;
+use sounding_lab::biscay::SHORTEST;
+use sounding_lab::closed_loop::Case;
+use sounding_lab::provenance::Begun;
+use sounding_lab::references::{Grid, Outcome, OverCells, OverLinks, over_cells, over_links};
+
+use super::links::{Links, read};
+use super::{Output, closed_loop};
+use crate::sim;
+
+/// Senders that know the present of their link without error, over a grid of what they keep waiting and how far they look back
+///
+/// `present` knows in each millisecond what the link carries and what waits there, `reported` every 10 ms, as a modem writes records.
+/// Both know nothing of what comes, and follow a plain rule: what is on the way and waiting is what the link carries until what leaves
+/// now is there, and in the room besides. For what it carries they take the mean of the span. A rule that makes more of the same
+/// knowledge may do better: the curves are no bounds. `sounding` and `biscay` are beside them.
+///
+/// Over recordings, or other links that are given, and over modelled cells that grant what is asked for.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// For how many milliseconds something is to wait at the link, one number after the other
+    #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [0, 2, 4, 6, 8, 10, 15, 20, 25, 35], value_parser = clap::value_parser!(u64).range(..=10_000))]
+    rooms: Vec<u64>,
+
+    /// Over how many milliseconds what the link carries is a mean, one number after the other
+    #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [10, 30, 100], value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    spans: Vec<u64>,
+
+    /// Only one of the two: `open`, links that are given, or `closed`, cells
+    #[arg(long, value_name = "open|closed", value_parser = ["open", "closed"])]
+    only: Option<String>,
+
+    #[command(flatten)]
+    links: Links,
+
+    /// How long each run over a link lasts
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// What flows meet in cells: still, alone, climb, handover, two, three, beside-cubic
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = ["alone"], value_parser = closed_loop::case)]
+    cases: Vec<Case>,
+
+    /// Cells of each kind
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    seeds: u64,
+
+    /// The first cell's seed; the others follow
+    #[arg(long, value_name = "SEED", default_value_t = 1001, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
+    first: u64,
+
+    /// Runs at once; as many as this machine has processors unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Propagation delay over links, each way: that of BISCAY's evaluation.
+const DELAY: Duration = Duration::from_millis(20);
+
+pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
+    if args.duration < SHORTEST {
+        return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
+    }
+    let begun = Begun::now();
+    let jobs = args.jobs.map_or_else(sim::processors, usize::from);
+    let grid = Grid { rooms_ms: once(args.rooms), spans_ms: once(args.spans) };
+    let is_asked = |loops: &str| args.only.as_deref().is_none_or(|only| only == loops);
+    let mut grounds = Vec::new();
+    if is_asked("open") {
+        let entries = args.links.entries()?;
+        let how = OverLinks { delay: DELAY, duration: args.duration, jobs };
+        let told = |done, all| progress(done, all, "links");
+        grounds.push(over_links(&grid, &entries, how, &read, told).into_diagnostic()?);
+    }
+    if is_asked("closed") {
+        let how = OverCells { cases: args.cases, first: args.first, seeds: args.seeds, jobs };
+        let told = |done, all| progress(done, all, "cells");
+        grounds.extend(over_cells(&grid, &how, told).into_diagnostic()?);
+    }
+    let outcome = Outcome { grounds, provenance: begun.end() };
+    let text = outcome.to_string();
+    let page = format!("{text}\n{}", outcome.provenance);
+    args.output.write(&text, &page, &outcome)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// In order, and each once.
+fn once(mut numbers: Vec<u64>) -> Vec<u64> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+fn progress(done: usize, all: usize, what: &str) {
+    if done.is_multiple_of(all.div_ceil(20)) {
+        eprintln!("{done} of {all} {what}");
+    }
+}
