@@ -20,7 +20,7 @@ use crate::kpi::is_recorded;
 use crate::run::told;
 use crate::skipped::{Records, Skipped};
 use crate::sniffer::{self, SnifferFile};
-use crate::words::{DirectionWord, MethodWord, source_parser};
+use crate::words::{DirectionWord, MethodWord, RouterUser, source_parser};
 use crate::{input, say, signals};
 
 /// Prints the rate of the link over time, from the records of a capture or of a live modem
@@ -46,6 +46,8 @@ pub(crate) struct Link {
     /// tcp:HOST:PORT, router:NAME, vendor-router:NAME
     #[arg(value_parser = source_parser())]
     source: Source,
+    #[command(flatten)]
+    router: RouterUser,
     /// One direction only; with --method cqi it is the downlink
     #[arg(long, value_enum)]
     direction: Option<DirectionWord>,
@@ -92,6 +94,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         (None, MethodWord::Cqi) => vec![Direction::Downlink],
         (None, _) => vec![Direction::Uplink, Direction::Downlink],
     };
+    let live = args.router.of(args.source.clone()).into_diagnostic()?;
     let mut sounders = Vec::new();
     for &direction in &directions {
         let mut config = Config::new(direction);
@@ -104,7 +107,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     let outcome = if is_recorded(&args.source) {
         series.read_recorded(&args.source, &directions)
     } else {
-        series.read_live(&args.source, &directions, args.method.into())
+        series.read_live(&live, &directions, args.method.into())
     };
     match outcome.and_then(|skipped| series.finish(&skipped).map_err(Stopped::Output)) {
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
