@@ -54,7 +54,7 @@ fuzz: setup
 loom: setup
 	scripts/loom
 
-# The binary, and libOD with its header and pkg-config file. DESTDIR stages it for a package.
+# The binary, its unit for systemd, and libOD with its header and pkg-config file. DESTDIR stages it for a package.
 PREFIX ?= /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
@@ -62,6 +62,10 @@ install: build
 	cargo build --release --locked --package sounding-libod
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/sounding
 	install -m 755 $(SOUNDING) $(DESTDIR)$(PREFIX)/bin/sounding
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
+	sed -e 's|@PREFIX@|$(PREFIX)|' dist/systemd/sounding@.service.in \
+		> $(DESTDIR)$(PREFIX)/lib/systemd/system/sounding@.service
+	install -m 644 dist/systemd/sounding.sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/sounding.conf
 	install -m 755 target/release/libod.so $(DESTDIR)$(PREFIX)/lib/libod.so.1
 	ln -sf libod.so.1 $(DESTDIR)$(PREFIX)/lib/libod.so
 	install -m 644 target/release/libod.a $(DESTDIR)$(PREFIX)/lib/libod.a

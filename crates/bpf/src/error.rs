@@ -92,7 +92,7 @@ impl LoadError {
             Self::NoBtf { .. } => "run a kernel built with CONFIG_DEBUG_INFO_BTF=y",
             Self::Shape { .. } => "run Linux 6.1 or newer",
             Self::Privilege { .. } => {
-                "run as root, or: setcap cap_bpf,cap_perfmon,cap_net_admin+ep $(command -v sounding)"
+                "run as root, or as the systemd unit sounding@.service, which passes these capabilities on"
             }
             Self::NoJit => "sysctl -w net.core.bpf_jit_enable=1",
             Self::NoBbr => "modprobe tcp_bbr, or a kernel with CONFIG_TCP_CONG_BBR",

@@ -29,6 +29,6 @@ pub use sim::{
 };
 pub use sounding_host::{monotonic_now, prefer_this_thread};
 pub use transport::{
-    CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, Source, SourceError,
-    Stream, Tcp, Transport, Unframed,
+    CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, RouterSocket, Source,
+    SourceError, Stream, Tcp, Transport, Unframed,
 };

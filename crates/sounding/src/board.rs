@@ -51,6 +51,8 @@ pub(crate) struct Board {
     /// the pty that `sounding modem replay` serves
     #[arg(value_parser = words::source_parser())]
     source: Source,
+    #[command(flatten)]
+    router: words::RouterUser,
     /// Name that readers open it by
     #[arg(long, default_value = "modem")]
     name: String,
@@ -80,11 +82,12 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
         Source::Stdin => return Err(miette!("standard input has no pace of its own")),
         _ => {}
     }
+    let source = args.router.of(args.source).into_diagnostic()?;
     let subscription = subscription(&args.kpi)?;
     let _awake = words::awake(args.cpu_latency)?;
     let stop = signals::stop_flag().into_diagnostic()?;
-    refuse_held(&args.source)?;
-    let mut readings = Readings::open(args.source, subscription).into_diagnostic()?;
+    refuse_held(&source)?;
+    let mut readings = Readings::open(source, subscription).into_diagnostic()?;
     let kpis = readings.subscription().kpis();
     let mut publisher = publisher(&args.name, kpis)?;
     eprintln!(

@@ -2,34 +2,52 @@
 //!
 //! A second process, the guard, holds the list of changes and undoes them when the pipe from the daemon closes. That
 //! happens when the daemon ends, is killed or crashes, so there is one way of restoring and it is always taken.
+//!
+//! The list is made and closed before the daemon reads the modem. Then the daemon drops the rights that this took, and the
+//! guard keeps what undoing takes.
 
-use std::fs;
-use std::io::{self, BufRead, BufReader, Write};
+mod change;
+mod route;
+
+use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use sounding_bpf::Instance;
+use sounding_host::{Capabilities, keep_only};
 use thiserror::Error;
+
+use change::{Change, Refusal};
+use route::Route;
 
 /// The hidden verb under which this program is its own guard.
 pub(crate) const VERB: &str = "guard-restore";
 
-/// One change, and what undoes it. An undo leaves alone what somebody else has changed since.
+/// What undoing takes: settings and routes of the network, and as root pins, and names that outlast a daemon before Linux
+/// 6.4.
+const KEPT: Capabilities = Capabilities::NET_ADMIN.union(Capabilities::SYS_ADMIN);
+
+/// More bytes than an instruction has.
+const LONGEST: u64 = 4096;
+
+/// More changes than a daemon makes. Chosen; a route is one.
+const MOST: usize = 4096;
+
+/// What the daemon has its guard do, a line of JSON each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Change {
-    /// A file below /proc/sys.
-    Sysctl { path: String, ours: String, was: String },
-    /// A route, as words of `ip route`.
-    Route { ours: Vec<String>, was: Vec<String> },
-    /// Programs in the kernel that outlive the daemon, and what they changed in sockets.
-    Pins { path: PathBuf },
-    /// A congestion control's name that outlasts the daemon, and the map that keeps it.
-    Name { name: String, map: u32 },
+enum Instruction {
+    /// Undo this in the end. It is made only after the guard has agreed.
+    Undo(Change),
+    /// Hear nothing else until the end.
+    Close,
 }
+
+/// What the guard says to an instruction that it will carry out.
+const AGREED: &str = "agreed";
 
 /// Why a change was not made.
 #[derive(Debug, Error)]
@@ -37,6 +55,9 @@ pub(crate) enum GuardError {
     /// The guard process does not start or is gone.
     #[error("guard process: {0}")]
     Process(#[source] io::Error),
+    /// The guard takes it for nothing that this program changes.
+    #[error("guard process: it will not undo {instruction}: {why}")]
+    Refuses { instruction: String, why: String },
     /// A setting cannot be read or written.
     #[error("{path}: {error}: changing it takes root or CAP_NET_ADMIN")]
     Sysctl { path: String, error: io::Error },
@@ -58,76 +79,89 @@ pub(crate) enum GuardError {
     NotOne { prefix: String, count: usize },
     /// The tool refused.
     #[error("ip {words}: {message}")]
-    Refused { words: String, message: String },
+    Tool { words: String, message: String },
 }
 
-const DEFAULT_CC: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-
-/// The daemon's end of the pipe.
+/// The daemon's end of the pipes.
 pub(crate) struct Guard {
     child: Child,
     pipe: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
 }
 
 impl Guard {
     /// Starts the guard process, in a session of its own so that Ctrl-C reaches the daemon alone.
     pub(crate) fn start() -> Result<Self, GuardError> {
-        let program = std::env::current_exe().map_err(GuardError::Process)?;
-        let mut command = Command::new(program);
-        command.arg(VERB).stdin(Stdio::piped()).stdout(Stdio::null());
+        // Not by its path, where there may be another version by now, or no way for this user.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("sounding").arg(VERB).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // It is the daemon that a service manager hears.
+        for word in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
+            command.env_remove(word);
+        }
         // SAFETY: setsid is async-signal-safe and touches nothing of this process.
         unsafe {
             command.pre_exec(|| nix::unistd::setsid().map(drop).map_err(io::Error::from));
         }
         let mut child = command.spawn().map_err(GuardError::Process)?;
         let pipe = child.stdin.take();
-        Ok(Self { child, pipe })
+        let answers = BufReader::new(child.stdout.take().expect("it was asked for"));
+        Ok(Self { child, pipe, answers })
     }
 
     /// Makes `name` the default congestion control of this network namespace.
     pub(crate) fn set_default(&mut self, name: &str) -> Result<(), GuardError> {
-        let fail = |error| GuardError::Sysctl { path: DEFAULT_CC.into(), error };
-        let read = || fs::read_to_string(DEFAULT_CC).map(|read| read.trim().to_string());
-        let was = match once_put_back(|| read().map_err(fail), |was| was == name)? {
-            was if was == name => stock()?,
+        let was = match once_put_back(change::default, |was| was == name)? {
+            was if was == name => change::stock()?,
             was => was,
         };
-        self.tell(&Change::Sysctl { path: DEFAULT_CC.into(), ours: name.into(), was })?;
-        fs::write(DEFAULT_CC, name).map_err(fail)
+        self.undo(Change::Default { ours: name.into(), was })?;
+        change::set_default(name)
     }
 
     /// Makes `name` the congestion control of new flows over the route to exactly `prefix`.
     pub(crate) fn set_route(&mut self, prefix: &str, name: &str) -> Result<(), GuardError> {
-        let pair = ["congctl".to_string(), name.to_string()];
-        let is_ours = |words: &Vec<String>| words.windows(2).any(|words| *words == pair);
-        let was = match once_put_back(|| only_route(prefix), is_ours)? {
-            was if is_ours(&was) => without_pair(&was, "congctl"),
-            was => was,
-        };
-        let mut ours = without_pair(&was, "congctl");
-        ours.extend(pair);
-        self.tell(&Change::Route { ours: ours.clone(), was })?;
-        replace_route(&ours)
+        let is_ours = |route: &Route| route.algorithm() == Some(name);
+        let route = once_put_back(|| Route::only(prefix), is_ours)?;
+        let was = route.algorithm().filter(|was| *was != name).map(Into::into);
+        self.undo(Change::Route { prefix: prefix.into(), ours: name.into(), was })?;
+        route.with(Some(name)).set()
     }
 
-    /// Sees to it that programs pinned there let go, though the daemon be killed.
-    pub(crate) fn keep_pins(&mut self, path: &Path) -> Result<(), GuardError> {
-        self.tell(&Change::Pins { path: path.to_path_buf() })
+    /// Sees to it that programs pinned under this name let go, though the daemon be killed.
+    pub(crate) fn keep_pins(&mut self, name: &str) -> Result<(), GuardError> {
+        self.undo(Change::Pins { name: name.into() })
     }
 
     /// Sees to it that the name of a killed daemon goes, where the kernel would keep it. It is there already: a kill in
     /// the moment between leaves it.
     pub(crate) fn keep_name(&mut self, instance: &Instance) -> Result<(), GuardError> {
         let Some(map) = instance.outlasting() else { return Ok(()) };
-        self.tell(&Change::Name { name: instance.name().into(), map })
+        self.undo(Change::Name { name: instance.name().into(), map })
+    }
+
+    /// Nothing more is changed. From here on the guard hears nothing, whoever has the daemon's end of the pipe.
+    pub(crate) fn close(&mut self) -> Result<(), GuardError> {
+        self.tell(&Instruction::Close)
     }
 
     /// The guard hears of a change before it is made: a crash in between then undoes nothing, which is harmless.
-    fn tell(&mut self, change: &Change) -> Result<(), GuardError> {
-        let mut line = serde_json::to_string(change).expect("strings serialise");
-        line.push('\n');
+    fn undo(&mut self, change: Change) -> Result<(), GuardError> {
+        self.tell(&Instruction::Undo(change))
+    }
+
+    fn tell(&mut self, instruction: &Instruction) -> Result<(), GuardError> {
+        let mut line = serde_json::to_string(instruction).expect("strings serialise");
         let pipe = self.pipe.as_mut().expect("the pipe is closed only on drop");
-        pipe.write_all(line.as_bytes()).map_err(GuardError::Process)
+        line.push('\n');
+        pipe.write_all(line.as_bytes()).map_err(GuardError::Process)?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer).map_err(GuardError::Process)?;
+        match answer.trim() {
+            AGREED => Ok(()),
+            "" => Err(GuardError::Process(io::ErrorKind::UnexpectedEof.into())),
+            why => Err(GuardError::Refuses { instruction: line.trim().into(), why: why.into() }),
+        }
     }
 }
 
@@ -142,44 +176,89 @@ impl Drop for Guard {
 /// The guard process: collects changes until the daemon's end of the pipe closes, then undoes them, last first.
 pub(crate) fn main() -> io::Result<()> {
     use nix::sys::signal::{SigHandler, Signal, signal};
-    for ignored in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT] {
+    use nix::unistd::getppid;
+    // A service manager sends the last of these to all of a service whose daemon hangs.
+    for ignored in
+        [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGABRT]
+    {
         // SAFETY: ignoring a signal installs no handler.
         unsafe { signal(ignored, SigHandler::SigIgn) }?;
     }
-    let mut changes = Vec::new();
-    for line in BufReader::new(io::stdin()).lines() {
-        if let Ok(change) = serde_json::from_str::<Change>(&line?) {
-            changes.push(change);
-        }
+    // It was not started by its name.
+    nix::sys::prctl::set_name(c"sounding")?;
+    let mut list = List { daemon: getppid().as_raw().cast_unsigned(), ..List::default() };
+    let mut input = io::stdin().lock();
+    // What cannot be read is the end of the daemon too.
+    while let Ok(Some(line)) = next_line(&mut input) {
+        let answer = match list.handle(line) {
+            Ok(()) => {
+                if list.is_closed {
+                    drop_rights();
+                }
+                AGREED.to_string()
+            }
+            Err(refusal) => {
+                eprintln!("sounding: guard: an instruction is refused: {refusal}");
+                refusal.to_string()
+            }
+        };
+        // A daemon that is gone needs none.
+        let _ = writeln!(io::stdout(), "{}", answer.replace('\n', " "));
     }
-    for change in changes.iter().rev() {
-        if let Err(error) = undo(change) {
+    // Also where the daemon was killed before it closed the list.
+    drop_rights();
+    for change in list.changes.iter().rev() {
+        if let Err(error) = change.undo() {
             eprintln!("sounding: not restored: {error}");
         }
     }
     Ok(())
 }
 
-fn undo(change: &Change) -> Result<(), GuardError> {
-    match change {
-        Change::Sysctl { path, ours, was } => {
-            let fail = |error| GuardError::Sysctl { path: path.clone(), error };
-            if fs::read_to_string(path).map_err(fail)?.trim() == ours {
-                fs::write(path, was).map_err(fail)?;
-            }
-            Ok(())
-        }
-        Change::Route { ours, was } => {
-            let prefix = ours.first().map(String::as_str).unwrap_or_default();
-            let shown = ip(&["route", "show", "exact", prefix])?;
-            let still_ours = shown.lines().any(|line| settable_words(line) == *ours);
-            if still_ours { replace_route(was) } else { Ok(()) }
-        }
-        Change::Pins { path } => sounding_bpf::release_pinned(path)
-            .map_err(|error| GuardError::Pins { path: path.clone(), error }),
-        Change::Name { name, map } => sounding_bpf::unregister(name, *map)
-            .map_err(|error| GuardError::Name { name: name.clone(), map: *map, error }),
+fn drop_rights() {
+    // With more rights it undoes as well.
+    if let Err(error) = keep_only(KEPT) {
+        eprintln!("sounding: guard: capabilities are not dropped: {error}");
     }
+}
+
+/// What is to be undone.
+#[derive(Debug, Default)]
+struct List {
+    /// Whose changes these are.
+    daemon: u32,
+    changes: Vec<Change>,
+    is_closed: bool,
+}
+
+impl List {
+    fn handle(&mut self, line: Result<Vec<u8>, Refusal>) -> Result<(), Refusal> {
+        if self.is_closed {
+            return Err(Refusal::Closed);
+        }
+        match serde_json::from_slice(&line?)? {
+            Instruction::Close => self.is_closed = true,
+            Instruction::Undo(_) if self.changes.len() >= MOST => {
+                return Err(Refusal::TooMany(MOST));
+            }
+            Instruction::Undo(change) => {
+                change.check(self.daemon)?;
+                self.changes.push(change);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The next line, of which no more is kept than an instruction has.
+fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, Refusal>>> {
+    let mut line = Vec::new();
+    input.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
+    if line.len() as u64 == LONGEST && line.last() != Some(&b'\n') {
+        input.skip_until(b'\n')?;
+        return Ok(Some(Err(Refusal::TooLong(LONGEST))));
+    }
+    Ok((!line.is_empty()).then_some(Ok(line)))
 }
 
 /// How long the guard of a daemon that was killed may still be at work.
@@ -202,83 +281,62 @@ fn once_put_back<T>(
     }
 }
 
-/// The default of a machine whose own is forgotten: Linux's, unless this namespace may not have it.
-fn stock() -> Result<String, GuardError> {
-    let path = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
-    let fail = |error| GuardError::Sysctl { path: path.into(), error };
-    let allowed = fs::read_to_string(path).map_err(fail)?;
-    let has_cubic = allowed.split_whitespace().any(|name| name == "cubic");
-    Ok(if has_cubic { "cubic" } else { "reno" }.into())
-}
-
-/// The words of the one route to exactly this prefix.
-fn only_route(prefix: &str) -> Result<Vec<String>, GuardError> {
-    let shown = ip(&["route", "show", "exact", prefix])?;
-    let routes: Vec<&str> = shown.lines().filter(|line| !line.trim().is_empty()).collect();
-    match routes[..] {
-        [route] => Ok(settable_words(route)),
-        _ => Err(GuardError::NotOne { prefix: prefix.into(), count: routes.len() }),
-    }
-}
-
-fn replace_route(words: &[String]) -> Result<(), GuardError> {
-    let mut all = vec!["route", "replace"];
-    all.extend(words.iter().map(String::as_str));
-    ip(&all).map(drop)
-}
-
-fn ip(words: &[&str]) -> Result<String, GuardError> {
-    let output = Command::new("ip").args(words).output().map_err(GuardError::NoTool)?;
-    if !output.status.success() {
-        return Err(GuardError::Refused {
-            words: words.join(" "),
-            message: String::from_utf8_lossy(&output.stderr).trim().to_string(),
-        });
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// The words of a shown route that describe it; `ip` also shows what the route's device is doing, and does not read
-/// that back.
-fn settable_words(route: &str) -> Vec<String> {
-    const STATES: [&str; 3] = ["linkdown", "dead", "offload"];
-    route.split_whitespace().filter(|word| !STATES.contains(word)).map(Into::into).collect()
-}
-
-fn without_pair(words: &[String], key: &str) -> Vec<String> {
-    let mut rest = words.iter();
-    let mut kept = Vec::new();
-    while let Some(word) = rest.next() {
-        if word == key {
-            rest.next();
-        } else {
-            kept.push(word.clone());
-        }
-    }
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_route_is_described_without_the_state_of_its_device() {
-        let words = settable_words("10.0.0.0/24 dev veth0 proto kernel scope link linkdown");
-        assert_eq!(words.join(" "), "10.0.0.0/24 dev veth0 proto kernel scope link");
+    fn line(instruction: &Instruction) -> Vec<u8> {
+        serde_json::to_vec(instruction).expect("serialises")
     }
 
     #[test]
-    fn an_older_choice_of_algorithm_gives_way() {
-        let words = settable_words("default via 10.0.0.1 congctl cubic dev eth0");
-        assert_eq!(without_pair(&words, "congctl").join(" "), "default via 10.0.0.1 dev eth0");
+    fn instructions_survive_the_pipe() {
+        let name = "biscay".to_string();
+        let change = Change::Route { prefix: "default".into(), ours: name, was: None };
+        for instruction in [Instruction::Undo(change), Instruction::Close] {
+            let read: Instruction = serde_json::from_slice(&line(&instruction)).expect("parses");
+            assert_eq!(read, instruction);
+        }
     }
 
     #[test]
-    fn changes_survive_the_pipe() {
-        let change =
-            Change::Sysctl { path: "p".into(), ours: "biscay".into(), was: "cubic".into() };
-        let line = serde_json::to_string(&change).expect("serialises");
-        assert_eq!(serde_json::from_str::<Change>(&line).expect("parses"), change);
+    fn a_list_that_is_closed_stays_closed() {
+        let mut list = List::default();
+        list.handle(Ok(line(&Instruction::Close))).expect("it may be closed");
+        for more in [Instruction::Undo(Change::Pins { name: "biscay".into() }), Instruction::Close]
+        {
+            let refusal = list.handle(Ok(line(&more))).expect_err("it is closed");
+            assert!(matches!(refusal, Refusal::Closed), "{refusal}");
+        }
+        assert!(list.changes.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_instruction_is_none_and_keeps_nothing() {
+        let mut list = List::default();
+        for text in [
+            "",
+            "{}",
+            "\"Open\"",
+            r#"{"Undo":{"Sysctl":{"path":"/proc/sys/kernel/core_pattern","ours":"core","was":"|/x"}}}"#,
+            r#"{"Undo":{"Pins":{"name":"x","path":"/etc"}}}"#,
+        ] {
+            let refusal = list.handle(Ok(text.into())).expect_err(text);
+            assert!(matches!(refusal, Refusal::Unreadable(_)), "{text}: {refusal}");
+        }
+        assert!(list.changes.is_empty());
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_passed_over_and_the_next_one_heard() {
+        let long = [vec![b'x'; 3 * LONGEST as usize], b"\nnext\nlast".to_vec()].concat();
+        let mut input = &long[..];
+        let refused = next_line(&mut input).expect("memory reads").expect("a line");
+        assert!(matches!(refused, Err(Refusal::TooLong(_))), "{refused:?}");
+        for expected in ["next\n", "last"] {
+            let line = next_line(&mut input).expect("memory reads").expect("a line");
+            assert_eq!(line.expect("it is short"), expected.as_bytes());
+        }
+        assert!(next_line(&mut input).expect("memory reads").is_none());
     }
 }

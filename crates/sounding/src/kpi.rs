@@ -21,7 +21,7 @@ use crate::doctor::refuse_held;
 use crate::input::{self, CaptureError, Step};
 use crate::run::told;
 use crate::skipped::{Absent, Records, Skipped};
-use crate::words::source_parser;
+use crate::words::{RouterUser, source_parser};
 use crate::{say, signals};
 
 /// Prints KPIs of a capture or a live modem, or lists them all
@@ -45,6 +45,8 @@ pub(crate) struct Kpi {
     /// modem has the HDLC framing switched off
     #[arg(required = true, value_parser = source_parser())]
     source: Option<Source>,
+    #[command(flatten)]
+    router: RouterUser,
     /// Names of KPIs
     #[arg(long, value_name = "NAME", value_delimiter = ',', required = true)]
     kpi: Vec<String>,
@@ -81,6 +83,7 @@ pub(crate) fn run(args: Kpi) -> Result<ExitCode> {
     let outcome = match (args.verb, args.source) {
         (Some(Verb::List { json }), _) => list(&mut out, json),
         (None, Some(source)) => {
+            let source = args.router.of(source).into_diagnostic()?;
             let subscription =
                 Subscription::new(args.kpi.iter().map(String::as_str)).into_diagnostic()?;
             let format = match (args.json, args.csv) {

@@ -30,6 +30,15 @@ mod skipped;
 mod sniffer;
 mod words;
 
+/// It does as it is told by whoever starts it: with rights of its own, every user of the machine would have them.
+fn raised() -> miette::Report {
+    miette::miette!(
+        help = "take them away: `setcap -r FILE` for capabilities, `chmod ug-s FILE` for setuid and setgid; then run it with \
+                sudo, or as the systemd unit sounding@.service",
+        "this program was started with rights that its caller does not have (AT_SECURE), and does nothing with them"
+    )
+}
+
 /// Measures the radio link from the modem's own records and sends exactly what it carries
 #[derive(Parser)]
 #[command(
@@ -71,6 +80,11 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
+    // Before anything of the caller's is read, its environment too.
+    if sounding_host::is_raised() {
+        eprintln!("{:?}", raised());
+        return ExitCode::FAILURE;
+    }
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("SOUNDING_LOG"))
         .with_writer(std::io::stderr)

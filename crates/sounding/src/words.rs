@@ -1,11 +1,13 @@
 //! Words of the command line and of configuration files, and what they stand for.
 
 use std::io;
+use std::net::IpAddr;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use miette::IntoDiagnostic;
+use nix::unistd::User;
 use serde::Deserialize;
 use sounding_bpf::Signal;
 use sounding_cc::{Fallback, Law};
@@ -13,6 +15,7 @@ use sounding_host::Wakefulness;
 use sounding_kpi::Direction;
 use sounding_link::Method;
 use sounding_modem::Source;
+use thiserror::Error;
 
 /// Which way the data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -151,6 +154,70 @@ pub(crate) fn source_parser() -> impl TypedValueParser<Value = Source> {
         Some(text) => text.parse::<Source>(),
         None => Ok(Source::Path(name.into())),
     })
+}
+
+/// A word that says nothing without another.
+#[derive(Debug, Error)]
+#[error("{flag} is for {owner}, and says nothing without it")]
+pub(crate) struct Unused {
+    pub(crate) flag: &'static str,
+    pub(crate) owner: &'static str,
+}
+
+/// Who may answer on a router's socket.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[group(id = "router_user_flags")]
+pub(crate) struct RouterUser {
+    /// For router[:NAME] and vendor-router[:NAME]: a user, by name or number, whose process may answer there besides root's
+    /// and this user's own; anybody can take the name of such a socket
+    #[arg(long, value_name = "USER", value_parser = user)]
+    router_user: Option<u32>,
+}
+
+impl RouterUser {
+    /// The source with that user, if one is named.
+    pub(crate) fn of(self, source: Source) -> Result<Source, Unused> {
+        if self.is_named() && !source.is_router() {
+            let owner = "a router[:NAME] or vendor-router[:NAME]";
+            return Err(Unused { flag: "--router-user", owner });
+        }
+        Ok(source.served_by(self.router_user))
+    }
+
+    /// The source with that user, where it is one that this says something of.
+    pub(crate) fn if_router(self, source: Source) -> Source {
+        source.served_by(self.router_user)
+    }
+
+    pub(crate) fn is_named(self) -> bool {
+        self.router_user.is_some()
+    }
+}
+
+/// The number of a user, by its name or as it is.
+pub(crate) fn user(text: &str) -> Result<u32, String> {
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    match User::from_name(text) {
+        Ok(Some(user)) => Ok(user.uid.as_raw()),
+        Ok(None) => Err(format!("this machine has no user {text:?}")),
+        Err(error) => Err(format!("user {text:?}: {error}")),
+    }
+}
+
+/// Whether it is what `ip route` calls a prefix.
+pub(crate) fn is_prefix(text: &str) -> bool {
+    let (address, length) = match text.split_once('/') {
+        Some((address, length)) => (address, Some(length)),
+        None => (text, None),
+    };
+    let most: u8 = match address.parse::<IpAddr>() {
+        Ok(IpAddr::V4(_)) => 32,
+        Ok(IpAddr::V6(_)) => 128,
+        Err(_) => return text == "default",
+    };
+    length.is_none_or(|length| length.parse::<u8>().is_ok_and(|length| length <= most))
 }
 
 /// Processors that wake within `latency`, if that is asked for.

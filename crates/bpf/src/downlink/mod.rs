@@ -33,6 +33,7 @@ pub use error::DownlinkError;
 pub use flow::{DownlinkFlow, Hold};
 pub use own::OwnCgroup;
 pub use pins::release_pinned;
+use sounding_host::runtime_folder;
 pub use walk::Walked;
 
 use crate::error::LoadError;
@@ -46,12 +47,18 @@ use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
 /// The ExID of the option (RFC 6994 §3) unless another is chosen. Not registered with IANA: both ends are to be ours.
 pub const EXID: u16 = 0xB15C;
 
-/// Where daemons say whose sockets are whose, in files that begin with their process. Too long for a daemon's name.
+/// Where root's daemons say whose sockets are whose, in files that begin with their process. Too long for a daemon's name.
 pub const CLAIMS: &str = "/run/sounding/claimed-downlinks";
+
+/// The same for this process: daemons that look into the same folder see each other.
+fn claims() -> PathBuf {
+    let own = runtime_folder().zip(Path::new(CLAIMS).file_name());
+    own.map_or_else(|| CLAIMS.into(), |(folder, claims)| folder.join(claims))
+}
 
 /// Where what is to outlive a daemon of this name is kept.
 pub fn pins_of(name: &str) -> PathBuf {
-    Path::new("/run/sounding").join(name)
+    pins::given().unwrap_or_else(|| "/run/sounding".into()).join(name)
 }
 
 /// How a sender is told what the link carries for it.
@@ -136,7 +143,7 @@ impl Downlink {
         let cgroup = open_cgroup(config.cgroup.as_deref())?;
         let netns_cookie = netns::cookie().map_err(DownlinkError::Namespace)?;
         let claim = Claim::make(
-            Path::new(CLAIMS),
+            &claims(),
             &Sockets {
                 netns_cookie,
                 cgroups: cgroup::lineage(&cgroup)?,

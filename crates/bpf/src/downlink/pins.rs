@@ -1,5 +1,7 @@
-//! Links that outlive the process that made them, in a bpffs of their own: mounted for it, gone with it.
+//! Links that outlive the process that made them: in a bpffs that somebody has mounted for such processes, else in one of their
+//! own, mounted for it, gone with it.
 
+use std::env::var_os;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,10 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
 use super::error::DownlinkError;
 use super::walk::exhaust;
-use super::{CLAIMS, claim, pins_of};
+use super::{claim, claims, pins_of};
+
+/// Names a bpffs in which a process keeps its pins that has no right to mount one.
+const GIVEN: &str = "SOUNDING_BPFFS";
 
 const ATTACHED: &str = "downlink";
 const RELEASE: &str = "release";
@@ -19,6 +24,11 @@ const RELEASE: &str = "release";
 /// A feed whose writer was killed is fresh for so long at most; a socket that is let go before that is taken again with its next
 /// acknowledgement, on kernels that let nobody but the socket itself end that (Linux before 6.12).
 const FRESH_AT_MOST: Duration = Duration::from_millis(100);
+
+/// The bpffs that was mounted for processes like this one, if one was.
+pub(super) fn given() -> Option<PathBuf> {
+    var_os(GIVEN).map(PathBuf::from)
+}
 
 /// Pins both links under a name that nobody living has, and says where.
 pub(super) fn pin(
@@ -40,7 +50,9 @@ pub(super) fn pin(
 
 fn pin_in(path: &Path, attached: &mut Link, release: &mut Link) -> io::Result<()> {
     fs::create_dir_all(path)?;
-    mount(Some("bpf"), path, Some("bpf"), MsFlags::empty(), Some("mode=0700"))?;
+    if given().is_none() {
+        mount(Some("bpf"), path, Some("bpf"), MsFlags::empty(), Some("mode=0700"))?;
+    }
     release.pin(path.join(RELEASE)).map_err(io::Error::other)?;
     attached.pin(path.join(ATTACHED)).map_err(io::Error::other)
 }
@@ -58,7 +70,7 @@ pub fn release_pinned(path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     }
     unpin(path)?;
-    claim::sweep(Path::new(CLAIMS))
+    claim::sweep(&claims())
 }
 
 /// Takes the pins away, and with the last of them the program. The files first: another mount namespace may have this bpffs too,
@@ -70,10 +82,12 @@ pub(super) fn unpin(path: &Path) -> io::Result<()> {
             _ => {}
         }
     }
-    match umount2(path, MntFlags::MNT_DETACH) {
-        // Not there, or not a mount.
-        Ok(()) | Err(nix::errno::Errno::ENOENT | nix::errno::Errno::EINVAL) => {}
-        Err(error) => return Err(error.into()),
+    if given().is_none() {
+        match umount2(path, MntFlags::MNT_DETACH) {
+            // Not there, or not a mount.
+            Ok(()) | Err(nix::errno::Errno::ENOENT | nix::errno::Errno::EINVAL) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     match fs::remove_dir(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sounding_host::{Capabilities, keep_only};
+
 use super::source::open_device;
 use super::{OpenError, Read, Transport, outcome, userspace, wait};
 
@@ -120,6 +122,10 @@ fn pump(device: Arc<File>) -> io::Result<OwnedFd> {
     let (frames, into) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
     let mut into = File::from(into);
     std::thread::Builder::new().name("diag".into()).spawn(move || {
+        // What a modem says is read here, for which it takes no rights.
+        if keep_only(Capabilities::empty()).is_err() {
+            return;
+        }
         let mut buffer = vec![0; super::READ_SIZE];
         // Ends when the device fails, the driver says that the session is over, or nobody takes the frames.
         while let Ok(count) = (&*device).read(&mut buffer) {
@@ -246,6 +252,12 @@ mod tests {
             got.extend_from_slice(&buffer[..count]);
         }
         assert_eq!(got, b"abc");
+        // What reads the modem may do nothing else.
+        let threads = std::fs::read_dir("/proc/self/task").expect("it has threads").flatten();
+        let threads = threads.filter_map(|t| std::fs::read_to_string(t.path().join("status")).ok());
+        let readers: Vec<_> = threads.filter(|text| text.contains("Name:\tdiag\n")).collect();
+        assert_eq!(readers.len(), 1);
+        assert!(readers[0].contains("CapEff:\t0000000000000000"), "{}", readers[0]);
         // The device is gone: so is the pipe.
         drop(writes);
         assert!(wait([frames.as_fd()], Duration::from_secs(5)).expect("waits"));

@@ -23,7 +23,7 @@ use sounding_diag::hdlc;
 pub use device::CharDevice;
 pub use diagchar::DiagChar;
 pub(crate) use router::DRAIN;
-pub use router::Router;
+pub use router::{Router, RouterSocket};
 pub use serial::Port;
 pub use source::{OpenError, Source, SourceError};
 pub use stream::Stream;

@@ -1,10 +1,13 @@
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, send, socket,
+    AddressFamily, MsgFlags, SockFlag, SockType, UnixAddr, connect, getsockopt, recv, send, socket,
+    sockopt,
 };
+use nix::unistd::geteuid;
 use sounding_diag::hdlc;
 
 use super::{Framing, OpenError, Read, Transport, outcome, userspace, wait};
@@ -21,6 +24,28 @@ pub struct Router {
     wrapped: Vec<u8>,
 }
 
+/// Where a router is found, and who may be one: the name of an abstract socket is whoever's process takes it first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RouterSocket {
+    /// The name of the socket; without it, those that routers of the kind are known by.
+    pub name: Option<String>,
+    /// A user, by number, whose process may answer there, besides root's and the caller's own.
+    pub served_by: Option<u32>,
+}
+
+impl fmt::Display for RouterSocket {
+    /// As it stands behind the kind of router in the name of a source.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.as_ref().map_or(Ok(()), |name| write!(f, ":{name}"))
+    }
+}
+
+impl RouterSocket {
+    fn trusts(&self, user: u32) -> bool {
+        user == 0 || user == geteuid().as_raw() || self.served_by == Some(user)
+    }
+}
+
 /// What asks a vendor's router to drain: the ioctl's number and the peripheral, 0 for the modem.
 pub(crate) const DRAIN: [u8; 8] = [36, 0, 0, 0, 0, 0, 0, 0];
 
@@ -31,33 +56,43 @@ impl Router {
     /// Bytes that the name of an abstract socket has room for.
     pub const LONGEST_NAME: usize = 107;
 
-    /// Connects to the open router; without a name to the one that it is known by.
-    pub fn connect(name: Option<&str>) -> Result<Self, OpenError> {
-        Self::open(name, false)
+    /// Connects to the open router.
+    pub fn connect(socket: &RouterSocket) -> Result<Self, OpenError> {
+        Self::open(socket, false)
     }
 
-    /// Connects to a phone vendor's router; without a name to the one that it is known by.
-    pub fn connect_vendor(name: Option<&str>) -> Result<Self, OpenError> {
-        Self::open(name, true)
+    /// Connects to a phone vendor's router.
+    pub fn connect_vendor(socket: &RouterSocket) -> Result<Self, OpenError> {
+        Self::open(socket, true)
     }
 
-    fn open(name: Option<&str>, vendor: bool) -> Result<Self, OpenError> {
+    fn open(at: &RouterSocket, vendor: bool) -> Result<Self, OpenError> {
+        let name = || at.name.as_deref().unwrap_or("diag").to_owned();
         let mut last = io::Error::from(io::ErrorKind::NotFound);
-        for candidate in candidates(name) {
+        let mut stranger = None;
+        for candidate in candidates(at.name.as_deref()) {
             let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
             let attempt = UnixAddr::new_abstract(&candidate).and_then(|address| {
                 let kind = SockType::SeqPacket;
                 let socket = socket(AddressFamily::Unix, kind, flags, None)?;
                 connect(socket.as_raw_fd(), &address)?;
-                Ok(socket)
+                // Of who listens, as it was when it began to: nobody can be in its place on this connection.
+                let peer = getsockopt(&socket, sockopt::PeerCredentials)?;
+                Ok((socket, peer))
             });
             match attempt {
-                Ok(socket) => return Ok(Self { socket, vendor, wrapped: Vec::new() }),
+                Ok((socket, peer)) if at.trusts(peer.uid()) => {
+                    return Ok(Self { socket, vendor, wrapped: Vec::new() });
+                }
+                // It may have taken one of several names before the router came.
+                Ok((_, peer)) => stranger = Some((peer.uid(), peer.pid())),
                 Err(errno) => last = errno.into(),
             }
         }
-        let name = name.unwrap_or("diag").to_owned();
-        Err(OpenError::NoRouter { name, error: last })
+        Err(match stranger {
+            Some((user, process)) => OpenError::Stranger { name: name(), user, process },
+            None => OpenError::NoRouter { name: name(), error: last },
+        })
     }
 }
 
@@ -168,11 +203,15 @@ mod tests {
         format!("sounding-test-{what}-{}", std::process::id())
     }
 
+    fn at(name: &str) -> RouterSocket {
+        RouterSocket { name: Some(name.into()), served_by: None }
+    }
+
     #[test]
     fn packets_stay_apart_and_bare() {
         let name = own_name("bare");
         let server = server(name.as_bytes());
-        let mut router = Router::connect(Some(&name)).expect("connects");
+        let mut router = Router::connect(&at(&name)).expect("connects");
         let client = accepted(&server);
         router.send(&[0x7E, 0x00]).expect("takes a request");
         let mut buffer = [0; 64];
@@ -192,7 +231,7 @@ mod tests {
     fn a_vendors_router_is_spoken_to_as_its_device_was_and_drained() {
         let name = own_name("vendor");
         let server = server(name.as_bytes());
-        let mut router = Router::connect_vendor(Some(&name)).expect("connects");
+        let mut router = Router::connect_vendor(&at(&name)).expect("connects");
         let client = accepted(&server);
         router.send(&[0x00]).expect("takes a request");
         router.drain().expect("takes a command");
@@ -207,6 +246,16 @@ mod tests {
         send(client.as_raw_fd(), wrapped, MsgFlags::empty()).expect("room");
         let read = router.read(&mut buffer, Duration::from_secs(5)).expect("reads");
         assert_eq!((read, &buffer[..3]), (Read::Bytes(3), &b"abc"[..]));
+    }
+
+    #[test]
+    fn root_this_user_and_who_is_named_are_believed() {
+        let own = geteuid().as_raw();
+        let stranger = own + 1;
+        let socket = at("x");
+        assert!(socket.trusts(0) && socket.trusts(own) && !socket.trusts(stranger));
+        let named = RouterSocket { served_by: Some(stranger), ..socket };
+        assert!(named.trusts(0) && named.trusts(stranger) && !named.trusts(own + 2));
     }
 
     #[test]

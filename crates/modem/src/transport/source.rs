@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::{CharDevice, DiagChar, Port, Router, Stream, Tcp, Transport, Unframed};
+use super::{CharDevice, DiagChar, Port, Router, RouterSocket, Stream, Tcp, Transport, Unframed};
 
 /// Where Diag bytes come from, as people name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub enum Source {
     /// A bridge that passes HDLC on, `tcp:HOST:PORT`.
     Tcp(String),
     /// The open diag-router's socket, `router` or `router:NAME`.
-    Router(Option<String>),
+    Router(RouterSocket),
     /// The socket of a phone vendor's diag-router, `vendor-router` or `vendor-router:NAME`.
-    VendorRouter(Option<String>),
+    VendorRouter(RouterSocket),
     /// One of the above on which the HDLC framing is switched off, `non-hdlc:SOURCE`.
     Unframed(Box<Source>),
 }
@@ -57,13 +57,13 @@ impl FromStr for Source {
             Some(name) if name.is_empty() || name.len() > Router::LONGEST_NAME => {
                 Err(SourceError::Name(text.into()))
             }
-            name => Ok(name.map(str::to_owned)),
+            name => Ok(RouterSocket { name: name.map(str::to_owned), served_by: None }),
         };
         match text.split_once(':') {
             _ if text.is_empty() => Err(SourceError::Empty),
             _ if text == "-" => Ok(Self::Stdin),
-            None if text == "router" => Ok(Self::Router(None)),
-            None if text == "vendor-router" => Ok(Self::VendorRouter(None)),
+            None if text == "router" => name(None).map(Self::Router),
+            None if text == "vendor-router" => name(None).map(Self::VendorRouter),
             Some(("router", rest)) => name(Some(rest)).map(Self::Router),
             Some(("vendor-router", rest)) => name(Some(rest)).map(Self::VendorRouter),
             Some(("non-hdlc", rest)) => match rest.parse()? {
@@ -89,10 +89,8 @@ impl fmt::Display for Source {
             Self::Path(path) => path.display().fmt(f),
             Self::Stdin => f.write_str("standard input"),
             Self::Tcp(address) => write!(f, "tcp:{address}"),
-            Self::Router(None) => f.write_str("router"),
-            Self::Router(Some(name)) => write!(f, "router:{name}"),
-            Self::VendorRouter(None) => f.write_str("vendor-router"),
-            Self::VendorRouter(Some(name)) => write!(f, "vendor-router:{name}"),
+            Self::Router(socket) => write!(f, "router{socket}"),
+            Self::VendorRouter(socket) => write!(f, "vendor-router{socket}"),
             Self::Unframed(source) if **source == Self::Stdin => f.write_str("non-hdlc:-"),
             Self::Unframed(source) => write!(f, "non-hdlc:{source}"),
         }
@@ -108,8 +106,8 @@ impl Source {
                 Box::new(Stream::stdin().map_err(|error| OpenError::at(Path::new("-"), error))?)
             }
             Self::Tcp(address) => Box::new(Tcp::connect(address)?),
-            Self::Router(name) => Box::new(Router::connect(name.as_deref())?),
-            Self::VendorRouter(name) => Box::new(Router::connect_vendor(name.as_deref())?),
+            Self::Router(socket) => Box::new(Router::connect(socket)?),
+            Self::VendorRouter(socket) => Box::new(Router::connect_vendor(socket)?),
             Self::Unframed(source) => Box::new(Unframed::new(source.open()?)),
         })
     }
@@ -120,6 +118,23 @@ impl Source {
             Self::Unframed(source) => source,
             source => source,
         }
+    }
+
+    /// The same with a user, by number, whose process may answer on a router's socket; of other sources it says nothing.
+    #[must_use]
+    pub fn served_by(self, user: Option<u32>) -> Self {
+        let socket = |socket| RouterSocket { served_by: user, ..socket };
+        match self {
+            Self::Router(router) => Self::Router(socket(router)),
+            Self::VendorRouter(router) => Self::VendorRouter(socket(router)),
+            Self::Unframed(source) => Self::Unframed(Box::new(source.served_by(user))),
+            other => other,
+        }
+    }
+
+    /// Whether it is a router's socket, whose name any process can take.
+    pub fn is_router(&self) -> bool {
+        matches!(self.place(), Self::Router(_) | Self::VendorRouter(_))
     }
 
     /// Whether it is worth waiting for once it has closed: a device may be plugged in again, a file is over.
@@ -232,6 +247,19 @@ pub enum OpenError {
         /// What the system said.
         error: io::Error,
     },
+    /// Somebody else has taken the name.
+    #[error(
+        "process {process} of user {user} answers on the router's socket {name}: any user can take that name, so only root and \
+         this user are believed; --router-user names another"
+    )]
+    Stranger {
+        /// The name asked for.
+        name: String,
+        /// Whose process it is, by number.
+        user: u32,
+        /// Its number; 0 where it is in a process namespace out of sight.
+        process: i32,
+    },
     /// Anything else the system said.
     #[error("{path}: {error}")]
     Io {
@@ -272,9 +300,12 @@ mod tests {
             ("drive:2.qmdl", path("drive:2.qmdl")),
             ("router.qmdl", path("router.qmdl")),
             ("tcp:[::1]:43555", Source::Tcp("[::1]:43555".into())),
-            ("router", Source::Router(None)),
-            ("router:diag", Source::Router(Some("diag".into()))),
-            ("vendor-router", Source::VendorRouter(None)),
+            ("router", Source::Router(RouterSocket::default())),
+            (
+                "router:diag",
+                Source::Router(RouterSocket { name: Some("diag".into()), served_by: None }),
+            ),
+            ("vendor-router", Source::VendorRouter(RouterSocket::default())),
             ("non-hdlc:/dev/ttyUSB0", Source::Unframed(Box::new(path("/dev/ttyUSB0")))),
             ("non-hdlc:-", Source::Unframed(Box::new(Source::Stdin))),
         ] {

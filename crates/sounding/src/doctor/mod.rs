@@ -14,6 +14,8 @@ use sounding_host::Priority;
 use ports::Port;
 pub(crate) use ports::refuse_held;
 
+use crate::words::RouterUser;
+
 /// Says what this machine and its modem can do, and the cure for what they cannot
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -35,6 +37,8 @@ pub(crate) struct Doctor {
     /// Folder in which to look for ports
     #[arg(long, value_name = "DIR", default_value = "/dev", conflicts_with = "no_ports")]
     ports: PathBuf,
+    #[command(flatten)]
+    router: RouterUser,
 }
 
 /// One thing that was looked at.
@@ -59,7 +63,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     checks.push(real_time());
     checks.extend(downlink());
     if !args.no_ports {
-        checks.extend(ports::checks(&args.ports));
+        checks.extend(ports::checks(&args.ports, args.router));
     }
     for check in &checks {
         if args.json {

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use miette::miette;
 use serde::Serialize;
-use sounding_modem::{OpenError, Probe, Source, probe};
+use sounding_modem::{OpenError, Probe, RouterSocket, Source, probe};
 
 use super::Check;
 use super::holders::{Holder, holders};
 use super::usb::{interface_of, orphans};
+use crate::words::RouterUser;
 
 /// More about a port.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -32,10 +33,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const SYS: &str = "/sys";
 
 /// One check a port; or one that says why there is none.
-pub(crate) fn checks(folder: &Path) -> Vec<Check> {
+pub(crate) fn checks(folder: &Path, user: RouterUser) -> Vec<Check> {
     let mut checks: Vec<Check> = candidates(folder).iter().map(|path| device(path)).collect();
     // The routers' sockets have no path: they are there or they are not.
-    let routers = [Source::Router(None), Source::VendorRouter(None)];
+    let known = RouterSocket::default;
+    let routers = [Source::Router(known()), Source::VendorRouter(known())];
+    let routers = routers.map(|router| user.if_router(router));
     checks.extend(routers.into_iter().filter(|_| folder == Path::new("/dev")).find_map(router));
     let orphans = orphans(Path::new(SYS));
     checks.extend(orphans.into_iter().map(|orphan| {
@@ -178,6 +181,7 @@ fn ask(source: &Source) -> Check {
 
 /// Whether somebody is there who has the framing switched off.
 fn answers_unframed(source: &Source) -> bool {
+    // No router is spoken to so, whose user the text would not name.
     let unframed = format!("non-hdlc:{source}").parse::<Source>().ok();
     let port = unframed.and_then(|source| source.open().ok());
     port.is_some_and(|mut port| {
@@ -213,6 +217,9 @@ fn cure_of(error: &OpenError, name: &str) -> String {
         }
         OpenError::Busy { .. } => format!("`sudo fuser -v {name}` names the program: end it"),
         OpenError::Missing { .. } => "plug the modem in; `sudo modprobe option`".into(),
+        OpenError::Stranger { user, process, .. } => format!(
+            "end process {process} unless it is the router; if it is, give --router-user {user}"
+        ),
         OpenError::Switch { .. } => {
             "end the other program that logs: `sudo fuser -v /dev/diag` names it".into()
         }
@@ -236,7 +243,7 @@ mod tests {
     #[test]
     fn an_empty_folder_has_no_ports_and_the_cure_is_a_modem() {
         let folder = tempfile::tempdir().expect("a folder");
-        let checks = checks(folder.path());
+        let checks = checks(folder.path(), RouterUser::default());
         let last = checks.last().expect("one at least");
         assert!(!last.ok && !last.cure.is_empty());
     }

@@ -22,7 +22,7 @@ use crate::kpi::is_recorded;
 use crate::run::told;
 use crate::skipped::{Records, Skipped};
 use crate::sniffer::{self, SnifferFile};
-use crate::words::{DirectionWord, MethodWord, source_parser};
+use crate::words::{DirectionWord, MethodWord, RouterUser, source_parser};
 use crate::{input, say, signals};
 use missing::Needs;
 use print::Printer;
@@ -60,6 +60,8 @@ pub(crate) struct Link {
     /// tcp:HOST:PORT, router:NAME, vendor-router:NAME
     #[arg(value_parser = source_parser())]
     source: Source,
+    #[command(flatten)]
+    router: RouterUser,
     /// One direction only; with --method cqi it is the downlink
     #[arg(long, value_enum)]
     direction: Option<DirectionWord>,
@@ -106,6 +108,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         (None, MethodWord::Cqi) => vec![Direction::Downlink],
         (None, _) => vec![Direction::Uplink, Direction::Downlink],
     };
+    let live = args.router.of(args.source.clone()).into_diagnostic()?;
     let configs = directions.iter().map(|&direction| Config {
         method: args.method.into(),
         window: args.window,
@@ -125,7 +128,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     let outcome = if is_recorded(&args.source) {
         reading.read_recorded(&args.source, &directions)
     } else {
-        reading.read_live(&args.source, &directions, args.method.into())
+        reading.read_live(&live, &directions, args.method.into())
     };
     match outcome.and_then(|skipped| reading.finish(&skipped).map_err(Stopped::Output)) {
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}

@@ -45,6 +45,8 @@ pub(crate) struct Record {
     /// with non-hdlc: before it where the modem has the HDLC framing switched off
     #[arg(value_parser = words::source_parser())]
     source: Source,
+    #[command(flatten)]
+    router: words::RouterUser,
     /// File to write, which must not exist
     file: PathBuf,
     /// Record only log records of these codes, the most important first, e.g. 0xB139,0xB064
@@ -92,7 +94,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         nix::sys::signal::signal(nix::sys::signal::SIGXFSZ, nix::sys::signal::SigHandler::SigIgn)
     }
     .into_diagnostic()?;
-    let source = &args.source;
+    let source = &args.router.of(args.source.clone()).into_diagnostic()?;
     let stop = signals::stop_flag().into_diagnostic()?;
     refuse_held(source)?;
     let transport = source.open().into_diagnostic()?;

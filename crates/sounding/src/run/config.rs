@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,7 +14,10 @@ use thiserror::Error;
 
 use super::downlink;
 use super::share::{self, ApplicationWord, ShareWord, WeightError};
-use crate::words::{BoundWord, DirectionWord, FallbackWord, LawWord, MethodWord};
+use crate::words::{
+    BoundWord, DirectionWord, FallbackWord, LawWord, MethodWord, RouterUser, Unused, is_prefix,
+    user,
+};
 
 /// What `sounding run` does, from its file and its flags; flags win.
 #[derive(Clone, Debug)]
@@ -61,6 +63,8 @@ pub(crate) struct Flags {
     /// has the HDLC framing switched off
     #[arg(long, short, value_name = "SOURCE")]
     device: Option<String>,
+    #[command(flatten)]
+    router: RouterUser,
     /// Leave the modem's log mask as it is, and read what comes
     #[arg(long)]
     no_mask: bool,
@@ -143,6 +147,7 @@ struct File {
 #[serde(deny_unknown_fields, default)]
 struct Modem {
     device: Option<String>,
+    router_user: Option<String>,
     mask: Option<bool>,
     budget: Option<String>,
     interfaces: Vec<String>,
@@ -198,6 +203,9 @@ pub(crate) enum ConfigError {
     /// Not a place where Diag bytes come from.
     #[error("modem.device: {0}")]
     Source(#[from] sounding_modem::SourceError),
+    /// Nobody of this machine.
+    #[error("modem.router_user: {0}")]
+    RouterUser(String),
     /// Outside what the kernel side takes.
     #[error("cc.allowance: {0:?} is longer than 1s")]
     Allowance(Duration),
@@ -238,8 +246,8 @@ pub(crate) enum ConfigError {
     )]
     Cgroup(PathBuf),
     /// It would not be looked at.
-    #[error("{flag} is for {owner}, and says nothing without it")]
-    Unused { flag: &'static str, owner: &'static str },
+    #[error(transparent)]
+    Unused(#[from] Unused),
 }
 
 impl Config {
@@ -309,19 +317,24 @@ impl Config {
         let interfaces =
             if flags.interface.is_empty() { file.modem.interfaces } else { flags.interface };
         let downlink = downlink::Plan::merge(file.downlink, flags.downlink, &name, &interfaces)?;
+        let user = file.modem.router_user.as_deref().map(user).transpose();
+        let user = user.map_err(ConfigError::RouterUser)?;
         let device = match flags.device.or(file.modem.device) {
-            Some(text) => Some(text.parse()?),
+            Some(text) => {
+                let source = flags.router.of(text.parse()?)?;
+                Some(if flags.router.is_named() { source } else { source.served_by(user) })
+            }
             None if downlink.needs_no_modem() => None,
             None => return Err(ConfigError::NoDevice),
         };
         let policy = flags.share.or(file.cc.share).unwrap_or(ShareWord::Equal);
         // In the file they may stand for when they are wanted.
         if flags.application.is_some() && policy != ShareWord::App {
-            return Err(ConfigError::Unused { flag: "--application", owner: "--share app" });
+            return Err(Unused { flag: "--application", owner: "--share app" }.into());
         }
         let board = flags.board.or(file.board.name);
         if !flags.kpi.is_empty() && board.is_none() {
-            return Err(ConfigError::Unused { flag: "--kpi", owner: "--board" });
+            return Err(Unused { flag: "--kpi", owner: "--board" }.into());
         }
         let sharing = share::sharing(
             policy,
@@ -364,20 +377,6 @@ impl Config {
     fn looking_back(&self, span: Option<Duration>) -> sounding_link::Config {
         self.link.over(span.filter(|_| !self.own_window))
     }
-}
-
-/// Whether it is what `ip route` calls a prefix.
-fn is_prefix(text: &str) -> bool {
-    let (address, length) = match text.split_once('/') {
-        Some((address, length)) => (address, Some(length)),
-        None => (text, None),
-    };
-    let most: u8 = match address.parse::<IpAddr>() {
-        Ok(IpAddr::V4(_)) => 32,
-        Ok(IpAddr::V6(_)) => 128,
-        Err(_) => return text == "default",
-    };
-    length.is_none_or(|length| length.parse::<u8>().is_ok_and(|length| length <= most))
 }
 
 pub(super) fn time(key: &'static str, text: Option<&str>) -> Result<Option<Duration>, ConfigError> {

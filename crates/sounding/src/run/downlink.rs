@@ -12,6 +12,7 @@ use sounding_bpf::{
     Downlink, DownlinkConfig, DownlinkError, EXID, Instance, Peers, PeersConfig, Signal,
 };
 use sounding_cc::Law;
+use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Sounder};
 use sounding_modem::Framing;
@@ -19,9 +20,10 @@ use sounding_units::HostInstant;
 
 use super::config::{Config, ConfigError, time};
 use super::events::Events;
-use super::{PUBLISH_EVERY, TICK, load, publish};
+use super::supervisor::Supervisor;
+use super::{PUBLISH_EVERY, TICK, drop_rights, load, publish};
 use crate::guard::Guard;
-use crate::words::SignalWord;
+use crate::words::{SignalWord, Unused};
 
 #[derive(Args, Debug, Default)]
 #[group(id = "downlink_flags")]
@@ -84,10 +86,10 @@ impl Plan {
         let peers = flags.peers || file.peers;
         // In the file they may stand for when they are wanted.
         if flags.slack.is_some() && signal.is_none() {
-            return Err(ConfigError::Unused { flag: "--slack", owner: "--downlink" });
+            return Err(Unused { flag: "--slack", owner: "--downlink" }.into());
         }
         if has_cgroup && signal.is_none() && !peers {
-            return Err(ConfigError::Unused { flag: "--cgroup", owner: "--downlink or --peers" });
+            return Err(Unused { flag: "--cgroup", owner: "--downlink or --peers" }.into());
         }
         let device = signal.map(|signal| DownlinkConfig {
             cgroup: cgroup.clone(),
@@ -136,8 +138,8 @@ impl Plan {
     ) -> Result<Option<Receiving>> {
         let Some(config) = &self.device else { return Ok(None) };
         let downlink = Downlink::load(config).map_err(told)?;
-        if let Some(pins) = downlink.pins() {
-            guard.keep_pins(pins).into_diagnostic()?;
+        if let Some(name) = &config.pin {
+            guard.keep_pins(name).into_diagnostic()?;
         }
         events.downlink(config.signal, downlink.adopt().map_err(told)?);
         let link = sounding_link::Config { direction: Direction::Downlink, ..link };
@@ -196,7 +198,7 @@ pub(super) fn serve(
     config: &Config,
     bpf: &sounding_bpf::Config,
     stop: &AtomicBool,
-    mut events: Events,
+    (mut events, mut supervisor): (Events, Supervisor),
 ) -> Result<()> {
     let instance = load(bpf)?;
     let mut guard = Guard::start().into_diagnostic()?;
@@ -208,13 +210,18 @@ pub(super) fn serve(
     for route in &config.routes {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
+    guard.close().into_diagnostic()?;
+    drop_rights()?;
     events.serving(&config.name);
+    supervisor.ready();
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(TICK);
+        supervisor.beat(monotonic_now());
         while let Some(transition) = instance.poll_transition() {
             events.transition(&transition);
         }
     }
+    supervisor.stopping();
     drop((peers, instance, guard));
     events.served();
     Ok(())

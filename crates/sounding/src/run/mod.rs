@@ -5,9 +5,12 @@ mod downlink;
 mod events;
 mod others;
 mod outbox;
+mod posts;
 mod reopen;
+mod rights;
 mod share;
 mod sleep;
+mod supervisor;
 pub(crate) mod told;
 
 use std::path::PathBuf;
@@ -17,12 +20,9 @@ use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use sounding_board::Publisher;
 use sounding_bpf::{Feed, Instance, Lull, MOST_RADIOS};
-use sounding_diag::LogRecord;
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
-use sounding_kpi::Subscription;
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder, State};
 use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
 use sounding_units::HostInstant;
@@ -34,8 +34,11 @@ use config::{Config, Flags};
 use downlink::Receiving;
 use events::Events;
 use others::Others;
+use posts::Posts;
 use reopen::Reopening;
+use rights::drop_rights;
 use sleep::Sleep;
+use supervisor::Supervisor;
 
 /// Feeds the modem's view of the link to the kernel, until Ctrl-C
 #[derive(Args, Debug)]
@@ -110,6 +113,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     let stop = signals::stop_flag().into_diagnostic()?;
     // Before this thread asks for a real-time priority, which its threads would inherit.
     let mut events = Events::new(args.json, config.fallback).into_diagnostic()?;
+    let supervisor = Supervisor::find().into_diagnostic()?;
 
     let bpf = sounding_bpf::Config {
         name: config.name.clone(),
@@ -122,7 +126,8 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         return Err(miette!("a modem has at most {MOST_RADIOS} network devices: --interface"));
     }
     let Some(device) = config.device.clone() else {
-        return downlink::serve(&config, &bpf, &stop, events).map(|()| ExitCode::SUCCESS);
+        return downlink::serve(&config, &bpf, &stop, (events, supervisor))
+            .map(|()| ExitCode::SUCCESS);
     };
 
     // The port first: a wrong device then leaves the kernel untouched.
@@ -138,7 +143,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         let besides = other.map_or(&[][..], sounding_kpi::codes);
         let needed = sounding_kpi::codes(config.link.direction).iter().chain(besides);
         let needed = needed.chain(channel).copied();
-        let posted = posts.iter().flat_map(|posts| posts.subscription.codes());
+        let posted = posts.iter().flat_map(|posts| posts.codes());
         Wanted {
             codes: needed.chain(posted).collect(),
             budget_bytes_per_sec: config.budget.map(|rate| rate.bits_per_sec() / 8),
@@ -156,8 +161,10 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     for route in &config.routes {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
+    guard.close().into_diagnostic()?;
     let _awake = words::awake(config.cpu_latency)?;
     let refused = prefer_this_thread().err();
+    drop_rights()?;
 
     let mut daemon = Daemon {
         sounder: Sounder::new(config.told()),
@@ -172,23 +179,26 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         sleep: Sleep::default(),
         posts,
         events,
+        supervisor,
     };
     // Who is told that it is ready, and ends it at once, has been told of its devices too.
     daemon.attend_devices(monotonic_now());
     daemon.events.ready(&config.name, &daemon.source);
+    daemon.supervisor.ready();
     if let Some(refused) = refused {
         // A heartbeat that waits behind a build sends all flows to BBR.
         daemon.events.no_priority(&refused);
     }
     let mut live = Live::new(port, wanted).remembering(&daemon.source);
     let served = daemon.serve(&mut live, &stop);
+    daemon.supervisor.stopping();
     // Masks go back also where the port fails.
     let outcome = served.and(daemon.put_back(&mut live));
-    let Daemon { sounder, instance, others, receiving, events, .. } = daemon;
+    let Daemon { sounder, instance, others, receiving, events, supervisor, .. } = daemon;
     drop(others);
     // The programs first, then what points to them by name; last words wait for their reader, so they come last.
     drop((receiving, peers, instance));
-    drop(guard);
+    drop((guard, supervisor));
     events.done(&sounder.counts(), live.switched_off());
     outcome.map(|()| ExitCode::SUCCESS)
 }
@@ -228,25 +238,7 @@ struct Daemon {
     sleep: Sleep,
     posts: Option<Posts>,
     events: Events,
-}
-
-/// The board beside the feed: other programs' view of the same records.
-struct Posts {
-    subscription: Subscription,
-    publisher: Publisher,
-}
-
-impl Posts {
-    fn new(name: &str, kpis: &[String]) -> Result<Self> {
-        let subscription = board::subscription(kpis)?;
-        let publisher = board::publisher(name, subscription.kpis())?;
-        Ok(Self { subscription, publisher })
-    }
-
-    fn handle(&mut self, now: HostInstant, record: &LogRecord<'_>) {
-        // What cannot be read is counted.
-        let _ = self.subscription.handle(record, |reading| self.publisher.handle(&reading, now));
-    }
+    supervisor: Supervisor,
 }
 
 impl Daemon {
@@ -319,7 +311,7 @@ impl Daemon {
                 receiving.handle_bytes(now, framing, bytes);
             }
             if let Some(posts) = &mut self.posts {
-                posts.publisher.post(monotonic_now());
+                posts.post(monotonic_now());
             }
         }
         Ok(read)
@@ -359,8 +351,9 @@ impl Daemon {
 
     fn beat(&mut self, now: HostInstant) {
         self.feed().heartbeat(now);
+        self.supervisor.beat(now);
         if let Some(posts) = &mut self.posts {
-            posts.publisher.heartbeat(now);
+            posts.heartbeat(now);
         }
         let gap = self.beaten.replace(now).map_or(Duration::ZERO, |before| now - before);
         if gap > LATE {

@@ -5,6 +5,8 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread;
 use std::time::Duration;
 
+use sounding_host::{Capabilities, keep_only};
+
 /// Lines that wait at most: at a hundred a second a reader may look away for forty seconds.
 const CAPACITY: usize = 4096;
 
@@ -29,6 +31,8 @@ impl Outbox {
         let (lines, to_write) = mpsc::sync_channel(CAPACITY);
         let (done, written) = mpsc::sync_channel(1);
         thread::Builder::new().name("events".into()).spawn(move || {
+            // Begun before the daemon drops its rights. Without them or not, it only writes.
+            let _ = keep_only(Capabilities::empty());
             write_lines(&to_write, out);
             let _ = done.send(());
         })?;

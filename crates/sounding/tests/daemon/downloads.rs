@@ -42,7 +42,7 @@ fn assert_held(what: &str, flow: &TcpResult, from: HostInstant, to: HostInstant)
     assert!(widest.is_some_and(|widest| widest < HELD), "{what}: {widest:?}");
 }
 
-fn assert_held_at_last(what: &str, flow: &TcpResult) {
+pub(crate) fn assert_held_at_last(what: &str, flow: &TcpResult) {
     assert_held(what, flow, flow.ended.saturating_before(SETTLED), flow.ended);
 }
 

@@ -8,6 +8,7 @@ mod feed;
 mod reader;
 mod restore;
 mod rig;
+mod service;
 mod session;
 mod sharing;
 mod users;

@@ -28,18 +28,28 @@ fn settings() -> (String, String) {
 
 /// Settings of a namespace before, while and after a daemon ran in it.
 fn around(name: &str, end: impl Fn(Daemon) + Send + Sync) -> Option<[(String, String); 3]> {
+    around_by(Path::new(PROGRAM), name, end)
+}
+
+/// The same of a daemon that another program becomes.
+pub(crate) fn around_by(
+    program: &Path,
+    name: &str,
+    end: impl Fn(Daemon) + Send + Sync,
+) -> Option<[(String, String); 3]> {
     if skipped() {
         return None;
     }
     let wide = || PathConfig::new(Steps::constant(Rate::from_bits_per_sec(1_000_000)));
     let emulation = Emulation::start(Config::new(wide(), wide())).expect("an emulation");
-    let pty = Pty::create(None).expect("a pty");
-    let (device, name) =
-        (pty.path().to_path_buf(), format!("{}_{name}", std::process::id() % 1_000_000));
+    let folder = tempfile::tempdir().expect("a folder");
+    let device = folder.path().join("modem");
+    let _pty = Pty::create(Some(&device)).expect("a pty");
+    let name = format!("{}_{name}", std::process::id() % 1_000_000);
     let states = emulation.near().enter(|| {
         let before = settings();
         let flags = ["--default", "--route", "default"];
-        let daemon = Daemon::start(Path::new(PROGRAM), &device, &name, &flags).expect("ready");
+        let daemon = Daemon::start(program, &device, &name, &flags).expect("ready");
         let during = settings();
         end(daemon);
         // The guard works on after a killed daemon; nobody waits for it there.

@@ -22,7 +22,7 @@ use sounding_units::{HostInstant, Rate};
 
 use crate::beside::{self, Ran, Track};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 /// What the daemon's congestion control may go by.
 pub(crate) const LAWS: [&str; 2] = ["biscay", "sounding"];
 const LINK_LASTS: Duration = Duration::from_secs(12);

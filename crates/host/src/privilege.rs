@@ -1,0 +1,71 @@
+use std::io;
+
+pub use rustix::thread::CapabilitySet as Capabilities;
+use rustix::thread::{CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
+
+/// Whether this process was started with rights that its caller does not have: its file is setuid or setgid, or has
+/// capabilities, or a security module raised it (`AT_SECURE` of getauxval(3)). Capabilities that the caller has and passes on,
+/// the ambient ones, are no such rights.
+pub fn is_raised() -> bool {
+    // SAFETY: a number that the kernel gave this process when it started.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// Drops all capabilities of the calling thread but `keep`, of those that it has, for good: no program that it runs has more
+/// either, also where it is root's. Threads that it starts later inherit that; other threads of the process do not.
+pub fn keep_only(keep: Capabilities) -> io::Result<()> {
+    set_no_new_privs(true)?;
+    let CapabilitySets { permitted, inheritable, .. } = capabilities(None)?;
+    let held = permitted & keep;
+    // Ambient ones go with the inheritable ones.
+    let sets = CapabilitySets { effective: held, permitted: held, inheritable: inheritable & held };
+    Ok(set_capabilities(None, sets)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernel says of the calling thread in a line of its status.
+    fn status(key: &str) -> u64 {
+        let text = std::fs::read_to_string("/proc/thread-self/status").expect("it has a status");
+        let value = text.lines().find_map(|line| line.strip_prefix(key)).expect("such a line");
+        u64::from_str_radix(value.trim(), 16).expect("a number")
+    }
+
+    #[test]
+    fn a_thread_keeps_what_it_had_of_what_it_names_and_its_process_the_rest() {
+        let before = status("CapPrm:");
+        let keep = Capabilities::NET_ADMIN | Capabilities::DAC_OVERRIDE;
+        let thread = std::thread::spawn(move || {
+            keep_only(keep).expect("it may always have less");
+            let child = std::thread::spawn(|| (status("CapEff:"), status("NoNewPrivs:")));
+            let sets = ["CapEff:", "CapPrm:"].map(status);
+            (sets, child.join().expect("it ends"))
+        });
+        let (sets, child) = thread.join().expect("it ends");
+        let left = before & keep.bits();
+        assert_eq!((sets, child), ([left; 2], (left, 1)));
+        assert_eq!(status("CapPrm:"), before);
+    }
+
+    #[test]
+    fn what_was_dropped_does_not_come_back() {
+        let thread = std::thread::spawn(|| {
+            keep_only(Capabilities::empty()).expect("it may always have less");
+            keep_only(Capabilities::all()).expect("and the same");
+            // Also not by running another program.
+            let output = std::process::Command::new("cat").arg("/proc/self/status").output();
+            (status("CapPrm:"), output.expect("cat runs").stdout)
+        });
+        let (left, child) = thread.join().expect("it ends");
+        assert_eq!(left, 0);
+        let child = String::from_utf8(child).expect("text");
+        assert!(child.contains("CapEff:\t0000000000000000"), "{child}");
+    }
+
+    #[test]
+    fn a_test_is_not_raised() {
+        assert!(!is_raised());
+    }
+}

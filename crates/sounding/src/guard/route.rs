@@ -1,0 +1,99 @@
+//! The congestion control of routes, by the tool that knows them.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::GuardError;
+
+/// Where `ip` of iproute2 is, by distribution; Android has it in the last place. By its place, so that no `PATH` says what
+/// runs with this program's rights.
+const PLACES: [&str; 5] = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip", "/system/bin/ip"];
+
+/// What `ip route` calls a route's algorithm.
+const KEY: &str = "congctl";
+
+/// A route as the words of `ip route`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Route(Vec<String>);
+
+impl Route {
+    /// The one route to exactly this prefix.
+    pub(super) fn only(prefix: &str) -> Result<Self, GuardError> {
+        let shown = ip(&["route", "show", "exact", prefix])?;
+        let routes: Vec<&str> = shown.lines().filter(|line| !line.trim().is_empty()).collect();
+        match routes[..] {
+            [route] => Ok(Self::from_shown(route)),
+            _ => Err(GuardError::NotOne { prefix: prefix.into(), count: routes.len() }),
+        }
+    }
+
+    /// The words of a shown route that describe it; `ip` also shows what the route's device is doing, and does not read
+    /// that back.
+    fn from_shown(route: &str) -> Self {
+        const STATES: [&str; 3] = ["linkdown", "dead", "offload"];
+        let words = route.split_whitespace().filter(|word| !STATES.contains(word));
+        Self(words.map(Into::into).collect())
+    }
+
+    /// The algorithm that new flows over it have, if it says one.
+    pub(super) fn algorithm(&self) -> Option<&str> {
+        self.0.windows(2).find(|pair| pair[0] == KEY).map(|pair| pair[1].as_str())
+    }
+
+    /// The same route with another algorithm, or with none.
+    pub(super) fn with(&self, algorithm: Option<&str>) -> Self {
+        let mut rest = self.0.iter();
+        let mut words = Vec::new();
+        while let Some(word) = rest.next() {
+            if word == KEY {
+                rest.next();
+            } else {
+                words.push(word.clone());
+            }
+        }
+        words.extend(algorithm.into_iter().flat_map(|name| [KEY.to_string(), name.to_string()]));
+        Self(words)
+    }
+
+    /// Has it be so.
+    pub(super) fn set(&self) -> Result<(), GuardError> {
+        let mut all = vec!["route", "replace"];
+        all.extend(self.0.iter().map(String::as_str));
+        ip(&all).map(drop)
+    }
+}
+
+fn ip(words: &[&str]) -> Result<String, GuardError> {
+    let found = PLACES.into_iter().find(|place| Path::new(place).exists());
+    let tool = found.ok_or_else(|| GuardError::NoTool(std::io::ErrorKind::NotFound.into()))?;
+    let output = Command::new(tool).args(words).output().map_err(GuardError::NoTool)?;
+    if !output.status.success() {
+        return Err(GuardError::Tool {
+            words: words.join(" "),
+            message: String::from_utf8_lossy(&output.stderr).trim().to_string(),
+        });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_is_described_without_the_state_of_its_device() {
+        let route = Route::from_shown("10.0.0.0/24 dev veth0 proto kernel scope link linkdown");
+        assert_eq!(route.0.join(" "), "10.0.0.0/24 dev veth0 proto kernel scope link");
+        assert_eq!(route.algorithm(), None);
+    }
+
+    #[test]
+    fn an_older_choice_of_algorithm_gives_way_and_comes_back() {
+        let route = Route::from_shown("default via 10.0.0.1 congctl cubic dev eth0");
+        assert_eq!(route.algorithm(), Some("cubic"));
+        let ours = route.with(Some("biscay"));
+        assert_eq!(ours.0.join(" "), "default via 10.0.0.1 dev eth0 congctl biscay");
+        assert_eq!(ours.with(None).0.join(" "), "default via 10.0.0.1 dev eth0");
+        assert_eq!(ours.with(route.algorithm()).algorithm(), Some("cubic"));
+    }
+}

@@ -1,0 +1,101 @@
+//! What another user of the machine attacks: a program with rights of its own, its guard, a router's name, the unit that it is
+//! shipped with. Needs root, to act as somebody else; skipped aloud elsewhere.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+mod guard;
+mod raised;
+mod router;
+mod unit;
+
+use std::fs::{self, Permissions};
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use sounding_emu::Netns;
+
+/// A user that no machine has.
+const STRANGER: u32 = 4_242_421;
+
+fn say_skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
+/// Whether nobody else can be acted as here, which is said.
+fn skipped() -> bool {
+    let is_root = nix::unistd::geteuid().is_root();
+    if !is_root {
+        say_skipped("root is needed, to act as another user");
+    }
+    !is_root
+}
+
+/// A folder that everybody may look into, with a copy of the program that they may run.
+struct Copy {
+    folder: tempfile::TempDir,
+}
+
+impl Copy {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let copy = Self { folder };
+        fs::copy(assert_cmd::cargo::cargo_bin!("sounding"), copy.program()).unwrap();
+        copy.set_mode(0o755);
+        copy
+    }
+
+    fn program(&self) -> PathBuf {
+        self.folder.path().join("sounding")
+    }
+
+    fn set_mode(&self, mode: u32) {
+        fs::set_permissions(self.program(), Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// A folder of the stranger's own in it.
+    fn strangers(&self) -> PathBuf {
+        let folder = self.folder.path().join("strangers");
+        if !folder.exists() {
+            fs::create_dir(&folder).unwrap();
+            std::os::unix::fs::chown(&folder, Some(STRANGER), Some(STRANGER)).unwrap();
+        }
+        folder
+    }
+
+    /// The program as the stranger runs it.
+    fn as_stranger(&self, netns: &Netns, arguments: &[&str]) -> Command {
+        let mut command = as_root(&self.program(), netns, arguments);
+        command.current_dir(self.strangers()).uid(STRANGER).gid(STRANGER);
+        command
+    }
+}
+
+/// A program in a network namespace.
+fn as_root(program: &Path, netns: &Netns, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(std::process::Stdio::null());
+    netns.bring_in(&mut command);
+    command
+}
+
+/// How it ended, with what it was told on its standard input; it is killed if it does not end.
+fn ended(command: Command, told: &str) -> Output {
+    let mut command = assert_cmd::Command::from_std(command);
+    command.timeout(Duration::from_secs(30)).write_stdin(told).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    format!("{out}{err}")
+}
+
+/// The default algorithm of a namespace.
+fn default_of(netns: &Netns) -> String {
+    let path = "/proc/sys/net/ipv4/tcp_congestion_control";
+    netns.enter(|| fs::read_to_string(path)).unwrap().unwrap().trim().into()
+}

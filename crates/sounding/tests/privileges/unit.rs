@@ -1,0 +1,75 @@
+//! The unit that is shipped, as systemd's own judge sees it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::{said, say_skipped};
+
+const UNIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/systemd/sounding@.service.in");
+
+/// The unit as `make install` would leave it, with a program where it looks for one.
+fn installed(prefix: &Path) -> PathBuf {
+    let text = fs::read_to_string(UNIT).unwrap();
+    fs::create_dir(prefix.join("bin")).unwrap();
+    let program = assert_cmd::cargo::cargo_bin!("sounding");
+    std::os::unix::fs::symlink(program, prefix.join("bin/sounding")).unwrap();
+    let unit = prefix.join("sounding@.service");
+    fs::write(&unit, text.replace("@PREFIX@", prefix.to_str().unwrap())).unwrap();
+    unit
+}
+
+fn systemd_analyze(arguments: &[&str], unit: &Path) -> Option<Output> {
+    let mut command = Command::new("systemd-analyze");
+    match command.args(arguments).arg(unit).output() {
+        Ok(output) => Some(output),
+        Err(error) => {
+            say_skipped(&format!("systemd-analyze: {error}: `scripts/setup test` installs it"));
+            None
+        }
+    }
+}
+
+#[test]
+fn systemds_judge_finds_little_exposed() {
+    let prefix = tempfile::tempdir().unwrap();
+    let unit = installed(prefix.path());
+    let arguments = ["security", "--offline=true", "--no-pager", "--threshold=20"];
+    let Some(judged) = systemd_analyze(&arguments, &unit) else { return };
+    // More than a threshold of 2.0 is its failure.
+    assert!(judged.status.success(), "{}", said(&judged));
+    assert!(said(&judged).contains("Overall exposure level"), "{}", said(&judged));
+}
+
+#[test]
+fn systemd_understands_every_line_of_the_unit() {
+    let prefix = tempfile::tempdir().unwrap();
+    let unit = installed(prefix.path());
+    let Some(verified) = systemd_analyze(&["verify", "--man=no"], &unit) else { return };
+    let said = said(&verified);
+    let own: Vec<&str> = said.lines().filter(|line| line.contains("sounding@")).collect();
+    assert!(own.is_empty(), "{said}");
+}
+
+#[test]
+fn the_unit_has_what_a_shared_machine_needs() {
+    let text = fs::read_to_string(UNIT).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    for line in ["Type=notify", "ProtectSystem=strict", "LimitCORE=0", "NoNewPrivileges=yes"] {
+        assert!(lines.contains(&line), "{line}");
+    }
+    for key in [
+        "WatchdogSec=",
+        "AmbientCapabilities=CAP_",
+        "CapabilityBoundingSet=CAP_",
+        "SystemCallFilter=@",
+        "RestrictAddressFamilies=AF_",
+        "ExecStartPre=+",
+        "User=",
+    ] {
+        assert!(lines.iter().any(|line| line.starts_with(key)), "{key}");
+    }
+    // No command but the one that prepares has more than the unit says.
+    let raised = lines.iter().filter(|line| line.starts_with("Exec") && line.contains("=+"));
+    assert_eq!(raised.count(), 1);
+}
