@@ -2,6 +2,7 @@
 //! any of them. Needs root; skipped aloud elsewhere.
 
 mod beside;
+mod crowds;
 mod downloads;
 mod drills;
 mod feed;
@@ -10,6 +11,7 @@ mod restore;
 mod rig;
 mod session;
 mod sharing;
+mod subordinates;
 mod users;
 
 use std::time::Duration;
