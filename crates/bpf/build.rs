@@ -7,7 +7,7 @@ use libbpf_cargo::SkeletonBuilder;
 
 /// Each an object of its own.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
-const HEADERS: [&str; 20] = [
+const HEADERS: [&str; 22] = [
     "arith.h",
     "count.h",
     "cubic.h",
@@ -18,6 +18,7 @@ const HEADERS: [&str; 20] = [
     "intf.h",
     "law.h",
     "mini.h",
+    "owner.h",
     "path.h",
     "peers.h",
     "pool.h",
@@ -27,6 +28,7 @@ const HEADERS: [&str; 20] = [
     "shared.h",
     "sharing.h",
     "sockops.h",
+    "users.h",
     "window.h",
 ];
 

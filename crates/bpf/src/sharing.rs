@@ -8,10 +8,11 @@ use sounding_cc::sharing::Policy;
 
 use crate::skel::types;
 
-/// By what weight flows share, and which of them are seen. Fixed at load.
+/// By what weight flows share, and which of them are seen. Fixed at load. Every user of the machine has its part first, and its
+/// flows share that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sharing {
-    /// Default: all flows alike.
+    /// Default: all flows of a user alike.
     pub policy: Policy,
     /// Whose a flow is under [`Policy::Applications`].
     pub application: Application,
@@ -44,8 +45,6 @@ pub enum Owner {
 }
 
 /// As `pool.h` numbers them.
-const BY_USER: u32 = 0;
-const BY_CGROUP: u32 = 1;
 const OF_USER: u32 = 0;
 const OF_CGROUP: u32 = 1;
 const OF_PORT: u32 = 2;
@@ -56,17 +55,13 @@ pub const MOST_WEIGHTS: usize = 1024;
 impl Sharing {
     pub(crate) fn wire(&self) -> types::sounding_sharing {
         types::sounding_sharing {
-            policy: match self.policy {
-                Policy::Flows => 0,
-                Policy::Weights => 1,
-                Policy::Applications => 2,
-            },
-            application: match self.application {
-                Application::User => BY_USER,
-                Application::Cgroup => BY_CGROUP,
+            policy: match (self.policy, self.application) {
+                // Users share alike as it is.
+                (Policy::Flows, _) | (Policy::Applications, Application::User) => 0,
+                (Policy::Weights, _) => 1,
+                (Policy::Applications, Application::Cgroup) => 2,
             },
             has_weights: u32::from(self.policy == Policy::Weights && !self.weights.is_empty()),
-            reserved: 0,
         }
     }
 

@@ -177,7 +177,6 @@ fn of_a_modem_with_several_devices_each_is_the_radio_and_no_other_is() {
         let (bulk, end) = download();
         wait_for("data", || (bulk.arrived() > 50_000_000).then_some(()));
         assert_eq!(downlink.flow(&end).unwrap().unwrap().clamps, 0);
-        const LOOPBACK: u32 = 1;
         downlink.follow(&[0, 0, LOOPBACK]).unwrap();
         wait_for("the clamp", || is_held(&end));
         assert!(downlink.follow(&[LOOPBACK; 9]).is_err());
@@ -282,11 +281,46 @@ fn a_connection_in_mid_life_is_adopted() {
 fn loopback_is_no_radio_unless_it_is_named() {
     alone(|cgroup| {
         let config = DownlinkConfig { interfaces: Vec::new(), ..config(cgroup, Signal::Window) };
-        let downlink = Downlink::load(&config).unwrap();
+        let mut downlink = Downlink::load(&config).unwrap();
         let _daemon = Daemon::publish(downlink.feed(), 80);
         let (bulk, end) = download();
         wait_for("data", || (bulk.arrived() > 50_000_000).then_some(()));
         assert_eq!(downlink.flow(&end).unwrap().unwrap().clamps, 0);
+        // A device that is found only now.
+        downlink.follow(&[LOOPBACK]).unwrap();
+        wait_for("the clamp", || is_held(&end));
+    });
+}
+
+/// One that no account of this machine has.
+const NOBODYS_UID: u32 = 4_242_421;
+
+#[test]
+fn a_user_gains_no_part_of_anothers_by_more_downloads() {
+    alone(|cgroup| {
+        let downlink = load(cgroup, Signal::Window);
+        let _daemon = Daemon::publish(downlink.feed(), 80);
+        let (_bulk, end) = download();
+        // Of this thread only, and of the sockets that it makes.
+        let theirs = std::thread::scope(|scope| {
+            let opens = scope.spawn(|| {
+                // SAFETY: a plain system call that changes the calling thread alone, which ends with this.
+                unsafe { libc::setfsuid(NOBODYS_UID) };
+                [(); 20].map(|()| download())
+            });
+            opens.join().unwrap()
+        });
+        let share = |of: &TcpStream| downlink.flow(of).unwrap().unwrap().share;
+        let half = Rate::from_bits_per_sec(40_000_000);
+        wait_for("parts", || {
+            let each = half.scaled(1, 20);
+            let they_have = theirs.iter().all(|(_, end)| share(end) == each);
+            (share(&end) == half && they_have).then_some(())
+        });
+        drop(theirs);
+        wait_for("all of it", || {
+            (share(&end) == Rate::from_bits_per_sec(80_000_000)).then_some(())
+        });
     });
 }
 

@@ -281,8 +281,28 @@ fn a_withdrawn_estimate_lets_flows_go() {
     });
 }
 
-/// Its number in every namespace.
-const LOOPBACK: u32 = 1;
+#[test]
+fn loopback_is_no_radio_unless_it_is_named() {
+    steadily(|| {
+        let Some(mut biscay) = load_without_a_radio(Config::default()) else { return };
+        let _daemon = Daemon::publish(biscay.feed(), 40);
+        in_netns(|| {
+            let (near, far) = connected();
+            select(&near, biscay.name()).unwrap();
+            let bulk = Bulk::start((near, far));
+            let flow = || biscay.flow(&bulk.sender).unwrap();
+            let flow = wait_for("a second of acknowledgements", || {
+                flow().filter(|_| bulk.arrived() > 25_000_000)
+            });
+            assert_eq!((flow.phase, flow.reason), (Phase::Startup, Reason::Connected));
+            // Of whichever namespace.
+            biscay.set_radios(&[LOOPBACK]).unwrap();
+            wait_for("the law to drive", || {
+                biscay.flow(&bulk.sender).unwrap().filter(|flow| flow.phase == Phase::Biscay)
+            });
+        });
+    });
+}
 
 #[test]
 fn a_flow_that_leaves_by_another_device_than_the_modems_is_left_alone() {

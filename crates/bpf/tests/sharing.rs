@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use filter::{Filter, Told};
 use proptest::prelude::*;
-use sounding_cc::sharing::{Claim, Member, Policy, Pool, WEIGHT, Weight};
+use sounding_cc::sharing::{Claim, Member, Policy, WEIGHT, Weight};
 use sounding_units::Rate;
 
 /// The greatest rate that reaches the arithmetic: the law refuses a link of more than 100 Gbit/s.
@@ -21,21 +21,26 @@ const ADD: u64 = 1;
 const REMOVE: u64 = 2;
 const ASK: u64 = 3;
 const WEIGH: u64 = 4;
+const SHARE_BY: u64 = 5;
 
 /// One `struct host_step`.
-fn step(told: &mut Told, verb: u64, kind: u32, rate: u64, weight: Weight) {
+fn step(told: &mut Told, verb: u64, kind: u32, rate: u64, weight: Weight, user: u32) {
     told.longs(&[rate]);
-    told.ints(&[kind, weight.all, weight.hungry, 0]);
+    told.ints(&[kind, weight.all, weight.hungry, user]);
     told.longs(&[verb]);
 }
 
-fn tell_claim(told: &mut Told, verb: u64, claim: Claim, weight: Weight) {
+fn tell_policy(told: &mut Told, policy: Policy) {
+    step(told, SHARE_BY, policy_number(policy), 0, WEIGHT.into(), 0);
+}
+
+fn tell_claim(told: &mut Told, verb: u64, claim: Claim, weight: Weight, user: u32) {
     let (kind, rate) = match claim {
         Claim::Idle => (0, 0),
         Claim::Limited(rate) => (1, rate.bytes_per_sec()),
         Claim::Hungry => (2, 0),
     };
-    step(told, verb, kind, rate, weight);
+    step(told, verb, kind, rate, weight, user);
 }
 
 fn rate() -> impl Strategy<Value = u64> {
@@ -54,9 +59,15 @@ fn policy() -> impl Strategy<Value = Policy> {
     prop_oneof![Just(Policy::Flows), Just(Policy::Weights), Just(Policy::Applications)]
 }
 
+/// As many as the host program has room for.
+const USERS: u32 = 4;
+
 fn member() -> impl Strategy<Value = Member> {
     let weight = prop_oneof![10 => 1..10 * WEIGHT, 1 => any::<u32>(), 1 => Just(0)];
-    (0..4_u32, weight, claim()).prop_map(|(application, weight, claim)| Member {
+    // Most machines have one user whose flows matter.
+    let user = prop_oneof![1 => Just(0), 2 => 0..USERS];
+    (user, 0..4_u32, weight, claim()).prop_map(|(user, application, weight, claim)| Member {
+        user,
         application,
         weight,
         claim,
@@ -78,38 +89,39 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
+    /// The kernel's flows ask for what they may have as soon as they are hungry, so one of them is here.
     #[test]
     fn both_give_the_same_parts(
         policy in policy(),
         members in proptest::collection::vec(member(), 1..30),
-        passers in proptest::collection::vec((claim(), 1..=1_u32 << 20), 0..10),
+        passers in proptest::collection::vec((claim(), 1..=1_u32 << 20, 0..USERS), 0..10),
+        asks in any::<prop::sample::Index>(),
         link in rate(),
     ) {
         let mut told = Told::default();
-        let mut pool = Pool::default();
-        let mut put = |told: &mut Told, verb, claim, weight: Weight| {
-            tell_claim(told, verb, claim, weight);
-            if verb == ADD { pool.add(claim, weight) } else { pool.remove(claim, weight) }
-        };
-        for &(claim, weight) in &passers {
-            put(&mut told, ADD, claim, weight.into());
+        tell_policy(&mut told, policy);
+        for &(claim, weight, user) in &passers {
+            tell_claim(&mut told, ADD, claim, weight.into(), user);
         }
-        for member in &members {
-            put(&mut told, ADD, member.claim, policy.weight(member, &members));
+        let asks = asks.index(members.len());
+        let before = members[asks].claim;
+        let mut members = members;
+        members[asks].claim = Claim::Hungry;
+        let weights: Vec<Weight> = members.iter().map(|one| policy.weight(one, &members)).collect();
+        for (at, (member, &weight)) in members.iter().zip(&weights).enumerate() {
+            let claim = if at == asks { before } else { member.claim };
+            tell_claim(&mut told, ADD, claim, weight, member.user);
         }
         // Those who pass leave what the members have put in.
-        for &(claim, weight) in &passers {
-            put(&mut told, REMOVE, claim, weight.into());
+        for &(claim, weight, user) in &passers {
+            tell_claim(&mut told, REMOVE, claim, weight.into(), user);
         }
-        let ours: Vec<u64> = members
-            .iter()
-            .map(|member| {
-                let weight = policy.weight(member, &members);
-                step(&mut told, ASK, 0, link, weight);
-                pool.part(weight).of(Rate::from_bytes_per_sec(link)).bytes_per_sec()
-            })
-            .collect();
-        prop_assert_eq!(pool, policy.pool(&members));
+        let (one, weight) = (members[asks], weights[asks]);
+        // Of which claim it is that asks, and then of which link.
+        tell_claim(&mut told, ASK, before, weight, one.user);
+        step(&mut told, ASK, 0, link, weight, one.user);
+        let part = policy.parts(&members)[asks];
+        let ours = [part.of(Rate::from_bytes_per_sec(link)).bytes_per_sec(), part.fraction()];
         prop_assert_eq!(FILTER.ask(told), ours);
     }
 
@@ -121,8 +133,9 @@ proptest! {
         let mut told = Told::default();
         let mut ours = Vec::new();
         for member in &members {
+            let whose = |one: &Member| (one.user, one.application);
             let alike = |wants: fn(Claim) -> bool| {
-                let alike = members.iter().filter(|other| other.application == member.application);
+                let alike = members.iter().filter(|other| whose(other) == whose(member));
                 alike.filter(|other| wants(other.claim)).count() as u64
             };
             let flows = alike(|claim| claim != Claim::Idle);
@@ -130,7 +143,7 @@ proptest! {
             let hungry = alike(|claim| claim == Claim::Hungry)
                 + u64::from(member.claim != Claim::Hungry);
             for count in [flows, hungry] {
-                step(&mut told, WEIGH, policy_number(policy), count, member.weight.into());
+                step(&mut told, WEIGH, policy_number(policy), count, member.weight.into(), 0);
             }
             let Weight { all, hungry } = policy.weight(member, &members);
             ours.extend([all, hungry].map(u64::from));
@@ -139,13 +152,24 @@ proptest! {
     }
 }
 
-#[test]
-fn a_link_of_ten_is_divided_as_it_should_be() {
-    // Otherwise both could be wrong alike: two hungry flows, and one that uses 80 kB/s of a million and may have 90.
+/// Parts of a link of a million after these claims, for a flow that is hungry and not yet in.
+fn newcomers_part(claims: &[(Claim, u32)], user: u32) -> Vec<u64> {
     let mut told = Told::default();
-    for claim in [Claim::Hungry, Claim::Hungry, Claim::Limited(Rate::from_bytes_per_sec(80_000))] {
-        tell_claim(&mut told, ADD, claim, WEIGHT.into());
+    tell_policy(&mut told, Policy::Flows);
+    for &(claim, user) in claims {
+        tell_claim(&mut told, ADD, claim, WEIGHT.into(), user);
     }
-    step(&mut told, ASK, 0, 1_000_000, WEIGHT.into());
-    assert_eq!(FILTER.ask(told), [455_000]);
+    tell_claim(&mut told, ASK, Claim::Idle, WEIGHT.into(), user);
+    step(&mut told, ASK, 0, 1_000_000, WEIGHT.into(), user);
+    FILTER.ask(told)
+}
+
+#[test]
+fn a_link_is_divided_as_it_should_be() {
+    // Otherwise both could be wrong alike: two hungry flows, and one that uses 80 kB/s of a million and may have 90.
+    let limited = Claim::Limited(Rate::from_bytes_per_sec(80_000));
+    assert_eq!(newcomers_part(&[(Claim::Hungry, 0), (limited, 0)], 0), [455_000, 341]);
+    // Sixty flows of another user are one other user.
+    assert_eq!(newcomers_part(&[(Claim::Hungry, 1); 60], 0), [500_000, 512]);
+    assert_eq!(newcomers_part(&[(Claim::Hungry, 1); 60], 1)[0], 1_000_000 / 61);
 }

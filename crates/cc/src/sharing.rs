@@ -4,6 +4,9 @@
 //! its part. The published policy divides by the number of active flows. Here a flow that has less to send than its part
 //! leaves the rest to those that have more, and parts may be weighted, by flow or by application.
 //!
+//! Where several users of a machine send, each has its part first, and its flows share that: whoever opens more of them takes
+//! nothing from the others.
+//!
 //! The law is three sums and a division in whole numbers, so that it fits a program in the kernel: a flow puts what it
 //! claims into the [`Pool`] of its link and takes out what it had claimed before, upon its own acknowledgements and when it
 //! has nothing left in flight. No flow looks at another, and nothing waits for a timer.
@@ -144,7 +147,7 @@ fn divided(rate: u64, part: u64, whole: u64) -> u64 {
     rate.saturating_mul(part) / whole
 }
 
-/// By what weight flows share.
+/// By what weight the flows of a user share. Users share alike, or by the mean weight of their flows where flows were given weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// Every flow that wants something alike (BISCAY §A.5.2).
@@ -159,7 +162,9 @@ pub enum Policy {
 /// A flow as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Whose it is.
+    /// Who opened it.
+    pub user: u32,
+    /// Which application of the user it belongs to.
     pub application: u32,
     /// Given weight, in 1/256; [`WEIGHT`] is ordinary.
     pub weight: u32,
@@ -167,30 +172,96 @@ pub struct Member {
     pub claim: Claim,
 }
 
-impl Policy {
-    /// Puts the claims of all flows of a link into a pool.
-    pub fn pool(self, members: &[Member]) -> Pool {
-        let mut pool = Pool::default();
-        for member in members {
-            pool.add(member.claim, self.weight(member, members));
+/// What the flows of one user claim.
+#[derive(Clone, Copy, Debug, Default)]
+struct User {
+    user: u32,
+    flows: u64,
+    pool: Pool,
+}
+
+impl User {
+    /// What it weighs among the users of its link; nothing while its flows claim nothing.
+    fn weight(self, policy: Policy) -> u32 {
+        if self.flows == 0 {
+            return 0;
         }
-        pool
+        match policy {
+            Policy::Weights => {
+                let mean = self.pool.everybody / self.flows;
+                u32::try_from(mean).unwrap_or(MOST_WEIGHT).clamp(1, MOST_WEIGHT)
+            }
+            Policy::Flows | Policy::Applications => WEIGHT,
+        }
     }
 
+    fn add(&mut self, claim: Claim, weight: Weight) {
+        self.flows += u64::from(claim != Claim::Idle);
+        self.pool.add(claim, weight);
+    }
+
+    /// The pool that a flow of this user sees of `link`, whose weights are users'.
+    fn sees(mut self, link: Pool, weight: Weight, policy: Policy) -> Pool {
+        if self.flows == 0 {
+            (self.flows, self.pool.everybody) = (1, weight.all.into());
+        }
+        if self.pool.hungry == 0 {
+            self.pool.hungry = weight.hungry.into();
+        }
+        let own = self.weight(policy);
+        Pool {
+            hungry: among(self.pool.hungry, link.hungry, own),
+            everybody: among(self.pool.everybody, link.everybody, own),
+            claimed: link.claimed,
+        }
+    }
+}
+
+/// What the weights of a user's flows come to if all of the link is to be as many as its `whole` is of the user's own weight.
+/// Alone, a user's flows are what they are.
+fn among(flows: u64, whole: u64, own: u32) -> u64 {
+    let ratio = (whole.min(MOST_SUM) << RATIO_SHIFT) / u64::from(own.max(1));
+    (flows.min(MOST_SUM) * ratio.min(MOST_RATIO)) >> RATIO_SHIFT
+}
+
+impl Policy {
     /// The parts of all flows of a link.
     pub fn parts(self, members: &[Member]) -> Vec<Part> {
-        let pool = self.pool(members);
-        members.iter().map(|member| pool.part(self.weight(member, members))).collect()
+        let weights: Vec<Weight> = members.iter().map(|one| self.weight(one, members)).collect();
+        let mut users: Vec<User> = Vec::new();
+        for (member, &weight) in members.iter().zip(&weights) {
+            match users.iter_mut().find(|user| user.user == member.user) {
+                Some(user) => user.add(member.claim, weight),
+                None => {
+                    let mut user = User { user: member.user, ..User::default() };
+                    user.add(member.claim, weight);
+                    users.push(user);
+                }
+            }
+        }
+        let mut link = Pool::default();
+        for user in &users {
+            let weight = user.weight(self);
+            link.everybody += u64::from(weight);
+            link.hungry += if user.pool.hungry > 0 { weight.into() } else { 0 };
+            link.claimed = link.claimed.saturating_add(user.pool.claimed);
+        }
+        let of = |member: &Member| users.iter().find(|user| user.user == member.user).copied();
+        let part = |(member, &weight)| {
+            let user = of(member).unwrap_or_default();
+            user.sees(link, weight, self).part(weight)
+        };
+        members.iter().zip(&weights).map(part).collect()
     }
 
-    /// The weight of a flow among the others of its link; idle ones make nobody's smaller.
+    /// The weight of a flow among the others of its user; idle ones make nobody's smaller.
     pub fn weight(self, member: &Member, members: &[Member]) -> Weight {
         match self {
             Self::Flows => WEIGHT.into(),
             Self::Weights => member.weight.clamp(1, MOST_WEIGHT).into(),
             Self::Applications => {
-                let alike =
-                    || members.iter().filter(|other| other.application == member.application);
+                let whose = |one: &Member| (one.user, one.application);
+                let alike = || members.iter().filter(|other| whose(other) == whose(member));
                 let flows = alike().filter(|other| other.claim != Claim::Idle).count();
                 let hungry = alike().filter(|other| other.claim == Claim::Hungry).count();
                 // One that is not hungry would be one more.
@@ -210,127 +281,11 @@ fn one_of(flows: usize) -> u32 {
 const MOST_WEIGHT: u32 = 1 << 20;
 /// An application weighs as much as so many flows, so that a part of it is still a whole number.
 const APPLICATION: u32 = 64;
+/// Fractions of a user's part are in 1/1024.
+const RATIO_SHIFT: u32 = 10;
+/// More than the weights of a user's flows come to, and than its part is of: 2^63 bounds their product.
+const MOST_SUM: u64 = 1 << 36;
+const MOST_RATIO: u64 = 1 << 27;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::vec;
-
-    const LINK: Rate = Rate::from_bytes_per_sec(1_000_000);
-
-    fn member(application: u32, claim: Claim) -> Member {
-        Member { application, weight: WEIGHT, claim }
-    }
-
-    fn limited(rate: u64) -> Claim {
-        Claim::Limited(Rate::from_bytes_per_sec(rate))
-    }
-
-    fn shares(policy: Policy, members: &[Member]) -> Vec<u64> {
-        policy.parts(members).iter().map(|part| part.of(LINK).bytes_per_sec()).collect()
-    }
-
-    #[test]
-    fn flows_that_all_want_more_share_alike_and_idle_ones_do_not_count() {
-        let hungry = member(1, Claim::Hungry);
-        assert_eq!(shares(Policy::Flows, &[hungry; 4]), vec![250_000; 4]);
-        let idle = member(1, Claim::Idle);
-        assert_eq!(shares(Policy::Flows, &[hungry, idle, hungry])[0], 500_000);
-    }
-
-    #[test]
-    fn what_an_application_does_not_send_goes_to_those_who_would() {
-        let members =
-            [member(1, Claim::Hungry), member(2, Claim::Hungry), member(3, limited(80_000))];
-        // The limited one keeps an eighth more than it used: 90 kB/s of a million.
-        assert_eq!(shares(Policy::Flows, &members)[..2], [455_000, 455_000]);
-    }
-
-    #[test]
-    fn a_flow_that_has_more_again_may_have_its_equal_part_at_once() {
-        let members = [member(1, Claim::Hungry), member(2, limited(10_000))];
-        assert!(shares(Policy::Flows, &members)[1] >= 500_000);
-    }
-
-    #[test]
-    fn a_limited_flow_cannot_claim_the_part_of_others() {
-        let members = [member(1, Claim::Hungry), member(2, limited(900_000))];
-        assert_eq!(shares(Policy::Flows, &members)[0], 500_000);
-    }
-
-    #[test]
-    fn weights_divide_in_their_ratio() {
-        let heavy = Member { weight: 3 * WEIGHT, ..member(1, Claim::Hungry) };
-        let members = [heavy, member(2, Claim::Hungry)];
-        assert_eq!(shares(Policy::Weights, &members), [750_000, 250_000]);
-    }
-
-    #[test]
-    fn an_application_gains_nothing_by_opening_more_flows() {
-        let mut members = vec![member(1, Claim::Hungry); 4];
-        members.push(member(2, Claim::Hungry));
-        assert_eq!(
-            shares(Policy::Applications, &members),
-            [125_000, 125_000, 125_000, 125_000, 500_000]
-        );
-    }
-
-    #[test]
-    fn what_an_applications_trickles_leave_is_its_bulk_flows() {
-        let mut members = vec![member(1, limited(2_000)); 9];
-        members.push(member(1, Claim::Hungry));
-        members.push(member(2, Claim::Hungry));
-        let shares = shares(Policy::Applications, &members);
-        // 9 × 2250 are claimed of a million; the other application has its equal part, which is a little more.
-        assert_eq!(shares[9..], [489_875, 500_061]);
-    }
-
-    fn claims() -> impl Strategy<Value = Claim> {
-        prop_oneof![Just(Claim::Hungry), Just(Claim::Idle), (0..2_000_000_u64).prop_map(limited),]
-    }
-
-    proptest! {
-        /// Nobody who wants more gets less than an equal part, and none of the link is left over while somebody does.
-        #[test]
-        fn the_hungry_share_all_that_the_others_leave(claims in proptest::collection::vec(claims(), 1..20)) {
-            let members: Vec<Member> = claims.iter().map(|&claim| member(1, claim)).collect();
-            let shares = shares(Policy::Flows, &members);
-            let active = claims.iter().filter(|&&claim| claim != Claim::Idle).count() as u64;
-            let hungry: Vec<u64> = claims
-                .iter()
-                .zip(&shares)
-                .filter(|(claim, _)| **claim == Claim::Hungry)
-                .map(|(_, &share)| share)
-                .collect();
-            for &share in &hungry {
-                prop_assert!(share >= LINK.bytes_per_sec() / active);
-            }
-            let claimed: u64 = claims
-                .iter()
-                .map(|claim| match claim {
-                    Claim::Limited(rate) => with_headroom(*rate),
-                    _ => 0,
-                })
-                .sum();
-            if !hungry.is_empty() {
-                let sum: u64 = hungry.iter().sum();
-                prop_assert!(sum + claimed + hungry.len() as u64 >= LINK.bytes_per_sec());
-            }
-        }
-
-        /// Flows come and go in any order; the sums do not drift.
-        #[test]
-        fn what_is_taken_out_leaves_what_was_there(
-            before in proptest::collection::vec((claims(), 1..10_000_u32), 0..10),
-            after in proptest::collection::vec((claims(), 1..10_000_u32), 0..10),
-        ) {
-            let mut pool = Pool::default();
-            before.iter().for_each(|&(claim, weight)| pool.add(claim, weight));
-            let kept = pool;
-            after.iter().for_each(|&(claim, weight)| pool.add(claim, weight));
-            after.iter().for_each(|&(claim, weight)| pool.remove(claim, weight));
-            prop_assert_eq!(pool, kept);
-        }
-    }
-}
+mod tests;

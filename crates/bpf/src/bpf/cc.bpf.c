@@ -14,6 +14,21 @@
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
+/* The law by itself, which the verifier then looks at once. */
+LAW_PART int step_biscay(struct sounding_law *law, struct law_input *in, struct law_output *out)
+{
+	if (!law || !in || !out)
+		return 0;
+	/* The law then has one flow to think of. What is absurd is its to refuse. */
+	if (in->feed.rate_bytes_per_sec <= LAW_MAX_RATE) {
+		in->link = in->feed.rate_bytes_per_sec;
+		in->feed.rate_bytes_per_sec = share_part(&in->pool, in->weight, in->hunger,
+							 in->link);
+	}
+	law_step(&knobs, law, in, out);
+	return 0;
+}
+
 static __always_inline void ask_biscay(struct sock *sk, struct sounding_flow *flow,
 				       const struct rate_sample *rs)
 {
@@ -23,13 +38,7 @@ static __always_inline void ask_biscay(struct sock *sk, struct sounding_flow *fl
 
 	look(sk, flow, rs, &in);
 	sharers = flow->said.n_flows;
-	/* The law then has one flow to think of. What is absurd is its to refuse. */
-	if (in.feed.rate_bytes_per_sec <= LAW_MAX_RATE) {
-		in.link = in.feed.rate_bytes_per_sec;
-		in.feed.rate_bytes_per_sec = share_part(&in.pool, in.weight, in.hunger,
-							in.link);
-	}
-	law_step(&knobs, &flow->law, &in, &out);
+	step_biscay(&flow->law, &in, &out);
 	flow->said.n_flows = sharers;
 	obey(sk, flow, &in, &out, from);
 }
@@ -129,7 +138,7 @@ void BPF_PROG(sounding_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 SEC("struct_ops")
 void BPF_PROG(flow_release, struct sock *sk)
 {
-	renounce(sk);
+	renounce(member_of(sk));
 	bpf_sk_storage_delete(&members, sk);
 	bpf_sk_storage_delete(&flows, sk);
 	if (falls_to_cubic)
@@ -195,7 +204,7 @@ void BPF_PROG(flow_set_state, struct sock *sk, __u8 new_state)
 		if (flow)
 			flow->events = LAW_RTO;
 		/* Until it hears something again, others may have its part. */
-		renounce(sk);
+		renounce(member_of(sk));
 	}
 	bbr_set_state(sk, new_state);
 }

@@ -40,7 +40,7 @@ _Static_assert(__builtin_offsetof(struct __sk_buff, gso_size) == 176, "gso_size"
 struct other {
 	__u64 bytes;		/* sent in its epoch, IP */
 	__u64 cgroup;
-	__u32 uid;
+	__u32 user;		/* its place */
 	__u32 epoch;
 	__u32 counted;		/* the epoch in which its application counted it */
 	__u32 given;		/* its weight by the map, or 0: not looked up */
@@ -52,6 +52,18 @@ struct {
 	__type(key, int);
 	__type(value, struct other);
 } others SEC(".maps");
+
+/* Linux 6.2. Where there is none, the program below is not loaded either. */
+extern void *bpf_cast_to_kern_ctx(void *) __ksym __weak;
+
+/* The user to whom a packet's socket, a whole one, is to be put down. */
+static __always_inline __u32 sender_of(struct __sk_buff *skb)
+{
+	struct sk_buff *kernels = bpf_cast_to_kern_ctx(skb);
+	struct sock *sk = kernels->sk;
+
+	return sk ? owner_of(sk) : bpf_get_socket_uid(skb);
+}
 
 static __always_inline int load_net(struct __sk_buff *skb, __u32 at, void *to, __u32 size)
 {
@@ -90,14 +102,34 @@ static __always_inline int has_data(struct __sk_buff *skb)
 	return whole > header + (words >> 4) * 4;
 }
 
+/*
+ * With the lock held: what a flow of a user claims is in, and so is the user,
+ * unless it is for what flows of ours claim. A user weighs what the heaviest
+ * of its flows does.
+ */
+static __always_inline void count_claim(struct link_pool *p, struct user *user,
+					const struct share_claim *claim)
+{
+	__u32 own = sharing.policy == SHARE_WEIGHTS ? claim->weight : SHARE_WEIGHT;
+
+	turn_user(user, p->epoch);
+	share_link_add(&p->others_now, claim);
+	user->others_now += claim->weight;
+	if (user->ours.flows || own <= user->counted_now)
+		return;
+	p->others_now.everybody += own - user->counted_now;
+	user->counted_now = own;
+}
+
 SEC("tcx/egress")
 int count_egress(struct __sk_buff *skb)
 {
 	struct share_claim claim = { .kind = SHARE_LIMITED };
 	struct bpf_sock *sk = skb->sk;
 	struct link_pool *p = the_pool();
-	__u32 epoch, before, size;
+	__u32 epoch, before, size, uid;
 	struct other *other;
+	struct user *user;
 
 	if (!sk || !p)
 		return TCX_NEXT;
@@ -126,18 +158,21 @@ int count_egress(struct __sk_buff *skb)
 				     LAW_MAX_RATE);
 	other->bytes = size;
 	if (!other->given) {
-		other->uid = bpf_get_socket_uid(skb);
+		uid = bpf_get_socket_uid(skb);
+		other->user = place_of(sender_of(skb));
 		if (asks_for_cgroups())
 			other->cgroup = bpf_skb_cgroup_id(skb);
-		other->given = weigh(other->uid, other->cgroup, sk->src_port,
+		other->given = weigh(uid, other->cgroup, sk->src_port,
 				     bpf_ntohs(sk->dst_port));
 	}
-	weigh_claim(&claim, other->given,
-		    sharing.application == BY_CGROUP ? other->cgroup : other->uid,
-		    &other->counted, &other->counted, epoch);
+	user = user_at(other->user);
+	if (!user)
+		return TCX_NEXT;
+	weigh_claim(&claim, other->given, other->cgroup, other->user, &other->counted,
+		    &other->counted, epoch);
 	bpf_spin_lock(&p->lock);
 	turn_epoch(p, epoch);
-	share_add(&p->others_now, &claim);
+	count_claim(p, user, &claim);
 	bpf_spin_unlock(&p->lock);
 	return TCX_NEXT;
 }

@@ -12,6 +12,7 @@
 #include "input.h"
 #include "shared.h"
 #include "epoch.h"
+#include "owner.h"
 #include "radio.h"
 #include "sockops.h"
 #include "downlink.h"
@@ -25,8 +26,23 @@ const volatile struct downlink_settings settings;
 __u64 walked_over = 0;
 __u64 walk_refused = 0;
 
-/* Those that receive, see count_in(). */
-__u64 active_flows = 0;
+/* Users that receive, see count_in(). */
+__u64 active_users = 0;
+
+/* What a user receives by. */
+struct receiver {
+	__u64 flows;		/* that receive, see count_in() */
+	__u32 counted_epoch;	/* in which this user was counted */
+	__u32 reserved;
+};
+
+/* By uid, the least recently seen first to be forgotten. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct receiver);
+} receivers SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -35,9 +51,6 @@ struct {
 	__type(value, struct downlink_flow);
 } downlinks SEC(".maps");
 
-/* Loopback's number in every namespace. */
-#define LOOPBACK_IFINDEX	1
-
 /*
  * A socket that has received nothing yet has not got a number. Where no device
  * was named, whatever is not loopback is the modem's.
@@ -45,14 +58,10 @@ struct {
 static __always_inline int over_the_radio(struct tcp_sock *tp)
 {
 	__u32 number = ((struct sock *)tp)->sk_rx_dst_ifindex;
-	int i;
 
 	if (!number || !radios.netns_cookie)
 		return number && number != LOOPBACK_IFINDEX;
-	for (i = 0; i < RADIOS_MOST; i++)
-		if (radios.numbers[i] == number)
-			return 1;
-	return 0;
+	return is_named(number);
 }
 
 /* Only there can a walk put sockets back that have nothing to send. */
@@ -115,23 +124,53 @@ static __always_inline __u32 option_of(const struct downlink_flow *flow, __u32 b
 	return bound == SOUNDING_SERVED ? kbit | OPTION_FLOOR : kbit;
 }
 
+static __always_inline struct receiver *receiver_of(__u32 uid)
+{
+	struct receiver *receiver = bpf_map_lookup_elem(&receivers, &uid);
+	struct receiver none = {};
+
+	if (receiver)
+		return receiver;
+	bpf_map_update_elem(&receivers, &uid, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&receivers, &uid);
+}
+
+/* How many users receive; this one does if @received. */
+static __always_inline __u32 users_beside(struct receiver *user, int received, __u32 epoch)
+{
+	__u32 before = user->counted_epoch, counted = epoch;
+
+	/* Another processor may be at the same user. */
+	if (received && before != epoch &&
+	    __sync_val_compare_and_swap(&user->counted_epoch, before, epoch) == before)
+		counted = before;
+	return count_in(&active_users, &counted, epoch);
+}
+
 /*
- * How many flows the link is shared by, this one included if data came for it
- * in this epoch or the one before, in order or not; 0 if none did.
+ * Of how many parts of the link this flow's is one, if data came for it in this
+ * epoch or the one before, in order or not; 0 if none did. Users have equal
+ * parts, and so have the flows of a user in its part: more flows gain a user
+ * nothing.
  */
 static __always_inline __u32 sharers(struct downlink_flow *flow, struct tcp_sock *tp,
 				     __u64 now)
 {
-	__u32 epoch = epoch_of(now), counted = epoch, flows;
+	__u32 epoch = epoch_of(now), counted = epoch, flows, users;
+	struct receiver *user = receiver_of(owner_of((struct sock *)tp));
 	int received = tp->data_segs_in != flow->received;
 
+	if (!user)
+		return 0;
 	if (received)
 		counted = flow->counted_epoch;
-	flows = count_in(&active_flows, &counted, epoch);
+	users = users_beside(user, received, epoch);
+	flows = count_in(&user->flows, &counted, epoch);
 	if (received)
 		flow->counted_epoch = counted;
 	flow->received = tp->data_segs_in;
-	return epoch - flow->counted_epoch <= 1 ? flows : 0;
+	/* Either is below 2^16. */
+	return epoch - flow->counted_epoch <= 1 ? flows * users : 0;
 }
 
 static __always_inline void attend(struct bpf_sock_ops *ctx)

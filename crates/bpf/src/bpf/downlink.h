@@ -47,7 +47,7 @@ struct downlink_flow {
 	__u32 rtt_us;			/* least that the receiving side saw; 0: none */
 	__u32 counted_epoch;		/* in which this flow was counted */
 	__u32 received;			/* segments with data when it was last looked at */
-	__u32 n_flows;			/* that shared the link then */
+	__u32 n_flows;			/* of how many parts of the link its own was one then */
 	__u32 clamps;			/* times that a clamp was set */
 	__u32 releases;			/* times that it was taken back */
 	__u32 options;			/* options written */
@@ -63,7 +63,7 @@ struct downlink_input {
 	__u64 rate;		/* of IP packets, whole device, bytes/s */
 	__u32 usable;		/* the estimate can be believed */
 	__u32 bound;		/* enum sounding_bound */
-	__u32 n_flows;		/* active flows, this one included */
+	__u32 n_flows;		/* of how many parts of the link this flow's is one */
 	__u32 rtt_us;		/* without queue; 0: unknown */
 	__u32 mss;		/* payload bytes a segment */
 };

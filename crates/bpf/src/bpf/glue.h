@@ -193,28 +193,31 @@ static __always_inline int drives(const struct sounding_flow *flow)
 	return flow->said.state != SOUNDING_STARTUP && flow->said.state != SOUNDING_FALLBACK;
 }
 
+LAW_PART int hear_peer(struct law_input *in, const struct sounding_peer *peer)
+{
+	if (in && peer)
+		obey_peer(in, peer);
+	return 0;
+}
+
 /*
  * What this device's modem carries and the part of it that this flow has, or
  * what the modem at the other end carries, if that is less or nothing is known
  * here. Says how many flows share it.
  */
-static __always_inline __u32 hear(struct sock *sk, struct law_input *in,
-				  const struct rate_sample *rs)
+static __always_inline __u32 hear(struct sock *sk, struct member *member, int elsewhere,
+				  struct law_input *in, const struct rate_sample *rs)
 {
 	struct sounding_peer *peer = peer_of(sk, in->now_ns);
 	int own = law_verdict(&knobs, in) == SOUNDING_FRESH;
 	__u32 flows;
 
-	if (!peer || own) {
-		flows = share_link(sk, in, rs);
-		if (!peer || share_part(&in->pool, in->weight, in->hunger,
-					in->feed.rate_bytes_per_sec) <= peer->rate_bytes_per_sec)
-			return flows;
-	} else {
-		/* What it claimed while this modem spoke is not what it will want then. */
-		renounce(sk);
-	}
-	obey_peer(in, peer);
+	/* What a flow claims while this modem speaks is not what it will want then. */
+	flows = share_link(sk, member, !elsewhere && (own || !peer), in, rs);
+	if (!peer || (own && share_part(&in->pool, in->weight, in->hunger,
+					in->feed.rate_bytes_per_sec) <= peer->rate_bytes_per_sec))
+		return flows;
+	hear_peer(in, peer);
 	return 1;
 }
 
@@ -223,13 +226,15 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 				 const struct rate_sample *rs, struct law_input *in)
 {
 	struct cubic_flow *cubic = cubic_of(sk);
+	struct member *member = member_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	__u32 marked = tp->delivered_ce;
+	int elsewhere = member && leaves_elsewhere(sk, &member->elsewhere);
 
 	in->now_ns = bpf_ktime_get_ns();
 	flow->obeyed_at_ns = in->now_ns;
 	read_feed(in);
-	if (leaves_elsewhere(sk))
+	if (elsewhere)
 		in->feed = (struct sounding_estimate){};
 	in->mss = tp->mss_cache;
 	in->e2e = bandwidth_of(bbr_of(sk), in->mss);
@@ -245,7 +250,7 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 	in->n_flows = 1;
 	in->flags = flow->events;
 	flow->events = 0;
-	flow->said.n_flows = hear(sk, in, rs);
+	flow->said.n_flows = hear(sk, member, elsewhere, in, rs);
 	if (!rs)
 		return;
 	in->flags |= LAW_ACK;

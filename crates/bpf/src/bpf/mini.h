@@ -83,6 +83,23 @@ typedef struct {
 	__u32 val;
 } kuid_t;
 
+struct user_namespace {
+	struct user_namespace *parent;
+	kuid_t owner;
+};
+
+struct cred {
+	struct user_namespace *user_ns;
+};
+
+struct file {
+	const struct cred *f_cred;
+};
+
+struct socket {
+	struct file *file;
+};
+
 struct kernfs_node {
 	__u64 id;
 };
@@ -98,11 +115,16 @@ struct sock_cgroup_data {
 struct sock {
 	struct sock_common __sk_common;
 	kuid_t sk_uid;
+	struct socket *sk_socket;
 	struct sock_cgroup_data sk_cgrp_data;
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;
 	struct dst_entry *sk_dst_cache;
 	int sk_rx_dst_ifindex;
+};
+
+struct sk_buff {
+	struct sock *sk;
 };
 
 struct inet_sock {

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The pool of a link: what this program's flows claim of it, put in and taken
- * out as they do, and what all others were seen to send (count.h). No flow
- * looks at another, and nothing waits for a timer.
+ * out as they do, and what all others were seen to send (count.h), for the link
+ * and for each user. No flow looks at another, and nothing waits for a timer.
  */
 #ifndef SOUNDING_POOL_H
 #define SOUNDING_POOL_H
 
 #include "epoch.h"
+#include "owner.h"
 #include "radio.h"
 #include "sharing.h"
-
-/* Whose a flow is, where applications share. */
-#define BY_UID		0
-#define BY_CGROUP	1
+#include "users.h"
 
 /* What a weight is given to. */
 #define WEIGHT_OF_UID	0
@@ -23,9 +21,7 @@
 /* Set by the loader before load; the verifier then sees constants. */
 struct sounding_sharing {
 	__u32 policy;		/* enum share_policy */
-	__u32 application;	/* BY_UID or BY_CGROUP */
 	__u32 has_weights;	/* the map of weights is not empty */
-	__u32 reserved;
 };
 const volatile struct sounding_sharing sharing;
 
@@ -42,6 +38,13 @@ struct {
 	__type(value, __u32);
 } weights SEC(".maps");
 
+/* Where applications share: a cgroup, as far as flows of one user are in it. */
+struct application {
+	__u64 cgroup;
+	__u32 user;		/* its place */
+	__u32 reserved;
+};
+
 /* Of an application, see count_in(). */
 struct alike {
 	__u64 flows;		/* that want anything */
@@ -52,7 +55,7 @@ struct alike {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
-	__type(key, __u64);
+	__type(key, struct application);
 	__type(value, struct alike);
 } applications SEC(".maps");
 
@@ -64,7 +67,7 @@ struct bpf_spin_lock {
 struct link_pool {
 	struct bpf_spin_lock lock;
 	__u32 epoch;			/* of others_now */
-	struct share_pool ours;
+	struct share_pool ours;		/* its weights are users' */
 	struct share_pool others_now;
 	struct share_pool others_before;
 };
@@ -79,11 +82,13 @@ struct {
 /* What a socket of ours has in the pool. */
 struct member {
 	struct share_claim claim;
-	__u64 application;
+	__u64 cgroup;
 	__u64 used;		/* how fast it was last delivered, IP, bytes/s */
 	__u32 given;		/* its weight by the map, or 0: not looked up */
+	__u32 user;		/* its place */
 	__u32 epoch;		/* in which its application counted it */
 	__u32 hungry_epoch;	/* among its hungry flows */
+	__u32 elsewhere;	/* what leaves_elsewhere() last said */
 	__u32 reserved;
 };
 
@@ -93,6 +98,11 @@ struct {
 	__type(key, int);
 	__type(value, struct member);
 } members SEC(".maps");
+
+static __always_inline struct member *member_of(struct sock *sk)
+{
+	return bpf_sk_storage_get(&members, sk, 0, 0);
+}
 
 static __always_inline struct link_pool *the_pool(void)
 {
@@ -116,8 +126,9 @@ static __always_inline void turn_epoch(struct link_pool *p, __u32 epoch)
 }
 
 /* What is known of an application; 0 where there is no memory for it. */
-static __always_inline struct alike *alike_of(__u64 application)
+static __always_inline struct alike *alike_of(__u64 cgroup, __u32 user)
 {
+	struct application application = { .cgroup = cgroup, .user = user };
 	struct alike *alike = bpf_map_lookup_elem(&applications, &application);
 	struct alike none = {};
 
@@ -127,9 +138,9 @@ static __always_inline struct alike *alike_of(__u64 application)
 	return bpf_map_lookup_elem(&applications, &application);
 }
 
-/* Weighs a claim of a socket that was given @given and belongs to an application. */
+/* Weighs a claim of a socket that was given @given, in the cgroup of a user. */
 static __always_inline void weigh_claim(struct share_claim *claim, __u32 given,
-					__u64 application, __u32 *counted,
+					__u64 cgroup, __u32 user, __u32 *counted,
 					__u32 *hungry_counted, __u32 epoch)
 {
 	int is_hungry = claim->kind == SHARE_HUNGRY;
@@ -137,7 +148,7 @@ static __always_inline void weigh_claim(struct share_claim *claim, __u32 given,
 	struct alike *alike;
 
 	if (sharing.policy == SHARE_APPLICATIONS) {
-		alike = alike_of(application);
+		alike = alike_of(cgroup, user);
 		if (alike) {
 			flows = count_in(&alike->flows, counted, epoch);
 			/* One that is not would be one more. */
@@ -158,8 +169,7 @@ static __always_inline __u32 given_weight(__u32 kind, __u64 id)
 }
 
 /* The weight a flow was given: by port, else by cgroup, else by user. */
-static __always_inline __u32 weigh(__u32 uid, __u64 cgroup, __u32 local_port,
-				   __u32 remote_port)
+LAW_PART __u32 weigh(__u32 uid, __u64 cgroup, __u32 local_port, __u32 remote_port)
 {
 	__u32 weight;
 
@@ -178,7 +188,7 @@ static __always_inline __u32 weigh(__u32 uid, __u64 cgroup, __u32 local_port,
 /* Kernels without cgroups of sockets run this as long as nobody asks. */
 static __always_inline int asks_for_cgroups(void)
 {
-	return sharing.application == BY_CGROUP || sharing.has_weights;
+	return sharing.policy == SHARE_APPLICATIONS || sharing.has_weights;
 }
 
 static __always_inline __u64 cgroup_of(struct sock *sk)
@@ -188,15 +198,22 @@ static __always_inline __u64 cgroup_of(struct sock *sk)
 	return cgroup ? cgroup->kn->id : 0;
 }
 
+LAW_PART int place(struct member *member, __u32 uid, __u32 local_port, __u32 remote_port)
+{
+	if (!member)
+		return 0;
+	member->user = place_of(member->user);
+	member->given = weigh(uid, member->cgroup, local_port, remote_port);
+	return 0;
+}
+
 /* Who a socket of ours belongs to, found out once. */
 static __always_inline void identify(struct sock *sk, struct member *member)
 {
-	__u32 uid = sk->sk_uid.val;
-	__u64 cgroup = asks_for_cgroups() ? cgroup_of(sk) : 0;
-
-	member->application = sharing.application == BY_CGROUP ? cgroup : uid;
-	member->given = weigh(uid, cgroup, sk->__sk_common.skc_num,
-			      bpf_ntohs(sk->__sk_common.skc_dport));
+	member->cgroup = asks_for_cgroups() ? cgroup_of(sk) : 0;
+	member->user = owner_of(sk);
+	place(member, sk->sk_uid.val, sk->__sk_common.skc_num,
+	      bpf_ntohs(sk->__sk_common.skc_dport));
 }
 
 /*
@@ -210,58 +227,77 @@ static __always_inline __u32 wants(struct sock *sk)
 	__u32 mss = tp->mss_cache, unsent = tp->write_seq - tp->snd_nxt;
 	int closed = tp->snd_nxt - tp->snd_una + mss > tp->snd_wnd;
 
-	if (leaves_elsewhere(sk) || (!tp->packets_out && (!unsent || closed)))
+	if (!tp->packets_out && (!unsent || closed))
 		return SHARE_IDLE;
 	if (unsent < mss || closed)
 		return SHARE_LIMITED;
 	return SHARE_HUNGRY;
 }
 
-/* Puts in what a socket of ours wants, for what it had in before. */
-static __always_inline void claim(struct sock *sk, struct member *member,
-				  struct link_pool *p, __u32 kind, __u64 now)
+/*
+ * With the lock held: a user that begins to claim is in the link's sums for
+ * that, and no longer for what else it was seen to send.
+ */
+static __always_inline void begin_to_claim(struct link_pool *p, struct user *user)
 {
-	struct share_claim before = member->claim;
-	struct share_claim next = {
+	turn_user(user, p->epoch);
+	p->others_now.everybody = share_without(p->others_now.everybody, user->counted_now);
+	p->others_before.everybody =
+		share_without(p->others_before.everybody, user->counted_before);
+	user->counted_now = 0;
+	user->counted_before = 0;
+}
+
+/* Puts in what a socket of ours wants, for what it had in before. */
+LAW_PART int claim(struct member *member, __u32 kind, __u64 now)
+{
+	struct link_pool *p = the_pool();
+	struct share_claim before, next;
+	struct user *user;
+
+	if (!member || !p)
+		return 0;
+	user = user_at(member->user);
+	if (!user)
+		return 0;
+	before = member->claim;
+	next = (struct share_claim){
 		.kind = kind, .weight = before.weight, .hunger = before.hunger,
 	};
-
-	if (kind != SHARE_IDLE) {
-		if (!member->given)
-			identify(sk, member);
-		weigh_claim(&next, member->given, member->application, &member->epoch,
+	if (kind != SHARE_IDLE)
+		weigh_claim(&next, member->given, member->cgroup, member->user, &member->epoch,
 			    &member->hungry_epoch, epoch_of(now));
-	}
 	if (kind == SHARE_LIMITED)
 		next.rate = member->used;
 	if (next.kind == before.kind && next.weight == before.weight &&
 	    next.hunger == before.hunger && next.rate == before.rate)
-		return;
+		return 0;
 	member->claim = next;
 	bpf_spin_lock(&p->lock);
-	share_remove(&p->ours, &before);
-	share_add(&p->ours, &next);
+	if (!user->ours.flows)
+		begin_to_claim(p, user);
+	share_change(sharing.policy, &p->ours, &user->ours, &before, &next);
 	bpf_spin_unlock(&p->lock);
+	return 0;
 }
 
 /* Takes out what a socket of ours has in. */
-static __always_inline void renounce(struct sock *sk)
+static __always_inline void renounce(struct member *member)
 {
-	struct member *member = bpf_sk_storage_get(&members, sk, 0, 0);
-	struct link_pool *p = the_pool();
-
-	if (member && p)
-		claim(sk, member, p, SHARE_IDLE, 0);
+	if (member)
+		claim(member, SHARE_IDLE, 0);
 }
 
 /* Claims what a socket of ours wants before it sends after a pause. */
 static __always_inline void claim_again(struct sock *sk)
 {
-	struct member *member = bpf_sk_storage_get(&members, sk, 0, 0);
-	struct link_pool *p = the_pool();
+	struct member *member = member_of(sk);
 
-	if (member && p)
-		claim(sk, member, p, wants(sk), bpf_ktime_get_ns());
+	if (!member || leaves_elsewhere(sk, &member->elsewhere))
+		return;
+	if (!member->given)
+		identify(sk, member);
+	claim(member, wants(sk), bpf_ktime_get_ns());
 }
 
 /* How fast this ACK says that segments of so many bytes were delivered; 0: it does not. */
@@ -287,44 +323,71 @@ static __always_inline void measure(struct member *member, const struct rate_sam
 }
 
 /*
- * Claims, and says what the socket's part of the link is of, in @in; it is what
- * the socket may have as soon as it wants all it can get, whatever it wants
- * now. Says how many share the link, this one included.
+ * The pool that a socket of ours sees, and in @in its weights. What it may have
+ * is what it may have as soon as it wants all it can get, whatever it wants now.
+ * Without @member it shares with no other.
  */
-static __always_inline __u32 share_link(struct sock *sk, struct law_input *in,
-					const struct rate_sample *rs)
+LAW_PART int see_pool(struct law_input *in, const struct member *member)
 {
-	struct member *member = bpf_sk_storage_get(&members, sk, 0, 0);
 	struct link_pool *p = the_pool();
-	struct share_pool all = {};
-	struct share_claim own = {};
+	struct share_user own;
+	struct user *user;
+	__u64 beside;
 
-	if (member && p) {
-		measure(member, rs, in->mss);
-		claim(sk, member, p, wants(sk), in->now_ns);
-		own = member->claim;
-		bpf_spin_lock(&p->lock);
-		turn_epoch(p, epoch_of(in->now_ns));
-		all = p->ours;
-		all.everybody += law_max(p->others_now.everybody, p->others_before.everybody);
-		all.claimed += law_max(p->others_now.claimed, p->others_before.claimed);
-		all.flows += law_max(p->others_now.flows, p->others_before.flows);
-		bpf_spin_unlock(&p->lock);
-		share_remove(&all, &own);
-	}
-	in->weight = own.weight ? own.weight : share_weight(sharing.policy, SHARE_WEIGHT, 1);
-	in->hunger = own.weight ? own.hunger : in->weight;
-	all.hungry += in->hunger;
-	all.everybody += in->weight;
-	all.flows++;
+	if (!in || !p)
+		return 0;
+	in->weight = in->hunger = SHARE_WEIGHT;
+	in->pool = (struct share_pool){
+		.hungry = SHARE_WEIGHT, .everybody = SHARE_WEIGHT, .flows = 1,
+	};
+	if (!member)
+		return 0;
+	user = user_at(member->user);
+	if (!user)
+		return 0;
+	in->weight = member->claim.weight;
+	in->hunger = member->claim.hunger;
+	if (!in->weight)
+		in->weight = in->hunger = share_weight(sharing.policy, SHARE_WEIGHT, 1);
+	bpf_spin_lock(&p->lock);
+	turn_epoch(p, epoch_of(in->now_ns));
+	turn_user(user, p->epoch);
+	in->pool = p->ours;
+	own = user->ours;
+	beside = law_max(user->others_now, user->others_before);
+	in->pool.everybody +=
+		law_max(share_without(p->others_now.everybody, user->counted_now),
+			share_without(p->others_before.everybody, user->counted_before));
+	in->pool.claimed += law_max(p->others_now.claimed, p->others_before.claimed);
+	in->pool.flows += law_max(p->others_now.flows, p->others_before.flows);
+	bpf_spin_unlock(&p->lock);
+	share_seen(sharing.policy, &in->pool, &own, &member->claim, in->weight, in->hunger,
+		   beside);
 	if (in->feed.valid) {
-		all.hungry += (__u64)in->feed.other_flows * SHARE_WEIGHT;
-		all.everybody += (__u64)in->feed.other_flows * SHARE_WEIGHT;
-		all.flows += in->feed.other_flows;
+		in->pool.hungry += (__u64)in->feed.other_flows * SHARE_WEIGHT;
+		in->pool.everybody += (__u64)in->feed.other_flows * SHARE_WEIGHT;
+		in->pool.flows += in->feed.other_flows;
 		in->feed.other_flows = 0;
 	}
-	in->pool = all;
-	return law_min(all.flows, ~0U);
+	return 0;
+}
+
+/*
+ * Claims what a socket of ours wants, and says in @in what its part of the link
+ * is of; if it shares nothing, it claims nothing. Says how many share the link,
+ * this one included.
+ */
+static __always_inline __u32 share_link(struct sock *sk, struct member *member, int shares,
+					struct law_input *in, const struct rate_sample *rs)
+{
+	if (member) {
+		measure(member, rs, in->mss);
+		if (!member->given)
+			identify(sk, member);
+		claim(member, shares ? wants(sk) : SHARE_IDLE, in->now_ns);
+	}
+	see_pool(in, shares ? member : 0);
+	return law_min(in->pool.flows, ~0U);
 }
 
 #endif /* SOUNDING_POOL_H */

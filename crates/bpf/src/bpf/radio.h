@@ -16,28 +16,41 @@ struct sounding_radios {
 	__u32 numbers[RADIOS_MOST];	/* 0: none, or not there now */
 } radios = {};
 
-/*
- * Whether a socket's packets leave by another device than the modem's. Nobody
- * knows of one in another namespace, whose packets may be forwarded, or of one
- * without a route.
- */
-static __always_inline int leaves_elsewhere(struct sock *sk)
+/* Loopback's number in every namespace. */
+#define LOOPBACK_IFINDEX	1
+
+LAW_PART int is_named(__u32 number)
 {
-	__u64 named = radios.netns_cookie;
-	struct dst_entry *route;
-	__u32 number;
 	int i;
 
-	if (!named || sk->__sk_common.skc_net.net->net_cookie != named)
-		return 0;
-	route = sk->sk_dst_cache;
-	if (!route)
-		return 0;
-	number = route->dev->ifindex;
 	for (i = 0; i < RADIOS_MOST; i++)
 		if (radios.numbers[i] == number)
-			return 0;
-	return 1;
+			return 1;
+	return 0;
+}
+
+/*
+ * Whether a socket's packets leave by another device than the modem's. Loopback
+ * of any namespace is another, unless it was named. Any other device may be the
+ * modem's where none was named, and in another namespace, whose packets may be
+ * forwarded. @last keeps the answer, which holds while a socket has no route:
+ * a program can drop the route of its own socket at any time.
+ */
+static __always_inline int leaves_elsewhere(struct sock *sk, __u32 *last)
+{
+	struct dst_entry *route = sk->sk_dst_cache;
+	__u64 named = radios.netns_cookie;
+	__u32 number;
+
+	if (!route)
+		return *last;
+	number = route->dev->ifindex;
+	if (number != LOOPBACK_IFINDEX &&
+	    (!named || sk->__sk_common.skc_net.net->net_cookie != named))
+		*last = 0;
+	else
+		*last = !is_named(number);
+	return *last;
 }
 
 #endif /* SOUNDING_RADIO_H */

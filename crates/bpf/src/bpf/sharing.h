@@ -20,12 +20,18 @@
 /* Left to a limited flow beyond what it used, to show that it wants more: 1/8. */
 #define SHARE_HEADROOM_SHIFT	3
 
-/* By what weight flows share. */
+/* By what weight the flows of a user share. */
 enum share_policy {
 	SHARE_FLOWS = 0,	/* all alike (BISCAY A.5.2) */
 	SHARE_WEIGHTS = 1,	/* by weights they were given */
 	SHARE_APPLICATIONS = 2,	/* all applications alike, and the flows of each */
 };
+
+/* Fractions of a user's part are in 1/1024. */
+#define SHARE_RATIO_SHIFT	10
+/* More than the weights of a user's flows come to, and than its part is of: 2^63 bounds their product. */
+#define SHARE_MOST_SUM		(1ULL << 36)
+#define SHARE_MOST_RATIO	(1ULL << 27)
 
 /* What a flow claims of its link. */
 enum share_kind {
@@ -42,12 +48,25 @@ struct share_claim {
 	__u32 reserved;
 };
 
-/* What the flows of a link claim together. */
+/*
+ * What the flows of a link claim together. Of the pool that a link keeps the
+ * weights are users'; of the one that a flow sees, its own user's flows'.
+ */
 struct share_pool {
 	__u64 hungry;		/* weights among them */
 	__u64 everybody;	/* weights of all, the hungry too */
 	__u64 claimed;		/* by the limited, bytes/s */
 	__u64 flows;		/* that claim anything */
+};
+
+/* What the flows of one user claim. */
+struct share_user {
+	__u64 hungry;		/* weights among them */
+	__u64 everybody;	/* weights of all, the hungry too */
+	__u32 flows;		/* that claim anything */
+	__u32 weight;		/* its own in the link's pool; 0: it claims nothing */
+	__u32 hunger;		/* and among the hungry there */
+	__u32 reserved;
 };
 
 /* What is left of @a without @b; nothing if there is less. */
@@ -61,28 +80,112 @@ LAW_INLINE __u64 share_headroom(__u64 rate)
 	return rate + (rate >> SHARE_HEADROOM_SHIFT);
 }
 
-LAW_INLINE void share_add(struct share_pool *pool, const struct share_claim *claim)
+/*
+ * The weight of a user among users: as much as each other, so that more flows
+ * gain it nothing. Where flows were given weights, the mean of its own.
+ */
+LAW_INLINE __u32 share_user_weight(__u32 policy, const struct share_user *user)
 {
-	if (claim->kind == SHARE_IDLE)
-		return;
-	pool->flows++;
-	pool->everybody += claim->weight;
-	if (claim->kind == SHARE_HUNGRY)
-		pool->hungry += claim->hunger;
-	else
-		pool->claimed += share_headroom(claim->rate);
+	if (!user->flows)
+		return 0;
+	if (policy == SHARE_WEIGHTS)
+		return law_min(law_max(user->everybody / user->flows, 1), SHARE_MOST_WEIGHT);
+	return SHARE_WEIGHT;
 }
 
-LAW_INLINE void share_remove(struct share_pool *pool, const struct share_claim *claim)
+/* Has a user weigh in the link's pool what its flows make it weigh now. */
+LAW_INLINE void share_weigh_user(__u32 policy, struct share_pool *link,
+				 struct share_user *user)
+{
+	__u32 weight = share_user_weight(policy, user);
+	__u32 hunger = user->hungry ? weight : 0;
+
+	link->everybody = share_without(link->everybody, user->weight) + weight;
+	link->hungry = share_without(link->hungry, user->hunger) + hunger;
+	user->weight = weight;
+	user->hunger = hunger;
+}
+
+/* What a flow of a user claims, into the user's sums or out of them. */
+LAW_INLINE void share_user_add(struct share_user *user, const struct share_claim *claim)
 {
 	if (claim->kind == SHARE_IDLE)
 		return;
-	pool->flows = share_without(pool->flows, 1);
-	pool->everybody = share_without(pool->everybody, claim->weight);
+	user->flows++;
+	user->everybody += claim->weight;
 	if (claim->kind == SHARE_HUNGRY)
-		pool->hungry = share_without(pool->hungry, claim->hunger);
-	else
-		pool->claimed = share_without(pool->claimed, share_headroom(claim->rate));
+		user->hungry += claim->hunger;
+}
+
+LAW_INLINE void share_user_remove(struct share_user *user, const struct share_claim *claim)
+{
+	if (claim->kind == SHARE_IDLE)
+		return;
+	user->flows = share_without(user->flows, 1);
+	user->everybody = share_without(user->everybody, claim->weight);
+	if (claim->kind == SHARE_HUNGRY)
+		user->hungry = share_without(user->hungry, claim->hunger);
+}
+
+/* What a flow of any user claims, into the link's sums or out of them. */
+LAW_INLINE void share_link_add(struct share_pool *link, const struct share_claim *claim)
+{
+	if (claim->kind == SHARE_IDLE)
+		return;
+	link->flows++;
+	if (claim->kind == SHARE_LIMITED)
+		link->claimed += share_headroom(claim->rate);
+}
+
+LAW_INLINE void share_link_remove(struct share_pool *link, const struct share_claim *claim)
+{
+	if (claim->kind == SHARE_IDLE)
+		return;
+	link->flows = share_without(link->flows, 1);
+	if (claim->kind == SHARE_LIMITED)
+		link->claimed = share_without(link->claimed, share_headroom(claim->rate));
+}
+
+/* Puts in what a flow of a user claims, for what it had in before. */
+LAW_INLINE void share_change(__u32 policy, struct share_pool *link, struct share_user *user,
+			     const struct share_claim *before, const struct share_claim *next)
+{
+	share_link_remove(link, before);
+	share_link_add(link, next);
+	share_user_remove(user, before);
+	share_user_add(user, next);
+	share_weigh_user(policy, link, user);
+}
+
+/*
+ * What the weights of a user's flows come to if all of the link is to be as
+ * many as its @whole is of the user's own weight @own. Alone, a user's flows
+ * are what they are.
+ */
+LAW_INLINE __u64 share_among(__u64 flows, __u64 whole, __u32 own)
+{
+	__u64 ratio = (law_min(whole, SHARE_MOST_SUM) << SHARE_RATIO_SHIFT) / law_max(own, 1);
+
+	return law_min(flows, SHARE_MOST_SUM) * law_min(ratio, SHARE_MOST_RATIO) >>
+	       SHARE_RATIO_SHIFT;
+}
+
+/*
+ * The pool that a flow sees which has @claim in, as if it were hungry: what it
+ * may have as soon as it is. @beside: weights of flows of its user that are not
+ * in the user's sums. @link and @user are copies.
+ */
+LAW_INLINE void share_seen(__u32 policy, struct share_pool *link, struct share_user *user,
+			   const struct share_claim *claim, __u32 weight, __u32 hunger,
+			   __u64 beside)
+{
+	struct share_claim hungry = {
+		.kind = SHARE_HUNGRY, .weight = weight, .hunger = hunger,
+	};
+
+	share_change(policy, link, user, claim, &hungry);
+	link->everybody = share_among(user->everybody + beside, link->everybody, user->weight);
+	link->hungry = share_among(user->hungry, link->hungry, user->hunger);
 }
 
 /*

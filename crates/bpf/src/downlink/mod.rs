@@ -193,11 +193,16 @@ impl Downlink {
     }
 
     /// The modem's devices have these numbers from here on, 0 for one that is not there: one that comes back has another under
-    /// the old name. Of an instance that was told of no device it changes nothing.
+    /// the old name. With none, every device but loopback is taken for the modem's.
     pub fn follow(&mut self, devices: &[u32]) -> io::Result<()> {
         let numbers = radios(devices)?;
+        let netns_cookie = match &self.skel.maps.rodata_data {
+            Some(rodata) if !devices.is_empty() => rodata.settings.netns_cookie,
+            _ => 0,
+        };
         if let Some(bss) = self.skel.maps.bss_data.as_mut() {
             bss.radios.numbers = numbers;
+            bss.radios.netns_cookie = netns_cookie;
         }
         Ok(())
     }

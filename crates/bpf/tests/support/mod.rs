@@ -48,7 +48,18 @@ pub(crate) fn load_law(law: Law) -> Option<Instance> {
     load_config(Config { law, ..Config::default() })
 }
 
+/// Its number in every namespace.
+pub(crate) const LOOPBACK: u32 = 1;
+
+/// A loaded instance to which the loopback of every namespace is the modem's device.
 pub(crate) fn load_config(config: Config) -> Option<Instance> {
+    let mut instance = load_without_a_radio(config)?;
+    instance.set_radios(&[LOOPBACK]).unwrap();
+    Some(instance)
+}
+
+/// One to which no device was named.
+pub(crate) fn load_without_a_radio(config: Config) -> Option<Instance> {
     let config = Config { name: name()?, ..config };
     Some(Instance::load(&config).unwrap_or_else(|error| panic!("{error}")))
 }

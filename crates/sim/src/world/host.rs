@@ -172,7 +172,8 @@ impl Host {
             State::Datagrams { rate, .. } => Claim::Limited(*rate),
             State::Connected(connection) => connection.sender.claim(now),
         };
-        Member { application: self.application, weight: self.weight, claim }
+        // A simulated device has one user.
+        Member { user: 0, application: self.application, weight: self.weight, claim }
     }
 
     /// Tells the controller its flow's part.

@@ -109,8 +109,9 @@ pub(crate) struct Flags {
     /// cgroup:/sys/fs/cgroup/system.slice/backup.service=3
     #[arg(long, value_name = "OWNER=FACTOR")]
     weight: Vec<String>,
-    /// The modem's network device, as wwan0: UDP and TCP of other algorithms that leave by it have their part of the link too,
-    /// and with --downlink only sockets that receive over it are held; without it, those over any but loopback
+    /// The modem's network device, as wwan0: only flows that leave by it share its link, UDP and TCP of other algorithms
+    /// too, and with --downlink only sockets that receive over it are held. Without it, the device that belongs to the port's
+    /// own hardware, or where none does, every one but loopback; what is assumed is said
     #[arg(long, value_name = "NAME")]
     interface: Vec<String>,
     /// Make it this namespace's default for new flows, until the daemon ends
@@ -362,6 +363,12 @@ impl Config {
             cpu_latency: flags.cpu_latency.or(cpu_latency),
             downlink,
         })
+    }
+
+    /// Has these be the modem's network devices.
+    pub(super) fn name_interfaces(&mut self, names: Vec<String>) {
+        self.downlink.name_interfaces(&names);
+        self.interfaces = names;
     }
 
     /// How the estimates are made that the law is told.

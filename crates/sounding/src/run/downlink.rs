@@ -104,6 +104,13 @@ impl Plan {
         Ok(Self { device, server })
     }
 
+    /// Has these be the modem's interfaces.
+    pub(super) fn name_interfaces(&mut self, names: &[String]) {
+        if let Some(device) = &mut self.device {
+            device.interfaces = names.to_vec();
+        }
+    }
+
     /// Whether something can be done without a modem.
     pub(super) fn needs_no_modem(&self) -> bool {
         self.server.is_some() && self.device.is_none()
@@ -163,7 +170,7 @@ pub(super) struct Receiving {
 impl Receiving {
     /// The modem's network devices have these numbers from here on.
     pub(super) fn follow(&mut self, devices: &[u32]) {
-        // As many were named at the start; and what is open already is taken on where the kernel lets anybody do that.
+        // They are as many as there is room for; and what is open already is taken on where the kernel lets anybody do that.
         let _ = self.downlink.follow(devices);
         let _ = self.downlink.adopt();
     }

@@ -91,6 +91,20 @@ impl Events {
         });
     }
 
+    /// No network device was named: the modem's own are these, or none is known.
+    pub(crate) fn interfaces(&mut self, found: &[String]) {
+        self.say(&json!({ "event": "interfaces", "interfaces": found }), || {
+            Some(match found {
+                [] => "no network device of the modem is known: all but loopback are taken for the modem's; --interface names it"
+                    .into(),
+                _ => format!(
+                    "flows that leave by {} are the modem's, and no others: found by its port; --interface names others",
+                    found.join(", ")
+                ),
+            })
+        });
+    }
+
     /// Other flows that leave by a network device are counted from here on, or are not.
     pub(crate) fn counting(&mut self, interface: &str, why_not: Option<&io::Error>) {
         let reason = why_not.map(ToString::to_string);

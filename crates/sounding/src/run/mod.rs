@@ -3,6 +3,7 @@
 mod config;
 mod downlink;
 mod events;
+mod hardware;
 mod others;
 mod outbox;
 mod posts;
@@ -33,6 +34,7 @@ use crate::{board, signals, words};
 use config::{Config, Flags};
 use downlink::Receiving;
 use events::Events;
+use hardware::Hardware;
 use others::Others;
 use posts::Posts;
 use reopen::Reopening;
@@ -102,7 +104,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         print!("{}", config::EXAMPLE);
         return Ok(ExitCode::SUCCESS);
     }
-    let config = Config::load(args.config.as_deref(), args.flags).into_diagnostic()?;
+    let mut config = Config::load(args.config.as_deref(), args.flags).into_diagnostic()?;
     if config.board.is_some() {
         board::subscription(&config.kpis)?;
     }
@@ -115,6 +117,12 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     let mut events = Events::new(args.json, config.fallback).into_diagnostic()?;
     let supervisor = Supervisor::find().into_diagnostic()?;
 
+    let hardware = match &config.device {
+        Some(device) if config.interfaces.is_empty() => Hardware::behind(device),
+        _ => None,
+    };
+    // They may come later.
+    config.sharing.others |= hardware.is_some();
     let bpf = sounding_bpf::Config {
         name: config.name.clone(),
         law: config.law,
@@ -132,6 +140,11 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
 
     // The port first: a wrong device then leaves the kernel untouched.
     let port = open(&device)?;
+    if config.interfaces.is_empty() {
+        config
+            .name_interfaces(hardware.as_ref().map(Hardware::network_devices).unwrap_or_default());
+        events.interfaces(&config.interfaces);
+    }
     let posts = match &config.board {
         Some(name) => Some(Posts::new(name, &config.kpis)?),
         None => None,
@@ -169,7 +182,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     let mut daemon = Daemon {
         sounder: Sounder::new(config.told()),
         instance,
-        others: Others::new(config.interfaces),
+        others: Others::new(config.interfaces, hardware),
         source: device,
         receiving,
         published: HostInstant::default(),

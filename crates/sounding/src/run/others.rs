@@ -1,5 +1,6 @@
 //! The modem's network devices, as they come and go: a modem that reboots has a new one under the old name. Flows that leave by
-//! others are none of the modem's, and what leaves by these of other algorithms is counted.
+//! others are none of the modem's, and what leaves by these of other algorithms is counted. Where none was named, they are looked
+//! for by the port.
 
 use std::io;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use sounding_units::HostInstant;
 
 use super::downlink::Receiving;
 use super::events::Events;
+use super::hardware::Hardware;
 
 /// How often the devices are looked for.
 const EVERY: Duration = Duration::from_secs(1);
@@ -17,6 +19,8 @@ const EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Others {
     devices: Vec<Device>,
+    /// Where to look for them, if none was named.
+    hardware: Option<Hardware>,
     looked: Option<HostInstant>,
 }
 
@@ -37,9 +41,9 @@ struct Counted {
 }
 
 impl Others {
-    pub(super) fn new(names: Vec<String>) -> Self {
-        let device = |name| Device { name, number: 0, counted: None, told: false };
-        Self { devices: names.into_iter().map(device).collect(), looked: None }
+    /// Of a modem whose devices were named, or whose hardware is to be asked.
+    pub(super) fn new(names: Vec<String>, hardware: Option<Hardware>) -> Self {
+        Self { devices: devices(names), hardware, looked: None }
     }
 
     /// Follows what came back, and counts what is there and not yet counted, if it is time to look again.
@@ -53,7 +57,7 @@ impl Others {
         if self.looked.is_some_and(|looked| now - looked < EVERY) {
             return;
         }
-        let mut moved = self.looked.is_none();
+        let mut moved = self.looked.is_none() | self.look_for_others(events);
         self.looked = Some(now);
         for device in &mut self.devices {
             let number = if_nametoindex(device.name.as_str()).unwrap_or_default();
@@ -72,6 +76,25 @@ impl Others {
             device.count(instance, events);
         }
     }
+}
+
+impl Others {
+    /// Whether the modem has other devices by now. Those of one that is unplugged are waited for, as if they had been named.
+    fn look_for_others(&mut self, events: &mut Events) -> bool {
+        let Some(hardware) = &self.hardware else { return false };
+        let found = hardware.network_devices();
+        if found.is_empty() || found.iter().eq(self.devices.iter().map(|device| &device.name)) {
+            return false;
+        }
+        events.interfaces(&found);
+        self.devices = devices(found);
+        true
+    }
+}
+
+fn devices(names: Vec<String>) -> Vec<Device> {
+    let device = |name| Device { name, number: 0, counted: None, told: false };
+    names.into_iter().map(device).collect()
 }
 
 impl Device {

@@ -13,11 +13,11 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ShareWord {
-    /// Every active flow alike
+    /// Every user alike, and every active flow of a user
     Equal,
-    /// Every application alike, however many flows it opens
+    /// Every application of a user alike, however many flows it opens
     App,
-    /// By the weights given
+    /// By the weights given; a user by the mean of its flows'
     Weighted,
 }
 

@@ -2,6 +2,7 @@
 //! any of them. Needs root; skipped aloud elsewhere.
 
 mod beside;
+mod crowds;
 mod downloads;
 mod drills;
 mod feed;
@@ -11,6 +12,7 @@ mod rig;
 mod service;
 mod session;
 mod sharing;
+mod subordinates;
 mod users;
 
 use std::time::Duration;

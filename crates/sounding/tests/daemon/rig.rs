@@ -21,6 +21,7 @@ use sounding_trace::{Steps, Trace};
 use sounding_units::{HostInstant, Rate};
 
 use crate::beside::{self, Ran, Track};
+use crate::users::{STRANGER, UsersFlow};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 /// What the daemon's congestion control may go by.
@@ -188,6 +189,12 @@ impl Rig {
             Drives::Uploads(_) => beside::transfer(emulation, Direction::Up, &self.name),
             Drives::Downloads(_) => beside::transfer(emulation, Direction::Down, "cubic"),
         }
+    }
+
+    /// A flow of another user under the daemon's algorithm that never leaves the near end, and asks for all it can get.
+    pub(crate) fn stranger_on_loopback(&self, most: Rate) -> UsersFlow {
+        let emulation = self.emulation.as_ref().expect("running");
+        UsersFlow::idling_on_loopback(emulation, STRANGER, &self.name, most)
     }
 
     /// A flow of the kernel's own over a link like the rig's.

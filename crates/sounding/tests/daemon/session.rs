@@ -49,10 +49,12 @@ fn the_mask_is_set_at_the_start_and_goes_back_at_the_end() {
         return;
     }
     let (events, _) = daemon_reads("mask", Behaviour::default(), Place::Pty(None), &[]);
-    assert_eq!(names(&events), ["ready", "answers", "logging", "restored", "done"]);
+    assert_eq!(names(&events), ["interfaces", "ready", "answers", "logging", "restored", "done"]);
     let logging = events.iter().find(|event| event["event"] == "logging").expect("it logs");
     let needed = sounding_kpi::codes(sounding_kpi::Direction::Uplink);
     assert_eq!(logging["codes"], needed.len());
+    // Of a modem without hardware here it is assumed which devices are its own.
+    assert_eq!(events[0]["interfaces"], serde_json::json!([]));
     let done = events.last().expect("it says goodbye");
     // Nothing would have come without the mask.
     assert!(done["kpis"].as_u64() > Some(100), "{done}");
@@ -79,7 +81,7 @@ fn a_modem_that_is_to_be_left_alone_is_asked_nothing() {
     }
     let behaviour = Behaviour { all_on: true, ..Behaviour::default() };
     let (events, _) = daemon_reads("alone", behaviour, Place::Pty(None), &["--no-mask"]);
-    assert_eq!(names(&events), ["ready", "done"]);
+    assert_eq!(names(&events), ["interfaces", "ready", "done"]);
     assert!(events.last().expect("it says goodbye")["kpis"].as_u64() > Some(100));
 }
 

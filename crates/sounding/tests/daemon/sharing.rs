@@ -21,21 +21,21 @@ use crate::rig::skipped;
 use crate::users::UsersFlow;
 
 const MBIT: u64 = 24;
-const LINK: Rate = Rate::from_bits_per_sec(MBIT * 1_000_000);
+pub(crate) const LINK: Rate = Rate::from_bits_per_sec(MBIT * 1_000_000);
 const RTT: Duration = Duration::from_millis(40);
 /// The device that the emulator gives its near end.
 const DEVICE: &str = "radio0";
 
 /// A link, an instance that is fed with its rate, and what leaves by it counted.
-struct Scene {
-    emulation: Emulation,
-    instance: Instance,
+pub(crate) struct Scene {
+    pub(crate) emulation: Emulation,
+    pub(crate) instance: Instance,
     _publisher: Publisher,
     _counting: Counting,
 }
 
 impl Scene {
-    fn new(name: &str, sharing: Sharing) -> Option<Self> {
+    pub(crate) fn new(name: &str, sharing: Sharing) -> Option<Self> {
         if skipped() {
             return None;
         }
@@ -53,11 +53,11 @@ impl Scene {
         Some(Self { emulation, instance, _publisher: publisher, _counting: counting })
     }
 
-    fn upload(&self) -> RunningTcp {
+    pub(crate) fn upload(&self) -> RunningTcp {
         transfer(&self.emulation, Direction::Up, self.instance.name())
     }
 
-    fn flow(&self, running: &RunningTcp) -> Flow {
+    pub(crate) fn flow(&self, running: &RunningTcp) -> Flow {
         self.instance.flow(socket(running)).expect("readable").expect("one of ours")
     }
 

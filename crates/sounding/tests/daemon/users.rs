@@ -1,16 +1,21 @@
-//! Bulk flows of several users of one machine: what an application is on Android.
+//! Flows of several users of one machine: what an application is on Android.
 
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::AsRawFd as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use nix::sys::socket::{setsockopt, sockopt::TcpCongestion};
-use sounding_emu::{Emulation, EnterError};
+use sounding_emu::{Emulation, EnterError, Netns};
+use sounding_units::Rate;
 
-/// A flow from a socket of some user, until it is dropped.
+/// A user that no machine has.
+pub(crate) const STRANGER: u32 = 4_242_421;
+
+/// A flow from a socket of some user that always has more to send, until it is dropped.
 pub(crate) struct UsersFlow {
     socket: TcpStream,
     arrived: Arc<AtomicU64>,
@@ -18,17 +23,47 @@ pub(crate) struct UsersFlow {
 }
 
 impl UsersFlow {
+    /// From the near end of an emulation to its far end.
     pub(crate) fn start(emulation: &Emulation, user: u32, congestion: &str) -> Self {
-        let far = emulation.far_address();
-        let listener = emulation.far().enter(|| TcpListener::bind((far, 0)));
+        let ends = (emulation.near(), emulation.far());
+        Self::between(ends, emulation.far_address(), user, congestion, None)
+    }
+
+    /// The same, which asks for all it can get and sends no faster than this.
+    pub(crate) fn idling(emulation: &Emulation, user: u32, congestion: &str, most: Rate) -> Self {
+        let ends = (emulation.near(), emulation.far());
+        Self::between(ends, emulation.far_address(), user, congestion, Some(most))
+    }
+
+    /// From the near end to itself.
+    pub(crate) fn idling_on_loopback(
+        emulation: &Emulation,
+        user: u32,
+        congestion: &str,
+        most: Rate,
+    ) -> Self {
+        let ends = (emulation.near(), emulation.near());
+        Self::between(ends, Ipv4Addr::LOCALHOST, user, congestion, Some(most))
+    }
+
+    fn between(
+        (from, to): (&Netns, &Netns),
+        address: Ipv4Addr,
+        user: u32,
+        congestion: &str,
+        most: Option<Rate>,
+    ) -> Self {
+        let listener = to.enter(|| TcpListener::bind((address, 0)));
         let listener = listener.expect("the namespace is there").expect("a port");
         let port = listener.local_addr().expect("bound").port();
-        let connected = emulation.near().enter(|| {
-            // SAFETY: a plain system call that changes the calling thread alone, which ends with this.
-            unsafe { libc::setfsuid(user) };
-            TcpStream::connect(SocketAddrV4::new(far, port))
+        let connected = from.enter(|| {
+            as_user(user);
+            TcpStream::connect(SocketAddrV4::new(address, port))
         });
         let socket = connected.expect("the namespace is there").expect("a connection");
+        if let Some(most) = most {
+            limit(&socket, most);
+        }
         setsockopt(&socket, TcpCongestion, &OsString::from(congestion)).expect("a known name");
         let (mut sink, _) = listener.accept().expect("somebody connected");
         let arrived = Arc::new(AtomicU64::new(0));
@@ -41,8 +76,8 @@ impl UsersFlow {
         };
         let send = move || while source.write_all(&[0; 1 << 16]).is_ok() {};
         let ends = vec![
-            emulation.far().spawn_thread("users-sink", receive).expect("a thread"),
-            emulation.near().spawn_thread("users-source", send).expect("a thread"),
+            to.spawn_thread("users-sink", receive).expect("a thread"),
+            from.spawn_thread("users-source", send).expect("a thread"),
         ];
         Self { socket, arrived, ends }
     }
@@ -60,4 +95,26 @@ impl Drop for UsersFlow {
             let _ = end.join();
         }
     }
+}
+
+/// Sockets that the calling thread makes from here on are this user's. It ends before long.
+pub(crate) fn as_user(user: u32) {
+    // SAFETY: a plain system call that changes the calling thread alone.
+    unsafe { libc::setfsuid(user) };
+}
+
+/// Has the kernel send no faster from this socket, which any program may ask for.
+fn limit(socket: &TcpStream, most: Rate) {
+    let most = u32::try_from(most.bytes_per_sec()).expect("below 4 GB/s");
+    // SAFETY: pointer and length describe `most`.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            (&raw const most).cast(),
+            size_of_val(&most) as libc::socklen_t,
+        )
+    };
+    assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
 }

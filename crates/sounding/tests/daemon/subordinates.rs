@@ -1,0 +1,141 @@
+//! A user that has thousands of numbers in a user namespace, as /etc/subuid gives them to users for containers of their own.
+
+use std::io::{self, Write as _};
+use std::net::{SocketAddrV4, TcpListener};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use std::{fs, thread};
+
+use sounding_bpf::Sharing;
+use sounding_testdata::steadily;
+use sounding_units::Rate;
+
+use crate::sharing::{LINK, Scene};
+use crate::users::STRANGER;
+
+/// Numbers that no machine gives to anybody.
+const FIRST: u32 = 1_900_000_000;
+const NUMBERS: u32 = 40;
+/// What each flow really sends.
+const NEXT_TO_NOTHING: u32 = 2_000;
+
+/// Ends with the test.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn checked(result: libc::c_long) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as libc::c_int) }
+}
+
+/// A user namespace that the stranger made, in which other numbers are its own too; and the process that keeps it. `None`, said
+/// aloud, where users may make none.
+fn namespace() -> Option<(OwnedFd, Process)> {
+    let mut command = Command::new("cat");
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let enter = || {
+        let user = libc::c_long::from(STRANGER);
+        // SAFETY: plain system calls on integers.
+        checked(unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) })?;
+        checked(unsafe { libc::syscall(libc::SYS_unshare, libc::CLONE_NEWUSER) })?;
+        Ok(())
+    };
+    // SAFETY: system calls alone, after the fork.
+    unsafe { command.pre_exec(enter) };
+    let holder = match command.spawn() {
+        Ok(child) => Process(child),
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "SKIPPED: no user namespaces here: {error}");
+            return None;
+        }
+    };
+    let folder = format!("/proc/{}", holder.0.id());
+    // The privilege of newuidmap(1), which any such user may run.
+    fs::write(format!("{folder}/uid_map"), format!("0 {STRANGER} 1\n1 {FIRST} {NUMBERS}\n"))
+        .expect("a map of numbers");
+    let file = fs::File::open(format!("{folder}/ns/user")).expect("a namespace");
+    Some((file.into(), holder))
+}
+
+/// A flow of one of the numbers, that asks for all it can get.
+fn flow(scene: &Scene, namespace: &OwnedFd, number: u32) -> (Process, std::net::TcpStream) {
+    let far = scene.emulation.far_address();
+    let listener = scene.emulation.far().enter(|| TcpListener::bind((far, 0)));
+    let listener = listener.expect("the namespace is there").expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    let address = libc::sockaddr_in {
+        sin_family: libc::AF_INET as u16,
+        sin_port: port.to_be(),
+        sin_addr: libc::in_addr { s_addr: u32::from(*SocketAddrV4::new(far, port).ip()).to_be() },
+        sin_zero: [0; 8],
+    };
+    let name: Vec<u8> = scene.instance.name().into();
+    let namespace = namespace.as_raw_fd();
+    let connect = move || {
+        let number = libc::c_long::from(number);
+        // SAFETY: system calls on integers, and on values that live through them, with their sizes.
+        unsafe {
+            checked(libc::setns(namespace, libc::CLONE_NEWUSER).into())?;
+            checked(libc::syscall(libc::SYS_setresuid, number, number, number))?;
+            let socket = checked(libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0).into())?;
+            let option = |level, option, value: *const libc::c_void, len: usize| {
+                checked(
+                    libc::setsockopt(socket, level, option, value, len as libc::socklen_t).into(),
+                )
+            };
+            let most = NEXT_TO_NOTHING;
+            option(
+                libc::SOL_SOCKET,
+                libc::SO_MAX_PACING_RATE,
+                (&raw const most).cast(),
+                size_of_val(&most),
+            )?;
+            option(libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_ptr().cast(), name.len())?;
+            let len = size_of_val(&address) as libc::socklen_t;
+            checked(libc::connect(socket, (&raw const address).cast(), len).into())?;
+            checked(libc::dup2(socket, 1).into())?;
+        }
+        Ok(())
+    };
+    let mut command = Command::new("cat");
+    command.arg("/dev/zero").stdin(Stdio::null()).stderr(Stdio::null());
+    scene.emulation.near().bring_in(&mut command);
+    // SAFETY: system calls alone, after the fork.
+    unsafe { command.pre_exec(connect) };
+    let child = Process(command.spawn().expect("it connects"));
+    // What arrives stays in the buffer, which has room for more than comes.
+    let (sink, _) = listener.accept().expect("somebody connected");
+    (child, sink)
+}
+
+#[test]
+fn a_user_gains_nothing_by_the_numbers_that_it_has_in_a_user_namespace() {
+    steadily(|| {
+        let Some(scene) = Scene::new("subs", Sharing::default()) else { return };
+        let Some((namespace, _holder)) = namespace() else { return };
+        let bulk = scene.upload();
+        let crowd: Vec<_> =
+            (1..=NUMBERS).map(|number| flow(&scene, &namespace, number)).collect();
+        thread::sleep(Duration::from_secs(2));
+        let shares: Vec<Rate> = (0..200)
+            .map(|_| {
+                thread::sleep(Duration::from_millis(10));
+                scene.flow(&bulk).share
+            })
+            .collect();
+        let seen = scene.flow(&bulk).flows;
+        drop(crowd);
+        let least = shares.iter().min().expect("some");
+        println!("a part of {least} at least beside {seen} flows of {NUMBERS} numbers");
+        assert!(seen > NUMBERS, "{seen} flows");
+        assert!(*least >= LINK.scaled(1, 2), "{least}");
+        bulk.stop().expect("it ends in good order");
+    });
+}
