@@ -7,8 +7,9 @@ use libbpf_cargo::SkeletonBuilder;
 
 /// Each an object of its own.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
-const HEADERS: [&str; 20] = [
+const HEADERS: [&str; 22] = [
     "arith.h",
+    "believe.h",
     "count.h",
     "cubic.h",
     "downlink.h",
@@ -27,6 +28,7 @@ const HEADERS: [&str; 20] = [
     "shared.h",
     "sharing.h",
     "sockops.h",
+    "trust.h",
     "window.h",
 ];
 

@@ -10,7 +10,7 @@
 
 #include "input.h"
 #include "shared.h"
-#include "peers.h"
+#include "believe.h"
 #include "pool.h"
 #include "cubic.h"
 
@@ -198,23 +198,26 @@ static __always_inline int drives(const struct sounding_flow *flow)
  * what the modem at the other end carries, if that is less or nothing is known
  * here. Says how many flows share it.
  */
-static __always_inline __u32 hear(struct sock *sk, struct law_input *in,
-				  const struct rate_sample *rs)
+static __always_inline __u32 hear(struct sock *sk, struct sounding_flow *flow,
+				  struct law_input *in, const struct rate_sample *rs)
 {
 	struct sounding_peer *peer = peer_of(sk, in->now_ns);
 	int own = law_verdict(&knobs, in) == SOUNDING_FRESH;
+	__u64 rate = 0;
 	__u32 flows;
 
+	if (peer)
+		rate = believe(sk, peer, in, rs, flow->set_cwnd, knobs.allowance_us);
 	if (!peer || own) {
 		flows = share_link(sk, in, rs);
 		if (!peer || share_part(&in->pool, in->weight, in->hunger,
-					in->feed.rate_bytes_per_sec) <= peer->rate_bytes_per_sec)
+					in->feed.rate_bytes_per_sec) <= rate)
 			return flows;
 	} else {
 		/* What it claimed while this modem spoke is not what it will want then. */
 		renounce(sk);
 	}
-	obey_peer(in, peer);
+	obey_peer(in, peer, rate);
 	return 1;
 }
 
@@ -227,6 +230,8 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 	__u32 marked = tp->delivered_ce;
 
 	in->now_ns = bpf_ktime_get_ns();
+	if (!rs)
+		peer_idle(sk, in->now_ns, flow->obeyed_at_ns);
 	flow->obeyed_at_ns = in->now_ns;
 	read_feed(in);
 	if (leaves_elsewhere(sk))
@@ -245,7 +250,7 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 	in->n_flows = 1;
 	in->flags = flow->events;
 	flow->events = 0;
-	flow->said.n_flows = hear(sk, in, rs);
+	flow->said.n_flows = hear(sk, flow, in, rs);
 	if (!rs)
 		return;
 	in->flags |= LAW_ACK;
