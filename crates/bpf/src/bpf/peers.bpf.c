@@ -43,8 +43,8 @@ static __always_inline __u32 judge_segment(struct bpf_sock_ops *ctx)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return TRUST_FORGED;
-	lacks_stamp = BPF_CORE_READ_BITFIELD(&tp->rx_opt, tstamp_ok) &&
-		      !BPF_CORE_READ_BITFIELD(&tp->rx_opt, saw_tstamp);
+	lacks_stamp = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok) &&
+		      !BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp);
 	return trust_segment(bpf_ntohl(head->ack_seq), tp->snd_una, tp->snd_nxt,
 			     tp->max_window, lacks_stamp);
 }

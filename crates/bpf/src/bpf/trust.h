@@ -86,13 +86,14 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
 #define TRUST_BEGUN	1
 #define TRUST_FREE	2	/* not all of this round was limited by the application */
 #define TRUST_CUT	4	/* in this round a claim was cut that would have been used */
+#define TRUST_BORNE	8	/* in this round a claim was within what is believed */
 
 /* What is remembered of a connection. */
 struct peer_trust {
 	__u32 ends_at;		/* delivered segments that end this round */
 	__u32 rounds;		/* that count, up to TRUST_ROUNDS */
 	__u32 held_back;	/* in a row that do not */
-	__u32 overstated;	/* in a row in which the claim was cut */
+	__u32 overstated;	/* in which the claim was cut, and none in which it was not */
 	__u32 flags;
 	__u32 reserved;
 };
@@ -129,10 +130,11 @@ LAW_INLINE void trust_round(struct peer_trust *trust, __u32 delivered)
 		trust->held_back = 0;
 		trust->rounds = 0;
 	}
-	if (trust->flags & TRUST_CUT)
-		trust->overstated = law_min(trust->overstated + 1, TRUST_OVERSTATED);
-	else if (trust->flags & TRUST_FREE)
+	/* A round in which the window was not used says nothing, as where its reader is slow. */
+	if (trust->flags & TRUST_BORNE || !(trust->flags & TRUST_FREE))
 		trust->overstated = 0;
+	else if (trust->flags & TRUST_CUT)
+		trust->overstated = law_min(trust->overstated + 1, TRUST_OVERSTATED);
 	trust->flags = TRUST_BEGUN;
 	trust->ends_at = delivered;
 }
@@ -165,8 +167,10 @@ LAW_PART __u64 trust_step(struct peer_trust *trust, const struct trust_input *in
 			trust->flags |= TRUST_FREE;
 	}
 	most = trust_most(trust, in);
-	if (in->rate <= most)
+	if (in->rate <= most) {
+		trust->flags |= TRUST_BORNE;
 		return in->rate;
+	}
 	if (in->flags & TRUST_ACK && in->flags & TRUST_USED && !(in->flags & TRUST_LIMITED) &&
 	    trust->rounds >= TRUST_ROUNDS)
 		trust->flags |= TRUST_CUT;
