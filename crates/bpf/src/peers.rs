@@ -50,7 +50,7 @@ pub struct PeerCounts {
     pub forged: u64,
     /// Connections whose peer said more than [`PeersConfig::at_most`].
     pub limited: u64,
-    /// Connections whose peer said for eight round trips in a row more than three times what was delivered. It may believe
+    /// Connections whose peer said for sixteen round trips in a row more than three times what was delivered. It may believe
     /// so: then the path is narrower than its radio.
     pub overstated: u64,
 }

@@ -133,10 +133,8 @@ fn for_three_rounds_a_claim_is_believed_up_to_a_start_and_then_up_to_three_times
     // Where little has arrived yet, three rounds have the start.
     let steps: Vec<_> = (0..5).map(|number| round(number, LIE, 100_000, USED)).collect();
     let believed: Vec<_> = ask(&steps).iter().map(|answer| answer[0]).collect();
-    assert_eq!(
-        believed,
-        [BLIND, BLIND, whole(100_000) * 3, whole(100_000) * 3, whole(100_000) * 3]
-    );
+    assert_eq!(believed[..3], [BLIND; 3]);
+    assert_eq!(believed[3..], [whole(100_000) * 3; 2]);
     // An honest claim is what is believed.
     assert_eq!(ask(&[round(0, 2_000_000, 100_000, USED)])[0][0], 2_000_000);
 }
@@ -162,12 +160,12 @@ fn idleness_and_ten_rounds_at_the_applications_pace_make_the_path_unknown_again(
 }
 
 #[test]
-fn who_says_too_much_for_eight_rounds_overstates_and_a_radio_that_gets_faster_does_not() {
+fn who_says_too_much_for_sixteen_rounds_overstates_and_a_radio_that_gets_faster_does_not() {
     const ARRIVES: u64 = 2_500_000;
     let overstated = |steps: &[Step]| ask(steps).iter().map(|answer| answer[2]).max().unwrap();
-    let lie: Vec<_> = (0..20).map(|number| round(number, 125_000_000, ARRIVES, USED)).collect();
-    assert_eq!(overstated(&lie), 8);
-    assert!(overstated(&lie[..10]) < 8);
+    let lie: Vec<_> = (0..30).map(|number| round(number, 125_000_000, ARRIVES, USED)).collect();
+    assert_eq!(overstated(&lie), 16);
+    assert!(overstated(&lie[..18]) < 16);
     // A thousand times as fast all at once, and each round delivers what was believed in the one before.
     let mut honest: Vec<_> = (0..5).map(|number| round(number, 125_000, 125_000, USED)).collect();
     let mut arrives = 125_000;
@@ -237,7 +235,7 @@ proptest! {
                 prop_assert!(believed <= proven);
             }
             prop_assert!(believed == step.rate || believed >= proven);
-            prop_assert!(rounds <= 3 && overstated <= 8);
+            prop_assert!(rounds <= 3 && overstated <= 16);
         }
     }
 }

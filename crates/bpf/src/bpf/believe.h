@@ -54,10 +54,15 @@ static __always_inline void report_overstated(struct sock *sk,
 	o->family = sk->__sk_common.skc_family;
 	o->local_port = sk->__sk_common.skc_num;
 	o->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
-	if (o->family == AF_INET)
+	if (o->family == AF_INET) {
 		o->remote[0] = sk->__sk_common.skc_daddr;
-	else if (bpf_core_field_exists(sk->__sk_common.skc_v6_daddr))
-		BPF_CORE_READ_INTO(&o->remote, sk, __sk_common.skc_v6_daddr);
+	} else if (bpf_core_field_exists(sk->__sk_common.skc_v6_daddr)) {
+		/* Read as they are: a kernel that is locked down has no helper for it. */
+		o->remote[0] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[0];
+		o->remote[1] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[1];
+		o->remote[2] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[2];
+		o->remote[3] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[3];
+	}
 	bpf_ringbuf_submit(o, 0);
 }
 

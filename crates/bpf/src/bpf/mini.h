@@ -73,7 +73,9 @@ struct dst_entry {
 };
 
 struct in6_addr {
-	__be32 words[4];
+	union {
+		__be32 u6_addr32[4];
+	} in6_u;
 };
 
 struct sock_common {

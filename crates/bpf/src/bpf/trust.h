@@ -72,10 +72,10 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
 /* As long as BBR's filter: by then no sample is in it but of the application's pace. */
 #define TRUST_HELD_BACK		10U
 /*
- * A radio that gets faster is believed after a round for each factor of three,
- * so an honest claim is never cut for so long, whatever the factor: 3^8 is 6561.
+ * A radio that gets faster is believed after one round or two for each factor of
+ * three, so an honest claim is not cut for so long: 3^8 is 6561.
  */
-#define TRUST_OVERSTATED	8U
+#define TRUST_OVERSTATED	16U
 
 /* Flags of struct trust_input. */
 #define TRUST_ACK	1	/* data was acknowledged: rounds advance */
