@@ -7,8 +7,9 @@ use libbpf_cargo::SkeletonBuilder;
 
 /// Each an object of its own.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
-const HEADERS: [&str; 22] = [
+const HEADERS: [&str; 24] = [
     "arith.h",
+    "believe.h",
     "count.h",
     "cubic.h",
     "downlink.h",
@@ -28,6 +29,7 @@ const HEADERS: [&str; 22] = [
     "shared.h",
     "sharing.h",
     "sockops.h",
+    "trust.h",
     "users.h",
     "window.h",
 ];

@@ -9,6 +9,9 @@ pub(crate) const MAGIC: u32 = 0x5344_4e47;
 /// Layout of the page.
 pub(crate) const VERSION: u32 = 1;
 
+/// `LAW_MAX_RATE` of arith.h, bytes/s: no radio carries more.
+pub(crate) const MAX_RATE: u64 = 12_500_000_000;
+
 /// Checks a mirror against what clang compiled: size, and the offset of each field.
 macro_rules! mirrors {
     ($ours:ty = $theirs:ty { $($field:ident),+ $(,)? }) => {
@@ -165,6 +168,36 @@ pub(crate) struct WireTransition {
 // No map's value has this type, so the skeleton carries no twin to compare with; intf.h asserts the same size.
 const _: () = assert!(size_of::<WireTransition>() == 64);
 
+/// A peer that overstates, as the ring carries it.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct WireOverstatement {
+    pub(crate) at_ns: u64,
+    pub(crate) said_bytes_per_sec: u64,
+    pub(crate) delivered_bytes_per_sec: u64,
+    pub(crate) family: u32,
+    pub(crate) local_port: u32,
+    pub(crate) remote_port: u32,
+    pub(crate) reserved: u32,
+    /// In network order; of IPv4 the first four.
+    pub(crate) remote: [u8; 16],
+}
+// As for the transitions.
+const _: () = assert!(size_of::<WireOverstatement>() == 56);
+
+/// What was not believed of peers.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct WirePeerCounts {
+    pub(crate) segments_forged: u64,
+    pub(crate) connections_limited: u64,
+    pub(crate) connections_overstated: u64,
+}
+mirrors!(
+    WirePeerCounts =
+        types::peer_counts { segments_forged, connections_limited, connections_overstated }
+);
+
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, heartbeat_at_ns) == 8);
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, seq) == 16);
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, slot) == 64);
@@ -208,3 +241,7 @@ pub(crate) unsafe trait Plain: Copy {}
 unsafe impl Plain for WireFlow {}
 // SAFETY: only integers.
 unsafe impl Plain for WireTransition {}
+// SAFETY: only integers.
+unsafe impl Plain for WireOverstatement {}
+// SAFETY: only integers.
+unsafe impl Plain for WirePeerCounts {}

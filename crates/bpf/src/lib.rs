@@ -67,7 +67,7 @@ pub use feed::{Feed, Lull};
 pub use flows::{Flow, FlowError, Phase, Reason, Transition};
 pub use loader::{Config, Instance, MOST_RADIOS};
 pub use offers::offers;
-pub use peers::{Peers, PeersConfig};
+pub use peers::{Overstatement, PeerCounts, Peers, PeersConfig};
 pub use preflight::{Check, is_name, preflight};
 pub use registration::unregister;
 pub use sharing::{Application, Counting, MOST_WEIGHTS, Owner, Sharing};

@@ -425,7 +425,8 @@ fn a_sender_obeys_the_option_and_is_bbr_without_it() {
 fn another_experiments_option_says_nothing() {
     alone(|cgroup| {
         let Some(biscay) = support::load() else { return };
-        let peers_config = PeersConfig { cgroup: Some(cgroup.into()), exid: 0x1234 };
+        let peers_config =
+            PeersConfig { cgroup: Some(cgroup.into()), exid: 0x1234, ..PeersConfig::default() };
         let _peers = Peers::attach(&biscay, &peers_config).unwrap();
         let downlink = load(cgroup, Signal::Option);
         let _daemon = Daemon::publish(downlink.feed(), 40);

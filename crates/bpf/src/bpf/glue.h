@@ -10,7 +10,7 @@
 
 #include "input.h"
 #include "shared.h"
-#include "peers.h"
+#include "believe.h"
 #include "pool.h"
 #include "cubic.h"
 
@@ -193,10 +193,10 @@ static __always_inline int drives(const struct sounding_flow *flow)
 	return flow->said.state != SOUNDING_STARTUP && flow->said.state != SOUNDING_FALLBACK;
 }
 
-LAW_PART int hear_peer(struct law_input *in, const struct sounding_peer *peer)
+LAW_PART int hear_peer(struct law_input *in, const struct sounding_peer *peer, __u64 rate)
 {
 	if (in && peer)
-		obey_peer(in, peer);
+		obey_peer(in, peer, rate);
 	return 0;
 }
 
@@ -205,19 +205,23 @@ LAW_PART int hear_peer(struct law_input *in, const struct sounding_peer *peer)
  * what the modem at the other end carries, if that is less or nothing is known
  * here. Says how many flows share it.
  */
-static __always_inline __u32 hear(struct sock *sk, struct member *member, int elsewhere,
+static __always_inline __u32 hear(struct sock *sk, struct sounding_flow *flow,
+				  struct member *member, int elsewhere,
 				  struct law_input *in, const struct rate_sample *rs)
 {
 	struct sounding_peer *peer = peer_of(sk, in->now_ns);
 	int own = law_verdict(&knobs, in) == SOUNDING_FRESH;
+	__u64 rate = 0;
 	__u32 flows;
 
+	if (peer)
+		rate = believe(sk, peer, in, rs, flow->set_cwnd, knobs.allowance_us);
 	/* What a flow claims while this modem speaks is not what it will want then. */
 	flows = share_link(sk, member, !elsewhere && (own || !peer), in, rs);
 	if (!peer || (own && share_part(&in->pool, in->weight, in->hunger,
-					in->feed.rate_bytes_per_sec) <= peer->rate_bytes_per_sec))
+					in->feed.rate_bytes_per_sec) <= rate))
 		return flows;
-	hear_peer(in, peer);
+	hear_peer(in, peer, rate);
 	return 1;
 }
 
@@ -232,6 +236,8 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 	int elsewhere = member && leaves_elsewhere(sk, &member->elsewhere);
 
 	in->now_ns = bpf_ktime_get_ns();
+	if (!rs)
+		peer_idle(sk, in->now_ns, flow->obeyed_at_ns);
 	flow->obeyed_at_ns = in->now_ns;
 	read_feed(in);
 	if (elsewhere)
@@ -250,7 +256,7 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 	in->n_flows = 1;
 	in->flags = flow->events;
 	flow->events = 0;
-	flow->said.n_flows = hear(sk, member, elsewhere, in, rs);
+	flow->said.n_flows = hear(sk, flow, member, elsewhere, in, rs);
 	if (!rs)
 		return;
 	in->flags |= LAW_ACK;

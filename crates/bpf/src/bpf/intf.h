@@ -10,6 +10,8 @@
  *                    read by user space with a socket's descriptor as key.
  * Map "transitions"  ring of struct sounding_transition, written at each
  *                    change of state; a full ring drops and counts.
+ * Map "overstatements" ring of struct sounding_overstatement, written once a
+ *                    connection; a full ring drops, and "peer_counts" counts.
  */
 #ifndef SOUNDING_INTF_H
 #define SOUNDING_INTF_H
@@ -233,6 +235,18 @@ struct sounding_transition {
 	__u32 reserved;
 };
 
+/* A peer that for rounds said more than three times what the path delivered. */
+struct sounding_overstatement {
+	__u64 at_ns;			/* CLOCK_MONOTONIC */
+	__u64 said_bytes_per_sec;	/* of IP packets */
+	__u64 delivered_bytes_per_sec;	/* of payload, most of the last ten rounds */
+	__u32 family;
+	__u32 local_port;
+	__u32 remote_port;
+	__u32 reserved;
+	__be32 remote[4];		/* its address; of IPv4 the first */
+};
+
 #define SOUNDING_ASSERT(what) _Static_assert(what, #what)
 SOUNDING_ASSERT(sizeof(struct sounding_estimate) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_feed) == 192);
@@ -243,5 +257,6 @@ SOUNDING_ASSERT(sizeof(struct sounding_law) == 144);
 SOUNDING_ASSERT(sizeof(struct sounding_probe) == 336);
 SOUNDING_ASSERT(sizeof(struct sounding_flow) == 392);
 SOUNDING_ASSERT(sizeof(struct sounding_transition) == 64);
+SOUNDING_ASSERT(sizeof(struct sounding_overstatement) == 56);
 
 #endif /* SOUNDING_INTF_H */

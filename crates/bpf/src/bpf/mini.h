@@ -35,6 +35,8 @@ enum {
 	BPF_SK_STORAGE_GET_F_CREATE = 1,
 };
 
+#define AF_INET			2	/* linux/socket.h */
+
 /* linux/tcp.h, enum tcp_ca_state */
 #define TCP_CA_CWR		2
 #define TCP_CA_Recovery		3
@@ -70,7 +72,15 @@ struct dst_entry {
 	struct net_device *dev;
 };
 
+struct in6_addr {
+	union {
+		__be32 u6_addr32[4];
+	} in6_u;
+};
+
 struct sock_common {
+	__be32 skc_daddr;
+	struct in6_addr skc_v6_daddr;
 	__be16 skc_dport;
 	__u16 skc_num;
 	unsigned short skc_family;
@@ -146,8 +156,14 @@ struct minmax {
 	struct minmax_sample s[3];
 };
 
+struct tcp_options_received {
+	__u16 saw_tstamp:1;
+	__u16 tstamp_ok:1;
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	struct tcp_options_received rx_opt;
 	__u32 mss_cache;
 	__u32 snd_cwnd;
 	__u32 snd_cwnd_clamp;
@@ -170,6 +186,7 @@ struct tcp_sock {
 	__u32 snd_nxt;
 	__u32 snd_una;
 	__u32 snd_wnd;
+	__u32 max_window;
 	__u32 packets_out;
 };
 

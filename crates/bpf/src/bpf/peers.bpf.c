@@ -15,10 +15,39 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 
 /* Set by the loader before load. */
 const volatile __u32 exid = 0;
+const volatile __u64 at_most = 0;	/* bytes/s of IP packets */
 
 /* Sockets that the last walk asked for callbacks; and that refused. */
 __u64 walked_over = 0;
 __u64 walk_refused = 0;
+
+/* TCP's header as far as its flags. */
+struct tcp_head {
+	__be16 source;
+	__be16 dest;
+	__be32 seq;
+	__be32 ack_seq;
+	__u16 flags;
+};
+
+/* Whether TCP takes this segment, enum trust_segment. */
+static __always_inline __u32 judge_segment(struct bpf_sock_ops *ctx)
+{
+	struct tcp_head *head = (void *)(long)ctx->skb_data;
+	struct bpf_sock *sk = ctx->sk;
+	struct tcp_sock *tp;
+	int lacks_stamp;
+
+	if (!sk || (void *)(head + 1) > (void *)(long)ctx->skb_data_end)
+		return TRUST_FORGED;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return TRUST_FORGED;
+	lacks_stamp = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok) &&
+		      !BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp);
+	return trust_segment(bpf_ntohl(head->ack_seq), tp->snd_una, tp->snd_nxt,
+			     tp->max_window, lacks_stamp);
+}
 
 static __always_inline void hear(struct bpf_sock_ops *ctx)
 {
@@ -29,19 +58,29 @@ static __always_inline void hear(struct bpf_sock_ops *ctx)
 		.exid = bpf_htons(exid),
 	};
 	struct bpf_sock *sk = ctx->sk;
+	struct peer_counts *counts;
 	struct sounding_peer *peer;
-	__u32 said;
+	__u32 segment;
 
 	if (!sk || bpf_load_hdr_opt(ctx, &option, sizeof(option), 0) != (long)sizeof(option))
 		return;
 	if (option.len != sizeof(option))
 		return;
+	segment = judge_segment(ctx);
+	counts = count_peers();
+	if (segment == TRUST_FORGED && counts)
+		__sync_fetch_and_add(&counts->segments_forged, 1);
+	if (segment != TRUST_HEARD)
+		return;
 	peer = bpf_sk_storage_get(&peers, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!peer)
 		return;
-	said = bpf_ntohl(option.kbit_per_sec);
-	peer->rate_bytes_per_sec = (__u64)(said & OPTION_MOST) * 125;
-	peer->bound = said & OPTION_FLOOR ? SOUNDING_SERVED : SOUNDING_CAPACITY;
+	trust_read(bpf_ntohl(option.kbit_per_sec), at_most, &peer->claim);
+	if (peer->claim.said > at_most && !(peer->told & PEER_LIMITED)) {
+		peer->told |= PEER_LIMITED;
+		if (counts)
+			__sync_fetch_and_add(&counts->connections_limited, 1);
+	}
 	peer->heard_at_ns = bpf_ktime_get_ns();
 	peer->heard++;
 }

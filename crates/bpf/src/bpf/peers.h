@@ -2,19 +2,26 @@
 /*
  * What the device at the other end of a connection says its downlink carries
  * for it. Written by peers.bpf.c when an ACK brings the option, read by the
- * congestion control at the same ACK.
+ * congestion control at the same ACK, as far as it believes it (trust.h).
  */
 #ifndef SOUNDING_PEERS_H
 #define SOUNDING_PEERS_H
 
+#include "trust.h"
+
 struct sounding_peer {
 	__u64 heard_at_ns;		/* CLOCK_MONOTONIC */
-	__u64 rate_bytes_per_sec;	/* of IP packets, this flow's share */
+	struct trust_claim claim;	/* of this flow's share */
 	__u64 heard;			/* options so far */
-	__u32 bound;			/* enum sounding_bound */
+	struct peer_trust trust;
+	__u32 told;			/* what was counted of this connection, PEER_* */
 	__u32 reserved;
 };
-SOUNDING_ASSERT(sizeof(struct sounding_peer) == 32);
+SOUNDING_ASSERT(sizeof(struct sounding_peer) == 72);
+
+/* Flags of struct sounding_peer. */
+#define PEER_LIMITED		1	/* it said more than the limit */
+#define PEER_OVERSTATED		2	/* and more than the path bears out, for rounds */
 
 /*
  * As old as an option may be: a device writes it on every segment, and a flow
@@ -29,30 +36,25 @@ struct {
 	__type(value, struct sounding_peer);
 } peers SEC(".maps");
 
-/* What the peer said, if it spoke lately, or NULL. */
-static __always_inline struct sounding_peer *peer_of(struct sock *sk, __u64 now)
-{
-	struct sounding_peer *peer = bpf_sk_storage_get(&peers, sk, 0, 0);
+/* What was not believed, of all connections. Added to by all processors at once. */
+struct peer_counts {
+	__u64 segments_forged;		/* with the option, that TCP drops */
+	__u64 connections_limited;
+	__u64 connections_overstated;
+};
 
-	return peer && law_since(now, peer->heard_at_ns) <= PEER_MAX_AGE_NS ? peer : 0;
-}
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct peer_counts);
+} peer_counts SEC(".maps");
 
-/* Puts what the peer says in place of the feed; it is this flow's alone, so nobody else is to be counted. */
-static __always_inline void obey_peer(struct law_input *in, const struct sounding_peer *peer)
+static __always_inline struct peer_counts *count_peers(void)
 {
-	in->feed.rate_bytes_per_sec = peer->rate_bytes_per_sec;
-	in->feed.sampled_at_ns = peer->heard_at_ns;
-	in->feed.bound = peer->bound;
-	in->feed.epoch = peer->heard_at_ns;
-	in->feed.valid = 1;
-	in->feed.agreeing = law_min(peer->heard, ~0U);
-	in->feed.other_flows = 0;
-	/* It lives as long as it speaks. */
-	in->heartbeat_at_ns = in->now_ns;
-	in->pool = (struct share_pool){
-		.hungry = SHARE_WEIGHT, .everybody = SHARE_WEIGHT, .flows = 1,
-	};
-	in->weight = in->hunger = SHARE_WEIGHT;
+	__u32 only = 0;
+
+	return bpf_map_lookup_elem(&peer_counts, &only);
 }
 
 #endif /* SOUNDING_PEERS_H */

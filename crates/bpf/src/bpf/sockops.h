@@ -7,6 +7,8 @@
 #ifndef SOUNDING_SOCKOPS_H
 #define SOUNDING_SOCKOPS_H
 
+#include "trust.h"
+
 enum {
 	BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4,
 	BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5,
@@ -71,6 +73,9 @@ struct bpf_sock_ops {
 	__u64 bytes_received;
 	__u64 bytes_acked;
 	struct bpf_sock *sk;
+	/* Pointers; the kernel has them in 64 bits wherever it runs. */
+	__u64 skb_data __attribute__((aligned(8)));
+	__u64 skb_data_end __attribute__((aligned(8)));
 };
 
 struct seq_file;
@@ -113,17 +118,7 @@ static __always_inline int ask(struct tcp_sock *tp, int flags)
 	return bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &now, sizeof(now));
 }
 
-/*
- * An experimental option (RFC 6994) that carries what a receiver's radio link
- * has for this flow: kind 253, length 8, ExID, and 32 bits in network order,
- * the topmost of which says that the rate is a floor, the others kbit/s of IP
- * packets. The ExID is not registered with IANA.
- */
-#define OPTION_KIND		253
-#define OPTION_FLOOR		0x80000000U
-#define OPTION_MOST		0x7fffffffU
-#define OPTION_NONE		0xffffffffU	/* never on the wire */
-
+/* As trust.h reads it. */
 struct capacity_option {
 	__u8 kind;
 	__u8 len;

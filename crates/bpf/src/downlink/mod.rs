@@ -14,6 +14,7 @@ mod error;
 mod flow;
 mod own;
 mod pins;
+mod sockets;
 pub(crate) mod walk;
 
 use std::io;
@@ -28,11 +29,12 @@ use nix::net::if_::{if_indextoname, if_nametoindex};
 
 pub(crate) use cgroup::open as open_cgroup;
 pub use cgroup::{cgroup_root, downlink_preflight};
-use claim::{Claim, Sockets};
+use claim::Claim;
 pub use error::DownlinkError;
 pub use flow::{DownlinkFlow, Hold};
 pub use own::OwnCgroup;
 pub use pins::release_pinned;
+use sockets::Sockets;
 use sounding_host::runtime_folder;
 pub use walk::Walked;
 

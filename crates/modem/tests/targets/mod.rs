@@ -14,8 +14,8 @@ use sounding_diag::command::Request;
 use sounding_diag::session::{Note, Wanted};
 use sounding_kpi::{Subscription, registry};
 use sounding_modem::{
-    Framing, Live, Pacing, Polled, READ_SIZE, Read, Readings, Router, Script, Source, Transport,
-    Unframed, probe,
+    Framing, Live, Pacing, Polled, READ_SIZE, Read, Readings, Router, RouterSocket, Script, Source,
+    Transport, Unframed, probe,
 };
 use sounding_units::HostInstant;
 
@@ -164,7 +164,9 @@ fn router() -> (OwnedFd, String) {
 /// What a phone vendor's diag-router wraps in whatever way.
 fn vendor(data: &[u8]) {
     ROUTER.with(|(server, name)| {
-        let mut router = Router::connect_vendor(Some(name)).expect("it listens");
+        let mut router =
+            Router::connect_vendor(&RouterSocket { name: Some(name.clone()), served_by: None })
+                .expect("it listens");
         let client = accept(server.as_raw_fd()).expect("a client");
         // SAFETY: accept has just made it, and nobody else has it.
         let client = unsafe { OwnedFd::from_raw_fd(client) };

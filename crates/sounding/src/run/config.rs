@@ -216,6 +216,11 @@ pub(crate) enum ConfigError {
     /// Outside what the kernel side takes.
     #[error("downlink.slack: {0:?} is longer than 1s")]
     Slack(Duration),
+    /// Outside what the option can say or any radio carries.
+    #[error(
+        "downlink.peers_at_most: {0} is outside 1kbit to 100Gbit; who believes no device leaves out --peers"
+    )]
+    PeersAtMost(Rate),
     /// A weight that is none.
     #[error(transparent)]
     Weight(#[from] WeightError),

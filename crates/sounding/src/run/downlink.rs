@@ -8,18 +8,17 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use serde::Deserialize;
-use sounding_bpf::{
-    Downlink, DownlinkConfig, DownlinkError, EXID, Instance, Peers, PeersConfig, Signal,
-};
+use sounding_bpf::{Downlink, DownlinkConfig, DownlinkError, EXID, Instance, PeersConfig, Signal};
 use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Sounder};
 use sounding_modem::Framing;
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, Rate};
 
 use super::config::{Config, ConfigError, time};
 use super::events::Events;
+use super::peers::Hearing;
 use super::supervisor::Supervisor;
 use super::{PUBLISH_EVERY, TICK, drop_rights, load, publish};
 use crate::guard::Guard;
@@ -38,6 +37,10 @@ pub(super) struct Flags {
     /// Obey what the device at a connection's other end says of its downlink in a TCP option; no modem is needed then
     #[arg(long)]
     peers: bool,
+    /// With --peers: no more than this is believed of what a device says, as 200Mbit; without it, 100 Gbit/s. No device is
+    /// believed beyond three times what was delivered to it lately
+    #[arg(long, value_name = "RATE")]
+    peers_at_most: Option<Rate>,
     /// With --downlink and --peers: the cgroup (v2) whose sockets it is about; without it, the whole machine's
     #[arg(long, value_name = "DIR")]
     cgroup: Option<PathBuf>,
@@ -49,9 +52,13 @@ pub(super) struct File {
     signal: Option<SignalWord>,
     slack: Option<String>,
     peers: bool,
+    peers_at_most: Option<String>,
     cgroup: Option<PathBuf>,
     exid: Option<u16>,
 }
+
+/// Whoever believes its peers at all believes as much, which the option can still say.
+const LEAST: Rate = Rate::from_bits_per_sec(1_000);
 
 /// What is done for the downlink.
 #[derive(Clone, Debug)]
@@ -91,6 +98,17 @@ impl Plan {
         if has_cgroup && signal.is_none() && !peers {
             return Err(Unused { flag: "--cgroup", owner: "--downlink or --peers" }.into());
         }
+        if flags.peers_at_most.is_some() && !peers {
+            return Err(Unused { flag: "--peers-at-most", owner: "--peers" }.into());
+        }
+        let at_most = file.peers_at_most.as_deref().map(str::parse).transpose();
+        let at_most =
+            at_most.map_err(|error| ConfigError::Rate { key: "downlink.peers_at_most", error })?;
+        let at_most = flags.peers_at_most.or(at_most);
+        let at_most = at_most.unwrap_or_else(|| PeersConfig::default().at_most);
+        if !(LEAST..=PeersConfig::default().at_most).contains(&at_most) {
+            return Err(ConfigError::PeersAtMost(at_most));
+        }
         let device = signal.map(|signal| DownlinkConfig {
             cgroup: cgroup.clone(),
             interfaces: interfaces.to_vec(),
@@ -100,7 +118,7 @@ impl Plan {
             pin: Some(name.into()),
             ..usual
         });
-        let server = peers.then_some(PeersConfig { cgroup, exid });
+        let server = peers.then_some(PeersConfig { cgroup, exid, at_most });
         Ok(Self { device, server })
     }
 
@@ -129,11 +147,12 @@ impl Plan {
     }
 
     /// Has flows under the law, whichever it is, obey their peers, if that is wanted.
-    pub(super) fn listen(&self, instance: &Instance, events: &mut Events) -> Result<Option<Peers>> {
-        let Some(config) = &self.server else { return Ok(None) };
-        let peers = Peers::attach(instance, config).map_err(told)?;
-        events.peers(peers.adopt().map_err(told)?);
-        Ok(Some(peers))
+    pub(super) fn listen(
+        &self,
+        instance: &Instance,
+        events: &mut Events,
+    ) -> Result<Option<Hearing>> {
+        self.server.as_ref().map(|config| Hearing::start(instance, config, events)).transpose()
     }
 
     /// Has senders told, if that is wanted.
@@ -155,7 +174,7 @@ impl Plan {
     }
 }
 
-fn told(error: DownlinkError) -> miette::Report {
+pub(super) fn told(error: DownlinkError) -> miette::Report {
     let cure = error.cure();
     miette::miette!(help = cure, "{error}")
 }
@@ -210,7 +229,8 @@ pub(super) fn serve(
     let instance = load(bpf)?;
     let mut guard = Guard::start().into_diagnostic()?;
     guard.keep_name(&instance).into_diagnostic()?;
-    let peers = config.downlink.listen(&instance, &mut events).wrap_err("peers are not heard")?;
+    let mut hearing =
+        config.downlink.listen(&instance, &mut events).wrap_err("peers are not heard")?;
     if config.default {
         guard.set_default(&config.name).into_diagnostic()?;
     }
@@ -227,10 +247,14 @@ pub(super) fn serve(
         while let Some(transition) = instance.poll_transition() {
             events.transition(&transition);
         }
+        if let Some(hearing) = &mut hearing {
+            hearing.attend(monotonic_now(), &mut events)?;
+        }
     }
     supervisor.stopping();
-    drop((peers, instance, guard));
-    events.served();
+    let counts = hearing.map(Hearing::end).transpose()?;
+    drop((instance, guard));
+    events.served(counts.unwrap_or_default());
     Ok(())
 }
 
@@ -272,6 +296,33 @@ mod tests {
         let plan = plan("peers = true\nexid = 0x1234", Flags::default()).expect("fine");
         assert!(plan.needs_no_modem());
         assert_eq!(plan.server.map(|server| server.exid), Some(0x1234));
+    }
+
+    #[test]
+    fn peers_are_believed_up_to_what_the_flag_or_else_the_file_says() {
+        let at_most = |file: &str, flag: Option<u64>| {
+            let peers_at_most = flag.map(Rate::from_bits_per_sec);
+            let plan = plan(file, Flags { peers: true, peers_at_most, ..Flags::default() })?;
+            Ok::<_, ConfigError>(plan.server.expect("asked for").at_most.bits_per_sec())
+        };
+        assert_eq!(at_most("", None).expect("fine"), 100_000_000_000);
+        let file = "peers_at_most = '50Mbit'";
+        assert_eq!(at_most(file, None).expect("fine"), 50_000_000);
+        assert_eq!(at_most(file, Some(20_000_000)).expect("fine"), 20_000_000);
+        for (file, flag) in [
+            ("peers_at_most = '50'", None),
+            ("peers_at_most = '200Gbit'", None),
+            ("", Some(0)),
+            ("", Some(999)),
+        ] {
+            let error = at_most(file, flag).expect_err("none that makes sense").to_string();
+            assert!(error.contains("downlink.peers_at_most"), "{error}");
+        }
+        let flags = Flags { peers_at_most: Some(LEAST), ..Flags::default() };
+        let error = plan("", flags).expect_err("nobody is heard").to_string();
+        assert!(error.contains("--peers-at-most"), "{error}");
+        // In the file it may stand for when peers are heard.
+        plan(file, Flags::default()).expect("fine");
     }
 
     #[test]

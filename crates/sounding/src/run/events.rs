@@ -2,7 +2,7 @@ use std::io;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use sounding_bpf::{Signal, Transition, Walked};
+use sounding_bpf::{Overstatement, PeerCounts, Signal, Transition, Walked};
 use sounding_cc::Fallback;
 use sounding_diag::LogCode;
 use sounding_diag::session::Event;
@@ -23,6 +23,8 @@ pub(crate) struct Events {
     fallback: &'static str,
     outbox: Outbox,
     late: Late,
+    overstated: Untold,
+    disbelieved: Untold,
 }
 
 /// Heartbeats that came late, and those of them that no sentence has told of yet.
@@ -33,13 +35,39 @@ struct Late {
     told: HostInstant,
 }
 
-/// A sentence on late heartbeats at most this often; the JSON events tell of every one.
-const LATE_SENTENCE_EVERY: Duration = Duration::from_secs(10);
+/// A sentence on late heartbeats, or on what peers say, at most this often; the JSON events tell of every one.
+const SENTENCE_EVERY: Duration = Duration::from_secs(10);
+
+/// What no sentence has told of yet, so that peers cannot fill a log.
+#[derive(Debug, Default)]
+struct Untold {
+    count: u64,
+    told: Option<HostInstant>,
+}
+
+impl Untold {
+    /// One more; if a sentence is due, of how many.
+    fn add(&mut self, now: HostInstant) -> Option<u64> {
+        self.count += 1;
+        if self.told.is_some_and(|told| now - told < SENTENCE_EVERY) {
+            return None;
+        }
+        self.told = Some(now);
+        Some(std::mem::take(&mut self.count))
+    }
+}
 
 impl Events {
     pub(crate) fn new(json: bool, fallback: Fallback) -> io::Result<Self> {
         let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
-        Ok(Self { json, fallback: words::fallback(fallback), outbox, late: Late::default() })
+        Ok(Self {
+            json,
+            fallback: words::fallback(fallback),
+            outbox,
+            late: Late::default(),
+            overstated: Untold::default(),
+            disbelieved: Untold::default(),
+        })
     }
 
     fn say(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
@@ -67,6 +95,38 @@ impl Events {
         self.say(&event, || {
             Some(format!("peers are heard, by {reached} open connections too{}", but(refused)))
         });
+    }
+
+    /// What a device says is not borne out by what arrives there.
+    pub(crate) fn overstated(&mut self, told: &Overstatement) {
+        let Overstatement { at, local_port, remote, said, delivered } = *told;
+        let event = json!({
+            "event": "overstated",
+            "at_ns": at.as_nanos(),
+            "local_port": local_port,
+            "remote": remote.to_string(),
+            "said_bits_per_sec": said.bits_per_sec(),
+            "delivered_bits_per_sec": delivered.bits_per_sec(),
+        });
+        let due = self.overstated.add(at);
+        self.say(&event, || {
+            due.map(|count| {
+                let one = format!(
+                    "flow {local_port} to {remote}: the device says {said}, and {delivered} is the most that was \
+                     delivered in ten round trips: no more than three times that is believed"
+                );
+                if count > 1 { format!("{one}; {} more since last said", count - 1) } else { one }
+            })
+        });
+    }
+
+    /// More of what peers said was not believed.
+    pub(crate) fn disbelieved(&mut self, now: HostInstant, counts: PeerCounts) {
+        let mut event = disbelief(counts);
+        event["event"] = "disbelieved".into();
+        event["at_ns"] = now.as_nanos().into();
+        let due = self.disbelieved.add(now);
+        self.say(&event, || due.map(|_| disbelieved(counts)));
     }
 
     pub(crate) fn downlink(&mut self, signal: Signal, adopted: Walked) {
@@ -196,7 +256,7 @@ impl Events {
         self.late.count += 1;
         self.late.untold += 1;
         let first = self.late.count == 1;
-        let tell = first || now - self.late.told >= LATE_SENTENCE_EVERY;
+        let tell = first || now - self.late.told >= SENTENCE_EVERY;
         let untold = self.late.untold;
         if tell {
             self.late.told = now;
@@ -215,13 +275,14 @@ impl Events {
     }
 
     /// The last words of a server without a modem.
-    pub(crate) fn served(self) {
-        let line = line(self.json, &json!({ "event": "done" }), || None);
+    pub(crate) fn served(self, counts: PeerCounts) {
+        let event = json!({ "event": "done", "peers": disbelief(counts) });
+        let line = line(self.json, &event, || Some(disbelieved(counts)));
         self.outbox.finish(line.unwrap_or_default());
     }
 
-    /// The last words; waits a moment for a reader that is behind.
-    pub(crate) fn done(self, counts: &Counts, switched_off: &[LogCode]) {
+    /// The last words; waits a moment for a reader that is behind. `peers` is of a daemon that hears them.
+    pub(crate) fn done(self, counts: &Counts, switched_off: &[LogCode], peers: Option<PeerCounts>) {
         let stream = &counts.stream;
         let (late, dropped) = (self.late.count, self.outbox.dropped());
         let event = json!({
@@ -237,17 +298,20 @@ impl Events {
             "codes_switched_off": told::names(switched_off),
             "late_heartbeats": late,
             "events_dropped": dropped,
+            "peers": peers.map(disbelief),
         });
         let line = line(self.json, &event, || {
+            let peers = peers.map(|counts| format!("; {}", disbelieved(counts)));
             Some(format!(
-                "{}, {} read for KPIs, {} of versions nobody has described, {} corrupt; {}; {}; {} dropped",
+                "{}, {} read for KPIs, {} of versions nobody has described, {} corrupt; {}; {}; {} dropped{}",
                 counted(stream.logs, "record", "records"),
                 counts.read,
                 counts.unsupported,
                 counts.corrupt,
                 counted(stream.damaged(), "corrupt frame", "corrupt frames"),
                 counted(late, "late heartbeat", "late heartbeats"),
-                counted(dropped, "message", "messages")
+                counted(dropped, "message", "messages"),
+                peers.unwrap_or_default()
             ))
         });
         self.outbox.finish(line.unwrap_or_default());
@@ -260,6 +324,23 @@ fn line(json: bool, event: &Json, sentence: impl FnOnce() -> Option<String>) -> 
     } else {
         sentence().map(|sentence| format!("sounding: {sentence}"))
     }
+}
+
+fn disbelief(counts: PeerCounts) -> Json {
+    json!({
+        "segments_forged": counts.forged,
+        "connections_limited": counts.limited,
+        "connections_overstated": counts.overstated,
+    })
+}
+
+fn disbelieved(counts: PeerCounts) -> String {
+    format!(
+        "of what peers said was not believed: {} that TCP drops, {} over the limit, {} over three times what was delivered",
+        counted(counts.forged, "segment", "segments"),
+        counted(counts.limited, "connection", "connections"),
+        counted(counts.overstated, "connection", "connections")
+    )
 }
 
 /// Connections that could not be taken on.

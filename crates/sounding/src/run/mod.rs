@@ -6,6 +6,7 @@ mod events;
 mod hardware;
 mod others;
 mod outbox;
+mod peers;
 mod posts;
 mod reopen;
 mod rights;
@@ -36,6 +37,7 @@ use downlink::Receiving;
 use events::Events;
 use hardware::Hardware;
 use others::Others;
+use peers::Hearing;
 use posts::Posts;
 use reopen::Reopening;
 use rights::drop_rights;
@@ -54,7 +56,8 @@ A port that does not answer is read as it is. Where the port offers it, the mode
 
 With --downlink it also throttles who sends to this machine to what the downlink carries, by the receive windows of its
 sockets; what sends need not know of it. Where the other end is a server of yours, --downlink option writes the rate into
-the acknowledgements, and `sounding run --peers` there has its flows obey it.
+the acknowledgements, and `sounding run --peers` there has its flows obey it: up to --peers-at-most, and up to three times
+what was delivered to the device lately.
 
 Examples:
   sudo sounding run --device /dev/ttyUSB0
@@ -64,6 +67,7 @@ Examples:
   sudo sounding run --device /dev/ttyUSB0 --default
   sudo sounding run --device /dev/ttyUSB0 --downlink window --interface wwan0
   sudo sounding run --peers --default               on a server
+  sudo sounding run --peers --peers-at-most 200Mbit --default
   sudo sounding run --device /dev/ttyUSB0 --interface wwan0 --share app
   sudo sounding run --config /etc/sounding.toml
   iperf3 --client HOST --congestion biscay          a flow that uses it")]
@@ -166,7 +170,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     let mut guard = Guard::start().into_diagnostic()?;
     guard.keep_name(&instance).into_diagnostic()?;
     // What may be refused comes before what changes the machine.
-    let peers = config.downlink.listen(&instance, &mut events)?;
+    let hearing = config.downlink.listen(&instance, &mut events)?;
     let receiving = config.downlink.tell(config.told_of_downlink(), &mut guard, &mut events)?;
     if config.default {
         guard.set_default(&config.name).into_diagnostic()?;
@@ -185,6 +189,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         others: Others::new(config.interfaces, hardware),
         source: device,
         receiving,
+        hearing,
         published: HostInstant::default(),
         opened: monotonic_now(),
         warned_mute: false,
@@ -207,12 +212,14 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     daemon.supervisor.stopping();
     // Masks go back also where the port fails.
     let outcome = served.and(daemon.put_back(&mut live));
-    let Daemon { sounder, instance, others, receiving, events, supervisor, .. } = daemon;
+    let Daemon { sounder, instance, others, receiving, hearing, events, supervisor, .. } = daemon;
     drop(others);
     // The programs first, then what points to them by name; last words wait for their reader, so they come last.
-    drop((receiving, peers, instance));
+    drop(receiving);
+    let disbelieved = hearing.map(Hearing::end).transpose();
+    drop(instance);
     drop((guard, supervisor));
-    events.done(&sounder.counts(), live.switched_off());
+    events.done(&sounder.counts(), live.switched_off(), disbelieved?);
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
@@ -243,6 +250,8 @@ struct Daemon {
     source: Source,
     /// The other direction, if senders are told of it.
     receiving: Option<Receiving>,
+    /// Devices that this machine sends to, if they are heard.
+    hearing: Option<Hearing>,
     published: HostInstant,
     opened: HostInstant,
     warned_mute: bool,
@@ -282,7 +291,7 @@ impl Daemon {
                     self.events.reopened(&self.source);
                 }
             }
-            self.attend(live);
+            self.attend(live)?;
         }
         Ok(())
     }
@@ -294,7 +303,7 @@ impl Daemon {
         let mut buffer = vec![0; READ_SIZE];
         while !live.is_over() && monotonic_now() - begin < PUT_BACK {
             self.read(live, &mut buffer)?;
-            self.attend(live);
+            self.attend(live)?;
         }
         Ok(())
     }
@@ -336,7 +345,7 @@ impl Daemon {
     }
 
     /// What is due whether bytes came or not.
-    fn attend(&mut self, live: &mut Live) {
+    fn attend(&mut self, live: &mut Live) -> Result<()> {
         let now = monotonic_now();
         live.tick(now);
         if let Some(slept) = self.sleep.look() {
@@ -359,7 +368,11 @@ impl Daemon {
         while let Some(transition) = self.instance.poll_transition() {
             self.events.transition(&transition);
         }
+        if let Some(hearing) = &mut self.hearing {
+            hearing.attend(now, &mut self.events)?;
+        }
         self.warn_if_mute(now);
+        Ok(())
     }
 
     fn beat(&mut self, now: HostInstant) {

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * How far a server believes what a device at the other end says, as pure
+ * functions of integers: no kernel header, no clock, no memory but the
+ * caller's. A device may lie, and whoever is on the path may write in its name.
+ */
+#ifndef SOUNDING_TRUST_H
+#define SOUNDING_TRUST_H
+
+#include "arith.h"
+
+/*
+ * An experimental option (RFC 6994) that carries what a receiver's radio link
+ * has for this flow: kind 253, length 8, ExID, and 32 bits in network order,
+ * the topmost of which says that the rate is a floor, the others kbit/s of IP
+ * packets. The ExID is not registered with IANA.
+ */
+#define OPTION_KIND		253
+#define OPTION_FLOOR		0x80000000U
+#define OPTION_MOST		0x7fffffffU
+#define OPTION_NONE		0xffffffffU	/* never on the wire */
+
+/* What the 32 bits come to. */
+struct trust_claim {
+	__u64 said;	/* bytes/s of IP packets */
+	__u64 rate;	/* the same, within the limit */
+	__u32 bound;	/* enum sounding_bound */
+	__u32 reserved;
+};
+
+LAW_INLINE void trust_read(__u32 word, __u64 at_most, struct trust_claim *claim)
+{
+	claim->said = (__u64)(word & OPTION_MOST) * 125;
+	claim->rate = law_min(claim->said, at_most);
+	claim->bound = word & OPTION_FLOOR ? SOUNDING_SERVED : SOUNDING_CAPACITY;
+	claim->reserved = 0;
+}
+
+enum trust_segment {
+	TRUST_HEARD = 0,
+	TRUST_LATE = 1,		/* TCP takes it for one that was overtaken */
+	TRUST_FORGED = 2,	/* TCP drops it */
+};
+
+/*
+ * Whether TCP takes a segment that acknowledges @ack (RFC 9293 §3.10.7.4,
+ * RFC 5961 §5). The kernel has looked at the sequence number, at the time stamp
+ * if there is one, and at RST and SYN before it has options looked at, and
+ * looks at the acknowledgement afterwards. Where time stamps were agreed on, a
+ * segment without one is to be dropped (RFC 7323 §3.2), which Linux does not.
+ */
+LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window,
+			       int lacks_stamp)
+{
+	if (lacks_stamp || !law_reached(nxt, ack) || !law_reached(ack, una - max_window))
+		return TRUST_FORGED;
+	return law_reached(ack, una) ? TRUST_HEARD : TRUST_LATE;
+}
+
+/* No claim is believed beyond so many times what was delivered lately. */
+#define TRUST_GAIN		3U
+/*
+ * In so many rounds of a connection, and after idleness, nothing is known of
+ * what the path delivers: the window may reach what TRUST_SEGS take, which is
+ * what 27 Mbit/s have under way at 40 ms. Three times as much each round is
+ * more than a start by doubling has.
+ */
+#define TRUST_ROUNDS		3U
+#define TRUST_SEGS		128U
+/* Nothing was under way for that long: the path may be another. */
+#define TRUST_IDLE_NS		1000000000ULL
+/* As long as BBR's filter: by then no sample is in it but of the application's pace. */
+#define TRUST_HELD_BACK		10U
+/*
+ * A radio that gets faster is believed after one round or two for each factor of
+ * three, so an honest claim is not cut for so long: 3^8 is 6561.
+ */
+#define TRUST_OVERSTATED	16U
+
+/* Flags of struct trust_input. */
+#define TRUST_ACK	1	/* data was acknowledged: rounds advance */
+#define TRUST_LIMITED	2	/* this sample was limited by the application */
+#define TRUST_USED	4	/* half of the window was under way, or more */
+
+/* Flags of struct peer_trust. */
+#define TRUST_BEGUN	1
+#define TRUST_FREE	2	/* not all of this round was limited by the application */
+#define TRUST_CUT	4	/* in this round a claim was cut that would have been used */
+#define TRUST_BORNE	8	/* in this round a claim was within what is believed */
+
+/* What is remembered of a connection. */
+struct peer_trust {
+	__u32 ends_at;		/* delivered segments that end this round */
+	__u32 rounds;		/* that count, up to TRUST_ROUNDS */
+	__u32 held_back;	/* in a row that do not */
+	__u32 overstated;	/* in which the claim was cut, and none in which it was not */
+	__u32 flags;
+	__u32 reserved;
+};
+SOUNDING_ASSERT(sizeof(struct peer_trust) == 24);
+
+struct trust_input {
+	__u64 rate;		/* claimed, bytes/s of IP packets */
+	__u64 delivered_rate;	/* most of the last ten rounds, payload bytes/s */
+	__u32 delivered;	/* segments, ever */
+	__u32 prior_delivered;	/* the same when what is now acknowledged left */
+	__u32 mss;		/* payload bytes a segment */
+	__u32 span_us;		/* what a claim's window has under way: RTT and queue */
+	__u32 flags;
+	__u32 reserved;
+};
+
+/* The connection begins, or was idle: nothing is known of its path. */
+LAW_INLINE void trust_forget(struct peer_trust *trust, __u32 delivered)
+{
+	trust->ends_at = delivered;
+	trust->rounds = 0;
+	trust->held_back = 0;
+	trust->overstated = 0;
+	trust->flags = TRUST_BEGUN;
+	trust->reserved = 0;
+}
+
+LAW_INLINE void trust_round(struct peer_trust *trust, __u32 delivered)
+{
+	if (trust->flags & TRUST_FREE) {
+		trust->held_back = 0;
+		trust->rounds = law_min(trust->rounds + 1, TRUST_ROUNDS);
+	} else if (++trust->held_back >= TRUST_HELD_BACK) {
+		trust->held_back = 0;
+		trust->rounds = 0;
+	}
+	/* A round in which the window was not used says nothing, as where its reader is slow. */
+	if (trust->flags & TRUST_BORNE || !(trust->flags & TRUST_FREE))
+		trust->overstated = 0;
+	else if (trust->flags & TRUST_CUT)
+		trust->overstated = law_min(trust->overstated + 1, TRUST_OVERSTATED);
+	trust->flags = TRUST_BEGUN;
+	trust->ends_at = delivered;
+}
+
+/* What may be believed at most, whatever is claimed. */
+LAW_INLINE __u64 trust_most(const struct peer_trust *trust, const struct trust_input *in)
+{
+	__u64 packet = law_mss(in->mss) + LAW_HEADERS;
+	__u64 seen = law_min(in->delivered_rate, LAW_MAX_RATE);
+	__u64 most = seen * packet / law_mss(in->mss) * TRUST_GAIN;
+
+	if (trust->rounds < TRUST_ROUNDS || !seen)
+		most = law_max(most, TRUST_SEGS * packet * 1000000 / law_max(in->span_us, 1));
+	return most;
+}
+
+/* At an ACK or a restart from idle: what of the claim is believed. */
+LAW_PART __u64 trust_step(struct peer_trust *trust, const struct trust_input *in)
+{
+	__u64 most;
+
+	if (!trust || !in)
+		return 0;
+	if (!(trust->flags & TRUST_BEGUN))
+		trust_forget(trust, in->delivered);
+	if (in->flags & TRUST_ACK) {
+		if (law_reached(in->prior_delivered, trust->ends_at))
+			trust_round(trust, in->delivered);
+		if (!(in->flags & TRUST_LIMITED))
+			trust->flags |= TRUST_FREE;
+	}
+	most = trust_most(trust, in);
+	if (in->rate <= most) {
+		trust->flags |= TRUST_BORNE;
+		return in->rate;
+	}
+	if (in->flags & TRUST_ACK && in->flags & TRUST_USED && !(in->flags & TRUST_LIMITED) &&
+	    trust->rounds >= TRUST_ROUNDS)
+		trust->flags |= TRUST_CUT;
+	return most;
+}
+
+#endif /* SOUNDING_TRUST_H */

@@ -1,0 +1,89 @@
+//! The seeds of the fuzz targets, run through them; and how the seeds are made.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+#[allow(dead_code, reason = "made for the laws, which exist twice")]
+mod filter;
+mod targets;
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use filter::{Filter, Told};
+
+static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("trust_host"));
+
+fn corpus(target: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target)
+}
+
+fn seeds(target: &str) -> impl Iterator<Item = Vec<u8>> {
+    let files = std::fs::read_dir(corpus(target)).unwrap();
+    files.map(|file| std::fs::read(file.unwrap().path()).unwrap())
+}
+
+/// What `trust.h` answers.
+fn ask(steps: &[u8]) -> Vec<u8> {
+    let mut told = Told::default();
+    let (longs, _) = steps.as_chunks();
+    told.longs(&longs.iter().map(|long| u64::from_ne_bytes(*long)).collect::<Vec<_>>());
+    FILTER.ask(told).iter().flat_map(|number| number.to_ne_bytes()).collect()
+}
+
+#[test]
+fn what_was_claimed_is_read_or_refused() {
+    let read = seeds("claims").filter(|seed| targets::claims(seed)).count();
+    assert!(read >= 2 && seeds("claims").count() > read);
+}
+
+#[test]
+fn no_device_is_believed_too_far() {
+    let steps: Vec<_> = seeds("peers").map(|seed| targets::peers(&seed, ask)).collect();
+    assert!(steps.len() >= 3 && steps.iter().all(|steps| *steps > 0), "{steps:?}");
+}
+
+/// One `struct host_step`: rate, delivered rate, limit; then the rest in order.
+fn step(longs: [u64; 3], ints: [u32; 12]) -> Vec<u8> {
+    let [rate, delivered_rate, at_most] = longs;
+    let mut bytes: Vec<u8> = Vec::new();
+    bytes.extend([rate, delivered_rate].iter().flat_map(|long| long.to_ne_bytes()));
+    bytes.extend(ints[..6].iter().flat_map(|int| int.to_ne_bytes()));
+    bytes.extend(at_most.to_ne_bytes());
+    bytes.extend(ints[6..].iter().flat_map(|int| int.to_ne_bytes()));
+    bytes
+}
+
+/// `cargo test -p sounding-bpf --test corpus -- --ignored`
+#[test]
+#[ignore = "writes the seeds anew"]
+fn make_seeds() {
+    let lie = (0..12).flat_map(|number| {
+        let delivered = [number * 10 + 10, number * 10, 1448, 55_000, 5, 0];
+        step(
+            [125_000_000, 2_500_000, 0],
+            [delivered, [0, 0, 0, 0, 0, 3]].concat().try_into().unwrap(),
+        )
+    });
+    let words = [0, 40_000, 0x8000_9C40, u32::MAX].into_iter();
+    let words =
+        words.flat_map(|word| step([0, 0, 2_500_000], [0, 0, 0, 0, 0, 0, word, 0, 0, 0, 0, 0]));
+    let segments = [(0, 0), (100_000, 0), (1 << 30, 0), (50, 1)].into_iter();
+    let segments = segments.flat_map(|(ack, lacks_stamp)| {
+        step([0; 3], [0, 0, 0, 0, 0, 0, ack, 0, 100_000, 65_535, lacks_stamp, 1])
+    });
+    let extreme = step([u64::MAX; 3], [u32::MAX; 12]);
+    let files: [(&str, &str, Vec<u8>); 8] = [
+        ("peers", "lie", lie.collect()),
+        ("peers", "words", words.collect()),
+        ("peers", "segments", segments.collect()),
+        ("peers", "extreme", extreme),
+        ("claims", "one", b"process 7\nnetns 4026531840\ncgroups 12 1\ninterface wwan0\n".into()),
+        ("claims", "all", b"process 7\nnetns 1\ncgroups 1\n".into()),
+        ("claims", "other", b"{\"version\": 2}\xFF".into()),
+        ("claims", "carriage", b"process 7\nnetns 1\ncgroups 1\ninterface wwan0\r\r\n".into()),
+    ];
+    for (target, name, bytes) in files {
+        std::fs::create_dir_all(corpus(target)).unwrap();
+        std::fs::write(corpus(target).join(name), bytes).unwrap();
+    }
+}

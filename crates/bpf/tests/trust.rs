@@ -1,0 +1,241 @@
+//! How far `trust.h`, which the kernel runs, believes what a device says, whatever the device says.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+#[allow(dead_code, reason = "made for the laws, which exist twice")]
+mod filter;
+
+use std::sync::LazyLock;
+
+use filter::{Filter, Told};
+use proptest::prelude::*;
+
+static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("trust_host"));
+
+const READ: u32 = 0;
+const SEGMENT: u32 = 1;
+const FORGET: u32 = 2;
+const STEP: u32 = 3;
+
+/// Flags of a step.
+const ACK: u32 = 1;
+const LIMITED: u32 = 2;
+const USED: u32 = 4;
+
+/// What `trust_segment` says.
+const HEARD: u64 = 0;
+const LATE: u64 = 1;
+const FORGED: u64 = 2;
+
+const MSS: u64 = 1448;
+const PACKET: u64 = MSS + 52;
+/// A round trip of 40 ms and a queue of 15.
+const SPAN_US: u32 = 55_000;
+/// What 128 segments come to in it.
+const BLIND: u64 = 128 * PACKET * 1_000_000 / SPAN_US as u64;
+
+/// One `struct host_step`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Step {
+    rate: u64,
+    delivered_rate: u64,
+    delivered: u32,
+    prior_delivered: u32,
+    mss: u32,
+    span_us: u32,
+    flags: u32,
+    at_most: u64,
+    word: u32,
+    una: u32,
+    nxt: u32,
+    max_window: u32,
+    lacks_stamp: u32,
+    verb: u32,
+}
+
+impl Step {
+    fn tell(&self, told: &mut Told) {
+        told.longs(&[self.rate, self.delivered_rate]);
+        told.ints(&[self.delivered, self.prior_delivered, self.mss, self.span_us]);
+        told.ints(&[self.flags, 0]);
+        told.longs(&[self.at_most]);
+        told.ints(&[self.word, self.una, self.nxt, self.max_window, self.lacks_stamp, self.verb]);
+    }
+}
+
+fn ask(steps: &[Step]) -> Vec<[u64; 3]> {
+    let mut told = Told::default();
+    steps.iter().for_each(|step| step.tell(&mut told));
+    let answers = FILTER.ask(told);
+    let (answers, rest) = answers.as_chunks::<3>();
+    assert_eq!((answers.len(), rest.len()), (steps.len(), 0));
+    answers.to_vec()
+}
+
+/// The end of a round of ten segments, in which `claimed` was said and `delivered_rate` was the most that arrived.
+fn round(number: u32, claimed: u64, delivered_rate: u64, flags: u32) -> Step {
+    Step {
+        rate: claimed,
+        delivered_rate,
+        delivered: number * 10 + 10,
+        prior_delivered: number * 10,
+        mss: MSS as u32,
+        span_us: SPAN_US,
+        flags: ACK | flags,
+        verb: STEP,
+        ..Step::default()
+    }
+}
+
+/// IP packets that carry so much payload.
+fn whole(payload: u64) -> u64 {
+    payload * PACKET / MSS
+}
+
+#[test]
+fn a_word_is_a_rate_and_whether_it_is_a_floor_and_no_more_than_the_limit() {
+    let read = |word, at_most| ask(&[Step { word, at_most, verb: READ, ..Step::default() }])[0];
+    assert_eq!(read(40_000, u64::MAX), [5_000_000, 5_000_000, 1]);
+    assert_eq!(read(0x8000_0000 | 40_000, u64::MAX), [5_000_000, 5_000_000, 0]);
+    assert_eq!(read(0, u64::MAX), [0, 0, 1]);
+    assert_eq!(read(u32::MAX, 12_500_000_000), [268_435_455_875, 12_500_000_000, 0]);
+    assert_eq!(read(1_000_000, 2_500_000), [125_000_000, 2_500_000, 1]);
+}
+
+#[test]
+fn a_segment_is_heard_whose_acknowledgement_tcp_takes() {
+    let verdict = |ack: u32, una: u32, nxt: u32, max_window: u32, lacks_stamp: u32| {
+        let step = Step { word: ack, una, nxt, max_window, lacks_stamp, ..Step::default() };
+        ask(&[Step { verb: SEGMENT, ..step }])[0][0]
+    };
+    for base in [0u32, 1_000_000, u32::MAX - 50_000] {
+        let at = |offset: i32| base.wrapping_add_signed(offset);
+        let of = |offset: i32| verdict(at(offset), at(0), at(100_000), 60_000, 0);
+        // What is under way or was acknowledged last.
+        assert_eq!([of(0), of(1), of(100_000)], [HEARD; 3]);
+        // Overtaken ones, within the greatest window that there was: RFC 5961 §5.2.
+        assert_eq!([of(-1), of(-60_000)], [LATE; 2]);
+        assert_eq!([of(-60_001), of(100_001), of(1 << 30), of(-1 << 30)], [FORGED; 4]);
+        assert_eq!(of(i32::MIN), FORGED);
+        assert_eq!(verdict(at(0), at(0), at(100_000), 60_000, 1), FORGED);
+    }
+}
+
+#[test]
+fn for_three_rounds_a_claim_is_believed_up_to_a_start_and_then_up_to_three_times_what_arrives() {
+    const ARRIVES: u64 = 2_500_000;
+    const LIE: u64 = 125_000_000;
+    let steps: Vec<_> = (0..5).map(|number| round(number, LIE, ARRIVES, USED)).collect();
+    let believed: Vec<_> = ask(&steps).iter().map(|answer| answer[0]).collect();
+    let most = whole(ARRIVES) * 3;
+    assert!(BLIND < most);
+    assert_eq!(believed, [most; 5]);
+    // Where little has arrived yet, three rounds have the start.
+    let steps: Vec<_> = (0..5).map(|number| round(number, LIE, 100_000, USED)).collect();
+    let believed: Vec<_> = ask(&steps).iter().map(|answer| answer[0]).collect();
+    assert_eq!(believed[..3], [BLIND; 3]);
+    assert_eq!(believed[3..], [whole(100_000) * 3; 2]);
+    // An honest claim is what is believed.
+    assert_eq!(ask(&[round(0, 2_000_000, 100_000, USED)])[0][0], 2_000_000);
+}
+
+#[test]
+fn idleness_and_ten_rounds_at_the_applications_pace_make_the_path_unknown_again() {
+    const LIE: u64 = 125_000_000;
+    let little = whole(100_000) * 3;
+    let mut steps: Vec<_> = (0..4).map(|number| round(number, LIE, 100_000, USED)).collect();
+    let delivered = 50;
+    steps.push(Step { delivered, verb: FORGET, ..Step::default() });
+    // A restart from idle is no acknowledgement.
+    steps.push(Step { flags: 0, ..round(5, LIE, 100_000, 0) });
+    let answers = ask(&steps);
+    assert_eq!((answers[3][0], answers[5][0]), (little, BLIND));
+
+    let mut steps: Vec<_> = (0..4).map(|number| round(number, LIE, 100_000, USED)).collect();
+    steps.extend((4..16).map(|number| round(number, LIE, 100_000, LIMITED)));
+    let believed: Vec<_> = ask(&steps).iter().map(|answer| answer[0]).collect();
+    // The tenth round of that kind ends with the eleventh that begins.
+    assert_eq!(believed[4..14], [little; 10]);
+    assert_eq!(believed[14..], [BLIND; 2]);
+}
+
+#[test]
+fn who_says_too_much_for_sixteen_rounds_overstates_and_a_radio_that_gets_faster_does_not() {
+    const ARRIVES: u64 = 2_500_000;
+    let overstated = |steps: &[Step]| ask(steps).iter().map(|answer| answer[2]).max().unwrap();
+    let lie: Vec<_> = (0..30).map(|number| round(number, 125_000_000, ARRIVES, USED)).collect();
+    assert_eq!(overstated(&lie), 16);
+    assert!(overstated(&lie[..18]) < 16);
+    // A thousand times as fast all at once, and each round delivers what was believed in the one before.
+    let mut honest: Vec<_> = (0..5).map(|number| round(number, 125_000, 125_000, USED)).collect();
+    let mut arrives = 125_000;
+    for number in 5..40 {
+        honest.push(round(number, 125_000_000, arrives, USED));
+        let believed = ask(&honest).last().unwrap()[0];
+        assert!(believed <= whole(arrives) * 3);
+        arrives = believed * MSS / PACKET;
+    }
+    assert!(arrives > 110_000_000, "{arrives}");
+    assert!(overstated(&honest) < 8);
+    // An application that sends little, or a reader that takes little, says nothing of the path.
+    for flags in [LIMITED | USED, 0] {
+        let little: Vec<_> =
+            (0..40).map(|number| round(number, 125_000_000, ARRIVES, flags)).collect();
+        assert_eq!(overstated(&little), 0);
+    }
+}
+
+fn number(plausible: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![20 => 0..=plausible, 1 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX)]
+}
+
+fn count(plausible: u32) -> impl Strategy<Value = u32> {
+    prop_oneof![20 => 0..=plausible, 1 => any::<u32>(), 1 => Just(0), 1 => Just(u32::MAX)]
+}
+
+prop_compose! {
+    fn step()(
+        (rate, delivered_rate, moves, behind) in
+            (number(200_000_000), number(20_000_000), count(200), count(200)),
+        (mss, span_us, flags, forgets) in
+            (count(9_000), count(200_000), 0..8u32, prop::bool::weighted(0.05)),
+    ) -> (Step, u32, u32) {
+        let verb = if forgets { FORGET } else { STEP };
+        let step = Step { rate, delivered_rate, mss, span_us, flags, verb, ..Step::default() };
+        (step, moves, behind)
+    }
+}
+
+proptest! {
+    #[test]
+    fn nobody_is_believed_beyond_the_claim_nor_beyond_three_times_what_arrived(
+        met in prop::collection::vec(step(), 1..60),
+        begins in any::<u32>(),
+    ) {
+        let mut delivered = begins;
+        let steps: Vec<_> = met
+            .into_iter()
+            .map(|(step, moves, behind)| {
+                delivered = delivered.wrapping_add(moves);
+                let prior_delivered = delivered.wrapping_sub(behind);
+                Step { delivered, prior_delivered, ..step }
+            })
+            .collect();
+        for (step, [believed, rounds, overstated]) in steps.iter().zip(ask(&steps)) {
+            if step.verb == FORGET {
+                continue;
+            }
+            let mss = u64::from(step.mss.clamp(1, 65_535));
+            let seen = step.delivered_rate.min(12_500_000_000);
+            let proven = seen * (mss + 52) / mss * 3;
+            let start = 128 * (mss + 52) * 1_000_000 / u64::from(step.span_us.max(1));
+            prop_assert!(believed <= step.rate);
+            prop_assert!(believed <= proven.max(start));
+            if rounds >= 3 && seen > 0 {
+                prop_assert!(believed <= proven);
+            }
+            prop_assert!(believed == step.rate || believed >= proven);
+            prop_assert!(rounds <= 3 && overstated <= 16);
+        }
+    }
+}

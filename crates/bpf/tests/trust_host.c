@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * trust.h as a filter: what a connection meets in, what is believed out, so that
+ * trust.rs can look at it. The fuzz target has it as a library.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include "trust.h"
+
+enum host_verb {
+	HOST_READ = 0,		/* the option's word, of a limit */
+	HOST_SEGMENT = 1,	/* whether TCP takes it */
+	HOST_FORGET = 2,	/* the connection was idle */
+	HOST_STEP = 3,		/* what is believed at an ACK */
+};
+
+struct host_step {
+	struct trust_input in;
+	__u64 at_most;
+	__u32 word;		/* or the acknowledgement */
+	__u32 una;
+	__u32 nxt;
+	__u32 max_window;
+	__u32 lacks_stamp;
+	__u32 verb;
+};
+
+struct host_answer {
+	__u64 first;		/* said; the verdict; what is believed */
+	__u64 second;		/* within the limit; rounds that count */
+	__u64 third;		/* bound; rounds in a row that overstate */
+};
+
+static void answer_step(struct peer_trust *trust, const struct host_step *step,
+			struct host_answer *answer)
+{
+	struct trust_claim claim = {};
+
+	__builtin_memset(answer, 0, sizeof(*answer));
+	switch (step->verb) {
+	case HOST_READ:
+		trust_read(step->word, step->at_most, &claim);
+		answer->first = claim.said;
+		answer->second = claim.rate;
+		answer->third = claim.bound;
+		return;
+	case HOST_SEGMENT:
+		answer->first = trust_segment(step->word, step->una, step->nxt,
+					      step->max_window, step->lacks_stamp);
+		return;
+	case HOST_FORGET:
+		trust_forget(trust, step->in.delivered);
+		return;
+	default:
+		answer->first = trust_step(trust, &step->in);
+		answer->second = trust->rounds;
+		answer->third = trust->overstated;
+	}
+}
+
+/* A connection's whole life. */
+void trust_host(const struct host_step *steps, size_t count, struct host_answer *answers)
+{
+	struct peer_trust trust = {};
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		answer_step(&trust, &steps[i], &answers[i]);
+}
+
+#ifndef TRUST_HOST_LIBRARY
+int main(void)
+{
+	struct peer_trust trust = {};
+	struct host_answer answer;
+	struct host_step step;
+
+	while (fread(&step, sizeof(step), 1, stdin) == 1) {
+		answer_step(&trust, &step, &answer);
+		if (fwrite(&answer, sizeof(answer), 1, stdout) != 1)
+			return 1;
+	}
+	return 0;
+}
+#endif

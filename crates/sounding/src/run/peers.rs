@@ -1,0 +1,56 @@
+//! What devices say to a server, while it runs: how much of it was not believed, and whose.
+
+use std::time::Duration;
+
+use miette::{IntoDiagnostic, Result};
+use sounding_bpf::{Instance, PeerCounts, Peers, PeersConfig};
+use sounding_units::HostInstant;
+
+use super::downlink::told;
+use super::events::Events;
+
+/// Counts are told of at most this often.
+const COUNT_EVERY: Duration = Duration::from_secs(1);
+
+/// Peers that are heard.
+pub(super) struct Hearing {
+    peers: Peers,
+    counts: PeerCounts,
+    counted: HostInstant,
+}
+
+impl Hearing {
+    /// Has flows under the law, whichever it is, obey their peers from here on.
+    pub(super) fn start(
+        instance: &Instance,
+        config: &PeersConfig,
+        events: &mut Events,
+    ) -> Result<Self> {
+        let peers = Peers::attach(instance, config).map_err(told)?;
+        events.peers(peers.adopt().map_err(told)?);
+        let (counts, counted) = (PeerCounts::default(), HostInstant::default());
+        Ok(Self { peers, counts, counted })
+    }
+
+    /// Tells of what was not believed since the last time.
+    pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) -> Result<()> {
+        while let Some(overstatement) = self.peers.poll_overstatement() {
+            events.overstated(&overstatement);
+        }
+        if now - self.counted < COUNT_EVERY {
+            return Ok(());
+        }
+        self.counted = now;
+        let counts = self.peers.counts().into_diagnostic()?;
+        if counts != self.counts {
+            self.counts = counts;
+            events.disbelieved(now, counts);
+        }
+        Ok(())
+    }
+
+    /// Hears them no longer; what was not believed of all they said.
+    pub(super) fn end(self) -> Result<PeerCounts> {
+        self.peers.counts().into_diagnostic()
+    }
+}

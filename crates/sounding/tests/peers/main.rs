@@ -1,0 +1,283 @@
+//! What a lie in the option costs a server, and whoever shares the path with it: over a path of 20 Mbit/s a device, or
+//! whoever writes in its name, says that its radio carries a gigabit. Needs root; skipped aloud elsewhere.
+
+mod forger;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use forger::{Forger, Forgery};
+use serde_json::Value as Json;
+use sounding_bpf::{Bound, Downlink, DownlinkConfig, Estimate, Feed, OwnCgroup, Signal};
+use sounding_emu::{Config, Direction, Emulation};
+use sounding_host::monotonic_now;
+use sounding_lab::daemon::Daemon;
+use sounding_lab::flow::{TcpFlow, TcpResult};
+use sounding_sim::{PathConfig, QueueLimit};
+use sounding_testdata::{may_emulate, steadily};
+use sounding_trace::Steps;
+use sounding_units::{Bytes, Rate};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
+
+/// What the path carries, and what a liar says.
+const PATH: Rate = Rate::from_bits_per_sec(20_000_000);
+const LIE: Rate = Rate::from_bits_per_sec(1_000_000_000);
+const LASTS: Duration = Duration::from_secs(6);
+
+fn skipped() -> bool {
+    let kernel = sounding_bpf::preflight("biscay_pe").into_iter();
+    let missing = kernel.chain(sounding_bpf::downlink_preflight()).find(|check| !check.ok);
+    if let Some(check) = &missing {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {}: {}", check.name, check.detail);
+    }
+    missing.is_some() || !may_emulate()
+}
+
+/// 20 ms each way, and room for 60 ms of what the path carries.
+fn path() -> Config {
+    let delay = Duration::from_millis(20);
+    let queue = QueueLimit::bytes(Bytes::new(150_000));
+    let down = PathConfig { delay, queue, ..PathConfig::new(Steps::constant(PATH)) };
+    let wide = Steps::constant(Rate::from_bits_per_sec(100_000_000));
+    Config::new(PathConfig { delay, ..PathConfig::new(wide) }, down)
+}
+
+/// Who says something of the device's link, and what.
+#[derive(Clone, Copy, Debug)]
+enum Speaker {
+    Nobody,
+    /// The device itself, by its own stack.
+    Device(Rate),
+    /// Somebody else in its name.
+    Forger(Forgery),
+}
+
+/// What became of a download.
+struct Ran {
+    flow: TcpResult,
+    said: Vec<Json>,
+    forged: u64,
+}
+
+impl Ran {
+    fn resent(&self) -> u32 {
+        self.flow.last.retransmitted_segments
+    }
+
+    /// What the daemon's last words count.
+    fn count(&self, what: &str) -> u64 {
+        let done = self.said.iter().find(|event| event["event"] == "done").expect("last words");
+        done["peers"][what].as_u64().unwrap_or_else(|| panic!("{what}: {done}"))
+    }
+
+    fn events<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Json> {
+        self.said.iter().filter(move |event| event["event"] == name)
+    }
+
+    /// Whether the law ever drove.
+    fn obeyed(&self) -> bool {
+        self.events("transition").any(|event| event["to"] == "biscay" || event["to"] == "full")
+    }
+}
+
+/// A download to the device by a server that hears its peers.
+fn download(speaker: Speaker, lasts: Duration, flags: &[&str]) -> Ran {
+    let own = OwnCgroup::enter(&format!("sounding-pe-{}", std::process::id())).expect("a cgroup");
+    let emulation = Emulation::start(path()).expect("an emulation");
+    let name = format!("pe{}", std::process::id() % 1_000_000);
+    let folder = own.path().to_string_lossy().into_owned();
+    let flags: Vec<_> = ["--cgroup", &*folder].into_iter().chain(flags.iter().copied()).collect();
+    let program = std::env::var("PEERS_PROGRAM").unwrap_or(PROGRAM.into());
+    let daemon =
+        Daemon::serve_in(emulation.far(), Path::new(&program), &name, &flags).expect("ready");
+    let device = match speaker {
+        Speaker::Device(says) => Some(Device::start(&emulation, &own, says)),
+        _ => None,
+    };
+    let forger = match speaker {
+        Speaker::Forger(forgery) => {
+            Some(Forger::start(emulation.far(), emulation.near_address(), forgery))
+        }
+        _ => None,
+    };
+    let flow = TcpFlow {
+        congestion: Some(name),
+        duration: Some(lasts),
+        sample_every: Duration::from_millis(20),
+        ..TcpFlow::new(Direction::Down)
+    };
+    let flow = flow.start(&emulation).expect("a connection").wait().expect("a download");
+    let forged = forger.as_ref().map_or(0, Forger::sent);
+    drop(forger);
+    let said = daemon.stop();
+    if let Some(device) = device {
+        device.stop(&emulation);
+    }
+    let report = emulation.stop().expect("a report");
+    let ran = Ran { flow, said, forged };
+    let _ = writeln!(
+        std::io::stderr(),
+        "{speaker:?} {flags:?}: {} resent, {:.2} Mbit/s, {} forged, done {}, behind {}",
+        ran.resent(),
+        ran.flow.goodput.mbit_per_sec(),
+        ran.forged,
+        ran.events("done").next().map_or(String::new(), ToString::to_string),
+        report.pace.times_behind
+    );
+    ran
+}
+
+/// A device whose own stack says what it likes, until it is stopped.
+struct Device {
+    downlink: Downlink,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Device {
+    fn start(emulation: &Emulation, own: &OwnCgroup, says: Rate) -> Self {
+        let config = DownlinkConfig {
+            cgroup: Some(own.path().into()),
+            signal: Signal::Option,
+            ..DownlinkConfig::default()
+        };
+        let downlink = emulation.near().enter(|| Downlink::load(&config)).expect("it is there");
+        let downlink = downlink.unwrap_or_else(|error| panic!("{error}"));
+        let stop = Arc::new(AtomicBool::new(false));
+        let (stopped, feed) = (Arc::clone(&stop), downlink.feed().clone());
+        let thread = thread::spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                publish(&feed, says);
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        Self { downlink, stop, thread }
+    }
+
+    fn stop(self, emulation: &Emulation) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().expect("it ends");
+        // It puts sockets back of the namespace it is dropped in.
+        emulation.near().enter(|| drop(self.downlink)).expect("it is there");
+    }
+}
+
+fn publish(feed: &Feed, rate: Rate) {
+    let now = monotonic_now();
+    feed.publish(&Estimate { rate, sampled_at: now, bound: Bound::Capacity, other_flows: 0 });
+    feed.heartbeat(now);
+}
+
+/// What a stock algorithm has sent again over this path, starting without a word from anybody, is some eighty segments; what
+/// a lie cost before it was limited, some ten thousand.
+const FEW: u32 = 400;
+
+/// What has to arrive in any case.
+fn assert_arrives(ran: &Ran) {
+    let goodput = ran.flow.goodput.mbit_per_sec();
+    assert!(goodput > 0.8 * PATH.mbit_per_sec(), "{goodput} Mbit/s");
+}
+
+#[test]
+fn a_device_that_tells_the_truth_is_believed_from_the_start() {
+    if skipped() {
+        return;
+    }
+    for law in ["biscay", "sounding"] {
+        steadily(|| {
+            let ran = download(Speaker::Device(PATH), LASTS, &["--law", law]);
+            assert!(ran.obeyed());
+            assert_arrives(&ran);
+            assert!(ran.resent() < 20, "{} resent", ran.resent());
+            for count in ["segments_forged", "connections_limited", "connections_overstated"] {
+                assert_eq!(ran.count(count), 0, "{count}");
+            }
+            assert_eq!(ran.events("disbelieved").count(), 0);
+        });
+    }
+}
+
+#[test]
+fn a_device_that_lies_costs_the_path_little_and_is_counted_and_named() {
+    if skipped() {
+        return;
+    }
+    for law in ["biscay", "sounding"] {
+        steadily(|| {
+            let ran = download(Speaker::Device(LIE), LASTS, &["--law", law]);
+            assert!(ran.resent() < FEW, "{} resent", ran.resent());
+            assert_arrives(&ran);
+            assert_eq!(ran.count("connections_overstated"), 1);
+            assert_eq!(ran.count("segments_forged"), 0);
+            assert!(ran.events("disbelieved").count() > 0);
+            let named: Vec<_> = ran.events("overstated").collect();
+            let [one] = named[..] else { panic!("{named:?}") };
+            assert_eq!(one["said_bits_per_sec"], LIE.bits_per_sec());
+            let delivered = one["delivered_bits_per_sec"].as_u64().expect("a number");
+            assert!(delivered < 2 * PATH.bits_per_sec(), "{delivered}");
+            let remote = one["remote"].as_str().expect("an address");
+            assert!(remote.ends_with(&format!(":{}", ran.flow.flow.destination)), "{remote}");
+        });
+    }
+}
+
+#[test]
+fn whoever_writes_in_the_devices_name_costs_the_path_as_little() {
+    if skipped() {
+        return;
+    }
+    steadily(|| {
+        let ran = download(Speaker::Forger(Forgery::Nothing), LASTS, &[]);
+        assert!(ran.forged > 1_000, "{} forged", ran.forged);
+        assert!(ran.resent() < FEW, "{} resent", ran.resent());
+        assert_arrives(&ran);
+        assert_eq!(ran.count("connections_overstated"), 1);
+    });
+}
+
+#[test]
+fn no_device_is_believed_beyond_the_limit() {
+    if skipped() {
+        return;
+    }
+    steadily(|| {
+        let flags = ["--peers-at-most", "20Mbit"];
+        let ran = download(Speaker::Device(LIE), LASTS, &flags);
+        assert!(ran.obeyed());
+        assert!(ran.resent() < 20, "{} resent", ran.resent());
+        assert_arrives(&ran);
+        assert_eq!(ran.count("connections_limited"), 1);
+        assert_eq!(ran.count("connections_overstated"), 0);
+    });
+}
+
+#[test]
+fn a_segment_that_tcp_does_not_take_says_nothing() {
+    if skipped() {
+        return;
+    }
+    for (forgery, counted) in [
+        (Forgery::Acknowledges(1 << 30), true),
+        (Forgery::Acknowledges(-1 << 30), true),
+        (Forgery::NoStamp, true),
+        // What the kernel drops before it has options looked at.
+        (Forgery::Sequence(1 << 30), false),
+        (Forgery::Stamp(-100_000), false),
+        (Forgery::Syn, false),
+    ] {
+        steadily(|| {
+            let ran = download(Speaker::Forger(forgery), Duration::from_secs(2), &[]);
+            assert!(ran.forged > 300, "{forgery:?}: {} forged", ran.forged);
+            assert!(!ran.obeyed(), "{forgery:?} is obeyed");
+            assert_eq!(ran.events("transition").count(), 0, "{forgery:?}");
+            let dropped = ran.count("segments_forged");
+            assert_eq!(dropped > 300, counted, "{forgery:?}: {dropped} counted");
+            assert_eq!(ran.count("connections_overstated"), 0);
+        });
+    }
+}
