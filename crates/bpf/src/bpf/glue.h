@@ -10,7 +10,7 @@
 
 #include "input.h"
 #include "shared.h"
-#include "believe.h"
+#include "peers.h"
 #include "pool.h"
 #include "cubic.h"
 
@@ -203,21 +203,20 @@ static __always_inline __u32 hear(struct sock *sk, struct sounding_flow *flow,
 {
 	struct sounding_peer *peer = peer_of(sk, in->now_ns);
 	int own = law_verdict(&knobs, in) == SOUNDING_FRESH;
-	__u64 rate = 0;
 	__u32 flows;
 
 	if (peer)
-		rate = believe(sk, peer, in, rs, flow->set_cwnd, knobs.allowance_us);
+		believe(sk, peer, in, rs, flow->set_cwnd, knobs.allowance_us);
 	if (!peer || own) {
 		flows = share_link(sk, in, rs);
 		if (!peer || share_part(&in->pool, in->weight, in->hunger,
-					in->feed.rate_bytes_per_sec) <= rate)
+					in->feed.rate_bytes_per_sec) <= peer->believed)
 			return flows;
 	} else {
 		/* What it claimed while this modem spoke is not what it will want then. */
 		renounce(sk);
 	}
-	obey_peer(in, peer, rate);
+	obey_peer(in, peer);
 	return 1;
 }
 
