@@ -7,9 +7,8 @@ use libbpf_cargo::SkeletonBuilder;
 
 /// Each an object of its own.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
-const HEADERS: [&str; 24] = [
+const HEADERS: [&str; 23] = [
     "arith.h",
-    "believe.h",
     "count.h",
     "cubic.h",
     "downlink.h",

@@ -185,19 +185,6 @@ pub(crate) struct WireOverstatement {
 // As for the transitions.
 const _: () = assert!(size_of::<WireOverstatement>() == 56);
 
-/// What was not believed of peers.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct WirePeerCounts {
-    pub(crate) segments_forged: u64,
-    pub(crate) connections_limited: u64,
-    pub(crate) connections_overstated: u64,
-}
-mirrors!(
-    WirePeerCounts =
-        types::peer_counts { segments_forged, connections_limited, connections_overstated }
-);
-
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, heartbeat_at_ns) == 8);
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, seq) == 16);
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, slot) == 64);
@@ -243,5 +230,3 @@ unsafe impl Plain for WireFlow {}
 unsafe impl Plain for WireTransition {}
 // SAFETY: only integers.
 unsafe impl Plain for WireOverstatement {}
-// SAFETY: only integers.
-unsafe impl Plain for WirePeerCounts {}

@@ -247,14 +247,9 @@ impl Instance {
         cost::programs(&self.skel, self.law, self.fallback)
     }
 
-    /// Where what peers say is kept, and what became of it.
-    pub(crate) fn peer_maps(&self) -> PeerMaps<'_> {
-        let maps = &self.skel.maps;
-        PeerMaps {
-            peers: maps.peers.as_fd(),
-            counts: maps.peer_counts.as_fd(),
-            overstatements: &maps.overstatements,
-        }
+    /// Where what peers say is kept.
+    pub(crate) fn peers_map(&self) -> BorrowedFd<'_> {
+        self.skel.maps.peers.as_fd()
     }
 
     /// Changes of state lost because nobody polled.
@@ -267,13 +262,6 @@ impl Instance {
         // SAFETY: the ring owns this epoll descriptor for as long as `self` lives.
         unsafe { BorrowedFd::borrow_raw(self.ring_fd) }
     }
-}
-
-/// What an instance shares with [`Peers`](crate::Peers).
-pub(crate) struct PeerMaps<'a> {
-    pub(crate) peers: BorrowedFd<'a>,
-    pub(crate) counts: BorrowedFd<'a>,
-    pub(crate) overstatements: &'a dyn MapCore,
 }
 
 impl Drop for Instance {

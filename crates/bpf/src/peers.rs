@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
@@ -10,13 +9,13 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{Link, RingBuffer, RingBufferBuilder};
 use sounding_units::{HostInstant, Rate};
 
 use crate::downlink::walk::{self, Walked};
 use crate::downlink::{DownlinkError, EXID, open_cgroup};
 use crate::error::LoadError;
-use crate::intf::{MAX_RATE, WireOverstatement, WirePeerCounts, read};
+use crate::intf::{MAX_RATE, WireOverstatement, read};
 use crate::lead::Lead;
 use crate::loader::Instance;
 use crate::log::Complaints;
@@ -99,9 +98,7 @@ impl Peers {
             rodata.at_most = config.at_most.bytes_per_sec().min(MAX_RATE);
         }
         // What is heard is kept where that instance looks.
-        let shared = instance.peer_maps();
-        open.maps.peers.reuse_fd(shared.peers).map_err(rejected)?;
-        open.maps.peer_counts.reuse_fd(shared.counts).map_err(rejected)?;
+        open.maps.peers.reuse_fd(instance.peers_map()).map_err(rejected)?;
         let skel = open.load().map_err(rejected)?;
         let attach = |what| move |source| DownlinkError::Attach { what, source };
         let lead = Lead::of_this_process();
@@ -119,7 +116,7 @@ impl Peers {
             }
             0
         };
-        ring.add(shared.overstatements, keep).map_err(attach("overstatements"))?;
+        ring.add(&skel.maps.overstatements, keep).map_err(attach("overstatements"))?;
         let ring = ring.build().map_err(attach("overstatements"))?;
         let adopt = skel.progs.adopt.attach().map_err(attach("adopt"))?;
         let attached =
@@ -137,15 +134,12 @@ impl Peers {
     }
 
     /// What was not believed so far.
-    pub fn counts(&self) -> io::Result<PeerCounts> {
-        let only = 0u32.to_ne_bytes();
-        let value = self.skel.maps.peer_counts.lookup(&only, MapFlags::ANY);
-        let value = value.map_err(io::Error::other)?;
-        let counts = value.as_deref().and_then(read::<WirePeerCounts>).unwrap_or_default();
-        Ok(PeerCounts {
-            forged: counts.segments_forged,
-            limited: counts.connections_limited,
-            overstated: counts.connections_overstated,
+    pub fn counts(&self) -> PeerCounts {
+        let bss = self.skel.maps.bss_data.as_ref();
+        bss.map_or_else(PeerCounts::default, |bss| PeerCounts {
+            forged: bss.segments_forged,
+            limited: bss.connections_limited,
+            overstated: bss.connections_overstated,
         })
     }
 

@@ -43,13 +43,13 @@ fn no_device_is_believed_too_far() {
 }
 
 /// One `struct host_step`: rate, delivered rate, limit; then the rest in order.
-fn step(longs: [u64; 3], ints: [u32; 12]) -> Vec<u8> {
+fn step(longs: [u64; 3], ints: [u32; 16]) -> Vec<u8> {
     let [rate, delivered_rate, at_most] = longs;
     let mut bytes: Vec<u8> = Vec::new();
     bytes.extend([rate, delivered_rate].iter().flat_map(|long| long.to_ne_bytes()));
-    bytes.extend(ints[..6].iter().flat_map(|int| int.to_ne_bytes()));
+    bytes.extend(ints[..10].iter().flat_map(|int| int.to_ne_bytes()));
     bytes.extend(at_most.to_ne_bytes());
-    bytes.extend(ints[6..].iter().flat_map(|int| int.to_ne_bytes()));
+    bytes.extend(ints[10..].iter().flat_map(|int| int.to_ne_bytes()));
     bytes
 }
 
@@ -57,21 +57,20 @@ fn step(longs: [u64; 3], ints: [u32; 12]) -> Vec<u8> {
 #[test]
 #[ignore = "writes the seeds anew"]
 fn make_seeds() {
-    let lie = (0..12).flat_map(|number| {
-        let delivered = [number * 10 + 10, number * 10, 1448, 55_000, 5, 0];
+    let lie = (0..24).flat_map(|number| {
+        let met = [number * 10 + 10, number * 10, 1448, 40_000, 15_000, 10, 10, 1, 0, 0];
         step(
             [125_000_000, 2_500_000, 0],
-            [delivered, [0, 0, 0, 0, 0, 3]].concat().try_into().unwrap(),
+            [&met[..], &[0, 0, 0, 0, 0, 3]].concat().try_into().unwrap(),
         )
     });
+    let asked = |asked: [u32; 6]| [[0; 10].as_slice(), &asked].concat().try_into().unwrap();
     let words = [0, 40_000, 0x8000_9C40, u32::MAX].into_iter();
-    let words =
-        words.flat_map(|word| step([0, 0, 2_500_000], [0, 0, 0, 0, 0, 0, word, 0, 0, 0, 0, 0]));
+    let words = words.flat_map(|word| step([0, 0, 2_500_000], asked([word, 0, 0, 0, 0, 0])));
     let segments = [(0, 0), (100_000, 0), (1 << 30, 0), (50, 1)].into_iter();
-    let segments = segments.flat_map(|(ack, lacks_stamp)| {
-        step([0; 3], [0, 0, 0, 0, 0, 0, ack, 0, 100_000, 65_535, lacks_stamp, 1])
-    });
-    let extreme = step([u64::MAX; 3], [u32::MAX; 12]);
+    let segments =
+        segments.flat_map(|(ack, stamp)| step([0; 3], asked([ack, 0, 100_000, 65_535, stamp, 1])));
+    let extreme = step([u64::MAX; 3], [u32::MAX; 16]);
     let files: [(&str, &str, Vec<u8>); 8] = [
         ("peers", "lie", lie.collect()),
         ("peers", "words", words.collect()),

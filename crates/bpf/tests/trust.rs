@@ -17,10 +17,9 @@ const SEGMENT: u32 = 1;
 const FORGET: u32 = 2;
 const STEP: u32 = 3;
 
-/// Flags of a step.
-const ACK: u32 = 1;
-const LIMITED: u32 = 2;
-const USED: u32 = 4;
+/// What a round is like: the application was its limit; its window was in use.
+const LIMITED: u32 = 1;
+const USED: u32 = 2;
 
 /// What `trust_segment` says.
 const HEARD: u64 = 0;
@@ -29,10 +28,10 @@ const FORGED: u64 = 2;
 
 const MSS: u64 = 1448;
 const PACKET: u64 = MSS + 52;
-/// A round trip of 40 ms and a queue of 15.
-const SPAN_US: u32 = 55_000;
-/// What 128 segments come to in it.
-const BLIND: u64 = 128 * PACKET * 1_000_000 / SPAN_US as u64;
+const RTT_US: u32 = 40_000;
+const QUEUE_US: u32 = 15_000;
+/// What 128 segments come to in both.
+const BLIND: u64 = 128 * PACKET * 1_000_000 / (RTT_US + QUEUE_US) as u64;
 
 /// One `struct host_step`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,8 +41,12 @@ struct Step {
     delivered: u32,
     prior_delivered: u32,
     mss: u32,
-    span_us: u32,
-    flags: u32,
+    rtt_us: u32,
+    queue_us: u32,
+    /// Half of a window of two segments, or none of it.
+    inflight: u32,
+    acked: u32,
+    limited: u32,
     at_most: u64,
     word: u32,
     una: u32,
@@ -56,8 +59,8 @@ struct Step {
 impl Step {
     fn tell(&self, told: &mut Told) {
         told.longs(&[self.rate, self.delivered_rate]);
-        told.ints(&[self.delivered, self.prior_delivered, self.mss, self.span_us]);
-        told.ints(&[self.flags, 0]);
+        told.ints(&[self.delivered, self.prior_delivered, self.mss, self.rtt_us]);
+        told.ints(&[self.queue_us, self.inflight, 2, self.acked, self.limited, 0]);
         told.longs(&[self.at_most]);
         told.ints(&[self.word, self.una, self.nxt, self.max_window, self.lacks_stamp, self.verb]);
     }
@@ -73,15 +76,18 @@ fn ask(steps: &[Step]) -> Vec<[u64; 3]> {
 }
 
 /// The end of a round of ten segments, in which `claimed` was said and `delivered_rate` was the most that arrived.
-fn round(number: u32, claimed: u64, delivered_rate: u64, flags: u32) -> Step {
+fn round(number: u32, claimed: u64, delivered_rate: u64, like: u32) -> Step {
     Step {
         rate: claimed,
         delivered_rate,
         delivered: number * 10 + 10,
         prior_delivered: number * 10,
         mss: MSS as u32,
-        span_us: SPAN_US,
-        flags: ACK | flags,
+        rtt_us: RTT_US,
+        queue_us: QUEUE_US,
+        inflight: u32::from(like & USED != 0),
+        acked: 1,
+        limited: like & LIMITED,
         verb: STEP,
         ..Step::default()
     }
@@ -147,7 +153,7 @@ fn idleness_and_ten_rounds_at_the_applications_pace_make_the_path_unknown_again(
     let delivered = 50;
     steps.push(Step { delivered, verb: FORGET, ..Step::default() });
     // A restart from idle is no acknowledgement.
-    steps.push(Step { flags: 0, ..round(5, LIE, 100_000, 0) });
+    steps.push(Step { acked: 0, ..round(5, LIE, 100_000, 0) });
     let answers = ask(&steps);
     assert_eq!((answers[3][0], answers[5][0]), (little, BLIND));
 
@@ -178,9 +184,9 @@ fn who_says_too_much_for_sixteen_rounds_overstates_and_a_radio_that_gets_faster_
     assert!(arrives > 110_000_000, "{arrives}");
     assert!(overstated(&honest) < 8);
     // An application that sends little, or a reader that takes little, says nothing of the path.
-    for flags in [LIMITED | USED, 0] {
+    for like in [LIMITED | USED, 0] {
         let little: Vec<_> =
-            (0..40).map(|number| round(number, 125_000_000, ARRIVES, flags)).collect();
+            (0..40).map(|number| round(number, 125_000_000, ARRIVES, like)).collect();
         assert_eq!(overstated(&little), 0);
     }
 }
@@ -197,12 +203,14 @@ prop_compose! {
     fn step()(
         (rate, delivered_rate, moves, behind) in
             (number(200_000_000), number(20_000_000), count(200), count(200)),
-        (mss, span_us, flags, forgets) in
-            (count(9_000), count(200_000), 0..8u32, prop::bool::weighted(0.05)),
+        (mss, rtt_us, queue_us, inflight, acked, limited, forgets) in (
+            count(9_000), count(200_000), count(200_000), 0..3u32, 0..2u32, 0..2u32,
+            prop::bool::weighted(0.05),
+        ),
     ) -> (Step, u32, u32) {
         let verb = if forgets { FORGET } else { STEP };
-        let step = Step { rate, delivered_rate, mss, span_us, flags, verb, ..Step::default() };
-        (step, moves, behind)
+        let met = Step { mss, rtt_us, queue_us, inflight, acked, limited, ..Step::default() };
+        (Step { rate, delivered_rate, verb, ..met }, moves, behind)
     }
 }
 
@@ -228,7 +236,9 @@ proptest! {
             let mss = u64::from(step.mss.clamp(1, 65_535));
             let seen = step.delivered_rate.min(12_500_000_000);
             let proven = seen * (mss + 52) / mss * 3;
-            let start = 128 * (mss + 52) * 1_000_000 / u64::from(step.span_us.max(1));
+            let span_us: u64 =
+                [step.rtt_us, step.queue_us].map(|us| u64::from(us.min(10_000_000))).iter().sum();
+            let start = 128 * (mss + 52) * 1_000_000 / span_us.max(1);
             prop_assert!(believed <= step.rate);
             prop_assert!(believed <= proven.max(start));
             if rounds >= 3 && seen > 0 {

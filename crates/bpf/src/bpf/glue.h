@@ -10,7 +10,7 @@
 
 #include "input.h"
 #include "shared.h"
-#include "believe.h"
+#include "peers.h"
 #include "pool.h"
 #include "cubic.h"
 
@@ -193,10 +193,10 @@ static __always_inline int drives(const struct sounding_flow *flow)
 	return flow->said.state != SOUNDING_STARTUP && flow->said.state != SOUNDING_FALLBACK;
 }
 
-LAW_PART int hear_peer(struct law_input *in, const struct sounding_peer *peer, __u64 rate)
+LAW_PART int hear_peer(struct law_input *in, const struct sounding_peer *peer)
 {
 	if (in && peer)
-		obey_peer(in, peer, rate);
+		obey_peer(in, peer);
 	return 0;
 }
 
@@ -211,17 +211,16 @@ static __always_inline __u32 hear(struct sock *sk, struct sounding_flow *flow,
 {
 	struct sounding_peer *peer = peer_of(sk, in->now_ns);
 	int own = law_verdict(&knobs, in) == SOUNDING_FRESH;
-	__u64 rate = 0;
 	__u32 flows;
 
 	if (peer)
-		rate = believe(sk, peer, in, rs, flow->set_cwnd, knobs.allowance_us);
+		believe(sk, peer, in, rs, flow->set_cwnd, knobs.allowance_us);
 	/* What a flow claims while this modem speaks is not what it will want then. */
 	flows = share_link(sk, member, !elsewhere && (own || !peer), in, rs);
 	if (!peer || (own && share_part(&in->pool, in->weight, in->hunger,
-					in->feed.rate_bytes_per_sec) <= rate))
+					in->feed.rate_bytes_per_sec) <= peer->believed))
 		return flows;
-	hear_peer(in, peer, rate);
+	hear_peer(in, peer);
 	return 1;
 }
 

@@ -10,8 +10,10 @@
  *                    read by user space with a socket's descriptor as key.
  * Map "transitions"  ring of struct sounding_transition, written at each
  *                    change of state; a full ring drops and counts.
- * Map "overstatements" ring of struct sounding_overstatement, written once a
- *                    connection; a full ring drops, and "peer_counts" counts.
+ * Map "overstatements"
+ *                    ring of struct sounding_overstatement, written once a
+ *                    connection; a full ring drops, and connections_overstated
+ *                    counts.
  */
 #ifndef SOUNDING_INTF_H
 #define SOUNDING_INTF_H

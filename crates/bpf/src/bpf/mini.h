@@ -35,8 +35,6 @@ enum {
 	BPF_SK_STORAGE_GET_F_CREATE = 1,
 };
 
-#define AF_INET			2	/* linux/socket.h */
-
 /* linux/tcp.h, enum tcp_ca_state */
 #define TCP_CA_CWR		2
 #define TCP_CA_Recovery		3
@@ -72,15 +70,7 @@ struct dst_entry {
 	struct net_device *dev;
 };
 
-struct in6_addr {
-	union {
-		__be32 u6_addr32[4];
-	} in6_u;
-};
-
 struct sock_common {
-	__be32 skc_daddr;
-	struct in6_addr skc_v6_daddr;
 	__be16 skc_dport;
 	__u16 skc_num;
 	unsigned short skc_family;

@@ -17,6 +17,17 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 const volatile __u32 exid = 0;
 const volatile __u64 at_most = 0;	/* bytes/s of IP packets */
 
+/* What was not believed, of all connections. */
+__u64 segments_forged = 0;		/* with the option, that TCP drops */
+__u64 connections_limited = 0;
+__u64 connections_overstated = 0;
+
+/* A full ring drops; counted they are before. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024);
+} overstatements SEC(".maps");
+
 /* Sockets that the last walk asked for callbacks; and that refused. */
 __u64 walked_over = 0;
 __u64 walk_refused = 0;
@@ -49,6 +60,46 @@ static __always_inline __u32 judge_segment(struct bpf_sock_ops *ctx)
 			     tp->max_window, lacks_stamp);
 }
 
+static __always_inline void report_overstated(struct bpf_sock_ops *ctx,
+					      const struct sounding_peer *peer, __u64 now)
+{
+	struct sounding_overstatement *o;
+
+	o = bpf_ringbuf_reserve(&overstatements, sizeof(*o), 0);
+	if (!o)
+		return;
+	o->at_ns = now;
+	o->said_bytes_per_sec = peer->claim.said;
+	o->delivered_bytes_per_sec = peer->delivered;
+	o->family = ctx->family;
+	o->local_port = ctx->local_port;
+	o->remote_port = bpf_ntohl(ctx->remote_port);
+	o->reserved = 0;
+	o->remote[0] = ctx->remote_ip4;
+	o->remote[1] = o->remote[2] = o->remote[3] = 0;
+	if (ctx->family == AF_INET6) {
+		o->remote[0] = ctx->remote_ip6[0];
+		o->remote[1] = ctx->remote_ip6[1];
+		o->remote[2] = ctx->remote_ip6[2];
+		o->remote[3] = ctx->remote_ip6[3];
+	}
+	bpf_ringbuf_submit(o, 0);
+}
+
+/* Counts a connection once for each thing that was not believed. */
+static __always_inline void count(struct bpf_sock_ops *ctx, struct sounding_peer *peer)
+{
+	if (peer->claim.said > at_most && !(peer->told & PEER_LIMITED)) {
+		peer->told |= PEER_LIMITED;
+		__sync_fetch_and_add(&connections_limited, 1);
+	}
+	if (peer->trust.overstated >= TRUST_OVERSTATED && !(peer->told & PEER_OVERSTATED)) {
+		peer->told |= PEER_OVERSTATED;
+		__sync_fetch_and_add(&connections_overstated, 1);
+		report_overstated(ctx, peer, peer->heard_at_ns);
+	}
+}
+
 static __always_inline void hear(struct bpf_sock_ops *ctx)
 {
 	/* What is looked for: the kind, and as much of it as the ExID makes. */
@@ -58,7 +109,6 @@ static __always_inline void hear(struct bpf_sock_ops *ctx)
 		.exid = bpf_htons(exid),
 	};
 	struct bpf_sock *sk = ctx->sk;
-	struct peer_counts *counts;
 	struct sounding_peer *peer;
 	__u32 segment;
 
@@ -67,22 +117,17 @@ static __always_inline void hear(struct bpf_sock_ops *ctx)
 	if (option.len != sizeof(option))
 		return;
 	segment = judge_segment(ctx);
-	counts = count_peers();
-	if (segment == TRUST_FORGED && counts)
-		__sync_fetch_and_add(&counts->segments_forged, 1);
+	if (segment == TRUST_FORGED)
+		__sync_fetch_and_add(&segments_forged, 1);
 	if (segment != TRUST_HEARD)
 		return;
 	peer = bpf_sk_storage_get(&peers, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!peer)
 		return;
 	trust_read(bpf_ntohl(option.kbit_per_sec), at_most, &peer->claim);
-	if (peer->claim.said > at_most && !(peer->told & PEER_LIMITED)) {
-		peer->told |= PEER_LIMITED;
-		if (counts)
-			__sync_fetch_and_add(&counts->connections_limited, 1);
-	}
 	peer->heard_at_ns = bpf_ktime_get_ns();
 	peer->heard++;
+	count(ctx, peer);
 }
 
 /*

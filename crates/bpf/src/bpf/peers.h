@@ -12,12 +12,14 @@
 struct sounding_peer {
 	__u64 heard_at_ns;		/* CLOCK_MONOTONIC */
 	struct trust_claim claim;	/* of this flow's share */
+	__u64 believed;			/* what of it was believed at the last ACK, bytes/s */
+	__u64 delivered;		/* most of the last ten rounds, payload bytes/s */
 	__u64 heard;			/* options so far */
 	struct peer_trust trust;
 	__u32 told;			/* what was counted of this connection, PEER_* */
 	__u32 reserved;
 };
-SOUNDING_ASSERT(sizeof(struct sounding_peer) == 72);
+SOUNDING_ASSERT(sizeof(struct sounding_peer) == 88);
 
 /* Flags of struct sounding_peer. */
 #define PEER_LIMITED		1	/* it said more than the limit */
@@ -36,25 +38,75 @@ struct {
 	__type(value, struct sounding_peer);
 } peers SEC(".maps");
 
-/* What was not believed, of all connections. Added to by all processors at once. */
-struct peer_counts {
-	__u64 segments_forged;		/* with the option, that TCP drops */
-	__u64 connections_limited;
-	__u64 connections_overstated;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct peer_counts);
-} peer_counts SEC(".maps");
-
-static __always_inline struct peer_counts *count_peers(void)
+/* What the peer said, if it spoke lately, or NULL. */
+static __always_inline struct sounding_peer *peer_of(struct sock *sk, __u64 now)
 {
-	__u32 only = 0;
+	struct sounding_peer *peer = bpf_sk_storage_get(&peers, sk, 0, 0);
 
-	return bpf_map_lookup_elem(&peer_counts, &only);
+	return peer && law_since(now, peer->heard_at_ns) <= PEER_MAX_AGE_NS ? peer : 0;
+}
+
+/* Nothing was under way since @before: its path may be another. */
+static __always_inline void peer_idle(struct sock *sk, __u64 now, __u64 before)
+{
+	struct sounding_peer *peer;
+
+	if (law_since(now, before) < TRUST_IDLE_NS)
+		return;
+	peer = bpf_sk_storage_get(&peers, sk, 0, 0);
+	if (peer)
+		trust_forget(&peer->trust, ((struct tcp_sock *)sk)->delivered);
+}
+
+/*
+ * Says what of a peer's claim is believed at this ACK; @rs is NULL for a restart
+ * from idle. @window is what was last set, segments, and @allowance_us the queue
+ * that it has room for.
+ */
+static __always_inline void believe(struct sock *sk, struct sounding_peer *peer,
+				    const struct law_input *in,
+				    const struct rate_sample *rs, __u32 window,
+				    __u32 allowance_us)
+{
+	struct trust_input told = {
+		.rate = peer->claim.rate,
+		.delivered_rate = in->e2e,
+		.delivered = ((struct tcp_sock *)sk)->delivered,
+		.mss = in->mss,
+		.rtt_us = in->rtt_min_us,
+		.queue_us = allowance_us,
+		.window = window,
+	};
+
+	if (rs) {
+		told.prior_delivered = rs->prior_delivered;
+		told.inflight = rs->prior_in_flight;
+		told.limited = rs->is_app_limited;
+		told.acked = 1;
+	}
+	peer->delivered = in->e2e;
+	peer->believed = trust_step(&peer->trust, &told);
+}
+
+/*
+ * Puts what of a peer's claim is believed in place of the feed; it is this
+ * flow's alone, so nobody else is to be counted.
+ */
+static __always_inline void obey_peer(struct law_input *in, const struct sounding_peer *peer)
+{
+	in->feed.rate_bytes_per_sec = peer->believed;
+	in->feed.sampled_at_ns = peer->heard_at_ns;
+	in->feed.bound = peer->claim.bound;
+	in->feed.epoch = peer->heard_at_ns;
+	in->feed.valid = 1;
+	in->feed.agreeing = law_min(peer->heard, ~0U);
+	in->feed.other_flows = 0;
+	/* It lives as long as it speaks. */
+	in->heartbeat_at_ns = in->now_ns;
+	in->pool = (struct share_pool){
+		.hungry = SHARE_WEIGHT, .everybody = SHARE_WEIGHT, .flows = 1,
+	};
+	in->weight = in->hunger = SHARE_WEIGHT;
 }
 
 #endif /* SOUNDING_PEERS_H */

@@ -34,6 +34,8 @@ enum {
 #define TCP_FIN_WAIT2			5
 #define TCP_CLOSE_WAIT			8
 
+#define AF_INET6			10	/* linux/socket.h */
+
 struct bpf_sock;
 
 struct bpf_sock_ops {

@@ -77,11 +77,6 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
  */
 #define TRUST_OVERSTATED	16U
 
-/* Flags of struct trust_input. */
-#define TRUST_ACK	1	/* data was acknowledged: rounds advance */
-#define TRUST_LIMITED	2	/* this sample was limited by the application */
-#define TRUST_USED	4	/* half of the window was under way, or more */
-
 /* Flags of struct peer_trust. */
 #define TRUST_BEGUN	1
 #define TRUST_FREE	2	/* not all of this round was limited by the application */
@@ -105,10 +100,15 @@ struct trust_input {
 	__u32 delivered;	/* segments, ever */
 	__u32 prior_delivered;	/* the same when what is now acknowledged left */
 	__u32 mss;		/* payload bytes a segment */
-	__u32 span_us;		/* what a claim's window has under way: RTT and queue */
-	__u32 flags;
+	__u32 rtt_us;		/* the least */
+	__u32 queue_us;		/* that a claim's window has room for besides */
+	__u32 inflight;		/* segments, before this ACK */
+	__u32 window;		/* segments, as set last */
+	__u32 acked;		/* data was acknowledged: rounds advance */
+	__u32 limited;		/* this sample was limited by the application */
 	__u32 reserved;
 };
+SOUNDING_ASSERT(sizeof(struct trust_input) == 56);
 
 /* The connection begins, or was idle: nothing is known of its path. */
 LAW_INLINE void trust_forget(struct peer_trust *trust, __u32 delivered)
@@ -145,10 +145,19 @@ LAW_INLINE __u64 trust_most(const struct peer_trust *trust, const struct trust_i
 	__u64 packet = law_mss(in->mss) + LAW_HEADERS;
 	__u64 seen = law_min(in->delivered_rate, LAW_MAX_RATE);
 	__u64 most = seen * packet / law_mss(in->mss) * TRUST_GAIN;
+	__u64 span_us = law_max(law_min(in->rtt_us, LAW_MAX_RTT_US) +
+				law_min(in->queue_us, LAW_MAX_RTT_US), 1);
 
 	if (trust->rounds < TRUST_ROUNDS || !seen)
-		most = law_max(most, TRUST_SEGS * packet * 1000000 / law_max(in->span_us, 1));
+		most = law_max(most, TRUST_SEGS * packet * 1000000 / span_us);
 	return most;
+}
+
+/* Whether a claim that is cut would have been used; a slow reader says nothing of the path. */
+LAW_INLINE int trust_lacks(const struct peer_trust *trust, const struct trust_input *in)
+{
+	return in->acked && !in->limited && (__u64)in->inflight * 2 >= in->window &&
+	       trust->rounds >= TRUST_ROUNDS;
 }
 
 /* At an ACK or a restart from idle: what of the claim is believed. */
@@ -160,10 +169,10 @@ LAW_PART __u64 trust_step(struct peer_trust *trust, const struct trust_input *in
 		return 0;
 	if (!(trust->flags & TRUST_BEGUN))
 		trust_forget(trust, in->delivered);
-	if (in->flags & TRUST_ACK) {
+	if (in->acked) {
 		if (law_reached(in->prior_delivered, trust->ends_at))
 			trust_round(trust, in->delivered);
-		if (!(in->flags & TRUST_LIMITED))
+		if (!in->limited)
 			trust->flags |= TRUST_FREE;
 	}
 	most = trust_most(trust, in);
@@ -171,8 +180,7 @@ LAW_PART __u64 trust_step(struct peer_trust *trust, const struct trust_input *in
 		trust->flags |= TRUST_BORNE;
 		return in->rate;
 	}
-	if (in->flags & TRUST_ACK && in->flags & TRUST_USED && !(in->flags & TRUST_LIMITED) &&
-	    trust->rounds >= TRUST_ROUNDS)
+	if (trust_lacks(trust, in))
 		trust->flags |= TRUST_CUT;
 	return most;
 }

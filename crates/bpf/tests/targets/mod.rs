@@ -19,7 +19,7 @@ pub(crate) fn claims(data: &[u8]) -> bool {
 }
 
 /// Bytes of one `struct host_step` of `trust_host.c`, and of its answer.
-pub(crate) const STEP: usize = 72;
+pub(crate) const STEP: usize = 88;
 pub(crate) const ANSWER: usize = 24;
 
 /// What a connection to a device meets, whatever the device and its acknowledgements say: it is never believed beyond its
@@ -50,15 +50,15 @@ impl Met<'_> {
 
 fn judge(step: &Met<'_>, answer: &Met<'_>) {
     let [first, second, third] = [0, 8, 16].map(|at| answer.long(at));
-    match step.int(68) {
+    match step.int(84) {
         0 => {
-            let (at_most, word) = (step.long(40), step.int(48));
+            let (at_most, word) = (step.long(56), step.int(64));
             assert_eq!(first, u64::from(word & 0x7FFF_FFFF) * 125);
             assert_eq!((second, third), (first.min(at_most), u64::from(word >> 31 == 0)));
         }
         1 => {
             let [ack, una, nxt, max_window, lacks_stamp] =
-                [48, 52, 56, 60, 64].map(|at| step.int(at));
+                [64, 68, 72, 76, 80].map(|at| step.int(at));
             let under_way = nxt.wrapping_sub(una).cast_signed() >= 0
                 && ack.wrapping_sub(una) <= nxt.wrapping_sub(una);
             if first == 0 {
@@ -72,7 +72,8 @@ fn judge(step: &Met<'_>, answer: &Met<'_>) {
             let (claimed, delivered) = (step.long(0), step.long(8).min(12_500_000_000));
             let packet = u64::from(step.int(24).clamp(1, 65_535)) + 52;
             let proven = delivered * packet / (packet - 52) * 3;
-            let start = 128 * packet * 1_000_000 / u64::from(step.int(28).max(1));
+            let [rtt_us, queue_us] = [28, 32].map(|at| u64::from(step.int(at).min(10_000_000)));
+            let start = 128 * packet * 1_000_000 / (rtt_us + queue_us).max(1);
             assert!(first <= claimed && second <= 3 && third <= 16);
             let most = if second == 3 && delivered > 0 { proven } else { proven.max(start) };
             assert!(first <= most);

@@ -248,11 +248,11 @@ pub(super) fn serve(
             events.transition(&transition);
         }
         if let Some(hearing) = &mut hearing {
-            hearing.attend(monotonic_now(), &mut events)?;
+            hearing.attend(monotonic_now(), &mut events);
         }
     }
     supervisor.stopping();
-    let counts = hearing.map(Hearing::end).transpose()?;
+    let counts = hearing.map(Hearing::end);
     drop((instance, guard));
     events.served(counts.unwrap_or_default());
     Ok(())

@@ -216,10 +216,10 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     drop(others);
     // The programs first, then what points to them by name; last words wait for their reader, so they come last.
     drop(receiving);
-    let disbelieved = hearing.map(Hearing::end).transpose();
+    let disbelieved = hearing.map(Hearing::end);
     drop(instance);
     drop((guard, supervisor));
-    events.done(&sounder.counts(), live.switched_off(), disbelieved?);
+    events.done(&sounder.counts(), live.switched_off(), disbelieved);
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
@@ -291,7 +291,7 @@ impl Daemon {
                     self.events.reopened(&self.source);
                 }
             }
-            self.attend(live)?;
+            self.attend(live);
         }
         Ok(())
     }
@@ -303,7 +303,7 @@ impl Daemon {
         let mut buffer = vec![0; READ_SIZE];
         while !live.is_over() && monotonic_now() - begin < PUT_BACK {
             self.read(live, &mut buffer)?;
-            self.attend(live)?;
+            self.attend(live);
         }
         Ok(())
     }
@@ -345,7 +345,7 @@ impl Daemon {
     }
 
     /// What is due whether bytes came or not.
-    fn attend(&mut self, live: &mut Live) -> Result<()> {
+    fn attend(&mut self, live: &mut Live) {
         let now = monotonic_now();
         live.tick(now);
         if let Some(slept) = self.sleep.look() {
@@ -369,10 +369,9 @@ impl Daemon {
             self.events.transition(&transition);
         }
         if let Some(hearing) = &mut self.hearing {
-            hearing.attend(now, &mut self.events)?;
+            hearing.attend(now, &mut self.events);
         }
         self.warn_if_mute(now);
-        Ok(())
     }
 
     fn beat(&mut self, now: HostInstant) {

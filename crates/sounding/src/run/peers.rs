@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use miette::{IntoDiagnostic, Result};
+use miette::Result;
 use sounding_bpf::{Instance, PeerCounts, Peers, PeersConfig};
 use sounding_units::HostInstant;
 
@@ -33,24 +33,23 @@ impl Hearing {
     }
 
     /// Tells of what was not believed since the last time.
-    pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) -> Result<()> {
+    pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) {
         while let Some(overstatement) = self.peers.poll_overstatement() {
             events.overstated(&overstatement);
         }
         if now - self.counted < COUNT_EVERY {
-            return Ok(());
+            return;
         }
         self.counted = now;
-        let counts = self.peers.counts().into_diagnostic()?;
+        let counts = self.peers.counts();
         if counts != self.counts {
             self.counts = counts;
             events.disbelieved(now, counts);
         }
-        Ok(())
     }
 
     /// Hears them no longer; what was not believed of all they said.
-    pub(super) fn end(self) -> Result<PeerCounts> {
-        self.peers.counts().into_diagnostic()
+    pub(super) fn end(self) -> PeerCounts {
+        self.peers.counts()
     }
 }
