@@ -225,6 +225,9 @@ mod tests {
     /// What was believed to wait, and when.
     type Beliefs = Arc<Mutex<Vec<(HostInstant, u64)>>>;
 
+    /// When a packet joined the queue, and when it left.
+    type Passed = (HostInstant, HostInstant);
+
     /// A reference that keeps a record of what it believes.
     struct Watched<F: Fn(HostInstant) -> Bytes + Send> {
         present: Present<F>,
@@ -295,7 +298,7 @@ mod tests {
         trace: &Trace,
         direction: Direction,
         reference: Reference,
-    ) -> (Vec<(HostInstant, u64)>, Vec<(HostInstant, HostInstant)>) {
+    ) -> (Vec<(HostInstant, u64)>, Vec<Passed>) {
         let origin = HostInstant::default();
         let path = |schedule: Schedule| PathConfig { delay: DELAY, ..PathConfig::new(schedule) };
         let there = path(Schedule::from(trace.clone()));
@@ -328,7 +331,7 @@ mod tests {
     /// Bursts of up to nine opportunities in a millisecond and pauses of 40 ms, and a rate that halves and doubles.
     fn bursty() -> Trace {
         let millis = (1..5_000_u32).filter(|ms| ms % 200 < 160);
-        let count = |ms: u32| if ms / 1_000 % 2 == 0 { ms * 7 % 10 } else { ms % 3 };
+        let count = |ms: u32| if (ms / 1_000).is_multiple_of(2) { ms * 7 % 10 } else { ms % 3 };
         let opportunities = millis.flat_map(|ms| vec![ms; count(ms) as usize]);
         Trace::from_millis(opportunities.collect()).expect("a trace")
     }
