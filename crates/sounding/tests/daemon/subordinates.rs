@@ -121,8 +121,7 @@ fn a_user_gains_nothing_by_the_numbers_that_it_has_in_a_user_namespace() {
         let Some(scene) = Scene::new("subs", Sharing::default()) else { return };
         let Some((namespace, _holder)) = namespace() else { return };
         let bulk = scene.upload();
-        let crowd: Vec<_> =
-            (1..=NUMBERS).map(|number| flow(&scene, &namespace, number)).collect();
+        let crowd: Vec<_> = (1..=NUMBERS).map(|number| flow(&scene, &namespace, number)).collect();
         thread::sleep(Duration::from_secs(2));
         let shares: Vec<Rate> = (0..200)
             .map(|_| {
