@@ -220,8 +220,11 @@ impl User {
 /// What the weights of a user's flows come to if all of the link is to be as many as its `whole` is of the user's own weight.
 /// Alone, a user's flows are what they are.
 fn among(flows: u64, whole: u64, own: u32) -> u64 {
-    let ratio = (whole.min(MOST_SUM) << RATIO_SHIFT) / u64::from(own.max(1));
-    (flows.min(MOST_SUM) * ratio.min(MOST_RATIO)) >> RATIO_SHIFT
+    let (mut whole, mut own) = (whole.min(MOST_WHOLE), u64::from(own));
+    if whole > EXACT_WHOLE {
+        (whole, own) = (whole >> COARSE_SHIFT, own >> COARSE_SHIFT);
+    }
+    flows.min(MOST_FLOWS) * whole / own.max(1)
 }
 
 impl Policy {
@@ -281,11 +284,13 @@ fn one_of(flows: usize) -> u32 {
 const MOST_WEIGHT: u32 = 1 << 20;
 /// An application weighs as much as so many flows, so that a part of it is still a whole number.
 const APPLICATION: u32 = 64;
-/// Fractions of a user's part are in 1/1024.
-const RATIO_SHIFT: u32 = 10;
-/// More than the weights of a user's flows come to, and than its part is of: 2^63 bounds their product.
-const MOST_SUM: u64 = 1 << 36;
-const MOST_RATIO: u64 = 1 << 27;
+/// The weights of a user's flows come to less than this: 65536 of the greatest weight.
+const MOST_FLOWS: u64 = 1 << 36;
+/// What users weigh together is taken as it is up to this, so that its product with the above stays below 2^64: a thousand users
+/// of 512 times the ordinary weight. Beyond, it is taken without its last bits, and is less than the other.
+const EXACT_WHOLE: u64 = 1 << 27;
+const COARSE_SHIFT: u32 = 13;
+const MOST_WHOLE: u64 = 1 << 40;
 
 #[cfg(test)]
 mod tests;

@@ -27,11 +27,16 @@ enum share_policy {
 	SHARE_APPLICATIONS = 2,	/* all applications alike, and the flows of each */
 };
 
-/* Fractions of a user's part are in 1/1024. */
-#define SHARE_RATIO_SHIFT	10
-/* More than the weights of a user's flows come to, and than its part is of: 2^63 bounds their product. */
-#define SHARE_MOST_SUM		(1ULL << 36)
-#define SHARE_MOST_RATIO	(1ULL << 27)
+/* The weights of a user's flows come to less than this: 65536 of the greatest weight. */
+#define SHARE_MOST_FLOWS	(1ULL << 36)
+/*
+ * What users weigh together is taken as it is up to this, so that its product
+ * with the above stays below 2^64: a thousand users of 512 times the ordinary
+ * weight. Beyond, it is taken without its last bits, and is less than the other.
+ */
+#define SHARE_EXACT_WHOLE	(1ULL << 27)
+#define SHARE_COARSE_SHIFT	13
+#define SHARE_MOST_WHOLE	(1ULL << 40)
 
 /* What a flow claims of its link. */
 enum share_kind {
@@ -164,10 +169,12 @@ LAW_INLINE void share_change(__u32 policy, struct share_pool *link, struct share
  */
 LAW_INLINE __u64 share_among(__u64 flows, __u64 whole, __u32 own)
 {
-	__u64 ratio = (law_min(whole, SHARE_MOST_SUM) << SHARE_RATIO_SHIFT) / law_max(own, 1);
-
-	return law_min(flows, SHARE_MOST_SUM) * law_min(ratio, SHARE_MOST_RATIO) >>
-	       SHARE_RATIO_SHIFT;
+	whole = law_min(whole, SHARE_MOST_WHOLE);
+	if (whole > SHARE_EXACT_WHOLE) {
+		whole >>= SHARE_COARSE_SHIFT;
+		own >>= SHARE_COARSE_SHIFT;
+	}
+	return law_min(flows, SHARE_MOST_FLOWS) * whole / law_max(own, 1);
 }
 
 /*

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use nix::sys::socket::{setsockopt, sockopt::TcpCongestion};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::{Linger, TcpCongestion};
 use sounding_emu::{Emulation, EnterError, Netns};
 use sounding_units::Rate;
 
@@ -18,6 +19,7 @@ pub(crate) const STRANGER: u32 = 4_242_421;
 /// A flow from a socket of some user that always has more to send, until it is dropped.
 pub(crate) struct UsersFlow {
     socket: TcpStream,
+    sink: TcpStream,
     arrived: Arc<AtomicU64>,
     ends: Vec<JoinHandle<Result<(), EnterError>>>,
 }
@@ -65,12 +67,13 @@ impl UsersFlow {
             limit(&socket, most);
         }
         setsockopt(&socket, TcpCongestion, &OsString::from(congestion)).expect("a known name");
-        let (mut sink, _) = listener.accept().expect("somebody connected");
+        let (sink, _) = listener.accept().expect("somebody connected");
         let arrived = Arc::new(AtomicU64::new(0));
         let (count, mut source) = (Arc::clone(&arrived), socket.try_clone().expect("a copy"));
+        let mut reads = sink.try_clone().expect("a copy");
         let receive = move || {
             let mut buffer = vec![0; 1 << 18];
-            while let Ok(len @ 1..) = sink.read(&mut buffer) {
+            while let Ok(len @ 1..) = reads.read(&mut buffer) {
                 count.fetch_add(len as u64, Ordering::Relaxed);
             }
         };
@@ -79,7 +82,7 @@ impl UsersFlow {
             to.spawn_thread("users-sink", receive).expect("a thread"),
             from.spawn_thread("users-source", send).expect("a thread"),
         ];
-        Self { socket, arrived, ends }
+        Self { socket, sink, arrived, ends }
     }
 
     /// Bytes that have arrived so far.
@@ -90,7 +93,11 @@ impl UsersFlow {
 
 impl Drop for UsersFlow {
     fn drop(&mut self) {
+        // What waits in a socket that sends next to nothing would wait for hours.
+        let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+        let _ = setsockopt(&self.socket, Linger, &at_once);
         let _ = self.socket.shutdown(Shutdown::Both);
+        let _ = self.sink.shutdown(Shutdown::Both);
         for end in self.ends.drain(..) {
             let _ = end.join();
         }
