@@ -19,6 +19,7 @@ pub struct Port {
 }
 
 nix::ioctl_none_bad!(take_exclusive, libc::TIOCEXCL);
+nix::ioctl_none_bad!(give_exclusive_up, libc::TIOCNXCL);
 
 impl Port {
     /// Opens a tty and makes it raw. The baud rate stays as it is: on USB it means nothing.
@@ -64,6 +65,9 @@ impl Drop for Port {
     fn drop(&mut self) {
         // The device may be gone already: then there is nothing to put back.
         let _ = termios::tcsetattr(&self.file, SetArg::TCSANOW, &self.found);
+        // A pty stays as long as its modem does: the next reader would have to be root.
+        // SAFETY: TIOCNXCL takes no argument and the descriptor is open.
+        let _ = unsafe { give_exclusive_up(std::os::fd::AsRawFd::as_raw_fd(&self.file)) };
     }
 }
 
@@ -95,6 +99,23 @@ mod tests {
             }
         }
         assert_eq!(got, every_byte);
+    }
+
+    #[test]
+    fn a_port_is_its_readers_alone_and_anybodys_afterwards() {
+        nix::ioctl_read_bad!(is_exclusive, libc::TIOCGEXCL, libc::c_int);
+        let (_master, slave, path) = pty();
+        let exclusive = || {
+            let mut flag = 0;
+            // SAFETY: TIOCGEXCL writes one number there, and the descriptor is open.
+            unsafe { is_exclusive(std::os::fd::AsRawFd::as_raw_fd(&slave), &raw mut flag) }
+                .expect("it is a tty");
+            flag != 0
+        };
+        let port = Port::open(&path).expect("opens");
+        assert!(exclusive());
+        drop(port);
+        assert!(!exclusive());
     }
 
     #[test]

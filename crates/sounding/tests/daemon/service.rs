@@ -177,7 +177,9 @@ struct Pins(PathBuf);
 
 impl Pins {
     fn prepare(folder: &Path) -> Self {
-        let script = unit("ExecStartPre=+/bin/sh -euc '").strip_suffix('\'').expect("one word");
+        // In the namespace of mounts that this test is in.
+        let key = "ExecStartPre=+/usr/bin/nsenter --target 1 --mount /bin/sh -euc '";
+        let script = unit(key).strip_suffix('\'').expect("one word");
         let script = script
             .replace("/run/sounding-pins", &folder.to_string_lossy())
             .replace("%i", "modem")

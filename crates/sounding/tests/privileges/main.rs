@@ -70,7 +70,16 @@ impl Copy {
     /// The program as the stranger runs it.
     fn as_stranger(&self, netns: &Netns, arguments: &[&str]) -> Command {
         let mut command = as_root(&self.program(), netns, arguments);
-        command.current_dir(self.strangers()).uid(STRANGER).gid(STRANGER);
+        command.current_dir(self.strangers());
+        // After it has entered the namespace, which the user might not.
+        // SAFETY: these calls are async-signal-safe and touch nothing but the child.
+        unsafe {
+            command.pre_exec(|| {
+                nix::unistd::setgroups(&[])?;
+                nix::unistd::setgid(STRANGER.into())?;
+                Ok(nix::unistd::setuid(STRANGER.into())?)
+            });
+        }
         command
     }
 }
