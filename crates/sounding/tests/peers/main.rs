@@ -16,7 +16,7 @@ use sounding_bpf::{Bound, Downlink, DownlinkConfig, Estimate, Feed, OwnCgroup, S
 use sounding_emu::{Config, Direction, Emulation};
 use sounding_host::monotonic_now;
 use sounding_lab::daemon::Daemon;
-use sounding_lab::flow::{TcpFlow, TcpResult};
+use sounding_lab::flow::{TcpFlow, TcpResult, TcpSample};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testdata::{may_emulate, steadily};
 use sounding_trace::Steps;
@@ -38,11 +38,11 @@ fn skipped() -> bool {
     missing.is_some() || !may_emulate()
 }
 
-/// 20 ms each way, and room for 60 ms of what the path carries.
-fn path() -> Config {
+/// 20 ms each way, and room for 60 ms of what it carries to the device.
+fn path(carries: Rate) -> Config {
     let delay = Duration::from_millis(20);
-    let queue = QueueLimit::bytes(Bytes::new(150_000));
-    let down = PathConfig { delay, queue, ..PathConfig::new(Steps::constant(PATH)) };
+    let queue = QueueLimit::bytes(carries * (3 * delay));
+    let down = PathConfig { delay, queue, ..PathConfig::new(Steps::constant(carries)) };
     let wide = Steps::constant(Rate::from_bits_per_sec(100_000_000));
     Config::new(PathConfig { delay, ..PathConfig::new(wide) }, down)
 }
@@ -79,6 +79,18 @@ impl Ran {
         self.said.iter().filter(move |event| event["event"] == name)
     }
 
+    /// How long after its first byte nine tenths of `rate` of payload arrive.
+    fn full_after(&self, rate: Rate) -> Option<Duration> {
+        let samples: Vec<_> = self.flow.samples.iter().collect();
+        let arrives = |pair: &[&TcpSample]| {
+            (pair[2].info.acked - pair[0].info.acked).per(pair[2].at - pair[0].at)
+        };
+        let full = samples
+            .windows(3)
+            .find(|three| arrives(three).bits_per_sec() * 10 > rate.bits_per_sec() * 9);
+        full.map(|three| three[2].at - self.flow.began)
+    }
+
     /// Whether the law ever drove.
     fn obeyed(&self) -> bool {
         self.events("transition").any(|event| event["to"] == "biscay" || event["to"] == "full")
@@ -87,8 +99,12 @@ impl Ran {
 
 /// A download to the device by a server that hears its peers.
 fn download(speaker: Speaker, lasts: Duration, flags: &[&str]) -> Ran {
+    download_over(PATH, speaker, lasts, flags)
+}
+
+fn download_over(carries: Rate, speaker: Speaker, lasts: Duration, flags: &[&str]) -> Ran {
     let own = OwnCgroup::enter(&format!("sounding-pe-{}", std::process::id())).expect("a cgroup");
-    let emulation = Emulation::start(path()).expect("an emulation");
+    let emulation = Emulation::start(path(carries)).expect("an emulation");
     let name = format!("pe{}", std::process::id() % 1_000_000);
     let folder = own.path().to_string_lossy().into_owned();
     let flags: Vec<_> = ["--cgroup", &*folder].into_iter().chain(flags.iter().copied()).collect();
@@ -122,9 +138,10 @@ fn download(speaker: Speaker, lasts: Duration, flags: &[&str]) -> Ran {
     let ran = Ran { flow, said, forged };
     let _ = writeln!(
         std::io::stderr(),
-        "{speaker:?} {flags:?}: {} resent, {:.2} Mbit/s, {} forged, done {}, behind {}",
+        "{speaker:?} {flags:?}: {} resent, {:.2} Mbit/s, full after {:?}, {} forged, done {}, behind {}",
         ran.resent(),
         ran.flow.goodput.mbit_per_sec(),
+        ran.full_after(Rate::from_bits_per_sec(carries.bits_per_sec() * 1448 / 1500)),
         ran.forged,
         ran.events("done").next().map_or(String::new(), ToString::to_string),
         report.pace.times_behind
@@ -200,6 +217,22 @@ fn a_device_that_tells_the_truth_is_believed_from_the_start() {
             assert_eq!(ran.events("disbelieved").count(), 0);
         });
     }
+}
+
+#[test]
+fn a_device_whose_link_is_wide_has_it_within_ten_round_trips() {
+    if skipped() {
+        return;
+    }
+    let wide = Rate::from_bits_per_sec(200_000_000);
+    steadily(|| {
+        let ran = download_over(wide, Speaker::Device(wide), Duration::from_secs(3), &[]);
+        assert!(ran.obeyed());
+        assert!(ran.resent() < 20, "{} resent", ran.resent());
+        let full = ran.full_after(Rate::from_bits_per_sec(wide.bits_per_sec() * 9 / 10));
+        assert!(full.is_some_and(|full| full < Duration::from_millis(400)), "{full:?}");
+        assert_eq!(ran.count("connections_overstated"), 0);
+    });
 }
 
 #[test]
