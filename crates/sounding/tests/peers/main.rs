@@ -20,7 +20,7 @@ use sounding_lab::flow::{TcpFlow, TcpResult, TcpSample};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testdata::{may_emulate, steadily};
 use sounding_trace::Steps;
-use sounding_units::{Bytes, Rate};
+use sounding_units::Rate;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
@@ -50,7 +50,6 @@ fn path(carries: Rate) -> Config {
 /// Who says something of the device's link, and what.
 #[derive(Clone, Copy, Debug)]
 enum Speaker {
-    Nobody,
     /// The device itself, by its own stack.
     Device(Rate),
     /// Somebody else in its name.
