@@ -46,27 +46,25 @@ fn carried(
     bytes as f64 * 8.0 / (to - from).as_secs_f64() / 1e6
 }
 
+/// Two seconds of the modem's replay, after one in which flows settle.
+fn replayed(rig: &mut Rig) -> (HostInstant, HostInstant) {
+    rig.replay_for(Duration::from_secs(1));
+    let from = monotonic_now();
+    rig.replay_for(Duration::from_secs(2));
+    (from, monotonic_now())
+}
+
 #[test]
 fn a_crowd_of_another_user_on_loopback_takes_nothing_of_a_real_flow() {
     for law in LAWS {
         steadily(|| {
             let Some(mut rig) = Rig::steady("crowd", law) else { return };
             let flow = rig.transfer();
-            let mut replayed = || {
-                rig.replay_for(Duration::from_secs(1));
-                let from = monotonic_now();
-                rig.replay_for(Duration::from_secs(2));
-                (from, monotonic_now())
-            };
-            let alone = replayed();
-            drop(replayed);
+            let alone = replayed(&mut rig);
             let crowd: Vec<_> = iter::repeat_with(|| rig.stranger_on_loopback(NEXT_TO_NOTHING))
                 .take(CROWD)
                 .collect();
-            rig.replay_for(Duration::from_secs(1));
-            let from = monotonic_now();
-            rig.replay_for(Duration::from_secs(2));
-            let beside = (from, monotonic_now());
+            let beside = replayed(&mut rig);
             drop(crowd);
             let ran = rig.end(flow);
             rig.stop();

@@ -156,9 +156,10 @@ fn the_capabilities_of_the_unit_are_enough_for_flows_that_follow_and_are_gone_be
 #[test]
 fn they_are_enough_for_the_default_and_routes_and_for_putting_them_back() {
     let service = Service::new("");
-    let ends: [(&str, fn(Daemon)); 2] =
-        [("unitstop", |daemon| drop(daemon.stop())), ("unitkill", |daemon| drop(daemon.kill()))];
-    for (name, end) in ends {
+    type End = fn(Daemon);
+    let stop: End = |daemon| drop(daemon.stop());
+    let kill: End = |daemon| drop(daemon.kill());
+    for (name, end) in [("unitstop", stop), ("unitkill", kill)] {
         steadily(|| {
             let end = |daemon: Daemon| {
                 assert_without_rights(daemon.id());

@@ -44,6 +44,7 @@ fn namespace() -> Option<(OwnedFd, Process)> {
         let user = libc::c_long::from(STRANGER);
         // SAFETY: plain system calls on integers.
         checked(unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) })?;
+        // SAFETY: the same.
         checked(unsafe { libc::syscall(libc::SYS_unshare, libc::CLONE_NEWUSER) })?;
         Ok(())
     };
