@@ -160,7 +160,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         let besides = other.map_or(&[][..], sounding_kpi::codes);
         let needed = sounding_kpi::codes(config.link.direction).iter().chain(besides);
         let needed = needed.chain(channel).copied();
-        let posted = posts.iter().flat_map(|posts| posts.codes());
+        let posted = posts.iter().flat_map(Posts::codes);
         Wanted {
             codes: needed.chain(posted).collect(),
             budget_bytes_per_sec: config.budget.map(|rate| rate.bits_per_sec() / 8),
