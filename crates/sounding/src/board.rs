@@ -12,7 +12,7 @@ use sounding_modem::{Polled, Readings, Source};
 use crate::doctor::refuse_held;
 use crate::run::told;
 use crate::skipped::counted;
-use crate::{signals, words};
+use crate::{screen, signals, words};
 
 /// What a congestion control asks for (BISCAY §3.2.2, Gandalf Table 8), where no names are given.
 pub(crate) const USUAL: &[&str] = &[
@@ -69,7 +69,7 @@ const BEAT: Duration = Duration::from_millis(5);
 pub(crate) fn run(args: Board) -> Result<ExitCode> {
     match args.source.place() {
         Source::Path(path) if path.is_file() => {
-            let path = path.display();
+            let path = screen::path(&path);
             return Err(miette!(
                 help = format!(
                     "serve it as a modem: `sounding modem replay {path}`, and name the pty it prints"
@@ -91,7 +91,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
         "sounding: {} KPIs of {} in {}; Ctrl-C ends it",
         kpis.len(),
         readings.source(),
-        publisher.place().memory().display()
+        screen::path(&publisher.place().memory())
     );
     if let Err(refused) = prefer_this_thread() {
         eprintln!("sounding: {}", words::no_priority(&refused));

@@ -18,8 +18,8 @@ use sounding_export::messages::Messages;
 use crate::convert::{Failure, PrivacyArgs};
 use crate::coverage;
 use crate::input::{Source, Step};
-use crate::say;
 use crate::skipped::{Records, Skipped, counted};
+use crate::{say, screen};
 
 /// Prints the records of a capture, every field by name
 #[derive(Args, Debug)]
@@ -95,8 +95,10 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     let skipped = skipped.map_err(|Failure(report)| report)?;
     let skipped = Skipped { records: unread, ..skipped };
     let written = match (args.summary, args.json) {
-        (true, true) => writeln!(out, "{}", summary.json(&skipped)),
-        (true, false) => out.write_all(summary.table(&skipped).as_bytes()),
+        (true, true) => {
+            writeln!(out, "{}", screen::inline(&summary.json(&skipped).to_string()))
+        }
+        (true, false) => out.write_all(screen::lines(&summary.table(&skipped)).as_bytes()),
         (false, _) => Ok(()),
     };
     match written.and_then(|()| out.flush()) {
@@ -123,7 +125,7 @@ impl Sink for Nowhere {
 
 /// Writes a line; true if the reader has had enough, as `head` has.
 fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
-    match writeln!(out, "{line}") {
+    match writeln!(out, "{}", screen::inline(&line.to_string())) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
         other => other.map_err(say::failed).map(|()| false),
     }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use sounding_bpf::Instance;
+use sounding_host::tool;
 use thiserror::Error;
 
 /// The hidden verb under which this program is its own guard.
@@ -228,7 +229,7 @@ fn replace_route(words: &[String]) -> Result<(), GuardError> {
 }
 
 fn ip(words: &[&str]) -> Result<String, GuardError> {
-    let output = Command::new("ip").args(words).output().map_err(GuardError::NoTool)?;
+    let output = Command::new(tool("ip")).args(words).output().map_err(GuardError::NoTool)?;
     if !output.status.success() {
         return Err(GuardError::Refused {
             words: words.join(" "),

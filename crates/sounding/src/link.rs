@@ -21,7 +21,7 @@ use crate::run::told;
 use crate::skipped::{Records, Skipped};
 use crate::sniffer::{self, SnifferFile};
 use crate::words::{DirectionWord, MethodWord, source_parser};
-use crate::{input, say, signals};
+use crate::{input, say, screen, signals};
 
 /// Prints the rate of the link over time, from the records of a capture or of a live modem
 #[derive(Args, Debug)]
@@ -179,7 +179,7 @@ impl Series {
     /// The last words: what was skipped, to whoever reads the rows too.
     fn finish(&mut self, skipped: &Skipped) -> io::Result<()> {
         if let Some(line) = skipped.json().filter(|_| self.json) {
-            writeln!(self.out, "{line}")?;
+            writeln!(self.out, "{}", screen::inline(&line.to_string()))?;
         }
         self.flush()?;
         skipped.tell();

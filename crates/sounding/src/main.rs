@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 mod say;
 
 mod board;
+mod caller;
 mod convert;
 mod coverage;
 mod dataset;
@@ -24,6 +25,7 @@ mod modem;
 mod output;
 mod record;
 mod run;
+mod screen;
 mod signals;
 mod sim;
 mod skipped;
@@ -75,7 +77,7 @@ fn main() -> ExitCode {
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("SOUNDING_LOG"))
         .with_writer(std::io::stderr)
         .init();
-    let outcome = match Cli::parse().verb {
+    let outcome = match say::parse::<Cli>().verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
         Verb::Board(args) => board::run(args),
@@ -94,7 +96,7 @@ fn main() -> ExitCode {
         }
     };
     let code = outcome.unwrap_or_else(|report| {
-        eprintln!("{report:?}");
+        say::say_failure(&report);
         ExitCode::FAILURE
     });
     if say::is_lost() { ExitCode::FAILURE } else { code }

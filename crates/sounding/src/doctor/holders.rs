@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::screen;
+
 /// A process that has a device open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Holder {
@@ -41,7 +43,8 @@ fn has_open(pid: u32, number: u64) -> bool {
 
 fn name(pid: u32) -> String {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    name.trim().to_owned()
+    // A process calls itself what it likes.
+    screen::inline(name.trim()).into_owned()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use miette::Result;
 use serde::Serialize;
 use sounding_host::Priority;
 
+use crate::screen;
 use ports::Port;
 pub(crate) use ports::refuse_held;
 
@@ -66,9 +67,11 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
             println!("{}", serde_json::json!(check));
         } else {
             let mark = if check.ok { "ok" } else { "no" };
-            println!("{mark}  {:<9} {:<16} {}", check.area, check.name, check.detail);
+            let [name, detail, cure] =
+                [&check.name, &check.detail, &check.cure].map(|text| screen::inline(text));
+            println!("{mark}  {:<9} {name:<16} {detail}", check.area);
             if !check.ok {
-                println!("    {:<9} {:<16} cure: {}", "", "", check.cure);
+                println!("    {:<9} {:<16} cure: {cure}", "", "");
             }
         }
     }

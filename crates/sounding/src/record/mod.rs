@@ -20,7 +20,7 @@ use thiserror::Error;
 use crate::doctor::refuse_held;
 use crate::run::told;
 use crate::skipped::counted;
-use crate::{decode, signals, words};
+use crate::{decode, screen, signals, words};
 use file::Recording;
 
 /// Writes what a modem sends to a file, until Ctrl-C
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     eprintln!(
         "sounding: {} in {}: {}, {}, {}",
         HumanBytes(len?),
-        args.file.display(),
+        screen::path(&args.file),
         counted(counts.logs, "log record", "log records"),
         counted(counts.others, "other packet", "other packets"),
         counted(counts.damaged(), "corrupt frame", "corrupt frames")
@@ -241,9 +241,7 @@ impl Recorder<'_> {
 
     fn tell(&mut self) {
         while let Some(event) = self.live.poll_event() {
-            if let Some(sentence) = told::sentence(&event) {
-                self.say(&sentence);
-            }
+            self.say(&told::sentence(&event));
         }
     }
 

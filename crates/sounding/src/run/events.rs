@@ -143,7 +143,7 @@ impl Events {
     }
 
     pub(crate) fn session(&mut self, event: &Event) {
-        self.say(&told::json(event), || told::sentence(event));
+        self.say(&told::json(event), || Some(told::sentence(event)));
     }
 
     pub(crate) fn estimate(&mut self, now: HostInstant, estimate: &LinkEstimate) {

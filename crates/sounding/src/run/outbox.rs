@@ -5,6 +5,8 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread;
 use std::time::Duration;
 
+use crate::screen;
+
 /// Lines that wait at most: at a hundred a second a reader may look away for forty seconds.
 const CAPACITY: usize = 4096;
 
@@ -37,7 +39,7 @@ impl Outbox {
 
     /// Sends a line on its way, or drops it if the queue is full; never waits.
     pub(crate) fn say(&mut self, line: String) {
-        match self.lines.try_send(line) {
+        match self.lines.try_send(screen::inline(&line).into_owned()) {
             // A reader that is gone is no reason to leave the flows alone.
             Ok(()) | Err(TrySendError::Disconnected(_)) => {}
             Err(TrySendError::Full(_)) => self.dropped += 1,
@@ -54,7 +56,7 @@ impl Outbox {
         // The standard library's channel has no timed send; a thread of its own waits for room.
         let Self { lines, written, .. } = self;
         thread::spawn(move || {
-            let _ = lines.send(last);
+            let _ = lines.send(screen::inline(&last).into_owned());
         });
         let _ = written.recv_timeout(PATIENCE);
     }

@@ -6,12 +6,12 @@ use sounding_diag::session::{Event, Identity};
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, Rate};
 
+use crate::screen;
+
 /// Says on standard error what has come of a session, where standard output is for what the modem sends.
 pub(crate) fn tell(mut poll_event: impl FnMut() -> Option<Event>) {
     while let Some(event) = poll_event() {
-        if let Some(sentence) = sentence(&event) {
-            eprintln!("sounding: {sentence}");
-        }
+        eprintln!("sounding: {}", sentence(&event));
     }
 }
 
@@ -63,9 +63,13 @@ pub(crate) fn json(event: &Event) -> Json {
     }
 }
 
-/// An event as a sentence; some are for programs only.
-pub(crate) fn sentence(event: &Event) -> Option<String> {
-    Some(match event {
+/// An event as a sentence of one line, whatever the modem says in it.
+pub(crate) fn sentence(event: &Event) -> String {
+    screen::inline(&words(event)).into_owned()
+}
+
+fn words(event: &Event) -> String {
+    match event {
         Event::Mute => {
             "nobody answers requests: the port is used as it is, and its log mask left alone".into()
         }
@@ -113,7 +117,7 @@ pub(crate) fn sentence(event: &Event) -> Option<String> {
              changed; a modem that restarts forgets it anyway"
         ),
         Event::Restored => "the modem's log mask is as it was".into(),
-    })
+    }
 }
 
 fn rate(bytes_per_sec: u64) -> Rate {
