@@ -54,13 +54,17 @@ fuzz: setup
 loom: setup
 	scripts/loom
 
-# The binary, and libOD with its header and pkg-config file. DESTDIR stages it for a package.
+# The binary, libOD with its header and pkg-config file, and the licences of all that is in them. DESTDIR stages it for a
+# package.
 PREFIX ?= /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 install: build
 	cargo build --release --locked --package sounding-libod
+	cargo xtask notices > target/release/THIRD-PARTY-NOTICES
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/sounding
+	install -d $(DESTDIR)$(PREFIX)/share/doc/sounding
+	install -m 644 LICENSE-MIT LICENSE-APACHE target/release/THIRD-PARTY-NOTICES $(DESTDIR)$(PREFIX)/share/doc/sounding
 	install -m 755 $(SOUNDING) $(DESTDIR)$(PREFIX)/bin/sounding
 	install -m 755 target/release/libod.so $(DESTDIR)$(PREFIX)/lib/libod.so.1
 	ln -sf libod.so.1 $(DESTDIR)$(PREFIX)/lib/libod.so

@@ -43,13 +43,11 @@ impl Netns {
         // On a thread of its own: the caller stays where it is, and the thread's end gives the namespace to the
         // descriptor alone.
         let namespace = thread::scope(|scope| {
-            scope
-                .spawn(|| -> io::Result<OwnedFd> {
-                    unshare(CloneFlags::CLONE_NEWNET)?;
-                    Ok(File::open("/proc/thread-self/ns/net")?.into())
-                })
-                .join()
-                .unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
+            let making = thread::Builder::new().spawn_scoped(scope, || -> io::Result<OwnedFd> {
+                unshare(CloneFlags::CLONE_NEWNET)?;
+                Ok(File::open("/proc/thread-self/ns/net")?.into())
+            });
+            making?.join().unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
         })?;
         Ok(Self { namespace })
     }

@@ -7,7 +7,7 @@ use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::{Place, Publisher};
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::{Subscription, registry};
-use sounding_modem::{Polled, Readings, Source};
+use sounding_modem::{Polled, Readings, Retry, Source};
 
 use crate::doctor::refuse_held;
 use crate::run::told;
@@ -113,6 +113,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
 
 fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) -> Result<()> {
     let mut is_open = true;
+    let mut retry = Retry::new(monotonic_now());
     while !stop.load(Ordering::Relaxed) {
         if is_open {
             let polled = readings.poll(BEAT, |now, reading| publisher.handle(&reading, now));
@@ -122,12 +123,16 @@ fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) 
                 Polled::Closed if readings.source().may_return() => {
                     eprintln!("sounding: {} closed, waiting for it", readings.source());
                     is_open = false;
+                    retry.handle_closed(monotonic_now());
                 }
                 Polled::Closed => return Ok(()),
             }
         } else {
             std::thread::sleep(BEAT);
-            is_open = readings.reopen().is_ok();
+            is_open = retry.is_due(monotonic_now()) && readings.reopen().is_ok();
+            if is_open {
+                retry.handle_opened(monotonic_now());
+            }
         }
         publisher.heartbeat(monotonic_now());
         told::tell(|| readings.poll_event());

@@ -16,6 +16,8 @@ use sounding_bpf::Instance;
 use sounding_host::tool;
 use thiserror::Error;
 
+use crate::before;
+
 /// The hidden verb under which this program is its own guard.
 pub(crate) const VERB: &str = "guard-restore";
 
@@ -63,6 +65,7 @@ pub(crate) enum GuardError {
 }
 
 const DEFAULT_CC: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+const REGISTERED: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// The daemon's end of the pipe.
 pub(crate) struct Guard {
@@ -89,10 +92,18 @@ impl Guard {
     pub(crate) fn set_default(&mut self, name: &str) -> Result<(), GuardError> {
         let fail = |error| GuardError::Sysctl { path: DEFAULT_CC.into(), error };
         let read = || fs::read_to_string(DEFAULT_CC).map(|read| read.trim().to_string());
-        let was = match once_put_back(|| read().map_err(fail), |was| was == name)? {
-            was if was == name => stock()?,
-            was => was,
+        let present = once_put_back(|| read().map_err(fail), |was| was == name)?;
+        // One whose daemon was killed together with its guard is no default to go back to.
+        let was = match before::living(present, name, is_registered) {
+            Some(was) => was,
+            None => stock()?,
         };
+        if let Err(error) = before::keep(name, &was) {
+            eprintln!(
+                "sounding: that {was} was the default cannot be kept ({error}): if this daemon and its guard are both killed, \
+                 the next one does not know it"
+            );
+        }
         self.tell(&Change::Sysctl { path: DEFAULT_CC.into(), ours: name.into(), was })?;
         fs::write(DEFAULT_CC, name).map_err(fail)
     }
@@ -103,6 +114,10 @@ impl Guard {
         let is_ours = |words: &Vec<String>| words.windows(2).any(|words| *words == pair);
         let was = match once_put_back(|| only_route(prefix), is_ours)? {
             was if is_ours(&was) => without_pair(&was, "congctl"),
+            // Of a daemon that was killed together with its guard: the kernel would not take it back.
+            was if value_of(&was, "congctl").is_some_and(|name| !is_registered(name)) => {
+                without_pair(&was, "congctl")
+            }
             was => was,
         };
         let mut ours = without_pair(&was, "congctl");
@@ -168,6 +183,10 @@ fn undo(change: &Change) -> Result<(), GuardError> {
             if fs::read_to_string(path).map_err(fail)?.trim() == ours {
                 fs::write(path, was).map_err(fail)?;
             }
+            if path == DEFAULT_CC {
+                // What is left does no harm: it is asked only of a default that nobody put back.
+                let _ = before::forget(ours);
+            }
             Ok(())
         }
         Change::Route { ours, was } => {
@@ -181,6 +200,12 @@ fn undo(change: &Change) -> Result<(), GuardError> {
         Change::Name { name, map } => sounding_bpf::unregister(name, *map)
             .map_err(|error| GuardError::Name { name: name.clone(), map: *map, error }),
     }
+}
+
+/// Whether this kernel has a congestion control of that name.
+fn is_registered(name: &str) -> bool {
+    let registered = fs::read_to_string(REGISTERED).unwrap_or_default();
+    registered.split_whitespace().any(|one| one == name)
 }
 
 /// How long the guard of a daemon that was killed may still be at work.
@@ -244,6 +269,10 @@ fn ip(words: &[&str]) -> Result<String, GuardError> {
 fn settable_words(route: &str) -> Vec<String> {
     const STATES: [&str; 3] = ["linkdown", "dead", "offload"];
     route.split_whitespace().filter(|word| !STATES.contains(word)).map(Into::into).collect()
+}
+
+fn value_of<'a>(words: &'a [String], key: &str) -> Option<&'a str> {
+    words.windows(2).find(|pair| pair[0] == key).map(|pair| pair[1].as_str())
 }
 
 fn without_pair(words: &[String], key: &str) -> Vec<String> {

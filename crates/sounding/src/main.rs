@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 #[macro_use]
 mod say;
 
+mod before;
 mod board;
 mod caller;
 mod convert;

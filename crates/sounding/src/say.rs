@@ -63,19 +63,37 @@ pub(crate) fn say_failure(report: &Report) {
 
 /// The command line. What is wrong with it is said with words of it, which a file's name may be.
 pub(crate) fn parse<T: Parser>() -> T {
-    let parsed = T::try_parse();
-    let is_plain = |word: std::ffi::OsString| {
-        let word = word.to_string_lossy();
-        screen::inline(&word) == word
+    let error = match T::try_parse() {
+        Ok(parsed) => return parsed,
+        Err(error) => error,
     };
-    match parsed {
-        Ok(parsed) => parsed,
-        Err(error) if std::env::args_os().all(is_plain) => error.exit(),
-        Err(error) => {
-            say_aside(format_args!("{error}"));
-            exit(error.exit_code())
-        }
+    let words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut harmful: Vec<&str> =
+        words.iter().map(String::as_str).filter(|word| screen::inline(word) != *word).collect();
+    if harmful.is_empty() {
+        error.exit();
     }
+    // Of a word with a value it says the value alone.
+    harmful.extend(words.iter().filter_map(|word| Some(word.split_once('=')?.1)));
+    let mut text = error.render().ansi().to_string();
+    for word in harmful {
+        text = text.replace(word, &screen::inline(word));
+    }
+    // What is left is the parser's own colours.
+    say_aside(format_args!("{}", colourless(&text)));
+    exit(error.exit_code())
+}
+
+/// Without the sequences that colour a text: `ESC [ numbers m` (ECMA-48 §8.3.117).
+fn colourless(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let mut plain = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let rest = piece.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        plain.push_str(rest.strip_prefix('m').unwrap_or(rest));
+    }
+    plain
 }
 
 /// Whether something that was to be said is lost, so that this run has failed whatever else it did.

@@ -52,9 +52,14 @@ impl Guest {
 
     /// The command finds this user's files, and not those of root, whose home sudo names.
     pub(super) fn at_home(&self, command: &mut Command) {
-        if let Some(Home { name, folder, shell }) = &self.home {
-            command.env("HOME", folder).env("SHELL", shell);
-            command.env("USER", name).env("LOGNAME", name);
+        match (&self.home, &self.user) {
+            (Some(Home { name, folder, shell }), _) => {
+                command.env("HOME", folder).env("SHELL", shell);
+                command.env("USER", name).env("LOGNAME", name);
+            }
+            // A user whom the machine does not know has no files.
+            (None, RunAs::User { .. }) => drop(command.env("HOME", "/")),
+            (None, _) => {}
         }
     }
 }

@@ -13,7 +13,7 @@ use sounding_diag::capture::Reader;
 use sounding_diag::session::Wanted;
 use sounding_diag::{LogCode, hdlc};
 use sounding_host::{monotonic_now, prefer_this_thread};
-use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
+use sounding_modem::{Framing, Live, READ_SIZE, Read, Retry, Source};
 use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
@@ -170,6 +170,7 @@ impl Recorder<'_> {
         stop: &AtomicBool,
     ) -> Result<()> {
         let mut buffer = vec![0; READ_SIZE];
+        let mut retry = Retry::new(monotonic_now());
         while !stop.load(Ordering::Relaxed) {
             let now = monotonic_now();
             if until.is_some_and(|until| now >= until) {
@@ -180,11 +181,15 @@ impl Recorder<'_> {
                     if !source.may_return() {
                         break;
                     }
+                    retry.handle_closed(monotonic_now());
                     self.say(&format!("{source} closed: waiting for it"));
                 }
             } else {
                 std::thread::sleep(REOPEN_EVERY);
-                if let Ok(transport) = source.open() {
+                if retry.is_due(now)
+                    && let Ok(transport) = source.open()
+                {
+                    retry.handle_opened(monotonic_now());
                     while self.reader.poll_end().is_some() {}
                     self.live.reopen(transport);
                     self.say(&format!("{source} is back"));

@@ -36,6 +36,9 @@ struct Late {
 /// A sentence on late heartbeats at most this often; the JSON events tell of every one.
 const LATE_SENTENCE_EVERY: Duration = Duration::from_secs(10);
 
+/// Waits that people notice.
+const WAIT_TOLD: Duration = Duration::from_millis(500);
+
 impl Events {
     pub(crate) fn new(json: bool, fallback: Fallback) -> io::Result<Self> {
         let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
@@ -120,10 +123,21 @@ impl Events {
         });
     }
 
-    pub(crate) fn closed(&mut self, device: &Source) {
+    /// The port closed, and is left alone for so long.
+    pub(crate) fn closed(&mut self, device: &Source, wait: Duration) {
         let stock = self.fallback;
-        self.say(&json!({ "event": "closed", "device": device.to_string() }), || {
-            Some(format!("{device} closed: flows go on as {stock} until it is back"))
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let event =
+            json!({ "event": "closed", "device": device.to_string(), "left_alone_ms": wait_ms });
+        self.say(&event, || {
+            let mut text = format!("{device} closed: flows go on as {stock} until it is back");
+            if wait >= WAIT_TOLD {
+                text += &format!(
+                    "; it closes at once, and is tried again in {:.1} s",
+                    wait.as_secs_f64()
+                );
+            }
+            Some(text)
         });
     }
 

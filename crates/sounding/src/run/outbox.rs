@@ -55,9 +55,13 @@ impl Outbox {
     pub(crate) fn finish(self, last: String) {
         // The standard library's channel has no timed send; a thread of its own waits for room.
         let Self { lines, written, .. } = self;
-        thread::spawn(move || {
+        let waiting = thread::Builder::new().spawn(move || {
             let _ = lines.send(screen::inline(&last).into_owned());
         });
+        if waiting.is_err() {
+            // This user may start no more threads, and then the last line is lost.
+            return;
+        }
         let _ = written.recv_timeout(PATIENCE);
     }
 }

@@ -59,6 +59,7 @@ pub(crate) fn json(event: &Event) -> Json {
         }),
         Event::Recalled => json!({ "event": "recalled" }),
         Event::Forgone { port } => json!({ "event": "forgone", "device": port }),
+        Event::Unkept { why } => json!({ "event": "unkept", "reason": why }),
         Event::Restored => json!({ "event": "restored" }),
     }
 }
@@ -115,6 +116,10 @@ fn words(event: &Event) -> String {
         Event::Forgone { port } => format!(
             "{port} is gone, and with it the way to give its modem the log mask back that an earlier program found and left \
              changed; a modem that restarts forgets it anyway"
+        ),
+        Event::Unkept { why } => format!(
+            "the log mask found cannot be kept for the next start ({why}): if this program is killed, the modem keeps the mask \
+             that it gets now"
         ),
         Event::Restored => "the modem's log mask is as it was".into(),
     }
