@@ -54,13 +54,17 @@ fuzz: setup
 loom: setup
 	scripts/loom
 
-# The binary, its unit for systemd, and libOD with its header and pkg-config file. DESTDIR stages it for a package.
+# The binary, its unit for systemd, libOD with its header and pkg-config file, and the licences of all that is in them. DESTDIR
+# stages it for a package.
 PREFIX ?= /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 install: build
 	cargo build --release --locked --package sounding-libod
+	cargo xtask notices > target/release/THIRD-PARTY-NOTICES
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/sounding
+	install -d $(DESTDIR)$(PREFIX)/share/doc/sounding
+	install -m 644 LICENSE-MIT LICENSE-APACHE target/release/THIRD-PARTY-NOTICES $(DESTDIR)$(PREFIX)/share/doc/sounding
 	install -m 755 $(SOUNDING) $(DESTDIR)$(PREFIX)/bin/sounding
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	sed -e 's|@PREFIX@|$(PREFIX)|' dist/systemd/sounding@.service.in \

@@ -1,17 +1,39 @@
-//! Checks of the architecture that a compiler does not make. `cargo xtask check` runs them all.
+//! Checks of the architecture that a compiler does not make: `cargo xtask check` runs them all. And the licences of others
+//! for who installs the programs: `cargo xtask notices` prints them.
 
 use std::process::ExitCode;
 
 mod arrows;
 mod io_free;
+mod notices;
 mod words;
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
-    if task != "check" {
-        eprintln!("usage: cargo xtask check");
-        return ExitCode::from(2);
+    match task.as_str() {
+        "check" => check(),
+        "notices" => print_notices(),
+        _ => {
+            eprintln!("usage: cargo xtask check|notices");
+            ExitCode::from(2)
+        }
     }
+}
+
+fn print_notices() -> ExitCode {
+    match notices::metadata().and_then(|metadata| notices::notices(&metadata)) {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("notices: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn check() -> ExitCode {
     let metadata = match cargo_metadata::MetadataCommand::new().exec() {
         Ok(metadata) => metadata,
         Err(error) => {

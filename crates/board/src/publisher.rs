@@ -1,22 +1,21 @@
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
-use nix::sys::socket::{MsgFlags, send};
+use nix::fcntl::{AT_FDCWD, Flock};
+use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
 use sounding_kpi::Reading;
 use sounding_kpi::board::{Board, NotABoard, Writer, words_for};
 use sounding_kpi::registry::NamedKpi;
 use sounding_units::HostInstant;
 use thiserror::Error;
 
-use crate::Place;
 use crate::memory::Memory;
+use crate::wakes::Wakes;
+use crate::{Place, lock};
 
 /// The writer of a board.
 ///
@@ -28,8 +27,7 @@ pub struct Publisher {
     place: Place,
     memory: Memory,
     writer: Writer,
-    listener: UnixListener,
-    readers: Vec<UnixStream>,
+    wakes: Wakes,
     /// When it last said that it lives.
     beaten: Option<HostInstant>,
     // The last to go: it is what keeps others out.
@@ -44,6 +42,14 @@ pub enum PublishError {
     Taken {
         /// The lock it holds.
         path: PathBuf,
+    },
+    /// What has the lock's name would not keep other writers out, or would let another user do so.
+    #[error("{path}: {why}: remove it, or give the board another name")]
+    NotALock {
+        /// The lock.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
     },
     /// The system would not make it.
     #[error("{path}: {error}")]
@@ -61,9 +67,6 @@ pub enum PublishError {
 /// A heartbeat looks for new readers, which is a system call: more of them than this would cost more than the reading.
 const BEAT: Duration = Duration::from_millis(5);
 
-/// More readers than this are not woken: each costs a system call for every post.
-const MOST_READERS: usize = 64;
-
 impl Publisher {
     /// Makes a board of these KPIs, in the order of a subscription's slots.
     pub fn create(
@@ -74,7 +77,7 @@ impl Publisher {
         let at = |path: PathBuf| move |error| PublishError::Io { path, error };
         let folder = place.folder().to_path_buf();
         DirBuilder::new().recursive(true).mode(0o755).create(&folder).map_err(at(folder))?;
-        let lock = lock(&place)?;
+        let lock = lock::take(place.lock())?;
 
         let draft = place.draft();
         let bytes = words_for(kpis.len()) * size_of::<u64>();
@@ -92,10 +95,13 @@ impl Publisher {
             _ => {}
         }
         let listener = UnixListener::bind(&path).map_err(at(path.clone()))?;
-        // Readers need not be of this user.
-        fs::set_permissions(&path, Permissions::from_mode(0o666)).map_err(at(path.clone()))?;
+        // Readers need not be of this user. A link that somebody laid there meanwhile leads elsewhere.
+        let everybody = Mode::from_bits_truncate(0o666);
+        fchmodat(AT_FDCWD, &path, everybody, FchmodatFlags::NoFollowSymlink)
+            .map_err(|errno| at(path.clone())(errno.into()))?;
         listener.set_nonblocking(true).map_err(at(path))?;
-        Ok(Self { place, memory, writer, listener, readers: Vec::new(), beaten: None, _lock: lock })
+        let wakes = Wakes::new(listener);
+        Ok(Self { place, memory, writer, wakes, beaten: None, _lock: lock })
     }
 
     /// Where it is.
@@ -114,7 +120,7 @@ impl Publisher {
         let Ok(board) = Board::open(self.memory.words()) else { return };
         if self.writer.post(board) {
             self.writer.heartbeat(board, now);
-            self.readers.retain(wake);
+            self.wakes.wake();
         }
     }
 
@@ -127,13 +133,7 @@ impl Publisher {
         if let Ok(board) = Board::open(self.memory.words()) {
             self.writer.heartbeat(board, now);
         }
-        while let Ok((reader, _)) = self.listener.accept() {
-            // Woken at once: what was posted since it connected woke others only.
-            let is_in = self.readers.len() < MOST_READERS && reader.set_nonblocking(true).is_ok();
-            if is_in && wake(&reader) {
-                self.readers.push(reader);
-            }
-        }
+        self.wakes.let_in();
     }
 }
 
@@ -147,26 +147,6 @@ impl Drop for Publisher {
         let _ = fs::remove_file(self.place.memory());
         let _ = fs::remove_file(self.place.socket());
     }
-}
-
-/// Makes a reader's socket readable; whether the reader is still there.
-fn wake(reader: &UnixStream) -> bool {
-    match send(reader.as_raw_fd(), &[1], MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL) {
-        // A full socket is readable already.
-        Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => true,
-        Err(_) => false,
-    }
-}
-
-fn lock(place: &Place) -> Result<Flock<File>, PublishError> {
-    let path = place.lock();
-    // Never removed: two processes that lock two files of one name would both believe they are alone.
-    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o644).open(&path);
-    let file = file.map_err(|error| PublishError::Io { path: path.clone(), error })?;
-    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
-        Errno::EWOULDBLOCK => PublishError::Taken { path },
-        errno => PublishError::Io { path, error: errno.into() },
-    })
 }
 
 fn zeroed(path: &PathBuf, bytes: u64) -> io::Result<Memory> {

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::Place;
 use crate::memory::Memory;
+use crate::wakes::FULL;
 use std::sync::atomic::AtomicU64;
 
 /// A reader of a board.
@@ -19,6 +20,7 @@ pub struct Reader {
     memory: Memory,
     socket: UnixStream,
     hung_up: bool,
+    turned_away: bool,
 }
 
 /// What is known of the one who writes the board.
@@ -88,7 +90,7 @@ impl Reader {
             _ => fail(path.clone(), error),
         })?;
         socket.set_nonblocking(true).map_err(|error| fail(path, error))?;
-        Ok(Self { memory, socket, hung_up: false })
+        Ok(Self { memory, socket, hung_up: false, turned_away: false })
     }
 
     /// The slot of a KPI, if the board has it.
@@ -123,6 +125,13 @@ impl Reader {
         }
     }
 
+    /// Whether the writer wakes no more readers, or no more of this user. The values are there as ever, and
+    /// [`writer`](Self::writer) still says whether it lives. The descriptor stays readable: look again after a while
+    /// instead of waiting for it. Known after a [`rearm`](Self::rearm).
+    pub fn is_turned_away(&self) -> bool {
+        self.turned_away
+    }
+
     /// Takes back the wake-ups there have been, so that the descriptor becomes readable at the next post. To be called
     /// before reading, not after.
     pub fn rearm(&mut self) {
@@ -131,13 +140,16 @@ impl Reader {
         for _ in 0..MOST_WAKES / bytes.len() {
             match self.socket.read(&mut bytes) {
                 Ok(0) => {
-                    self.hung_up = true;
+                    // That it ended says nothing of a writer that never let this one in.
+                    self.hung_up = !self.turned_away;
                     return;
                 }
-                Ok(_) => {}
+                Ok(count) => {
+                    self.turned_away |= bytes.iter().take(count).any(|&byte| byte == FULL);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    self.hung_up |= error.kind() != io::ErrorKind::WouldBlock;
+                    self.hung_up |= error.kind() != io::ErrorKind::WouldBlock && !self.turned_away;
                     return;
                 }
             }

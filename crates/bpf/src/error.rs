@@ -98,10 +98,35 @@ impl LoadError {
             Self::NoBbr => "modprobe tcp_bbr, or a kernel with CONFIG_TCP_CONG_BBR",
             Self::NoCubic => "modprobe tcp_cubic, or fall back to bbr",
             Self::NameTaken { .. } => "stop who holds it, or load under another name",
+            Self::Rejected { source, .. } | Self::Attach { source, .. }
+                if lacks_descriptors(source) =>
+            {
+                "this process may open no more files: raise `ulimit -n`, in a unit of systemd LimitNOFILE="
+            }
             Self::Rejected { .. } | Self::Attach { .. } => {
                 "a kernel this was not tested on: report the lines above with uname -r"
             }
             Self::Feed { .. } | Self::Map { .. } => "raise RLIMIT_NOFILE and RLIMIT_MEMLOCK",
         }
+    }
+}
+
+/// Whether it was not the object that was refused. libbpf-rs hides the number of an error and shows its words.
+fn lacks_descriptors(error: &libbpf_rs::Error) -> bool {
+    error.to_string().contains(&io::Error::from_raw_os_error(libc::EMFILE).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_out_of_descriptors_is_no_fault_of_the_kernels() {
+        let rejected = |code| LoadError::Rejected {
+            source: io::Error::from_raw_os_error(code).into(),
+            complaint: String::new(),
+        };
+        assert!(rejected(libc::EMFILE).cure().contains("ulimit -n"));
+        assert!(!rejected(libc::EINVAL).cure().contains("ulimit -n"));
     }
 }

@@ -59,6 +59,12 @@ fn create_here(settings: &Settings<'_>) -> Result<OwnedFd, StartError> {
             _ => {}
         }
     }
+    // Users are no danger to a network that is theirs alone: without root they may ping, and listen on any port. Where the
+    // kernel does not let it, they may not.
+    for (key, value) in [("ping_group_range", "0 2147483647"), ("ip_unprivileged_port_start", "0")]
+    {
+        let _ = std::fs::write(format!("/proc/sys/net/ipv4/{key}"), value);
+    }
     for (key, value) in settings.sysctls {
         let path = format!("/proc/sys/{}", key.replace('.', "/"));
         std::fs::write(path, value).map_err(setup(&format!("set {key}")))?;

@@ -26,6 +26,7 @@ mod pool;
 mod realtime;
 mod record;
 mod report;
+mod run_as;
 mod wait;
 
 pub use config::{Between, Config, Direction, Logs, Realtime, Tap};
@@ -38,4 +39,5 @@ pub use pace::{BEHIND, Pace};
 pub use pool::Slot;
 pub use record::{Flow, Outcome, PacketRecord};
 pub use report::{DeviceReport, DirectionReport, KernelDrops, Lateness, Report, Scheduling};
+pub use run_as::RunAs;
 pub use sounding_host::monotonic_now;

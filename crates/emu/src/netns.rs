@@ -10,6 +10,9 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpid, getppid};
+use sounding_host::tool;
+
+use crate::RunAs;
 
 /// A network namespace without a name, held by a file descriptor: it ends with the last process and descriptor in
 /// it.
@@ -40,13 +43,11 @@ impl Netns {
         // On a thread of its own: the caller stays where it is, and the thread's end gives the namespace to the
         // descriptor alone.
         let namespace = thread::scope(|scope| {
-            scope
-                .spawn(|| -> io::Result<OwnedFd> {
-                    unshare(CloneFlags::CLONE_NEWNET)?;
-                    Ok(File::open("/proc/thread-self/ns/net")?.into())
-                })
-                .join()
-                .unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
+            let making = thread::Builder::new().spawn_scoped(scope, || -> io::Result<OwnedFd> {
+                unshare(CloneFlags::CLONE_NEWNET)?;
+                Ok(File::open("/proc/thread-self/ns/net")?.into())
+            });
+            making?.join().unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
         })?;
         Ok(Self { namespace })
     }
@@ -87,11 +88,19 @@ impl Netns {
     /// spawns the command, and everything the program started dies with it, whatever the cause. So spawn from a
     /// thread that lives as long as the program shall.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new("unshare");
-        command.args(["--pid", "--fork", "--kill-child", "--mount-proc", "--", "sh", "-c"]);
+        self.command_as(&RunAs::ThisUser, program)
+    }
+
+    /// The same, the program as another user or with less that it may do.
+    pub fn command_as(&self, user: &RunAs, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(tool("unshare"));
+        command.args(["--pid", "--fork", "--kill-child", "--mount-proc", "--"]);
         // The shell stays as the first process of the namespace: there a program would lose its default signal
-        // handlers, so that an interrupt would not end it.
-        command.args([r#""$@"; exit "$?""#, "sh"]).arg(program);
+        // handlers, so that an interrupt would not end it. And it stays who this process is: a process that becomes
+        // somebody else is no longer killed with its parent, and the namespace ends with this one.
+        command.arg(tool("sh")).args(["-c", r#""$@"; exit "$?""#, "sh"]);
+        user.become_by(&mut command);
+        command.arg(program);
         let parent = getpid();
         // SAFETY: only system calls that are safe after a fork are made.
         unsafe { command.pre_exec(move || die_with(parent)) };

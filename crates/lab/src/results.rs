@@ -3,9 +3,9 @@
 //! Every file and every folder of a run is there whole or not at all: what is written goes to a temporary name beside the
 //! final one and is renamed once it is complete.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown, fchown};
 use std::path::{Path, PathBuf};
 
 use sounding_export::table::TableError;
@@ -138,6 +138,10 @@ impl Place for RunFolder {
 pub struct Folder {
     temporary: TempDir,
     path: PathBuf,
+    /// Of its files, less what the process's mask takes away.
+    mode: u32,
+    /// User and group, where they are not this process's.
+    owner: Option<(u32, u32)>,
 }
 
 impl Folder {
@@ -145,12 +149,28 @@ impl Folder {
     pub fn begin(path: &Path) -> io::Result<Self> {
         let mode = Permissions::from_mode(0o777);
         let temporary = temporary().permissions(mode).tempdir_in(folder_of(path))?;
-        Ok(Self { temporary, path: path.to_path_buf() })
+        Ok(Self { temporary, path: path.to_path_buf(), mode: 0o666, owner: None })
+    }
+
+    /// Begins a folder that only its owner may look into, whose user and group these are where they are not this process's.
+    pub fn begin_private(path: &Path, owner: Option<(u32, u32)>) -> io::Result<Self> {
+        let mode = Permissions::from_mode(0o700);
+        let temporary = temporary().permissions(mode).tempdir_in(folder_of(path))?;
+        if let Some((uid, gid)) = owner {
+            chown(temporary.path(), Some(uid), Some(gid))?;
+        }
+        Ok(Self { temporary, path: path.to_path_buf(), mode: 0o600, owner })
     }
 
     /// A new file in it.
     pub fn file(&self, name: &str) -> io::Result<File> {
-        File::create_new(self.temporary.path().join(name))
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(self.mode);
+        let file = options.open(self.temporary.path().join(name))?;
+        if let Some((uid, gid)) = self.owner {
+            fchown(&file, Some(uid), Some(gid))?;
+        }
+        Ok(file)
     }
 
     /// Copies the files of another folder.

@@ -10,6 +10,28 @@ fn corpus() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/plan"))
 }
 
+fn titles() -> PathBuf {
+    corpus().with_file_name("titles")
+}
+
+/// What plans and their parts may be called, a word for each place of a page.
+fn named() -> Vec<(&'static str, String)> {
+    let everywhere = |word: &str| [word; 14].join("\0");
+    vec![
+        ("plain", everywhere("three flows that share")),
+        ("places", everywhere("{{js}}{{sections}}{{title}}")),
+        ("half-places", everywhere("}}{{css")),
+        ("elements", everywhere("</script></style></title><script>alert(1)</script><style>")),
+        ("attributes", everywhere("\" onload=\"alert(1)\" x='")),
+        ("headings", everywhere("one\n# two\n## three\r# four\n|a|b|\n![x](y)")),
+        ("controls", everywhere("\u{1}\u{1b}]0;x\u{7}\u{9b}1m\u{7f}\u{ffff}\u{202e}gnp.exe")),
+        ("nothing", everywhere("")),
+        ("references", everywhere("&lt;script&gt; &#60;b&#62; &amp;")),
+        ("short", "one\0two".into()),
+        ("long", everywhere(&"wide ".repeat(40))),
+    ]
+}
+
 const LINKS: &str = r#"
 duration = "5s"
 seeds = "3..5"
@@ -97,6 +119,15 @@ fn every_seed_does_no_harm() {
     }
 }
 
+#[test]
+fn words_of_a_plan_are_words_on_its_page() {
+    for (name, words) in named() {
+        let seed = fs::read(titles().join(name)).expect("a seed");
+        assert_eq!(seed, words.as_bytes(), "{name}");
+        assert!(targets::titles(&seed).is_some(), "{name}");
+    }
+}
+
 /// `cargo test -p sounding-lab --test corpus -- --ignored`
 #[test]
 #[ignore = "writes the seeds anew"]
@@ -104,5 +135,9 @@ fn regenerate() {
     fs::create_dir_all(corpus()).expect("a folder");
     for (name, text, _) in seeds() {
         fs::write(corpus().join(name), text).expect("a seed");
+    }
+    fs::create_dir_all(titles()).expect("a folder");
+    for (name, words) in named() {
+        fs::write(titles().join(name), words).expect("a seed");
     }
 }

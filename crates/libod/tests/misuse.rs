@@ -12,7 +12,11 @@ use od::ffi::{
     KpiInfo, Sample, od_close, od_error, od_kpi_info, od_latest, od_open, od_poll_fd, od_read,
     od_subscribe,
 };
+use sounding_board::{Place, Publisher};
+use sounding_diag::layout::Item;
 use sounding_diag::{LogCode, LogRecord, hdlc};
+use sounding_host::monotonic_now;
+use sounding_kpi::{Reading, Subscription};
 use sounding_units::ModemInstant;
 
 fn open(source: &str) -> c_int {
@@ -230,4 +234,32 @@ fn a_device_is_read_as_it_speaks_and_its_end_is_told() {
     let (status, sample) = latest(od, 0);
     assert_eq!((status, sample.value, sample.flags), (0, 123.0, 1), "it is stale");
     assert_eq!(od_close(od), 0);
+}
+
+#[test]
+fn a_board_that_is_full_is_not_one_whose_writer_has_died() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new(folder.path(), "modem").unwrap();
+    let subscription = Subscription::new(["lte.pusch.tbs"]).unwrap();
+    let mut publisher = Publisher::create(place, subscription.kpis(), monotonic_now()).unwrap();
+    let source = folder.path().join("modem.board").display().to_string();
+    let handles: Vec<c_int> = (0..17).map(|_| open(&source)).collect();
+    assert!(handles.iter().all(|&od| od >= 0 && subscribe(od, "lte.pusch.tbs") == 0));
+    let begin = monotonic_now();
+    for look in 1..=8 {
+        publisher.heartbeat(begin + Duration::from_millis(5 * look));
+    }
+    let mut samples = [Sample::default(); 4];
+    let outcomes: Vec<_> = handles.iter().map(|&od| (read(od, &mut samples), errno())).collect();
+    assert_eq!(outcomes[..16], [(-1, Errno::EAGAIN); 16]);
+    assert_eq!(outcomes[16], (-1, Errno::EUSERS));
+    // What it came for is there.
+    let at = ModemInstant::from_nanos(9);
+    let reading = Reading { slot: 0, value: 42.0, item: Item::default(), at };
+    publisher.handle(&reading, monotonic_now());
+    publisher.post(monotonic_now());
+    assert_eq!((read(handles[16], &mut samples), samples[0].value), (1, 42.0));
+    let (status, sample) = latest(handles[16], 0);
+    assert_eq!((status, sample.value, sample.flags), (0, 42.0, 0), "it is fresh");
+    handles.into_iter().for_each(|od| assert_eq!(od_close(od), 0));
 }

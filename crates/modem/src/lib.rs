@@ -13,6 +13,7 @@ mod probe;
 mod pty;
 mod readings;
 mod replay;
+mod retry;
 mod sim;
 mod transport;
 
@@ -24,6 +25,7 @@ pub use probe::{Probe, probe};
 pub use pty::Pty;
 pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
+pub use retry::Retry;
 pub use sim::{
     Behaviour, Fed, Feed, Made, Mischief, Place, Records, Script, Simulation, Tally, feed,
 };

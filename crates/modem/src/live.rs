@@ -48,7 +48,10 @@ impl Live {
     pub fn remembering(mut self, source: &Source) -> Self {
         if let Some(session) = &mut self.session {
             memory::forget_gone().into_iter().for_each(|port| session.forgo(port));
-            self.memory = Memory::open(source);
+            match Memory::open(source) {
+                Ok(memory) => self.memory = memory,
+                Err(why) => session.handle_unkept(why.to_string()),
+            }
             if let Some(memory) = &self.memory {
                 session.recall(memory.note().clone());
             }
@@ -164,8 +167,10 @@ impl Live {
         if let Some(session) = &mut self.session {
             self.request.clear();
             if session.poll_request(now, &mut self.request) {
-                if let Some(memory) = &mut self.memory {
-                    memory.keep(session.note());
+                if let Some(memory) = &mut self.memory
+                    && let Err(why) = memory.keep(session.note())
+                {
+                    session.handle_unkept(why.to_string());
                 }
                 let _ = transport.send(&self.request);
             }
@@ -201,7 +206,8 @@ impl Live {
 impl Drop for Live {
     fn drop(&mut self) {
         if let (Some(session), Some(memory)) = (&self.session, &mut self.memory) {
-            memory.keep(session.note());
+            // Nobody asks for events any more. What could not be kept until now was told.
+            let _ = memory.keep(session.note());
         }
     }
 }

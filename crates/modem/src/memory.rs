@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
 use sounding_diag::session::Note;
+use thiserror::Error;
 
 use crate::Source;
 
@@ -31,16 +32,22 @@ const MOST: u64 = 1 << 17;
 const PORT: &str = "port ";
 
 impl Memory {
-    /// Opens the memory of a source; `None` where there is no place for one, for a stream that takes no requests, or
-    /// where another session with the same modem has it: the masks are that one's business then.
-    pub(crate) fn open(source: &Source) -> Option<Self> {
+    /// Opens the memory of a source; `None` for a stream that takes no requests, or where another session with the same
+    /// modem has it: the masks are that one's business then. An error says that nothing can be kept, and why.
+    pub(crate) fn open(source: &Source) -> Result<Option<Self>, NotKept> {
         if *source.place() == Source::Stdin {
-            return None;
+            return Ok(None);
         }
-        let folder = sounding_host::runtime_folder()?;
-        std::fs::create_dir_all(&folder).ok()?;
+        let folder = sounding_host::runtime_folder().ok_or(NotKept::Nowhere)?;
+        let at = |path: &Path, error| NotKept::At { path: path.into(), error };
+        std::fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
         let port = name(source);
-        Self::at(&folder.join(file_name(&port)), port).ok()
+        let path = folder.join(file_name(&port));
+        match Self::at(&path, port) {
+            Ok(memory) => Ok(Some(memory)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(at(&path, error)),
+        }
     }
 
     fn at(path: &Path, port: String) -> io::Result<Self> {
@@ -60,19 +67,36 @@ impl Memory {
         &self.kept
     }
 
-    /// Keeps a note, before what it speaks of is done.
-    pub(crate) fn keep(&mut self, note: Note) {
+    /// Keeps a note, before what it speaks of is done. One that cannot be kept hinders nothing, and helps nobody: the next
+    /// session does not learn of it.
+    pub(crate) fn keep(&mut self, note: Note) -> Result<(), NotKept> {
         if note == self.kept {
-            return;
+            return Ok(());
         }
         let text = format!("{PORT}{}\n{note}", self.port);
-        // The end of a note is marked, so that a longer one's rest behind it does no harm. A note that cannot be kept
-        // helps nobody, and hinders nobody either.
+        // The end of a note is marked, so that a longer one's rest behind it does no harm.
         let kept = self.file.write_all_at(text.as_bytes(), 0);
-        if kept.and_then(|()| self.file.set_len(text.len() as u64)).is_ok() {
-            self.kept = note;
-        }
+        kept.and_then(|()| self.file.set_len(text.len() as u64))
+            .map_err(|error| NotKept::At { path: self.path.clone(), error })?;
+        self.kept = note;
+        Ok(())
     }
+}
+
+/// Why what was found does not outlive this session.
+#[derive(Debug, Error)]
+pub(crate) enum NotKept {
+    /// This user has no folder for it.
+    #[error("no folder for it: set XDG_RUNTIME_DIR or SOUNDING_RUN_DIR")]
+    Nowhere,
+    /// The system would not keep it.
+    #[error("{path}: {error}")]
+    At {
+        /// The file or its folder.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
 }
 
 impl Drop for Memory {
@@ -186,11 +210,11 @@ mod tests {
         let mut memory = open(&path).expect("a file");
         assert!(memory.note().is_empty());
         assert!(open(&path).is_err(), "one at a time");
-        memory.keep(long.clone());
+        memory.keep(long.clone()).expect("room");
         drop(memory);
         let mut memory = open(&path).expect("it is free again");
         assert_eq!(*memory.note(), long);
-        memory.keep(short.clone());
+        memory.keep(short.clone()).expect("room");
         drop(memory);
         assert_eq!(*open(&path).expect("a file").note(), short);
     }
@@ -202,9 +226,9 @@ mod tests {
         drop(open(&path).expect("a file"));
         assert!(!path.exists(), "nothing was set");
         let mut memory = open(&path).expect("a file");
-        memory.keep(note("11 8 01 02\nend\n"));
+        memory.keep(note("11 8 01 02\nend\n")).expect("room");
         assert!(path.exists());
-        memory.keep(Note::default());
+        memory.keep(Note::default()).expect("room");
         drop(memory);
         assert!(!path.exists(), "all is as it was");
     }
@@ -229,7 +253,7 @@ mod tests {
         std::fs::write(port("there"), "").expect("room");
         let leave = |file: &str, port: String| {
             let mut memory = Memory::at(&folder.path().join(file), port).expect("a file");
-            memory.keep(note("11 8 01 02\nend\n"));
+            memory.keep(note("11 8 01 02\nend\n")).expect("room");
             memory
         };
         drop(leave("masks-gone", port("gone")));
@@ -247,6 +271,21 @@ mod tests {
         drop(waiting);
         assert_eq!(forget_gone_in(folder.path()), [port("unplugged")]);
         assert_eq!(forget_gone_in(folder.path()), [""; 0], "it is said once");
+    }
+
+    #[test]
+    fn a_note_that_cannot_be_kept_is_an_error_that_names_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("masks-x");
+        let mut memory = open(&path).expect("a file");
+        memory.keep(note("11 8 01 02\nend\n")).expect("room");
+        // A file that takes nothing more, as on a full disk.
+        let other = folder.path().join("other");
+        std::fs::write(&other, "").expect("room");
+        memory.file = lock(File::open(&other).expect("it is there")).expect("nobody has it");
+        let failed = memory.keep(note("11 8 03 04\nend\n")).expect_err("it takes nothing");
+        assert!(failed.to_string().contains("masks-x"), "{failed}");
+        assert_eq!(*memory.note(), note("11 8 01 02\nend\n"), "what is kept is as it was");
     }
 
     #[test]

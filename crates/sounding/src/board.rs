@@ -7,12 +7,12 @@ use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::{Place, Publisher};
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::{Subscription, registry};
-use sounding_modem::{Polled, Readings, Source};
+use sounding_modem::{Polled, Readings, Retry, Source};
 
 use crate::doctor::refuse_held;
 use crate::run::told;
 use crate::skipped::counted;
-use crate::{signals, words};
+use crate::{screen, signals, words};
 
 /// What a congestion control asks for (BISCAY §3.2.2, Gandalf Table 8), where no names are given.
 pub(crate) const USUAL: &[&str] = &[
@@ -71,7 +71,7 @@ const BEAT: Duration = Duration::from_millis(5);
 pub(crate) fn run(args: Board) -> Result<ExitCode> {
     match args.source.place() {
         Source::Path(path) if path.is_file() => {
-            let path = path.display();
+            let path = screen::path(&path);
             return Err(miette!(
                 help = format!(
                     "serve it as a modem: `sounding modem replay {path}`, and name the pty it prints"
@@ -94,7 +94,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
         "sounding: {} KPIs of {} in {}; Ctrl-C ends it",
         kpis.len(),
         readings.source(),
-        publisher.place().memory().display()
+        screen::path(&publisher.place().memory())
     );
     if let Err(refused) = prefer_this_thread() {
         eprintln!("sounding: {}", words::no_priority(&refused));
@@ -116,6 +116,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
 
 fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) -> Result<()> {
     let mut is_open = true;
+    let mut retry = Retry::new(monotonic_now());
     while !stop.load(Ordering::Relaxed) {
         if is_open {
             let polled = readings.poll(BEAT, |now, reading| publisher.handle(&reading, now));
@@ -125,12 +126,16 @@ fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) 
                 Polled::Closed if readings.source().may_return() => {
                     eprintln!("sounding: {} closed, waiting for it", readings.source());
                     is_open = false;
+                    retry.handle_closed(monotonic_now());
                 }
                 Polled::Closed => return Ok(()),
             }
         } else {
             std::thread::sleep(BEAT);
-            is_open = readings.reopen().is_ok();
+            is_open = retry.is_due(monotonic_now()) && readings.reopen().is_ok();
+            if is_open {
+                retry.handle_opened(monotonic_now());
+            }
         }
         publisher.heartbeat(monotonic_now());
         told::tell(|| readings.poll_event());

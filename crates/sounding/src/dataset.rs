@@ -16,7 +16,7 @@ use sounding_lab::results;
 use sounding_lab::simulate::{Files, Output, Place};
 
 use crate::output::Folder;
-use crate::{signals, sim};
+use crate::{screen, signals, sim};
 
 /// Make a set of traces like BISCAY's from modelled cells.
 ///
@@ -63,7 +63,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     let order = Order { traces, duration, seed };
     fs::create_dir_all(&args.dir)
         .into_diagnostic()
-        .wrap_err_with(|| format!("the folder of the set, {}", args.dir.display()))?;
+        .wrap_err_with(|| format!("the folder of the set, {}", screen::path(&args.dir)))?;
     let (mut made, mut missing) = (Vec::new(), Vec::new());
     for entry in entries(&order) {
         match there(&args.dir, &entry)? {
@@ -100,7 +100,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     let path = args.dir.join("manifest.json");
     results::write(&path, manifest.as_bytes())
         .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", path.display()))?;
+        .wrap_err_with(|| format!("cannot write {}", screen::path(&path)))?;
     let rows = compare(&made, &args.data);
     if args.json {
         println!("{}", serde_json::to_string_pretty(&rows).into_diagnostic()?);
@@ -117,17 +117,17 @@ fn there(dir: &Path, entry: &Entry) -> miette::Result<Option<Made>> {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {
-            return Err(error).into_diagnostic().wrap_err_with(|| path.display().to_string());
+            return Err(error).into_diagnostic().wrap_err_with(|| screen::path(&path).to_string());
         }
     };
     let made: Made = serde_json::from_slice(&text)
         .into_diagnostic()
-        .wrap_err_with(|| format!("{} is not what this program writes", path.display()))?;
+        .wrap_err_with(|| format!("{} is not what this program writes", screen::path(&path)))?;
     if made.plan != entry.plan {
         return Err(miette::miette!(
             help = "give the --seed and --duration it was made with, or another folder",
             "{} is a trace of another order",
-            path.display()
+            screen::path(&path)
         ));
     }
     Ok(Some(made))
@@ -167,7 +167,7 @@ impl Place for TraceFolder {
 /// Ours by kind and way, and beneath each the public ones of the same kind.
 fn compare(made: &[Made], data: &Path) -> Vec<Comparison> {
     let real = real(data).unwrap_or_else(|error| {
-        eprintln!("no public traces to compare with: {}: {error}", data.display());
+        eprintln!("no public traces to compare with: {}: {error}", screen::path(&data));
         Vec::new()
     });
     let mut rows = Vec::new();

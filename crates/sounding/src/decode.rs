@@ -17,8 +17,8 @@ use sounding_export::messages::Messages;
 use crate::convert::{Failure, PrivacyArgs};
 use crate::coverage;
 use crate::input::{Source, Step};
-use crate::say;
 use crate::skipped::{Absent, Records, Skipped, counted};
+use crate::{say, screen};
 
 /// Prints the records of a capture, every field by name
 #[derive(Args, Debug)]
@@ -99,8 +99,10 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     let absent = if is_whole { asked.absent() } else { Vec::new() };
     let skipped = Skipped { records: unread, absent, ..skipped };
     let written = match (args.summary, args.json) {
-        (true, true) => writeln!(out, "{}", summary.json(&skipped)),
-        (true, false) => out.write_all(summary.table(&skipped).as_bytes()),
+        (true, true) => {
+            writeln!(out, "{}", screen::inline(&summary.json(&skipped).to_string()))
+        }
+        (true, false) => out.write_all(screen::lines(&summary.table(&skipped)).as_bytes()),
         (false, _) => Ok(()),
     };
     match written.and_then(|()| out.flush()) {
@@ -160,7 +162,7 @@ impl Codes {
 
 /// Writes a line; true if the reader has had enough, as `head` has.
 fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
-    match writeln!(out, "{line}") {
+    match writeln!(out, "{}", screen::inline(&line.to_string())) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
         other => other.map_err(say::failed).map(|()| false),
     }

@@ -15,6 +15,7 @@ use sounding_lab::radio::RadioLink;
 use sounding_lab::report::{Cell, Figure, Kind, Origin, Page, Section, Table};
 
 use crate::input;
+use crate::screen;
 
 /// Our laws, BBR and CUBIC over one radio link, with nothing but this machine
 #[derive(Args, Debug)]
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
     refuse_if_impossible()?;
     fs::create_dir_all(&args.out)
         .into_diagnostic()
-        .wrap_err_with(|| format!("the folder for the report, {}", args.out.display()))?;
+        .wrap_err_with(|| format!("the folder for the report, {}", screen::path(&args.out)))?;
     let (link, seed) = link(args)?;
     let course = Course {
         delay: args.delay,
@@ -118,7 +119,7 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
         println!("{json}");
     } else {
         print!("{text}");
-        println!("\nreport: {}", fs::canonicalize(&report).unwrap_or(report).display());
+        println!("\nreport: {}", screen::path(&fs::canonicalize(&report).unwrap_or(report)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -255,7 +256,7 @@ fn page(
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).into_diagnostic().wrap_err_with(|| format!("{}", path.display()))
+    fs::write(path, text).into_diagnostic().wrap_err_with(|| format!("{}", screen::path(&path)))
 }
 
 fn clock_bar(message: &str, duration: Duration) -> ProgressBar {

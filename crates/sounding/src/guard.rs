@@ -21,6 +21,7 @@ use sounding_bpf::Instance;
 use sounding_host::{Capabilities, keep_only};
 use thiserror::Error;
 
+use crate::before;
 use change::{Change, Refusal};
 use route::Route;
 
@@ -111,10 +112,18 @@ impl Guard {
 
     /// Makes `name` the default congestion control of this network namespace.
     pub(crate) fn set_default(&mut self, name: &str) -> Result<(), GuardError> {
-        let was = match once_put_back(change::default, |was| was == name)? {
-            was if was == name => change::stock()?,
-            was => was,
+        let present = once_put_back(change::default, |was| was == name)?;
+        // One whose daemon was killed together with its guard is no default to go back to.
+        let was = match before::living(present, name, change::is_registered) {
+            Some(was) => was,
+            None => change::stock()?,
         };
+        if let Err(error) = before::keep(name, &was) {
+            eprintln!(
+                "sounding: that {was} was the default cannot be kept ({error}): if this daemon and its guard are both killed, \
+                 the next one does not know it"
+            );
+        }
         self.undo(Change::Default { ours: name.into(), was })?;
         change::set_default(name)
     }
@@ -123,7 +132,9 @@ impl Guard {
     pub(crate) fn set_route(&mut self, prefix: &str, name: &str) -> Result<(), GuardError> {
         let is_ours = |route: &Route| route.algorithm() == Some(name);
         let route = once_put_back(|| Route::only(prefix), is_ours)?;
-        let was = route.algorithm().filter(|was| *was != name).map(Into::into);
+        // That of a daemon that was killed together with its guard the kernel would not take back.
+        let was = route.algorithm().filter(|was| *was != name && change::is_registered(was));
+        let was = was.map(Into::into);
         self.undo(Change::Route { prefix: prefix.into(), ours: name.into(), was })?;
         route.with(Some(name)).set()
     }

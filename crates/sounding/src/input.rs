@@ -18,6 +18,7 @@ use sounding_diag::capture::{
 };
 use thiserror::Error;
 
+use crate::screen;
 use crate::skipped::Skipped;
 
 /// What needs a capture whole refuses larger ones than this before the machine runs out of memory.
@@ -159,7 +160,11 @@ impl Source {
     pub(crate) fn skipped(&self, stream: Counts) -> Skipped {
         let is_stdin = self.path == Path::new("-");
         Skipped {
-            name: if is_stdin { "standard input".into() } else { self.path.display().to_string() },
+            name: if is_stdin {
+                "standard input".into()
+            } else {
+                screen::path(&self.path).to_string()
+            },
             is_file: !is_stdin && self.path.is_file(),
             stream,
             packing: self.broken.clone(),
@@ -277,7 +282,7 @@ pub(crate) fn capture(path: &Path) -> Result<(Vec<u8>, Skipped), CaptureError> {
 
 /// A file whole, unpacked; `-` is standard input. One that is larger than `largest` is refused.
 pub(crate) fn read_whole(path: &Path, largest: u64) -> miette::Result<Vec<u8>> {
-    let failed = |error: io::Error| miette::miette!("{}: {error}", path.display());
+    let failed = |error: io::Error| miette::miette!("{}: {error}", screen::path(&path));
     let stream: Box<dyn Read> = match path == Path::new("-") {
         true => Box::new(io::stdin().lock()),
         false => Box::new(File::open(path).map_err(failed)?),
@@ -287,7 +292,7 @@ pub(crate) fn read_whole(path: &Path, largest: u64) -> miette::Result<Vec<u8>> {
         .and_then(|out| out.take(largest + 1).read_to_end(&mut bytes))
         .map_err(failed)?;
     if bytes.len() as u64 > largest {
-        let text = format!("{}: larger than {} GiB", path.display(), largest >> 30);
+        let text = format!("{}: larger than {} GiB", screen::path(&path), largest >> 30);
         return Err(miette::miette!(help = "cut it first", "{text}"));
     }
     Ok(bytes)

@@ -22,7 +22,7 @@ use crate::input::{self, CaptureError, Step};
 use crate::run::told;
 use crate::skipped::{Absent, Records, Skipped};
 use crate::words::{RouterUser, source_parser};
-use crate::{say, signals};
+use crate::{say, screen, signals};
 
 /// Prints KPIs of a capture or a live modem, or lists them all
 #[derive(Args, Debug)]
@@ -263,7 +263,7 @@ impl<W: Write> Printer<W> {
     /// The last words: what was skipped, to whoever reads the values too.
     fn finish(mut self, skipped: &Skipped) -> io::Result<()> {
         if let Some(line) = skipped.json().filter(|_| self.format == Format::Json) {
-            let written = writeln!(self.out, "{line}");
+            let written = writeln!(self.out, "{}", screen::inline(&line.to_string()));
             self.note(written);
         }
         self.flush();

@@ -33,6 +33,7 @@ use serde::Serialize;
 use sounding_lab::biscay::Item;
 
 use crate::dataset;
+use crate::screen;
 
 /// Experiments that compare this project with others and with itself.
 ///
@@ -149,7 +150,7 @@ impl Output {
 fn write(path: &Path, text: &str) -> miette::Result<()> {
     fs::write(path, text)
         .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", path.display()))
+        .wrap_err_with(|| format!("cannot write {}", screen::path(&path)))
 }
 
 /// Runs the verb.

@@ -7,7 +7,9 @@ use clap::{Parser, Subcommand};
 #[macro_use]
 mod say;
 
+mod before;
 mod board;
+mod caller;
 mod convert;
 mod coverage;
 mod dataset;
@@ -24,6 +26,7 @@ mod modem;
 mod output;
 mod record;
 mod run;
+mod screen;
 mod signals;
 mod sim;
 mod skipped;
@@ -90,7 +93,7 @@ fn main() -> ExitCode {
         .with_writer(std::io::stderr)
         .init();
     say::set_up_reports();
-    let outcome = match Cli::parse().verb {
+    let outcome = match say::parse::<Cli>().verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
         Verb::Board(args) => board::run(args),
@@ -109,7 +112,7 @@ fn main() -> ExitCode {
         }
     };
     let code = outcome.unwrap_or_else(|report| {
-        eprintln!("{report:?}");
+        say::say_failure(&report);
         ExitCode::FAILURE
     });
     if say::is_lost() { ExitCode::FAILURE } else { code }

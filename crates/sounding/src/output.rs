@@ -3,14 +3,26 @@
 //! What is written goes to a temporary name beside the final one and is renamed once it is complete and on disk. An
 //! error, a full disk or Ctrl-C on the way removes it, and leaves whatever had the final name before.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Stdout, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 pub(crate) use sounding_lab::results::Folder;
 use sounding_lab::results::{folder_of, temporary};
 use tempfile::NamedTempFile;
+
+use crate::caller;
+
+/// Who may read an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Whoever the process's mask lets.
+    Usual,
+    /// Its owner alone: it holds what identifies a person.
+    Private,
+}
 
 /// What packs an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +54,13 @@ enum Target {
 impl Output {
     /// Begins an output; `-` is standard output. A file that is there already is replaced at the end if `force` says so,
     /// and is an error then if not.
-    pub(crate) fn begin(path: &Path, packing: Packing, force: bool) -> io::Result<Self> {
-        let target = Target::begin(path, force)?;
+    pub(crate) fn begin(
+        path: &Path,
+        packing: Packing,
+        access: Access,
+        force: bool,
+    ) -> io::Result<Self> {
+        let target = Target::begin(path, access, force)?;
         let packed = match packing {
             Packing::None => Packed::None(target),
             Packing::Gzip => Packed::Gzip(GzEncoder::new(target, flate2::Compression::default())),
@@ -82,7 +99,7 @@ impl Write for Output {
 }
 
 impl Target {
-    fn begin(path: &Path, force: bool) -> io::Result<Self> {
+    fn begin(path: &Path, access: Access, force: bool) -> io::Result<Self> {
         if path == Path::new("-") {
             return Ok(Self::Stdout(BufWriter::new(io::stdout())));
         }
@@ -90,7 +107,14 @@ impl Target {
             let file = OpenOptions::new().write(true).open(path)?;
             return Ok(Self::Direct(BufWriter::new(file)));
         }
-        let file = temporary().tempfile_in(folder_of(path))?;
+        let mut temporary = temporary();
+        if access == Access::Private {
+            temporary.permissions(Permissions::from_mode(0o600));
+        }
+        let file = temporary.tempfile_in(folder_of(path))?;
+        if access == Access::Private {
+            caller::hand_over(file.as_file());
+        }
         Ok(Self::File(BufWriter::new(file), path.to_path_buf(), force))
     }
 

@@ -2,11 +2,17 @@
 //! was closed, the disk is full.
 //!
 //! The macros of the standard library panic there, and a daemon whose terminal is closed has masks, routes and namespaces
-//! to put back first. These stand in their place in the whole program.
+//! to put back first. These stand in their place in the whole program, and no control character of others leaves by them.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Parser;
+use miette::{GraphicalReportHandler, GraphicalTheme, Report};
+
+use crate::screen;
 
 macro_rules! print {
     ($($words:tt)*) => { $crate::say::say(format_args!($($words)*)) };
@@ -28,7 +34,8 @@ static IS_LOST: AtomicBool = AtomicBool::new(false);
 /// To standard output. A reader that has had enough, as `head` has, is not told the rest.
 pub(crate) fn say(words: fmt::Arguments<'_>) {
     let mut out = io::stdout().lock();
-    if let Err(error) = out.write_fmt(words).and_then(|()| out.flush())
+    let words = words.to_string();
+    if let Err(error) = out.write_all(screen::lines(&words).as_bytes()).and_then(|()| out.flush())
         && error.kind() != io::ErrorKind::BrokenPipe
         && !IS_LOST.swap(true, Ordering::Relaxed)
     {
@@ -38,7 +45,55 @@ pub(crate) fn say(words: fmt::Arguments<'_>) {
 
 /// To standard error; where nobody listens there either, nobody can be told.
 pub(crate) fn say_aside(words: fmt::Arguments<'_>) {
-    let _ = io::stderr().write_fmt(words);
+    let words = words.to_string();
+    let _ = io::stderr().write_all(screen::lines(&words).as_bytes());
+}
+
+/// Why a verb failed, in colour where standard error is a terminal, unless something in it would lead that terminal.
+pub(crate) fn say_failure(report: &Report) {
+    let mut plain = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
+    let rendered = handler.render_report(&mut plain, report.as_ref());
+    if rendered.is_err() || screen::lines(&plain) != plain {
+        say_aside(format_args!("{plain}\n"));
+    } else {
+        let _ = writeln!(io::stderr(), "{report:?}");
+    }
+}
+
+/// The command line. What is wrong with it is said with words of it, which a file's name may be.
+pub(crate) fn parse<T: Parser>() -> T {
+    let error = match T::try_parse() {
+        Ok(parsed) => return parsed,
+        Err(error) => error,
+    };
+    let words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut harmful: Vec<&str> =
+        words.iter().map(String::as_str).filter(|word| screen::inline(word) != *word).collect();
+    if harmful.is_empty() {
+        error.exit();
+    }
+    // Of a word with a value it says the value alone.
+    harmful.extend(words.iter().filter_map(|word| Some(word.split_once('=')?.1)));
+    let mut text = error.render().ansi().to_string();
+    for word in harmful {
+        text = text.replace(word, &screen::inline(word));
+    }
+    // What is left is the parser's own colours.
+    say_aside(format_args!("{}", colourless(&text)));
+    exit(error.exit_code())
+}
+
+/// Without the sequences that colour a text: `ESC [ numbers m` (ECMA-48 §8.3.117).
+fn colourless(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let mut plain = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let rest = piece.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        plain.push_str(rest.strip_prefix('m').unwrap_or(rest));
+    }
+    plain
 }
 
 /// Whether something that was to be said is lost, so that this run has failed whatever else it did.
@@ -58,6 +113,6 @@ pub(crate) fn set_up_reports() {
 }
 
 /// Standard output takes no more.
-pub(crate) fn failed(error: io::Error) -> miette::Report {
+pub(crate) fn failed(error: io::Error) -> Report {
     miette::miette!("standard output: {error}")
 }

@@ -12,6 +12,7 @@ pub(crate) use sounding_lab::results::run_folder;
 use sounding_lab::simulate::{self, About, Finished, Keep};
 use sounding_lab::study::{Study, StudyError};
 
+use crate::screen;
 use crate::signals;
 
 /// Run a plan in virtual time.
@@ -106,7 +107,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         let (runs, seconds) = (study.runs().len(), total.as_secs_f64());
         println!(
             "{}: {runs} runs, {seconds} s in all, {flows} kinds of flows",
-            args.plan.display()
+            screen::path(&args.plan)
         );
         return Ok(ExitCode::SUCCESS);
     }

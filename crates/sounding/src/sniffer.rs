@@ -11,6 +11,7 @@ use sounding_trace::dci::{self, Format, Heard, Reader};
 use sounding_units::{HostInstant, ModemInstant};
 use thiserror::Error;
 
+use crate::screen;
 use crate::skipped::counted;
 
 /// No log larger than this is read: it is kept whole.
@@ -104,7 +105,7 @@ pub(crate) fn read(
                 return Err(SnifferError::Bad { path: path.clone(), error });
             }
             let lines = counted(count, "line", "lines");
-            eprintln!("sounding: {}: {lines} left out; {error}", path.display());
+            eprintln!("sounding: {}: {lines} left out; {error}", screen::path(&path));
         }
     }
     all.sort_by_key(|(at, _)| *at);

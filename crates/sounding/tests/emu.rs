@@ -6,10 +6,21 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use sounding_testdata::may_emulate;
+use sounding_testdata::{STRANGER, may_emulate};
 
+/// As root runs it that nobody became by sudo.
 fn sounding() -> Command {
-    Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
+    command.env_remove("SUDO_UID").env_remove("SUDO_GID");
+    command
+}
+
+/// As a user runs it by sudo whom no machine knows.
+fn by_sudo(arguments: &[&str]) -> Command {
+    let mut command = sounding();
+    command.env("SUDO_UID", STRANGER.to_string()).env("SUDO_GID", STRANGER.to_string());
+    command.env("HOME", "/root").arg("emu").args(arguments);
+    command
 }
 
 fn emu(arguments: &[&str]) -> Output {
@@ -219,4 +230,115 @@ fn an_interrupt_ends_everything_and_still_reports() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     assert!(stderr(&output).contains("delivered"), "{}", stderr(&output));
+}
+
+/// What a command says of itself: its ids, its groups, what it may do, and what it could still gain.
+const WHO: &str = "id -u; id -g; grep -E '^(Groups|CapInh|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs)' /proc/self/status";
+
+fn fields(said: &str) -> Vec<Vec<&str>> {
+    said.lines().map(|line| line.split_whitespace().collect()).collect()
+}
+
+#[test]
+fn a_command_runs_as_the_user_who_called_sudo_and_gains_nothing() {
+    if !may_emulate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777))
+        .unwrap();
+    let far = folder.path().join("far");
+    let at_far = format!("({WHO}) >{}", far.display());
+    let output = by_sudo(&["--far", &at_far, "--", "sh", "-c", WHO]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let stranger = STRANGER.to_string();
+    let none = "0000000000000000";
+    for said in [String::from_utf8(output.stdout).unwrap(), std::fs::read_to_string(far).unwrap()] {
+        let expected: Vec<Vec<&str>> = vec![
+            vec![&stranger],
+            vec![&stranger],
+            vec!["Groups:"],
+            vec!["CapInh:", none],
+            vec!["CapPrm:", none],
+            vec!["CapEff:", none],
+            vec!["CapBnd:", none],
+            vec!["CapAmb:", none],
+            vec!["NoNewPrivs:", "1"],
+        ];
+        assert_eq!(fields(&said), expected, "{said}");
+    }
+}
+
+#[test]
+fn a_command_stays_root_where_that_is_asked_for_or_nobody_called_sudo_which_is_said() {
+    if !may_emulate() {
+        return;
+    }
+    let asked = by_sudo(&["--as-root", "--", "id", "-u"]).output().unwrap();
+    let plain = emu(&["--", "id", "-u"]);
+    for output in [&asked, &plain] {
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "0\n", "{}", stderr(output));
+    }
+    assert!(!stderr(&asked).contains("runs as root"), "{}", stderr(&asked));
+    assert!(stderr(&plain).contains("the command runs as root"), "{}", stderr(&plain));
+}
+
+#[test]
+fn what_sudo_says_of_its_caller_is_a_user_or_nothing_runs() {
+    if !may_emulate() {
+        return;
+    }
+    for (uid, gid) in [("root", "0"), ("4294967295", "1"), ("", "1"), ("7", "-1")] {
+        let mut command = sounding();
+        command.env("SUDO_UID", uid).env("SUDO_GID", gid).args(["emu", "--", "echo", "ran"]);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{uid} {gid}");
+        assert!(
+            output.stdout.is_empty() && stderr(&output).contains("SUDO_"),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn a_command_without_rights_may_ping_and_serve_any_port() {
+    if !may_emulate() {
+        return;
+    }
+    // What an ICMP socket without root takes, and from which port on a server does.
+    let script = "cd /proc/sys/net/ipv4; cat ping_group_range ip_unprivileged_port_start";
+    let output = by_sudo(&["--", "sh", "-c", script]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(said, "0\t2147483647\n0\n", "{}", stderr(&output));
+}
+
+/// A process that becomes another user is not killed with its parent by itself.
+#[test]
+fn a_command_of_another_user_ends_with_the_emulation_however_that_ends() {
+    if !may_emulate() {
+        return;
+    }
+    let mut child = by_sudo(&["--", "sh", "-c", "echo ready; exec sleep 4242"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    let theirs = || -> usize {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let is_theirs = |path: &std::path::Path| {
+            let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+            line == b"sleep\x004242\0"
+        };
+        processes.filter(|process| is_theirs(&process.path())).count()
+    };
+    assert_eq!(theirs(), 1, "the check below would prove nothing");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    while theirs() > 0 {
+        assert!(Instant::now() < until, "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

@@ -231,6 +231,42 @@ fn what_was_to_go_back_to_a_modem_that_is_gone_is_forgotten_aloud() {
     assert!(rig.notes().is_empty(), "{:?}", rig.notes());
 }
 
+const NOT_KEPT: &str = "cannot be kept for the next start";
+
+#[test]
+fn a_note_of_masks_that_cannot_be_kept_is_reported_once() {
+    let rig = Rig::new();
+    rig.run(&RECORD, is_recording, libc::SIGINT);
+    assert!(!rig.said().contains(NOT_KEPT), "{}", rig.said());
+    // Its folder is none.
+    let run = rig.folder.path().join("run");
+    let _ = std::fs::remove_dir_all(&run);
+    std::fs::write(&run, "").unwrap();
+    rig.run(&RECORD, is_recording, libc::SIGINT);
+    let said = rig.said();
+    assert_eq!(said.matches(NOT_KEPT).count(), 1, "{said}");
+    assert!(said.contains(run.to_str().unwrap()), "{said}");
+}
+
+#[test]
+fn a_note_of_masks_that_a_full_disk_does_not_take_is_reported_once() {
+    let rig = Rig::new();
+    let disk = rig.folder.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let script = format!(
+        "head -c 1M /dev/zero >{disk}/full 2>/dev/null; SOUNDING_RUN_DIR={disk} exec {program} record {device} {out} --for 1s",
+        disk = disk.display(),
+        program = assert_cmd::cargo::cargo_bin!("sounding").display(),
+        device = rig.device().display(),
+        out = rig.folder.path().join("drive.qmdl").display(),
+    );
+    let Some(output) = sounding_testdata::on_small_disk(&disk, "64k", &script) else { return };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "a recording goes on: {said}");
+    assert_eq!(said.matches(NOT_KEPT).count(), 1, "{said}");
+    assert!(said.contains("No space left"), "{said}");
+}
+
 #[test]
 fn a_recording_whose_terminal_is_closed_leaves_masks_as_it_found_them() {
     let rig = Rig::new();

@@ -6,7 +6,7 @@ mod rights;
 mod steady;
 
 pub use disk::on_small_disk;
-pub use rights::may_emulate;
+pub use rights::{STRANGER, as_stranger, may_emulate};
 pub use steady::steadily;
 
 use std::io::Write;

@@ -17,6 +17,8 @@ use super::sockets::Sockets;
 
 /// More than any claim needs.
 const LONGEST: u64 = 64 * 1024;
+/// A folder that goes as often as this while it is entered is none. Chosen.
+const ATTEMPTS: u32 = 16;
 /// Whoever looks into the folder is through in less.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -26,21 +28,43 @@ pub(super) struct Claim {
     path: PathBuf,
     /// What it keeps locked.
     file: File,
+    // The last to go, with what is in them.
+    _made: Made,
 }
 
 impl Claim {
     /// Claims `sockets` in `folder`, unless somebody alive has claimed some of them there.
     pub(super) fn make(folder: &Path, sockets: &Sockets) -> Result<Self, DownlinkError> {
+        let mut made = Made::default();
+        let mut attempts = 0;
+        let (path, file) = loop {
+            attempts += 1;
+            match Self::enter(folder, sockets, &mut made) {
+                // Whoever had made the folder has taken it away meanwhile.
+                Err(DownlinkError::Claim { source, .. })
+                    if source.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS => {}
+                entered => break entered?,
+            }
+        };
+        let claim = Self { path, file, _made: made };
         let fail = |source| DownlinkError::Claim { path: folder.to_path_buf(), source };
-        create(folder).map_err(fail)?;
+        claim.write(&sockets.to_text(process::id())).map_err(fail)?;
+        Ok(claim)
+    }
+
+    fn enter(
+        folder: &Path,
+        sockets: &Sockets,
+        made: &mut Made,
+    ) -> Result<(PathBuf, File), DownlinkError> {
+        let fail = |source| DownlinkError::Claim { path: folder.to_path_buf(), source };
+        // Nobody else may as much as lock what is in there.
+        made.create(folder, 0o700).map_err(fail)?;
         let gate = Gate::enter(folder).map_err(fail)?;
         for text in gate.claims().map_err(fail)? {
             refuse_overlap(&text, sockets)?;
         }
-        let (path, file) = create_file(folder).map_err(fail)?;
-        let claim = Self { path, file };
-        claim.write(&sockets.to_text(process::id())).map_err(fail)?;
-        Ok(claim)
+        create_file(folder).map_err(fail)
     }
 
     fn write(&self, text: &str) -> io::Result<()> {
@@ -96,14 +120,37 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// Nobody else may as much as lock what is in there.
-fn create(folder: &Path) -> io::Result<()> {
-    if let Some(above) = folder.parent() {
-        fs::create_dir_all(above)?;
+/// Folders that were not there before. Each goes with this, unless somebody else uses it by then.
+#[derive(Debug, Default)]
+struct Made {
+    /// The inner ones first.
+    folders: Vec<PathBuf>,
+}
+
+impl Made {
+    /// A folder, and what it is in.
+    fn create(&mut self, folder: &Path, mode: u32) -> io::Result<()> {
+        if let Some(above) = folder.parent()
+            && !above.exists()
+        {
+            self.create(above, 0o755)?;
+        }
+        match DirBuilder::new().mode(mode).create(folder) {
+            Ok(()) => {
+                self.folders.insert(0, folder.into());
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error),
+        }
     }
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        created => created,
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for folder in &self.folders {
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
 
@@ -214,6 +261,41 @@ mod tests {
         drop(Claim::make(folder.path(), &sockets(2, ROOT, &[])).expect("another's sockets"));
         assert_eq!(fs::read_to_string(&theirs).expect("it is there"), text);
         Claim::make(folder.path(), &sockets(1, ROOT, &["wwan0"])).expect_err("it is theirs");
+    }
+
+    #[test]
+    fn a_claim_leaves_nothing_that_was_not_there_and_nobody_uses() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let above = folder.path().join("run/sounding");
+        let claims = above.join("claims");
+        let first = Claim::make(&claims, &sockets(1, ROOT, &["wwan0"])).expect("nobody has it");
+        let second = Claim::make(&claims, &sockets(1, ROOT, &["wwan1"])).expect("another");
+        Claim::make(&claims, &sockets(1, ROOT, &["wwan1"])).expect_err("it is the second's");
+        drop(first);
+        assert!(claims.exists(), "the second is in it");
+        drop(second);
+        fs::remove_dir_all(folder.path().join("run")).expect("it is there");
+        drop(Claim::make(&claims, &sockets(1, ROOT, &[])).expect("nobody has it"));
+        assert!(!folder.path().join("run").exists());
+        fs::create_dir_all(&above).expect("room");
+        drop(Claim::make(&claims, &sockets(1, ROOT, &[])).expect("nobody has it"));
+        assert!(above.exists() && !claims.exists(), "it was there before");
+    }
+
+    #[test]
+    fn claims_come_and_go_without_getting_in_each_others_way() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let claims = folder.path().join("run/claims");
+        thread::scope(|scope| {
+            for number in 0..4u64 {
+                let claims = &claims;
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        Claim::make(claims, &sockets(number, ROOT, &[])).expect("its own");
+                    }
+                });
+            }
+        });
     }
 
     #[test]

@@ -50,8 +50,14 @@ pub(super) fn pin(
 
 fn pin_in(path: &Path, attached: &mut Link, release: &mut Link) -> io::Result<()> {
     fs::create_dir_all(path)?;
-    if given().is_none() {
-        mount(Some("bpf"), path, Some("bpf"), MsFlags::empty(), Some("mode=0700"))?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    let mount = || mount(Some("bpf"), path, Some("bpf"), flags, Some("mode=0700"));
+    if given().is_none()
+        && let Err(refused) = mount()
+    {
+        // Who may not mount may not unmount either, and would not get as far as to take the folder away.
+        let _ = fs::remove_dir(path);
+        return Err(refused.into());
     }
     release.pin(path.join(RELEASE)).map_err(io::Error::other)?;
     attached.pin(path.join(ATTACHED)).map_err(io::Error::other)

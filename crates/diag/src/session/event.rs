@@ -50,6 +50,12 @@ pub enum Event {
         /// What it was called.
         port: String,
     },
+    /// What was found cannot be kept where the next session would find it: if this one is killed, the modem keeps the mask
+    /// that it was given.
+    Unkept {
+        /// What is in the way.
+        why: String,
+    },
     /// The log mask is as it was found.
     Restored,
 }

@@ -92,6 +92,8 @@ pub struct Session {
     is_left: bool,
     /// What was to be put back when the end began.
     note_at_end: Note,
+    /// Why the note could not be kept, when that was told last.
+    unkept: Option<String>,
     events_on: u32,
     messages_on: u32,
     budget: Budget,
@@ -120,6 +122,7 @@ impl Session {
             has_recalled: false,
             is_left: false,
             note_at_end: Note::default(),
+            unkept: None,
             events_on: 0,
             messages_on: 0,
             budget: Budget::default(),
@@ -137,6 +140,14 @@ impl Session {
     /// An earlier session over another port could not put masks back, and that port is gone: it is told.
     pub fn forgo(&mut self, port: String) {
         self.events.push_back(Event::Forgone { port });
+    }
+
+    /// The [note](Self::note) cannot be kept: it is told, once for each reason.
+    pub fn handle_unkept(&mut self, why: String) {
+        if self.unkept.as_ref() != Some(&why) {
+            self.events.push_back(Event::Unkept { why: why.clone() });
+            self.unkept = Some(why);
+        }
     }
 
     /// What has to outlive this session if it is killed: to be kept before a request is sent, and once more at the end.

@@ -14,6 +14,7 @@ use nix::unistd::Pid;
 use socket2::{Domain, Protocol, Socket, Type};
 use sounding_bpf::{Bound, Estimate, Feed};
 use sounding_emu::{EnterError, Netns, monotonic_now};
+use sounding_host::tool;
 use sounding_units::{Bytes, Rate};
 
 use super::cpu::{Busy, ReadError, this_thread};
@@ -157,7 +158,7 @@ impl Pair {
 
 fn ip(arguments: &str) -> Result<(), RigError> {
     let fail = |what: String| RigError::Ip { arguments: arguments.into(), what };
-    let output = Command::new("ip")
+    let output = Command::new(tool("ip"))
         .args(arguments.split(' '))
         .output()
         .map_err(|error| fail(error.to_string()))?;

@@ -40,6 +40,36 @@ pub(crate) fn distinct<'a>(all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     seen
 }
 
+/// As text of an element or an attribute, of HTML and of XML.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            // XML 1.0 has none of these, not even as references, and a drawing is XML.
+            '\u{FFFE}' | '\u{FFFF}' => escaped.push(char::REPLACEMENT_CHARACTER),
+            c if c.is_control() && c != '\n' && c != '\t' => {
+                escaped.push(char::REPLACEMENT_CHARACTER);
+            }
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// As a paragraph of Markdown, whose first sign makes it nothing else.
+fn paragraph(text: &str) -> String {
+    let text = plain(text);
+    let text = text.trim_start();
+    let is_sign = text.starts_with(|c: char| c.is_ascii_punctuation() && c != '&');
+    if is_sign { format!("\\{text}") } else { text.to_owned() }
+}
+
+/// As a part of a line of Markdown, which begins no line and opens no element.
+fn plain(text: &str) -> String {
+    let line = |c: char| if c.is_control() { ' ' } else { c };
+    text.chars().map(line).collect::<String>().replace('&', "&amp;").replace('<', "&lt;")
 }

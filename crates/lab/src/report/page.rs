@@ -5,12 +5,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
 use sounding_export::table::TableError;
 use thiserror::Error;
 
 use super::draw::{self, RasterError, Size};
 use super::palette::{Styles, Theme, stylesheet};
-use super::{Figure, Kind, escape};
+use super::{Figure, Kind, escape, paragraph, plain};
 
 /// What makes the page answer; without them it shows the same.
 const SCRIPTS: [&str; 2] =
@@ -78,21 +81,22 @@ impl Page {
     pub fn html(&self) -> String {
         let styles = self.styles();
         let sections: String = self.sections.iter().map(|section| section.html(&styles)).collect();
-        // Longest parts last, so that no placeholder is looked for inside them.
-        [
-            ("{{title}}", escape(&self.title)),
-            ("{{subtitle}}", escape(&self.subtitle)),
-            ("{{names}}", self.names(&styles)),
-            ("{{origin}}", self.origin_list()),
-            ("{{css}}", include_str!("../../assets/report.css").into()),
-            ("{{colours}}", stylesheet(Theme::Both)),
-            ("{{js}}", SCRIPTS.concat()),
-            ("{{sections}}", sections),
-        ]
-        .iter()
-        .fold(include_str!("../../assets/report.html").to_string(), |page, (place, text)| {
-            page.replace(place, text)
-        })
+        let (css, colours, js) =
+            (include_str!("../../assets/report.css"), stylesheet(Theme::Both), SCRIPTS.concat());
+        fill(
+            include_str!("../../assets/report.html"),
+            &[
+                ("policy", &policy(&[css, &colours], &js)),
+                ("title", &escape(&self.title)),
+                ("subtitle", &escape(&self.subtitle)),
+                ("names", &self.names(&styles)),
+                ("origin", &self.origin_list()),
+                ("css", css),
+                ("colours", &colours),
+                ("js", &js),
+                ("sections", &sections),
+            ],
+        )
     }
 
     /// A button for each name that is drawn somewhere, which shows it alone.
@@ -125,14 +129,16 @@ impl Page {
 
     /// The page as Markdown; its pictures are in `figures/` beside it.
     pub fn markdown(&self) -> String {
-        let mut text = format!("# {}\n\n{}\n", self.title, self.subtitle);
+        let mut text = format!("# {}\n\n{}\n", plain(&self.title), paragraph(&self.subtitle));
         for section in &self.sections {
             // Writing into a string cannot fail, here and below.
-            let _ = write!(text, "\n## {}\n", section.heading);
+            let _ = write!(text, "\n## {}\n", plain(&section.heading));
             if !section.text.is_empty() {
-                let _ = write!(text, "\n{}\n", section.text);
+                let _ = write!(text, "\n{}\n", paragraph(&section.text));
             }
             for Figure { name, title, caption, origin, kind } in &section.figures {
+                let (title, caption, origin) =
+                    (plain(title), paragraph(caption), plain(&origin.to_string()));
                 let _ = write!(text, "\n### {title}\n\n");
                 let _ = match kind {
                     Kind::Table(table) => writeln!(text, "{}", table.markdown()),
@@ -143,7 +149,8 @@ impl Page {
         }
         text.push_str("\n## How it was made\n\n");
         for (name, value) in &self.origin {
-            let _ = writeln!(text, "* {name}: {}", value.replace('\n', "\n  "));
+            let value: Vec<String> = value.lines().map(plain).collect();
+            let _ = writeln!(text, "* {}: {}", plain(name), value.join("\n  "));
         }
         text
     }
@@ -176,6 +183,30 @@ impl Page {
         }
         Ok(())
     }
+}
+
+/// The template with its places filled. What is filled in is never looked into: a title may have the form of a place.
+fn fill(template: &str, parts: &[(&str, &str)]) -> String {
+    let mut pieces = template.split("{{");
+    let mut page = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, after) = piece.split_once("}}").unwrap_or((piece, ""));
+        page.push_str(parts.iter().find(|(place, _)| *place == name).map_or("", |(_, text)| *text));
+        page.push_str(after);
+    }
+    page
+}
+
+/// What the page may do (Content Security Policy 3): apply these styles and run this script, byte for byte. It loads
+/// nothing, sends nothing, and whatever a text of somebody else's might get into it neither runs nor draws.
+fn policy(styles: &[&str], script: &str) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    let styles: Vec<String> = styles.iter().map(|style| hash(style)).collect();
+    format!(
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
+        styles.join(" "),
+        hash(script)
+    )
 }
 
 impl Section {
@@ -247,6 +278,69 @@ mod tests {
     }
 
     #[test]
+    fn a_text_of_the_form_of_a_place_stays_a_text() {
+        let whole = page().html();
+        for text in ["{{js}}", "{{sections}} {{js}}", "{{title}}", "{{", "}}{{css"] {
+            let mut page = page();
+            page.title = text.into();
+            page.subtitle = text.into();
+            page.sections[0].heading = text.into();
+            page.sections[0].figures[0].title = text.into();
+            page.origin.push(("command".into(), text.into()));
+            let html = page.html();
+            assert!(html.contains(&format!("<title>{text}</title>")), "{text}");
+            assert!(html.contains(&format!("<h2>{text}</h2>")), "{text}");
+            for part in ["<script>", "<style>", "<main>", "<figure "] {
+                assert_eq!(
+                    html.matches(part).count(),
+                    whole.matches(part).count(),
+                    "{text}: {part}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_may_run_its_own_script_and_nothing_else() {
+        let html = page().html();
+        let policy = html.split("Content-Security-Policy\" content=\"").nth(1).expect("a policy");
+        let (policy, _) = policy.split_once('"').expect("an attribute ends");
+        assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+        assert!(!policy.contains("unsafe") && !policy.contains('*'), "{policy}");
+        let inside = |element: &str| -> Vec<String> {
+            let (begin, end) = (format!("<{element}>"), format!("</{element}>"));
+            let parts = html.split(&begin).skip(1);
+            parts.map(|part| part.split(&end).next().expect("it ends").to_owned()).collect()
+        };
+        for (directive, element, count) in [("script-src", "script", 1), ("style-src", "style", 2)]
+        {
+            let allowed = policy.split("; ").find_map(|part| part.strip_prefix(directive));
+            let allowed: Vec<&str> = allowed.expect("it is there").split_whitespace().collect();
+            let found = inside(element);
+            let hash = |text| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+            assert_eq!(found.iter().map(hash).collect::<Vec<_>>(), allowed);
+            assert_eq!(found.len(), count);
+        }
+        // Neither is let in by the policy, so neither may be needed.
+        for needless in [" style=\"", " onclick", "javascript:"] {
+            assert!(!html.contains(needless), "{needless}");
+        }
+    }
+
+    #[test]
+    fn a_title_that_no_xml_may_have_is_drawn_and_opens_nothing_in_markdown() {
+        let mut page = page();
+        page.title = "a\u{1}\u{1b}b\u{ffff}\n# <script>".into();
+        page.sections[0].figures[0].title = page.title.clone();
+        let folder = tempfile::tempdir().expect("a folder");
+        page.write(folder.path()).expect("a drawing and a picture of it");
+        assert!(!page.html().contains('\u{1}'));
+        let markdown = page.markdown();
+        assert_eq!(markdown.lines().filter(|line| line.starts_with("# ")).count(), 1);
+        assert!(!markdown.contains("<script>"), "{markdown}");
+    }
+
+    #[test]
     fn every_placeholder_is_filled() {
         assert!(!page().html().contains("{{"));
     }
@@ -255,7 +349,7 @@ mod tests {
     fn a_page_has_its_drawings_in_both_widths_and_fetches_nothing() {
         let html = page().html();
         assert_eq!(html.matches("<svg class=\"drawing").count(), 2);
-        for outside in ["src=", "href=", "url(", "@import", "http"] {
+        for outside in ["src=", "href=", "url(", "@import", "http:", "https:"] {
             assert!(!html.contains(outside), "{outside}");
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use sounding_export::figures::{Cell as Stored, Kind};
 
 use super::palette::Styles;
-use super::{Data, escape};
+use super::{Data, escape, plain};
 
 /// What stands in a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +123,7 @@ impl Table {
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         let mut line = |cells: &mut dyn Iterator<Item = String>| {
-            let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+            let cells: Vec<String> = cells.map(|cell| plain(&cell).replace('|', "\\|")).collect();
             let _ = writeln!(text, "| {} |", cells.join(" | "));
         };
         line(&mut self.columns.iter().cloned());

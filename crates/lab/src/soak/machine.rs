@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use sounding_bpf::{CLAIMS, pins_of};
+use sounding_host::tool;
 
 /// What this process holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Settings {
     /// Of the calling thread's namespace, and of a daemon of this name.
     pub(super) fn now(name: &str) -> Self {
         let default = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
-        let routes = Command::new("ip").args(["route", "show"]).output();
+        let routes = Command::new(tool("ip")).args(["route", "show"]).output();
         Self {
             default: default.unwrap_or_default().trim().into(),
             pins: pins_of(name).exists(),

@@ -98,8 +98,9 @@ int od_subscribe(int od, const char *kpi);
  * KPI's newest at most once; `sequence` and `total` tell of those between. From a capture every one, in order. 0 at the
  * end: of a capture, or of a source that ended in good order.
  *
- * EAGAIN nothing has come, poll and read again; EPIPE the source is gone otherwise; EINVAL count is 0 or nothing is
- * subscribed; EBADF; EFAULT.
+ * EAGAIN nothing has come, poll and read again; EPIPE the source is gone otherwise; EUSERS nothing has come, and the board
+ * wakes no more readers (64, 16 of them of one user): it lives, but poll() does not wait for it, and od_latest() reads it;
+ * EINVAL count is 0 or nothing is subscribed; EBADF; EFAULT.
  */
 ssize_t od_read(int od, struct od_sample *samples, size_t count);
 

@@ -4,7 +4,7 @@ use sounding_board::{Reader, Writer};
 use sounding_host::monotonic_now;
 use sounding_kpi::registry;
 
-use super::{gone, no_such_kpi, nothing_subscribed, nothing_yet};
+use super::{full, gone, no_such_kpi, nothing_subscribed, nothing_yet};
 use crate::error::Failure;
 use crate::sample::Sample;
 
@@ -55,6 +55,8 @@ impl Board {
             Some(Sample::of(kpi, &sample, now, stale))
         })?;
         match (read, writer) {
+            // Whoever waited for the descriptor would wait for nothing, and be woken from it without end.
+            (0, Writer::Alive) if self.reader.is_turned_away() => Err(full()),
             (0, Writer::Alive) => Err(nothing_yet()),
             (0, Writer::Lost) => Err(gone()),
             (read, _) => Ok(read),

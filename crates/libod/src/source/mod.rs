@@ -92,6 +92,11 @@ fn nothing_yet() -> Failure {
     Failure::new(libc::EAGAIN, "no sample has come")
 }
 
+fn full() -> Failure {
+    let why = "the board is there and wakes no more readers, of this user or at all: close others, or read with od_latest()";
+    Failure::new(libc::EUSERS, why)
+}
+
 fn gone() -> Failure {
     Failure::new(libc::EPIPE, "the source is gone")
 }

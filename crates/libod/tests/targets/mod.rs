@@ -134,7 +134,9 @@ impl Program {
         let mut samples = vec![Sample::default(); room];
         // SAFETY: there is room for as many as there are.
         match unsafe { od_read(self.od, samples.as_mut_ptr(), room) } {
-            -1 => failed(&[Errno::EAGAIN, Errno::EPIPE, Errno::EINVAL, Errno::EBADF]),
+            -1 => {
+                failed(&[Errno::EAGAIN, Errno::EPIPE, Errno::EUSERS, Errno::EINVAL, Errno::EBADF])
+            }
             read => {
                 let read = read.cast_unsigned();
                 assert!(read <= room);

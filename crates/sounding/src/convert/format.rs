@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use miette::{Result, miette};
 
 use crate::output::Packing;
+use crate::screen;
 
 /// A kind of file that captures, or links over time, are turned into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -63,7 +64,7 @@ impl Target {
                 return Err(miette!(
                     help = "name it .jsonl, .parquet, .pcapng, .pcap, .qmdl, .hdf or .dlf, a link .csv, .parquet or .trace, or say it with --to",
                     "{}: what kind of file is to be written?",
-                    path.display()
+                    screen::path(&path)
                 ));
             }
         };
@@ -71,7 +72,7 @@ impl Target {
             if packing != Packing::None {
                 return Err(miette!(
                     "{}: Parquet is packed already, its name ends in .parquet",
-                    path.display()
+                    screen::path(&path)
                 ));
             }
             if path == Path::new("-") {

@@ -27,7 +27,8 @@ use sounding_export::privacy::{self, Privacy};
 
 use crate::decode::{Codes, parse_code};
 use crate::input::{CaptureError, Source, Step};
-use crate::output::Output;
+use crate::output::{Access, Output};
+use crate::screen;
 use crate::signals;
 use crate::skipped::Skipped;
 use existing::Existing;
@@ -104,7 +105,7 @@ impl PrivacyArgs {
     pub(crate) fn announced(&self, output: &Path) -> Privacy {
         if self.no_redact {
             let exposes = privacy::EXPOSES;
-            eprintln!("warning: --no-redact: {} will hold {exposes}", output.display());
+            eprintln!("warning: --no-redact: {} will hold {exposes}", screen::path(&output));
         }
         self.choice()
     }
@@ -129,7 +130,7 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         return Err(miette!(
             help = "`sounding link` prints what it carried; a link over time is read with --from mahimahi or --from csv",
             "{}: a capture is no link over time",
-            args.input.display()
+            screen::path(&args.input)
         ));
     }
     existing.refuse(target.kind)?;
@@ -172,7 +173,8 @@ impl Job<'_> {
     /// Writes packet by packet.
     fn stream(&mut self, target: Target) -> Result<Skipped> {
         let source = Source::open(&self.args.input)?;
-        let output = Output::begin(&self.args.output, target.packing, self.args.force);
+        let output =
+            Output::begin(&self.args.output, target.packing, self.access(), self.args.force);
         let output = output.map_err(|error| self.failed(error))?;
         let mut writer = match target.kind {
             FileKind::Jsonl => Writer::Lines(output),
@@ -241,7 +243,7 @@ impl Job<'_> {
             (Writer::Lines(out), Packet::Log(log)) => {
                 self.count_shown(log);
                 let line = json::line(located.offset, log, self.privacy, &mut self.messages);
-                writeln!(out, "{line}")
+                writeln!(out, "{}", screen::inline(&line.to_string()))
             }
             (Writer::Messages(out), Packet::Log(log)) => {
                 let message = match Message::find(log) {
@@ -290,6 +292,14 @@ impl Job<'_> {
         }
     }
 
+    /// Who may read what comes of it.
+    fn access(&self) -> Access {
+        match self.privacy {
+            Privacy::Expose => Access::Private,
+            Privacy::Redact => Access::Usual,
+        }
+    }
+
     fn failed(&self, error: io::Error) -> miette::Report {
         let reason = match error.kind() {
             io::ErrorKind::StorageFull => "no space left; nothing was written".to_owned(),
@@ -297,7 +307,7 @@ impl Job<'_> {
             io::ErrorKind::PermissionDenied => "its folder cannot be written to".to_owned(),
             _ => error.to_string(),
         };
-        miette!("{}: {reason}", self.args.output.display())
+        miette!("{}: {reason}", screen::path(&self.args.output))
     }
 }
 
@@ -330,7 +340,7 @@ fn refuse_itself(args: &Convert) -> Result<()> {
         _ => false,
     };
     if same {
-        return Err(miette!("{}: input and output are the same file", args.input.display()));
+        return Err(miette!("{}: input and output are the same file", screen::path(&args.input)));
     }
     Ok(())
 }

@@ -10,8 +10,10 @@ use sounding_export::table::{Schemas, TableError, Tables};
 use super::Job;
 use super::existing::replacing;
 use super::tally::Tally;
+use crate::caller::Caller;
 use crate::input::Replayable;
-use crate::output::{Folder, Output, Packing};
+use crate::output::{Access, Folder, Output, Packing};
+use crate::screen;
 use crate::skipped::Skipped;
 
 pub(super) fn write(job: &mut Job<'_>) -> Result<Skipped> {
@@ -29,12 +31,12 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Skipped> {
         return Err(miette!(
             help = "`sounding decode --summary` says which are in it",
             "{}: none of the records asked for is in it, and a table of nothing has no columns",
-            job.args.input.display()
+            screen::path(&job.args.input)
         ));
     }
     if schemas.codes().len() == 1 {
-        let output = Output::begin(path, Packing::None, job.args.force)
-            .map_err(|error| job.failed(error))?;
+        let output = Output::begin(path, Packing::None, job.access(), job.args.force);
+        let output = output.map_err(|error| job.failed(error))?;
         let mut output = Some(output);
         let open = |_| output.take().ok_or_else(|| std::io::Error::other("one table, one file"));
         let tables = Tables::new(schemas, privacy, open).map_err(|e| failed(job, e))?;
@@ -53,11 +55,15 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Skipped> {
         return Err(miette!(
             help = "give a name that does not exist",
             "{}: there are {} tables, which need a folder, and this is none",
-            path.display(),
+            screen::path(&path),
             schemas.codes().len()
         ));
     }
-    let folder = Folder::begin(path).map_err(|error| job.failed(error))?;
+    let folder = match job.access() {
+        Access::Usual => Folder::begin(path),
+        Access::Private => Folder::begin_private(path, Caller::owner()),
+    };
+    let folder = folder.map_err(|error| job.failed(error))?;
     let open = |code: LogCode| folder.file(&format!("{code}.parquet"));
     let tables = Tables::new(schemas, privacy, open).map_err(|e| failed(job, e))?;
     let (skipped, written) = fill(job, &input, tables)?;
@@ -94,6 +100,6 @@ fn fill<W: std::io::Write + Send>(
 fn failed(job: &Job<'_>, error: TableError) -> miette::Report {
     match error {
         TableError::Io(error) => job.failed(error),
-        other => miette!("{}: {other}", job.args.output.display()),
+        other => miette!("{}: {other}", screen::path(&job.args.output)),
     }
 }

@@ -14,7 +14,8 @@ use sounding_trace::{Course, csv, mahimahi};
 
 use super::format::{FileKind, Target};
 use crate::input::read_whole;
-use crate::output::Output;
+use crate::output::{Access, Output};
+use crate::screen;
 
 /// No trace is larger: 2^25 lines of mahimahi's, which is all that is read of them.
 const LARGEST: u64 = 1 << 30;
@@ -56,7 +57,7 @@ pub(super) fn run(
     force: bool,
 ) -> Result<()> {
     let bytes = read_whole(input, LARGEST)?;
-    let refused = |error: &dyn fmt::Display| miette!("{}: {error}", input.display());
+    let refused = |error: &dyn fmt::Display| miette!("{}: {error}", screen::path(&input));
     let course = match kind {
         InputKind::Csv => csv::parse(&bytes).map_err(|error| refused(&error))?,
         InputKind::Parquet => table(bytes).map_err(|error| refused(&error))?,
@@ -95,15 +96,15 @@ fn table(file: Vec<u8>) -> Result<Course, NoCourse> {
 }
 
 fn write(course: &Course, path: &Path, target: Target, force: bool) -> Result<()> {
-    let failed = |error: &dyn fmt::Display| miette!("{}: {error}", path.display());
+    let failed = |error: &dyn fmt::Display| miette!("{}: {error}", screen::path(&path));
     let mut text = String::new();
     match target.kind {
         // Writing into a string cannot fail.
         FileKind::Csv => drop(csv::write(course, &mut text)),
         FileKind::Mahimahi => text = opportunities(course, path)?,
         FileKind::Parquet => {
-            let mut output =
-                Output::begin(path, target.packing, force).map_err(|error| failed(&error))?;
+            let output = Output::begin(path, target.packing, Access::Usual, force);
+            let mut output = output.map_err(|error| failed(&error))?;
             parquet(course, &mut output).map_err(|error| failed(&error))?;
             return output.finish().map_err(|error| failed(&error));
         }
@@ -111,11 +112,12 @@ fn write(course: &Course, path: &Path, target: Target, force: bool) -> Result<()
             return Err(miette!(
                 help = "name it .csv, .parquet or .trace, or say it with --to",
                 "{}: a link over time is no Diag record, and does not go into such a file",
-                path.display()
+                screen::path(&path)
             ));
         }
     }
-    let mut output = Output::begin(path, target.packing, force).map_err(|error| failed(&error))?;
+    let output = Output::begin(path, target.packing, Access::Usual, force);
+    let mut output = output.map_err(|error| failed(&error))?;
     output.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
     output.finish().map_err(|error| failed(&error))
 }
@@ -124,12 +126,12 @@ fn write(course: &Course, path: &Path, target: Target, force: bool) -> Result<()
 fn opportunities(course: &Course, path: &Path) -> Result<String> {
     let (trace, lost) = course
         .to_trace()
-        .map_err(|error| miette!("{}: mahimahi has no such trace: {error}", path.display()))?;
+        .map_err(|error| miette!("{}: mahimahi has no such trace: {error}", screen::path(&path)))?;
     if lost.rates {
         eprintln!(
             "warning: {}: rates become whole packets of 1500 bytes, each at the whole millisecond before its last bit; \
              {} after the last packet are left out, and the {:?} behind it: a trace ends with its last packet",
-            path.display(),
+            screen::path(&path),
             lost.bytes,
             lost.end,
         );

@@ -1,10 +1,14 @@
 //! Who has a device open.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use serde::Serialize;
+
+use super::limits;
+use crate::screen;
 
 /// A process that has a device open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -16,16 +20,19 @@ pub(crate) struct Holder {
 
 /// Every other process that has the device open, as far as this one may look. The device is what counts, not the name
 /// that it was opened by.
-pub(crate) fn holders(device: &Path) -> Vec<Holder> {
-    let Some(number) = device_number(device) else { return Vec::new() };
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut found: Vec<Holder> = processes
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|&pid| pid != std::process::id() && has_open(pid, number))
-        .map(|pid| Holder { pid, name: name(pid) })
-        .collect();
+pub(crate) fn holders(device: &Path) -> io::Result<Vec<Holder>> {
+    let Some(number) = device_number(device) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        if pid != std::process::id() && has_open(pid, number)? {
+            found.push(Holder { pid, name: name(pid) });
+        }
+    }
     found.sort_by_key(|holder| holder.pid);
-    found
+    Ok(found)
 }
 
 fn device_number(path: &Path) -> Option<u64> {
@@ -33,15 +40,22 @@ fn device_number(path: &Path) -> Option<u64> {
     metadata.file_type().is_char_device().then(|| metadata.rdev())
 }
 
-fn has_open(pid: u32, number: u64) -> bool {
-    let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+/// An error where this process cannot look, which says nothing of whether somebody has it.
+fn has_open(pid: u32, number: u64) -> io::Result<bool> {
+    let files = match fs::read_dir(format!("/proc/{pid}/fd")) {
+        Ok(files) => files.flatten(),
+        Err(error) if limits::is_one(&error) => return Err(error),
+        // It has ended, or is another user's.
+        Err(_) => return Ok(false),
+    };
     // Following the link of a descriptor looks at the open file, and opens nothing.
-    files.map(|file| file.path()).any(|path| device_number(&path) == Some(number))
+    Ok(files.map(|file| file.path()).any(|path| device_number(&path) == Some(number)))
 }
 
 fn name(pid: u32) -> String {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    name.trim().to_owned()
+    // A process calls itself what it likes.
+    screen::inline(name.trim()).into_owned()
 }
 
 #[cfg(test)]
@@ -54,6 +68,7 @@ mod tests {
     #[test]
     fn the_process_that_has_a_tty_open_is_named() {
         let pty = Pty::create(None).expect("a pty");
+        let holders = |path: &Path| holders(path).expect("it may look");
         assert_eq!(holders(pty.path()), []);
         let tty = File::options().read(true).write(true).open(pty.path()).expect("opens");
         assert_eq!(holders(pty.path()), [], "this process is not meant");
@@ -72,7 +87,8 @@ mod tests {
 
     #[test]
     fn what_is_no_device_is_held_by_nobody() {
-        assert_eq!(holders(Path::new("/nowhere")), []);
-        assert_eq!(holders(Path::new("/tmp")), []);
+        for path in ["/nowhere", "/tmp"] {
+            assert_eq!(holders(Path::new(path)).expect("there is nothing to look for"), []);
+        }
     }
 }

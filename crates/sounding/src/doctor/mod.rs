@@ -1,4 +1,5 @@
 mod holders;
+mod limits;
 mod ports;
 mod usb;
 
@@ -11,6 +12,7 @@ use miette::Result;
 use serde::Serialize;
 use sounding_host::Priority;
 
+use crate::screen;
 use ports::Port;
 pub(crate) use ports::refuse_held;
 
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     let mut checks = needed_for_demo();
     let works = checks.iter().all(|check| check.ok);
     checks.extend(offers());
+    checks.push(tool("setpriv", "util-linux"));
     checks.push(real_time());
     checks.extend(downlink());
     if !args.no_ports {
@@ -70,9 +73,11 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
             println!("{}", serde_json::json!(check));
         } else {
             let mark = if check.ok { "ok" } else { "no" };
-            println!("{mark}  {:<9} {:<16} {}", check.area, check.name, check.detail);
+            let [name, detail, cure] =
+                [&check.name, &check.detail, &check.cure].map(|text| screen::inline(text));
+            println!("{mark}  {:<9} {name:<16} {detail}", check.area);
             if !check.ok {
-                println!("    {:<9} {:<16} cure: {}", "", "", check.cure);
+                println!("    {:<9} {:<16} cure: {cure}", "", "");
             }
         }
     }
@@ -83,7 +88,9 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
 pub(crate) fn needed_for_demo() -> Vec<Check> {
     let kernel = sounding_bpf::preflight("biscay").into_iter();
     let kernel = kernel.map(|check| of_kernel("kernel", check));
-    kernel
+    limits::checks()
+        .into_iter()
+        .chain(kernel)
         .chain([tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")])
         .collect()
 }
@@ -126,38 +133,39 @@ fn check(
 fn tun() -> Check {
     const PATH: &str = "/dev/net/tun";
     let opened = OpenOptions::new().read(true).write(true).open(PATH);
+    const CURE: &str = "run as root; if it is missing, `modprobe tun`";
+    let cure = limits::cure_of(&opened, CURE);
     let found = opened.map(|_| PATH.to_string()).map_err(|error| format!("{PATH}: {error}"));
-    check("emulator", "tun", found, "run as root; if it is missing, `modprobe tun`")
+    check("emulator", "tun", found, &cure)
 }
 
 fn namespaces() -> Check {
-    let found = sounding_emu::Netns::new()
-        .map(|_| "network namespaces can be made".into())
-        .map_err(|error| error.to_string());
-    check("emulator", "namespaces", found, "run as root, or with CAP_SYS_ADMIN")
+    let made = sounding_emu::Netns::new();
+    let cure = limits::cure_of(&made, "run as root, or with CAP_SYS_ADMIN");
+    let found =
+        made.map(|_| "network namespaces can be made".into()).map_err(|error| error.to_string());
+    check("emulator", "namespaces", found, &cure)
 }
 
 fn tool(name: &'static str, package: &str) -> Check {
-    let output = Command::new(name).arg("-V").output();
+    let output = Command::new(sounding_host::tool(name)).arg("-V").output();
+    let cure = limits::cure_of(&output, &format!("apt-get install {package}"));
     let found = output
         .map(|output| {
             String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or(name).to_string()
         })
         .map_err(|error| format!("{name}: {error}"));
-    check("emulator", name, found, &format!("apt-get install {package}"))
+    check("emulator", name, found, &cure)
 }
 
 fn real_time() -> Check {
     // In a thread that takes the priority with it when it ends.
-    let allowed = std::thread::spawn(|| match Priority::RoundRobin(1).take() {
-        Ok(()) => Ok("SCHED_FIFO".into()),
-        Err(error) => Err(error.to_string()),
+    let taking = std::thread::Builder::new().spawn(|| Priority::RoundRobin(1).take());
+    let taken = taking.and_then(|thread| {
+        thread.join().unwrap_or_else(|_| Err(std::io::Error::other("the test broke off")))
     });
-    let found = allowed.join().unwrap_or_else(|_| Err("the test broke off".into()));
-    check(
-        "emulator",
-        "real time",
-        found,
-        "run as root or with CAP_SYS_NICE: timing depends on the load without it",
-    )
+    const CURE: &str = "run as root or with CAP_SYS_NICE: timing depends on the load without it";
+    let cure = limits::cure_of(&taken, CURE);
+    let found = taken.map(|()| "SCHED_FIFO".into()).map_err(|error| error.to_string());
+    check("emulator", "real time", found, &cure)
 }

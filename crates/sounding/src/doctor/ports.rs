@@ -1,6 +1,7 @@
 //! Ports that could be a modem's: each is asked for its version, and what is in the way is named with its cure.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,9 +10,10 @@ use miette::miette;
 use serde::Serialize;
 use sounding_modem::{OpenError, Probe, RouterSocket, Source, probe};
 
-use super::Check;
 use super::holders::{Holder, holders};
 use super::usb::{interface_of, orphans};
+use super::{Check, limits};
+use crate::screen;
 use crate::words::RouterUser;
 
 /// More about a port.
@@ -34,7 +36,14 @@ const SYS: &str = "/sys";
 
 /// One check a port; or one that says why there is none.
 pub(crate) fn checks(folder: &Path, user: RouterUser) -> Vec<Check> {
-    let mut checks: Vec<Check> = candidates(folder).iter().map(|path| device(path)).collect();
+    let mut checks: Vec<Check> = match candidates(folder) {
+        Ok(found) => found.iter().map(|path| device(path)).collect(),
+        Err(error) => {
+            let detail = format!("{}: {error}", folder.display());
+            let cure = limits::cure(&error, "name a folder that can be read");
+            vec![no("ports", detail, cure)]
+        }
+    };
     // The routers' sockets have no path: they are there or they are not.
     let known = RouterSocket::default;
     let routers = [Source::Router(known()), Source::VendorRouter(known())];
@@ -62,8 +71,8 @@ pub(crate) fn checks(folder: &Path, user: RouterUser) -> Vec<Check> {
 }
 
 /// Devices that may be a Diag port. Names only narrow down what is asked.
-fn candidates(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+fn candidates(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
     let mut found: Vec<PathBuf> = entries
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -74,7 +83,7 @@ fn candidates(folder: &Path) -> Vec<PathBuf> {
         })
         .collect();
     found.sort();
-    found
+    Ok(found)
 }
 
 fn no(name: &str, detail: String, cure: String) -> Check {
@@ -83,7 +92,14 @@ fn no(name: &str, detail: String, cure: String) -> Check {
 
 fn device(path: &Path) -> Check {
     let name = path.display().to_string();
-    let held_by = holders(path);
+    let held_by = match holders(path) {
+        Ok(held_by) => held_by,
+        Err(error) => {
+            let port = Port { source: name.clone(), ..Port::default() };
+            let cure = limits::cure(&error, "run as root");
+            return Check { port: Some(port), ..no(&name, unseen(&error), cure) };
+        }
+    };
     // A port that is in use is left alone: see `refuse_held`.
     if let Some(holder) = held_by.first() {
         let detail = held(holder);
@@ -101,16 +117,22 @@ const ENDING: Duration = Duration::from_millis(200);
 /// its requests would meet the other's answers.
 pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
     let Source::Path(path) = source.place() else { return Ok(()) };
-    if is_memory(path) || holders(path).is_empty() {
+    let look = || {
+        holders(path).map_err(|error| {
+            let cure = limits::cure(&error, "run as root");
+            miette!(help = cure, "{}: {}", screen::path(path), unseen(&error))
+        })
+    };
+    if is_memory(path) || look()?.is_empty() {
         return Ok(());
     }
     std::thread::sleep(ENDING);
-    match holders(path).first() {
+    match look()?.first() {
         None => Ok(()),
         Some(holder) => Err(miette!(
             help = release(path, holder),
             "{}: {}, and two readers of one port get half of the bytes each",
-            path.display(),
+            screen::path(path),
             held(holder)
         )),
     }
@@ -120,6 +142,10 @@ pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
 fn is_memory(path: &Path) -> bool {
     const MEMORY: u64 = 1;
     path.metadata().is_ok_and(|about| nix::sys::stat::major(about.rdev()) == MEMORY)
+}
+
+fn unseen(error: &io::Error) -> String {
+    format!("whether another program has it open cannot be seen: {error}")
 }
 
 fn held(holder: &Holder) -> String {

@@ -11,7 +11,9 @@ use miette::IntoDiagnostic;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sounding_emu::Emulation;
+use sounding_host::tool;
 
+use super::guest::Guest;
 use super::{Args, EmuError};
 
 /// Runs the command in the namespace of the first device, beside what was asked for at the far end.
@@ -20,11 +22,13 @@ pub(super) fn run(
     emulation: &Emulation,
     interrupts: &Interrupts,
 ) -> miette::Result<Option<ExitStatus>> {
-    let far = start_far(args.far.as_ref(), emulation)?;
+    let guest = Guest::of(args.as_root).map_err(EmuError::from)?;
+    let far = start_far(args.far.as_ref(), emulation, &guest)?;
     let name = args.command.first().map(OsString::as_os_str).unwrap_or_default();
-    let mut command = emulation.near().command(name);
+    let mut command = emulation.near().command_as(guest.user(), name);
     command.args(args.command.iter().skip(1));
     environment(&mut command, emulation);
+    guest.at_home(&mut command);
     let name = name.to_string_lossy().into_owned();
     let near = command.spawn().map_err(|source| EmuError::Spawn { command: name, source })?;
     let status = wait(near, emulation, interrupts).into_diagnostic()?;
@@ -63,13 +67,18 @@ fn environment(command: &mut Command, emulation: &Emulation) {
 }
 
 /// Runs a shell command at the far end.
-fn start_far(line: Option<&String>, emulation: &Emulation) -> Result<Option<Child>, EmuError> {
+fn start_far(
+    line: Option<&String>,
+    emulation: &Emulation,
+    guest: &Guest,
+) -> Result<Option<Child>, EmuError> {
     let Some(line) = line else { return Ok(None) };
-    let mut command = emulation.far().command("sh");
+    let mut command = emulation.far().command_as(guest.user(), tool("sh"));
     command.args(["-c", line]).stdin(std::process::Stdio::null());
     // The far end's own output would mix with that of COMMAND.
     command.stdout(std::io::stderr());
     environment(&mut command, emulation);
+    guest.at_home(&mut command);
     let mut child =
         command.spawn().map_err(|source| EmuError::Spawn { command: line.clone(), source })?;
     // A server needs a moment before it listens, and one that cannot listen ends in it.

@@ -1,4 +1,5 @@
 mod command;
+mod guest;
 mod plan;
 mod table;
 
@@ -14,7 +15,9 @@ use sounding_sim::{PathConfig, QueueLimit};
 use sounding_trace::{ParseStepsError, ParseTraceError, Schedule, Steps, mahimahi};
 use sounding_units::Bytes;
 
+use crate::caller::NoCaller;
 use crate::modem::PortArgs;
+use crate::screen;
 use command::Interrupts;
 
 /// Run a command behind an emulated link, or a plan's network and flows, in real time.
@@ -28,6 +31,9 @@ use command::Interrupts;
 /// them by their address. Files are those of this machine, and so are UNIX sockets that have a path. Another emulated link
 /// is refused inside, as by `sounding emu` or `sounding demo`.
 ///
+/// COMMAND runs as the user who called sudo, with that user's groups and without capabilities; it may ping, and listen on
+/// any port. --as-root leaves it root.
+///
 /// TRACE is a mahimahi packet-delivery trace: one time in milliseconds a line, each an opportunity for one packet of
 /// 1500 bytes. Such a link follows mm-link to the byte. RATE is a rate (12Mbit, 1.5Gbit); STEPS are rates from given
 /// times on (`0s 20Mbit, 5s 5Mbit`). The order of the stages is that of `mm-delay D mm-link UP DOWN`.
@@ -36,7 +42,7 @@ use command::Interrupts;
 /// run after the other, or COMMAND runs at the plan's first device instead. The modem of a device that the plan gives one
 /// is on a port that speaks Diag and is printed first: `sounding link PORT` and `sounding run --device PORT` read it.
 ///
-/// Needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run it with sudo.
+/// Needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run it with sudo. Where root itself runs it, COMMAND stays root, which is said.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -79,6 +85,11 @@ pub(crate) struct Args {
     /// Play traces once and end with the first that ends, instead of repeating them
     #[arg(long)]
     once: bool,
+
+    /// Run COMMAND as root too, with all that root may do. Without it, it runs as the user who called sudo, without
+    /// capabilities, and nothing it starts gains any: sudo does not work in it
+    #[arg(long, requires = "command")]
+    as_root: bool,
 
     /// Run this shell command at the far end first, as `iperf3 -s`
     #[arg(long, value_name = "COMMAND", requires = "command")]
@@ -131,9 +142,9 @@ enum EmuError {
         "give a mahimahi trace file, a rate as 12Mbit, or steps as '0s 20Mbit, 5s 5Mbit'"
     ))]
     Link { option: &'static str, value: String, rate: ParseStepsError },
-    #[error("--{option}: cannot read {path}: {source}", path = path.display())]
+    #[error("--{option}: cannot read {path}: {source}", path = screen::path(&path))]
     Read { option: &'static str, path: PathBuf, source: std::io::Error },
-    #[error("--{option}: {path} is not a mahimahi trace: {source}", path = path.display())]
+    #[error("--{option}: {path} is not a mahimahi trace: {source}", path = screen::path(&path))]
     Trace { option: &'static str, path: PathBuf, source: ParseTraceError },
     #[error(transparent)]
     Start(#[from] StartError),
@@ -141,9 +152,12 @@ enum EmuError {
     Stop(#[from] StopError),
     #[error("cannot run {command:?}: {source}")]
     #[diagnostic(help(
-        "`unshare` of util-linux must be installed: commands run in a process namespace of their own"
+        "`unshare` and `setpriv` of util-linux must be installed: commands run in a process namespace of their own"
     ))]
     Spawn { command: String, source: std::io::Error },
+    #[error(transparent)]
+    #[diagnostic(help("call it by sudo, or give --as-root for a command that is to run as root"))]
+    Caller(#[from] NoCaller),
     #[error("the command at the far end ended at once with {status}")]
     #[diagnostic(help("run it by hand to see why: --far takes one shell command"))]
     FarEnded { status: ExitStatus },

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use clap::builder::styling::Style;
 use serde_json::json;
 use sounding_emu::{DirectionReport, Lateness, Report, Scheduling};
 
@@ -34,9 +33,8 @@ pub(super) fn table(report: &Report) -> String {
     );
     let pace = &report.pace;
     if pace.times_behind > 0 {
-        let bold = Style::new().bold();
         out += &format!(
-            "{bold}the network fell behind the clock {} times, {:.3} s in all, {:.1} ms at worst:{bold:#} it takes more than \
+            "the network fell behind the clock {} times, {:.3} s in all, {:.1} ms at worst: it takes more than \
              this machine has\n",
             pace.times_behind,
             pace.behind_for.as_secs_f64(),
@@ -50,8 +48,7 @@ pub(super) fn table(report: &Report) -> String {
         );
     }
     if report.has_foreign_loss() {
-        let bold = Style::new().bold();
-        out += &format!("{bold}packets were lost outside the emulated queues:{bold:#}");
+        out += "packets were lost outside the emulated queues:";
         for (name, way) in [("up", &report.up), ("down", &report.down)] {
             out += &format!(
                 " {name} {} before the link, {} after it, {} without a buffer;",

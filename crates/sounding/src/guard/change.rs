@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::GuardError;
 use super::route::Route;
-use crate::words;
+use crate::{before, words};
 
 /// The default algorithm of this network namespace: the one setting that this program changes.
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -133,8 +133,14 @@ impl Change {
 
     pub(super) fn undo(&self) -> Result<(), GuardError> {
         match self {
-            Self::Default { ours, was } if default()? == *ours => set_default(was),
-            Self::Default { .. } => Ok(()),
+            Self::Default { ours, was } => {
+                if default()? == *ours {
+                    set_default(was)?;
+                }
+                // What is left does no harm: it is asked only of a default that nobody put back.
+                let _ = before::forget(ours);
+                Ok(())
+            }
             Self::Route { prefix, ours, was } => match Route::only(prefix) {
                 Ok(now) if now.algorithm() == Some(ours) => now.with(was.as_deref()).set(),
                 // It has gone, or has another algorithm.
@@ -165,14 +171,20 @@ fn check_ours(name: &str) -> Result<(), Refusal> {
     check_registered(name)
 }
 
-fn check_registered(name: &str) -> Result<(), Refusal> {
-    let is_registered = read(REGISTERED)?.split_whitespace().any(|registered| registered == name);
-    is_registered.then_some(()).ok_or_else(|| Refusal::NoAlgorithm(name.into()))
+/// Whether this kernel has an algorithm of that name.
+pub(super) fn is_registered(name: &str) -> bool {
+    let registered = read(REGISTERED).unwrap_or_default();
+    registered.split_whitespace().any(|registered| registered == name)
 }
 
-/// What is there is to be put back, unless it is a choice that a killed daemon of the same name has left.
+fn check_registered(name: &str) -> Result<(), Refusal> {
+    is_registered(name).then_some(()).ok_or_else(|| Refusal::NoAlgorithm(name.into()))
+}
+
+/// What is there is to be put back, unless it is a choice that a killed daemon has left: of the same name, or of one that the
+/// kernel has no more.
 fn check_now(what: &str, now: &str, was: &str, ours: &str) -> Result<(), Refusal> {
-    if now == was || now == ours {
+    if now == was || now == ours || (!now.is_empty() && !is_registered(now)) {
         return Ok(());
     }
     let [what, now, was, ours] = [what, now, was, ours].map(String::from);

@@ -1,13 +1,10 @@
 //! The congestion control of routes, by the tool that knows them.
 
-use std::path::Path;
 use std::process::Command;
 
-use super::GuardError;
+use sounding_host::tool;
 
-/// Where `ip` of iproute2 is, by distribution; Android has it in the last place. By its place, so that no `PATH` says what
-/// runs with this program's rights.
-const PLACES: [&str; 5] = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip", "/system/bin/ip"];
+use super::GuardError;
 
 /// What `ip route` calls a route's algorithm.
 const KEY: &str = "congctl";
@@ -64,9 +61,7 @@ impl Route {
 }
 
 fn ip(words: &[&str]) -> Result<String, GuardError> {
-    let found = PLACES.into_iter().find(|place| Path::new(place).exists());
-    let tool = found.ok_or_else(|| GuardError::NoTool(std::io::ErrorKind::NotFound.into()))?;
-    let output = Command::new(tool).args(words).output().map_err(GuardError::NoTool)?;
+    let output = Command::new(tool("ip")).args(words).output().map_err(GuardError::NoTool)?;
     if !output.status.success() {
         return Err(GuardError::Tool {
             words: words.join(" "),

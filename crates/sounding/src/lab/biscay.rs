@@ -11,7 +11,7 @@ use sounding_lab::provenance::Begun;
 
 use super::Output;
 use super::links::{Links, read};
-use crate::{signals, sim};
+use crate::{screen, signals, sim};
 
 /// An item of BISCAY's evaluation in virtual time: the paper's figures, ours, and why they differ
 ///
@@ -242,7 +242,7 @@ pub(super) fn fig11b(args: Fig11bArgs) -> miette::Result<ExitCode> {
     write(&report, &args.output)?;
     if let Some(folder) = &args.out {
         private_page(&report).write(folder).into_diagnostic()?;
-        eprintln!("report: {}", folder.join("report.html").display());
+        eprintln!("report: {}", screen::path(&folder.join("report.html")));
     }
     Ok(ended(complete))
 }

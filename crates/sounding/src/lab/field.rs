@@ -12,6 +12,7 @@ use sounding_lab::sweep::Part;
 
 use super::sweep::Course;
 use super::{Output, write};
+use crate::screen;
 use crate::sim::processors;
 
 /// The controllers and the oracle over the recorded links there are, in virtual time; needs no rights
@@ -76,14 +77,14 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
         miette::miette!(
             help = "name the folder with --data or SOUNDING_DATA; others' recordings are in it, with an index of them",
             "the index of traces in {}: {error}",
-            args.data.display()
+            screen::path(&args.data)
         )
     })?;
     if links.is_empty() {
         return Err(miette::miette!(
             help = "name the folder with --data, or others with --links",
             "no recorded link in {} is called {:?}",
-            args.data.display(),
+            screen::path(&args.data),
             choice.filter
         ));
     }
@@ -108,7 +109,7 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
     let page = format!("{}\n{}", markdown(&groups), begun.end());
     args.output.write(&table(&groups), &page, &groups)?;
     if is_kept {
-        let out = out.display();
+        let out = screen::path(&out);
         eprintln!("its figures: sounding lab report {out} --out {out}/report");
     }
     Ok(ExitCode::SUCCESS)

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::screen;
 use miette::IntoDiagnostic;
 use sounding_lab::import::{Import, Imported, Input, Question};
 use sounding_lab::simulate;
@@ -70,7 +71,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     let import = Import { inputs: files, link, question, series };
     let imported = import.run(&out).into_diagnostic()?;
     for (path, problem, count) in &imported.bad {
-        eprintln!("warning: {}: {count} lines left out: {problem}", path.display());
+        eprintln!("warning: {}: {count} lines left out: {problem}", screen::path(&path));
     }
     if json {
         print!("{}", simulate::json(&imported.about, &imported.finished).into_diagnostic()?);

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::screen;
 use miette::{Context, IntoDiagnostic};
 use sounding_lab::findings::{self, Findings, Options};
 use sounding_lab::provenance::Begun;
@@ -56,9 +57,9 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
     let page = findings::page(&results, &options, &begun.end()).into_diagnostic()?;
     fs::create_dir_all(&args.out)
         .into_diagnostic()
-        .wrap_err_with(|| format!("the folder for the report, {}", args.out.display()))?;
+        .wrap_err_with(|| format!("the folder for the report, {}", screen::path(&args.out)))?;
     page.write(&args.out).into_diagnostic()?;
     let report = args.out.join("report.html");
-    println!("{} figures: {}", page.figures().count(), report.display());
+    println!("{} figures: {}", page.figures().count(), screen::path(&report));
     Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ use sounding_link::{Jump, Line, Row, Way};
 use sounding_units::{Bytes, Rate};
 
 use crate::run::told;
+use crate::screen;
 
 /// Where rows go.
 pub(super) struct Printer {
@@ -46,7 +47,7 @@ impl Printer {
     /// A last object for programs, where they read lines.
     pub(super) fn last(&mut self, object: Option<Json>) -> io::Result<()> {
         match object.filter(|_| self.json) {
-            Some(object) => writeln!(self.out, "{object}"),
+            Some(object) => writeln!(self.out, "{}", screen::inline(&object.to_string())),
             None => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use sounding_host::monotonic_now;
 use sounding_modem::{Pacing, Pty, Replay};
 
 use super::progress;
-use crate::{input, signals};
+use crate::{input, screen, signals};
 
 /// Serves a capture on a pty, as the modem wrote it and at its pace
 #[derive(Args, Debug)]
@@ -39,10 +39,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     let duration = pacing.duration();
     let pty =
         Pty::create(args.link.as_deref()).into_diagnostic().wrap_err_with(|| match &args.link {
-            Some(link) => format!("no pty, or no link at {}", link.display()),
+            Some(link) => format!("no pty, or no link at {}", screen::path(&link)),
             None => "no pty".into(),
         })?;
-    println!("{}", args.link.as_deref().unwrap_or(pty.path()).display());
+    println!("{}", screen::path(args.link.as_deref().unwrap_or(pty.path())));
     let stop = signals::stop_flag().into_diagnostic()?;
     if pacing.shortened() > 0 {
         eprintln!(

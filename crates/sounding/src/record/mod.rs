@@ -13,14 +13,14 @@ use sounding_diag::capture::Reader;
 use sounding_diag::session::Wanted;
 use sounding_diag::{LogCode, hdlc};
 use sounding_host::{monotonic_now, prefer_this_thread};
-use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
+use sounding_modem::{Framing, Live, READ_SIZE, Read, Retry, Source};
 use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
 use crate::doctor::refuse_held;
 use crate::run::told;
 use crate::skipped::counted;
-use crate::{decode, signals, words};
+use crate::{decode, screen, signals, words};
 use file::Recording;
 
 /// Writes what a modem sends to a file, until Ctrl-C
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     eprintln!(
         "sounding: {} in {}: {}, {}, {}",
         HumanBytes(len?),
-        args.file.display(),
+        screen::path(&args.file),
         counted(counts.logs, "log record", "log records"),
         counted(counts.others, "other packet", "other packets"),
         counted(counts.damaged(), "corrupt frame", "corrupt frames")
@@ -172,6 +172,7 @@ impl Recorder<'_> {
         stop: &AtomicBool,
     ) -> Result<()> {
         let mut buffer = vec![0; READ_SIZE];
+        let mut retry = Retry::new(monotonic_now());
         while !stop.load(Ordering::Relaxed) {
             let now = monotonic_now();
             if until.is_some_and(|until| now >= until) {
@@ -182,11 +183,15 @@ impl Recorder<'_> {
                     if !source.may_return() {
                         break;
                     }
+                    retry.handle_closed(monotonic_now());
                     self.say(&format!("{source} closed: waiting for it"));
                 }
             } else {
                 std::thread::sleep(REOPEN_EVERY);
-                if let Ok(transport) = source.open() {
+                if retry.is_due(now)
+                    && let Ok(transport) = source.open()
+                {
+                    retry.handle_opened(monotonic_now());
                     while self.reader.poll_end().is_some() {}
                     self.live.reopen(transport);
                     self.say(&format!("{source} is back"));
@@ -243,9 +248,7 @@ impl Recorder<'_> {
 
     fn tell(&mut self) {
         while let Some(event) = self.live.poll_event() {
-            if let Some(sentence) = told::sentence(&event) {
-                self.say(&sentence);
-            }
+            self.say(&told::sentence(&event));
         }
     }
 

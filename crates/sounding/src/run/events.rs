@@ -57,6 +57,9 @@ impl Untold {
     }
 }
 
+/// Waits that people notice.
+const WAIT_TOLD: Duration = Duration::from_millis(500);
+
 impl Events {
     pub(crate) fn new(json: bool, fallback: Fallback) -> io::Result<Self> {
         let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
@@ -194,10 +197,21 @@ impl Events {
         });
     }
 
-    pub(crate) fn closed(&mut self, device: &Source) {
+    /// The port closed, and is left alone for so long.
+    pub(crate) fn closed(&mut self, device: &Source, wait: Duration) {
         let stock = self.fallback;
-        self.say(&json!({ "event": "closed", "device": device.to_string() }), || {
-            Some(format!("{device} closed: flows go on as {stock} until it is back"))
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let event =
+            json!({ "event": "closed", "device": device.to_string(), "left_alone_ms": wait_ms });
+        self.say(&event, || {
+            let mut text = format!("{device} closed: flows go on as {stock} until it is back");
+            if wait >= WAIT_TOLD {
+                text += &format!(
+                    "; it closes at once, and is tried again in {:.1} s",
+                    wait.as_secs_f64()
+                );
+            }
+            Some(text)
         });
     }
 
@@ -217,7 +231,7 @@ impl Events {
     }
 
     pub(crate) fn session(&mut self, event: &Event) {
-        self.say(&told::json(event), || told::sentence(event));
+        self.say(&told::json(event), || Some(told::sentence(event)));
     }
 
     pub(crate) fn estimate(&mut self, now: HostInstant, estimate: &LinkEstimate) {

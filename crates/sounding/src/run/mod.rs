@@ -26,7 +26,7 @@ use sounding_bpf::{Feed, Instance, Lull, MOST_RADIOS};
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder, State};
-use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
+use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Retry, Source, Transport};
 use sounding_units::HostInstant;
 
 use crate::doctor::refuse_held;
@@ -192,6 +192,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         hearing,
         published: HostInstant::default(),
         opened: monotonic_now(),
+        retry: Retry::new(monotonic_now()),
         warned_mute: false,
         beaten: None,
         sleep: Sleep::default(),
@@ -254,6 +255,7 @@ struct Daemon {
     hearing: Option<Hearing>,
     published: HostInstant,
     opened: HostInstant,
+    retry: Retry,
     warned_mute: bool,
     /// When the last heartbeat was.
     beaten: Option<HostInstant>,
@@ -276,9 +278,11 @@ impl Daemon {
                     if let Some(receiving) = &mut self.receiving {
                         receiving.handle_disconnect();
                     }
-                    self.events.closed(&self.source);
+                    let wait = self.retry.handle_closed(monotonic_now());
+                    self.events.closed(&self.source, wait);
                     if self.source.may_return() {
-                        reopening = Some(Reopening::start(self.source.clone()).into_diagnostic()?);
+                        let again = Reopening::start(self.source.clone(), wait);
+                        reopening = Some(again.into_diagnostic()?);
                     }
                 }
             } else {
@@ -287,6 +291,7 @@ impl Daemon {
                     reopening = None;
                     live.reopen(transport);
                     self.opened = monotonic_now();
+                    self.retry.handle_opened(self.opened);
                     self.warned_mute = false;
                     self.events.reopened(&self.source);
                 }

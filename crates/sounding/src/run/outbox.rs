@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use sounding_host::{Capabilities, keep_only};
 
+use crate::screen;
+
 /// Lines that wait at most: at a hundred a second a reader may look away for forty seconds.
 const CAPACITY: usize = 4096;
 
@@ -41,7 +43,7 @@ impl Outbox {
 
     /// Sends a line on its way, or drops it if the queue is full; never waits.
     pub(crate) fn say(&mut self, line: String) {
-        match self.lines.try_send(line) {
+        match self.lines.try_send(screen::inline(&line).into_owned()) {
             // A reader that is gone is no reason to leave the flows alone.
             Ok(()) | Err(TrySendError::Disconnected(_)) => {}
             Err(TrySendError::Full(_)) => self.dropped += 1,
@@ -57,9 +59,13 @@ impl Outbox {
     pub(crate) fn finish(self, last: String) {
         // The standard library's channel has no timed send; a thread of its own waits for room.
         let Self { lines, written, .. } = self;
-        thread::spawn(move || {
-            let _ = lines.send(last);
+        let waiting = thread::Builder::new().spawn(move || {
+            let _ = lines.send(screen::inline(&last).into_owned());
         });
+        if waiting.is_err() {
+            // This user may start no more threads, and then the last line is lost.
+            return;
+        }
         let _ = written.recv_timeout(PATIENCE);
     }
 }

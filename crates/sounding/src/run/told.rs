@@ -6,12 +6,12 @@ use sounding_diag::session::{Event, Identity};
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, Rate};
 
+use crate::screen;
+
 /// Says on standard error what has come of a session, where standard output is for what the modem sends.
 pub(crate) fn tell(mut poll_event: impl FnMut() -> Option<Event>) {
     while let Some(event) = poll_event() {
-        if let Some(sentence) = sentence(&event) {
-            eprintln!("sounding: {sentence}");
-        }
+        eprintln!("sounding: {}", sentence(&event));
     }
 }
 
@@ -59,13 +59,18 @@ pub(crate) fn json(event: &Event) -> Json {
         }),
         Event::Recalled => json!({ "event": "recalled" }),
         Event::Forgone { port } => json!({ "event": "forgone", "device": port }),
+        Event::Unkept { why } => json!({ "event": "unkept", "reason": why }),
         Event::Restored => json!({ "event": "restored" }),
     }
 }
 
-/// An event as a sentence; some are for programs only.
-pub(crate) fn sentence(event: &Event) -> Option<String> {
-    Some(match event {
+/// An event as a sentence of one line, whatever the modem says in it.
+pub(crate) fn sentence(event: &Event) -> String {
+    screen::inline(&words(event)).into_owned()
+}
+
+fn words(event: &Event) -> String {
+    match event {
         Event::Mute => {
             "nobody answers requests: the port is used as it is, and its log mask left alone".into()
         }
@@ -112,8 +117,12 @@ pub(crate) fn sentence(event: &Event) -> Option<String> {
             "{port} is gone, and with it the way to give its modem the log mask back that an earlier program found and left \
              changed; a modem that restarts forgets it anyway"
         ),
+        Event::Unkept { why } => format!(
+            "the log mask found cannot be kept for the next start ({why}): if this program is killed, the modem keeps the mask \
+             that it gets now"
+        ),
         Event::Restored => "the modem's log mask is as it was".into(),
-    })
+    }
 }
 
 fn rate(bytes_per_sec: u64) -> Rate {

@@ -81,8 +81,11 @@ struct Seen {
 /// that tells the frame's page what it finds.
 fn seen(chromium: &Path, report: &Path, folder: &Path, width: u32) -> Seen {
     let html = fs::read_to_string(report.join("report.html")).unwrap();
-    let probe = format!("<script>{}</script></body>", include_str!("probe.js"));
-    fs::write(folder.join("copy.html"), html.replace("</body>", &probe)).unwrap();
+    // The policy of the page lets its own script run, and of the copy this one too.
+    let probe = format!("<script nonce=\"probe\">{}</script></body>", include_str!("probe.js"));
+    let copy = html.replace("</body>", &probe).replace("script-src ", "script-src 'nonce-probe' ");
+    assert!(copy.contains("'nonce-probe'"), "the page has a policy");
+    fs::write(folder.join("copy.html"), copy).unwrap();
     let frame = format!(
         "<!doctype html><meta charset='utf-8'><body style='margin:0'>\
          <iframe src='copy.html' style='border:0;width:{width}px;height:6000px'></iframe><p id='told'></p>\

@@ -1,0 +1,45 @@
+use std::process::Command;
+
+use sounding_host::tool;
+
+/// Whom a program in a namespace runs as.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RunAs {
+    /// This process's user, with all that this process may do.
+    #[default]
+    ThisUser,
+    /// This process's user, without capabilities; nothing that it starts has any.
+    ThisUserWithoutRights,
+    /// Another user, without capabilities; nothing that it starts has any.
+    User {
+        /// The user.
+        uid: u32,
+        /// Its group.
+        gid: u32,
+        /// Its other groups; it has none of this process's.
+        groups: Vec<u32>,
+    },
+}
+
+impl RunAs {
+    /// Puts what becomes that user before the program.
+    pub(crate) fn become_by(&self, command: &mut Command) {
+        if *self == Self::ThisUser {
+            return;
+        }
+        command.arg(tool("setpriv"));
+        if let Self::User { uid, gid, groups } = self {
+            command.arg(format!("--reuid={uid}")).arg(format!("--regid={gid}"));
+            // Only root becomes another user, and only root may take away what can be gained.
+            command.arg("--bounding-set=-all");
+            match groups[..] {
+                [] => command.arg("--clear-groups"),
+                _ => {
+                    let groups: Vec<String> = groups.iter().map(ToString::to_string).collect();
+                    command.arg(format!("--groups={}", groups.join(",")))
+                }
+            };
+        }
+        command.args(["--inh-caps=-all", "--no-new-privs", "--"]);
+    }
+}

@@ -1,0 +1,86 @@
+//! What the default algorithm was before this program changed it, in a file that outlives daemon and guard.
+//!
+//! Where both are killed, nobody puts the default back, and the kernel names one that is registered no more. The next
+//! daemon finds it there, and here what it was. The file is of one network namespace and one algorithm, and holds what
+//! was there before it, and before that, as far as this program knows:
+//!
+//! ```text
+//! /run/sounding/default-4026531840-biscay        reno
+//! ```
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
+
+use sounding_bpf::is_name;
+
+/// More names than this nobody has set one over the other.
+const MOST: usize = 8;
+
+/// Keeps what the default was before `ours`, for this thread's network namespace.
+pub(crate) fn keep(ours: &str, was: &str) -> io::Result<()> {
+    let path = file_of(ours)?;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut names = vec![was.to_owned()];
+    names.extend(recall(was));
+    names.truncate(MOST);
+    // Never into what is there: it may be a link that somebody has laid.
+    remove(&path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    file.write_all((names.join(" ") + "\n").as_bytes())
+}
+
+/// Forgets it: it has been put back, or somebody else has changed it since.
+pub(crate) fn forget(ours: &str) -> io::Result<()> {
+    remove(&file_of(ours)?)
+}
+
+/// What was there before this algorithm, the latest first; nothing where nobody knows.
+pub(crate) fn recall(algorithm: &str) -> Vec<String> {
+    read(algorithm).unwrap_or_default()
+}
+
+/// The default to go back to: `present`, or the latest before it that this kernel still has and that is not `ours`.
+pub(crate) fn living(
+    present: String,
+    ours: &str,
+    is_registered: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let earlier = recall(&present);
+    let mut all = std::iter::once(present).chain(earlier);
+    all.find(|name| name != ours && is_registered(name))
+}
+
+fn read(algorithm: &str) -> io::Result<Vec<String>> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let file = options.open(file_of(algorithm)?)?;
+    let about = file.metadata()?;
+    let own = nix::unistd::geteuid().as_raw();
+    if !about.is_file() || about.uid() != own {
+        return Ok(Vec::new());
+    }
+    let mut text = String::new();
+    file.take(512).read_to_string(&mut text)?;
+    Ok(text.split_whitespace().take(MOST).filter(|name| is_name(name)).map(Into::into).collect())
+}
+
+fn remove(path: &PathBuf) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn file_of(algorithm: &str) -> io::Result<PathBuf> {
+    if !is_name(algorithm) {
+        return Err(io::Error::other(format!("{algorithm:?} is no name of an algorithm")));
+    }
+    let folder = sounding_host::runtime_folder()
+        .ok_or_else(|| io::Error::other("no folder for it: set SOUNDING_RUN_DIR"))?;
+    let namespace = fs::metadata("/proc/thread-self/ns/net")?.ino();
+    Ok(folder.join(format!("default-{namespace}-{algorithm}")))
+}

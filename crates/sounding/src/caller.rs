@@ -1,0 +1,77 @@
+//! Who called sudo: what is written for them is theirs, and what they run runs as them.
+
+use std::fs::File;
+use std::os::unix::fs::fchown;
+
+use nix::unistd::geteuid;
+
+/// The user who became root by sudo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+}
+
+/// What sudo says of its caller is no user.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}={value:?} is no user or group: sudo sets SUDO_UID and SUDO_GID, both as numbers")]
+pub(crate) struct NoCaller {
+    name: &'static str,
+    value: String,
+}
+
+impl Caller {
+    /// `None` where this is not root, nobody called sudo, or root did. Only root says so in its environment, or sudo does.
+    pub(crate) fn of_sudo() -> Result<Option<Self>, NoCaller> {
+        if !geteuid().is_root() {
+            return Ok(None);
+        }
+        let word = |name| std::env::var_os(name).map(|word| word.to_string_lossy().into_owned());
+        Self::named(word("SUDO_UID").as_deref(), word("SUDO_GID").as_deref())
+    }
+
+    fn named(uid: Option<&str>, gid: Option<&str>) -> Result<Option<Self>, NoCaller> {
+        let Some(uid) = uid else { return Ok(None) };
+        // The kernel takes -1, which the last number is, for "as it is".
+        let number = |name, value: &str| match value.parse::<u32>() {
+            Ok(number) if number != u32::MAX => Ok(number),
+            _ => Err(NoCaller { name, value: value.into() }),
+        };
+        let uid = number("SUDO_UID", uid)?;
+        let gid = number("SUDO_GID", gid.unwrap_or_default())?;
+        Ok((uid != 0).then_some(Self { uid, gid }))
+    }
+
+    /// The same for what nobody but its owner may read: a file that only root could read would be of no use to them.
+    pub(crate) fn owner() -> Option<(u32, u32)> {
+        Self::of_sudo().ok().flatten().map(|caller| (caller.uid, caller.gid))
+    }
+}
+
+/// Gives a new file that only its owner may read to whoever called sudo, where somebody did.
+pub(crate) fn hand_over(file: &File) {
+    if let Some((uid, gid)) = Caller::owner() {
+        // Where that fails, as on a file system without owners, it stays root's, and nobody reads it who should not.
+        let _ = fchown(file, Some(uid), Some(gid));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sudo_says_who_called_it_in_two_numbers() {
+        let caller = |uid, gid| Caller::named(uid, gid);
+        assert_eq!(caller(None, None), Ok(None));
+        assert_eq!(caller(None, Some("7")), Ok(None));
+        assert_eq!(caller(Some("0"), Some("0")), Ok(None), "root called it");
+        assert_eq!(caller(Some("7"), Some("8")), Ok(Some(Caller { uid: 7, gid: 8 })));
+        for (uid, gid) in
+            [("", "8"), ("-1", "8"), ("4294967295", "8"), ("7", ""), ("7", "x"), ("root", "8")]
+        {
+            assert!(caller(Some(uid), Some(gid)).is_err(), "{uid:?} {gid:?}");
+        }
+        assert!(caller(Some("7"), None).is_err(), "half of it is not enough");
+    }
+}
