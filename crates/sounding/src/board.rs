@@ -71,7 +71,7 @@ const BEAT: Duration = Duration::from_millis(5);
 pub(crate) fn run(args: Board) -> Result<ExitCode> {
     match args.source.place() {
         Source::Path(path) if path.is_file() => {
-            let path = screen::path(&path);
+            let path = screen::path(path);
             return Err(miette!(
                 help = format!(
                     "serve it as a modem: `sounding modem replay {path}`, and name the pty it prints"

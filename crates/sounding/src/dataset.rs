@@ -167,7 +167,7 @@ impl Place for TraceFolder {
 /// Ours by kind and way, and beneath each the public ones of the same kind.
 fn compare(made: &[Made], data: &Path) -> Vec<Comparison> {
     let real = real(data).unwrap_or_else(|error| {
-        eprintln!("no public traces to compare with: {}: {error}", screen::path(&data));
+        eprintln!("no public traces to compare with: {}: {error}", screen::path(data));
         Vec::new()
     });
     let mut rows = Vec::new();

@@ -256,7 +256,7 @@ fn page(
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).into_diagnostic().wrap_err_with(|| format!("{}", screen::path(&path)))
+    fs::write(path, text).into_diagnostic().wrap_err_with(|| format!("{}", screen::path(path)))
 }
 
 fn clock_bar(message: &str, duration: Duration) -> ProgressBar {

@@ -282,7 +282,7 @@ pub(crate) fn capture(path: &Path) -> Result<(Vec<u8>, Skipped), CaptureError> {
 
 /// A file whole, unpacked; `-` is standard input. One that is larger than `largest` is refused.
 pub(crate) fn read_whole(path: &Path, largest: u64) -> miette::Result<Vec<u8>> {
-    let failed = |error: io::Error| miette::miette!("{}: {error}", screen::path(&path));
+    let failed = |error: io::Error| miette::miette!("{}: {error}", screen::path(path));
     let stream: Box<dyn Read> = match path == Path::new("-") {
         true => Box::new(io::stdin().lock()),
         false => Box::new(File::open(path).map_err(failed)?),
@@ -292,7 +292,7 @@ pub(crate) fn read_whole(path: &Path, largest: u64) -> miette::Result<Vec<u8>> {
         .and_then(|out| out.take(largest + 1).read_to_end(&mut bytes))
         .map_err(failed)?;
     if bytes.len() as u64 > largest {
-        let text = format!("{}: larger than {} GiB", screen::path(&path), largest >> 30);
+        let text = format!("{}: larger than {} GiB", screen::path(path), largest >> 30);
         return Err(miette::miette!(help = "cut it first", "{text}"));
     }
     Ok(bytes)

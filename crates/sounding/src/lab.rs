@@ -150,7 +150,7 @@ impl Output {
 fn write(path: &Path, text: &str) -> miette::Result<()> {
     fs::write(path, text)
         .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", screen::path(&path)))
+        .wrap_err_with(|| format!("cannot write {}", screen::path(path)))
 }
 
 /// Runs the verb.

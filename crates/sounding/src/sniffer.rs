@@ -105,7 +105,7 @@ pub(crate) fn read(
                 return Err(SnifferError::Bad { path: path.clone(), error });
             }
             let lines = counted(count, "line", "lines");
-            eprintln!("sounding: {}: {lines} left out; {error}", screen::path(&path));
+            eprintln!("sounding: {}: {lines} left out; {error}", screen::path(path));
         }
     }
     all.sort_by_key(|(at, _)| *at);

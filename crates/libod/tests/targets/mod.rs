@@ -135,7 +135,7 @@ impl Program {
         // SAFETY: there is room for as many as there are.
         match unsafe { od_read(self.od, samples.as_mut_ptr(), room) } {
             -1 => {
-                failed(&[Errno::EAGAIN, Errno::EPIPE, Errno::EUSERS, Errno::EINVAL, Errno::EBADF])
+                failed(&[Errno::EAGAIN, Errno::EPIPE, Errno::EUSERS, Errno::EINVAL, Errno::EBADF]);
             }
             read => {
                 let read = read.cast_unsigned();

@@ -64,7 +64,7 @@ impl Target {
                 return Err(miette!(
                     help = "name it .jsonl, .parquet, .pcapng, .pcap, .qmdl, .hdf or .dlf, a link .csv, .parquet or .trace, or say it with --to",
                     "{}: what kind of file is to be written?",
-                    screen::path(&path)
+                    screen::path(path)
                 ));
             }
         };
@@ -72,7 +72,7 @@ impl Target {
             if packing != Packing::None {
                 return Err(miette!(
                     "{}: Parquet is packed already, its name ends in .parquet",
-                    screen::path(&path)
+                    screen::path(path)
                 ));
             }
             if path == Path::new("-") {

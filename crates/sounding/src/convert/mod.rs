@@ -105,7 +105,7 @@ impl PrivacyArgs {
     pub(crate) fn announced(&self, output: &Path) -> Privacy {
         if self.no_redact {
             let exposes = privacy::EXPOSES;
-            eprintln!("warning: --no-redact: {} will hold {exposes}", screen::path(&output));
+            eprintln!("warning: --no-redact: {} will hold {exposes}", screen::path(output));
         }
         self.choice()
     }

@@ -55,7 +55,7 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Skipped> {
         return Err(miette!(
             help = "give a name that does not exist",
             "{}: there are {} tables, which need a folder, and this is none",
-            screen::path(&path),
+            screen::path(path),
             schemas.codes().len()
         ));
     }

@@ -57,7 +57,7 @@ pub(super) fn run(
     force: bool,
 ) -> Result<()> {
     let bytes = read_whole(input, LARGEST)?;
-    let refused = |error: &dyn fmt::Display| miette!("{}: {error}", screen::path(&input));
+    let refused = |error: &dyn fmt::Display| miette!("{}: {error}", screen::path(input));
     let course = match kind {
         InputKind::Csv => csv::parse(&bytes).map_err(|error| refused(&error))?,
         InputKind::Parquet => table(bytes).map_err(|error| refused(&error))?,
@@ -96,7 +96,7 @@ fn table(file: Vec<u8>) -> Result<Course, NoCourse> {
 }
 
 fn write(course: &Course, path: &Path, target: Target, force: bool) -> Result<()> {
-    let failed = |error: &dyn fmt::Display| miette!("{}: {error}", screen::path(&path));
+    let failed = |error: &dyn fmt::Display| miette!("{}: {error}", screen::path(path));
     let mut text = String::new();
     match target.kind {
         // Writing into a string cannot fail.
@@ -112,7 +112,7 @@ fn write(course: &Course, path: &Path, target: Target, force: bool) -> Result<()
             return Err(miette!(
                 help = "name it .csv, .parquet or .trace, or say it with --to",
                 "{}: a link over time is no Diag record, and does not go into such a file",
-                screen::path(&path)
+                screen::path(path)
             ));
         }
     }
@@ -126,12 +126,12 @@ fn write(course: &Course, path: &Path, target: Target, force: bool) -> Result<()
 fn opportunities(course: &Course, path: &Path) -> Result<String> {
     let (trace, lost) = course
         .to_trace()
-        .map_err(|error| miette!("{}: mahimahi has no such trace: {error}", screen::path(&path)))?;
+        .map_err(|error| miette!("{}: mahimahi has no such trace: {error}", screen::path(path)))?;
     if lost.rates {
         eprintln!(
             "warning: {}: rates become whole packets of 1500 bytes, each at the whole millisecond before its last bit; \
              {} after the last packet are left out, and the {:?} behind it: a trace ends with its last packet",
-            screen::path(&path),
+            screen::path(path),
             lost.bytes,
             lost.end,
         );

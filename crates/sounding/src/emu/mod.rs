@@ -142,9 +142,9 @@ enum EmuError {
         "give a mahimahi trace file, a rate as 12Mbit, or steps as '0s 20Mbit, 5s 5Mbit'"
     ))]
     Link { option: &'static str, value: String, rate: ParseStepsError },
-    #[error("--{option}: cannot read {path}: {source}", path = screen::path(&path))]
+    #[error("--{option}: cannot read {path}: {source}", path = screen::path(path))]
     Read { option: &'static str, path: PathBuf, source: std::io::Error },
-    #[error("--{option}: {path} is not a mahimahi trace: {source}", path = screen::path(&path))]
+    #[error("--{option}: {path} is not a mahimahi trace: {source}", path = screen::path(path))]
     Trace { option: &'static str, path: PathBuf, source: ParseTraceError },
     #[error(transparent)]
     Start(#[from] StartError),

@@ -71,7 +71,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     let import = Import { inputs: files, link, question, series };
     let imported = import.run(&out).into_diagnostic()?;
     for (path, problem, count) in &imported.bad {
-        eprintln!("warning: {}: {count} lines left out: {problem}", screen::path(&path));
+        eprintln!("warning: {}: {count} lines left out: {problem}", screen::path(path));
     }
     if json {
         print!("{}", simulate::json(&imported.about, &imported.finished).into_diagnostic()?);

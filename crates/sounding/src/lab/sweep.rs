@@ -122,7 +122,7 @@ impl Course<'_> {
         let mut folder = Folder::open(out, about, &runs, keep, *part, *wait).into_diagnostic()?;
         for other in *merge {
             let taken = folder.take(other, about, &runs, keep).into_diagnostic()?;
-            eprintln!("{taken} runs taken over from {}", screen::path(&other));
+            eprintln!("{taken} runs taken over from {}", screen::path(other));
         }
         let own: Vec<&Run> = runs.iter().filter(|run| part.has(run)).collect();
         let done = own.iter().filter(|run| folder.is_finished(run)).count();
@@ -169,7 +169,7 @@ impl Course<'_> {
         let finished = collect(&folder, &runs).into_diagnostic()?;
         if finished.complete {
             store(out, about, &finished)
-                .wrap_err_with(|| format!("the results in {}", screen::path(&out)))?;
+                .wrap_err_with(|| format!("the results in {}", screen::path(out)))?;
         } else {
             let (done, all) = (finished.outcomes.len(), runs.len());
             eprintln!(

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     let duration = pacing.duration();
     let pty =
         Pty::create(args.link.as_deref()).into_diagnostic().wrap_err_with(|| match &args.link {
-            Some(link) => format!("no pty, or no link at {}", screen::path(&link)),
+            Some(link) => format!("no pty, or no link at {}", screen::path(link)),
             None => "no pty".into(),
         })?;
     println!("{}", screen::path(args.link.as_deref().unwrap_or(pty.path())));
