@@ -105,6 +105,6 @@ mod tests {
     fn a_name_that_is_no_text_is_shown_and_padded() {
         use std::os::unix::ffi::OsStrExt as _;
         let name = Path::new(std::ffi::OsStr::from_bytes(b"a\xff\x1b\n"));
-        assert_eq!(format!("{:>14}|", path(name)), "  a\u{fffd}\\u001b\\n|");
+        assert_eq!(format!("{:>14}|", path(name)), "    a\u{fffd}\\u001b\\n|");
     }
 }
