@@ -137,10 +137,17 @@ static __always_inline void hear(struct bpf_sock_ops *ctx)
 static __always_inline void greet(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
+	struct sounding_peer *peer;
 
-	if (sk && bpf_sk_storage_get(&peers, sk, 0, BPF_SK_STORAGE_GET_F_CREATE))
-		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags |
-						       BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG);
+	if (!sk)
+		return;
+	peer = bpf_sk_storage_get(&peers, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!peer)
+		return;
+	/* A connection begins; its socket may have had another before. */
+	__builtin_memset(peer, 0, sizeof(*peer));
+	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags |
+					       BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG);
 }
 
 SEC("sockops")

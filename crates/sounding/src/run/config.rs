@@ -218,7 +218,7 @@ pub(crate) enum ConfigError {
     Slack(Duration),
     /// Outside what the option can say or any radio carries.
     #[error(
-        "downlink.peers_at_most: {0} is outside 1kbit to 100Gbit; who believes no device leaves out --peers"
+        "downlink.peers_at_most: {0} is outside 1kbit to 100Gbit; to believe no device, leave out --peers"
     )]
     PeersAtMost(Rate),
     /// A weight that is none.

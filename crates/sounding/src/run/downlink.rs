@@ -57,7 +57,7 @@ pub(super) struct File {
     exid: Option<u16>,
 }
 
-/// Whoever believes its peers at all believes as much, which the option can still say.
+/// The least limit on what peers say: the option counts in kbit/s.
 const LEAST: Rate = Rate::from_bits_per_sec(1_000);
 
 /// What is done for the downlink.

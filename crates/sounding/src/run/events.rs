@@ -350,7 +350,7 @@ fn disbelief(counts: PeerCounts) -> Json {
 
 fn disbelieved(counts: PeerCounts) -> String {
     format!(
-        "of what peers said was not believed: {} that TCP drops, {} over the limit, {} over three times what was delivered",
+        "not believed of what peers said: {} that TCP drops, {} over the limit, {} over three times what was delivered",
         counted(counts.forged, "segment", "segments"),
         counted(counts.limited, "connection", "connections"),
         counted(counts.overstated, "connection", "connections")
