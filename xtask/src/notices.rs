@@ -172,6 +172,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_installation_has_them() {
+        let makefile = concat!(env!("CARGO_MANIFEST_DIR"), "/../Makefile");
+        let makefile = fs::read_to_string(makefile).expect("it is there");
+        let rule = makefile.split("\ninstall: ").nth(1).expect("a rule").split("\n\n").next();
+        let rule = rule.expect("it has lines");
+        assert!(
+            rule.contains("cargo xtask notices > target/release/THIRD-PARTY-NOTICES"),
+            "{rule}"
+        );
+        let install = rule
+            .lines()
+            .find(|line| line.ends_with("share/doc/sounding") && line.contains("-m 644"));
+        assert!(
+            install.is_some_and(|line| line.contains("target/release/THIRD-PARTY-NOTICES")),
+            "{rule}"
+        );
+    }
+
+    #[test]
     fn every_crate_that_is_linked_is_named_with_the_text_of_its_licence() {
         let metadata = metadata().expect("cargo says what is linked");
         let text = notices(&metadata).expect("every licence has a text");

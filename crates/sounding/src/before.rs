@@ -45,12 +45,11 @@ pub(crate) fn recall(algorithm: &str) -> Vec<String> {
 
 /// The default to go back to: `present`, or the latest before it that this kernel still has and that is not `ours`.
 pub(crate) fn living(
-    present: String,
+    present: &str,
     ours: &str,
     is_registered: impl Fn(&str) -> bool,
 ) -> Option<String> {
-    let earlier = recall(&present);
-    let mut all = std::iter::once(present).chain(earlier);
+    let mut all = std::iter::once(present.to_owned()).chain(recall(present));
     all.find(|name| name != ours && is_registered(name))
 }
 

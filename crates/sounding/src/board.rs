@@ -93,7 +93,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
     eprintln!(
         "sounding: {} KPIs of {} in {}; Ctrl-C ends it",
         kpis.len(),
-        readings.source(),
+        screen::inline(&readings.source().to_string()),
         screen::path(&publisher.place().memory())
     );
     if let Err(refused) = prefer_this_thread() {
@@ -124,7 +124,8 @@ fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) 
                 Polled::Bytes => publisher.post(monotonic_now()),
                 Polled::Idle => {}
                 Polled::Closed if readings.source().may_return() => {
-                    eprintln!("sounding: {} closed, waiting for it", readings.source());
+                    let source = readings.source().to_string();
+                    eprintln!("sounding: {} closed, waiting for it", screen::inline(&source));
                     is_open = false;
                     retry.handle_closed(monotonic_now());
                 }

@@ -114,7 +114,7 @@ impl Guard {
     pub(crate) fn set_default(&mut self, name: &str) -> Result<(), GuardError> {
         let present = once_put_back(change::default, |was| was == name)?;
         // One whose daemon was killed together with its guard is no default to go back to.
-        let was = match before::living(present, name, change::is_registered) {
+        let was = match before::living(&present, name, change::is_registered) {
             Some(was) => was,
             None => change::stock()?,
         };
@@ -123,6 +123,10 @@ impl Guard {
                 "sounding: that {was} was the default cannot be kept ({error}): if this daemon and its guard are both killed, \
                  the next one does not know it"
             );
+        }
+        if present != name && present != was {
+            // A dead daemon's: what it knew is known here now.
+            let _ = before::forget(&present);
         }
         self.undo(Change::Default { ours: name.into(), was })?;
         change::set_default(name)

@@ -90,7 +90,8 @@ fn main() -> ExitCode {
     }
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("SOUNDING_LOG"))
-        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .with_writer(|| say::Log)
         .init();
     say::set_up_reports();
     let outcome = match say::parse::<Cli>().verb {

@@ -49,6 +49,22 @@ pub(crate) fn say_aside(words: fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(screen::lines(&words).as_bytes());
 }
 
+/// Standard error as a log, whose lines come one at a time and stay one each.
+pub(crate) struct Log;
+
+impl io::Write for Log {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        say_aside(format_args!("{}\n", screen::inline(text)));
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Why a verb failed, in colour where standard error is a terminal, unless something in it would lead that terminal.
 pub(crate) fn say_failure(report: &Report) {
     let mut plain = String::new();

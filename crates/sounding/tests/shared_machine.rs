@@ -294,3 +294,46 @@ fn a_downlink_that_fails_leaves_nothing_in_run() {
         assert_eq!(left, "", "left behind: {error}");
     }
 }
+
+/// Whoever sets root's search path, or may write to a folder along it, is not asked which program `ip` is.
+#[test]
+fn no_program_is_looked_for_along_the_path() {
+    let folder = Folder::new();
+    let (evil, mark) = (folder.path("evil"), folder.path("ran"));
+    fs::create_dir(&evil).unwrap();
+    for name in ["ip", "unshare", "sh", "setpriv"] {
+        let script = format!("#!/bin/bash\necho {name} >>{}\nexit 1\n", mark.display());
+        fs::write(evil.join(name), script).unwrap();
+        fs::set_permissions(evil.join(name), Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", evil.display(), std::env::var("PATH").unwrap());
+    let ran = || fs::read_to_string(&mark).unwrap_or_default();
+    let by_path = Command::new("sh").env("PATH", &path).args(["-c", "ip"]).status().unwrap();
+    assert!(!by_path.success() && ran() == "sh\n", "the check below would prove nothing");
+    fs::remove_file(&mark).unwrap();
+
+    let doctor = program().args(["doctor", "--no-ports"]).env("PATH", &path).output().unwrap();
+    assert_eq!(ran(), "", "{}", said(&doctor));
+    if sounding_testdata::may_emulate() {
+        let emu = ["emu", "--far", "exit 0", "--as-root", "--", "/bin/true"];
+        let output = program().args(emu).env("PATH", &path).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        assert_eq!(ran(), "");
+    }
+    let name = format!("path_{}", std::process::id() % 1_000_000);
+    if let Some(missing) = sounding_bpf::preflight(&name).into_iter().find(|check| !check.ok) {
+        return skip(&format!("run: {}", missing.detail));
+    }
+    // The guard, which sets routes for root.
+    let pty = sounding_modem::Pty::create(Some(&folder.path("modem"))).unwrap();
+    let script = format!(
+        "ip link set lo up && ip route add 10.9.0.0/16 dev lo && PATH={path} SOUNDING_RUN_DIR={run} \
+         exec /usr/bin/timeout -s INT 5 {program} run --device {device} --name {name} --route 10.9.0.0/16",
+        run = folder.path("run").display(),
+        program = assert_cmd::cargo::cargo_bin!("sounding").display(),
+        device = pty.path().display(),
+    );
+    let output = Command::new("unshare").args(["--net", "bash", "-c", &script]).output().unwrap();
+    assert!(said(&output).contains("is in the kernel"), "{}", said(&output));
+    assert_eq!(ran(), "", "{}", said(&output));
+}

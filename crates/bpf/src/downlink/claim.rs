@@ -6,7 +6,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::thread;
@@ -18,7 +18,7 @@ use super::sockets::Sockets;
 /// More than any claim needs.
 const LONGEST: u64 = 64 * 1024;
 /// A folder that goes as often as this while it is entered is none. Chosen.
-const ATTEMPTS: u32 = 16;
+const ATTEMPTS: u32 = 100;
 /// Whoever looks into the folder is through in less.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -64,7 +64,13 @@ impl Claim {
         for text in gate.claims().map_err(fail)? {
             refuse_overlap(&text, sockets)?;
         }
-        create_file(folder).map_err(fail)
+        let (path, file) = create_file(folder).map_err(fail)?;
+        // The folder may have been taken away and made anew meanwhile, and then this is the gate of none.
+        if !gate.is_of(folder).map_err(fail)? {
+            let _ = fs::remove_file(&path);
+            return Err(fail(io::ErrorKind::NotFound.into()));
+        }
+        Ok((path, file))
     }
 
     fn write(&self, text: &str) -> io::Result<()> {
@@ -92,7 +98,7 @@ pub(super) fn sweep(folder: &Path) -> io::Result<()> {
 struct Gate<'a> {
     folder: &'a Path,
     /// What it keeps locked.
-    _open: File,
+    open: File,
 }
 
 impl<'a> Gate<'a> {
@@ -110,7 +116,13 @@ impl<'a> Gate<'a> {
                 TryLockError::Error(error) => return Err(error),
             }
         }
-        Ok(Self { folder, _open: open })
+        Ok(Self { folder, open })
+    }
+
+    /// Whether it is this folder that has the name.
+    fn is_of(&self, folder: &Path) -> io::Result<bool> {
+        let (own, named) = (self.open.metadata()?, fs::metadata(folder)?);
+        Ok((own.dev(), own.ino()) == (named.dev(), named.ino()))
     }
 
     /// What processes that are alive claim.

@@ -147,6 +147,8 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         counted(counts.damaged(), "corrupt frame", "corrupt frames")
     );
     if counts.frames.good == 0 {
+        let source = source.to_string();
+        let source = screen::inline(&source);
         eprintln!(
             "sounding: not one Diag frame came: is {source} the modem's Diag port, and is logging on? `sounding doctor` asks"
         );
@@ -253,7 +255,8 @@ impl Recorder<'_> {
     }
 
     fn say(&self, sentence: &str) {
-        self.progress.suspend(|| eprintln!("sounding: {sentence}"));
+        // A sentence is one line, whatever the source is called.
+        self.progress.suspend(|| eprintln!("sounding: {}", screen::inline(sentence)));
     }
 
     fn show(&mut self, now: HostInstant) {

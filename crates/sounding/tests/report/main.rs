@@ -144,6 +144,7 @@ fn a_browser_shows_the_page_on_a_desk_and_on_a_phone_and_it_answers_without_a_wo
         // One of the two widths of each figure.
         assert_eq!(told["drawings"], figures, "at {width} pixels");
         assert_is_read(&told);
+        assert_stands_alone(&told["alone"]);
         assert_comes_closer(&told["time"]);
     }
 }
@@ -184,6 +185,14 @@ fn assert_is_read(told: &Value) {
             assert!(holds(value.unwrap(), &mark["at"][1]), "{read:?}: {}", mark["at"]);
         }
     }
+}
+
+/// A click on a name leaves it alone, and another shows all again: rules change under the page's own policy.
+fn assert_stands_alone(alone: &Value) {
+    let count = |name: &str| alone[name].as_u64().unwrap();
+    // Some are drawn faint.
+    assert_eq!(count("before"), count("after"), "{alone}");
+    assert!(count("before") < count("clicked") && count("clicked") < count("all"), "{alone}");
 }
 
 /// Time is read by pointer and keys, comes closer by the wheel, by a key and by a button, and is all there again.

@@ -73,6 +73,16 @@ addEventListener("load", () => {
   time.pressed = ticks();
   all.click();
   time.released = ticks();
+  // One name alone, and all again: how much of each drawn name is seen.
+  const [first] = document.querySelectorAll("nav button");
+  const seen = () => [...document.querySelectorAll('.drawing [class*=" c"]')].map((part) => getComputedStyle(part).opacity);
+  const faint = () => seen().filter((opacity) => Number(opacity) < 0.5).length;
+  const alone = { before: faint() };
+  first.click();
+  Object.assign(alone, { clicked: faint(), all: seen().length });
+  first.click();
+  alone.after = faint();
+  told.alone = alone;
   // For the picture.
   for (let turn = 0; turn < 3; turn += 1) meet("wheel", 0.5, 0.5, { deltaY: -100 });
   meet("pointermove", 0.4, 0.5);
