@@ -132,7 +132,7 @@ fn programs_are_told_the_same_numbers_in_json() {
         assert_eq!(skipped["cut_at"], cut, "{skipped}");
         assert_eq!(skipped["cut_bytes"], bytes.len() - cut, "{skipped}");
     }
-    assert!(link.iter().rev().skip(1).all(|row| row["bound"].is_string()), "rows as ever");
+    assert!(link.iter().rev().skip(1).all(|row| row["direction"].is_string()), "rows as ever");
 }
 
 #[test]
@@ -238,7 +238,9 @@ fn what_comes_through_a_pipe_is_named_so() {
     let rig = Rig::new("a.qmdl", &bytes);
     let program = assert_cmd::cargo::cargo_bin!("sounding");
     let stdin = std::fs::File::open(Path::new(rig.name())).unwrap();
-    let output = Command::new(program).args(["link", "-"]).stdin(stdin).output().unwrap();
+    let mut command = Command::new(program);
+    command.args(["link", "--direction", "uplink", "-"]);
+    let output = command.stdin(stdin).output().unwrap();
     let said = said(&output);
     let cut = last_frame(&bytes);
     let expected = format!(

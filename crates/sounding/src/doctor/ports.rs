@@ -48,7 +48,11 @@ pub(crate) fn checks(folder: &Path, user: RouterUser) -> Vec<Check> {
     let known = RouterSocket::default;
     let routers = [Source::Router(known()), Source::VendorRouter(known())];
     let routers = routers.map(|router| user.if_router(router));
-    checks.extend(routers.into_iter().filter(|_| folder == Path::new("/dev")).find_map(router));
+    let routers = routers.into_iter().filter(|_| folder == Path::new("/dev"));
+    // Both kinds may have the same name: the one that answers as its kind does is there.
+    let mut there: Vec<Check> = routers.filter_map(router).collect();
+    let answers = there.iter().position(|check| check.ok).unwrap_or_default();
+    checks.extend((!there.is_empty()).then(|| there.swap_remove(answers)));
     let orphans = orphans(Path::new(SYS));
     checks.extend(orphans.into_iter().map(|orphan| {
         no(
