@@ -162,9 +162,23 @@ fn read(file: &Utf8Path) -> Result<String, String> {
 /// The text of a licence that a package only names, where it is one of those that this project has too.
 fn standard(metadata: &Metadata, licence: &str) -> Option<Result<String, String>> {
     let alternatives: Vec<&str> = licence.split([' ', '/', '(', ')']).collect();
-    alternatives
-        .contains(&"Apache-2.0")
-        .then(|| read(&metadata.workspace_root.join("LICENSE-APACHE")))
+    let text = |file: &str| read(&metadata.workspace_root.join(file));
+    match () {
+        () if alternatives.contains(&"Apache-2.0") => Some(text("LICENSE-APACHE")),
+        () if alternatives.contains(&"MIT") => {
+            Some(text("LICENSE-MIT").map(|text| of_others(&text)))
+        }
+        () => None,
+    }
+}
+
+/// This project's MIT licence as the one of those who are named before it.
+fn of_others(text: &str) -> String {
+    let whose = |line: &str| match line.starts_with("Copyright") {
+        true => "Copyright (c) its authors, named above\n".to_owned(),
+        false => format!("{line}\n"),
+    };
+    text.lines().map(whose).collect()
 }
 
 #[cfg(test)]
@@ -204,7 +218,9 @@ mod tests {
             });
             assert!(lines.count() >= 2, "{name}: in the list, and above a text");
         }
-        for part in ["Permission is hereby granted", "Apache License", "SIL OPEN FONT LICENSE"] {
+        for part in
+            ["Permission is hereby granted", "Apache License", "The goals of the Open Font License"]
+        {
             assert!(text.contains(part), "{part}");
         }
         // C that is bundled with a crate.
