@@ -107,9 +107,8 @@ fn download_over(carries: Rate, speaker: Speaker, lasts: Duration, flags: &[&str
     let name = format!("pe{}", std::process::id() % 1_000_000);
     let folder = own.path().to_string_lossy().into_owned();
     let flags: Vec<_> = ["--cgroup", &*folder].into_iter().chain(flags.iter().copied()).collect();
-    let program = std::env::var("PEERS_PROGRAM").unwrap_or(PROGRAM.into());
-    let daemon =
-        Daemon::serve_in(emulation.far(), Path::new(&program), &name, &flags).expect("ready");
+    let daemon = Daemon::serve_in(emulation.far(), Path::new(PROGRAM), &name, &flags);
+    let daemon = daemon.expect("ready");
     let device = match speaker {
         Speaker::Device(says) => Some(Device::start(&emulation, &own, says)),
         _ => None,
