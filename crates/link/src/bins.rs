@@ -26,13 +26,26 @@ struct Clock {
 pub enum Step {
     /// A bin, or a stretch without records.
     Bin(Bin),
-    /// The modem set its clock: the time went from one moment to another, and both are on the modem's clock.
-    Jump {
-        /// The newest record on the old clock.
-        from: ModemInstant,
-        /// The first record on the new one.
-        to: ModemInstant,
-    },
+    /// The modem set its clock.
+    Jump(Jump),
+}
+
+/// The modem set its clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jump {
+    /// Time from the first record, without jumps.
+    pub elapsed: Duration,
+    /// The newest record on the old clock.
+    pub from: ModemInstant,
+    /// The first record on the new one.
+    pub to: ModemInstant,
+}
+
+impl Jump {
+    /// How far, in seconds; negative if the clock was set back.
+    pub fn seconds(&self) -> f64 {
+        (self.to - self.from).as_secs_f64() - (self.from - self.to).as_secs_f64()
+    }
 }
 
 /// A span of the modem's time.
@@ -78,7 +91,7 @@ impl Bins {
         let from = clock.newest;
         if from - at > Self::SET_BACK || at - from > Self::SET_AHEAD {
             self.handle_end(&mut ended);
-            ended(Step::Jump { from, to: at });
+            ended(Step::Jump(Jump { elapsed: self.elapsed, from, to: at }));
             self.clock = Some(Clock { start: at, newest: at });
             return;
         }
@@ -167,7 +180,7 @@ mod tests {
                 bin.end.as_nanos() / 1_000_000,
                 bin.span.as_millis() as u64,
             )),
-            Step::Jump { .. } => None,
+            Step::Jump(_) => None,
         };
         steps(&mut bins, times_ms).iter().filter_map(bin).collect()
     }
@@ -205,13 +218,12 @@ mod tests {
             end: at(set + 100),
             span: Duration::from_millis(100),
         };
-        let jump = Step::Jump { from: at(1050), to: at(set) };
-        assert_eq!(found, [Step::Bin(part), jump, Step::Bin(next)]);
+        let jump = Jump { elapsed: Duration::from_millis(50), from: at(1050), to: at(set) };
+        assert_eq!(found, [Step::Bin(part), Step::Jump(jump), Step::Bin(next)]);
         let back = steps(&mut bins, &[set + 100 - 1_500]);
-        assert!(
-            back.contains(&Step::Jump { from: at(set + 100), to: at(set - 1_400) }),
-            "{back:?}"
-        );
+        let elapsed = Duration::from_millis(150) + Duration::from_nanos(1);
+        let jump = Jump { elapsed, from: at(set + 100), to: at(set - 1_400) };
+        assert!(back.contains(&Step::Jump(jump)), "{back:?}");
     }
 
     #[test]

@@ -21,11 +21,11 @@ mod shapes;
 mod sounder;
 mod window;
 
-pub use bins::{Bin, Bins, Step};
+pub use bins::{Bin, Bins, Jump, Step};
 pub use config::{Config, Method};
 pub use estimate::{Bound, Cause, LinkEstimate, State};
 pub use estimator::Estimator;
 pub use granted::Granted;
 pub use model::CellView;
-pub use series::{Jump, Line, Row, Series, Way};
+pub use series::{Line, Row, Series, Way};
 pub use sounder::{Arrival, Counts, Seen, Sounder};

@@ -7,7 +7,7 @@ use core::time::Duration;
 use sounding_kpi::Kpi;
 use sounding_units::{Bytes, HostInstant, ModemInstant};
 
-use crate::{Bin, Bins, CellView, Granted, LinkEstimate, Seen, Sounder, State, Step};
+use crate::{Bin, Bins, CellView, Granted, Jump, LinkEstimate, Seen, Sounder, State, Step};
 
 /// What a [`Series`] gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,24 +39,6 @@ pub struct Way {
     pub granted: Option<Bytes>,
 }
 
-/// The modem set its clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Jump {
-    /// Time from the first record, without jumps.
-    pub elapsed: Duration,
-    /// The newest record on the old clock.
-    pub from: ModemInstant,
-    /// The first record on the new one.
-    pub to: ModemInstant,
-}
-
-impl Jump {
-    /// How far, in seconds; negative if the clock was set back.
-    pub fn seconds(&self) -> f64 {
-        (self.to - self.from).as_secs_f64() - (self.from - self.to).as_secs_f64()
-    }
-}
-
 /// Cuts what a [`Sounder`] finds into rows of equal length.
 ///
 /// Hand it everything that the sounder's watcher sees, and take what [`poll`](Self::poll) gives after each. A row comes once
@@ -71,15 +53,14 @@ pub struct Series {
     ready: VecDeque<Line>,
     /// The record whose KPIs come.
     stamped: ModemInstant,
-    elapsed: Duration,
 }
 
 /// What was granted in one direction.
 #[derive(Clone, Debug)]
 struct Grants {
     granted: Granted,
-    /// Blocks of bins that have not ended.
-    early: VecDeque<(ModemInstant, Bytes)>,
+    /// Bytes that were granted in the bin that has not ended.
+    current: Bytes,
     /// Whether any record listed a block.
     any: bool,
 }
@@ -92,7 +73,7 @@ impl Series {
     pub fn new(bin: Duration, sounder: &Sounder) -> Self {
         let way = |direction| Grants {
             granted: Granted::new(direction),
-            early: VecDeque::new(),
+            current: Bytes::ZERO,
             any: false,
         };
         Self {
@@ -101,7 +82,6 @@ impl Series {
             held: VecDeque::new(),
             ready: VecDeque::new(),
             stamped: ModemInstant::default(),
-            elapsed: Duration::ZERO,
         }
     }
 
@@ -111,7 +91,7 @@ impl Series {
             Seen::Next(record) => {
                 self.step(|bins, ended| bins.handle_record(record.at, ended), sounder);
                 self.stamped = record.at;
-                self.ways.iter_mut().for_each(|way| way.granted.handle_time(record.at));
+                self.settle_blocks(record.at);
             }
             Seen::Kpi(Kpi::Grant(grant)) => {
                 for way in
@@ -151,9 +131,9 @@ impl Series {
     fn handle_step(&mut self, sounder: &Sounder, step: Step) {
         match step {
             Step::Bin(bin) => self.handle_bin(sounder, bin),
-            Step::Jump { from, to } => {
+            Step::Jump(jump) => {
                 self.finish_held();
-                self.ready.push_back(Line::Jump(Jump { elapsed: self.elapsed, from, to }));
+                self.ready.push_back(Line::Jump(jump));
             }
         }
     }
@@ -162,46 +142,42 @@ impl Series {
         let now = HostInstant::from_nanos(bin.end.as_nanos());
         let mut hold = HELD_FOR;
         let mut ways = Vec::new();
-        for (estimator, way) in sounder.estimators().zip(&self.ways) {
+        for (estimator, way) in sounder.estimators().zip(&mut self.ways) {
             let estimate = estimator.estimate(now);
             hold = hold.max(HELD_FOR + estimator.period() * 2);
             let heard = way.any && estimate.state != State::Stale;
-            ways.push(Way {
-                estimate,
-                cell: estimator.cell(now),
-                granted: heard.then_some(Bytes::ZERO),
-            });
+            let current = core::mem::take(&mut way.current);
+            let granted = (heard || current > Bytes::ZERO).then_some(current);
+            ways.push(Way { estimate, cell: estimator.cell(now), granted });
         }
-        self.elapsed = bin.elapsed;
         self.held.push_back(Row { bin, ways });
-        self.ways.iter_mut().for_each(|way| way.granted.handle_time(bin.end));
-        self.place_blocks();
+        self.settle_blocks(bin.end);
         let over = bin.end.saturating_before(hold);
         while let Some(row) = self.held.pop_front_if(|row| row.bin.end <= over) {
             self.ready.push_back(Line::Row(row));
         }
     }
 
-    /// Puts what is settled where it belongs.
-    fn place_blocks(&mut self) {
-        let Some(end) = self.held.back().map(|row| row.bin.end) else { return };
+    /// The clock stands at `now`: what is settled is put where it belongs.
+    fn settle_blocks(&mut self, now: ModemInstant) {
+        self.ways.iter_mut().for_each(|way| way.granted.handle_time(now));
+        let ended = self.held.back().map(|row| row.bin.end);
         for (number, way) in self.ways.iter_mut().enumerate() {
-            way.early.extend(core::iter::from_fn(|| way.granted.poll()));
-            way.early.retain(|&(at, size)| {
-                if at < end {
+            while let Some((at, size)) = way.granted.poll() {
+                if ended.is_some_and(|end| at < end) {
                     add(&mut self.held, number, at, size);
+                } else {
+                    way.current += size;
                 }
-                at >= end
-            });
+            }
         }
     }
 
-    /// Everything that has begun comes to its end.
+    /// Everything that has begun comes to its end; its last bin has ended.
     fn finish_held(&mut self) {
         for (number, way) in self.ways.iter_mut().enumerate() {
             way.granted.handle_end();
-            way.early.extend(core::iter::from_fn(|| way.granted.poll()));
-            for (at, size) in way.early.drain(..) {
+            while let Some((at, size)) = way.granted.poll() {
                 add(&mut self.held, number, at, size);
             }
         }

@@ -219,14 +219,10 @@ fn refuse_overlap(text: &str, ours: &Sockets) -> Result<(), DownlinkError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sockets::tests::sockets;
     use super::*;
 
     const ROOT: &[u64] = &[1];
-
-    fn sockets(netns_cookie: u64, cgroups: &[u64], interfaces: &[&str]) -> Sockets {
-        let interfaces = interfaces.iter().map(|name| (*name).into()).collect();
-        Sockets { netns_cookie, cgroups: cgroups.into(), interfaces }
-    }
 
     #[test]
     fn what_is_claimed_is_refused_by_name_until_it_is_let_go() {

@@ -64,12 +64,16 @@ impl Sockets {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     const ROOT: &[u64] = &[1];
 
-    fn sockets(netns_cookie: u64, cgroups: &[u64], interfaces: &[&str]) -> Sockets {
+    pub(in super::super) fn sockets(
+        netns_cookie: u64,
+        cgroups: &[u64],
+        interfaces: &[&str],
+    ) -> Sockets {
         let interfaces = interfaces.iter().map(|name| (*name).into()).collect();
         Sockets { netns_cookie, cgroups: cgroups.into(), interfaces }
     }

@@ -119,7 +119,9 @@ impl Estimator {
         if jumped_back || jumped_ahead {
             self.reset();
         } else if self.newest_record.is_some() && at - self.modem_now > self.valid_for() {
-            self.forget();
+            // Records are missing: what was granted before says nothing about now, and that nothing is known to have been
+            // granted since does not say that nothing was.
+            self.forget_until(self.modem_now);
         }
         self.newest_record = self.newest_record.max(Some(now));
         self.modem_now = self.modem_now.max(at);
@@ -166,12 +168,6 @@ impl Estimator {
     fn leave_cell(&mut self, at: ModemInstant) {
         self.forget_until(at);
         self.began = Some(at);
-    }
-
-    /// Records are missing: what was granted before says nothing about now, and that nothing is known to have been granted
-    /// since does not say that nothing was.
-    fn forget(&mut self) {
-        self.forget_until(self.modem_now);
     }
 
     fn forget_until(&mut self, at: ModemInstant) {

@@ -28,20 +28,40 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = case)]
     cases: Vec<Case>,
 
+    #[command(flatten)]
+    cells: Cells,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Which cells, and how many runs at once.
+#[derive(clap::Args)]
+pub(super) struct Cells {
     /// Cells of each kind
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    seeds: u64,
+    pub(super) seeds: u64,
 
     /// The first cell's seed; the others follow
     #[arg(long, value_name = "SEED", default_value_t = 1001, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
-    first: u64,
+    pub(super) first: u64,
 
     /// Runs at once; as many as this machine has processors unless stated
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     jobs: Option<u8>,
+}
 
-    #[command(flatten)]
-    output: Output,
+impl Cells {
+    pub(super) fn jobs(&self) -> usize {
+        self.jobs.map_or_else(crate::sim::processors, usize::from)
+    }
+}
+
+/// Says how far it is, twenty times at most.
+pub(super) fn progress(done: usize, all: usize, what: &str) {
+    if done.is_multiple_of(all.div_ceil(20)) {
+        eprintln!("{done} of {all} {what}");
+    }
 }
 
 fn contender(name: &str) -> Result<Contender, String> {
@@ -61,16 +81,12 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
         contenders: args.controllers,
         cases: if args.cases.is_empty() { Case::ALL.to_vec() } else { args.cases },
         kinds: Kind::ALL.to_vec(),
-        first: args.first,
-        seeds: args.seeds,
-        jobs: args.jobs.map_or_else(crate::sim::processors, usize::from),
+        first: args.cells.first,
+        seeds: args.cells.seeds,
+        jobs: args.cells.jobs(),
     };
-    let progress = |done: usize, all: usize| {
-        if done.is_multiple_of(all.div_ceil(20)) {
-            eprintln!("{done} of {all} cells");
-        }
-    };
-    let outcome = closed_loop::run(&plan, progress).into_diagnostic()?;
+    let told = |done, all| progress(done, all, "cells");
+    let outcome = closed_loop::run(&plan, told).into_diagnostic()?;
     let text = outcome.to_string();
     let page = format!("```\n{text}```\n\n{}", outcome.provenance);
     args.output.write(&text, &page, &outcome)?;

@@ -7,9 +7,9 @@ use sounding_lab::closed_loop::Case;
 use sounding_lab::provenance::Begun;
 use sounding_lab::references::{Grid, Outcome, OverCells, OverLinks, over_cells, over_links};
 
+use super::closed_loop::{Cells, progress};
 use super::links::{Links, read};
 use super::{Output, closed_loop};
-use crate::sim;
 
 /// Senders that know the present of their link without error, over a grid of what they keep waiting and how far they look back
 ///
@@ -44,17 +44,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = ["alone"], value_parser = closed_loop::case)]
     cases: Vec<Case>,
 
-    /// Cells of each kind
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    seeds: u64,
-
-    /// The first cell's seed; the others follow
-    #[arg(long, value_name = "SEED", default_value_t = 1001, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
-    first: u64,
-
-    /// Runs at once; as many as this machine has processors unless stated
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
-    jobs: Option<u8>,
+    #[command(flatten)]
+    cells: Cells,
 
     #[command(flatten)]
     output: Output,
@@ -68,7 +59,7 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
         return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
     }
     let begun = Begun::now();
-    let jobs = args.jobs.map_or_else(sim::processors, usize::from);
+    let jobs = args.cells.jobs();
     let grid = Grid { rooms_ms: once(args.rooms), spans_ms: once(args.spans) };
     let is_asked = |loops: &str| args.only.as_deref().is_none_or(|only| only == loops);
     let mut grounds = Vec::new();
@@ -79,7 +70,8 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
         grounds.push(over_links(&grid, &entries, how, &read, told).into_diagnostic()?);
     }
     if is_asked("closed") {
-        let how = OverCells { cases: args.cases, first: args.first, seeds: args.seeds, jobs };
+        let how =
+            OverCells { cases: args.cases, first: args.cells.first, seeds: args.cells.seeds, jobs };
         let told = |done, all| progress(done, all, "cells");
         grounds.extend(over_cells(&grid, &how, told).into_diagnostic()?);
     }
@@ -95,10 +87,4 @@ fn once(mut numbers: Vec<u64>) -> Vec<u64> {
     numbers.sort_unstable();
     numbers.dedup();
     numbers
-}
-
-fn progress(done: usize, all: usize, what: &str) {
-    if done.is_multiple_of(all.div_ceil(20)) {
-        eprintln!("{done} of {all} {what}");
-    }
 }
