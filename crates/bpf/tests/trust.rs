@@ -135,14 +135,40 @@ fn for_three_rounds_a_claim_is_believed_up_to_a_start_and_then_up_to_three_times
     let believed: Vec<_> = ask(&steps).iter().map(|answer| answer[0]).collect();
     let most = whole(ARRIVES) * 3;
     assert!(BLIND < most);
-    assert_eq!(believed, [most; 5]);
+    assert_eq!(believed[..4], [most; 4]);
     // Where little has arrived yet, three rounds have the start.
     let steps: Vec<_> = (0..5).map(|number| round(number, LIE, 100_000, USED)).collect();
     let believed: Vec<_> = ask(&steps).iter().map(|answer| answer[0]).collect();
     assert_eq!(believed[..3], [BLIND; 3]);
-    assert_eq!(believed[3..], [whole(100_000) * 3; 2]);
+    assert_eq!(believed[3], whole(100_000) * 3);
     // An honest claim is what is believed.
     assert_eq!(ask(&[round(0, 2_000_000, 100_000, USED)])[0][0], 2_000_000);
+}
+
+#[test]
+fn a_claim_of_which_no_more_arrives_in_three_rounds_is_believed_up_to_an_eighth_above_it() {
+    const ARRIVES: u64 = 2_500_000;
+    const LIE: u64 = 125_000_000;
+    let believed = |steps: &[Step]| -> Vec<_> { ask(steps).iter().map(|step| step[0]).collect() };
+    let (thrice, eighth) = (whole(ARRIVES) * 3, whole(ARRIVES) * 9 / 8);
+    // The first round is what the others are compared with.
+    let mut steps: Vec<_> = (0..12).map(|number| round(number, LIE, ARRIVES, USED)).collect();
+    assert_eq!(believed(&steps), [[thrice; 4].as_slice(), &[eighth; 8]].concat());
+    // A fifth more arrives: still the same path. A quarter more: a wider one.
+    steps.push(round(12, LIE, ARRIVES * 6 / 5, USED));
+    assert_eq!(believed(&steps)[12], whole(ARRIVES * 6 / 5) * 9 / 8);
+    steps.push(round(13, LIE, ARRIVES * 5 / 4, USED));
+    assert_eq!(believed(&steps)[13], whole(ARRIVES * 5 / 4) * 3);
+    // A claim that is not cut is honest from then on.
+    let mut steps: Vec<_> = (0..12).map(|number| round(number, LIE, ARRIVES, USED)).collect();
+    steps.extend((12..14).map(|number| round(number, ARRIVES, ARRIVES, USED)));
+    steps.push(round(14, LIE, ARRIVES, USED));
+    assert_eq!(believed(&steps)[12..], [ARRIVES, ARRIVES, thrice]);
+    // Rounds that the application or the reader limits are no evidence.
+    for like in [LIMITED | USED, 0] {
+        let steps: Vec<_> = (0..8).map(|number| round(number, LIE, ARRIVES, like)).collect();
+        assert_eq!(believed(&steps), [thrice; 8]);
+    }
 }
 
 #[test]
@@ -161,7 +187,7 @@ fn idleness_and_ten_rounds_at_the_applications_pace_make_the_path_unknown_again(
     steps.extend((4..16).map(|number| round(number, LIE, 100_000, LIMITED)));
     let believed: Vec<_> = ask(&steps).iter().map(|answer| answer[0]).collect();
     // The tenth round of that kind ends with the eleventh that begins.
-    assert_eq!(believed[4..14], [little; 10]);
+    assert_eq!(believed[4..14], [whole(100_000) * 9 / 8; 10]);
     assert_eq!(believed[14..], [BLIND; 2]);
 }
 
@@ -244,7 +270,7 @@ proptest! {
             if rounds >= 3 && seen > 0 {
                 prop_assert!(believed <= proven);
             }
-            prop_assert!(believed == step.rate || believed >= proven);
+            prop_assert!(believed == step.rate || believed >= proven / 3 * 9 / 8);
             prop_assert!(rounds <= 3 && overstated <= 16);
         }
     }

@@ -19,7 +19,7 @@ struct sounding_peer {
 	__u32 told;			/* what was counted of this connection, PEER_* */
 	__u32 reserved;
 };
-SOUNDING_ASSERT(sizeof(struct sounding_peer) == 88);
+SOUNDING_ASSERT(sizeof(struct sounding_peer) == 96);
 
 /* Flags of struct sounding_peer. */
 #define PEER_LIMITED		1	/* it said more than the limit */

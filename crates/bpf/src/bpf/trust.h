@@ -77,6 +77,14 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
  */
 #define TRUST_OVERSTATED	16U
 
+/*
+ * A claim that is cut while what arrives stays the same is too high. After so
+ * many rounds without a quarter more (BBR's test of a full pipe) it is believed
+ * up to an eighth above what arrives: enough to find a path that got wider, and
+ * little for its queue.
+ */
+#define TRUST_STUCK		3U
+
 /* Flags of struct peer_trust. */
 #define TRUST_BEGUN	1
 #define TRUST_FREE	2	/* not all of this round was limited by the application */
@@ -90,9 +98,10 @@ struct peer_trust {
 	__u32 held_back;	/* in a row that do not */
 	__u32 overstated;	/* in which the claim was cut, and none in which it was not */
 	__u32 flags;
-	__u32 reserved;
+	__u32 stuck;		/* in a row in which the claim was cut and no more arrived */
+	__u64 arrived;		/* delivered_rate when it last was a quarter more */
 };
-SOUNDING_ASSERT(sizeof(struct peer_trust) == 24);
+SOUNDING_ASSERT(sizeof(struct peer_trust) == 32);
 
 struct trust_input {
 	__u64 rate;		/* claimed, bytes/s of IP packets */
@@ -118,22 +127,37 @@ LAW_INLINE void trust_forget(struct peer_trust *trust, __u32 delivered)
 	trust->held_back = 0;
 	trust->overstated = 0;
 	trust->flags = TRUST_BEGUN;
-	trust->reserved = 0;
+	trust->stuck = 0;
+	trust->arrived = 0;
 }
 
-LAW_INLINE void trust_round(struct peer_trust *trust, __u32 delivered)
+/* The round that ends delivered @rate at most. */
+LAW_INLINE void trust_growth(struct peer_trust *trust, __u64 rate)
 {
+	if (rate * 4 >= trust->arrived * 5 || trust->flags & TRUST_BORNE) {
+		trust->arrived = rate;
+		trust->stuck = 0;
+	} else if (trust->flags & TRUST_CUT) {
+		trust->stuck = law_min(trust->stuck + 1, TRUST_STUCK);
+	}
+}
+
+LAW_INLINE void trust_round(struct peer_trust *trust, __u32 delivered, __u64 rate)
+{
+	trust_growth(trust, rate);
 	if (trust->flags & TRUST_FREE) {
 		trust->held_back = 0;
 		trust->rounds = law_min(trust->rounds + 1, TRUST_ROUNDS);
 	} else if (++trust->held_back >= TRUST_HELD_BACK) {
 		trust->held_back = 0;
 		trust->rounds = 0;
+		trust->stuck = 0;
+		trust->arrived = 0;
 	}
 	/* A round in which the window was not used says nothing, as where its reader is slow. */
 	if (trust->flags & TRUST_BORNE || !(trust->flags & TRUST_FREE))
 		trust->overstated = 0;
-	else if (trust->flags & TRUST_CUT)
+	else if (trust->flags & TRUST_CUT && trust->rounds >= TRUST_ROUNDS)
 		trust->overstated = law_min(trust->overstated + 1, TRUST_OVERSTATED);
 	trust->flags = TRUST_BEGUN;
 	trust->ends_at = delivered;
@@ -144,20 +168,22 @@ LAW_INLINE __u64 trust_most(const struct peer_trust *trust, const struct trust_i
 {
 	__u64 packet = law_mss(in->mss) + LAW_HEADERS;
 	__u64 seen = law_min(in->delivered_rate, LAW_MAX_RATE);
-	__u64 most = seen * packet / law_mss(in->mss) * TRUST_GAIN;
+	__u64 arrives = seen * packet / law_mss(in->mss);
+	__u64 most = arrives * TRUST_GAIN;
 	__u64 span_us = law_max(law_min(in->rtt_us, LAW_MAX_RTT_US) +
 				law_min(in->queue_us, LAW_MAX_RTT_US), 1);
 
+	if (trust->stuck >= TRUST_STUCK && seen)
+		return arrives + arrives / 8;
 	if (trust->rounds < TRUST_ROUNDS || !seen)
 		most = law_max(most, TRUST_SEGS * packet * 1000000 / span_us);
 	return most;
 }
 
 /* Whether a claim that is cut would have been used; a slow reader says nothing of the path. */
-LAW_INLINE int trust_lacks(const struct peer_trust *trust, const struct trust_input *in)
+LAW_INLINE int trust_lacks(const struct trust_input *in)
 {
-	return in->acked && !in->limited && (__u64)in->inflight * 2 >= in->window &&
-	       trust->rounds >= TRUST_ROUNDS;
+	return in->acked && !in->limited && (__u64)in->inflight * 2 >= in->window;
 }
 
 /* At an ACK or a restart from idle: what of the claim is believed. */
@@ -171,7 +197,8 @@ LAW_PART __u64 trust_step(struct peer_trust *trust, const struct trust_input *in
 		trust_forget(trust, in->delivered);
 	if (in->acked) {
 		if (law_reached(in->prior_delivered, trust->ends_at))
-			trust_round(trust, in->delivered);
+			trust_round(trust, in->delivered,
+				    law_min(in->delivered_rate, LAW_MAX_RATE));
 		if (!in->limited)
 			trust->flags |= TRUST_FREE;
 	}
@@ -180,7 +207,7 @@ LAW_PART __u64 trust_step(struct peer_trust *trust, const struct trust_input *in
 		trust->flags |= TRUST_BORNE;
 		return in->rate;
 	}
-	if (trust_lacks(trust, in))
+	if (trust_lacks(in))
 		trust->flags |= TRUST_CUT;
 	return most;
 }
