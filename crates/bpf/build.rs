@@ -7,8 +7,9 @@ use libbpf_cargo::SkeletonBuilder;
 
 /// Each an object of its own.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
-const HEADERS: [&str; 23] = [
+const HEADERS: [&str; 24] = [
     "arith.h",
+    "believe.h",
     "count.h",
     "cubic.h",
     "downlink.h",
@@ -47,6 +48,7 @@ fn main() {
         if let Some(clang) = env::var_os("BPF_CLANG") {
             builder.clang(clang);
         }
+        builder.obj(out.join(format!("{program}.bpf.o")));
         if let Err(error) = builder.build_and_generate(out.join(format!("{program}.skel.rs"))) {
             eprintln!("{error:#}");
             eprintln!("the kernel side needs clang 14 or newer (set BPF_CLANG to name one)");

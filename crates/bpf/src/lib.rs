@@ -33,6 +33,9 @@ mod peers;
 mod preflight;
 mod registration;
 mod sharing;
+#[cfg(test)]
+mod stack;
+
 /// The skeleton of an object that the build made.
 macro_rules! skeleton {
     ($name:ident, $file:literal) => {

@@ -17,6 +17,8 @@
 /* Set by the loader before load; the verifier then sees constants. */
 const volatile struct sounding_knobs knobs;
 
+#include "believe.h"
+
 /* One period of the feed: asked again within it, the law would say the same. */
 #define RESTART_NS	10000000ULL
 #define JIFFIES_MASK	0xffffffffULL
@@ -191,37 +193,6 @@ static __always_inline void apply(struct sock *sk, struct sounding_flow *flow)
 static __always_inline int drives(const struct sounding_flow *flow)
 {
 	return flow->said.state != SOUNDING_STARTUP && flow->said.state != SOUNDING_FALLBACK;
-}
-
-LAW_PART int hear_peer(struct law_input *in, const struct sounding_peer *peer)
-{
-	if (in && peer)
-		obey_peer(in, peer);
-	return 0;
-}
-
-/*
- * What this device's modem carries and the part of it that this flow has, or
- * what the modem at the other end carries, if that is less or nothing is known
- * here. Says how many flows share it.
- */
-static __always_inline __u32 hear(struct sock *sk, struct sounding_flow *flow,
-				  struct member *member, int elsewhere,
-				  struct law_input *in, const struct rate_sample *rs)
-{
-	struct sounding_peer *peer = peer_of(sk, in->now_ns);
-	int own = law_verdict(&knobs, in) == SOUNDING_FRESH;
-	__u32 flows;
-
-	if (peer)
-		believe(sk, peer, in, rs, flow->set_cwnd, knobs.allowance_us);
-	/* What a flow claims while this modem speaks is not what it will want then. */
-	flows = share_link(sk, member, !elsewhere && (own || !peer), in, rs);
-	if (!peer || (own && share_part(&in->pool, in->weight, in->hunger,
-					in->feed.rate_bytes_per_sec) <= peer->believed))
-		return flows;
-	hear_peer(in, peer);
-	return 1;
 }
 
 /* What a law is told at an ACK; @rs is NULL for a restart from idle. */

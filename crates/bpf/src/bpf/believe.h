@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Which estimate a flow goes by: its own modem's, or that of the device at the
+ * other end as far as it is believed (trust.h).
+ */
+#ifndef SOUNDING_BELIEVE_H
+#define SOUNDING_BELIEVE_H
+
+#include "peers.h"
+#include "pool.h"
+
+/*
+ * Says what of a peer's claim is believed at this ACK; @rs is NULL for a restart
+ * from idle. @window is what was last set, segments. A function by itself: what
+ * it has on the stack is then gone when the law runs, and Linux 6.1 allows a
+ * chain of calls 512 bytes.
+ */
+static __attribute__((noinline)) void believe(struct sock *sk, struct sounding_peer *peer,
+					      const struct law_input *in,
+					      const struct rate_sample *rs, __u32 window)
+{
+	struct trust_input told = {
+		.rate = peer->claim.rate,
+		.delivered_rate = in->e2e,
+		.delivered = ((struct tcp_sock *)sk)->delivered,
+		.mss = in->mss,
+		.rtt_us = in->rtt_min_us,
+		.queue_us = knobs.allowance_us,
+		.window = window,
+	};
+
+	if (rs) {
+		told.prior_delivered = rs->prior_delivered;
+		told.inflight = rs->prior_in_flight;
+		told.limited = rs->is_app_limited;
+		told.acked = 1;
+	}
+	peer->delivered = in->e2e;
+	peer->believed = trust_step(&peer->trust, &told);
+}
+
+/*
+ * Puts what of a peer's claim is believed in place of the feed; it is this
+ * flow's alone, so nobody else is to be counted.
+ */
+static __always_inline void obey_peer(struct law_input *in, const struct sounding_peer *peer)
+{
+	in->feed.rate_bytes_per_sec = peer->believed;
+	in->feed.sampled_at_ns = peer->heard_at_ns;
+	in->feed.bound = peer->claim.bound;
+	in->feed.epoch = peer->heard_at_ns;
+	in->feed.valid = 1;
+	in->feed.agreeing = law_min(peer->heard, ~0U);
+	in->feed.other_flows = 0;
+	/* It lives as long as it speaks. */
+	in->heartbeat_at_ns = in->now_ns;
+	in->pool = (struct share_pool){
+		.hungry = SHARE_WEIGHT, .everybody = SHARE_WEIGHT, .flows = 1,
+	};
+	in->weight = in->hunger = SHARE_WEIGHT;
+}
+
+LAW_PART int hear_peer(struct law_input *in, const struct sounding_peer *peer)
+{
+	if (in && peer)
+		obey_peer(in, peer);
+	return 0;
+}
+
+/*
+ * What this device's modem carries and the part of it that this flow has, or
+ * what the modem at the other end carries, if that is less or nothing is known
+ * here. Says how many flows share it.
+ */
+static __always_inline __u32 hear(struct sock *sk, struct sounding_flow *flow,
+				  struct member *member, int elsewhere,
+				  struct law_input *in, const struct rate_sample *rs)
+{
+	struct sounding_peer *peer = peer_of(sk, in->now_ns);
+	int own = law_verdict(&knobs, in) == SOUNDING_FRESH;
+	__u32 flows;
+
+	if (peer)
+		believe(sk, peer, in, rs, flow->set_cwnd);
+	/* What a flow claims while this modem speaks is not what it will want then. */
+	flows = share_link(sk, member, !elsewhere && (own || !peer), in, rs);
+	if (!peer || (own && share_part(&in->pool, in->weight, in->hunger,
+					in->feed.rate_bytes_per_sec) <= peer->believed))
+		return flows;
+	hear_peer(in, peer);
+	return 1;
+}
+
+#endif /* SOUNDING_BELIEVE_H */
