@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use miette::miette;
 use serde::Serialize;
-use sounding_modem::{OpenError, Probe, RouterSocket, Source, probe};
+use sounding_modem::{OpenError, Probe, RouterSocket, Source, Transport, probe};
 
 use super::holders::{Holder, holders};
 use super::usb::{interface_of, orphans};
@@ -160,14 +160,19 @@ fn held(holder: &Holder) -> String {
 fn router(source: Source) -> Option<Check> {
     match source.open() {
         Err(OpenError::NoRouter { .. }) => None,
-        _ => Some(ask(&source)),
+        // The connection that found it asks too: a router may serve one reader at a time, and would not see a second.
+        opened => Some(ask_on(&source, opened)),
     }
 }
 
 fn ask(source: &Source) -> Check {
+    ask_on(source, source.open())
+}
+
+fn ask_on(source: &Source, opened: Result<Box<dyn Transport>, OpenError>) -> Check {
     let name = source.to_string();
     let port = Port { source: name.clone(), ..Port::default() };
-    let probed = match source.open() {
+    let probed = match opened {
         Ok(mut transport) => probe(transport.as_mut(), PATIENCE),
         Err(error) => {
             let cure = cure_of(&error, &name);
