@@ -114,24 +114,18 @@ fn device(path: &Path) -> Check {
     ask(&Source::Path(path.into()))
 }
 
-/// Whoever is ending lets go of its port within this. Chosen.
-const ENDING: Duration = Duration::from_millis(200);
-
 /// An error where another program has the port open, as far as this one may see that: it would get half of the bytes, and
 /// its requests would meet the other's answers.
 pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
     let Source::Path(path) = source.place() else { return Ok(()) };
-    let look = || {
-        holders(path).map_err(|error| {
-            let cure = limits::cure(&error, "run as root");
-            miette!(help = cure, "{}: {}", screen::path(path), unseen(&error))
-        })
-    };
-    if is_memory(path) || look()?.is_empty() {
+    if is_memory(path) {
         return Ok(());
     }
-    std::thread::sleep(ENDING);
-    match look()?.first() {
+    let held_by = holders(path).map_err(|error| {
+        let cure = limits::cure(&error, "run as root");
+        miette!(help = cure, "{}: {}", screen::path(path), unseen(&error))
+    })?;
+    match held_by.first() {
         None => Ok(()),
         Some(holder) => Err(miette!(
             help = release(path, holder),
