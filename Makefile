@@ -27,6 +27,7 @@ build: setup
 setup:
 	@scripts/setup
 
+# Fuzz targets take a nightly compiler to build; whether their lock file is up to date shows without one.
 check: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
@@ -35,6 +36,7 @@ check: setup
 	cargo clippy --manifest-path python/Cargo.toml --all-targets -- --deny warnings
 	cargo fmt --check --manifest-path examples/controller/Cargo.toml
 	cargo clippy --manifest-path examples/controller/Cargo.toml --target-dir target --all-targets -- --deny warnings
+	cargo update --quiet --workspace --locked --manifest-path fuzz/Cargo.toml
 
 # Every field of the shared captures beside an independent reader's, counted by log code.
 agreement: setup

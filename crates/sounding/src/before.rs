@@ -53,6 +53,24 @@ pub(crate) fn living(
     all.find(|name| name != ours && is_registered(name))
 }
 
+/// The default to go back to from `ours`: `was`, or the latest before it that this kernel still has. What daemons kept that
+/// have ended since is forgotten with them.
+pub(crate) fn back_from(
+    ours: &str,
+    was: &str,
+    is_registered: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let all = std::iter::once(was.to_owned()).chain(recall(ours));
+    for name in all.filter(|name| name != ours) {
+        if is_registered(&name) {
+            return Some(name);
+        }
+        // What is left does no harm: it is asked only of a default that is still there.
+        let _ = forget(&name);
+    }
+    None
+}
+
 fn read(algorithm: &str) -> io::Result<Vec<String>> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);

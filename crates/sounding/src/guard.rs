@@ -118,18 +118,20 @@ impl Guard {
             Some(was) => was,
             None => change::stock()?,
         };
+        // From here on the guard forgets what is kept, whatever becomes of this.
+        self.undo(Change::Default { ours: name.into(), was: was.clone() })?;
         if let Err(error) = before::keep(name, &was) {
             eprintln!(
                 "sounding: that {was} was the default cannot be kept ({error}): if this daemon and its guard are both killed, \
                  the next one does not know it"
             );
         }
+        change::set_default(name)?;
         if present != name && present != was {
             // A dead daemon's: what it knew is known here now.
             let _ = before::forget(&present);
         }
-        self.undo(Change::Default { ours: name.into(), was })?;
-        change::set_default(name)
+        Ok(())
     }
 
     /// Makes `name` the congestion control of new flows over the route to exactly `prefix`.

@@ -198,6 +198,11 @@ static __always_inline __u64 cgroup_of(struct sock *sk)
 	return cgroup ? cgroup->kn->id : 0;
 }
 
+/*
+ * Looks up the place and the weight of a socket, once: @member->user comes as a
+ * uid, that of owner_of(), and leaves as the place of that user. The weight goes
+ * by @uid, the socket's own, because that is what a configuration names.
+ */
 LAW_PART int place(struct member *member, __u32 uid, __u32 local_port, __u32 remote_port)
 {
 	if (!member)

@@ -1,9 +1,13 @@
-//! Who has a device open.
+//! Which processes have a device open.
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -18,38 +22,118 @@ pub(crate) struct Holder {
     pub(crate) name: String,
 }
 
-/// Every other process that has the device open, as far as this one may look. The device is what counts, not the name
-/// that it was opened by.
+/// A program that is ending lets go of its port within this. Chosen.
+const ENDING: Duration = Duration::from_millis(200);
+
+/// A copy of a process that is about to become another program does so within this, also where every processor is busy.
+/// Chosen.
+const STARTING: Duration = Duration::from_secs(2);
+
+/// Between two looks. Chosen.
+const STEP: Duration = Duration::from_millis(20);
+
+/// Linux's PF_FORKNOEXEC: a copy of its parent that has become no other program yet.
+const FORKED: u64 = 0x40;
+
+/// Every other process that has the device open and keeps it so, as far as this one may look. One that is ending, or that has
+/// it only until it becomes another program, is waited for.
 pub(crate) fn holders(device: &Path) -> io::Result<Vec<Holder>> {
-    let Some(number) = device_number(device) else { return Ok(Vec::new()) };
+    let begin = Instant::now();
+    let mut first_seen: BTreeMap<u32, Instant> = BTreeMap::new();
+    loop {
+        let found = openers(device)?;
+        let now = Instant::now();
+        first_seen.retain(|pid, _| found.iter().any(|opener| opener.holder.pid == *pid));
+        let stays = |opener: &Opener| {
+            let since = *first_seen.entry(opener.holder.pid).or_insert(now);
+            now - since >= if opener.is_starting { STARTING } else { ENDING }
+        };
+        let (staying, passing): (Vec<_>, Vec<_>) = found.into_iter().partition(stays);
+        // Others may come and go for as long as one may take to start.
+        let is_over = now - begin >= STARTING;
+        if is_over || !staying.is_empty() || passing.is_empty() {
+            let named = if staying.is_empty() { passing } else { staying };
+            return Ok(named.into_iter().map(|opener| opener.holder).collect());
+        }
+        sleep(STEP);
+    }
+}
+
+/// A process that has a device open at this moment.
+struct Opener {
+    holder: Holder,
+    /// It will have it no more once it becomes another program, which it may be about to.
+    is_starting: bool,
+}
+
+fn openers(device: &Path) -> io::Result<Vec<Opener>> {
+    let Some(device) = Device::at(device) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else {
             continue;
         };
-        if pid != std::process::id() && has_open(pid, number)? {
-            found.push(Holder { pid, name: name(pid) });
+        if pid == std::process::id() {
+            continue;
+        }
+        let open = descriptors(pid, device)?;
+        if !open.is_empty() {
+            let is_starting = is_forked(pid) && open.iter().all(|fd| closes_on_exec(pid, fd));
+            found.push(Opener { holder: Holder { pid, name: name(pid) }, is_starting });
         }
     }
-    found.sort_by_key(|holder| holder.pid);
+    found.sort_by_key(|opener| opener.holder.pid);
     Ok(found)
 }
 
-fn device_number(path: &Path) -> Option<u64> {
-    let metadata = fs::metadata(path).ok()?;
-    metadata.file_type().is_char_device().then(|| metadata.rdev())
+/// A device, whatever name it is opened by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Device {
+    number: u64,
+    /// Of a pty, whose: every devpts counts its own.
+    devpts: Option<u64>,
 }
 
-/// An error where this process cannot look, which says nothing of whether somebody has it.
-fn has_open(pid: u32, number: u64) -> io::Result<bool> {
+impl Device {
+    fn at(path: &Path) -> Option<Self> {
+        // linux/major.h: UNIX98_PTY_SLAVE_MAJOR and the seven after it.
+        const PTYS: std::ops::Range<u64> = 136..144;
+        let about = fs::metadata(path).ok()?;
+        let number = about.rdev();
+        let is_pty = PTYS.contains(&nix::sys::stat::major(number));
+        let devpts = is_pty.then(|| about.dev());
+        about.file_type().is_char_device().then_some(Self { number, devpts })
+    }
+}
+
+/// The descriptors by which a process has the device open. An error where this process cannot look, which says nothing of
+/// whether another has it.
+fn descriptors(pid: u32, device: Device) -> io::Result<Vec<OsString>> {
     let files = match fs::read_dir(format!("/proc/{pid}/fd")) {
         Ok(files) => files.flatten(),
         Err(error) if limits::is_one(&error) => return Err(error),
         // It has ended, or is another user's.
-        Err(_) => return Ok(false),
+        Err(_) => return Ok(Vec::new()),
     };
     // Following the link of a descriptor looks at the open file, and opens nothing.
-    Ok(files.map(|file| file.path()).any(|path| device_number(&path) == Some(number)))
+    let open = files.filter(|file| Device::at(&file.path()) == Some(device));
+    Ok(open.map(|file| file.file_name()).collect())
+}
+
+fn is_forked(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name may have spaces and brackets of its own; the flags are the seventh word after it (proc(5)).
+    let words = stat.rsplit_once(')').map_or("", |(_, words)| words);
+    let flags = words.split_whitespace().nth(6).and_then(|flags| flags.parse::<u64>().ok());
+    flags.is_some_and(|flags| flags & FORKED != 0)
+}
+
+fn closes_on_exec(pid: u32, descriptor: &OsStr) -> bool {
+    let path = Path::new("/proc").join(pid.to_string()).join("fdinfo").join(descriptor);
+    let about = fs::read_to_string(path).unwrap_or_default();
+    let flags = about.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| i32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & libc::O_CLOEXEC != 0)
 }
 
 fn name(pid: u32) -> String {
@@ -62,27 +146,61 @@ fn name(pid: u32) -> String {
 mod tests {
     use super::*;
     use sounding_modem::Pty;
+    use sounding_testdata::steadily;
     use std::fs::File;
+    use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
 
     #[test]
     fn the_process_that_has_a_tty_open_is_named() {
-        let pty = Pty::create(None).expect("a pty");
-        let holders = |path: &Path| holders(path).expect("it may look");
-        assert_eq!(holders(pty.path()), []);
-        let tty = File::options().read(true).write(true).open(pty.path()).expect("opens");
-        assert_eq!(holders(pty.path()), [], "this process is not meant");
-        let mut child = Command::new("sleep")
-            .arg("60")
-            .stdin(tty)
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("starts");
-        let found = holders(pty.path());
-        child.kill().expect("it runs");
-        child.wait().expect("it ends");
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(found[0].pid, child.id());
+        // One at a time: what the other test starts is for a moment a copy of this process, with all that this has open.
+        steadily(|| {
+            let pty = Pty::create(None).expect("a pty");
+            let holders = |path: &Path| holders(path).expect("it may look");
+            assert_eq!(holders(pty.path()), []);
+            let tty = File::options().read(true).write(true).open(pty.path()).expect("opens");
+            assert_eq!(holders(pty.path()), [], "this process is not meant");
+            let mut child = Command::new("sleep")
+                .arg("60")
+                .stdin(tty)
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("starts");
+            let found = holders(pty.path());
+            child.kill().expect("it runs");
+            child.wait().expect("it ends");
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!(found[0].pid, child.id());
+        });
+    }
+
+    #[test]
+    fn a_process_that_is_about_to_become_another_program_is_waited_for() {
+        steadily(|| {
+            let pty = Pty::create(None).expect("a pty");
+            // Closed on exec, as all that Rust opens.
+            let tty = File::options().read(true).write(true).open(pty.path()).expect("opens");
+            let mut command = Command::new("sleep");
+            command.arg("60").stdin(Stdio::null()).stdout(Stdio::null());
+            // SAFETY: these calls are async-signal-safe and touch nothing but the child.
+            unsafe {
+                command.pre_exec(|| {
+                    sleep(3 * ENDING);
+                    Ok(())
+                });
+            }
+            let starting = std::thread::spawn(move || command.spawn().expect("starts"));
+            let is_forked = || !openers(pty.path()).expect("it may look").is_empty();
+            while !is_forked() {
+                assert!(!starting.is_finished(), "it was never seen");
+                sleep(STEP / 4);
+            }
+            assert_eq!(holders(pty.path()).expect("it may look"), []);
+            let mut child = starting.join().expect("it starts");
+            child.kill().expect("it runs");
+            child.wait().expect("it ends");
+            drop(tty);
+        });
     }
 
     #[test]

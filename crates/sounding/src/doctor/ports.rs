@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use miette::miette;
 use serde::Serialize;
-use sounding_modem::{OpenError, Probe, RouterSocket, Source, probe};
+use sounding_modem::{OpenError, Probe, RouterSocket, Source, Transport, probe};
 
 use super::holders::{Holder, holders};
 use super::usb::{interface_of, orphans};
@@ -114,24 +114,18 @@ fn device(path: &Path) -> Check {
     ask(&Source::Path(path.into()))
 }
 
-/// Whoever is ending lets go of its port within this. Chosen.
-const ENDING: Duration = Duration::from_millis(200);
-
 /// An error where another program has the port open, as far as this one may see that: it would get half of the bytes, and
 /// its requests would meet the other's answers.
 pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
     let Source::Path(path) = source.place() else { return Ok(()) };
-    let look = || {
-        holders(path).map_err(|error| {
-            let cure = limits::cure(&error, "run as root");
-            miette!(help = cure, "{}: {}", screen::path(path), unseen(&error))
-        })
-    };
-    if is_memory(path) || look()?.is_empty() {
+    if is_memory(path) {
         return Ok(());
     }
-    std::thread::sleep(ENDING);
-    match look()?.first() {
+    let held_by = holders(path).map_err(|error| {
+        let cure = limits::cure(&error, "run as root");
+        miette!(help = cure, "{}: {}", screen::path(path), unseen(&error))
+    })?;
+    match held_by.first() {
         None => Ok(()),
         Some(holder) => Err(miette!(
             help = release(path, holder),
@@ -160,14 +154,19 @@ fn held(holder: &Holder) -> String {
 fn router(source: Source) -> Option<Check> {
     match source.open() {
         Err(OpenError::NoRouter { .. }) => None,
-        _ => Some(ask(&source)),
+        // The connection that found it asks too: a router may serve one reader at a time, and would not see a second.
+        opened => Some(ask_on(&source, opened)),
     }
 }
 
 fn ask(source: &Source) -> Check {
+    ask_on(source, source.open())
+}
+
+fn ask_on(source: &Source, opened: Result<Box<dyn Transport>, OpenError>) -> Check {
     let name = source.to_string();
     let port = Port { source: name.clone(), ..Port::default() };
-    let probed = match source.open() {
+    let probed = match opened {
         Ok(mut transport) => probe(transport.as_mut(), PATIENCE),
         Err(error) => {
             let cure = cure_of(&error, &name);

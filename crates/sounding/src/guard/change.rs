@@ -134,12 +134,10 @@ impl Change {
     pub(super) fn undo(&self) -> Result<(), GuardError> {
         match self {
             Self::Default { ours, was } => {
-                if default()? == *ours {
-                    set_default(was)?;
-                }
+                let put_back = put_back_default(ours, was);
                 // What is left does no harm: it is asked only of a default that nobody put back.
                 let _ = before::forget(ours);
-                Ok(())
+                put_back
             }
             Self::Route { prefix, ours, was } => match Route::only(prefix) {
                 Ok(now) if now.algorithm() == Some(ours) => now.with(was.as_deref()).set(),
@@ -206,6 +204,17 @@ pub(super) fn default() -> Result<String, GuardError> {
 
 pub(super) fn set_default(name: &str) -> Result<(), GuardError> {
     fs::write(Path::new(DEFAULT), name).map_err(at(DEFAULT))
+}
+
+/// Unless another has changed it since. A daemon that was there first may have ended meanwhile, and its name with it.
+fn put_back_default(ours: &str, was: &str) -> Result<(), GuardError> {
+    if default()? != ours {
+        return Ok(());
+    }
+    match before::back_from(ours, was, is_registered) {
+        Some(back) => set_default(&back),
+        None => set_default(&stock()?),
+    }
 }
 
 /// The default of a machine whose own is forgotten: Linux's, unless this namespace may not have it.

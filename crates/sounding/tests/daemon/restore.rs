@@ -1,6 +1,6 @@
 //! Whatever the daemon changes is put back, also when it is killed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -78,6 +78,31 @@ pub(crate) fn around_by(
     Some(states.expect("the namespace is there"))
 }
 
+/// What daemons of one test have written down of the default before them. What a failed test leaves goes with it.
+struct Kept {
+    name: String,
+}
+
+impl Kept {
+    fn files(&self) -> Vec<PathBuf> {
+        let folder = sounding_host::runtime_folder().expect("root has one");
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let is_of_this = |file: &PathBuf| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("default-") && name.contains(&self.name)
+        };
+        files.map(|file| file.path()).filter(is_of_this).collect()
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        for file in self.files() {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
 /// Kills a daemon together with the guard that would put things back.
 fn kill_both(daemon: Daemon) {
     let children = format!("/proc/{0}/task/{0}/children", daemon.id());
@@ -103,6 +128,7 @@ fn after_another(
     let wide = || PathConfig::new(Steps::constant(Rate::from_bits_per_sec(1_000_000)));
     let emulation = Emulation::start(Config::new(wide(), wide())).expect("an emulation");
     let name = format!("{}_{name}", std::process::id() % 1_000_000);
+    let kept = Kept { name: name.clone() };
     let second_name = if is_renamed { format!("{name}2") } else { name.clone() };
     let states = emulation.near().enter(|| {
         std::fs::write(DEFAULT, not_guessed()).expect("it is allowed here");
@@ -121,7 +147,57 @@ fn after_another(
         second.stop();
         [before, settings()]
     });
+    assert_eq!(kept.files(), Vec::<PathBuf>::new(), "files are left");
     Some(states.expect("the namespace is there"))
+}
+
+/// What two daemons leave of which the second took over the default from the first, and outlived it.
+fn one_over_another(
+    name: &str,
+    end: impl Fn(Daemon) + Send + Sync,
+) -> Option<[(String, String); 2]> {
+    if skipped() {
+        return None;
+    }
+    let wide = || PathConfig::new(Steps::constant(Rate::from_bits_per_sec(1_000_000)));
+    let emulation = Emulation::start(Config::new(wide(), wide())).expect("an emulation");
+    let name = format!("{}_{name}", std::process::id() % 1_000_000);
+    let kept = Kept { name: name.clone() };
+    let states = emulation.near().enter(|| {
+        std::fs::write(DEFAULT, not_guessed()).expect("it is allowed here");
+        let before = settings();
+        let start = |name: &str| {
+            let pty = Pty::create(None).expect("a pty");
+            let daemon = Daemon::start(Path::new(PROGRAM), pty.path(), name, &["--default"]);
+            (daemon.expect("ready"), pty)
+        };
+        let (first, _first_port) = start(&name);
+        let second_name = format!("{name}2");
+        let (second, _second_port) = start(&second_name);
+        end(first);
+        assert_eq!(settings().0, second_name, "the first leaves the second's choice alone");
+        second.stop();
+        [before, settings()]
+    });
+    assert_eq!(kept.files(), Vec::<PathBuf>::new(), "files are left");
+    Some(states.expect("the namespace is there"))
+}
+
+#[test]
+fn a_daemon_that_outlives_the_one_before_it_puts_back_what_was_before_both() {
+    steadily(|| {
+        let end = |daemon: Daemon| drop(daemon.stop());
+        let Some([before, after]) = one_over_another("ovr", end) else { return };
+        assert_eq!(before, after);
+    });
+}
+
+#[test]
+fn a_daemon_that_outlives_one_killed_with_its_guard_forgets_what_that_kept() {
+    steadily(|| {
+        let Some([before, after]) = one_over_another("ovk", kill_both) else { return };
+        assert_eq!(before, after);
+    });
 }
 
 #[test]
