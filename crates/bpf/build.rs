@@ -7,33 +7,6 @@ use libbpf_cargo::SkeletonBuilder;
 
 /// Each an object of its own.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
-const HEADERS: [&str; 24] = [
-    "arith.h",
-    "believe.h",
-    "count.h",
-    "cubic.h",
-    "downlink.h",
-    "epoch.h",
-    "glue.h",
-    "input.h",
-    "intf.h",
-    "law.h",
-    "mini.h",
-    "owner.h",
-    "path.h",
-    "peers.h",
-    "pool.h",
-    "probe.h",
-    "radio.h",
-    "rise.h",
-    "shared.h",
-    "sharing.h",
-    "sockops.h",
-    "trust.h",
-    "users.h",
-    "window.h",
-];
-
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     for program in PROGRAMS {
@@ -56,8 +29,7 @@ fn main() {
         }
         println!("cargo:rerun-if-changed=src/bpf/{program}.bpf.c");
     }
-    for header in HEADERS {
-        println!("cargo:rerun-if-changed=src/bpf/{header}");
-    }
+    // The folder: its headers too.
+    println!("cargo:rerun-if-changed=src/bpf");
     println!("cargo:rerun-if-env-changed=BPF_CLANG");
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use libbpf_rs::libbpf_sys;
 use sounding_cc::{Fallback, Law};
 
+use crate::laws;
 use crate::skel::CcSkel;
 
 /// One program of a loaded instance.
@@ -48,28 +49,16 @@ pub(crate) fn programs(
     fallback: Fallback,
 ) -> io::Result<Vec<Program>> {
     let progs = &skel.progs;
-    let (init, cong_control, older, cwnd_event) = match law {
-        Law::Biscay => (
-            &progs.biscay_init,
-            &progs.biscay_cong_control,
-            &progs.biscay_cong_control_before_6_10,
-            &progs.biscay_cwnd_event,
-        ),
-        Law::Sounding => (
-            &progs.sounding_init,
-            &progs.sounding_cong_control,
-            &progs.sounding_cong_control_before_6_10,
-            &progs.sounding_cwnd_event,
-        ),
-    };
+    let own = laws::programs(progs, law);
     // Of the two the one that the kernel's shape asked for.
-    let cong_control = if cong_control.autoload() { cong_control } else { older };
+    let cong_control =
+        if own.cong_control.autoload() { own.cong_control } else { own.older_cong_control };
     let acked =
         (fallback == Fallback::Cubic).then(|| ("pkts_acked", progs.flow_pkts_acked.as_fd()));
     [
-        ("init", init.as_fd()),
+        ("init", own.init.as_fd()),
         ("cong_control", cong_control.as_fd()),
-        ("cwnd_event", cwnd_event.as_fd()),
+        ("cwnd_event", own.cwnd_event.as_fd()),
         ("release", progs.flow_release.as_fd()),
         ("ssthresh", progs.flow_ssthresh.as_fd()),
         ("undo_cwnd", progs.flow_undo_cwnd.as_fd()),

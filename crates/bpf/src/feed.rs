@@ -53,7 +53,7 @@ impl Feed {
     }
 
     /// Publishes what the link carries. Flows obey it from their next ACK on, while it is younger than
-    /// [`max_age`](sounding_cc::biscay::Knobs::max_age) and the heartbeat goes on.
+    /// [`max_age`](sounding_cc::biscay::Config::max_age) and the heartbeat goes on.
     pub fn publish(&self, estimate: &Estimate) {
         let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let agreeing = writer.agreement.handle_estimate(estimate);
@@ -74,7 +74,7 @@ impl Feed {
     }
 
     /// Says that the publisher lives. To be called at least every 10 ms, whether or not there is an estimate;
-    /// [`max_silence`](sounding_cc::biscay::Knobs::max_silence) without it leaves every flow to the stock algorithm.
+    /// [`max_silence`](sounding_cc::biscay::Config::max_silence) without it leaves every flow to the stock algorithm.
     pub fn heartbeat(&self, now: HostInstant) {
         let page = &self.0.page;
         // Whatever wrote over the page from outside, the next heartbeat mends it.

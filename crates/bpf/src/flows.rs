@@ -4,33 +4,10 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use sounding_cc::Phase;
 use sounding_units::{HostInstant, Rate};
 
 use crate::intf::{WireFlow, WireTransition, read};
-
-/// Which state a flow is in: one of the first three under BISCAY's law (§A.5.1), any but the second under that of
-/// `sounding` ([`sounding_cc::sounding::State`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// No estimate yet: BBR's own startup drives.
-    Startup,
-    /// The radio is the bottleneck: the share of the link drives.
-    Biscay,
-    /// BBR drives.
-    Fallback,
-    /// The radio grants all it has: the share of it drives.
-    Full,
-    /// All that was asked for is granted: the window grows above it.
-    Probing,
-    /// A queue, a loss or a mark ended that.
-    Held,
-    /// On the way to another cell, with what was under way.
-    Handover,
-    /// With less than before, to see whose the queue is.
-    Asking,
-    /// A number this version does not know.
-    Unknown(u32),
-}
 
 /// Why a flow is in its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,27 +32,9 @@ pub enum Reason {
     Unknown(u32),
 }
 
-impl Phase {
-    /// Whether the law drives, and not BBR.
-    pub const fn is_driven(self) -> bool {
-        !matches!(self, Self::Startup | Self::Fallback | Self::Unknown(_))
-    }
-}
-
-impl From<u32> for Phase {
-    fn from(code: u32) -> Self {
-        match code {
-            0 => Self::Startup,
-            1 => Self::Biscay,
-            2 => Self::Fallback,
-            3 => Self::Full,
-            4 => Self::Probing,
-            5 => Self::Held,
-            6 => Self::Handover,
-            7 => Self::Asking,
-            other => Self::Unknown(other),
-        }
-    }
+/// The phase of this number in the kernel (`enum flow_phase`); none if this version does not know it.
+fn phase(code: u32) -> Option<Phase> {
+    Phase::ALL.get(code as usize).copied()
 }
 
 impl From<u32> for Reason {
@@ -97,7 +56,7 @@ impl From<u32> for Reason {
 /// What the kernel side keeps of one socket. Read without a lock: fields may be one ACK apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// State of the law.
+    /// Where the law believes the bottleneck to be.
     pub phase: Phase,
     /// Why it is in it.
     pub reason: Reason,
@@ -129,32 +88,33 @@ pub struct Flow {
     pub rtt_min: Option<Duration>,
 }
 
-impl From<WireFlow> for Flow {
-    fn from(wire: WireFlow) -> Self {
-        let said = wire.said;
-        Self {
-            phase: said.state.into(),
-            reason: said.reason.into(),
-            since: HostInstant::from_nanos(said.since_ns),
-            transitions: said.transitions,
-            share: Rate::from_bytes_per_sec(said.share_bytes_per_sec),
+impl Flow {
+    /// `None` if the phase has a number that this version does not know.
+    fn read(wire: WireFlow) -> Option<Self> {
+        let status = wire.status;
+        Some(Self {
+            phase: phase(status.phase)?,
+            reason: status.reason.into(),
+            since: HostInstant::from_nanos(status.since_ns),
+            transitions: status.transitions,
+            share: Rate::from_bytes_per_sec(status.share_bytes_per_sec),
             e2e: Rate::from_bytes_per_sec(wire.e2e_bytes_per_sec),
-            delivery: Rate::from_bytes_per_sec(said.delivery_bytes_per_sec),
-            cwnd: said.cwnd,
-            pacing: Rate::from_bytes_per_sec(said.pacing_bytes_per_sec),
-            flows: said.n_flows,
+            delivery: Rate::from_bytes_per_sec(status.delivery_bytes_per_sec),
+            cwnd: status.cwnd,
+            pacing: Rate::from_bytes_per_sec(status.pacing_bytes_per_sec),
+            flows: status.n_flows,
             acks: wire.acks,
             shadow_cwnd: wire.shadow_cwnd,
             shadow_pacing: Rate::from_bytes_per_sec(wire.shadow_pacing),
             bbr_mode: wire.bbr_mode,
             rtt_min: (wire.rtt_min_us > 0)
                 .then(|| Duration::from_micros(u64::from(wire.rtt_min_us))),
-        }
+        })
     }
 }
 
-/// One flow's change of state. Those between [`Phase::Full`], [`Phase::Probing`] and [`Phase::Held`] come with every report
-/// of the modem, and are not told.
+/// One flow's change of phase. Changes between [`Phase::RadioLimited`], [`Phase::Probing`] and [`Phase::Hold`] may come with every
+/// report of the modem, and are not published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// When, by the kernel's clock.
@@ -181,12 +141,13 @@ pub struct Transition {
     pub remote_port: u16,
 }
 
-impl From<WireTransition> for Transition {
-    fn from(wire: WireTransition) -> Self {
-        Self {
+impl Transition {
+    /// `None` as for a flow.
+    fn read(wire: WireTransition) -> Option<Self> {
+        Some(Self {
             at: HostInstant::from_nanos(wire.at_ns),
-            from: wire.from.into(),
-            to: wire.to.into(),
+            from: phase(wire.from)?,
+            to: phase(wire.to)?,
             reason: wire.reason.into(),
             share: Rate::from_bytes_per_sec(wire.share_bytes_per_sec),
             e2e: Rate::from_bytes_per_sec(wire.e2e_bytes_per_sec),
@@ -195,7 +156,7 @@ impl From<WireTransition> for Transition {
             family: wire.family,
             local_port: wire.local_port as u16,
             remote_port: wire.remote_port as u16,
-        }
+        })
     }
 }
 
@@ -209,7 +170,7 @@ pub enum FlowError {
         pid: u32,
         /// Which.
         fd: i32,
-        /// What the kernel said.
+        /// What the kernel status.
         source: io::Error,
     },
     /// The map refused the look-up.
@@ -217,7 +178,7 @@ pub enum FlowError {
     Storage {
         /// Whose storage.
         fd: i32,
-        /// What libbpf said.
+        /// What libbpf status.
         source: libbpf_rs::Error,
     },
 }
@@ -226,7 +187,7 @@ pub enum FlowError {
 pub(crate) fn flow(map: &MapHandle, fd: impl AsFd) -> Result<Option<Flow>, FlowError> {
     let fd = fd.as_fd().as_raw_fd();
     match map.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
-        Ok(value) => Ok(value.as_deref().and_then(read::<WireFlow>).map(Flow::from)),
+        Ok(value) => Ok(value.as_deref().and_then(read::<WireFlow>).and_then(Flow::read)),
         Err(source) => Err(FlowError::Storage { fd, source }),
     }
 }
@@ -252,5 +213,5 @@ pub(crate) fn borrow_descriptor(pid: u32, fd: i32) -> Result<OwnedFd, FlowError>
 
 /// One record of the ring, or `None` if it is short.
 pub(crate) fn transition(record: &[u8]) -> Option<Transition> {
-    read::<WireTransition>(record).map(Transition::from)
+    read::<WireTransition>(record).and_then(Transition::read)
 }

@@ -1,6 +1,6 @@
 //! `bpf/intf.h` in Rust. The skeleton carries what clang made of it; the two must agree byte for byte.
 
-use sounding_cc::biscay::Knobs;
+use sounding_cc::biscay;
 
 use crate::skel::types;
 
@@ -82,15 +82,15 @@ impl WireEstimate {
     }
 }
 
-/// What either law says of a flow.
+/// What each law publishes of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(crate) struct WireSaid {
+pub(crate) struct WireStatus {
     pub(crate) since_ns: u64,
     pub(crate) share_bytes_per_sec: u64,
     pub(crate) pacing_bytes_per_sec: u64,
     pub(crate) delivery_bytes_per_sec: u64,
-    pub(crate) state: u32,
+    pub(crate) phase: u32,
     pub(crate) reason: u32,
     pub(crate) cwnd: u32,
     pub(crate) transitions: u32,
@@ -98,12 +98,12 @@ pub(crate) struct WireSaid {
     pub(crate) reserved: u32,
 }
 mirrors!(
-    WireSaid = types::sounding_said {
+    WireStatus = types::flow_status {
         since_ns,
         share_bytes_per_sec,
         pacing_bytes_per_sec,
         delivery_bytes_per_sec,
-        state,
+        phase,
         reason,
         cwnd,
         transitions,
@@ -114,13 +114,13 @@ mirrors!(
 
 /// What a law remembers beside it, which is nobody else's business: as much as the one that needs more.
 const MEMORY_WORDS: usize =
-    (size_of::<types::sounding_probe>() - size_of::<types::sounding_said>()) / 8;
+    (size_of::<types::sounding_state>() - size_of::<types::flow_status>()) / 8;
 
 /// A socket's storage.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct WireFlow {
-    pub(crate) said: WireSaid,
+    pub(crate) status: WireStatus,
     pub(crate) memory: [u64; MEMORY_WORDS],
     pub(crate) e2e_bytes_per_sec: u64,
     pub(crate) shadow_pacing: u64,
@@ -129,7 +129,7 @@ pub(crate) struct WireFlow {
     pub(crate) events: u32,
     pub(crate) marked: u32,
     pub(crate) acks: u64,
-    pub(crate) obeyed_at_ns: u64,
+    pub(crate) law_ran_at_ns: u64,
     pub(crate) bbr_mode: u32,
     pub(crate) rtt_min_us: u32,
 }
@@ -142,7 +142,7 @@ mirrors!(
         events,
         marked,
         acks,
-        obeyed_at_ns,
+        law_ran_at_ns,
         bbr_mode,
         rtt_min_us,
     }
@@ -173,7 +173,7 @@ const _: () = assert!(size_of::<WireTransition>() == 64);
 #[repr(C)]
 pub(crate) struct WireOverstatement {
     pub(crate) at_ns: u64,
-    pub(crate) said_bytes_per_sec: u64,
+    pub(crate) claimed_bytes_per_sec: u64,
     pub(crate) delivered_bytes_per_sec: u64,
     pub(crate) family: u32,
     pub(crate) local_port: u32,
@@ -189,23 +189,23 @@ const _: () = assert!(core::mem::offset_of!(types::sounding_feed, heartbeat_at_n
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, seq) == 16);
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, slot) == 64);
 
-/// The knobs as the object's read-only data holds them; spans and counts too large for their fields saturate.
-pub(crate) fn wire_knobs(knobs: &Knobs) -> types::sounding_knobs {
+/// The settings as the object's read-only data holds them; spans and counts too large for their fields saturate.
+pub(crate) fn wire_config(config: &biscay::Config) -> types::law_config {
     let nanos = |span: core::time::Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
-    types::sounding_knobs {
-        max_age_ns: nanos(knobs.max_age),
-        max_silence_ns: nanos(knobs.max_silence),
-        narrow_for_ns: nanos(knobs.narrow_for),
-        allowance_us: u32::try_from(knobs.allowance.as_micros()).unwrap_or(u32::MAX),
-        pacing_gain_permille: knobs.pacing_gain_permille,
-        narrow_permille: knobs.narrow_permille,
-        wide_permille: knobs.wide_permille,
-        narrow_rounds: knobs.narrow_rounds,
-        wide_rounds: knobs.wide_rounds,
-        narrow_loss_permille: knobs.narrow_loss_permille,
-        min_cwnd: knobs.min_cwnd,
-        max_cwnd: knobs.max_cwnd,
-        settled_after: knobs.settled_after,
+    types::law_config {
+        max_age_ns: nanos(config.max_age),
+        max_silence_ns: nanos(config.max_silence),
+        narrow_for_ns: nanos(config.narrow_for),
+        allowance_us: u32::try_from(config.allowance.as_micros()).unwrap_or(u32::MAX),
+        pacing_gain_permille: config.pacing_gain_permille,
+        narrow_permille: config.narrow_permille,
+        wide_permille: config.wide_permille,
+        narrow_rounds: config.narrow_rounds,
+        wide_rounds: config.wide_rounds,
+        narrow_loss_permille: config.narrow_loss_permille,
+        min_cwnd: config.min_cwnd,
+        max_cwnd: config.max_cwnd,
+        settled_after: config.settled_after,
     }
 }
 

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapHandle, RingBuffer, RingBufferBuilder, libbpf_sys};
-use sounding_cc::biscay::Knobs;
-use sounding_cc::{Fallback, Law};
+use sounding_cc::{Fallback, Law, biscay};
 
 use crate::cost::{self, Program};
 use crate::error::LoadError;
@@ -16,6 +15,7 @@ use crate::flows::{self, Flow, FlowError, Transition};
 use crate::holder::holder_of;
 use crate::intf;
 use crate::kernel::CongControl;
+use crate::laws;
 use crate::lead::Lead;
 use crate::log::Complaints;
 use crate::netns;
@@ -48,8 +48,8 @@ pub struct Config {
     pub law: Law,
     /// What drives where the law does not. Default BBR.
     pub fallback: Fallback,
-    /// The law's settings, fixed at load; that of `sounding` has only those that say how long an estimate is believed.
-    pub knobs: Knobs,
+    /// The law's settings, fixed at load. `sounding` uses only those that say how long an estimate is believed.
+    pub settings: biscay::Config,
     /// How flows share the link.
     pub sharing: Sharing,
 }
@@ -58,8 +58,8 @@ impl Default for Config {
     fn default() -> Self {
         let law = Law::default();
         let name = law.name().into();
-        let (fallback, knobs) = (Fallback::default(), Knobs::default());
-        Self { name, law, fallback, knobs, sharing: Sharing::default() }
+        let (fallback, settings) = (Fallback::default(), biscay::Config::default());
+        Self { name, law, fallback, settings, sharing: Sharing::default() }
     }
 }
 
@@ -95,7 +95,7 @@ impl Instance {
         let slot = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = CcSkelBuilder::default().open(slot).map_err(rejected)?;
         if let Some(rodata) = open.maps.rodata_data.as_mut() {
-            rodata.knobs = intf::wire_knobs(&config.knobs);
+            rodata.config = intf::wire_config(&config.settings);
             rodata.sharing = config.sharing.wire();
             rodata.falls_to_cubic = u32::from(config.fallback == Fallback::Cubic);
         }
@@ -107,35 +107,21 @@ impl Instance {
             None
         };
         open.progs.count_egress.set_autoload(uncounted.is_none());
-        // The other law's programs are then not loaded either.
-        let (unused, map, ops, older) = match config.law {
-            Law::Biscay => (
-                &mut open.maps.sounding,
-                &mut open.maps.biscay,
-                open.struct_ops.biscay_mut(),
-                &open.progs.biscay_cong_control_before_6_10,
-            ),
-            Law::Sounding => (
-                &mut open.maps.biscay,
-                &mut open.maps.sounding,
-                open.struct_ops.sounding_mut(),
-                &open.progs.sounding_cong_control_before_6_10,
-            ),
-        };
-        unused.set_autocreate(false).map_err(rejected)?;
+        let acked = open.progs.flow_pkts_acked.as_libbpf_object().as_ptr();
+        let operations = laws::choose(&mut open, config.law).map_err(rejected)?;
         if kernel.cong_control()? == CongControl::Sample {
-            ops.cong_control = older.as_libbpf_object().as_ptr();
+            operations.calls.cong_control = operations.older_cong_control;
         }
         if config.fallback == Fallback::Cubic {
-            ops.pkts_acked = open.progs.flow_pkts_acked.as_libbpf_object().as_ptr();
+            operations.calls.pkts_acked = acked;
         }
         if !kernel.has_links() {
             // libbpf then registers by the map itself, and takes the name out as what it calls a link is dropped.
-            let flags = map.map_flags() & !libbpf_sys::BPF_F_LINK;
-            map.set_map_flags(flags).map_err(rejected)?;
+            let flags = operations.map.map_flags() & !libbpf_sys::BPF_F_LINK;
+            operations.map.set_map_flags(flags).map_err(rejected)?;
         }
-        ops.name = [0; 16];
-        for (to, byte) in ops.name.iter_mut().zip(name.bytes()) {
+        operations.calls.name = [0; 16];
+        for (to, byte) in operations.calls.name.iter_mut().zip(name.bytes()) {
             *to = byte as _;
         }
         let mut skel = open.load().map_err(rejected)?;
@@ -151,10 +137,7 @@ impl Instance {
         let queue = Arc::new(Mutex::new(VecDeque::new()));
         let ring = ring(&skel, Arc::clone(&queue))
             .map_err(|source| LoadError::Map { map: "transitions", source })?;
-        let operations = match config.law {
-            Law::Biscay => &mut skel.maps.biscay,
-            Law::Sounding => &mut skel.maps.sounding,
-        };
+        let operations = laws::map(&mut skel.maps, config.law);
         let link = operations
             .attach_struct_ops()
             .map_err(|source| attach_error(name, source, log.take()))?;

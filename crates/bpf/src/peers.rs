@@ -64,7 +64,7 @@ pub struct Overstatement {
     /// The peer.
     pub remote: SocketAddr,
     /// What it said, of IP packets.
-    pub said: Rate,
+    pub claimed: Rate,
     /// What was delivered at most in the last ten round trips, of payload.
     pub delivered: Rate,
 }
@@ -162,7 +162,7 @@ fn overstatement(wire: WireOverstatement) -> Option<Overstatement> {
         at: HostInstant::from_nanos(wire.at_ns),
         local_port: u16::try_from(wire.local_port).ok()?,
         remote: SocketAddr::new(address, u16::try_from(wire.remote_port).ok()?),
-        said: Rate::from_bytes_per_sec(wire.said_bytes_per_sec),
+        claimed: Rate::from_bytes_per_sec(wire.claimed_bytes_per_sec),
         delivered: Rate::from_bytes_per_sec(wire.delivered_bytes_per_sec),
     })
 }
@@ -175,7 +175,7 @@ mod tests {
     fn an_overstatement_has_the_address_of_its_family() {
         let wire = WireOverstatement {
             at_ns: 7,
-            said_bytes_per_sec: 125_000_000,
+            claimed_bytes_per_sec: 125_000_000,
             delivered_bytes_per_sec: 2_500_000,
             family: libc::AF_INET as u32,
             local_port: 5201,
@@ -186,7 +186,7 @@ mod tests {
         let told = overstatement(wire).expect("of IPv4");
         assert_eq!(told.remote.to_string(), "10.0.0.9:40000");
         assert_eq!((told.at.as_nanos(), told.local_port), (7, 5201));
-        assert_eq!(told.said, Rate::from_bits_per_sec(1_000_000_000));
+        assert_eq!(told.claimed, Rate::from_bits_per_sec(1_000_000_000));
         let mut remote = [0; 16];
         remote[15] = 1;
         let six = WireOverstatement { family: libc::AF_INET6 as u32, remote, ..wire };

@@ -403,7 +403,7 @@ fn a_sender_obeys_the_option_and_is_bbr_without_it() {
         select(&near, biscay.name()).unwrap();
         let bulk = Bulk::start((near, far));
         let state = || biscay.flow(&bulk.sender).unwrap().unwrap();
-        wait_for("the law to drive", || (state().phase == Phase::Biscay).then_some(()));
+        wait_for("the law to drive", || (state().phase == Phase::RadioLimited).then_some(()));
         // Its other end counts as one that receives until an epoch shows that it does not.
         let all = Rate::from_bits_per_sec(40_000_000);
         wait_for("all of the link", || (state().share == all).then_some(()));
@@ -411,12 +411,13 @@ fn a_sender_obeys_the_option_and_is_bbr_without_it() {
         assert!(flow.options > 0 && flow.clamps == 0, "{flow:?}");
         drop(daemon);
         downlink.feed().invalidate();
-        wait_for("BBR", || (state().phase == Phase::Fallback).then_some(()));
+        wait_for("BBR", || (state().phase == Phase::NoEstimate).then_some(()));
         let _daemon = Daemon::publish(downlink.feed(), 20);
         wait_for("the law to be back", || {
             let state = state();
-            (state.phase == Phase::Biscay && state.share == Rate::from_bits_per_sec(20_000_000))
-                .then_some(())
+            (state.phase == Phase::RadioLimited
+                && state.share == Rate::from_bits_per_sec(20_000_000))
+            .then_some(())
         });
     });
 }
@@ -437,7 +438,7 @@ fn another_experiments_option_says_nothing() {
         wait_for("options", || {
             (downlink.flow(&end).unwrap().unwrap().options > 1_000).then_some(())
         });
-        assert_eq!(biscay.flow(&bulk.sender).unwrap().unwrap().phase, Phase::Startup);
+        assert_eq!(biscay.flow(&bulk.sender).unwrap().unwrap().phase, Phase::NoEstimate);
     });
 }
 

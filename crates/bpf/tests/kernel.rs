@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
-use sounding_bpf::{Config, Instance, Knobs, LoadError, Phase, Reason, RunStats};
+use sounding_bpf::{Config, Instance, LawConfig, LoadError, Phase, Reason, RunStats};
 use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
@@ -42,7 +42,7 @@ fn a_socket_selects_it_by_option_and_its_state_is_readable() {
     select(&near, biscay.name()).unwrap();
     assert_eq!(selected(&near), biscay.name());
     let flow = biscay.flow(&near).unwrap().unwrap();
-    assert_eq!((flow.phase, flow.reason), (Phase::Startup, Reason::Connected));
+    assert_eq!((flow.phase, flow.reason), (Phase::NoEstimate, Reason::Connected));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn the_state_of_another_processs_socket_is_readable() {
     let (near, _far) = in_netns(connected);
     select(&near, biscay.name()).unwrap();
     let flow = biscay.flow_of(std::process::id(), near.as_raw_fd()).unwrap();
-    assert_eq!(flow.unwrap().phase, Phase::Startup);
+    assert_eq!(flow.unwrap().phase, Phase::NoEstimate);
 }
 
 #[test]
@@ -187,8 +187,8 @@ fn pacing_works_without_fq_where_the_default_is_reno() {
     steadily(|| {
         // The namespace has no queueing discipline on its loopback, and a socket born under reno is not paced. The window
         // alone would let 10 ms of the share through in every RTT of some 50 us.
-        let knobs = Knobs { pacing_gain_permille: 990, ..Knobs::default() };
-        let Some(biscay) = load_with(knobs) else { return };
+        let settings = LawConfig { pacing_gain_permille: 990, ..LawConfig::default() };
+        let Some(biscay) = load_with(settings) else { return };
         let _daemon = Daemon::publish(biscay.feed(), 40);
         let bulk = in_netns(|| {
             let (near, far) = connected();
@@ -198,7 +198,7 @@ fn pacing_works_without_fq_where_the_default_is_reno() {
         });
         wait_for("the law to drive", || {
             let flow = biscay.flow(&bulk.sender).unwrap()?;
-            (flow.phase == Phase::Biscay).then_some(())
+            (flow.phase == Phase::RadioLimited).then_some(())
         });
         thread::sleep(Duration::from_millis(300));
         let (began, before) = (monotonic_now(), bulk.arrived());
@@ -217,7 +217,7 @@ fn pacing_works_without_fq_where_the_default_is_reno() {
 fn the_kernel_never_mixes_two_publications() {
     steadily(|| {
         // Both say 8 Gbit/s for the one flow there is; a mixture says a tenth, or ten times as much.
-        let Some(biscay) = load_with(Knobs { settled_after: 1, ..Knobs::default() }) else {
+        let Some(biscay) = load_with(LawConfig { settled_after: 1, ..LawConfig::default() }) else {
             return;
         };
         let feed = biscay.feed().clone();
@@ -244,7 +244,7 @@ fn the_kernel_never_mixes_two_publications() {
         let mut acks = 0;
         while acks < 20_000 {
             let flow = biscay.flow(&bulk.sender).unwrap().unwrap();
-            if flow.phase == Phase::Biscay {
+            if flow.phase == Phase::RadioLimited {
                 *shares.entry(flow.share).or_insert(0) += 1;
             }
             acks = flow.acks;
@@ -263,8 +263,8 @@ fn the_kernel_never_mixes_two_publications() {
 #[test]
 fn a_withdrawn_estimate_lets_flows_go() {
     steadily(|| {
-        let knobs = Knobs { max_silence: Duration::from_secs(60), ..Knobs::default() };
-        let Some(biscay) = load_with(knobs) else { return };
+        let settings = LawConfig { max_silence: Duration::from_secs(60), ..LawConfig::default() };
+        let Some(biscay) = load_with(settings) else { return };
         let daemon = Daemon::publish(biscay.feed(), 100);
         let bulk = in_netns(|| {
             let (near, far) = connected();
@@ -272,11 +272,11 @@ fn a_withdrawn_estimate_lets_flows_go() {
             Bulk::start((near, far))
         });
         let first = wait_for("a transition", || biscay.poll_transition());
-        assert_eq!(first.to, Phase::Biscay);
+        assert_eq!(first.to, Phase::RadioLimited);
         drop(daemon);
         biscay.feed().invalidate();
         let second = wait_for("a transition", || biscay.poll_transition());
-        assert_eq!((second.to, second.reason), (Phase::Fallback, Reason::Absent));
+        assert_eq!((second.to, second.reason), (Phase::NoEstimate, Reason::Absent));
         drop(bulk);
     });
 }
@@ -294,11 +294,11 @@ fn loopback_is_no_radio_unless_it_is_named() {
             let flow = wait_for("a second of acknowledgements", || {
                 flow().filter(|_| bulk.arrived() > 25_000_000)
             });
-            assert_eq!((flow.phase, flow.reason), (Phase::Startup, Reason::Connected));
+            assert_eq!((flow.phase, flow.reason), (Phase::NoEstimate, Reason::Connected));
             // Of whichever namespace.
             biscay.set_radios(&[LOOPBACK]).unwrap();
             wait_for("the law to drive", || {
-                biscay.flow(&bulk.sender).unwrap().filter(|flow| flow.phase == Phase::Biscay)
+                biscay.flow(&bulk.sender).unwrap().filter(|flow| flow.phase == Phase::RadioLimited)
             });
         });
     });
@@ -319,15 +319,15 @@ fn a_flow_that_leaves_by_another_device_than_the_modems_is_left_alone() {
             let flow = wait_for("a second of acknowledgements", || {
                 flow().filter(|_| bulk.arrived() > 25_000_000)
             });
-            assert_eq!((flow.phase, flow.reason), (Phase::Startup, Reason::Connected));
+            assert_eq!((flow.phase, flow.reason), (Phase::NoEstimate, Reason::Connected));
             biscay.set_radios(&[77, LOOPBACK]).unwrap();
             wait_for("the law to drive", || {
-                biscay.flow(&bulk.sender).unwrap().filter(|flow| flow.phase == Phase::Biscay)
+                biscay.flow(&bulk.sender).unwrap().filter(|flow| flow.phase == Phase::RadioLimited)
             });
             biscay.set_radios(&[77]).unwrap();
             wait_for("the law to leave it", || {
                 let flow = biscay.flow(&bulk.sender).unwrap();
-                flow.filter(|flow| (flow.phase, flow.reason) == (Phase::Fallback, Reason::Absent))
+                flow.filter(|flow| (flow.phase, flow.reason) == (Phase::NoEstimate, Reason::Absent))
             });
         });
     });
@@ -364,10 +364,10 @@ fn a_flow_whose_peer_has_no_room_gives_its_part_back() {
 }
 
 #[test]
-fn knobs_reach_the_kernel() {
+fn settings_reach_the_kernel() {
     steadily(|| {
-        let knobs = Knobs { pacing_gain_permille: 1250, ..Knobs::default() };
-        let Some(biscay) = load_with(knobs) else { return };
+        let settings = LawConfig { pacing_gain_permille: 1250, ..LawConfig::default() };
+        let Some(biscay) = load_with(settings) else { return };
         let _daemon = Daemon::publish(biscay.feed(), 40);
         let bulk = in_netns(|| {
             let (near, far) = connected();
@@ -376,7 +376,7 @@ fn knobs_reach_the_kernel() {
         });
         let pacing = wait_for("the law to drive", || {
             let flow = biscay.flow(&bulk.sender).unwrap()?;
-            (flow.phase == Phase::Biscay).then_some(flow.pacing)
+            (flow.phase == Phase::RadioLimited).then_some(flow.pacing)
         });
         assert_eq!(pacing, Rate::from_bytes_per_sec(5_000_000 * 1448 / 1500 * 1250 / 1000));
     });
@@ -396,7 +396,7 @@ fn the_first_estimate_is_reported_as_a_transition() {
         let seen = wait_for("a transition", || biscay.poll_transition());
         assert_eq!(
             (seen.from, seen.to, seen.reason),
-            (Phase::Startup, Phase::Biscay, Reason::Fresh)
+            (Phase::NoEstimate, Phase::RadioLimited, Reason::Fresh)
         );
         assert_eq!(seen.local_port, bulk.sender.local_addr().unwrap().port());
         assert_eq!(seen.remote_port, bulk.sender.peer_addr().unwrap().port());
@@ -452,11 +452,11 @@ fn a_whole_life_leaves_the_kernels_log_without_alarms() {
             Bulk::start(connected())
         });
         let phase = |biscay: &Instance| biscay.flow(&bulk.sender).unwrap().unwrap().phase;
-        wait_for("the law to drive", || (phase(&biscay) == Phase::Biscay).then_some(()));
+        wait_for("the law to drive", || (phase(&biscay) == Phase::RadioLimited).then_some(()));
         wait_for("data", || (bulk.arrived() > 1_000_000).then_some(()));
         drop(daemon);
         biscay.feed().invalidate();
-        wait_for("the fall", || (phase(&biscay) == Phase::Fallback).then_some(()));
+        wait_for("the fall", || (phase(&biscay) == Phase::NoEstimate).then_some(()));
         let before = bulk.arrived();
         // The running flow keeps the program.
         drop(biscay);

@@ -79,7 +79,7 @@ fn it_is_called_after_its_law_and_goes_with_its_instance() {
     select(&near, "sounding").unwrap();
     assert_eq!(selected(&near), "sounding");
     let flow = loaded.flow(&near).unwrap().unwrap();
-    assert_eq!((flow.phase, flow.reason), (Phase::Startup, Reason::Connected));
+    assert_eq!((flow.phase, flow.reason), (Phase::NoEstimate, Reason::Connected));
     drop(loaded);
     wait_for("the name to go", || (!is_listed("sounding")).then_some(()));
 }
@@ -94,7 +94,7 @@ fn a_flow_follows_what_is_published() {
             let _daemon = Daemon::publish(loaded.feed(), mbit);
             wait_for("the share", || {
                 let flow = loaded.flow(&bulk.sender).unwrap().unwrap();
-                (flow.phase == Phase::Full && flow.share == told).then_some(())
+                (flow.phase == Phase::RadioLimited && flow.share == told).then_some(())
             });
             let before = bulk.arrived();
             wait_for("data", || (bulk.arrived() > before + 100_000).then_some(()));
@@ -108,8 +108,8 @@ fn the_first_estimate_is_told_with_the_flow_it_is_of() {
         let Some(loaded) = load() else { return };
         let _daemon = Daemon::publish(loaded.feed(), 40);
         let bulk = bulk(&loaded);
-        let seen = next_to(&loaded, Phase::Full);
-        assert_eq!((seen.from, seen.reason), (Phase::Startup, Reason::Fresh));
+        let seen = next_to(&loaded, Phase::RadioLimited);
+        assert_eq!((seen.from, seen.reason), (Phase::NoEstimate, Reason::Fresh));
         assert_eq!(seen.local_port, bulk.sender.local_addr().unwrap().port());
         assert_eq!(seen.share, Rate::from_bits_per_sec(40_000_000));
     });
@@ -121,10 +121,10 @@ fn a_publisher_that_falls_silent_is_left_within_a_tenth_of_a_second() {
         let Some(loaded) = load() else { return };
         let daemon = Daemon::publish(loaded.feed(), 40);
         let bulk = bulk(&loaded);
-        next_to(&loaded, Phase::Full);
+        next_to(&loaded, Phase::RadioLimited);
         drop(daemon);
         let silent_since = monotonic_now();
-        let fell = next_to(&loaded, Phase::Fallback);
+        let fell = next_to(&loaded, Phase::NoEstimate);
         assert_eq!(fell.reason, Reason::Silent);
         let after = fell.at - silent_since;
         assert!(after <= Duration::from_millis(100), "{after:?}");
@@ -133,7 +133,7 @@ fn a_publisher_that_falls_silent_is_left_within_a_tenth_of_a_second() {
             (bulk.arrived() > before + 1_000_000).then_some(())
         });
         let _daemon = Daemon::publish(loaded.feed(), 40);
-        assert_eq!(next_to(&loaded, Phase::Full).reason, Reason::Fresh);
+        assert_eq!(next_to(&loaded, Phase::RadioLimited).reason, Reason::Fresh);
     });
 }
 
@@ -143,9 +143,9 @@ fn a_floor_is_probed_above_and_a_capacity_is_not() {
         let Some(loaded) = load() else { return };
         let bulk = bulk(&loaded);
         let served = || Estimate { bound: Bound::Served, ..capacity(10) };
-        publish_until(&loaded, &bulk, &[Phase::Probing, Phase::Held], served);
-        publish_until(&loaded, &bulk, &[Phase::Full], || capacity(10));
-        publish_until(&loaded, &bulk, &[Phase::Probing, Phase::Held], served);
+        publish_until(&loaded, &bulk, &[Phase::Probing, Phase::Hold], served);
+        publish_until(&loaded, &bulk, &[Phase::RadioLimited], || capacity(10));
+        publish_until(&loaded, &bulk, &[Phase::Probing, Phase::Hold], served);
         // It is one and the same to who is told.
         let told: Vec<_> = std::iter::from_fn(|| loaded.poll_transition()).collect();
         assert_eq!(told.len(), 1, "{told:?}");
@@ -158,18 +158,18 @@ fn a_handover_keeps_what_is_under_way_and_a_mere_silence_does_not() {
     steadily(|| {
         let Some(loaded) = load() else { return };
         let bulk = bulk(&loaded);
-        publish_until(&loaded, &bulk, &[Phase::Full], || capacity(40));
+        publish_until(&loaded, &bulk, &[Phase::RadioLimited], || capacity(40));
         wait_for("the handover", || {
             loaded.feed().withdraw(Lull::Handover);
             loaded.feed().heartbeat(monotonic_now());
             (phase(&loaded, &bulk) == Phase::Handover).then_some(())
         });
-        publish_until(&loaded, &bulk, &[Phase::Full], || capacity(20));
+        publish_until(&loaded, &bulk, &[Phase::RadioLimited], || capacity(20));
         loaded.feed().invalidate();
-        wait_for_phase(&loaded, &bulk, &[Phase::Fallback]);
+        wait_for_phase(&loaded, &bulk, &[Phase::NoEstimate]);
         let told: Vec<_> = std::iter::from_fn(|| loaded.poll_transition()).collect();
         let states: Vec<_> = told.iter().map(|seen| seen.to).collect();
-        let (full, away, fell) = (Phase::Full, Phase::Handover, Phase::Fallback);
+        let (full, away, fell) = (Phase::RadioLimited, Phase::Handover, Phase::NoEstimate);
         assert_eq!(states, [full, away, full, fell], "{told:?}");
     });
 }
@@ -203,16 +203,16 @@ fn an_estimate_of_far_too_much_stalls_nobody_and_the_truth_is_believed_again() {
             Bulk::start((near, far))
         });
         let truth = Daemon::publish(loaded.feed(), 12);
-        next_to(&loaded, Phase::Full);
+        next_to(&loaded, Phase::RadioLimited);
         drop(truth);
         let too_much = Daemon::publish(loaded.feed(), 10_000);
         let stall = longest_stall(&loaded, &bulk);
         println!("longest stall {stall:?}");
         assert!(stall <= Duration::from_millis(200), "{stall:?}");
-        assert_eq!(next_to(&loaded, Phase::Fallback).reason, Reason::Narrow);
+        assert_eq!(next_to(&loaded, Phase::EstimateTooHigh).reason, Reason::Narrow);
         drop(too_much);
         let _truth = Daemon::publish(loaded.feed(), 12);
-        assert_eq!(next_to(&loaded, Phase::Full).reason, Reason::Wide);
+        assert_eq!(next_to(&loaded, Phase::RadioLimited).reason, Reason::Wide);
     });
 }
 
@@ -223,11 +223,11 @@ fn a_whole_life_leaves_the_kernels_log_without_alarms() {
         let log = KernelLog::watch();
         let daemon = Daemon::publish(loaded.feed(), 100);
         let bulk = bulk(&loaded);
-        wait_for_phase(&loaded, &bulk, &[Phase::Full]);
+        wait_for_phase(&loaded, &bulk, &[Phase::RadioLimited]);
         wait_for("data", || (bulk.arrived() > 1_000_000).then_some(()));
         drop(daemon);
         loaded.feed().invalidate();
-        wait_for_phase(&loaded, &bulk, &[Phase::Fallback]);
+        wait_for_phase(&loaded, &bulk, &[Phase::NoEstimate]);
         let before = bulk.arrived();
         // The running flow keeps the program.
         drop(loaded);

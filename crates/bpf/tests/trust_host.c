@@ -26,7 +26,7 @@ struct host_step {
 };
 
 struct host_answer {
-	__u64 first;		/* said; the verdict; what is believed */
+	__u64 first;		/* status; the verdict; what is believed */
 	__u64 second;		/* within the limit; rounds that count */
 	__u64 third;		/* bound; rounds in a row that overstate */
 };
@@ -40,7 +40,7 @@ static void answer_step(struct peer_trust *trust, const struct host_step *step,
 	switch (step->verb) {
 	case HOST_READ:
 		trust_read(step->word, step->at_most, &claim);
-		answer->first = claim.said;
+		answer->first = claim.claimed;
 		answer->second = claim.rate;
 		answer->third = claim.bound;
 		return;

@@ -1,7 +1,7 @@
 //! BISCAY: the window is the flow's share of the radio link times the path's RTT, while the radio is the bottleneck
 //! (BISCAY §3.2.4, §A.5.1).
 //!
-//! The same law runs in the kernel as `law.h` of `sounding-bpf`; a property test there holds the two together.
+//! The same law runs in the kernel as `biscay.h` of `sounding-bpf`; a property test there holds the two together.
 
 mod agreement;
 mod controller;
@@ -14,13 +14,16 @@ use core::time::Duration;
 
 use sounding_units::{HostInstant, Rate};
 
+use crate::Phase;
+
 pub use agreement::Agreement;
 pub use controller::BiscayController;
 pub use law::Biscay;
+pub use sounding_link::Bound;
 
 /// What the law can be tuned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knobs {
+pub struct Config {
     /// The oldest estimate to obey. Default 200 ms: two of the modem's 100 ms MAC summaries (settlement 8).
     pub max_age: Duration,
     /// The longest silence of a living daemon. Default 60 ms: twelve of its heartbeats, and with an ACK every 40 ms a
@@ -56,7 +59,7 @@ pub struct Knobs {
     pub settled_after: u32,
 }
 
-impl Default for Knobs {
+impl Default for Config {
     fn default() -> Self {
         Self {
             max_age: Duration::from_millis(200),
@@ -76,15 +79,6 @@ impl Default for Knobs {
     }
 }
 
-/// What an estimate bounds (settlement 4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
-    /// Only what was granted to a device that asked for less: probe above it.
-    Served,
-    /// What the link carries.
-    Capacity,
-}
-
 /// What the link carries, as published to the controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
@@ -94,7 +88,7 @@ pub struct Estimate {
     pub sampled_at: HostInstant,
     /// What the rate bounds.
     pub bound: Bound,
-    /// Active flows of this device that nobody counts in [`Path::flows`].
+    /// Active flows of this device that nobody counts in [`PathSample::flows`].
     pub other_flows: u32,
 }
 
@@ -130,7 +124,7 @@ pub struct Ack {
 
 /// What the end-to-end side knows; the shadow is a BBR that runs beside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Path {
+pub struct PathSample {
     /// The path's RTT without queue, as a minimum that looks back some minutes and began with the flow: one that begins in
     /// mid-flow takes the queue it finds for the path and keeps it (settlement 5).
     pub rtt_min: Option<Duration>,
@@ -167,11 +161,11 @@ pub struct Command {
     pub cwnd: u32,
     /// Pacing rate, payload.
     pub pacing: Rate,
-    /// Given once, when the flow leaves for [`Cause::Narrow`]: what the shadow's bandwidth filter must not exceed
+    /// Given once, when the flow enters [`State::BottleneckElsewhere`]: what the shadow's bandwidth filter must not exceed
     /// from here on, payload. It still remembers the rounds in which the path was wide, and would build a longer
     /// queue than the one we leave for. A shadow that measures the RTT by draining is to do so at once.
     pub cut: Option<Rate>,
-    /// The RTT without queue, where the path was found to have got longer than [`Path::rtt_min`] remembers; the
+    /// The RTT without queue, where the path was found to have got longer than [`PathSample::rtt_min`] remembers; the
     /// shadow's own minimum must not be below it.
     pub longer: Option<Duration>,
 }
@@ -179,18 +173,18 @@ pub struct Command {
 /// Where the law believes the bottleneck is.
 ///
 /// ```text
-/// Startup ──(settled feed, RTT known)────────────────▶ Biscay
-/// Biscay ───(feed stale, silent, absurd, absent)─────▶ Fallback
-/// Biscay ───(path narrower than the radio)───────────▶ Fallback(Narrow)
-/// Fallback ─(feed fresh)─────────────────────────────▶ Biscay
-/// Fallback(Narrow) ─(path carries the share again)───▶ Biscay
+/// NoEstimate ───(feed fresh, RTT known)────────────────▶ RadioLimited
+/// RadioLimited ─(feed stale, silent, absurd, absent)───▶ NoEstimate
+/// RadioLimited ─(path narrower than the radio)─────────▶ BottleneckElsewhere
+/// BottleneckElsewhere ─(path carries the share again)──▶ RadioLimited
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// No estimate yet: the shadow drives.
-    Startup,
-    /// The radio is the bottleneck: the share drives.
-    Biscay {
+    /// No usable estimate: the shadow controls the flow. `None` until the flow's first estimate, which has to agree with the
+    /// one before it.
+    NoEstimate(Option<FallbackReason>),
+    /// The radio is the bottleneck: the share sets the window.
+    RadioLimited {
         /// What brought the flow here.
         after: Cleared,
         /// Rounds in a row that showed a narrower path.
@@ -198,11 +192,25 @@ pub enum State {
         /// Window cap while restarting after a timeout, in segments.
         ramp: Option<u32>,
     },
-    /// It is not, or nobody knows: the shadow drives.
-    Fallback(Cause),
+    /// The path carries less than the radio: the shadow controls the flow.
+    BottleneckElsewhere {
+        /// Rounds in a row that showed otherwise.
+        wide_rounds: u32,
+    },
 }
 
-/// What brought a flow into [`State::Biscay`].
+impl State {
+    /// Its name everywhere outside the law.
+    pub const fn phase(&self) -> Phase {
+        match self {
+            Self::NoEstimate(_) => Phase::NoEstimate,
+            Self::RadioLimited { .. } => Phase::RadioLimited,
+            Self::BottleneckElsewhere { .. } => Phase::BottleneckElsewhere,
+        }
+    }
+}
+
+/// What brought a flow into [`State::RadioLimited`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleared {
     /// The feed is fresh.
@@ -231,20 +239,15 @@ pub struct Asked {
     pub rtt: Duration,
 }
 
-/// Why the shadow drives.
+/// Why there is no usable estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum FallbackReason {
     /// Nothing published, or withdrawn.
     Absent,
-    /// The estimate is older than [`Knobs::max_age`].
+    /// The estimate is older than [`Config::max_age`].
     Stale,
-    /// The heartbeat is older than [`Knobs::max_silence`].
+    /// The heartbeat is older than [`Config::max_silence`].
     Silent,
     /// More than 100 Gbit/s, or more than a second in the future.
     Absurd,
-    /// The path carries less than the radio.
-    Narrow {
-        /// Rounds in a row that showed otherwise.
-        wide_rounds: u32,
-    },
 }

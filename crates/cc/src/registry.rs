@@ -11,9 +11,9 @@ use crate::copa::Copa;
 use crate::cubic::Cubic;
 use crate::gcc::Gcc;
 use crate::ledbat::{Ledbat, LedbatPlusPlus};
-use crate::listener::Listener;
 use crate::lp::Lp;
 use crate::pcc::{Allegro, Vivace};
+use crate::radio_controller::RadioController;
 use crate::reno::Reno;
 use crate::sprout::Sprout;
 use crate::vegas::Vegas;
@@ -43,10 +43,14 @@ const CONTROLLERS: &[(&str, Make)] = &[
     ("sprout", |start| Box::new(Sprout::new(start))),
     ("verus", |start| Box::new(Verus::new(start))),
     ("gcc", |start| Box::new(Gcc::new(start))),
-    (Listener::BISCAY.name, |start| Listener::BISCAY.make(start, Duration::ZERO)),
-    (Listener::BISCAY_CUBIC.name, |start| Listener::BISCAY_CUBIC.make(start, Duration::ZERO)),
-    (Listener::SOUNDING.name, |start| Listener::SOUNDING.make(start, Duration::ZERO)),
-    (Listener::SOUNDING_CUBIC.name, |start| Listener::SOUNDING_CUBIC.make(start, Duration::ZERO)),
+    (RadioController::BISCAY.name, |start| RadioController::BISCAY.make(start, Duration::ZERO)),
+    (RadioController::BISCAY_CUBIC.name, |start| {
+        RadioController::BISCAY_CUBIC.make(start, Duration::ZERO)
+    }),
+    (RadioController::SOUNDING.name, |start| RadioController::SOUNDING.make(start, Duration::ZERO)),
+    (RadioController::SOUNDING_CUBIC.name, |start| {
+        RadioController::SOUNDING_CUBIC.make(start, Duration::ZERO)
+    }),
 ];
 
 /// What plans call the oracle.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 use serde_json::Value as Json;
-use sounding_cc::Listener;
+use sounding_cc::RadioController;
 use sounding_emu::Netns;
 use thiserror::Error;
 
@@ -39,7 +39,7 @@ pub enum DaemonError {
 }
 
 /// What makes a daemon run this law, with this to fall back to.
-pub fn law_flags(listener: Listener) -> [&'static str; 4] {
+pub fn law_flags(listener: RadioController) -> [&'static str; 4] {
     ["--law", listener.law.name(), "--fallback", listener.fallback.name()]
 }
 

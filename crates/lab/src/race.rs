@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sounding_cc::Listener;
+use sounding_cc::RadioController;
 use sounding_emu::{Config, Direction, Emulation, Report};
 use sounding_modem::{Pacing, Pty, Replay};
 use sounding_sim::PathConfig;
@@ -38,13 +38,13 @@ pub enum Runner {
     /// A congestion control of this kernel.
     Kernel(String),
     /// A law of ours, fed by a daemon that reads the link's modem.
-    Fed(Listener),
+    Fed(RadioController),
 }
 
 impl Runner {
     /// The one of this name: a controller that goes by a modem, or what the kernel has under it.
     pub fn by_name(name: &str) -> Self {
-        Listener::by_name(name).map_or_else(|| Self::Kernel(name.into()), Self::Fed)
+        RadioController::by_name(name).map_or_else(|| Self::Kernel(name.into()), Self::Fed)
     }
 
     /// The name in tables.
@@ -140,7 +140,7 @@ pub fn run(link: &RadioLink, runner: &Runner, course: &Course) -> Result<Lap, Ra
 fn start_daemon(
     device: &Path,
     name: &str,
-    listener: Listener,
+    listener: RadioController,
     course: &Course,
 ) -> Result<Daemon, DaemonError> {
     // The link is made from the grants: here they are its capacity by construction.

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::Listener;
+use sounding_cc::RadioController;
 use sounding_kpi::Direction;
 use sounding_trace::mahimahi;
 use thiserror::Error;
@@ -253,7 +253,7 @@ impl Comparison {
     /// Those who are fed, in the order in which they ran.
     fn fed(&self) -> Vec<&str> {
         let names = self.entries.iter().map(|entry| entry.name.as_str());
-        distinct(names.filter(|name| Listener::by_name(name).is_some()))
+        distinct(names.filter(|name| RadioController::by_name(name).is_some()))
     }
 
     /// Throughput of one of them over BBR's, and p95 queueing delay over BBR's and CUBIC's.

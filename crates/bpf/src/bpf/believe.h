@@ -25,7 +25,7 @@ static __attribute__((noinline)) void believe(struct sock *sk, struct sounding_p
 		.delivered = ((struct tcp_sock *)sk)->delivered,
 		.mss = in->mss,
 		.rtt_us = in->rtt_min_us,
-		.queue_us = knobs.allowance_us,
+		.queue_us = config.allowance_us,
 		.window = window,
 	};
 
@@ -43,7 +43,7 @@ static __attribute__((noinline)) void believe(struct sock *sk, struct sounding_p
  * Puts what of a peer's claim is believed in place of the feed; it is this
  * flow's alone, so nobody else is to be counted.
  */
-static __always_inline void obey_peer(struct law_input *in, const struct sounding_peer *peer)
+static __always_inline void use_peer_claim(struct law_input *in, const struct sounding_peer *peer)
 {
 	in->feed.rate_bytes_per_sec = peer->believed;
 	in->feed.sampled_at_ns = peer->heard_at_ns;
@@ -60,10 +60,10 @@ static __always_inline void obey_peer(struct law_input *in, const struct soundin
 	in->weight = in->hunger = SHARE_WEIGHT;
 }
 
-LAW_PART int hear_peer(struct law_input *in, const struct sounding_peer *peer)
+LAW_PART int use_claim(struct law_input *in, const struct sounding_peer *peer)
 {
 	if (in && peer)
-		obey_peer(in, peer);
+		use_peer_claim(in, peer);
 	return 0;
 }
 
@@ -72,12 +72,12 @@ LAW_PART int hear_peer(struct law_input *in, const struct sounding_peer *peer)
  * what the modem at the other end carries, if that is less or nothing is known
  * here. Says how many flows share it.
  */
-static __always_inline __u32 hear(struct sock *sk, struct sounding_flow *flow,
+static __always_inline __u32 select_feed(struct sock *sk, struct sounding_flow *flow,
 				  struct member *member, int elsewhere,
 				  struct law_input *in, const struct rate_sample *rs)
 {
 	struct sounding_peer *peer = peer_of(sk, in->now_ns);
-	int own = law_verdict(&knobs, in) == SOUNDING_FRESH;
+	int own = law_verdict(&config, in) == REASON_FRESH;
 	__u32 flows;
 
 	if (peer)
@@ -87,7 +87,7 @@ static __always_inline __u32 hear(struct sock *sk, struct sounding_flow *flow,
 	if (!peer || (own && share_part(&in->pool, in->weight, in->hunger,
 					in->feed.rate_bytes_per_sec) <= peer->believed))
 		return flows;
-	hear_peer(in, peer);
+	use_claim(in, peer);
 	return 1;
 }
 

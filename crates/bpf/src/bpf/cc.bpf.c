@@ -1,144 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The laws as TCP congestion controls without a kernel module: `biscay` asks
- * law.h, `sounding` asks probe.h. An instance has one of them.
+ * The laws as TCP congestion controls without a kernel module. An instance loads
+ * one of them. The rows at the end say which there are.
  */
-#include "mini.h"
+#include "kernel_types.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_tracing.h>
-#include "law.h"
-#include "probe.h"
-#include "glue.h"
+#include "tcp_flow.h"
+#include "tcp_biscay.h"
+#include "tcp_sounding.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
-
-/* The law by itself, which the verifier then looks at once. */
-LAW_PART int step_biscay(struct sounding_law *law, struct law_input *in, struct law_output *out)
-{
-	if (!law || !in || !out)
-		return 0;
-	/* The law then has one flow to think of. What is absurd is its to refuse. */
-	if (in->feed.rate_bytes_per_sec <= LAW_MAX_RATE) {
-		in->link = in->feed.rate_bytes_per_sec;
-		in->feed.rate_bytes_per_sec = share_part(&in->pool, in->weight, in->hunger,
-							 in->link);
-	}
-	law_step(&knobs, law, in, out);
-	return 0;
-}
-
-static __always_inline void ask_biscay(struct sock *sk, struct sounding_flow *flow,
-				       const struct rate_sample *rs)
-{
-	__u32 from = flow->said.state, sharers;
-	struct law_output out = {};
-	struct law_input in = {};
-
-	look(sk, flow, rs, &in);
-	sharers = flow->said.n_flows;
-	step_biscay(&flow->law, &in, &out);
-	flow->said.n_flows = sharers;
-	obey(sk, flow, &in, &out, from);
-}
-
-static __always_inline void ask_sounding(struct sock *sk, struct sounding_flow *flow,
-					 const struct rate_sample *rs)
-{
-	__u32 from = flow->said.state;
-	struct law_output out = {};
-	struct law_input in = {};
-
-	look(sk, flow, rs, &in);
-	probe_step(&knobs, &flow->probe, &in, &out);
-	obey(sk, flow, &in, &out, from);
-}
-
-SEC("struct_ops")
-void BPF_PROG(biscay_init, struct sock *sk)
-{
-	struct sounding_flow *flow = begin(sk);
-
-	if (flow)
-		law_init(&flow->law, bpf_ktime_get_ns(), tcp_sk(sk)->delivered);
-}
-
-SEC("struct_ops")
-void BPF_PROG(sounding_init, struct sock *sk)
-{
-	struct sounding_flow *flow = begin(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	if (flow)
-		probe_init(&flow->probe, bpf_ktime_get_ns(), tp->mss_cache, least_rtt(tp),
-			   tp->delivered);
-}
-
-SEC("struct_ops")
-void BPF_PROG(biscay_cong_control, struct sock *sk, __u32 ack, int flag,
-	      const struct rate_sample *rs)
-{
-	struct sounding_flow *flow = run_bbr(sk, ack, flag, rs);
-
-	if (flow)
-		ask_biscay(sk, flow, rs);
-}
-
-SEC("struct_ops")
-void BPF_PROG(sounding_cong_control, struct sock *sk, __u32 ack, int flag,
-	      const struct rate_sample *rs)
-{
-	struct sounding_flow *flow = run_bbr(sk, ack, flag, rs);
-
-	if (flow)
-		ask_sounding(sk, flow, rs);
-}
-
-/* In place of the two above where the kernel has the older shape. */
-
-SEC("?struct_ops")
-void BPF_PROG(biscay_cong_control_before_6_10, struct sock *sk, const struct rate_sample *rs)
-{
-	struct sounding_flow *flow = run_bbr_before_6_10(sk, rs);
-
-	if (flow)
-		ask_biscay(sk, flow, rs);
-}
-
-SEC("?struct_ops")
-void BPF_PROG(sounding_cong_control_before_6_10, struct sock *sk, const struct rate_sample *rs)
-{
-	struct sounding_flow *flow = run_bbr_before_6_10(sk, rs);
-
-	if (flow)
-		ask_sounding(sk, flow, rs);
-}
-
-SEC("struct_ops")
-void BPF_PROG(biscay_cwnd_event, struct sock *sk, enum tcp_ca_event event)
-{
-	struct sounding_flow *flow = flow_of(sk);
-
-	if (restarts(sk, flow, event) && flow)
-		ask_biscay(sk, flow, 0);
-}
-
-SEC("struct_ops")
-void BPF_PROG(sounding_cwnd_event, struct sock *sk, enum tcp_ca_event event)
-{
-	struct sounding_flow *flow = flow_of(sk);
-
-	if (restarts(sk, flow, event) && flow)
-		ask_sounding(sk, flow, 0);
-}
-
-/* From here on both are alike. */
 
 SEC("struct_ops")
 void BPF_PROG(flow_release, struct sock *sk)
 {
-	renounce(member_of(sk));
+	claim_release(member_of(sk));
 	bpf_sk_storage_delete(&members, sk);
 	bpf_sk_storage_delete(&flows, sk);
 	if (falls_to_cubic)
@@ -204,7 +83,7 @@ void BPF_PROG(flow_set_state, struct sock *sk, __u8 new_state)
 		if (flow)
 			flow->events = LAW_RTO;
 		/* Until it hears something again, others may have its part. */
-		renounce(member_of(sk));
+		claim_release(member_of(sk));
 	}
 	bbr_set_state(sk, new_state);
 }
@@ -234,34 +113,82 @@ void BPF_PROG(flow_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 	cubic_swap(sk, cubic);
 }
 
-SEC(".struct_ops.link")
-struct tcp_congestion_ops biscay = {
-	.init = (void *)biscay_init,
-	.release = (void *)flow_release,
-	.cong_control = (void *)biscay_cong_control,
-	.ssthresh = (void *)flow_ssthresh,
-	.undo_cwnd = (void *)flow_undo_cwnd,
-	.cwnd_event = (void *)biscay_cwnd_event,
-	.set_state = (void *)flow_set_state,
-	.min_tso_segs = (void *)flow_min_tso_segs,
-	.sndbuf_expand = (void *)flow_sndbuf_expand,
-	/* Restricted names leak the map where a namespace may not select them. */
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "biscay",
-};
+/*
+ * The programs of one law. Its own file (tcp_<law>.h) has
+ *
+ *	void <law>_start(struct sock *sk, struct sounding_flow *flow)
+ *	void <law>_run(struct sounding_flow *flow, struct law_input *in,
+ *		       struct law_output *out)
+ *
+ * Of the two forms of cong_control the loader takes the one that the kernel has.
+ */
+#define LAW_PROGRAMS(law)							\
+static __always_inline void law##_update(struct sock *sk, struct sounding_flow *flow,	\
+					 const struct rate_sample *rs)		\
+{										\
+	__u32 from = flow->status.phase;					\
+	struct law_output out = {};						\
+	struct law_input in = {};						\
+										\
+	build_law_input(sk, flow, rs, &in);					\
+	law##_run(flow, &in, &out);						\
+	apply_verdict(sk, flow, &in, &out, from);				\
+}										\
+										\
+SEC("struct_ops")								\
+void BPF_PROG(law##_flow_begins, struct sock *sk)				\
+{										\
+	struct sounding_flow *flow = flow_init(sk);				\
+										\
+	if (flow)								\
+		law##_start(sk, flow);						\
+}										\
+										\
+SEC("struct_ops")								\
+void BPF_PROG(law##_cong_control, struct sock *sk, __u32 ack, int flag,		\
+	      const struct rate_sample *rs)					\
+{										\
+	struct sounding_flow *flow = run_bbr(sk, ack, flag, rs);		\
+										\
+	if (flow)								\
+		law##_update(sk, flow, rs);					\
+}										\
+										\
+SEC("?struct_ops")								\
+void BPF_PROG(law##_cong_control_before_6_10, struct sock *sk,			\
+	      const struct rate_sample *rs)					\
+{										\
+	struct sounding_flow *flow = run_bbr_before_6_10(sk, rs);		\
+										\
+	if (flow)								\
+		law##_update(sk, flow, rs);					\
+}										\
+										\
+SEC("struct_ops")								\
+void BPF_PROG(law##_cwnd_event, struct sock *sk, enum tcp_ca_event event)	\
+{										\
+	struct sounding_flow *flow = flow_of(sk);				\
+										\
+	if (restarts(sk, flow, event) && flow)					\
+		law##_update(sk, flow, 0);					\
+}										\
+										\
+/* A restricted name would leak the map where a namespace may not select it. */	\
+SEC(".struct_ops.link")								\
+struct tcp_congestion_ops law = {						\
+	.init = (void *)law##_flow_begins,					\
+	.release = (void *)flow_release,					\
+	.cong_control = (void *)law##_cong_control,				\
+	.ssthresh = (void *)flow_ssthresh,					\
+	.undo_cwnd = (void *)flow_undo_cwnd,					\
+	.cwnd_event = (void *)law##_cwnd_event,					\
+	.set_state = (void *)flow_set_state,					\
+	.min_tso_segs = (void *)flow_min_tso_segs,				\
+	.sndbuf_expand = (void *)flow_sndbuf_expand,				\
+	.flags = TCP_CONG_NON_RESTRICTED,					\
+	.name = #law,								\
+}
 
-SEC(".struct_ops.link")
-struct tcp_congestion_ops sounding = {
-	.init = (void *)sounding_init,
-	.release = (void *)flow_release,
-	.cong_control = (void *)sounding_cong_control,
-	.ssthresh = (void *)flow_ssthresh,
-	.undo_cwnd = (void *)flow_undo_cwnd,
-	.cwnd_event = (void *)sounding_cwnd_event,
-	.set_state = (void *)flow_set_state,
-	.min_tso_segs = (void *)flow_min_tso_segs,
-	.sndbuf_expand = (void *)flow_sndbuf_expand,
-	/* Restricted names leak the map where a namespace may not select them. */
-	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "sounding",
-};
+/* A row for each law; ../laws.rs has the same rows. */
+LAW_PROGRAMS(biscay);
+LAW_PROGRAMS(sounding);

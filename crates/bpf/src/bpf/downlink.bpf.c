@@ -5,7 +5,7 @@
  * the cgroup sends, pure ACKs included, because that is when the window and
  * the options of the segment are made.
  */
-#include "mini.h"
+#include "kernel_types.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
@@ -121,7 +121,7 @@ static __always_inline __u32 option_of(const struct downlink_flow *flow, __u32 b
 {
 	__u32 kbit = law_min(flow->share_bytes_per_sec / 125, OPTION_MOST - 1);
 
-	return bound == SOUNDING_SERVED ? kbit | OPTION_FLOOR : kbit;
+	return bound == BOUND_FLOOR ? kbit | OPTION_FLOOR : kbit;
 }
 
 static __always_inline struct receiver *receiver_of(__u32 uid)
@@ -175,7 +175,7 @@ static __always_inline __u32 sharers(struct downlink_flow *flow, struct tcp_sock
 
 static __always_inline void attend(struct bpf_sock_ops *ctx)
 {
-	struct sounding_knobs limits = {
+	struct law_config limits = {
 		.max_age_ns = settings.max_age_ns,
 		.max_silence_ns = settings.max_silence_ns,
 	};
@@ -202,7 +202,7 @@ static __always_inline void attend(struct bpf_sock_ops *ctx)
 	/* A socket that receives nothing takes no share, and is not throttled. */
 	if (over_the_radio(tp))
 		in.n_flows = sharers(flow, tp, in.now_ns);
-	in.usable = in.n_flows && law_verdict(&limits, &feed_in) == SOUNDING_FRESH;
+	in.usable = in.n_flows && law_verdict(&limits, &feed_in) == REASON_FRESH;
 	if (in.usable) {
 		in.rate = feed_in.feed.rate_bytes_per_sec;
 		in.bound = feed_in.feed.bound;

@@ -62,7 +62,7 @@ struct downlink_input {
 	__u64 now_ns;
 	__u64 rate;		/* of IP packets, whole device, bytes/s */
 	__u32 usable;		/* the estimate can be believed */
-	__u32 bound;		/* enum sounding_bound */
+	__u32 bound;		/* enum estimate_bound */
 	__u32 n_flows;		/* of how many parts of the link this flow's is one */
 	__u32 rtt_us;		/* without queue; 0: unknown */
 	__u32 mss;		/* payload bytes a segment */
@@ -110,7 +110,7 @@ LAW_INLINE __u32 downlink_step(const volatile struct downlink_settings *k,
 	st->share_bytes_per_sec = in->rate / st->n_flows;
 	window = downlink_carries(st->share_bytes_per_sec, in->rtt_us,
 				  k->slack_us, mss);
-	if (in->bound == SOUNDING_CAPACITY) {
+	if (in->bound == BOUND_CAPACITY) {
 		st->state = DOWNLINK_HELD;
 		st->stepped_at_ns = in->now_ns;
 	} else if (st->state == DOWNLINK_FREE) {

@@ -20,6 +20,12 @@
 /* A feed further in the future than this was not stamped by our clock. */
 #define LAW_MAX_LEAD_NS	1000000000ULL
 
+/* Whether the law controls a flow, and not the stock algorithm. */
+LAW_INLINE int phase_controls(__u32 phase)
+{
+	return phase >= PHASE_RADIO_LIMITED && phase <= PHASE_HANDOVER;
+}
+
 struct law_input {
 	__u64 now_ns;
 	struct sounding_estimate feed;
@@ -54,24 +60,24 @@ struct law_output {
 };
 
 /* Whether the feed can be believed, and if not, why. */
-LAW_INLINE __u32 law_verdict(const volatile struct sounding_knobs *k,
+LAW_INLINE __u32 law_verdict(const volatile struct law_config *k,
 			     const struct law_input *in)
 {
 	const struct sounding_estimate *e = &in->feed;
 	__u64 now = in->now_ns;
 
 	if (!e->valid)
-		return SOUNDING_ABSENT;
-	if (e->rate_bytes_per_sec > LAW_MAX_RATE || e->bound > SOUNDING_CAPACITY)
-		return SOUNDING_ABSURD;
+		return REASON_ABSENT;
+	if (e->rate_bytes_per_sec > LAW_MAX_RATE || e->bound > BOUND_CAPACITY)
+		return REASON_ABSURD;
 	if (law_since(e->sampled_at_ns, now) > LAW_MAX_LEAD_NS ||
 	    law_since(in->heartbeat_at_ns, now) > LAW_MAX_LEAD_NS)
-		return SOUNDING_ABSURD;
+		return REASON_ABSURD;
 	if (law_since(now, in->heartbeat_at_ns) > k->max_silence_ns)
-		return SOUNDING_SILENT;
+		return REASON_SILENT;
 	if (law_since(now, e->sampled_at_ns) > k->max_age_ns)
-		return SOUNDING_STALE;
-	return SOUNDING_FRESH;
+		return REASON_STALE;
+	return REASON_FRESH;
 }
 
 #endif /* SOUNDING_INPUT_H */

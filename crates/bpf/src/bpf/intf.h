@@ -4,8 +4,8 @@
  * field by field in ../intf.rs; both files assert the sizes and offsets.
  *
  * Map "feed"         one page, written by the daemon through mmap, read on
- *                    every ACK. Stale after knobs.max_age_ns (estimate) or
- *                    knobs.max_silence_ns (heartbeat).
+ *                    every ACK. Stale after config.max_age_ns (estimate) or
+ *                    config.max_silence_ns (heartbeat).
  * Map "flows"        one struct sounding_flow a socket, written on every ACK,
  *                    read by user space with a socket's descriptor as key.
  * Map "transitions"  ring of struct sounding_transition, written at each
@@ -26,50 +26,50 @@
 #define SOUNDING_VERSION	1
 
 /*
- * Of BISCAY's law:
+ * Where a law believes the bottleneck to be, and what it does; the names are
+ * those of ../../../cc/src/phase.rs. In NO_ESTIMATE, BOTTLENECK_ELSEWHERE and
+ * ESTIMATE_TOO_HIGH the stock algorithm controls the flow. BISCAY:
  *
- * STARTUP --(settled feed, RTT known)--------------> BISCAY
- * BISCAY  --(feed stale, silent, absurd, absent)---> FALLBACK
- * BISCAY  --(path narrower than the radio)---------> FALLBACK
- * FALLBACK --(feed fresh, unless the path is narrow)-> BISCAY
- * FALLBACK --(path carries the share again)--------> BISCAY
+ * NO_ESTIMATE   --(feed fresh, RTT known)-------------> RADIO_LIMITED
+ * RADIO_LIMITED --(feed stale, silent, absurd, absent)-> NO_ESTIMATE
+ * RADIO_LIMITED --(path narrower than the radio)-------> BOTTLENECK_ELSEWHERE
+ * BOTTLENECK_ELSEWHERE --(path carries the share)------> RADIO_LIMITED
  *
- * That of sounding has FULL, PROBING, HELD, HANDOVER and ASKING in place of
- * BISCAY: ../../../cc/src/sounding/law.rs draws it.
+ * `sounding` has all of them: ../../../cc/src/sounding/law.rs draws it.
  */
-enum sounding_state {
-	SOUNDING_STARTUP = 0,
-	SOUNDING_BISCAY = 1,
-	SOUNDING_FALLBACK = 2,
-	SOUNDING_FULL = 3,	/* the radio grants all it has */
-	SOUNDING_PROBING = 4,	/* all that was asked for is granted: ask for more */
-	SOUNDING_HELD = 5,	/* a queue ended that */
-	SOUNDING_HANDOVER = 6,	/* on the way to another cell */
-	SOUNDING_ASKING = 7,	/* with less, to see whose the queue is */
+enum flow_phase {
+	PHASE_NO_ESTIMATE = 0,		/* no usable estimate */
+	PHASE_RADIO_LIMITED = 1,	/* the radio grants all it has */
+	PHASE_PROBING = 2,		/* every request is granted: ask for more */
+	PHASE_HOLD = 3,			/* a queue, a loss or a mark ended that */
+	PHASE_QUEUE_TEST = 4,		/* a smaller window: does the RTT shrink? */
+	PHASE_HANDOVER = 5,		/* on the way to another cell */
+	PHASE_BOTTLENECK_ELSEWHERE = 6,	/* the queue is not at the radio */
+	PHASE_ESTIMATE_TOO_HIGH = 7,	/* the path drops what the estimate allows */
 };
 
-/* Why a flow is in its state. */
-enum sounding_reason {
-	SOUNDING_CONNECTED = 0,	/* no estimate since the flow began */
-	SOUNDING_FRESH = 1,	/* the feed is fresh */
-	SOUNDING_ABSENT = 2,	/* nothing published, or withdrawn */
-	SOUNDING_STALE = 3,	/* the estimate is too old */
-	SOUNDING_SILENT = 4,	/* the heartbeat stopped */
-	SOUNDING_ABSURD = 5,	/* the feed cannot be true */
-	SOUNDING_NARROW = 6,	/* the path carries less than the radio */
-	SOUNDING_WIDE = 7,	/* the path carries the radio's share again */
+/* Why a flow is in its phase. */
+enum phase_reason {
+	REASON_CONNECTED = 0,	/* no estimate since the flow began */
+	REASON_FRESH = 1,	/* the feed is fresh */
+	REASON_ABSENT = 2,	/* nothing published, or withdrawn */
+	REASON_STALE = 3,	/* the estimate is too old */
+	REASON_SILENT = 4,	/* the heartbeat stopped */
+	REASON_ABSURD = 5,	/* the feed cannot be true */
+	REASON_NARROW = 6,	/* the path carries less than the radio */
+	REASON_WIDE = 7,	/* the path carries the radio's share again */
 };
 
-enum sounding_bound {
-	SOUNDING_SERVED = 0,	/* a lower bound: probe above it */
-	SOUNDING_CAPACITY = 1,	/* what the link carries */
+enum estimate_bound {
+	BOUND_FLOOR = 0,	/* a lower bound: probe above it */
+	BOUND_CAPACITY = 1,	/* what the link carries */
 };
 
 /* Why there is no estimate. */
-enum sounding_lull {
-	SOUNDING_UNKNOWN = 0,	/* nobody knows what the link carries */
-	SOUNDING_IDLE = 1,	/* nothing is granted, and nothing known to wait */
-	SOUNDING_AWAY = 2,	/* on the way to another cell */
+enum feed_lull {
+	LULL_UNKNOWN = 0,	/* nobody knows what the link carries */
+	LULL_IDLE = 1,	/* nothing is granted, and nothing known to wait */
+	LULL_HANDOVER = 2,	/* on the way to another cell */
 };
 
 /* One published estimate: half of the latch. */
@@ -77,11 +77,11 @@ struct sounding_estimate {
 	__u64 rate_bytes_per_sec;	/* of IP packets, whole device */
 	__u64 sampled_at_ns;		/* CLOCK_MONOTONIC */
 	__u64 epoch;			/* counts publications */
-	__u32 bound;			/* enum sounding_bound */
+	__u32 bound;			/* enum estimate_bound */
 	__u32 valid;			/* 0 or 1 */
 	__u32 agreeing;			/* samples in a row within 30 % */
 	__u32 other_flows;		/* active flows this program cannot see */
-	__u32 lull;			/* enum sounding_lull; if not valid */
+	__u32 lull;			/* enum feed_lull; if not valid */
 	__u32 reserved;
 	__u64 reserved2[2];
 };
@@ -102,7 +102,7 @@ struct sounding_feed {
 };
 
 /* Load-time settings; ../../../cc/src/biscay.rs documents each of them. */
-struct sounding_knobs {
+struct law_config {
 	__u64 max_age_ns;
 	__u64 max_silence_ns;
 	__u64 narrow_for_ns;
@@ -119,13 +119,13 @@ struct sounding_knobs {
 };
 
 /* What either law says of a flow: how it is to send, and why. */
-struct sounding_said {
+struct flow_status {
 	__u64 since_ns;			/* when the state began */
 	__u64 share_bytes_per_sec;	/* of IP packets, this flow's part */
 	__u64 pacing_bytes_per_sec;	/* of payload */
 	__u64 delivery_bytes_per_sec;	/* of payload, last judged round */
-	__u32 state;			/* enum sounding_state */
-	__u32 reason;			/* enum sounding_reason */
+	__u32 phase;			/* enum flow_phase */
+	__u32 reason;			/* enum phase_reason */
 	__u32 cwnd;			/* segments */
 	__u32 transitions;		/* changes of state that were told */
 	__u32 n_flows;			/* that shared the link at the last ACK */
@@ -133,8 +133,8 @@ struct sounding_said {
 };
 
 /* The memory of BISCAY's law of one flow. */
-struct sounding_law {
-	struct sounding_said said;
+struct biscay_state {
+	struct flow_status status;
 	__u64 narrow_since_ns;		/* 0: the last round was not narrow */
 	__u64 round_share;		/* smallest share in this round */
 	__u64 prior_share;		/* smallest share in the round before */
@@ -148,16 +148,16 @@ struct sounding_law {
 	__u32 round_limited;		/* the application was the limit */
 	__u32 narrow_rounds;
 	__u32 wide_rounds;
-	__u32 asking;			/* rounds of a lowered window, from 1; or 0 */
-	__u32 asked_rtt_us;		/* what its RTT is compared with */
+	__u32 queue_test;			/* rounds of a lowered window, from 1; or 0 */
+	__u32 tested_rtt_us;		/* what its RTT is compared with */
 	__u32 longer_us;		/* RTT of a path that got longer, or 0 */
 	__u32 least_us;			/* RTT without queue; 0: unknown */
 	__u32 reserved;
 };
 
 /* The memory of sounding's law of one flow; bytes and bytes a second. */
-struct sounding_probe {
-	struct sounding_said said;
+struct sounding_state {
+	struct flow_status status;
 	__u64 least_at_ns[3];		/* the RTT without queue, windowed */
 	__u64 sum_us;			/* RTTs of this round */
 	__u64 round_acked;
@@ -172,43 +172,43 @@ struct sounding_probe {
 	__u64 heard_at_ns;
 	__u64 backlog_since_ns;		/* while the queue is elsewhere; 0: none */
 	__u64 carried;			/* through the queue that may be elsewhere; 0: unknown */
-	__u64 rise_since_ns;		/* when a queue began to grow, if it does */
-	__u64 rise_acked;		/* since then, or since it is asked whose it is */
+	__u64 growth_since_ns;		/* when a queue began to grow, if it does */
+	__u64 growth_acked;		/* since then, or since it is asked whose it is */
 	__u64 slot_since_ns;
 	__u64 rival_since_ns;
-	__u64 proven_round;		/* most delivered in this round; 0: held back */
-	__u64 proven_most;		/* in the rounds counted */
-	__u64 proven_before;		/* in as many before */
+	__u64 cap_round;		/* most delivered in this round; 0: held back */
+	__u64 cap_most;		/* in the rounds counted */
+	__u64 cap_before;		/* in as many before */
 	__u32 least_us[3];		/* 0: unknown */
 	__u32 smallest_us;		/* RTT of this round; 0: none */
 	__u32 samples;
 	__u32 last_us;			/* smallest RTT of the round before */
 	__u32 jitter_us;
 	__u32 queue_us;
-	__u32 rise_slots;		/* in which it grew */
-	__u32 rise_us;			/* smallest RTT of the last slot; 0: none */
+	__u32 growth_slots;		/* in which it grew */
+	__u32 growth_us;			/* smallest RTT of the last slot; 0: none */
 	__u32 slot_us;			/* and of this */
 	__u32 slot_samples;
-	__u32 room_us;
+	__u32 queue_target_us;
 	__u32 round_ends_at;		/* segments */
 	__u32 cwnd;
 	__u32 ramp;			/* cap while restarting after an RTO, or 0 */
-	__u32 state;			/* enum probe_state */
+	__u32 phase;			/* enum flow_phase */
 	__u32 step;			/* of a climb, 64ths */
-	__u32 rounds;			/* held, or asking */
-	__u32 asked_us;			/* RTT that the answer is compared with */
-	__u32 rival;			/* enum probe_rival */
+	__u32 rounds;			/* held, or queue_test */
+	__u32 tested_us;			/* RTT that the answer is compared with */
+	__u32 rival;			/* enum sounding_rival */
 	__u32 part;			/* of all who want any of the link, SHARE_WHOLE: all */
 	__u32 usual_known;
-	__u32 proven_rounds;
+	__u32 cap_rounds;
 };
 
 /* A socket's storage. Read without a lock: fields may be one ACK apart. */
 struct sounding_flow {
 	union {
-		struct sounding_said said;
-		struct sounding_law law;
-		struct sounding_probe probe;
+		struct flow_status status;
+		struct biscay_state biscay;
+		struct sounding_state sounding;
 	};
 	__u64 e2e_bytes_per_sec;	/* BBR's bandwidth filter, payload */
 	__u64 shadow_pacing;		/* BBR's pacing rate, payload bytes/s */
@@ -217,7 +217,7 @@ struct sounding_flow {
 	__u32 events;			/* for the law at the next ACK */
 	__u32 marked;			/* TCP's delivered_ce when it was last looked at */
 	__u64 acks;
-	__u64 obeyed_at_ns;		/* when the law was last asked */
+	__u64 law_ran_at_ns;		/* when the law was last asked */
 	__u32 bbr_mode;			/* 0 startup, 1 drain, 2 probe bw, 3 probe rtt */
 	__u32 rtt_min_us;
 };
@@ -240,7 +240,7 @@ struct sounding_transition {
 /* A peer that for rounds said more than three times what the path delivered. */
 struct sounding_overstatement {
 	__u64 at_ns;			/* CLOCK_MONOTONIC */
-	__u64 said_bytes_per_sec;	/* of IP packets */
+	__u64 claimed_bytes_per_sec;	/* of IP packets */
 	__u64 delivered_bytes_per_sec;	/* of payload, most of the last ten rounds */
 	__u32 family;
 	__u32 local_port;
@@ -253,10 +253,10 @@ struct sounding_overstatement {
 SOUNDING_ASSERT(sizeof(struct sounding_estimate) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_feed) == 192);
 SOUNDING_ASSERT(__builtin_offsetof(struct sounding_feed, slot) == 64);
-SOUNDING_ASSERT(sizeof(struct sounding_knobs) == 64);
-SOUNDING_ASSERT(sizeof(struct sounding_said) == 56);
-SOUNDING_ASSERT(sizeof(struct sounding_law) == 144);
-SOUNDING_ASSERT(sizeof(struct sounding_probe) == 336);
+SOUNDING_ASSERT(sizeof(struct law_config) == 64);
+SOUNDING_ASSERT(sizeof(struct flow_status) == 56);
+SOUNDING_ASSERT(sizeof(struct biscay_state) == 144);
+SOUNDING_ASSERT(sizeof(struct sounding_state) == 336);
 SOUNDING_ASSERT(sizeof(struct sounding_flow) == 392);
 SOUNDING_ASSERT(sizeof(struct sounding_transition) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_overstatement) == 56);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What ACKs tell of a path, for probe.h: its RTT without queue, what the radio
+ * What ACKs tell of a path, for sounding.h: its RTT without queue, what the radio
  * adds to that without being full, and the queue on top, as path.rs has it.
  */
 #ifndef SOUNDING_PATH_H
@@ -8,74 +8,74 @@
 
 #include "input.h"
 
-#define PROBE_LEAST_LASTS_NS	10000000000ULL
-#define PROBE_SAMPLES		8U
-#define PROBE_QUEUE_US		25000U
-#define PROBE_MOST_JITTER_US	20000U
+#define SOUNDING_MIN_LASTS_NS	10000000000ULL
+#define SOUNDING_SAMPLES		8U
+#define SOUNDING_QUEUE_US		25000U
+#define SOUNDING_MAX_JITTER_US	20000U
 
 /* Begins the memory of the path's RTT anew. */
-LAW_INLINE void probe_forget_least(struct sounding_probe *st, __u64 now, __u32 us)
+LAW_INLINE void sounding_forget_least(struct sounding_state *st, __u64 now, __u32 us)
 {
 	st->least_at_ns[0] = st->least_at_ns[1] = st->least_at_ns[2] = now;
 	st->least_us[0] = st->least_us[1] = st->least_us[2] = us;
 }
 
-LAW_INLINE void probe_place_least(struct sounding_probe *st, int place, __u64 now,
+LAW_INLINE void sounding_place_least(struct sounding_state *st, int place, __u64 now,
 				  __u32 us)
 {
 	st->least_at_ns[place] = now;
 	st->least_us[place] = us;
 }
 
-LAW_INLINE void probe_move_least(struct sounding_probe *st, int to, int from)
+LAW_INLINE void sounding_move_least(struct sounding_state *st, int to, int from)
 {
-	probe_place_least(st, to, st->least_at_ns[from], st->least_us[from]);
+	sounding_place_least(st, to, st->least_at_ns[from], st->least_us[from]);
 }
 
 /* A windowed minimum in the space of three: part/filter.rs. */
-LAW_INLINE void probe_least(struct sounding_probe *st, __u64 now, __u32 us)
+LAW_INLINE void sounding_least(struct sounding_state *st, __u64 now, __u32 us)
 {
 	__u64 age;
 
 	if (!st->least_us[0] || us <= st->least_us[0] ||
-	    law_since(now, st->least_at_ns[2]) > PROBE_LEAST_LASTS_NS) {
-		probe_forget_least(st, now, us);
+	    law_since(now, st->least_at_ns[2]) > SOUNDING_MIN_LASTS_NS) {
+		sounding_forget_least(st, now, us);
 		return;
 	}
 	if (us <= st->least_us[1]) {
-		probe_place_least(st, 1, now, us);
-		probe_place_least(st, 2, now, us);
+		sounding_place_least(st, 1, now, us);
+		sounding_place_least(st, 2, now, us);
 	} else if (us <= st->least_us[2]) {
-		probe_place_least(st, 2, now, us);
+		sounding_place_least(st, 2, now, us);
 	}
 	age = law_since(now, st->least_at_ns[0]);
-	if (age > PROBE_LEAST_LASTS_NS) {
-		probe_move_least(st, 0, 1);
-		probe_move_least(st, 1, 2);
-		probe_place_least(st, 2, now, us);
-		if (law_since(now, st->least_at_ns[0]) > PROBE_LEAST_LASTS_NS) {
-			probe_move_least(st, 0, 1);
-			probe_place_least(st, 1, now, us);
+	if (age > SOUNDING_MIN_LASTS_NS) {
+		sounding_move_least(st, 0, 1);
+		sounding_move_least(st, 1, 2);
+		sounding_place_least(st, 2, now, us);
+		if (law_since(now, st->least_at_ns[0]) > SOUNDING_MIN_LASTS_NS) {
+			sounding_move_least(st, 0, 1);
+			sounding_place_least(st, 1, now, us);
 		}
 	} else if (st->least_at_ns[1] == st->least_at_ns[0] &&
-		   age > PROBE_LEAST_LASTS_NS / 4) {
-		probe_place_least(st, 1, now, us);
-		probe_place_least(st, 2, now, us);
+		   age > SOUNDING_MIN_LASTS_NS / 4) {
+		sounding_place_least(st, 1, now, us);
+		sounding_place_least(st, 2, now, us);
 	} else if (st->least_at_ns[2] == st->least_at_ns[1] &&
-		   age > PROBE_LEAST_LASTS_NS / 2) {
-		probe_place_least(st, 2, now, us);
+		   age > SOUNDING_MIN_LASTS_NS / 2) {
+		sounding_place_least(st, 2, now, us);
 	}
 }
 
 /* What an ACK came to. */
-struct probe_seen {
+struct sounding_seen {
 	__u32 over;		/* it ended a round */
 	__u32 known;		/* enough of the round is seen to say */
 	__u64 queue_us;		/* the queue that stands */
 };
 
 /* A round begins with what leaves from here on. */
-LAW_INLINE void probe_begin_round(struct sounding_probe *st, __u32 delivered)
+LAW_INLINE void sounding_begin_round(struct sounding_state *st, __u32 delivered)
 {
 	st->round_ends_at = delivered;
 	st->smallest_us = 0;
@@ -83,8 +83,8 @@ LAW_INLINE void probe_begin_round(struct sounding_probe *st, __u32 delivered)
 	st->samples = 0;
 }
 
-LAW_PART int probe_path(struct sounding_probe *st, const struct law_input *in,
-			struct probe_seen *seen)
+LAW_PART int sounding_path(struct sounding_state *st, const struct law_input *in,
+			struct sounding_seen *seen)
 {
 	__u32 rtt_us;
 	__u64 mean;
@@ -93,7 +93,7 @@ LAW_PART int probe_path(struct sounding_probe *st, const struct law_input *in,
 		return 0;
 	rtt_us = law_min(in->rtt_us, LAW_MAX_RTT_US);
 	if (rtt_us) {
-		probe_least(st, in->now_ns, rtt_us);
+		sounding_least(st, in->now_ns, rtt_us);
 		if (!st->smallest_us || rtt_us < st->smallest_us)
 			st->smallest_us = rtt_us;
 		st->sum_us += rtt_us;
@@ -101,18 +101,18 @@ LAW_PART int probe_path(struct sounding_probe *st, const struct law_input *in,
 			st->samples++;
 	}
 	seen->over = law_reached(in->prior_delivered, st->round_ends_at);
-	seen->known = st->smallest_us && (seen->over || st->samples >= PROBE_SAMPLES);
+	seen->known = st->smallest_us && (seen->over || st->samples >= SOUNDING_SAMPLES);
 	seen->queue_us = seen->known ? law_since(st->smallest_us, st->least_us[0]) : 0;
 	if (!seen->over)
 		return 0;
 	if (st->smallest_us) {
 		mean = st->sum_us / law_max(st->samples, 1);
 		st->jitter_us = (st->jitter_us * 7 + law_min(law_since(mean, st->smallest_us),
-							     PROBE_MOST_JITTER_US)) / 8;
+							     SOUNDING_MAX_JITTER_US)) / 8;
 		st->queue_us = seen->queue_us;
 		st->last_us = st->smallest_us;
 	}
-	probe_begin_round(st, in->delivered);
+	sounding_begin_round(st, in->delivered);
 	return 0;
 }
 

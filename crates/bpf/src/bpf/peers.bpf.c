@@ -3,7 +3,7 @@
  * On a server: hears the option in which a device says what its downlink
  * carries, and keeps it with the socket for the congestion control.
  */
-#include "mini.h"
+#include "kernel_types.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
@@ -69,7 +69,7 @@ static __always_inline void report_overstated(struct bpf_sock_ops *ctx,
 	if (!o)
 		return;
 	o->at_ns = now;
-	o->said_bytes_per_sec = peer->claim.said;
+	o->claimed_bytes_per_sec = peer->claim.claimed;
 	o->delivered_bytes_per_sec = peer->delivered;
 	o->family = ctx->family;
 	o->local_port = ctx->local_port;
@@ -89,7 +89,7 @@ static __always_inline void report_overstated(struct bpf_sock_ops *ctx,
 /* Counts a connection once for each thing that was not believed. */
 static __always_inline void count(struct bpf_sock_ops *ctx, struct sounding_peer *peer)
 {
-	if (peer->claim.said > at_most && !(peer->told & PEER_LIMITED)) {
+	if (peer->claim.claimed > at_most && !(peer->told & PEER_LIMITED)) {
 		peer->told |= PEER_LIMITED;
 		__sync_fetch_and_add(&connections_limited, 1);
 	}
@@ -100,7 +100,7 @@ static __always_inline void count(struct bpf_sock_ops *ctx, struct sounding_peer
 	}
 }
 
-static __always_inline void hear(struct bpf_sock_ops *ctx)
+static __always_inline void read_option(struct bpf_sock_ops *ctx)
 {
 	/* What is looked for: the kind, and as much of it as the ExID makes. */
 	struct capacity_option option = {
@@ -159,7 +159,7 @@ int listen(struct bpf_sock_ops *ctx)
 		greet(ctx);
 		break;
 	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
-		hear(ctx);
+		read_option(ctx);
 		break;
 	}
 	return 1;

@@ -38,7 +38,7 @@ struct {
 	__type(value, struct sounding_peer);
 } peers SEC(".maps");
 
-/* What the peer said, if it spoke lately, or NULL. */
+/* What the peer status, if it spoke lately, or NULL. */
 static __always_inline struct sounding_peer *peer_of(struct sock *sk, __u64 now)
 {
 	struct sounding_peer *peer = bpf_sk_storage_get(&peers, sk, 0, 0);

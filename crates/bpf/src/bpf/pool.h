@@ -287,7 +287,7 @@ LAW_PART int claim(struct member *member, __u32 kind, __u64 now)
 }
 
 /* Takes out what a socket of ours has in. */
-static __always_inline void renounce(struct member *member)
+static __always_inline void claim_release(struct member *member)
 {
 	if (member)
 		claim(member, SHARE_IDLE, 0);

@@ -22,17 +22,17 @@
 
 /* What the 32 bits come to. */
 struct trust_claim {
-	__u64 said;	/* bytes/s of IP packets */
+	__u64 claimed;	/* bytes/s of IP packets */
 	__u64 rate;	/* the same, within the limit */
-	__u32 bound;	/* enum sounding_bound */
+	__u32 bound;	/* enum estimate_bound */
 	__u32 reserved;
 };
 
 LAW_INLINE void trust_read(__u32 word, __u64 at_most, struct trust_claim *claim)
 {
-	claim->said = (__u64)(word & OPTION_MOST) * 125;
-	claim->rate = law_min(claim->said, at_most);
-	claim->bound = word & OPTION_FLOOR ? SOUNDING_SERVED : SOUNDING_CAPACITY;
+	claim->claimed = (__u64)(word & OPTION_MOST) * 125;
+	claim->rate = law_min(claim->claimed, at_most);
+	claim->bound = word & OPTION_FLOOR ? BOUND_FLOOR : BOUND_CAPACITY;
 	claim->reserved = 0;
 }
 

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
-use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, Knobs, preflight};
+use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, LawConfig, preflight};
 use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_units::Rate;
@@ -36,11 +36,11 @@ pub(crate) fn name() -> Option<String> {
 
 /// A loaded instance under a name of its own.
 pub(crate) fn load() -> Option<Instance> {
-    load_with(Knobs::default())
+    load_with(LawConfig::default())
 }
 
-pub(crate) fn load_with(knobs: Knobs) -> Option<Instance> {
-    load_config(Config { knobs, ..Config::default() })
+pub(crate) fn load_with(settings: LawConfig) -> Option<Instance> {
+    load_config(Config { settings, ..Config::default() })
 }
 
 /// The same by another law.

@@ -4,9 +4,7 @@ use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::law::FLOOR_CWND;
-use super::{
-    Agreement, Biscay, Bound, Cause, Command, Estimate, Knobs, Path, Snapshot, State, Timeout,
-};
+use super::{Agreement, Biscay, Command, Config, Estimate, PathSample, Snapshot, Timeout};
 use crate::part::Windowed;
 use crate::stock::{Fallback, Stock};
 use crate::{Ack, Controller, Departure, Loss, Start};
@@ -31,15 +29,15 @@ pub struct BiscayController {
 
 impl BiscayController {
     /// A flow in Startup, without any estimate.
-    pub fn new(knobs: Knobs, start: &Start) -> Self {
-        Self::falling_back_to(Fallback::Bbr, knobs, start)
+    pub fn new(config: Config, start: &Start) -> Self {
+        Self::falling_back_to(Fallback::Bbr, config, start)
     }
 
     /// The same with another algorithm to fall back to.
-    pub fn falling_back_to(fallback: Fallback, knobs: Knobs, start: &Start) -> Self {
+    pub fn falling_back_to(fallback: Fallback, config: Config, start: &Start) -> Self {
         let shadow = Stock::new(start, fallback);
         let mut controller = Self {
-            law: Biscay::new(knobs, start.now, 0),
+            law: Biscay::new(config, start.now, 0),
             command: Command { cwnd: 0, pacing: Rate::ZERO, cut: None, longer: None },
             shadow,
             mss: start.mss,
@@ -63,8 +61,8 @@ impl BiscayController {
         (bytes.count() / self.mss.count().max(1)) as u32
     }
 
-    fn path(&self) -> Path {
-        Path {
+    fn path(&self) -> PathSample {
+        PathSample {
             rtt_min: self.rtt_min.map(|filter| filter.best()),
             mss: u32::try_from(self.mss.count()).unwrap_or(u32::MAX),
             e2e: self.shadow.bandwidth(),
@@ -78,17 +76,17 @@ impl BiscayController {
     fn restart(&mut self, now: HostInstant) {
         let timeout = core::mem::take(&mut self.timeout);
         let command = self.law.handle_restart(now, &self.feed, &self.path(), timeout);
-        self.obey(now, command);
+        self.apply(now, command);
     }
 
-    fn obey(&mut self, now: HostInstant, command: Command) {
-        let drives = matches!(self.law.state(), State::Biscay { .. });
-        self.shadow.handle_verdict(now, drives, self.cwnd(), command.cut);
+    fn apply(&mut self, now: HostInstant, command: Command) {
+        let law_controls = self.law.state().phase().law_controls();
+        self.shadow.handle_verdict(now, law_controls, self.cwnd(), command.cut);
         if let Some(longer) = command.longer {
             self.shadow.raise_rtt_min(longer);
         }
         self.command = command;
-        if !drives {
+        if !law_controls {
             // The law was told of the stock algorithm as it was before it was left to that.
             self.command.cwnd = self.segments(self.shadow.cwnd()).max(FLOOR_CWND);
             self.command.pacing = self.shadow.pacing_rate().unwrap_or(command.pacing);
@@ -125,7 +123,7 @@ impl Controller for BiscayController {
         };
         let timeout = core::mem::take(&mut self.timeout);
         let command = self.law.handle_ack(ack.now, &self.feed, &self.path(), timeout, &acked);
-        self.obey(ack.now, command);
+        self.apply(ack.now, command);
     }
 
     fn handle_loss(&mut self, loss: &Loss) {
@@ -155,10 +153,7 @@ impl Controller for BiscayController {
         let estimate = Estimate {
             rate: estimate.rate,
             sampled_at: now.saturating_before(estimate.age),
-            bound: match estimate.bound {
-                sounding_link::Bound::Capacity => Bound::Capacity,
-                sounding_link::Bound::Served => Bound::Served,
-            },
+            bound: estimate.bound,
             // Whoever published counted them all.
             other_flows: 0,
         };
@@ -175,15 +170,6 @@ impl Controller for BiscayController {
     }
 
     fn state(&self) -> &'static str {
-        match self.law.state() {
-            State::Startup => "startup",
-            State::Biscay { ramp: Some(_), .. } => "biscay, restarting",
-            State::Biscay { .. } => "biscay",
-            State::Fallback(Cause::Absent) => "fallback: absent",
-            State::Fallback(Cause::Stale) => "fallback: stale",
-            State::Fallback(Cause::Silent) => "fallback: silent",
-            State::Fallback(Cause::Absurd) => "fallback: absurd",
-            State::Fallback(Cause::Narrow { .. }) => "fallback: narrow",
-        }
+        self.law.state().phase().name()
     }
 }

@@ -3,7 +3,10 @@ use core::time::Duration;
 use sounding_units::{HostInstant, Rate};
 
 use super::round::{HEADERS, MAX_GAIN, MAX_SEGS, Round, Suspicion, micros, payload};
-use super::{Ack, Bound, Cause, Cleared, Command, Estimate, Knobs, Path, Snapshot, State, Timeout};
+use super::{
+    Ack, Bound, Cleared, Command, Config, Estimate, FallbackReason, PathSample, Snapshot, State,
+    Timeout,
+};
 
 /// Below 1.2 Mbit/s TCP hands down single segments, above it at least two, as BBR has it do (Linux tcp_bbr.c,
 /// `bbr_min_tso_rate`).
@@ -25,10 +28,10 @@ const LONGER_FOR: Duration = Duration::from_secs(10);
 /// The least window there is, even on a link that carries nothing.
 pub(super) const FLOOR_CWND: u32 = 2;
 
-/// One flow under BISCAY's law. Integers only, and step by step the arithmetic of `law.h`.
+/// One flow under BISCAY's law. Integers only, and step by step the arithmetic of `biscay.h`.
 #[derive(Clone, Debug)]
 pub struct Biscay {
-    knobs: Knobs,
+    config: Config,
     state: State,
     since: HostInstant,
     share: u64,
@@ -60,10 +63,10 @@ struct Share {
 
 impl Biscay {
     /// A flow that has delivered `delivered` segments so far, wrapping.
-    pub fn new(knobs: Knobs, now: HostInstant, delivered: u32) -> Self {
+    pub fn new(config: Config, now: HostInstant, delivered: u32) -> Self {
         Self {
-            knobs,
-            state: State::Startup,
+            config,
+            state: State::NoEstimate(None),
             since: now,
             share: 0,
             delivery: 0,
@@ -112,7 +115,7 @@ impl Biscay {
         &mut self,
         now: HostInstant,
         feed: &Snapshot,
-        path: &Path,
+        path: &PathSample,
         timeout: Timeout,
         ack: &Ack,
     ) -> Command {
@@ -124,7 +127,7 @@ impl Biscay {
         &mut self,
         now: HostInstant,
         feed: &Snapshot,
-        path: &Path,
+        path: &PathSample,
         timeout: Timeout,
     ) -> Command {
         self.step(now, feed, path, timeout, None)
@@ -132,9 +135,9 @@ impl Biscay {
 
     /// The least RTT (settlement 5). The kernel's minimum looks back five minutes, and a flow that keeps a link full never sees
     /// it empty: an RTT that its window alone makes is no path that got longer, however long it stands.
-    fn look_at_path(&mut self, rtt_min_us: u64, mss: u64) {
+    fn update_rtt(&mut self, rtt_min_us: u64, mss: u64) {
         let fits = payload(self.share, mss) * rtt_min_us.min(MAX_RTT_US) / 1_000_000;
-        let makes = matches!(self.state, State::Biscay { .. })
+        let makes = matches!(self.state, State::RadioLimited { .. })
             && fits <= u64::from(self.command.cwnd) * mss;
         if self.least_us == 0 || rtt_min_us <= self.least_us || !makes {
             self.least_us = rtt_min_us;
@@ -145,14 +148,14 @@ impl Biscay {
         &mut self,
         now: HostInstant,
         feed: &Snapshot,
-        path: &Path,
+        path: &PathSample,
         timeout: Timeout,
         ack: Option<&Ack>,
     ) -> Command {
         let mss = u64::from(path.mss).clamp(1, MAX_MSS);
         let rtt_min_us = path.rtt_min.map_or(0, micros);
         let verdict = self.verdict(now, feed);
-        self.look_at_path(rtt_min_us, mss);
+        self.update_rtt(rtt_min_us, mss);
         let other_flows = feed.estimate.map_or(0, |estimate| estimate.other_flows);
         let flows = (u64::from(path.flows) + u64::from(other_flows)).max(1);
         self.flows = u32::try_from(flows).unwrap_or(u32::MAX);
@@ -170,21 +173,21 @@ impl Biscay {
             self.gather(now, path, ack, usable.map(|(_, share)| share), mss);
         }
         match self.state {
-            State::Startup => {
-                if usable.is_some() && feed.agreeing >= self.knobs.settled_after {
-                    self.enter_biscay(now, Cleared::Fresh);
+            State::NoEstimate(None) => {
+                if usable.is_some() && feed.agreeing >= self.config.settled_after {
+                    self.enter_radio_limited(now, Cleared::Fresh);
                 }
             }
-            State::Biscay { .. } => {
-                if let Err(cause) = verdict {
-                    self.enter(now, State::Fallback(cause));
+            State::RadioLimited { .. } => {
+                if let Err(reason) = verdict {
+                    self.enter(now, State::NoEstimate(Some(reason)));
                 }
             }
             // A narrow path stays narrow while the feed is away.
-            State::Fallback(Cause::Narrow { .. }) => {}
-            State::Fallback(_) => {
+            State::BottleneckElsewhere { .. } => {}
+            State::NoEstimate(Some(_)) => {
                 if usable.is_some() {
-                    self.enter_biscay(now, Cleared::Fresh);
+                    self.enter_radio_limited(now, Cleared::Fresh);
                 }
             }
         }
@@ -193,11 +196,11 @@ impl Biscay {
         let longer_us = self.longer.map_or(0, |longer| longer.rtt_us);
         let longer = (longer_us > rtt_min_us).then(|| Duration::from_micros(longer_us));
         self.command = match (&mut self.state, usable) {
-            (State::Biscay { ramp, narrow, .. }, Some((estimate, share))) => {
-                let asking = narrow.is_some_and(|seen| seen.asked.is_some());
+            (State::RadioLimited { ramp, narrow, .. }, Some((estimate, share))) => {
+                let queue_test = narrow.is_some_and(|seen| seen.asked.is_some());
                 let mut cwnd =
-                    window(&self.knobs, share, self.least_us.max(longer_us), mss, asking);
-                let gain = u64::from(self.knobs.pacing_gain_permille).min(MAX_GAIN);
+                    window(&self.config, share, self.least_us.max(longer_us), mss, queue_test);
+                let gain = u64::from(self.config.pacing_gain_permille).min(MAX_GAIN);
                 let mut pacing = (share.payload * gain / 1000).max(MIN_PACING);
                 // A floor is probed above, by BBR (settlement 4).
                 if estimate.bound == Bound::Served {
@@ -222,10 +225,10 @@ impl Biscay {
                 }
             }
             (state, _) => {
-                if let State::Biscay { ramp, .. } = state {
+                if let State::RadioLimited { ramp, .. } = state {
                     *ramp = None;
                 }
-                let narrow = matches!(state, State::Fallback(Cause::Narrow { .. }));
+                let narrow = matches!(state, State::BottleneckElsewhere { .. });
                 Command {
                     cwnd: path.shadow_cwnd.max(FLOOR_CWND),
                     pacing: path.shadow_pacing,
@@ -238,24 +241,31 @@ impl Biscay {
     }
 
     /// Whether the feed can be believed, and if not, why.
-    fn verdict(&self, now: HostInstant, feed: &Snapshot) -> Result<Estimate, Cause> {
-        let estimate = feed.estimate.ok_or(Cause::Absent)?;
+    fn verdict(&self, now: HostInstant, feed: &Snapshot) -> Result<Estimate, FallbackReason> {
+        let estimate = feed.estimate.ok_or(FallbackReason::Absent)?;
         if estimate.rate.bytes_per_sec() > MAX_RATE
             || estimate.sampled_at - now > MAX_LEAD
             || feed.heartbeat_at - now > MAX_LEAD
         {
-            return Err(Cause::Absurd);
+            return Err(FallbackReason::Absurd);
         }
-        if now - feed.heartbeat_at > self.knobs.max_silence {
-            return Err(Cause::Silent);
+        if now - feed.heartbeat_at > self.config.max_silence {
+            return Err(FallbackReason::Silent);
         }
-        if now - estimate.sampled_at > self.knobs.max_age {
-            return Err(Cause::Stale);
+        if now - estimate.sampled_at > self.config.max_age {
+            return Err(FallbackReason::Stale);
         }
         Ok(estimate)
     }
 
-    fn gather(&mut self, now: HostInstant, path: &Path, ack: &Ack, share: Option<Share>, mss: u64) {
+    fn gather(
+        &mut self,
+        now: HostInstant,
+        path: &PathSample,
+        ack: &Ack,
+        share: Option<Share>,
+        mss: u64,
+    ) {
         let rtt_us = ack.rtt.map_or(0, micros);
         if let Some(longer) = &mut self.longer
             && rtt_us > 0
@@ -278,11 +288,11 @@ impl Biscay {
         let delivery = self.round.delivery(e2e.min(MAX_RATE), mss);
         self.delivery = delivery;
         match self.state {
-            State::Biscay { after, ramp, narrow } => {
+            State::RadioLimited { after, ramp, narrow } => {
                 let Command { cwnd, .. } = self.command;
                 let evidence =
-                    self.round.evidence(&self.knobs, cwnd, self.prior_share, delivery, mss);
-                let narrow = match self.round.suspect(&self.knobs, now, narrow, evidence) {
+                    self.round.evidence(&self.config, cwnd, self.prior_share, delivery, mss);
+                let narrow = match self.round.suspect(&self.config, now, narrow, evidence) {
                     Suspicion::None => None,
                     Suspicion::Open(narrow) => Some(narrow),
                     Suspicion::Longer { rtt_us } => {
@@ -290,29 +300,29 @@ impl Biscay {
                         None
                     }
                     Suspicion::Narrow => {
-                        return self.enter(now, State::Fallback(Cause::Narrow { wide_rounds: 0 }));
+                        return self.enter(now, State::BottleneckElsewhere { wide_rounds: 0 });
                     }
                 };
-                self.state = State::Biscay { after, ramp, narrow };
+                self.state = State::RadioLimited { after, ramp, narrow };
             }
-            State::Fallback(Cause::Narrow { mut wide_rounds }) => {
-                let wide = 1000 - u64::from(self.knobs.wide_permille).min(1000);
+            State::BottleneckElsewhere { mut wide_rounds } => {
+                let wide = 1000 - u64::from(self.config.wide_permille).min(1000);
                 if delivery * 1000 >= share.payload * wide {
                     wide_rounds = wide_rounds.wrapping_add(1);
                 } else if !self.round.limited() {
                     wide_rounds = 0;
                 }
-                self.state = State::Fallback(Cause::Narrow { wide_rounds });
-                if wide_rounds >= self.knobs.wide_rounds {
-                    self.enter_biscay(now, Cleared::Wide);
+                self.state = State::BottleneckElsewhere { wide_rounds };
+                if wide_rounds >= self.config.wide_rounds {
+                    self.enter_radio_limited(now, Cleared::Wide);
                 }
             }
-            State::Startup | State::Fallback(_) => {}
+            State::NoEstimate(_) => {}
         }
     }
 
-    fn enter_biscay(&mut self, now: HostInstant, after: Cleared) {
-        self.enter(now, State::Biscay { after, narrow: None, ramp: None });
+    fn enter_radio_limited(&mut self, now: HostInstant, after: Cleared) {
+        self.enter(now, State::RadioLimited { after, narrow: None, ramp: None });
     }
 
     fn enter(&mut self, now: HostInstant, state: State) {
@@ -327,20 +337,20 @@ impl Biscay {
 /// three). Three bursts for each flow would make the queue longer by every flow that shares the link, and so would the least window,
 /// of which it has its part too.
 ///
-/// Three quarters of it while `asking`.
-fn window(knobs: &Knobs, share: Share, rtt_min_us: u64, mss: u64, asking: bool) -> u32 {
+/// Three quarters of it while `queue_test`.
+fn window(config: &Config, share: Share, rtt_min_us: u64, mss: u64, queue_test: bool) -> u32 {
     if share.link == 0 {
         return FLOOR_CWND;
     }
-    let span_us = rtt_min_us.min(MAX_RTT_US) + micros(knobs.allowance).min(MAX_RTT_US);
+    let span_us = rtt_min_us.min(MAX_RTT_US) + micros(config.allowance).min(MAX_RTT_US);
     let (payload, packet) = (payload(share.whole, mss), mss + HEADERS);
     let least = if payload < SLOW { 1 } else { 2 };
     let quantum = ((payload >> 10).min(65_535) / mss).max(least);
     let bursts = 3 * quantum * packet * share.link / share.whole;
     let segs = (share.link * span_us / 1_000_000 + bursts).div_ceil(packet);
-    let cap = u64::from(knobs.max_cwnd).min(MAX_SEGS).max(u64::from(FLOOR_CWND));
-    let segs = segs * if asking { 3 } else { 4 } / 4;
-    let least = (u64::from(knobs.min_cwnd).min(MAX_SEGS) * share.link).div_ceil(share.whole);
+    let cap = u64::from(config.max_cwnd).min(MAX_SEGS).max(u64::from(FLOOR_CWND));
+    let segs = segs * if queue_test { 3 } else { 4 } / 4;
+    let least = (u64::from(config.min_cwnd).min(MAX_SEGS) * share.link).div_ceil(share.whole);
     // The cap is at most 2^20.
     segs.max(least).max(u64::from(FLOOR_CWND)).min(cap) as u32
 }

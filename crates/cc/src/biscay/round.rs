@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use sounding_units::HostInstant;
 
-use super::{Ack, Asked, Knobs, Narrow};
+use super::{Ack, Asked, Config, Narrow};
 
 /// Bounds of the products below; no path and no setting comes near.
 pub(super) const MAX_GAIN: u64 = 4000;
@@ -110,7 +110,7 @@ impl Round {
     ///   was sent in the one before.
     pub(super) fn evidence(
         &self,
-        knobs: &Knobs,
+        config: &Config,
         cwnd: u32,
         prior_share: Option<u64>,
         delivery: u64,
@@ -120,11 +120,11 @@ impl Round {
             // A share seen in one round only says nothing about what was sent in the other.
             return Evidence::None;
         };
-        let margin = 1000 + u64::from(knobs.narrow_permille).min(MAX_GAIN);
+        let margin = 1000 + u64::from(config.narrow_permille).min(MAX_GAIN);
         let below = payload(this.min(before), mss) * 1000 > delivery * margin;
         let (lost, acked) = (u64::from(self.lost), u64::from(self.acked));
         let full = u64::from(self.inflight) * 10 >= u64::from(cwnd) * 9;
-        let tolerated = u64::from(knobs.narrow_loss_permille).min(1000);
+        let tolerated = u64::from(config.narrow_loss_permille).min(1000);
         let lossy = lost * 1000 > (lost + acked) * tolerated;
         match (lossy, full) {
             _ if self.limited || self.rtt_us == 0 || !below => Evidence::None,
@@ -141,7 +141,7 @@ impl Round {
     /// To tell them apart, go on with three quarters of the window: a queue gets shorter by it, a path does not.
     pub(super) fn suspect(
         &self,
-        knobs: &Knobs,
+        config: &Config,
         now: HostInstant,
         before: Option<Narrow>,
         evidence: Evidence,
@@ -156,7 +156,7 @@ impl Round {
             Some(seen) => Narrow { rounds: seen.rounds.wrapping_add(1), ..seen },
             None => Narrow { rounds: 1, since: now, asked: None },
         };
-        if seen.rounds >= knobs.narrow_rounds && now - seen.since >= knobs.narrow_for {
+        if seen.rounds >= config.narrow_rounds && now - seen.since >= config.narrow_for {
             if evidence == Evidence::Loss {
                 return Suspicion::Narrow;
             }

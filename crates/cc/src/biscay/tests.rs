@@ -9,16 +9,16 @@ use path::{Drive, World};
 
 /// Settings of round numbers and a pace below the share, so that what a test computes by hand does not move when the
 /// defaults are tuned.
-fn plain() -> Knobs {
-    Knobs { allowance: Duration::from_millis(10), pacing_gain_permille: 990, ..Knobs::default() }
+fn plain() -> Config {
+    Config { allowance: Duration::from_millis(10), pacing_gain_permille: 990, ..Config::default() }
 }
 
 fn is_biscay(state: State) -> bool {
-    matches!(state, State::Biscay { .. })
+    matches!(state, State::RadioLimited { .. })
 }
 
 fn is_narrow(state: State) -> bool {
-    matches!(state, State::Fallback(Cause::Narrow { .. }))
+    matches!(state, State::BottleneckElsewhere { .. })
 }
 
 /// A flow that has settled on its path under the law.
@@ -39,7 +39,7 @@ fn a_true_estimate_fills_the_radio_and_leaves_no_queue() {
 
 #[test]
 fn the_defaults_fill_the_radio_with_a_queue_of_the_allowance_and_three_bursts() {
-    let mut drive = Drive::with_knobs(World::default(), Knobs::default());
+    let mut drive = Drive::with_knobs(World::default(), Config::default());
     drive.run_ms(3_000);
     let delivered = drive.run_ms(2_000);
     assert!((298..=300).contains(&delivered), "{delivered}");
@@ -192,7 +192,7 @@ fn a_silent_feed_is_left_and_a_living_one_taken_up_again() {
     let mut drive = settled(World::default());
     drive.world.feed_lives = false;
     let took = drive.run_until(1_000, |state| !is_biscay(state)).unwrap();
-    assert_eq!(drive.flow.state(), State::Fallback(Cause::Silent));
+    assert_eq!(drive.flow.state(), State::NoEstimate(Some(FallbackReason::Silent)));
     assert!(took <= 75, "{took} ms");
     drive.world.feed_lives = true;
     let took = drive.run_until(1_000, is_biscay).unwrap();

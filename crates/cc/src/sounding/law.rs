@@ -3,12 +3,13 @@ use core::time::Duration;
 use sounding_link::Bound;
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use super::delivery_cap::DeliveryCap;
 use super::micros;
 use super::path::{self, PathRtt, Seen};
-use super::proven::Proven;
-use super::rise::Rise;
-use super::room::Room;
+use super::queue_growth::QueueGrowth;
+use super::queue_target::QueueTarget;
 use super::window::{self, Share, Window};
+use crate::Phase;
 use crate::sharing::Part;
 
 /// A capacity that was known so long ago says what a probe begins with; one that is older is probed as one that nobody
@@ -27,58 +28,79 @@ const WIDER_EIGHTHS: u64 = 9;
 /// A radio repeats what it loses. Where one byte in so many of a round is lost, more was sent than the path carries.
 const LOSSY: u64 = 10;
 
-/// Where the bottleneck is believed to be, and what is done.
+/// Where the bottleneck is believed to be, and what the law does.
 ///
 /// ```text
-///             an estimate                 more waits than is granted
-///   Unheard ──────────────▶ Climbing ─────────────────────────────▶ Full ── much is lost ──▶ Misled
-///      ▲                     │ ▲  ▲       all asked for is granted    │                         │
-///      │ silence, none      │ │  └───────────────────────────────────┘      what is told ─────┘
-///      └── from any ──  queue │ │ a round without     2 rounds                arrives: as Unheard
-///                            ▼ │                ┌──────────▶ Asking ──────────▶ Climbing
-///                           Held ───────────────┘               │ shorter     no shorter: the path is longer
-///   Away: from any, on the way to another cell                  ▼
-///   Full ◀───── a backlog at the radio for two RTTs ──────── Elsewhere
-///   Climbing ◀──────── an eighth more arrives, and no queue ─────┘
-///   Asking ◀──── from Climbing and Held, a queue is seen to grow and much less arrives than the radio had
+/// from                  event                                                     to
+/// any                   no estimate, or the publisher is silent                   NoEstimate
+/// any                   the device is on the way to another cell                  Handover
+/// NoEstimate, Handover  an estimate: a floor                                      Probing
+/// the first six         an estimate: all that the radio has (a backlog)           RadioLimited
+/// RadioLimited          every request is granted                                  Probing
+/// RadioLimited          a tenth of a round is lost, and much less arrives         EstimateTooHigh
+/// Probing               a queue, a loss or a mark                                 Hold
+/// Hold                  a round without                                           Probing
+/// Hold                  two rounds of a queue                                     QueueTest
+/// Probing, Hold         a queue grows, and much less arrives than the radio had   QueueTest
+/// QueueTest             the RTT shrinks with the window                           BottleneckElsewhere
+/// QueueTest             it does not: the path is longer                           Probing
+/// BottleneckElsewhere   a backlog at the radio for two RTTs                       RadioLimited
+/// BottleneckElsewhere   an eighth more arrives, and no queue                      Probing
+/// EstimateTooHigh       three quarters of the estimate arrive                     as from NoEstimate
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Nothing that may be used is told: the stock algorithm drives.
-    Unheard,
-    /// The radio has more waiting than it grants, and grants all it has.
-    Full,
-    /// All that was asked for is granted: more is asked for.
-    Climbing {
+    /// There is no usable estimate: the stock algorithm controls the flow.
+    NoEstimate,
+    /// More waits at the radio than it grants: it grants all it has.
+    RadioLimited,
+    /// The radio grants every request: the window grows.
+    Probing {
         /// Growth in a round, in 64ths of what is acknowledged.
         step: u64,
     },
-    /// A queue, a loss or a mark ended the climb.
-    Held {
+    /// A queue, a loss or a mark ended the growth.
+    Hold {
         /// Whole rounds of a queue since.
         rounds: u32,
     },
-    /// On the way to another cell.
-    Away,
-    /// With less than before, to see whether the RTT shrinks.
-    Asking {
+    /// The device is on the way to another cell: the window stays as it is.
+    Handover,
+    /// The window is smaller than before, to see whether the RTT shrinks with it.
+    QueueTest {
         /// Whole rounds of that.
         rounds: u32,
         /// The smallest RTT before, in microseconds.
         rtt: u64,
     },
-    /// The queue stands somewhere else than at the radio: the stock algorithm drives.
-    Elsewhere {
+    /// The queue is not at the radio: the stock algorithm controls the flow.
+    BottleneckElsewhere {
         /// Since when the radio has a backlog.
         backlog_since: Option<HostInstant>,
     },
-    /// Much less arrives than the radio is said to have, and the rest is lost: the stock algorithm drives.
-    Misled,
+    /// Much less arrives than the estimate says, and the rest is lost: the stock algorithm controls the flow.
+    EstimateTooHigh,
 }
 
-/// What a publisher says.
+impl State {
+    /// Its name everywhere outside the law.
+    pub const fn phase(&self) -> Phase {
+        match self {
+            Self::NoEstimate => Phase::NoEstimate,
+            Self::RadioLimited => Phase::RadioLimited,
+            Self::Probing { .. } => Phase::Probing,
+            Self::Hold { .. } => Phase::Hold,
+            Self::QueueTest { .. } => Phase::QueueTest,
+            Self::Handover => Phase::Handover,
+            Self::BottleneckElsewhere { .. } => Phase::BottleneckElsewhere,
+            Self::EstimateTooHigh => Phase::EstimateTooHigh,
+        }
+    }
+}
+
+/// What the publisher reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum FeedUpdate {
     /// The device has this of the radio, IP.
     Carries {
         /// For the whole device.
@@ -130,15 +152,15 @@ struct Capacity {
     at: HostInstant,
 }
 
-/// One flow under the law of this project. Integers only, and step by step the arithmetic of `probe.h` of `sounding-bpf`,
+/// One flow under the law of this project. Integers only, and step by step the arithmetic of `sounding.h` of `sounding-bpf`,
 /// which the kernel runs; a property test there holds the two together.
 #[derive(Clone, Debug)]
 pub struct Law {
     state: State,
     path: PathRtt,
-    room: Room,
+    queue_target: QueueTarget,
     window: Window,
-    proven: Proven,
+    delivery_cap: DeliveryCap,
     capacity: Option<Capacity>,
     heard_at: HostInstant,
     /// What the last acknowledgement that measured it said.
@@ -146,7 +168,7 @@ pub struct Law {
     /// What gets through the queue that is suspected to be elsewhere, bytes/s; zero where nobody knows.
     carried: u64,
     /// How that queue came, and what is acknowledged while it is asked whose it is.
-    rise: Rise,
+    queue_growth: QueueGrowth,
     round_acked: u64,
     round_lost: u64,
 }
@@ -161,16 +183,16 @@ impl Law {
         delivered: u32,
     ) -> Self {
         Self {
-            state: State::Unheard,
+            state: State::NoEstimate,
             path: PathRtt::new(now, rtt.and_then(micros), delivered),
-            room: Room::new(),
+            queue_target: QueueTarget::new(),
             window: Window::new(mss, headers),
-            proven: Proven::default(),
+            delivery_cap: DeliveryCap::default(),
             capacity: None,
             heard_at: now,
             delivery: None,
             carried: 0,
-            rise: Rise::new(now),
+            queue_growth: QueueGrowth::new(now),
             round_acked: 0,
             round_lost: 0,
         }
@@ -182,16 +204,19 @@ impl Law {
     }
 
     /// Whether the window and the pace are the law's, and not the stock algorithm's.
-    pub const fn drives(&self) -> bool {
-        !matches!(self.state, State::Unheard | State::Elsewhere { .. } | State::Misled)
+    pub const fn law_controls(&self) -> bool {
+        !matches!(
+            self.state,
+            State::NoEstimate | State::BottleneckElsewhere { .. } | State::EstimateTooHigh
+        )
     }
 
-    /// The window while the law drives.
+    /// The window while the law controls the flow.
     pub fn cwnd(&self) -> Bytes {
         Bytes::new(self.window.cwnd())
     }
 
-    /// The pace while the law drives; `None` before the first RTT.
+    /// The pace while the law controls the flow; `None` before the first RTT.
     pub fn pacing(&self) -> Option<Rate> {
         self.path.least().map(|least| Rate::from_bytes_per_sec(self.window.pacing(least)))
     }
@@ -218,24 +243,24 @@ impl Law {
 
     /// The publisher spoke, or is found to be silent; `part` of the link is this flow's, and `shadow` the stock algorithm's
     /// window.
-    pub fn handle_word(&mut self, now: HostInstant, word: Word, part: Part, shadow: Bytes) {
+    pub fn handle_feed(&mut self, now: HostInstant, word: FeedUpdate, part: Part, shadow: Bytes) {
         self.handle_part(part);
-        if !matches!(word, Word::Carries { .. }) {
+        if !matches!(word, FeedUpdate::Carries { .. }) {
             self.window.forget_pipe();
         }
         match word {
-            Word::Carries { rate, bound } => {
-                let rate = rate.bytes_per_sec().min(window::MOST_RATE);
+            FeedUpdate::Carries { rate, bound } => {
+                let rate = rate.bytes_per_sec().min(window::MAX_RATE);
                 self.handle_rate(now, rate, bound, part, shadow.count());
             }
             // What was known of the last cell is not true of the next, and what is under way is enough to meet it with.
-            Word::Handover if self.drives() => {
-                (self.state, self.capacity) = (State::Away, None);
-                self.room.forget();
+            FeedUpdate::Handover if self.law_controls() => {
+                (self.state, self.capacity) = (State::Handover, None);
+                self.queue_target.forget();
             }
-            Word::Idle if self.state == State::Full => self.climb(now),
-            Word::Nothing => self.state = State::Unheard,
-            Word::Handover | Word::Idle => {}
+            FeedUpdate::Idle if self.state == State::RadioLimited => self.enter_probing(now),
+            FeedUpdate::Nothing => self.state = State::NoEstimate,
+            FeedUpdate::Handover | FeedUpdate::Idle => {}
         }
         self.heard_at = now;
     }
@@ -254,10 +279,10 @@ impl Law {
         self.capacity.is_some_and(|capacity| now - capacity.at <= KNOWN_FOR)
     }
 
-    fn climb(&mut self, now: HostInstant) {
+    fn enter_probing(&mut self, now: HostInstant) {
         let known = self.is_capacity_known(now);
-        let step = if known { self.room.first_step() } else { window::MOST_STEP };
-        self.state = State::Climbing { step };
+        let step = if known { self.queue_target.first_step() } else { window::MAX_STEP };
+        self.state = State::Probing { step };
     }
 
     fn is_starved(&self, share: u64) -> bool {
@@ -267,46 +292,46 @@ impl Law {
     fn handle_rate(&mut self, now: HostInstant, rate: u64, bound: Bound, part: Part, shadow: u64) {
         let Some(least) = self.path.least() else { return };
         let share = share_of(part, rate);
-        let (sure, elapsed) = (self.proven.limit(share), now - self.heard_at);
+        let (sure, elapsed) = (self.delivery_cap.limit(share), now - self.heard_at);
         let counted = Share { sure, link: rate };
         self.window.follow(sure, elapsed, &self.path);
         if self.is_capacity_known(now) {
-            self.room.handle_bound(bound, elapsed);
+            self.queue_target.handle_bound(bound, elapsed);
         }
-        if self.state == State::Misled {
+        if self.state == State::EstimateTooHigh {
             if self.is_starved(share) && !self.window.is_crowded(&self.path) {
                 return;
             }
-            self.state = State::Unheard;
+            self.state = State::NoEstimate;
         }
         match (bound, self.state) {
-            (Bound::Capacity, State::Elsewhere { backlog_since }) => {
+            (Bound::Capacity, State::BottleneckElsewhere { backlog_since }) => {
                 let since = backlog_since.unwrap_or(now);
                 if now - since < Duration::from_micros(least * BACK_AFTER_RTTS) {
-                    self.state = State::Elsewhere { backlog_since: Some(since) };
+                    self.state = State::BottleneckElsewhere { backlog_since: Some(since) };
                     return;
                 }
-                self.state = State::Full;
+                self.state = State::RadioLimited;
             }
-            (Bound::Served, State::Elsewhere { .. }) => {
-                self.state = State::Elsewhere { backlog_since: None };
+            (Bound::Served, State::BottleneckElsewhere { .. }) => {
+                self.state = State::BottleneckElsewhere { backlog_since: None };
             }
-            (Bound::Capacity, _) => self.state = State::Full,
-            (Bound::Served, State::Unheard) => {
-                self.window.begin(counted, &self.path, &self.room, shadow);
-                self.climb(now);
+            (Bound::Capacity, _) => self.state = State::RadioLimited,
+            (Bound::Served, State::NoEstimate) => {
+                self.window.begin(counted, &self.path, &self.queue_target, shadow);
+                self.enter_probing(now);
             }
-            (Bound::Served, State::Full | State::Away) => self.climb(now),
+            (Bound::Served, State::RadioLimited | State::Handover) => self.enter_probing(now),
             (Bound::Served, _) => {}
         }
         match self.state {
-            State::Full => {
+            State::RadioLimited => {
                 self.capacity = Some(Capacity { rate, share, at: now });
-                self.room.handle_capacity(rate);
-                self.window.fill(counted, &self.path, &self.room);
+                self.queue_target.handle_capacity(rate);
+                self.window.fill(counted, &self.path, &self.queue_target);
             }
-            State::Climbing { .. } | State::Held { .. } => {
-                self.window.at_least(counted, &self.path, &self.room);
+            State::Probing { .. } | State::Hold { .. } => {
+                self.window.at_least(counted, &self.path, &self.queue_target);
             }
             _ => {}
         }
@@ -317,19 +342,19 @@ impl Law {
     /// anew.
     pub fn handle_ack(&mut self, ack: &Ack) -> Option<Rate> {
         let seen = self.path.handle_ack(ack);
-        let acked = ack.acked.count().min(window::MOST_CWND);
+        let acked = ack.acked.count().min(window::MAX_CWND);
         self.window.handle_ack(acked);
-        let measured = ack.rate.map(|rate| rate.bytes_per_sec().min(window::MOST_RATE));
+        let measured = ack.rate.map(|rate| rate.bytes_per_sec().min(window::MAX_RATE));
         self.delivery = measured.or(self.delivery);
-        self.proven.handle_ack(seen.over, measured, ack.is_limited);
+        self.delivery_cap.handle_ack(seen.over, measured, ack.is_limited);
         self.round_acked += acked;
-        self.round_lost += ack.lost.count().min(window::MOST_CWND);
+        self.round_lost += ack.lost.count().min(window::MAX_CWND);
         if seen.over
             && let Some(Capacity { share, .. }) = self.capacity
         {
             self.window.handle_rivals(ack.now, share, measured, &self.path);
             let is_ours =
-                self.state == State::Full && self.window.makes(self.path.smallest(), share);
+                self.state == State::RadioLimited && self.window.makes(self.path.smallest(), share);
             if is_ours || self.window.has_rival() {
                 self.path.keep_least(ack.now);
             }
@@ -345,8 +370,8 @@ impl Law {
     fn handle_losses(&mut self, share: u64) {
         let lossy = self.round_lost * LOSSY > self.round_lost + self.round_acked;
         let starved = self.is_starved(share) && !self.window.is_crowded(&self.path);
-        if self.state == State::Full && lossy && starved {
-            self.state = State::Misled;
+        if self.state == State::RadioLimited && lossy && starved {
+            self.state = State::EstimateTooHigh;
         }
     }
 
@@ -359,41 +384,41 @@ impl Law {
         }
         let rises = self.handle_rise(ack, acked);
         match self.state {
-            State::Climbing { .. } | State::Held { .. }
+            State::Probing { .. } | State::Hold { .. }
                 if rises && used && self.is_narrower(ack.now) =>
             {
-                self.carried = self.rise.rate(ack.now);
+                self.carried = self.queue_growth.rate(ack.now);
                 self.path.begin_round(ack.delivered);
-                self.ask(self.rise.rtt());
+                self.begin_queue_test(self.queue_growth.rtt());
             }
-            State::Climbing { .. } if stops => {
+            State::Probing { .. } if stops => {
                 self.window.without_queue(&self.path, seen.queue);
-                (self.state, self.carried) = (State::Held { rounds: 0 }, 0);
+                (self.state, self.carried) = (State::Hold { rounds: 0 }, 0);
             }
-            State::Climbing { step } if used => {
+            State::Probing { step } if used => {
                 self.window.grow(acked, step);
                 let faster = if seen.over { step * 2 } else { step };
-                self.state = State::Climbing { step: faster.min(window::MOST_STEP) };
+                self.state = State::Probing { step: faster.min(window::MAX_STEP) };
             }
-            State::Held { .. } if seen.over && !stops => {
-                self.state = State::Climbing { step: self.room.first_step() };
+            State::Hold { .. } if seen.over && !stops => {
+                self.state = State::Probing { step: self.queue_target.first_step() };
             }
-            State::Held { rounds } if seen.over && used && rounds + 1 >= SUSPECT_ROUNDS => {
-                self.rise = Rise::new(ack.now);
-                self.ask(self.path.smallest());
+            State::Hold { rounds } if seen.over && used && rounds + 1 >= SUSPECT_ROUNDS => {
+                self.queue_growth = QueueGrowth::new(ack.now);
+                self.begin_queue_test(self.path.smallest());
             }
-            State::Held { rounds } if seen.over => {
+            State::Hold { rounds } if seen.over => {
                 self.window.without_queue(&self.path, seen.queue);
-                self.state = State::Held { rounds: (rounds + 1).min(SUSPECT_ROUNDS) };
+                self.state = State::Hold { rounds: (rounds + 1).min(SUSPECT_ROUNDS) };
             }
             // A pause of the application's shortens a queue as well.
-            State::Asking { .. } if seen.over && ack.is_limited => {
-                self.state = State::Held { rounds: 0 };
+            State::QueueTest { .. } if seen.over && ack.is_limited => {
+                self.state = State::Hold { rounds: 0 };
             }
-            State::Asking { rounds, rtt } if seen.over => {
-                return self.answer(ack.now, rounds + 1, rtt);
+            State::QueueTest { rounds, rtt } if seen.over => {
+                return self.judge_queue_test(ack.now, rounds + 1, rtt);
             }
-            State::Elsewhere { .. } if seen.over && !stops && !ack.is_limited => {
+            State::BottleneckElsewhere { .. } if seen.over && !stops && !ack.is_limited => {
                 self.look_for_more(ack.now);
             }
             _ => {}
@@ -404,8 +429,8 @@ impl Law {
     /// Whether what arrives is what is carried behind the queue that may be another's than the radio's.
     const fn is_behind_queue(&self, stops: bool) -> bool {
         match self.state {
-            State::Held { .. } => true,
-            State::Elsewhere { .. } => stops,
+            State::Hold { .. } => true,
+            State::BottleneckElsewhere { .. } => stops,
             _ => false,
         }
     }
@@ -413,63 +438,63 @@ impl Law {
     /// Whether a queue is seen to grow where the radio is not known to have one.
     fn handle_rise(&mut self, ack: &Ack, acked: u64) -> bool {
         match self.state {
-            State::Climbing { .. } | State::Held { .. } => {
-                self.rise.handle_ack(ack.now, ack.rtt.and_then(micros), acked)
+            State::Probing { .. } | State::Hold { .. } => {
+                self.queue_growth.handle_ack(ack.now, ack.rtt.and_then(micros), acked)
             }
-            State::Asking { .. } => {
-                self.rise.count(acked);
+            State::QueueTest { .. } => {
+                self.queue_growth.count(acked);
                 false
             }
             _ => {
-                self.rise = Rise::new(ack.now);
+                self.queue_growth = QueueGrowth::new(ack.now);
                 false
             }
         }
     }
 
-    fn ask(&mut self, rtt: u64) {
-        self.window.ask(self.carried, rtt);
-        self.state = State::Asking { rounds: 0, rtt };
+    fn begin_queue_test(&mut self, rtt: u64) {
+        self.window.begin_queue_test(self.carried, rtt);
+        self.state = State::QueueTest { rounds: 0, rtt };
     }
 
-    /// Where the stock algorithm's probing found room, the wire may be wider than the radio again, and a climb is faster.
+    /// Where the stock algorithm's probing found queue_target, the wire may be wider than the radio again, and a climb is faster.
     fn look_for_more(&mut self, now: HostInstant) {
         let arrives = self.delivery.unwrap_or_default();
         if self.carried > 0 && arrives * 8 > self.carried * WIDER_EIGHTHS {
             self.window.hold(arrives, self.path.least().unwrap_or_default());
-            self.climb(now);
+            self.enter_probing(now);
         }
     }
 
     /// Whether much less arrives, through the queue that grows, than this flow's part of what the radio had a moment ago.
     fn is_narrower(&self, now: HostInstant) -> bool {
-        let queue = self.rise.rtt().saturating_sub(self.path.least().unwrap_or_default());
+        let queue = self.queue_growth.rtt().saturating_sub(self.path.least().unwrap_or_default());
         let is_known = queue >= path::QUEUE_US && self.is_capacity_known(now);
-        let usual = self.room.usual().filter(|_| is_known);
-        let arrives = self.rise.rate(now);
+        let usual = self.queue_target.usual().filter(|_| is_known);
+        let arrives = self.queue_growth.rate(now);
         usual.is_some_and(|usual| window::is_starved(arrives, self.window.part_of(usual)))
     }
 
     /// A queue gets shorter by a smaller window, a path does not.
-    fn answer(&mut self, now: HostInstant, rounds: u32, asked: u64) -> Option<Rate> {
+    fn judge_queue_test(&mut self, now: HostInstant, rounds: u32, asked: u64) -> Option<Rate> {
         let found = self.path.smallest();
         if rounds == 1 {
             // All of it left before the window was lowered, and came through the whole queue.
-            self.carried = self.rise.rate(now);
+            self.carried = self.queue_growth.rate(now);
         }
         if found * 10 <= asked * 9 {
-            self.state = State::Elsewhere { backlog_since: None };
+            self.state = State::BottleneckElsewhere { backlog_since: None };
             if self.carried > 0 {
                 self.window.hold(self.carried, found);
             }
             return Some(Rate::from_bytes_per_sec(self.window.over(found)));
         }
         if rounds < ASK_ROUNDS {
-            self.state = State::Asking { rounds, rtt: asked };
+            self.state = State::QueueTest { rounds, rtt: asked };
             return None;
         }
         self.path.handle_longer(now, found);
-        self.state = State::Climbing { step: self.room.first_step() };
+        self.state = State::Probing { step: self.queue_target.first_step() };
         None
     }
 }

@@ -4,15 +4,15 @@
 //! and the window is what the link holds at this rate: the RTT without queue, and as much room as it takes that something is
 //! left waiting. While they are only what was asked for they are a floor, and the window grows above it
 //! until the modem tells of a backlog or every packet of a round is late. A queue that stands although the radio has nothing
-//! waiting stands elsewhere: then, and while the modem says nothing that may be used, a stock algorithm drives.
+//! waiting stands elsewhere: then, and while the modem says nothing that may be used, a stock algorithm controls the flow.
 //!
 //! [`Law`] is what decides that, and runs in the kernel too; [`Sounding`] has the stock algorithm beside it.
 
+mod delivery_cap;
 mod law;
 mod path;
-mod proven;
-mod rise;
-mod room;
+mod queue_growth;
+mod queue_target;
 #[cfg(test)]
 mod tests;
 mod window;
@@ -25,7 +25,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::sharing::Part;
 use crate::stock::{Fallback, Stock};
 use crate::{Controller, Departure, Loss, Recovery, Start};
-pub use law::{Ack, Law, State, Word};
+pub use law::{Ack, FeedUpdate, Law, State};
 pub use sounding_link::Bound;
 
 /// The longest silence of a publisher that lives: twelve of its heartbeats, as BISCAY's law has it
@@ -37,11 +37,11 @@ const SILENCE: Duration = Duration::from_millis(60);
 pub const SPAN: Duration = Duration::from_millis(30);
 
 /// Ten seconds: no path is so long, and the law's products stay below 2^64.
-const MOST_RTT_US: u64 = 10_000_000;
+const MAX_RTT_US: u64 = 10_000_000;
 
 /// Whole microseconds; none if it was less than one.
 fn micros(span: Duration) -> Option<u64> {
-    let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX).min(MOST_RTT_US);
+    let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX).min(MAX_RTT_US);
     (micros > 0).then_some(micros)
 }
 
@@ -72,16 +72,16 @@ impl Sounding {
         }
     }
 
-    fn hear(&mut self, now: HostInstant, word: Word) {
-        self.law.handle_word(now, word, self.part, self.shadow.cwnd());
+    fn hear(&mut self, now: HostInstant, word: FeedUpdate) {
+        self.law.handle_feed(now, word, self.part, self.shadow.cwnd());
         self.settle(now, None);
     }
 
-    /// Tells the stock algorithm whether it drives.
+    /// Tells the stock algorithm whether it controls the flow.
     fn settle(&mut self, now: HostInstant, cut: Option<Rate>) {
-        self.shadow.handle_verdict(now, self.law.drives(), self.law.cwnd(), cut);
+        self.shadow.handle_verdict(now, self.law.law_controls(), self.law.cwnd(), cut);
         // BBR, which never sees an empty path under our window, would keep a shorter one's.
-        if let Some(least) = self.law.rtt_min().filter(|_| self.law.drives()) {
+        if let Some(least) = self.law.rtt_min().filter(|_| self.law.law_controls()) {
             self.shadow.raise_rtt_min(least);
         }
     }
@@ -89,7 +89,7 @@ impl Sounding {
     /// A modem that has gone quiet is not obeyed any longer.
     fn listen(&mut self, now: HostInstant) {
         if now - self.heard_at > self.silence {
-            self.hear(now, Word::Nothing);
+            self.hear(now, FeedUpdate::Nothing);
         }
     }
 }
@@ -140,12 +140,12 @@ impl Controller for Sounding {
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, _flows: u32) {
         self.heard_at = now;
         let word = match estimate.state {
-            Link::Handover => Word::Handover,
+            Link::Handover => FeedUpdate::Handover,
             _ if estimate.is_usable() => {
-                Word::Carries { rate: estimate.rate, bound: estimate.bound }
+                FeedUpdate::Carries { rate: estimate.rate, bound: estimate.bound }
             }
-            Link::Idle => Word::Idle,
-            _ => Word::Nothing,
+            Link::Idle => FeedUpdate::Idle,
+            _ => FeedUpdate::Nothing,
         };
         self.hear(now, word);
     }
@@ -159,24 +159,19 @@ impl Controller for Sounding {
     }
 
     fn cwnd(&self) -> Bytes {
-        if self.law.drives() { self.law.cwnd() } else { self.shadow.cwnd().max(self.law.floor()) }
+        if self.law.law_controls() {
+            self.law.cwnd()
+        } else {
+            self.shadow.cwnd().max(self.law.floor())
+        }
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        let pacing = self.law.pacing().filter(|_| self.law.drives());
+        let pacing = self.law.pacing().filter(|_| self.law.law_controls());
         pacing.or_else(|| self.shadow.pacing_rate())
     }
 
     fn state(&self) -> &'static str {
-        match self.law.state() {
-            State::Unheard => "unheard",
-            State::Full => "full",
-            State::Climbing { .. } => "probing",
-            State::Held { .. } => "probing, held",
-            State::Away => "handover",
-            State::Asking { .. } => "asking",
-            State::Elsewhere { .. } => "elsewhere",
-            State::Misled => "misled",
-        }
+        self.law.state().phase().name()
     }
 }

@@ -5,7 +5,7 @@ use super::micros;
 use crate::part::Windowed;
 
 /// How long the path's RTT without queue is believed, as BBR believes its own (BBR draft §2.8).
-const LEAST_LASTS: u64 = 10_000_000_000;
+const MIN_LASTS: u64 = 10_000_000_000;
 /// So many RTTs that all tell of a queue are believed before their round is over (RFC 9406 §4.3).
 const SAMPLES: u32 = 8;
 /// A queue of this, on top of all jitter, is one: every packet of a round has waited so long. On an uplink even the smallest
@@ -14,7 +14,7 @@ const SAMPLES: u32 = 8;
 pub(super) const QUEUE_US: u64 = 25_000;
 /// The most that scheduling, HARQ and reordering are believed to take beyond the least, in the mean of a round: one
 /// repetition of LTE in its FDD and the wait for a grant. Chosen.
-const MOST_JITTER_US: u64 = 20_000;
+const MAX_JITTER_US: u64 = 20_000;
 
 /// What acknowledgements tell of a path: its RTT without queue, what the radio adds to that without being full, and the
 /// queue on top. All in microseconds.
@@ -48,7 +48,7 @@ pub(super) struct Seen {
 impl PathRtt {
     pub(super) fn new(now: HostInstant, rtt: Option<u64>, delivered: u32) -> Self {
         Self {
-            least: rtt.map(|rtt| Windowed::min(LEAST_LASTS, now.as_nanos(), rtt)),
+            least: rtt.map(|rtt| Windowed::min(MIN_LASTS, now.as_nanos(), rtt)),
             round_ends_at: delivered,
             smallest: None,
             sum: 0,
@@ -64,7 +64,7 @@ impl PathRtt {
             let now = ack.now.as_nanos();
             match &mut self.least {
                 Some(least) => least.update(now, rtt),
-                None => self.least = Some(Windowed::min(LEAST_LASTS, now, rtt)),
+                None => self.least = Some(Windowed::min(MIN_LASTS, now, rtt)),
             }
             self.smallest = Some(self.smallest.map_or(rtt, |smallest| smallest.min(rtt)));
             self.sum += rtt;
@@ -81,7 +81,7 @@ impl PathRtt {
         let queue = known.then(|| smallest.saturating_sub(least));
         if over {
             let jitter = (self.sum / u64::from(self.samples.max(1))).saturating_sub(smallest);
-            self.jitter = (self.jitter * 7 + jitter.min(MOST_JITTER_US)) / 8;
+            self.jitter = (self.jitter * 7 + jitter.min(MAX_JITTER_US)) / 8;
             (self.queue, self.last) = (queue.unwrap_or_default(), smallest);
             self.begin_round(ack.delivered);
         }
@@ -123,6 +123,6 @@ impl PathRtt {
 
     /// The path has got longer: what was its least before is not any more.
     pub(super) fn handle_longer(&mut self, now: HostInstant, rtt: u64) {
-        self.least = Some(Windowed::min(LEAST_LASTS, now.as_nanos(), rtt));
+        self.least = Some(Windowed::min(MIN_LASTS, now.as_nanos(), rtt));
     }
 }

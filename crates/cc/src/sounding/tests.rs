@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::{Ack, Bound, Law, State, Word};
+use super::{Ack, Bound, FeedUpdate, Law, State};
 use crate::sharing::{Claim, Part, Pool, WEIGHT};
 
 const RTT: Duration = Duration::from_millis(40);
@@ -34,8 +34,8 @@ impl Drive {
     }
 
     fn told(&mut self, mbit: u64, bound: Bound) {
-        let word = Word::Carries { rate: Rate::from_bits_per_sec(mbit * 1_000_000), bound };
-        self.law.handle_word(self.now, word, self.part, SHADOW);
+        let word = FeedUpdate::Carries { rate: Rate::from_bits_per_sec(mbit * 1_000_000), bound };
+        self.law.handle_feed(self.now, word, self.part, SHADOW);
     }
 
     /// A round in which so much arrives, and of ten segments so many are lost.
@@ -84,7 +84,7 @@ fn until_asked(drive: &mut Drive, later: Duration, bound: Bound) -> Option<u32> 
             is_marked: false,
             is_limited: false,
         });
-        matches!(drive.law.state(), State::Asking { .. })
+        matches!(drive.law.state(), State::QueueTest { .. })
     })
 }
 
@@ -112,17 +112,17 @@ fn a_queue_that_grows_elsewhere_is_asked_about_before_its_round_is_over() {
 fn an_estimate_of_a_hundred_times_too_much_is_left_after_the_round_that_lost_the_rest() {
     let mut drive = Drive::new();
     drive.told(1_200, Bound::Capacity);
-    assert_eq!(drive.law.state(), State::Full);
+    assert_eq!(drive.law.state(), State::RadioLimited);
     drive.round(12, 8);
-    assert_eq!(drive.law.state(), State::Misled);
-    assert!(!drive.law.drives());
+    assert_eq!(drive.law.state(), State::EstimateTooHigh);
+    assert!(!drive.law.law_controls());
     for _ in 0..50 {
         drive.told(1_200, Bound::Capacity);
         drive.round(12, 0);
-        assert_eq!(drive.law.state(), State::Misled);
+        assert_eq!(drive.law.state(), State::EstimateTooHigh);
     }
     drive.told(12, Bound::Capacity);
-    assert_eq!(drive.law.state(), State::Full);
+    assert_eq!(drive.law.state(), State::RadioLimited);
     assert!(drive.law.cwnd() < Bytes::new(100_000), "{:?}", drive.law.cwnd());
 }
 
@@ -132,7 +132,7 @@ fn one_who_was_misled_probes_anew_from_a_floor_that_is_true() {
     drive.told(1_200, Bound::Capacity);
     drive.round(12, 8);
     drive.told(12, Bound::Served);
-    assert!(matches!(drive.law.state(), State::Climbing { .. }), "{:?}", drive.law.state());
+    assert!(matches!(drive.law.state(), State::Probing { .. }), "{:?}", drive.law.state());
     assert!(drive.law.cwnd() < Bytes::new(200_000), "{:?}", drive.law.cwnd());
 }
 
@@ -145,17 +145,17 @@ fn what_a_rival_makes_the_queue_lose_says_nothing_of_the_estimate() {
         // The queue fills for two seconds, and overflows from then on: longer than a least RTT is believed that nobody sees.
         drive.round(2, if round < 10 { 0 } else { 4 });
         drive.told(12, Bound::Capacity);
-        assert_eq!(drive.law.state(), State::Full, "round {round}");
+        assert_eq!(drive.law.state(), State::RadioLimited, "round {round}");
     }
 }
 
 #[test]
 fn one_who_was_misled_beside_another_stays_so_unless_the_queue_goes_on_standing() {
-    for (queue, expected) in [(RTT, State::Misled), (RTT * 4, State::Full)] {
+    for (queue, expected) in [(RTT, State::EstimateTooHigh), (RTT * 4, State::RadioLimited)] {
         let mut drive = Drive::shared();
         drive.told(120, Bound::Capacity);
         drive.round(6, 8);
-        assert_eq!(drive.law.state(), State::Misled);
+        assert_eq!(drive.law.state(), State::EstimateTooHigh);
         drive.rtt = RTT + queue;
         for _ in 0..20 {
             drive.told(120, Bound::Capacity);
@@ -171,7 +171,7 @@ fn loss_where_all_that_is_told_arrives_is_no_sign_of_anything() {
     for _ in 0..20 {
         drive.told(12, Bound::Capacity);
         drive.round(11, 5);
-        assert_eq!(drive.law.state(), State::Full);
+        assert_eq!(drive.law.state(), State::RadioLimited);
     }
 }
 
@@ -181,7 +181,7 @@ fn little_is_lost_of_a_round_that_goes_on_being_believed() {
     for _ in 0..20 {
         drive.told(30, Bound::Capacity);
         drive.round(12, 1);
-        assert_eq!(drive.law.state(), State::Full);
+        assert_eq!(drive.law.state(), State::RadioLimited);
     }
 }
 
@@ -190,10 +190,10 @@ fn a_handover_keeps_the_window_and_a_silence_gives_it_up() {
     let mut drive = Drive::new();
     drive.told(12, Bound::Capacity);
     let before = drive.law.cwnd();
-    drive.law.handle_word(drive.now, Word::Handover, Part::default(), SHADOW);
-    assert_eq!((drive.law.state(), drive.law.cwnd()), (State::Away, before));
-    drive.law.handle_word(drive.now, Word::Nothing, Part::default(), SHADOW);
-    assert_eq!(drive.law.state(), State::Unheard);
+    drive.law.handle_feed(drive.now, FeedUpdate::Handover, Part::default(), SHADOW);
+    assert_eq!((drive.law.state(), drive.law.cwnd()), (State::Handover, before));
+    drive.law.handle_feed(drive.now, FeedUpdate::Nothing, Part::default(), SHADOW);
+    assert_eq!(drive.law.state(), State::NoEstimate);
 }
 
 #[test]

@@ -5,36 +5,36 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::law::Ack;
 use super::micros;
 use super::path::{self, PathRtt};
-use super::room::Room;
+use super::queue_target::QueueTarget;
 use crate::part::burst;
 use crate::sharing::{Part, WHOLE};
 
 /// At most all of what is acknowledged, in 64ths, as slow start grows.
-pub(super) const MOST_STEP: u64 = 64;
+pub(super) const MAX_STEP: u64 = 64;
 /// The window is to be used up within an RTT, whatever the pacing's steps.
 const PACING_PERMILLE: u64 = 1250;
 /// The least window of all flows of a link together; BBR's for one. Each has its part of it, and two at least: on a link that
 /// nearly stops, four for each would make the queue longer by every flow that shares it.
-const LEAST_SEGMENTS: u64 = 4;
+const MIN_SEGMENTS: u64 = 4;
 /// The least of any flow, so that delayed acknowledgements are sent at once; and what a flow begins with (RFC 6928: IW10).
 const FEWEST: u64 = 2;
 const INITIAL: u64 = 10;
 /// 1 GB: more than any path of this kind holds. Keeps the products below under 2^64, as the next three do.
-pub(super) const MOST_CWND: u64 = 1 << 30;
+pub(super) const MAX_CWND: u64 = 1 << 30;
 /// 100 Gbit/s in bytes/s: no radio carries more.
-pub(super) const MOST_RATE: u64 = 12_500_000_000;
+pub(super) const MAX_RATE: u64 = 12_500_000_000;
 /// No segment is longer.
-const MOST_MSS: u64 = 65_535;
+const MAX_MSS: u64 = 65_535;
 /// 1 Mbit/s in bytes/s: at a rate of zero the pacing timer would outlive an outage.
-const LEAST_PACING: u64 = 125_000;
+const MIN_PACING: u64 = 125_000;
 /// A rate over less than this says more of the clock than of the path.
-const LEAST_RTT_US: u64 = 1_000;
+const MIN_RTT_US: u64 = 1_000;
 /// A flow that gets less than three quarters of its part for so long has a rival that does not share. Chosen: longer than
 /// any climb or handover.
 const RIVAL_AFTER: Duration = Duration::from_secs(1);
 /// And a queue that stands so long, beyond what the radio does to packets that find none.
 const RIVAL_QUEUE_US: u64 = 32_000;
-/// A queue of so many RTTs without one is not of our making, whoever of ours drives: BBR holds two in flight.
+/// A queue of so many RTTs without one is not of our making, whoever of ours controls the flow: BBR holds two in flight.
 const CROWDED_RTTS: u64 = 3;
 
 /// How much may be in flight: bytes, microseconds and bytes a second.
@@ -76,7 +76,7 @@ pub(super) fn is_starved(rate: u64, share: u64) -> bool {
 
 impl Window {
     pub(super) fn new(mss: Bytes, headers: Bytes) -> Self {
-        let (mss, headers) = (mss.count().clamp(1, MOST_MSS), headers.count().min(MOST_MSS));
+        let (mss, headers) = (mss.count().clamp(1, MAX_MSS), headers.count().min(MAX_MSS));
         Self {
             cwnd: INITIAL * mss,
             mss,
@@ -89,12 +89,12 @@ impl Window {
     }
 
     fn set(&mut self, cwnd: u64) {
-        self.cwnd = cwnd.min(MOST_CWND).max(self.least());
+        self.cwnd = cwnd.min(MAX_CWND).max(self.least());
     }
 
     /// The least window.
     fn least(&self) -> u64 {
-        (LEAST_SEGMENTS * self.part).div_ceil(WHOLE).max(FEWEST) * self.mss
+        (MIN_SEGMENTS * self.part).div_ceil(WHOLE).max(FEWEST) * self.mss
     }
 
     /// This flow's of a rate of all, limited by nobody.
@@ -133,33 +133,40 @@ impl Window {
     /// What the link holds for this flow.
     ///
     /// Of a burst of the link it has its part: a burst for each flow would make the queue longer by every flow that shares it.
-    fn held(&self, share: Share, path: &PathRtt, room: &Room) -> u64 {
+    fn held(&self, share: Share, path: &PathRtt, queue_target: &QueueTarget) -> u64 {
         let Some(least) = path.least() else { return self.cwnd };
         let payload = self.payload(share.sure);
-        let mut room = room.span();
+        let mut queue_target = queue_target.span();
         if self.has_rival() {
             // As long as the rival makes the RTT. A tenth less, so that queues of ours alone do not keep each other up.
-            room = room.max(((least + path.queue()) * 9 / 10).saturating_sub(least));
+            queue_target =
+                queue_target.max(((least + path.queue()) * 9 / 10).saturating_sub(least));
         }
         let burst = burst(Rate::from_bytes_per_sec(self.payload(share.link)), Bytes::new(self.mss));
-        (self.payload(self.pipe) * least + payload * room) / 1_000_000
+        (self.payload(self.pipe) * least + payload * queue_target) / 1_000_000
             + burst.count() * share.sure / share.link.max(1)
     }
 
     /// The link is full at this rate.
-    pub(super) fn fill(&mut self, share: Share, path: &PathRtt, room: &Room) {
-        self.set(self.held(share, path, room));
+    pub(super) fn fill(&mut self, share: Share, path: &PathRtt, queue_target: &QueueTarget) {
+        self.set(self.held(share, path, queue_target));
     }
 
     /// The link carries this at least.
-    pub(super) fn at_least(&mut self, share: Share, path: &PathRtt, room: &Room) {
-        self.set(self.cwnd.max(self.held(share, path, room)));
+    pub(super) fn at_least(&mut self, share: Share, path: &PathRtt, queue_target: &QueueTarget) {
+        self.set(self.cwnd.max(self.held(share, path, queue_target)));
     }
 
     /// The first that is heard is a floor: go on where the stock algorithm is, but with no more than twice of what is
     /// granted.
-    pub(super) fn begin(&mut self, share: Share, path: &PathRtt, room: &Room, shadow: u64) {
-        let held = self.held(share, path, room);
+    pub(super) fn begin(
+        &mut self,
+        share: Share,
+        path: &PathRtt,
+        queue_target: &QueueTarget,
+        shadow: u64,
+    ) {
+        let held = self.held(share, path, queue_target);
         self.set(held.max(shadow.min(held * 2)).max(INITIAL * self.mss));
     }
 
@@ -176,7 +183,7 @@ impl Window {
 
     /// More, for what was acknowledged.
     pub(super) fn grow(&mut self, acked: u64, step: u64) {
-        self.set(self.cwnd + acked * step / MOST_STEP);
+        self.set(self.cwnd + acked * step / MAX_STEP);
     }
 
     /// What leaves no more than the smallest queue that is one.
@@ -189,7 +196,7 @@ impl Window {
 
     /// Three quarters of what was under way while an RTT was that long: the window may have grown since, with what is granted.
     /// A rate of zero is one that nobody knows.
-    pub(super) fn ask(&mut self, rate: u64, rtt: u64) {
+    pub(super) fn begin_queue_test(&mut self, rate: u64, rtt: u64) {
         let under_way = if rate > 0 { rate * rtt / 1_000_000 } else { self.cwnd };
         self.set(under_way.min(self.cwnd) * 3 / 4);
     }
@@ -261,12 +268,12 @@ impl Window {
 
     /// What is held by now, as a rate over this RTT.
     pub(super) fn over(&self, rtt: u64) -> u64 {
-        self.cwnd * 1_000_000 / rtt.max(LEAST_RTT_US)
+        self.cwnd * 1_000_000 / rtt.max(MIN_RTT_US)
     }
 
     /// How fast it may leave on a path of this RTT without queue.
     pub(super) fn pacing(&self, least: u64) -> u64 {
         let gained = self.cwnd * PACING_PERMILLE / 1000;
-        (gained * 1_000_000 / least.max(LEAST_RTT_US)).max(LEAST_PACING)
+        (gained * 1_000_000 / least.max(MIN_RTT_US)).max(MIN_PACING)
     }
 }

@@ -130,30 +130,30 @@ fn biscay() {
     ];
     insta::assert_snapshot!(table(named("biscay"), &scenes), @r"
       ms  cwnd  Mbit/s  queue  state
-     100    34    9.96      0  startup               connects, knows nothing
-     200   114   33.09     73  startup
-     300   122   33.09     83  startup
-     400   122   33.09     83  startup
-     500    61   14.48     22  biscay                is told 12 Mbit/s
-     600    61   14.48     22  biscay
-     700    61   14.48     22  biscay
-     800    61   14.48     22  biscay
-     900    34    7.24      0  biscay                is told 6
-    1000    34    7.24      0  biscay
-    1100    34    7.24      0  biscay
-    1200    34    7.24      1  biscay
-    1400    34    7.24     13  biscay                and the path falls
-    1600    34    7.24     13  biscay
-    1800    34    7.24     13  biscay
-    2000    34    7.24     13  biscay
-    2100    48    5.73     13  fallback: silent      hears nothing more
-    2200    48    5.73     11  fallback: silent
-    2300    50    7.17     13  fallback: silent
-    2400    48    5.73      9  fallback: silent
-    2420    12    5.73      0  fallback: silent      a timeout
-    2440    22    5.73      0  fallback: silent
-    2460    48    5.73      0  fallback: silent
-    2480    48    5.73      1  fallback: silent
+     100    34    9.96      0  no-estimate           connects, knows nothing
+     200   114   33.09     73  no-estimate
+     300   122   33.09     83  no-estimate
+     400   122   33.09     83  no-estimate
+     500    61   14.48     22  radio-limited         is told 12 Mbit/s
+     600    61   14.48     22  radio-limited
+     700    61   14.48     22  radio-limited
+     800    61   14.48     22  radio-limited
+     900    34    7.24      0  radio-limited         is told 6
+    1000    34    7.24      0  radio-limited
+    1100    34    7.24      0  radio-limited
+    1200    34    7.24      1  radio-limited
+    1400    34    7.24     13  radio-limited         and the path falls
+    1600    34    7.24     13  radio-limited
+    1800    34    7.24     13  radio-limited
+    2000    34    7.24     13  radio-limited
+    2100    48    5.73     13  no-estimate           hears nothing more
+    2200    48    5.73     11  no-estimate
+    2300    50    7.17     13  no-estimate
+    2400    48    5.73      9  no-estimate
+    2420    12    5.73      0  no-estimate           a timeout
+    2440    22    5.73      0  no-estimate
+    2460    48    5.73      0  no-estimate
+    2480    48    5.73      1  no-estimate
     ");
 }
 
@@ -169,30 +169,30 @@ fn sounding() {
     ];
     insta::assert_snapshot!(table(named("sounding"), &scenes), @r"
       ms  cwnd  Mbit/s  queue  state
-     100    55   19.91     16  full                  connects, is told 12 Mbit/s
-     200    55   19.91     16  full
-     300    55   19.91     16  full
-     400    53   19.33     14  full
-     500    49   18.31      0  full                  the path doubles, unseen
-     600    47   17.44      0  full
-     700    45   16.85      0  full
-     800    44   16.41      2  full
+     100    55   19.91     16  radio-limited         connects, is told 12 Mbit/s
+     200    55   19.91     16  radio-limited
+     300    55   19.91     16  radio-limited
+     400    53   19.33     14  radio-limited
+     500    49   18.31      0  radio-limited         the path doubles, unseen
+     600    47   17.44      0  radio-limited
+     700    45   16.85      0  radio-limited
+     800    44   16.41      2  radio-limited
      900    52   19.62      0  probing               12 is but a floor
     1000   132   49.02     46  probing
     1100   332  123.08    253  probing
-    1200   264   98.01    185  probing, held
-    1300   104   38.57     24  full                  is told 24
-    1400   106   39.29     27  full
-    1500   106   39.33     27  full
-    1600   106   39.33     27  full
-    1775   206   76.36    127  probing, held         24 is but a floor
-    1950   191   70.94    112  probing, held
-    2125   166   22.94     51  elsewhere
-    2300   166   22.94     19  elsewhere
-    2350   166   22.94      9  elsewhere             hears nothing more
-    2400   166   22.94      1  unheard
-    2450   166   22.94      0  unheard
-    2500   166   22.94      1  unheard
+    1200   264   98.01    185  hold
+    1300   104   38.57     24  radio-limited         is told 24
+    1400   106   39.29     27  radio-limited
+    1500   106   39.33     27  radio-limited
+    1600   106   39.33     27  radio-limited
+    1775   206   76.36    127  hold                  24 is but a floor
+    1950   191   70.94    112  hold
+    2125   166   22.94     51  bottleneck-elsewhere
+    2300   166   22.94     19  bottleneck-elsewhere
+    2350   166   22.94      9  bottleneck-elsewhere  hears nothing more
+    2400   166   22.94      1  no-estimate
+    2450   166   22.94      0  no-estimate
+    2500   166   22.94      1  no-estimate
     ");
 }
 

@@ -174,7 +174,7 @@ fn row(property: &Property, values: Vec<f64>) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use sounding_cc::Listener;
+    use sounding_cc::RadioController;
 
     use super::*;
 
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn every_baseline_of_the_registry_has_properties() {
         // What drives by the radio has no say of its own on a link without a modem.
-        let baselines = sounding_cc::names().filter(|name| Listener::by_name(name).is_none());
+        let baselines = sounding_cc::names().filter(|name| RadioController::by_name(name).is_none());
         assert_eq!(baselines.collect::<Vec<_>>(), controllers());
     }
 

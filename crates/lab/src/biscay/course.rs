@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sounding_cc::oracle::{Oracle, Present};
-use sounding_cc::{Controller, Listener, Start};
+use sounding_cc::{Controller, RadioController, Start};
 use sounding_kpi::Direction;
 use sounding_link::Bound;
 use sounding_sim::world::{Event, Flow, Listening, MakeController, Segment};
@@ -137,7 +137,7 @@ fn send<N: Network<Segment>>(
     let flows = entrants.len() as u64;
     for entrant in entrants {
         let (name, every) = (entrant.controller, course.every.unwrap_or_default());
-        let make: MakeController = match (Listener::by_name(name), sounding_cc::by_name(name)) {
+        let make: MakeController = match (RadioController::by_name(name), sounding_cc::by_name(name)) {
             (Some(listener), _) => Box::new(move |start| listener.make(start, every)),
             (None, Some(make)) => Box::new(make),
             (None, None) => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use sounding_cc::Listener;
+use sounding_cc::RadioController;
 use sounding_cell::quantity as time;
 
 use super::course::is_known;
@@ -55,7 +55,7 @@ impl Plan {
     pub(super) fn settings(&self) -> Vec<Setting<'_>> {
         let mut settings = Vec::new();
         for controller in &self.controllers {
-            let told = Listener::by_name(controller).is_some();
+            let told = RadioController::by_name(controller).is_some();
             for &flows in &self.flows {
                 let setting = |told| Setting { controller, flows, told };
                 match told {

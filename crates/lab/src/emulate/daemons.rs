@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value as Json;
-use sounding_cc::Listener;
+use sounding_cc::RadioController;
 use sounding_kpi::Direction;
 use sounding_link::Method;
 use sounding_sim::{Device, Port};
@@ -20,7 +20,7 @@ pub(super) struct Daemons(Vec<Fed>);
 #[derive(Debug)]
 struct Fed {
     port: Port,
-    listener: Listener,
+    listener: RadioController,
     /// What the kernel calls it.
     name: String,
     daemon: Daemon,
@@ -36,7 +36,7 @@ pub(super) fn start(
     let mut daemons = Daemons::default();
     for flow in &actors.flows {
         let controller = &run.plan.flows[flow.plan].controller;
-        let Some(listener) = Listener::by_name(controller) else { continue };
+        let Some(listener) = RadioController::by_name(controller) else { continue };
         if daemons.name_for(flow.port, listener).is_some() {
             continue;
         }
@@ -81,7 +81,7 @@ fn method(plan: &Plan, device: Device) -> Option<Method> {
 
 impl Daemons {
     /// What the kernel calls a listener that is fed for a port.
-    pub(super) fn name_for(&self, port: Port, listener: Listener) -> Option<&str> {
+    pub(super) fn name_for(&self, port: Port, listener: RadioController) -> Option<&str> {
         let found = self.0.iter().find(|fed| fed.port == port && fed.listener == listener);
         found.map(|fed| fed.name.as_str())
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use socket2::{Domain, Socket, Type};
-use sounding_cc::Listener;
+use sounding_cc::RadioController;
 use sounding_emu::{Direction, Flow, monotonic_now};
 use sounding_sim::Port;
 use sounding_sim::world::Traffic;
@@ -92,7 +92,7 @@ fn possible(flow: &FlowPlan) -> Result<(), (&'static str, String)> {
     }
     let is_stream = flow.traffic.stream().is_ok();
     match flow.controller.as_str() {
-        name if is_stream && Listener::by_name(name).is_none() => known_to_kernel(name)
+        name if is_stream && RadioController::by_name(name).is_none() => known_to_kernel(name)
             .map_err(|why| ("controller", format!("this kernel does not take {name:?}: {why}"))),
         _ => Ok(()),
     }
@@ -108,7 +108,7 @@ fn known_to_kernel(name: &str) -> Result<(), String> {
         format!(
             "{error}; it has {}, and {} by our daemon",
             known.trim().replace(' ', ", "),
-            Listener::ALL.map(|listener| listener.name).join(", ")
+            RadioController::ALL.map(|listener| listener.name).join(", ")
         )
     })
 }
@@ -159,7 +159,7 @@ fn one(emulated: &Emulated, shape: &Shape, is_over: &dyn Fn() -> bool) -> Result
     let (device, direction) = (shape.port.device, shape.direction);
     match shape.sends {
         Sends::Stream(traffic) => {
-            let listener = shape.controller.as_deref().and_then(Listener::by_name);
+            let listener = shape.controller.as_deref().and_then(RadioController::by_name);
             let fed = listener.and_then(|listener| emulated.daemons.name_for(shape.port, listener));
             let congestion = fed.map(str::to_owned).or_else(|| shape.controller.clone());
             let flow = TcpFlow { device, traffic, congestion, ..TcpFlow::new(direction) };

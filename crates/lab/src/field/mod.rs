@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::{Fallback, Listener};
+use sounding_cc::{Fallback, RadioController};
 
 pub use index::{Group, Link, links};
 
@@ -50,7 +50,7 @@ impl Default for Choice {
 
 /// Whether a controller is none of the others here: where no modem is heard, who would fall back to CUBIC is CUBIC all along.
 fn is_somebody(name: &&str) -> bool {
-    Listener::by_name(name).is_none_or(|listener| listener.fallback != Fallback::Cubic)
+    RadioController::by_name(name).is_none_or(|listener| listener.fallback != Fallback::Cubic)
 }
 
 /// The links of a choice, from the folder of shared data.

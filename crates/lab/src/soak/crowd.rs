@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sounding_cc::{Law, Listener};
+use sounding_cc::{Law, RadioController};
 use sounding_emu::{Direction, Emulation, monotonic_now};
 use sounding_sim::world::Traffic;
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -37,7 +37,7 @@ impl Dice {
 }
 
 enum Sends {
-    Ours(Listener, RunningTcp),
+    Ours(RadioController, RunningTcp),
     Cubic(RunningTcp),
     Download(RunningTcp),
     Datagrams(RunningUdp),
@@ -47,8 +47,8 @@ impl Sends {
     /// Its place in [`Summary::flows`].
     const fn kind(&self) -> usize {
         match self {
-            Self::Ours(Listener { law: Law::Biscay, .. }, _) => 0,
-            Self::Ours(Listener { law: Law::Sounding, .. }, _) => 1,
+            Self::Ours(RadioController { law: Law::Biscay, .. }, _) => 0,
+            Self::Ours(RadioController { law: Law::Sounding, .. }, _) => 1,
             Self::Cubic(_) => 2,
             Self::Download(_) => 3,
             Self::Datagrams(_) => 4,
@@ -73,7 +73,7 @@ impl Crowd {
         &mut self,
         emulation: &Emulation,
         direction: Direction,
-        ours: Option<(&str, Listener)>,
+        ours: Option<(&str, RadioController)>,
         dice: &mut Dice,
         summary: &mut Summary,
     ) -> Result<(), FlowError> {

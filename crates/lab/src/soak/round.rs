@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use sounding_bpf::inventory::{Object, alive, held_by};
-use sounding_cc::Listener;
+use sounding_cc::RadioController;
 use sounding_emu::{Config, Direction, Emulation, monotonic_now};
 use sounding_modem::{Pacing, Pty, Replay};
 use sounding_sim::{PathConfig, QueueLimit};
@@ -113,7 +113,7 @@ struct Keeper<'a> {
 /// A daemon, and until when it may live.
 struct Running {
     daemon: Daemon,
-    listener: Listener,
+    listener: RadioController,
     began: HostInstant,
     until: HostInstant,
     settled_kib: Option<u64>,
@@ -151,7 +151,7 @@ impl Keeper<'_> {
 
     fn start(&mut self) -> Result<Running, SoakError> {
         let share = ["equal", "app", "weighted"][self.dice.below(3) as usize];
-        let listener = Listener::ALL[self.dice.below(Listener::ALL.len() as u32) as usize];
+        let listener = RadioController::ALL[self.dice.below(RadioController::ALL.len() as u32) as usize];
         let mut flags = vec!["--bound", "capacity", "--default", "--route", "default"];
         flags.extend(["--interface", DEVICE, "--share", share]);
         flags.extend(law_flags(listener));

@@ -37,12 +37,12 @@ fn a_wire_narrower_than_the_radio_is_left_to_cubic_until_it_carries_the_radio_ag
         let Some(radio) = start("cubic_b", 40, Law::Biscay, Bound::Capacity) else { return };
         let emulation = emulate(&[(0, 40), (3, 10)]);
         let running = upload(&emulation, radio.instance.name());
-        radio.next(Phase::Biscay);
-        assert_eq!(radio.next(Phase::Fallback).reason, Reason::Narrow);
+        radio.next(Phase::RadioLimited);
+        assert_eq!(radio.next(Phase::NoEstimate).reason, Reason::Narrow);
         watch_cubic(&running);
         assert_eq!(flow(&radio, &running).reason, Reason::Narrow);
         radio.set_mbit(5);
-        assert_eq!(radio.next(Phase::Biscay).reason, Reason::Wide);
+        assert_eq!(radio.next(Phase::RadioLimited).reason, Reason::Wide);
         running.stop().unwrap();
     });
 }
@@ -53,7 +53,7 @@ fn a_queue_that_the_radio_does_not_have_is_left_to_cubic() {
         let Some(radio) = start("cubic_s", 10, Law::Sounding, Bound::Served) else { return };
         let emulation = emulate(&[(0, 10)]);
         let running = upload(&emulation, radio.instance.name());
-        assert_eq!(radio.next(Phase::Fallback).reason, Reason::Narrow);
+        assert_eq!(radio.next(Phase::NoEstimate).reason, Reason::Narrow);
         watch_cubic(&running);
         running.stop().unwrap();
     });

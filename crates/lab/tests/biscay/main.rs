@@ -70,15 +70,15 @@ fn a_flow_whose_estimates_stop_is_bbr_within_a_tenth_of_a_second_of_their_end() 
         let Some(radio) = Radio::start("mute", 20) else { return };
         let emulation = emulate(&[(0, 20)]);
         let running = upload(&emulation, radio.instance.name());
-        radio.next(Phase::Biscay);
+        radio.next(Phase::RadioLimited);
         secs(1);
         let last = radio.mute();
-        let fall = radio.next_after(last, Phase::Fallback);
+        let fall = radio.next_after(last, Phase::NoEstimate);
         assert_eq!(fall.reason, Reason::Stale);
         let age = fall.at - last;
         assert!(age > Duration::from_millis(200), "{age:?}");
         assert!(age <= Duration::from_millis(300), "{age:?}");
-        assert_eq!(flow(&radio, &running).phase, Phase::Fallback);
+        assert_eq!(flow(&radio, &running).phase, Phase::NoEstimate);
         running.stop().unwrap();
     });
 }
@@ -89,17 +89,17 @@ fn a_flow_whose_daemon_dies_is_bbr_within_a_tenth_of_a_second_and_back_as_soon_a
         let Some(radio) = Radio::start("die", 20) else { return };
         let emulation = emulate(&[(0, 20)]);
         let running = upload(&emulation, radio.instance.name());
-        radio.next(Phase::Biscay);
+        radio.next(Phase::RadioLimited);
         secs(1);
         let last = radio.die();
-        let fall = radio.next_after(last, Phase::Fallback);
+        let fall = radio.next_after(last, Phase::NoEstimate);
         assert_eq!(fall.reason, Reason::Silent);
         let silence = fall.at - last;
         assert!(silence > Duration::from_millis(60), "{silence:?}");
         assert!(silence <= Duration::from_millis(100), "{silence:?}");
         thread::sleep(Duration::from_millis(300));
         let returned = radio.revive();
-        let rise = radio.next_after(returned, Phase::Biscay);
+        let rise = radio.next_after(returned, Phase::RadioLimited);
         assert_eq!(rise.reason, Reason::Fresh);
         assert!(rise.at - returned <= Duration::from_millis(100), "{:?}", rise.at - returned);
         running.stop().unwrap();
@@ -152,8 +152,8 @@ fn a_wire_narrower_than_the_radio_is_left_to_bbr_until_it_carries_the_radio_agai
         let Some(radio) = Radio::start("narrow", 40) else { return };
         let emulation = emulate(&[(0, 40), (3, 10)]);
         let running = upload(&emulation, radio.instance.name());
-        radio.next(Phase::Biscay);
-        let fall = radio.next(Phase::Fallback);
+        radio.next(Phase::RadioLimited);
+        let fall = radio.next(Phase::NoEstimate);
         assert_eq!(fall.reason, Reason::Narrow);
         let found = fall.at - (emulation.started() + Duration::from_secs(3));
         println!("found after {found:?}");
@@ -165,7 +165,7 @@ fn a_wire_narrower_than_the_radio_is_left_to_bbr_until_it_carries_the_radio_agai
         assert!(info.rtt < 2 * RTT + Duration::from_millis(40), "{:?}", info.rtt);
         assert_eq!(flow(&radio, &running).reason, Reason::Narrow);
         radio.set_mbit(10);
-        let rise = radio.next(Phase::Biscay);
+        let rise = radio.next(Phase::RadioLimited);
         assert_eq!(rise.reason, Reason::Wide);
         running.stop().unwrap();
     });
@@ -247,7 +247,7 @@ fn bbr_in_the_shadow_is_not_caught_in_its_search_for_the_rtt() {
         let probing = modes.iter().filter(|mode| **mode == 3).count();
         assert_eq!(probing, 0, "{probing} of {} samples", modes.len());
         let end = flow(&radio, &running);
-        assert_eq!((end.phase, end.reason), (Phase::Biscay, Reason::Fresh));
+        assert_eq!((end.phase, end.reason), (Phase::RadioLimited, Reason::Fresh));
         // A filter that had gone blind would still say 19.
         assert!(end.e2e < mbit(9), "{}", end.e2e);
         running.stop().unwrap();
@@ -268,7 +268,7 @@ fn a_flow_that_timed_out_in_an_outage_is_back_at_its_share() {
         let info = TcpInfo::of(socket(&running)).unwrap();
         let end = flow(&radio, &running);
         println!("after the outage: {end:?}");
-        assert_eq!((end.phase, end.reason), (Phase::Biscay, Reason::Fresh));
+        assert_eq!((end.phase, end.reason), (Phase::RadioLimited, Reason::Fresh));
         // 20 Mbit/s × 50 ms and three bursts, less what the share's rounding and a later minimum of the RTT make.
         assert!((80..=100).contains(&end.cwnd), "{}", end.cwnd);
         assert_eq!(info.cwnd, end.cwnd);
@@ -285,10 +285,10 @@ fn a_search_for_the_rtt_under_way_is_ended_when_the_radio_is_back() {
         let Some(radio) = Radio::start("search", 20) else { return };
         let emulation = emulate(&[(0, 20)]);
         let running = upload(&emulation, radio.instance.name());
-        radio.next(Phase::Biscay);
+        radio.next(Phase::RadioLimited);
         // BBR drives alone until it goes searching, ten seconds later.
         let died = radio.die();
-        radio.next_after(died, Phase::Fallback);
+        radio.next_after(died, Phase::NoEstimate);
         let mode = || flow(&radio, &running).bbr_mode;
         let searching = (0..15_000).any(|_| {
             thread::sleep(Duration::from_millis(1));
@@ -296,7 +296,7 @@ fn a_search_for_the_rtt_under_way_is_ended_when_the_radio_is_back() {
         });
         assert!(searching, "BBR never searched");
         let returned = radio.revive();
-        radio.next_after(returned, Phase::Biscay);
+        radio.next_after(returned, Phase::RadioLimited);
         secs(1);
         assert_eq!(mode(), 2);
         running.stop().unwrap();
@@ -310,10 +310,10 @@ fn a_floor_that_was_only_served_is_probed_above() {
         let Some(radio) = Radio::start_with("served", 1, Bound::Served) else { return };
         let emulation = emulate(&[(0, 20)]);
         let running = upload(&emulation, radio.instance.name());
-        radio.next(Phase::Biscay);
+        radio.next(Phase::RadioLimited);
         secs(4);
         let seen = flow(&radio, &running);
-        assert_eq!(seen.phase, Phase::Biscay);
+        assert_eq!(seen.phase, Phase::RadioLimited);
         let result = running.stop().unwrap();
         println!("{} with a floor of {}", result.goodput, seen.share);
         assert!(result.goodput > mbit(10), "{}", result.goodput);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Deserialize;
-use sounding_bpf::{Knobs, Sharing};
+use sounding_bpf::{LawConfig, Sharing};
 use sounding_cc::{Fallback, Law};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Method};
@@ -34,7 +34,7 @@ pub(crate) struct Config {
     pub(crate) law: Law,
     pub(crate) fallback: Fallback,
     pub(crate) name: String,
-    pub(crate) knobs: Knobs,
+    pub(crate) settings: LawConfig,
     pub(crate) sharing: Sharing,
     /// The modem's network devices.
     pub(crate) interfaces: Vec<String>,
@@ -234,7 +234,7 @@ pub(crate) enum ConfigError {
     #[error(
         "cc.allowance and cc.pacing_gain are settings of BISCAY's law: the law of sounding finds its own"
     )]
-    NoKnobs,
+    NotOfThisLaw,
     /// The kernel would not take the name.
     #[error("cc.name: {0:?} is not 1 to 15 bytes of a-z, 0-9, _ and -")]
     Name(String),
@@ -295,22 +295,22 @@ impl Config {
         if !sounding_bpf::is_name(&name) {
             return Err(ConfigError::Name(name));
         }
-        let mut knobs = Knobs::default();
+        let mut settings = LawConfig::default();
         let allowance = time("cc.allowance", file.cc.allowance.as_deref())?;
         let allowance = flags.allowance.or(allowance);
         let gain = flags.pacing_gain.or(file.cc.pacing_gain);
         if law != Law::Biscay && (allowance.is_some() || gain.is_some()) {
-            return Err(ConfigError::NoKnobs);
+            return Err(ConfigError::NotOfThisLaw);
         }
-        knobs.allowance = allowance.unwrap_or(knobs.allowance);
-        if knobs.allowance > Duration::from_secs(1) {
-            return Err(ConfigError::Allowance(knobs.allowance));
+        settings.allowance = allowance.unwrap_or(settings.allowance);
+        if settings.allowance > Duration::from_secs(1) {
+            return Err(ConfigError::Allowance(settings.allowance));
         }
         if let Some(gain) = gain {
             if !(1.0..=4.0).contains(&gain) {
                 return Err(ConfigError::PacingGain(gain));
             }
-            knobs.pacing_gain_permille = (gain * 1000.0).round() as u32;
+            settings.pacing_gain_permille = (gain * 1000.0).round() as u32;
         }
         let budget = file.modem.budget.as_deref().map(str::parse).transpose();
         let budget = budget.map_err(|error| ConfigError::Rate { key: "modem.budget", error })?;
@@ -358,7 +358,7 @@ impl Config {
             law,
             fallback: fallback.map_or(Fallback::default(), Into::into),
             name,
-            knobs,
+            settings,
             sharing,
             interfaces,
             default: flags.default || file.cc.default,

@@ -102,20 +102,20 @@ impl Events {
 
     /// What a device says is not borne out by what arrives there.
     pub(crate) fn overstated(&mut self, told: &Overstatement) {
-        let Overstatement { at, local_port, remote, said, delivered } = *told;
+        let Overstatement { at, local_port, remote, claimed, delivered } = *told;
         let event = json!({
             "event": "overstated",
             "at_ns": at.as_nanos(),
             "local_port": local_port,
             "remote": remote.to_string(),
-            "said_bits_per_sec": said.bits_per_sec(),
+            "claimed_bits_per_sec": claimed.bits_per_sec(),
             "delivered_bits_per_sec": delivered.bits_per_sec(),
         });
         let due = self.overstated.add(at);
         self.say(&event, || {
             due.map(|count| {
                 let one = format!(
-                    "flow {local_port} to {remote}: the device says {said}, and {delivered} is the most that was \
+                    "flow {local_port} to {remote}: the device claims {claimed}, and {delivered} is the most that was \
                      delivered in ten round trips: no more than three times that is believed"
                 );
                 if count > 1 { format!("{one}; {} more since last said", count - 1) } else { one }

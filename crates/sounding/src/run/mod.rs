@@ -131,7 +131,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         name: config.name.clone(),
         law: config.law,
         fallback: config.fallback,
-        knobs: config.knobs,
+        settings: config.settings,
         sharing: config.sharing.clone(),
     };
     if config.interfaces.len() > MOST_RADIOS {

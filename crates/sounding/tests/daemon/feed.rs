@@ -131,7 +131,7 @@ fn wait_until_driven(biscay: &Instance, track: &Track, after: Tale) {
     let socket = unsafe { BorrowedFd::borrow_raw(track.flow().sender_socket()) };
     let reached = (0..1000).any(|_| {
         thread::sleep(Duration::from_millis(5));
-        biscay.flow(socket).ok().flatten().is_some_and(|flow| flow.phase.is_driven())
+        biscay.flow(socket).ok().flatten().is_some_and(|flow| flow.phase.law_controls())
     });
     assert!(reached, "not driven by {:?} after {after:?}", biscay.law());
 }
@@ -170,7 +170,7 @@ fn tell_tales(law: Law) {
         spans.push((tale, from, monotonic_now()));
         if let Some(reason) = reason {
             let seen = std::iter::from_fn(|| biscay.poll_transition());
-            let fell = seen.into_iter().find(|seen| seen.to == Phase::Fallback);
+            let fell = seen.into_iter().find(|seen| seen.to == Phase::NoEstimate);
             let fell = fell.unwrap_or_else(|| panic!("{tale:?} was believed"));
             assert_eq!(fell.reason, reason, "{tale:?}");
             assert_prompt(tale, fell.at, from);

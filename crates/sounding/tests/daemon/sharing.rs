@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::{iter, thread};
 
 use nix::net::if_::if_nametoindex;
-use sounding_bpf::{Config, Counting, Flow, Instance, Knobs, Owner, Phase, Policy, Sharing};
+use sounding_bpf::{Config, Counting, Flow, Instance, LawConfig, Owner, Phase, Policy, Sharing};
 use sounding_emu::{Direction, Emulation, Outcome, PacketRecord};
 use sounding_host::monotonic_now;
 use sounding_lab::flow::{RunningTcp, TcpFlow, TcpInfo, UdpFlow};
@@ -154,7 +154,7 @@ fn two_and_three_flows_have_equal_parts_and_each_adds_no_more_than_its_allowance
         }
         // A newcomer takes the queue that it finds, up to the allowance of those before it, for part of its path, and leaves
         // three bursts of two packets itself.
-        let each = Knobs::default().allowance + Duration::from_millis(5);
+        let each = LawConfig::default().allowance + Duration::from_millis(5);
         assert!(p95[1] <= p95[0] + each && p95[2] <= p95[0] + 2 * each, "{p95:?}");
     });
 }
@@ -307,7 +307,7 @@ fn a_flow_that_has_left_claims_nothing() {
         others.into_iter().for_each(|flow| drop(flow.stop().expect("it ends in good order")));
         let after = scene.until_share(&first, LINK);
         println!("all of the link {after:?} after three flows were closed");
-        assert!(scene.flow(&first).phase == Phase::Biscay);
+        assert!(scene.flow(&first).phase == Phase::RadioLimited);
         first.stop().expect("it ends in good order");
     });
 }

@@ -248,7 +248,7 @@ fn a_device_that_lies_costs_the_path_little_and_is_counted_and_named() {
             assert!(ran.events("disbelieved").count() > 0);
             let named: Vec<_> = ran.events("overstated").collect();
             let [one] = named[..] else { panic!("{named:?}") };
-            assert_eq!(one["said_bits_per_sec"], LIE.bits_per_sec());
+            assert_eq!(one["claimed_bits_per_sec"], LIE.bits_per_sec());
             let delivered = one["delivered_bits_per_sec"].as_u64().expect("a number");
             assert!(delivered < 2 * PATH.bits_per_sec(), "{delivered}");
             let remote = one["remote"].as_str().expect("an address");

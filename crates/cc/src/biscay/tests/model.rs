@@ -19,7 +19,7 @@ enum Event {
     Ack(Ack),
     Restart,
     Timeout(bool),
-    Path {
+    PathSample {
         rtt_min: Option<u32>,
         mss: u32,
         e2e: u64,
@@ -76,7 +76,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => any::<bool>().prop_map(Event::Timeout),
         2 => (proptest::option::of(count(200_000)), count(9_000), number(20_000_000), count(20), proptest::option::of(number(100_000_000)), count(500), number(20_000_000))
             .prop_map(|(rtt_min, mss, e2e, flows, link, cwnd, pacing)| {
-                Event::Path { rtt_min, mss, e2e, flows, link, cwnd, pacing }
+                Event::PathSample { rtt_min, mss, e2e, flows, link, cwnd, pacing }
             }),
     ]
 }
@@ -88,11 +88,11 @@ proptest! {
     fn window_and_rate_stay_sane_whatever_happens(
         events in proptest::collection::vec(event(), 1..200),
     ) {
-        let knobs = super::plain();
+        let config = super::plain();
         let mut now = HostInstant::default();
-        let mut flow = Biscay::new(knobs, now, 0);
+        let mut flow = Biscay::new(config, now, 0);
         let mut feed = Snapshot { estimate: None, agreeing: 0, heartbeat_at: now };
-        let mut path = Path {
+        let mut path = PathSample {
             rtt_min: None,
             mss: 1448,
             e2e: Rate::ZERO,
@@ -119,8 +119,8 @@ proptest! {
                     timeout = if undone { Timeout::Undone } else { Timeout::Fired };
                     None
                 }
-                Event::Path { rtt_min, mss, e2e, flows, link, cwnd, pacing } => {
-                    path = Path {
+                Event::PathSample { rtt_min, mss, e2e, flows, link, cwnd, pacing } => {
+                    path = PathSample {
                         rtt_min: rtt_min.map(|us| Duration::from_micros(u64::from(us))),
                         mss,
                         e2e: Rate::from_bits_per_sec(e2e),
@@ -141,11 +141,11 @@ proptest! {
             let Some(command) = command else { continue };
             prop_assert!(command.cwnd >= 2);
             prop_assert!(flow.since() <= now);
-            if let State::Biscay { .. } = flow.state() {
+            if let State::RadioLimited { .. } = flow.state() {
                 let estimate = feed.estimate.expect("the law obeys only what is published");
-                prop_assert!(now - estimate.sampled_at <= knobs.max_age);
-                prop_assert!(now - feed.heartbeat_at <= knobs.max_silence);
-                prop_assert!(command.cwnd <= knobs.max_cwnd.max(path.shadow_cwnd));
+                prop_assert!(now - estimate.sampled_at <= config.max_age);
+                prop_assert!(now - feed.heartbeat_at <= config.max_silence);
+                prop_assert!(command.cwnd <= config.max_cwnd.max(path.shadow_cwnd));
 let most = estimate.rate.max(Rate::from_bits_per_sec(1_000_000));
                 prop_assert!(command.pacing <= most.max(path.shadow_pacing));
             } else {

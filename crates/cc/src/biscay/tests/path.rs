@@ -83,10 +83,10 @@ impl Drive {
         Self::with_knobs(world, super::plain())
     }
 
-    pub(super) fn with_knobs(world: World, knobs: Knobs) -> Self {
+    pub(super) fn with_knobs(world: World, config: Config) -> Self {
         Self {
             world,
-            flow: Biscay::new(knobs, HostInstant::default(), 0),
+            flow: Biscay::new(config, HostInstant::default(), 0),
             tick: 0,
             told: VecDeque::new(),
             sampled_at: HostInstant::default(),
@@ -243,7 +243,7 @@ impl Drive {
             self.round = (self.tick, self.delivered);
         }
         let base_us = self.rtt_min.unwrap_or(1) * TICK_US;
-        let path = Path {
+        let path = PathSample {
             rtt_min: Some(Duration::from_micros(base_us)),
             mss: MSS,
             e2e: Rate::from_bytes_per_sec(self.e2e),

@@ -52,7 +52,7 @@ impl Rounds {
             agreeing: 2,
             heartbeat_at: self.now,
         };
-        let path = Path {
+        let path = PathSample {
             rtt_min: Some(Duration::from_millis(RTT)),
             mss: 1448,
             e2e: Rate::from_bits_per_sec(trip.e2e * 1_000_000),
@@ -75,7 +75,7 @@ impl Rounds {
 
     fn suspicion(&self) -> Option<Narrow> {
         match self.flow.state() {
-            State::Biscay { narrow, .. } => narrow,
+            State::RadioLimited { narrow, .. } => narrow,
             other => panic!("{other:?}"),
         }
     }
@@ -95,7 +95,7 @@ impl Rounds {
         let mut rounds = Self::asked();
         rounds.go(NARROW);
         rounds.go(Trip { rtt: 190, inflight: WINDOW * 3 / 4, ..NARROW });
-        assert_eq!(rounds.flow.state(), State::Fallback(Cause::Narrow { wide_rounds: 0 }));
+        assert_eq!(rounds.flow.state(), State::BottleneckElsewhere { wide_rounds: 0 });
         rounds
     }
 }
@@ -156,7 +156,7 @@ fn a_tenth_lost_is_evidence_that_needs_no_lower_window() {
         rounds.go(policed);
     }
     rounds.go(policed);
-    assert_eq!(rounds.flow.state(), State::Fallback(Cause::Narrow { wide_rounds: 0 }));
+    assert_eq!(rounds.flow.state(), State::BottleneckElsewhere { wide_rounds: 0 });
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn an_rtt_that_falls_with_the_window_was_a_queue() {
     let mut rounds = Rounds::asked();
     rounds.go(NARROW);
     let command = rounds.go(Trip { rtt: 190, inflight: WINDOW * 3 / 4, ..NARROW });
-    assert_eq!(rounds.flow.state(), State::Fallback(Cause::Narrow { wide_rounds: 0 }));
+    assert_eq!(rounds.flow.state(), State::BottleneckElsewhere { wide_rounds: 0 });
     assert_eq!(command.cwnd, 77);
     // 156 segments in 190 ms.
     assert_eq!(command.cut, Some(Rate::from_bytes_per_sec(156 * 1448 * 1_000_000 / 190_000)));
@@ -209,10 +209,10 @@ fn four_rounds_of_the_share_make_the_path_wide_again() {
     let wide = Trip { rtt: RTT, inflight: 180, ..NARROW };
     for wide_rounds in 1..4 {
         rounds.go(wide);
-        assert_eq!(rounds.flow.state(), State::Fallback(Cause::Narrow { wide_rounds }));
+        assert_eq!(rounds.flow.state(), State::BottleneckElsewhere { wide_rounds });
     }
     rounds.go(wide);
-    assert!(matches!(rounds.flow.state(), State::Biscay { after: Cleared::Wide, .. }));
+    assert!(matches!(rounds.flow.state(), State::RadioLimited { after: Cleared::Wide, .. }));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_round_below_the_share_begins_that_count_again_unless_the_application_limite
     let low = Trip { e2e: SHARE / 2, ..wide };
     rounds.go(wide);
     rounds.go(Trip { limited: true, ..low });
-    assert_eq!(rounds.flow.state(), State::Fallback(Cause::Narrow { wide_rounds: 1 }));
+    assert_eq!(rounds.flow.state(), State::BottleneckElsewhere { wide_rounds: 1 });
     rounds.go(low);
-    assert_eq!(rounds.flow.state(), State::Fallback(Cause::Narrow { wide_rounds: 0 }));
+    assert_eq!(rounds.flow.state(), State::BottleneckElsewhere { wide_rounds: 0 });
 }

@@ -11,8 +11,8 @@ fn fresh(rate_mbit: u64) -> Snapshot {
     Snapshot { estimate: Some(estimate), agreeing: 2, heartbeat_at: NOW }
 }
 
-fn path() -> Path {
-    Path {
+fn path() -> PathSample {
+    PathSample {
         rtt_min: Some(Duration::from_millis(50)),
         mss: 1448,
         e2e: Rate::from_bits_per_sec(30_000_000),
@@ -28,7 +28,7 @@ fn flow() -> Biscay {
 }
 
 /// The command after one ordinary acknowledgement at `NOW`.
-fn after(feed: &Snapshot, path: &Path) -> (State, Command) {
+fn after(feed: &Snapshot, path: &PathSample) -> (State, Command) {
     let mut flow = flow();
     let ack = Ack { acked: 1, delivered: 1, ..Ack::default() };
     let command = flow.handle_ack(NOW, feed, path, Timeout::None, &ack);
@@ -48,7 +48,7 @@ fn the_window_is_the_share_in_one_rtt_and_the_allowance_and_three_bursts() {
 fn an_rtt_that_the_window_alone_makes_is_not_the_paths_and_a_longer_one_is() {
     let mut flow = flow();
     let mut window = |ms: u64| {
-        let path = Path { rtt_min: Some(Duration::from_millis(ms)), ..path() };
+        let path = PathSample { rtt_min: Some(Duration::from_millis(ms)), ..path() };
         let ack = Ack { acked: 1, delivered: 1, ..Ack::default() };
         flow.handle_ack(NOW, &fresh(30), &path, Timeout::None, &ack).cwnd
     };
@@ -63,14 +63,14 @@ fn an_rtt_that_the_window_alone_makes_is_not_the_paths_and_a_longer_one_is() {
 fn flows_that_share_a_link_have_no_more_in_flight_together_than_one_alone() {
     let (_, alone) = after(&fresh(30), &path());
     for flows in 2..=6 {
-        let (_, each) = after(&fresh(30), &Path { flows, ..path() });
+        let (_, each) = after(&fresh(30), &PathSample { flows, ..path() });
         // Each rounds up to a whole segment.
         assert!(each.cwnd * flows < alone.cwnd + flows, "{flows} flows of {}", each.cwnd);
     }
     // As the kernel tells it, which has divided already.
     let link = Some(Rate::from_bits_per_sec(30_000_000));
-    let (_, part) = after(&fresh(10), &Path { link, ..path() });
-    let (_, third) = after(&fresh(30), &Path { flows: 3, ..path() });
+    let (_, part) = after(&fresh(10), &PathSample { link, ..path() });
+    let (_, third) = after(&fresh(30), &PathSample { flows: 3, ..path() });
     assert_eq!(part.cwnd, third.cwnd);
 }
 
@@ -78,7 +78,7 @@ fn flows_that_share_a_link_have_no_more_in_flight_together_than_one_alone() {
 fn without_a_feed_the_shadow_drives() {
     let absent = Snapshot { estimate: None, ..fresh(30) };
     let (state, command) = after(&absent, &path());
-    assert_eq!(state, State::Startup);
+    assert_eq!(state, State::NoEstimate(None));
     assert_eq!(
         command,
         Command { cwnd: 33, pacing: Rate::from_bits_per_sec(7_000_000), cut: None, longer: None }
@@ -87,21 +87,21 @@ fn without_a_feed_the_shadow_drives() {
 
 #[test]
 fn without_an_rtt_the_shadow_drives() {
-    let (state, command) = after(&fresh(30), &Path { rtt_min: None, ..path() });
-    assert_eq!(state, State::Startup);
+    let (state, command) = after(&fresh(30), &PathSample { rtt_min: None, ..path() });
+    assert_eq!(state, State::NoEstimate(None));
     assert_eq!(command.cwnd, 33);
 }
 
 #[test]
 fn one_sample_alone_does_not_end_startup() {
     let (state, _) = after(&Snapshot { agreeing: 1, ..fresh(30) }, &path());
-    assert_eq!(state, State::Startup);
+    assert_eq!(state, State::NoEstimate(None));
 }
 
 #[test]
 fn a_link_that_carries_nothing_keeps_two_segments() {
     let (state, command) = after(&fresh(0), &path());
-    assert!(matches!(state, State::Biscay { .. }));
+    assert!(matches!(state, State::RadioLimited { .. }));
     assert_eq!(
         command,
         Command { cwnd: 2, pacing: Rate::from_bits_per_sec(1_000_000), cut: None, longer: None }
@@ -110,16 +110,16 @@ fn a_link_that_carries_nothing_keeps_two_segments() {
 
 #[test]
 fn a_link_that_carries_a_little_keeps_four_segments() {
-    let path = Path { rtt_min: Some(Duration::from_micros(10)), ..path() };
-    let knobs = Knobs { allowance: Duration::ZERO, min_cwnd: 40, ..super::plain() };
-    let mut flow = Biscay::new(knobs, NOW, 0);
+    let path = PathSample { rtt_min: Some(Duration::from_micros(10)), ..path() };
+    let config = Config { allowance: Duration::ZERO, min_cwnd: 40, ..super::plain() };
+    let mut flow = Biscay::new(config, NOW, 0);
     let command = flow.handle_ack(NOW, &fresh(1), &path, Timeout::None, &Ack::default());
     assert_eq!(command.cwnd, 40);
 }
 
 #[test]
 fn no_window_is_above_the_cap() {
-    let path = Path { rtt_min: Some(Duration::from_secs(3_000)), ..path() };
+    let path = PathSample { rtt_min: Some(Duration::from_secs(3_000)), ..path() };
     let (_, command) = after(&fresh(100_000), &path);
     assert_eq!(command.cwnd, 1 << 16);
 }
@@ -130,7 +130,7 @@ fn more_than_a_hundred_gigabit_is_absurd() {
     let ack = Ack::default();
     flow.handle_ack(NOW, &fresh(30), &path(), Timeout::None, &ack);
     flow.handle_ack(NOW, &fresh(100_001), &path(), Timeout::None, &ack);
-    assert_eq!(flow.state(), State::Fallback(Cause::Absurd));
+    assert_eq!(flow.state(), State::NoEstimate(Some(FallbackReason::Absurd)));
 }
 
 /// What a settled flow makes of a feed stamped `sampled` and beaten `beaten` before now.
@@ -148,17 +148,17 @@ fn verdict(sampled: Duration, beaten: Duration) -> State {
 #[test]
 fn an_estimate_is_obeyed_for_200_ms_and_no_longer() {
     let alive = Duration::ZERO;
-    assert!(matches!(verdict(Duration::from_millis(200), alive), State::Biscay { .. }));
+    assert!(matches!(verdict(Duration::from_millis(200), alive), State::RadioLimited { .. }));
     let older = verdict(Duration::from_nanos(200_000_001), alive);
-    assert_eq!(older, State::Fallback(Cause::Stale));
+    assert_eq!(older, State::NoEstimate(Some(FallbackReason::Stale)));
 }
 
 #[test]
 fn a_daemon_is_believed_for_60_ms_of_silence_and_no_longer() {
     let sampled = Duration::ZERO;
-    assert!(matches!(verdict(sampled, Duration::from_millis(60)), State::Biscay { .. }));
+    assert!(matches!(verdict(sampled, Duration::from_millis(60)), State::RadioLimited { .. }));
     let longer = verdict(sampled, Duration::from_nanos(60_000_001));
-    assert_eq!(longer, State::Fallback(Cause::Silent));
+    assert_eq!(longer, State::NoEstimate(Some(FallbackReason::Silent)));
 }
 
 #[test]
@@ -167,10 +167,10 @@ fn a_feed_from_the_far_future_is_absurd_and_one_from_the_near_is_fresh() {
     let mut feed = fresh(30);
     feed.estimate.as_mut().unwrap().sampled_at = NOW + Duration::from_secs(1);
     flow.handle_ack(NOW, &feed, &path(), Timeout::None, &Ack::default());
-    assert!(matches!(flow.state(), State::Biscay { .. }));
+    assert!(matches!(flow.state(), State::RadioLimited { .. }));
     feed.estimate.as_mut().unwrap().sampled_at = NOW + Duration::from_nanos(1_000_000_001);
     flow.handle_ack(NOW, &feed, &path(), Timeout::None, &Ack::default());
-    assert_eq!(flow.state(), State::Fallback(Cause::Absurd));
+    assert_eq!(flow.state(), State::NoEstimate(Some(FallbackReason::Absurd)));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_flow_falls_back_after_a_pause_in_which_the_feed_died() {
     flow.handle_ack(NOW, &fresh(30), &path(), Timeout::None, &Ack::default());
     let command =
         flow.handle_restart(NOW + Duration::from_secs(5), &fresh(30), &path(), Timeout::None);
-    assert_eq!(flow.state(), State::Fallback(Cause::Silent));
+    assert_eq!(flow.state(), State::NoEstimate(Some(FallbackReason::Silent)));
     assert_eq!(command.cwnd, 33);
 }
 
@@ -230,8 +230,8 @@ fn a_spurious_timeout_costs_nothing() {
 
 #[test]
 fn a_pacing_gain_scales_pacing_and_not_the_window() {
-    let knobs = Knobs { pacing_gain_permille: 1250, ..super::plain() };
-    let mut flow = Biscay::new(knobs, NOW, 0);
+    let config = Config { pacing_gain_permille: 1250, ..super::plain() };
+    let mut flow = Biscay::new(config, NOW, 0);
     let command = flow.handle_ack(NOW, &fresh(30), &path(), Timeout::None, &Ack::default());
     assert_eq!(
         command,

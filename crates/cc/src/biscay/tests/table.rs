@@ -8,15 +8,15 @@ use super::path::{Drive, World};
 
 fn name(state: State) -> &'static str {
     match state {
-        State::Startup => "startup",
-        State::Biscay { ramp: Some(_), .. } => "biscay, restarting",
-        State::Biscay { after: Cleared::Fresh, .. } => "biscay",
-        State::Biscay { after: Cleared::Wide, .. } => "biscay, wide again",
-        State::Fallback(Cause::Absent) => "fallback: absent",
-        State::Fallback(Cause::Stale) => "fallback: stale",
-        State::Fallback(Cause::Silent) => "fallback: silent",
-        State::Fallback(Cause::Absurd) => "fallback: absurd",
-        State::Fallback(Cause::Narrow { .. }) => "fallback: narrow",
+        State::NoEstimate(None) => "startup",
+        State::RadioLimited { ramp: Some(_), .. } => "biscay, restarting",
+        State::RadioLimited { after: Cleared::Fresh, .. } => "biscay",
+        State::RadioLimited { after: Cleared::Wide, .. } => "biscay, wide again",
+        State::NoEstimate(Some(FallbackReason::Absent)) => "fallback: absent",
+        State::NoEstimate(Some(FallbackReason::Stale)) => "fallback: stale",
+        State::NoEstimate(Some(FallbackReason::Silent)) => "fallback: silent",
+        State::NoEstimate(Some(FallbackReason::Absurd)) => "fallback: absurd",
+        State::BottleneckElsewhere { .. } => "fallback: narrow",
     }
 }
 

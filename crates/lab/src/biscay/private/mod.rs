@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::Listener;
+use sounding_cc::RadioController;
 use sounding_emu::{Direction, Outcome};
 use sounding_units::{Bytes, HostInstant};
 use thiserror::Error;
@@ -240,7 +240,7 @@ fn rows(runs: &[PrivateRun], expected: &Expected, misses: &mut Vec<String>) -> t
             ],
         ));
     }
-    let fed = names.iter().filter(|name| Listener::by_name(name).is_some());
+    let fed = names.iter().filter(|name| RadioController::by_name(name).is_some());
     let others = OTHERS.into_iter().filter(|other| names.contains(other));
     for (fed, other) in fed.flat_map(|fed| others.clone().map(move |other| (*fed, other))) {
         let ratio = |of: fn(&PrivateRun) -> f64| mean(fed, of) / mean(other, of);

@@ -18,10 +18,10 @@ fn the_example_is_a_configuration() {
 
 #[test]
 fn what_the_example_only_mentions_of_the_law_is_the_default() {
-    let knobs = Knobs::default();
+    let settings = LawConfig::default();
     for line in [
-        format!("# allowance = \"{}ms\"\n", knobs.allowance.as_millis()),
-        format!("# pacing_gain = {}\n", f64::from(knobs.pacing_gain_permille) / 1000.0),
+        format!("# allowance = \"{}ms\"\n", settings.allowance.as_millis()),
+        format!("# pacing_gain = {}\n", f64::from(settings.pacing_gain_permille) / 1000.0),
     ] {
         assert!(EXAMPLE.contains(&line), "{line}");
     }
@@ -92,7 +92,7 @@ fn the_law_is_biscays_unless_told_otherwise_and_names_what_has_no_name() {
     let config = parse(&file, flags).expect("fine");
     assert_eq!((config.law, config.name.as_str()), (Law::Sounding, "mine"));
     let error = parse(&format!("{file}\nallowance = '5ms'"), Flags::default());
-    assert!(matches!(error, Err(ConfigError::NoKnobs)));
+    assert!(matches!(error, Err(ConfigError::NotOfThisLaw)));
 }
 
 #[test]

@@ -3,30 +3,30 @@
  * BISCAY's control law as pure functions of integers: no kernel header, no
  * clock, no memory but the caller's. ../../../cc/src/biscay.rs is the same
  * arithmetic in Rust; a property test runs both over the same sequences.
- * States and transitions: intf.h. The other law: probe.h.
+ * States and transitions: intf.h. The other law: sounding.h.
  */
-#ifndef SOUNDING_LAW_H
-#define SOUNDING_LAW_H
+#ifndef SOUNDING_BISCAY_H
+#define SOUNDING_BISCAY_H
 
 #include "input.h"
 
-#define LAW_MAX_GAIN	4000U
+#define BISCAY_MAX_GAIN	4000U
 /*
  * Rounds of a lowered window until the verdict: one to drain into it, one to
  * see what came of it.
  */
-#define LAW_ASK_ROUNDS	2U
+#define BISCAY_QUEUE_TEST_ROUNDS	2U
 /*
  * How long a path is believed to be longer than the kernel's minimum
  * remembers: as long as BBR believes its own.
  */
-#define LAW_LONGER_NS	10000000000ULL
-LAW_INLINE void law_init(struct sounding_law *st, __u64 now_ns, __u32 delivered)
+#define BISCAY_LONGER_NS	10000000000ULL
+LAW_INLINE void biscay_init(struct biscay_state *st, __u64 now_ns, __u32 delivered)
 {
 	__builtin_memset(st, 0, sizeof(*st));
-	st->said.since_ns = now_ns;
-	st->said.state = SOUNDING_STARTUP;
-	st->said.reason = SOUNDING_CONNECTED;
+	st->status.since_ns = now_ns;
+	st->status.phase = PHASE_NO_ESTIMATE;
+	st->status.reason = REASON_CONNECTED;
 	st->next_delivered = delivered;
 	st->round_share = ~0ULL;
 	st->prior_share = ~0ULL;
@@ -37,7 +37,7 @@ LAW_INLINE void law_init(struct sounding_law *st, __u64 now_ns, __u32 delivered)
  * link, in segments: three bursts for each flow would make the queue longer by
  * every flow that shares the link. So many quarters of that.
  */
-LAW_PART __u64 law_segments(__u64 share, __u64 whole, __u64 span_us, __u32 mss, __u32 quarters)
+LAW_PART __u64 biscay_segments(__u64 share, __u64 whole, __u64 span_us, __u32 mss, __u32 quarters)
 {
 	__u64 burst = law_burst(law_payload(whole, mss), mss, 65535);
 	__u64 packet = mss + LAW_HEADERS;
@@ -48,11 +48,11 @@ LAW_PART __u64 law_segments(__u64 share, __u64 whole, __u64 span_us, __u32 mss, 
 
 /*
  * Our window: what goes into one RTT and the allowance, and its part of the least
- * window of a link. Three quarters of it while asking whether a queue or the
+ * window of a link. Three quarters of it while queue_test whether a queue or the
  * path makes the RTT.
  */
-LAW_INLINE __u32 law_window(const volatile struct sounding_knobs *k, __u64 share,
-			    __u64 whole, __u32 rtt_us, __u32 mss, int asking)
+LAW_INLINE __u32 biscay_window(const volatile struct law_config *k, __u64 share,
+			    __u64 whole, __u32 rtt_us, __u32 mss, int queue_test)
 {
 	__u64 span_us = law_min(rtt_us, LAW_MAX_RTT_US) +
 			law_min(k->allowance_us, LAW_MAX_RTT_US);
@@ -61,7 +61,7 @@ LAW_INLINE __u32 law_window(const volatile struct sounding_knobs *k, __u64 share
 
 	if (!share)
 		return LAW_FLOOR_CWND;
-	segs = law_segments(share, whole, span_us, mss, asking ? 3 : 4);
+	segs = biscay_segments(share, whole, span_us, mss, queue_test ? 3 : 4);
 	least = law_max((least * share + whole - 1) / whole, LAW_FLOOR_CWND);
 	return law_min(law_max(segs, least), cap);
 }
@@ -72,7 +72,7 @@ LAW_INLINE __u32 law_window(const volatile struct sounding_knobs *k, __u64 share
  * round's largest flight in its smallest RTT (Little's law). The filter alone
  * remembers ten rounds, each as long as the queue we build meanwhile.
  */
-LAW_INLINE __u64 law_delivery(const struct sounding_law *st, __u64 e2e,
+LAW_INLINE __u64 biscay_delivery(const struct biscay_state *st, __u64 e2e,
 			      __u32 mss)
 {
 	__u64 flight = law_min(st->round_inflight, LAW_MAX_SEGS);
@@ -83,9 +83,9 @@ LAW_INLINE __u64 law_delivery(const struct sounding_law *st, __u64 e2e,
 }
 
 /* What a round says for a path narrower than the radio. */
-#define LAW_NOTHING	0
-#define LAW_QUEUE	1	/* the window was full and came back late */
-#define LAW_LOSS	2	/* much of it never came back */
+#define EVIDENCE_NOTHING	0
+#define EVIDENCE_QUEUE	1	/* the window was full and came back late */
+#define EVIDENCE_LOSS	2	/* much of it never came back */
 
 /*
  * What the round that ended says for a path narrower than the radio.
@@ -105,47 +105,47 @@ LAW_INLINE __u64 law_delivery(const struct sounding_law *st, __u64 e2e,
  *  - the share is the smallest of this round and of the one before, because
  *    what is acknowledged in one round was sent in the one before.
  */
-LAW_INLINE __u32 law_evidence(const volatile struct sounding_knobs *k,
-			      const struct sounding_law *st, __u64 delivery,
+LAW_INLINE __u32 biscay_evidence(const volatile struct law_config *k,
+			      const struct biscay_state *st, __u64 delivery,
 			      __u32 mss)
 {
 	__u64 share = law_min(st->round_share, st->prior_share);
 	int seen = law_max(st->round_share, st->prior_share) <= LAW_MAX_RATE;
-	__u64 margin = 1000 + law_min(k->narrow_permille, LAW_MAX_GAIN);
+	__u64 margin = 1000 + law_min(k->narrow_permille, BISCAY_MAX_GAIN);
 	__u64 lost = st->round_lost, sent = lost + st->round_acked;
-	int full = (__u64)st->round_inflight * 10 >= (__u64)st->said.cwnd * 9;
+	int full = (__u64)st->round_inflight * 10 >= (__u64)st->status.cwnd * 9;
 	int lossy = lost * 1000 > sent * law_min(k->narrow_loss_permille, 1000);
 
 	if (st->round_limited || !seen || !st->round_rtt_us)
-		return LAW_NOTHING;
+		return EVIDENCE_NOTHING;
 	if (law_payload(share, mss) * 1000 <= delivery * margin)
-		return LAW_NOTHING;
+		return EVIDENCE_NOTHING;
 	if (lossy)
-		return LAW_LOSS;
-	return full ? LAW_QUEUE : LAW_NOTHING;
+		return EVIDENCE_LOSS;
+	return full ? EVIDENCE_QUEUE : EVIDENCE_NOTHING;
 }
 
-LAW_INLINE void law_trust(struct sounding_law *st)
+LAW_INLINE void biscay_clear_suspicion(struct biscay_state *st)
 {
 	st->narrow_rounds = 0;
 	st->narrow_since_ns = 0;
-	st->asking = 0;
-	st->asked_rtt_us = 0;
+	st->queue_test = 0;
+	st->tested_rtt_us = 0;
 }
 
-LAW_INLINE void law_enter(struct sounding_law *st, __u64 now, __u32 state,
+LAW_INLINE void biscay_enter(struct biscay_state *st, __u64 now, __u32 state,
 			  __u32 reason)
 {
-	st->said.state = state;
-	st->said.reason = reason;
-	st->said.since_ns = now;
-	law_trust(st);
+	st->status.phase = state;
+	st->status.reason = reason;
+	st->status.since_ns = now;
+	biscay_clear_suspicion(st);
 	st->wide_rounds = 0;
 	st->ramp = 0;
-	st->said.transitions++;
+	st->status.transitions++;
 }
 
-LAW_INLINE void law_round_begin(struct sounding_law *st, __u32 delivered)
+LAW_INLINE void biscay_round_begin(struct biscay_state *st, __u32 delivered)
 {
 	st->next_delivered = delivered;
 	st->prior_share = st->round_share;
@@ -166,29 +166,29 @@ LAW_INLINE void law_round_begin(struct sounding_law *st, __u32 delivered)
  * them apart, go on with three quarters of the window: a queue gets shorter by
  * it, a path does not.
  */
-LAW_INLINE void law_suspect(const volatile struct sounding_knobs *k,
-			    struct sounding_law *st, __u64 now, __u64 delivery,
+LAW_INLINE void biscay_suspect(const volatile struct law_config *k,
+			    struct biscay_state *st, __u64 now, __u64 delivery,
 			    __u32 mss)
 {
-	__u32 evidence = law_evidence(k, st, delivery, mss);
+	__u32 evidence = biscay_evidence(k, st, delivery, mss);
 	__u32 rtt_us = st->round_rtt_us;
 
-	if (st->asking) {
+	if (st->queue_test) {
 		if (st->round_limited || !rtt_us) {
-			law_trust(st);
-		} else if (st->asking < LAW_ASK_ROUNDS) {
-			st->asking++;
-		} else if ((__u64)rtt_us * 10 <= (__u64)st->asked_rtt_us * 9) {
-			law_enter(st, now, SOUNDING_FALLBACK, SOUNDING_NARROW);
+			biscay_clear_suspicion(st);
+		} else if (st->queue_test < BISCAY_QUEUE_TEST_ROUNDS) {
+			st->queue_test++;
+		} else if ((__u64)rtt_us * 10 <= (__u64)st->tested_rtt_us * 9) {
+			biscay_enter(st, now, PHASE_BOTTLENECK_ELSEWHERE, REASON_NARROW);
 		} else {
-			st->longer_us = law_min(rtt_us, st->asked_rtt_us);
-			st->longer_until_ns = law_add(now, LAW_LONGER_NS);
-			law_trust(st);
+			st->longer_us = law_min(rtt_us, st->tested_rtt_us);
+			st->longer_until_ns = law_add(now, BISCAY_LONGER_NS);
+			biscay_clear_suspicion(st);
 		}
 		return;
 	}
-	if (evidence == LAW_NOTHING) {
-		law_trust(st);
+	if (evidence == EVIDENCE_NOTHING) {
+		biscay_clear_suspicion(st);
 		return;
 	}
 	if (!st->narrow_rounds++)
@@ -196,36 +196,36 @@ LAW_INLINE void law_suspect(const volatile struct sounding_knobs *k,
 	if (st->narrow_rounds < k->narrow_rounds ||
 	    law_since(now, st->narrow_since_ns) < k->narrow_for_ns)
 		return;
-	if (evidence == LAW_LOSS) {
-		law_enter(st, now, SOUNDING_FALLBACK, SOUNDING_NARROW);
+	if (evidence == EVIDENCE_LOSS) {
+		biscay_enter(st, now, PHASE_BOTTLENECK_ELSEWHERE, REASON_NARROW);
 		return;
 	}
-	st->asking = 1;
-	st->asked_rtt_us = rtt_us;
+	st->queue_test = 1;
+	st->tested_rtt_us = rtt_us;
 }
 
 /* Judges the round that ended: where is the bottleneck? */
-LAW_INLINE void law_judge(const volatile struct sounding_knobs *k,
-			  struct sounding_law *st, const struct law_input *in,
+LAW_INLINE void biscay_judge(const volatile struct law_config *k,
+			  struct biscay_state *st, const struct law_input *in,
 			  __u64 payload, __u32 mss)
 {
 	__u64 now = in->now_ns;
 	__u64 wide = 1000 - law_min(k->wide_permille, 1000);
-	__u64 delivery = law_delivery(st, law_min(in->e2e, LAW_MAX_RATE), mss);
+	__u64 delivery = biscay_delivery(st, law_min(in->e2e, LAW_MAX_RATE), mss);
 
-	st->said.delivery_bytes_per_sec = delivery;
-	if (st->said.state == SOUNDING_BISCAY) {
-		law_suspect(k, st, now, delivery, mss);
+	st->status.delivery_bytes_per_sec = delivery;
+	if (st->status.phase == PHASE_RADIO_LIMITED) {
+		biscay_suspect(k, st, now, delivery, mss);
 		return;
 	}
-	if (st->said.state != SOUNDING_FALLBACK || st->said.reason != SOUNDING_NARROW)
+	if (st->status.phase != PHASE_BOTTLENECK_ELSEWHERE)
 		return;
 	if (delivery * 1000 >= payload * wide)
 		st->wide_rounds++;
 	else if (!st->round_limited)
 		st->wide_rounds = 0;
 	if (st->wide_rounds >= k->wide_rounds)
-		law_enter(st, now, SOUNDING_BISCAY, SOUNDING_WIDE);
+		biscay_enter(st, now, PHASE_RADIO_LIMITED, REASON_WIDE);
 }
 
 /*
@@ -233,36 +233,36 @@ LAW_INLINE void law_judge(const volatile struct sounding_knobs *k,
  * and a flow that keeps a link full never sees it empty: an RTT that its window
  * alone makes is no path that got longer, however long it stands.
  */
-LAW_INLINE void law_look_at_path(struct sounding_law *st, const struct law_input *in,
+LAW_INLINE void biscay_update_rtt(struct biscay_state *st, const struct law_input *in,
 				 __u32 mss)
 {
-	__u64 payload = law_payload(st->said.share_bytes_per_sec, mss);
+	__u64 payload = law_payload(st->status.share_bytes_per_sec, mss);
 	__u64 fits = payload * law_min(in->rtt_min_us, LAW_MAX_RTT_US) / 1000000;
-	int makes = st->said.state == SOUNDING_BISCAY && fits <= (__u64)st->said.cwnd * mss;
+	int makes = st->status.phase == PHASE_RADIO_LIMITED && fits <= (__u64)st->status.cwnd * mss;
 
 	if (!st->least_us || in->rtt_min_us <= st->least_us || !makes)
 		st->least_us = in->rtt_min_us;
 }
 
 /* One ACK, or a restart from idle (without LAW_ACK). */
-LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
-			 struct sounding_law *st, const struct law_input *in,
+LAW_INLINE void biscay_step(const volatile struct law_config *k,
+			 struct biscay_state *st, const struct law_input *in,
 			 struct law_output *out)
 {
 	__u32 mss = law_mss(in->mss);
 	__u64 others = in->feed.valid ? in->feed.other_flows : 0;
 	__u64 flows = law_max(in->n_flows + others, 1);
 	__u32 verdict = law_verdict(k, in);
-	int usable = verdict == SOUNDING_FRESH && in->rtt_min_us;
-	__u32 was = st->said.transitions;
+	int usable = verdict == REASON_FRESH && in->rtt_min_us;
+	__u32 was = st->status.transitions;
 	__u64 share = 0, payload = 0;
 
-	law_look_at_path(st, in, mss);
-	st->said.n_flows = law_min(flows, ~0U);
+	biscay_update_rtt(st, in, mss);
+	st->status.n_flows = law_min(flows, ~0U);
 	if (usable) {
 		share = in->feed.rate_bytes_per_sec / flows;
 		payload = law_payload(share, mss);
-		st->said.share_bytes_per_sec = share;
+		st->status.share_bytes_per_sec = share;
 	}
 	if (in->flags & LAW_ACK) {
 		if (in->rtt_us &&
@@ -279,49 +279,48 @@ LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 			st->round_share = law_min(st->round_share, share);
 		if (law_reached(in->prior_delivered, st->next_delivered)) {
 			if (usable)
-				law_judge(k, st, in, payload, mss);
-			law_round_begin(st, in->delivered);
+				biscay_judge(k, st, in, payload, mss);
+			biscay_round_begin(st, in->delivered);
 		}
 	}
 
-	switch (st->said.state) {
-	case SOUNDING_STARTUP:
-		if (usable && in->feed.agreeing >= k->settled_after)
-			law_enter(st, in->now_ns, SOUNDING_BISCAY, SOUNDING_FRESH);
+	switch (st->status.phase) {
+	case PHASE_NO_ESTIMATE:
+		/* The first estimate of a flow has to agree with the one before it. */
+		if (usable && (st->status.reason != REASON_CONNECTED ||
+			       in->feed.agreeing >= k->settled_after))
+			biscay_enter(st, in->now_ns, PHASE_RADIO_LIMITED, REASON_FRESH);
 		break;
-	case SOUNDING_BISCAY:
-		if (verdict != SOUNDING_FRESH)
-			law_enter(st, in->now_ns, SOUNDING_FALLBACK, verdict);
+	case PHASE_RADIO_LIMITED:
+		if (verdict != REASON_FRESH)
+			biscay_enter(st, in->now_ns, PHASE_NO_ESTIMATE, verdict);
 		break;
 	default:
 		/* A narrow path stays narrow while the feed is away. */
-		if (usable && st->said.reason != SOUNDING_NARROW)
-			law_enter(st, in->now_ns, SOUNDING_BISCAY, SOUNDING_FRESH);
 		break;
 	}
-	out->changed = st->said.transitions != was;
+	out->changed = st->status.transitions != was;
 	/*
 	 * BBR's filter still remembers the rounds in which the path was wide, and
 	 * would build a longer queue than the one we leave for.
 	 */
-	out->cuts = out->changed && st->said.state == SOUNDING_FALLBACK &&
-		    st->said.reason == SOUNDING_NARROW;
-	out->cut = st->said.delivery_bytes_per_sec;
+	out->cuts = out->changed && st->status.phase == PHASE_BOTTLENECK_ELSEWHERE;
+	out->cut = st->status.delivery_bytes_per_sec;
 
 	if (in->now_ns >= st->longer_until_ns)
 		st->longer_us = 0;
 	out->longer_us = st->longer_us > in->rtt_min_us ? st->longer_us : 0;
 
-	if (st->said.state != SOUNDING_BISCAY || !usable) {
+	if (st->status.phase != PHASE_RADIO_LIMITED || !usable) {
 		st->ramp = 0;
-		st->said.cwnd = law_max(in->shadow_cwnd, LAW_FLOOR_CWND);
-		st->said.pacing_bytes_per_sec = in->shadow_pacing;
+		st->status.cwnd = law_max(in->shadow_cwnd, LAW_FLOOR_CWND);
+		st->status.pacing_bytes_per_sec = in->shadow_pacing;
 	} else {
-		__u64 gain = law_min(k->pacing_gain_permille, LAW_MAX_GAIN);
+		__u64 gain = law_min(k->pacing_gain_permille, BISCAY_MAX_GAIN);
 		__u32 rtt_us = law_max(st->least_us, st->longer_us);
 		__u64 link = in->link ? in->link : in->feed.rate_bytes_per_sec;
 		__u64 whole = law_max(law_min(link, LAW_MAX_RATE), share);
-		__u64 cwnd = law_window(k, share, whole, rtt_us, mss, st->asking);
+		__u64 cwnd = biscay_window(k, share, whole, rtt_us, mss, st->queue_test);
 		__u64 pacing = law_max(payload * gain / 1000, LAW_MIN_PACING);
 
 		/* Loss is no signal here; a timeout restarts, and soon is back. */
@@ -332,7 +331,7 @@ LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 		else if (st->ramp)
 			st->ramp = law_min((__u64)st->ramp + in->acked, LAW_MAX_SEGS);
 		/* A floor is probed above, by BBR (settlement 4). */
-		if (in->feed.bound == SOUNDING_SERVED) {
+		if (in->feed.bound == BOUND_FLOOR) {
 			cwnd = law_max(cwnd, in->shadow_cwnd);
 			pacing = law_max(pacing, in->shadow_pacing);
 		}
@@ -340,9 +339,9 @@ LAW_INLINE void law_step(const volatile struct sounding_knobs *k,
 			cwnd = st->ramp;
 		else
 			st->ramp = 0;
-		st->said.cwnd = cwnd;
-		st->said.pacing_bytes_per_sec = pacing;
+		st->status.cwnd = cwnd;
+		st->status.pacing_bytes_per_sec = pacing;
 	}
 }
 
-#endif /* SOUNDING_LAW_H */
+#endif /* SOUNDING_BISCAY_H */

@@ -5,8 +5,8 @@
  * flow's share of the radio allows, and whichever of the two it names is set.
  * An instance may have CUBIC in BBR's place (cubic.h).
  */
-#ifndef SOUNDING_GLUE_H
-#define SOUNDING_GLUE_H
+#ifndef SOUNDING_TCP_FLOW_H
+#define SOUNDING_TCP_FLOW_H
 
 #include "input.h"
 #include "shared.h"
@@ -15,7 +15,7 @@
 #include "cubic.h"
 
 /* Set by the loader before load; the verifier then sees constants. */
-const volatile struct sounding_knobs knobs;
+const volatile struct law_config config;
 
 #include "believe.h"
 
@@ -83,7 +83,7 @@ static __always_inline struct sounding_flow *flow_of(struct sock *sk)
  * The paper's rtt = min(rtt, last) begins with the flow; a flow moved here in
  * mid-life would take the queue it finds for the path, and keep it. The
  * kernel's own minimum saw the last five minutes of the flow's life, and what
- * a window of ours made of it since is not believed (law.h). 0: unknown.
+ * a window of ours made of it since is not believed (biscay.h). 0: unknown.
  */
 static __always_inline __u32 least_rtt(struct tcp_sock *tp)
 {
@@ -118,14 +118,14 @@ static __always_inline void report(struct sock *sk, struct sounding_flow *flow,
 		__sync_fetch_and_add(&transitions_dropped, 1);
 		return;
 	}
-	t->at_ns = flow->said.since_ns;
+	t->at_ns = flow->status.since_ns;
 	t->cookie = sk->__sk_common.skc_cookie.counter;
-	t->share_bytes_per_sec = flow->said.share_bytes_per_sec;
+	t->share_bytes_per_sec = flow->status.share_bytes_per_sec;
 	t->e2e_bytes_per_sec = flow->e2e_bytes_per_sec;
 	t->from = from;
-	t->to = flow->said.state;
-	t->reason = flow->said.reason;
-	t->n_flows = flow->said.n_flows;
+	t->to = flow->status.phase;
+	t->reason = flow->status.reason;
+	t->n_flows = flow->status.n_flows;
 	t->family = sk->__sk_common.skc_family;
 	t->local_port = sk->__sk_common.skc_num;
 	t->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
@@ -177,8 +177,8 @@ static __always_inline void put_back(struct sock *sk, const struct aside *aside)
 static __always_inline void apply(struct sock *sk, struct sounding_flow *flow)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	__u64 pacing = flow->said.pacing_bytes_per_sec;
-	__u32 cwnd = flow->said.cwnd;
+	__u64 pacing = flow->status.pacing_bytes_per_sec;
+	__u32 cwnd = flow->status.cwnd;
 
 	if (cwnd > tp->snd_cwnd_clamp)
 		cwnd = tp->snd_cwnd_clamp;
@@ -189,14 +189,13 @@ static __always_inline void apply(struct sock *sk, struct sounding_flow *flow)
 	sk->sk_pacing_rate = pacing;
 }
 
-/* Whether the law drives, and not BBR. */
-static __always_inline int drives(const struct sounding_flow *flow)
+static __always_inline int law_controls(const struct sounding_flow *flow)
 {
-	return flow->said.state != SOUNDING_STARTUP && flow->said.state != SOUNDING_FALLBACK;
+	return phase_controls(flow->status.phase);
 }
 
 /* What a law is told at an ACK; @rs is NULL for a restart from idle. */
-static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
+static __always_inline void build_law_input(struct sock *sk, struct sounding_flow *flow,
 				 const struct rate_sample *rs, struct law_input *in)
 {
 	struct cubic_flow *cubic = cubic_of(sk);
@@ -207,8 +206,8 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 
 	in->now_ns = bpf_ktime_get_ns();
 	if (!rs)
-		peer_idle(sk, in->now_ns, flow->obeyed_at_ns);
-	flow->obeyed_at_ns = in->now_ns;
+		peer_idle(sk, in->now_ns, flow->law_ran_at_ns);
+	flow->law_ran_at_ns = in->now_ns;
 	read_feed(in);
 	if (elsewhere)
 		in->feed = (struct sounding_estimate){};
@@ -226,7 +225,7 @@ static __always_inline void look(struct sock *sk, struct sounding_flow *flow,
 	in->n_flows = 1;
 	in->flags = flow->events;
 	flow->events = 0;
-	flow->said.n_flows = hear(sk, flow, member, elsewhere, in, rs);
+	flow->status.n_flows = select_feed(sk, flow, member, elsewhere, in, rs);
 	if (!rs)
 		return;
 	in->flags |= LAW_ACK;
@@ -255,17 +254,17 @@ static __always_inline void hand_over(struct sock *sk, struct sounding_flow *flo
 
 	if (!cubic)
 		return;
-	if (drives(flow)) {
+	if (law_controls(flow)) {
 		cubic->drives = 0;
 	} else if (!cubic->drives) {
 		tcp_sk(sk)->snd_cwnd = cubic_take_over(sk, cubic, in, out, flow->set_cwnd);
-		flow->said.cwnd = tcp_sk(sk)->snd_cwnd;
-		flow->said.pacing_bytes_per_sec = cubic_pacing(tcp_sk(sk));
+		flow->status.cwnd = tcp_sk(sk)->snd_cwnd;
+		flow->status.pacing_bytes_per_sec = cubic_pacing(tcp_sk(sk));
 	}
 }
 
-/* Does what the law said, and tells of it; @from is the state before. */
-static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
+/* Does what the law status, and tells of it; @from is the state before. */
+static __always_inline void apply_verdict(struct sock *sk, struct sounding_flow *flow,
 				 const struct law_input *in, const struct law_output *out,
 				 __u32 from)
 {
@@ -275,7 +274,7 @@ static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
 	flow->rtt_min_us = in->rtt_min_us;
 	flow->bbr_mode = BPF_CORE_READ_BITFIELD(bbr, mode);
 	hand_over(sk, flow, in, out);
-	if (drives(flow) || falls_to_cubic) {
+	if (law_controls(flow) || falls_to_cubic) {
 		/*
 		 * Ten seconds without a lower RTT send BBR to probe for one with
 		 * four segments in flight; under our window it never gets there,
@@ -305,7 +304,7 @@ static __always_inline void obey(struct sock *sk, struct sounding_flow *flow,
 }
 
 /* A flow begins; NULL if there is no memory for it: it is plain BBR then. */
-static __always_inline struct sounding_flow *begin(struct sock *sk)
+static __always_inline struct sounding_flow *flow_init(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	__u32 ssthresh = tp->snd_ssthresh;
@@ -396,14 +395,14 @@ static __always_inline int restarts(struct sock *sk, struct sounding_flow *flow,
 	shadow_out(sk, flow);
 	put_back(sk, &aside);
 	/* What the last ACK said may be an hour old; the feed is not. */
-	if (bpf_ktime_get_ns() - flow->obeyed_at_ns > RESTART_NS)
+	if (bpf_ktime_get_ns() - flow->law_ran_at_ns > RESTART_NS)
 		return 1;
 	claim_again(sk);
-	if (drives(flow))
+	if (law_controls(flow))
 		apply(sk, flow);
 	else
 		flow->set_cwnd = tcp_sk(sk)->snd_cwnd;
 	return 0;
 }
 
-#endif /* SOUNDING_GLUE_H */
+#endif /* SOUNDING_TCP_FLOW_H */

@@ -7,15 +7,15 @@ use super::micros;
 /// What a flow begins with.
 const FIRST_US: u64 = 8_000;
 /// More is a queue.
-const MOST_US: u64 = 40_000;
+const MAX_US: u64 = 40_000;
 /// On a link that varies there is never less than this, and so many microseconds for each thousandth by which it does: what a
 /// link gets in addition between two estimates it carries only for who has something waiting there, whatever was left waiting
-/// before. Chosen with [`LEAST_PER_VARIATION`], [`MORE_PER_VARIATION`] and how far back estimates look, on the cells of seeds 11
+/// before. Chosen with [`MIN_PER_VARIATION`], [`MORE_PER_VARIATION`] and how far back estimates look, on the cells of seeds 11
 /// to 40 and on recorded links.
-const LEAST_US: u64 = 13_000;
-/// See [`LEAST_US`].
-const LEAST_PER_VARIATION: u64 = 200;
-/// Room goes by so much of the time in which a backlog never ended, and comes by so much of the time in which it did, in
+const MIN_US: u64 = 13_000;
+/// See [`MIN_US`].
+const MIN_PER_VARIATION: u64 = 200;
+/// QueueTarget goes by so much of the time in which a backlog never ended, and comes by so much of the time in which it did, in
 /// thousandths: a link is full two fifths of the time at least.
 const LESS_PERMILLE: u64 = 12;
 /// See [`LESS_PERMILLE`].
@@ -24,7 +24,7 @@ const MORE_PERMILLE: u64 = 10;
 /// carries only for who has something waiting there.
 const MORE_PER_VARIATION: u64 = 5;
 /// A silence is no time in which anything was learnt.
-const MOST_ELAPSED_US: u64 = 100_000;
+const MAX_ELAPSED_US: u64 = 100_000;
 /// The variation is that of the last so many estimates, as 2 to this: a third of a second at one in 10 ms.
 const SHIFT: u32 = 5;
 /// Until something is known of a link, it is taken for one that fades: what links that fade as people walk by have.
@@ -40,21 +40,21 @@ const STEPS: (u64, u64) = (2, 16);
 ///
 /// Nobody has to know how long all that takes: the modem says when nothing was left waiting.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct QueueTarget {
     /// Microseconds.
     span: u64,
     /// Mean and mean deviation of the capacity, bytes/s.
     usual: Option<(u64, u64)>,
 }
 
-impl Room {
+impl QueueTarget {
     pub(super) const fn new() -> Self {
         Self { span: FIRST_US, usual: None }
     }
 
     /// Of a link whose capacity is known, or was a moment ago.
     pub(super) fn handle_bound(&mut self, bound: Bound, elapsed: Duration) {
-        let elapsed = micros(elapsed).map_or(0, |elapsed| elapsed.min(MOST_ELAPSED_US));
+        let elapsed = micros(elapsed).map_or(0, |elapsed| elapsed.min(MAX_ELAPSED_US));
         let span = match bound {
             Bound::Capacity => self.span.saturating_sub(elapsed * LESS_PERMILLE / 1000),
             Bound::Served => {
@@ -62,7 +62,7 @@ impl Room {
                 self.span + elapsed * more / 10_000
             }
         };
-        self.span = span.min(MOST_US);
+        self.span = span.min(MAX_US);
     }
 
     /// All that the radio has, bytes/s.
@@ -94,7 +94,7 @@ impl Room {
 
     /// Microseconds.
     pub(super) fn span(&self) -> u64 {
-        self.span.max((self.variation() * LEAST_PER_VARIATION).min(LEAST_US))
+        self.span.max((self.variation() * MIN_PER_VARIATION).min(MIN_US))
     }
 
     /// The first step of a probe on a link that was full a moment ago, in 64ths of what is acknowledged: more of it has come
@@ -110,16 +110,16 @@ mod tests {
 
     const EVERY: Duration = Duration::from_millis(10);
 
-    fn told(room: &mut Room, rates: impl IntoIterator<Item = u64>) {
+    fn told(queue_target: &mut QueueTarget, rates: impl IntoIterator<Item = u64>) {
         for mbit in rates {
-            room.handle_capacity(mbit * 125_000);
+            queue_target.handle_capacity(mbit * 125_000);
         }
     }
 
     #[test]
     fn a_link_that_never_changes_is_probed_gently_and_one_that_fades_is_not() {
-        let mut steady = Room::new();
-        let mut fading = Room::new();
+        let mut steady = QueueTarget::new();
+        let mut fading = QueueTarget::new();
         told(&mut steady, [20; 300]);
         told(&mut fading, [10, 10, 10, 30, 30, 30].repeat(50));
         assert_eq!(steady.first_step(), STEPS.0);
@@ -128,27 +128,27 @@ mod tests {
 
     #[test]
     fn room_is_found_by_whether_something_was_left_waiting() {
-        let mut room = Room::new();
-        told(&mut room, [20; 300]);
+        let mut queue_target = QueueTarget::new();
+        told(&mut queue_target, [20; 300]);
         for _ in 0..1000 {
-            room.handle_bound(Bound::Capacity, EVERY);
+            queue_target.handle_bound(Bound::Capacity, EVERY);
         }
-        assert_eq!(room.span(), 0);
+        assert_eq!(queue_target.span(), 0);
         for _ in 0..10 {
-            room.handle_bound(Bound::Served, EVERY);
+            queue_target.handle_bound(Bound::Served, EVERY);
         }
-        assert!(room.span() >= 1_000, "{room:?}");
+        assert!(queue_target.span() >= 1_000, "{queue_target:?}");
         for _ in 0..10_000 {
-            room.handle_bound(Bound::Served, EVERY);
+            queue_target.handle_bound(Bound::Served, EVERY);
         }
-        assert_eq!(room.span(), MOST_US);
+        assert_eq!(queue_target.span(), MAX_US);
     }
 
     #[test]
     fn a_long_silence_says_no_more_than_a_short_one() {
-        let mut room = Room::new();
-        let before = room.span();
-        room.handle_bound(Bound::Served, Duration::MAX);
-        assert!(room.span() - before <= MOST_ELAPSED_US, "{room:?}");
+        let mut queue_target = QueueTarget::new();
+        let before = queue_target.span();
+        queue_target.handle_bound(Bound::Served, Duration::MAX);
+        assert!(queue_target.span() - before <= MAX_ELAPSED_US, "{queue_target:?}");
     }
 }

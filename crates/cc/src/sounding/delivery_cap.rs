@@ -8,7 +8,7 @@ const ROUNDS: u32 = 5;
 ///
 /// A flow that has not sent a round as it liked, or not for ten rounds, has seen nothing, and believes what it is told.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Proven {
+pub(super) struct DeliveryCap {
     /// The most of this round; 0 of one that the application held back.
     round: u64,
     /// Of the rounds that are counted, and of as many before.
@@ -17,7 +17,7 @@ pub(super) struct Proven {
     rounds: u32,
 }
 
-impl Proven {
+impl DeliveryCap {
     /// An acknowledgement that measured `rate`, if any; what the application held back says only that the path has as much.
     pub(super) fn handle_ack(&mut self, over: bool, rate: Option<u64>, limited: bool) {
         // A round that was held back says nothing, and makes what was seen older like any other: else a flow that begins
@@ -53,46 +53,46 @@ mod tests {
 
     #[test]
     fn nothing_is_held_against_a_flow_until_a_round_of_its_own_is_over() {
-        let mut proven = Proven::default();
+        let mut delivery_cap = DeliveryCap::default();
         for _ in 0..3 {
-            proven.handle_ack(true, Some(10), true);
-            assert_eq!(proven.limit(5_000), 5_000);
+            delivery_cap.handle_ack(true, Some(10), true);
+            assert_eq!(delivery_cap.limit(5_000), 5_000);
         }
-        proven.handle_ack(true, Some(10), false);
-        proven.handle_ack(false, Some(1_000), false);
-        assert_eq!(proven.limit(5_000), 5_000);
-        proven.handle_ack(true, Some(1_000), false);
-        assert_eq!(proven.limit(5_000), 3_000);
+        delivery_cap.handle_ack(true, Some(10), false);
+        delivery_cap.handle_ack(false, Some(1_000), false);
+        assert_eq!(delivery_cap.limit(5_000), 5_000);
+        delivery_cap.handle_ack(true, Some(1_000), false);
+        assert_eq!(delivery_cap.limit(5_000), 3_000);
     }
 
     #[test]
     fn a_link_ten_times_as_fast_is_full_after_three_rounds() {
-        let mut proven = Proven::default();
-        let rounds = |proven: &mut Proven, wanted: u64| {
+        let mut delivery_cap = DeliveryCap::default();
+        let rounds = |delivery_cap: &mut DeliveryCap, wanted: u64| {
             let mut rate = 1_000;
             (0..).find(|_| {
-                proven.handle_ack(true, Some(rate), false);
-                rate = proven.limit(wanted);
+                delivery_cap.handle_ack(true, Some(rate), false);
+                rate = delivery_cap.limit(wanted);
                 rate == wanted
             })
         };
-        rounds(&mut proven, 1_000);
-        assert_eq!(rounds(&mut proven, 10_000), Some(2));
+        rounds(&mut delivery_cap, 1_000);
+        assert_eq!(rounds(&mut delivery_cap, 10_000), Some(2));
     }
 
     #[test]
     fn what_was_seen_is_forgotten_after_ten_rounds() {
         for (limited, limit) in [(false, 300), (true, 10_000)] {
-            let mut proven = Proven::default();
-            proven.handle_ack(true, Some(1_000), false);
+            let mut delivery_cap = DeliveryCap::default();
+            delivery_cap.handle_ack(true, Some(1_000), false);
             for _ in 0..5 {
-                proven.handle_ack(true, Some(100), limited);
+                delivery_cap.handle_ack(true, Some(100), limited);
             }
-            assert_eq!(proven.limit(10_000), 3_000);
+            assert_eq!(delivery_cap.limit(10_000), 3_000);
             for _ in 0..6 {
-                proven.handle_ack(true, Some(100), limited);
+                delivery_cap.handle_ack(true, Some(100), limited);
             }
-            assert_eq!(proven.limit(10_000), limit);
+            assert_eq!(delivery_cap.limit(10_000), limit);
         }
     }
 }

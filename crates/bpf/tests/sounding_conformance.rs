@@ -1,4 +1,4 @@
-//! `probe.h`, which the kernel runs, and `sounding_cc::sounding`, which simulations run, answer alike.
+//! `sounding.h`, which the kernel runs, and `sounding_cc::sounding`, which simulations run, answer alike.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -12,9 +12,10 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use sounding_cc::biscay::{Knobs, Timeout};
+use sounding_cc::Phase;
+use sounding_cc::biscay::{Config, Timeout};
 use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
-use sounding_cc::sounding::{Ack, Bound, Law, State, Word};
+use sounding_cc::sounding::{Ack, Bound, FeedUpdate, Law, State};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// `LAW_ACK`, `LAW_RTO`, `LAW_UNDO`, `LAW_RECOVERY`, `LAW_MARKED`, `LAW_LIMITED`.
@@ -25,7 +26,7 @@ const MOST_LEAD: Duration = Duration::from_secs(1);
 const HEADERS: Bytes = Bytes::new(52);
 
 /// The C law, compiled once.
-static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("probe_host"));
+static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("sounding_host"));
 
 /// A flow before anything happens to it.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +45,7 @@ struct Feed {
     silence_ns: i64,
     served: bool,
     valid: bool,
-    /// `enum sounding_lull`.
+    /// `enum feed_lull`.
     lull: u32,
 }
 
@@ -190,25 +191,25 @@ fn before(now: HostInstant, ns: i64) -> HostInstant {
     HostInstant::from_nanos(now.as_nanos().saturating_add_signed(-ns))
 }
 
-/// What the publisher says by this, as the kernel's `law_verdict` and `probe_word` find it.
-fn word(knobs: &Knobs, now: HostInstant, feed: &Feed) -> Word {
+/// What the publisher says by this, as the kernel's `law_verdict` and `sounding_feed_update` find it.
+fn word(config: &Config, now: HostInstant, feed: &Feed) -> FeedUpdate {
     let (sampled_at, beaten_at) = (before(now, feed.age_ns), before(now, feed.silence_ns));
-    let is_silent = now - beaten_at > knobs.max_silence;
+    let is_silent = now - beaten_at > config.max_silence;
     if feed.valid {
         let ahead = sampled_at - now > MOST_LEAD || beaten_at - now > MOST_LEAD;
         let is_absurd = ahead || feed.bytes_per_sec > MOST_RATE;
-        if is_absurd || is_silent || now - sampled_at > knobs.max_age {
-            return Word::Nothing;
+        if is_absurd || is_silent || now - sampled_at > config.max_age {
+            return FeedUpdate::Nothing;
         }
-        return Word::Carries {
+        return FeedUpdate::Carries {
             rate: Rate::from_bytes_per_sec(feed.bytes_per_sec),
             bound: if feed.served { Bound::Served } else { Bound::Capacity },
         };
     }
     match feed.lull {
-        1 if !is_silent => Word::Idle,
-        2 if !is_silent => Word::Handover,
-        _ => Word::Nothing,
+        1 if !is_silent => FeedUpdate::Idle,
+        2 if !is_silent => FeedUpdate::Handover,
+        _ => FeedUpdate::Nothing,
     }
 }
 
@@ -223,11 +224,11 @@ fn part(others: &Others) -> Part {
 /// What both sides must agree on after a step.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
-    state: u32,
-    /// Of the state: growth, rounds, RTT asked about, backlog.
+    phase: u32,
+    /// Of the phase: growth, rounds, RTT asked about, backlog.
     step: u32,
     rounds: u32,
-    asked_us: u32,
+    tested_us: u32,
     backlog_since_ns: u64,
     cwnd: u32,
     pacing: u64,
@@ -237,42 +238,30 @@ struct Answer {
 }
 
 fn answer_of(law: &Law, begin: &Begin, step: &Step, cut: Option<Rate>) -> Answer {
-    let (mut growth, mut held, mut asked, mut backlog) = (0, 0, 0, 0);
-    let state = match law.state() {
-        State::Unheard => 0,
-        State::Full => 1,
-        State::Climbing { step } => {
-            growth = step as u32;
-            2
-        }
-        State::Held { rounds } => {
-            held = rounds;
-            3
-        }
-        State::Away => 4,
-        State::Asking { rounds, rtt } => {
-            (held, asked) = (rounds, rtt as u32);
-            5
-        }
-        State::Elsewhere { backlog_since } => {
+    let (mut growth, mut held, mut tested, mut backlog) = (0, 0, 0, 0);
+    match law.state() {
+        State::Probing { step } => growth = step as u32,
+        State::Hold { rounds } => held = rounds,
+        State::QueueTest { rounds, rtt } => (held, tested) = (rounds, rtt as u32),
+        State::BottleneckElsewhere { backlog_since } => {
             backlog = backlog_since.map_or(0, HostInstant::as_nanos);
-            6
         }
-        State::Misled => 7,
-    };
+        _ => {}
+    }
+    let phase = Phase::ALL.iter().position(|&phase| phase == law.state().phase()).unwrap();
     let mss = u64::from(begin.mss.clamp(1, 65_535));
-    let (cwnd, pacing) = match law.pacing().filter(|_| law.drives()) {
+    let (cwnd, pacing) = match law.pacing().filter(|_| law.law_controls()) {
         Some(pacing) => (((law.cwnd().count() / mss) as u32).max(2), pacing.bytes_per_sec()),
         None => (step.shadow_cwnd.max(2), SHADOW_PACING),
     };
     let cut = cut.map(Rate::bytes_per_sec);
-    let longer = law.rtt_min().filter(|_| law.drives());
+    let longer = law.rtt_min().filter(|_| law.law_controls());
     let longer_us = longer.map_or(0, |longer| longer.as_micros() as u64);
     Answer {
-        state,
+        phase: phase as u32,
         step: growth,
         rounds: held,
-        asked_us: asked,
+        tested_us: tested,
         backlog_since_ns: backlog,
         cwnd,
         pacing,
@@ -285,13 +274,13 @@ const SHADOW_PACING: u64 = 777_777;
 
 /// `struct host_answer` as the filter wrote it.
 fn parse(answer: [u64; 10]) -> Answer {
-    let [state, step, rounds, asked_us, backlog_since_ns, cwnd, pacing, cuts, cut, longer_us] =
+    let [phase, step, rounds, tested_us, backlog_since_ns, cwnd, pacing, cuts, cut, longer_us] =
         answer;
     Answer {
-        state: state as u32,
+        phase: phase as u32,
         step: step as u32,
         rounds: rounds as u32,
-        asked_us: asked_us as u32,
+        tested_us: tested_us as u32,
         backlog_since_ns,
         cwnd: cwnd as u32,
         pacing,
@@ -300,15 +289,15 @@ fn parse(answer: [u64; 10]) -> Answer {
     }
 }
 
-fn tell_knobs(told: &mut Told, knobs: &Knobs) {
-    let spans = [knobs.max_age, knobs.max_silence, knobs.narrow_for];
+fn tell_knobs(told: &mut Told, config: &Config) {
+    let spans = [config.max_age, config.max_silence, config.narrow_for];
     told.longs(&spans.map(|span| span.as_nanos() as u64));
     // The rest is the other law's.
     told.ints(&[0; 10]);
 }
 
-fn tell_begin(told: &mut Told, knobs: &Knobs, now: HostInstant, begin: &Begin) {
-    tell_knobs(told, knobs);
+fn tell_begin(told: &mut Told, config: &Config, now: HostInstant, begin: &Begin) {
+    tell_knobs(told, config);
     told.longs(&[now.as_nanos()]);
     told.longs(&[0; 17]);
     told.ints(&[0, 0, 0, 0, begin.rtt_us, begin.mss, begin.delivered, 0, 0, 0, 0, 0, 0, 0]);
@@ -317,7 +306,7 @@ fn tell_begin(told: &mut Told, knobs: &Knobs, now: HostInstant, begin: &Begin) {
 
 fn tell_step(
     told: &mut Told,
-    knobs: &Knobs,
+    config: &Config,
     begin: &Begin,
     step: &Step,
     now: HostInstant,
@@ -336,7 +325,7 @@ fn tell_step(
     flags |= if step.limited { FLAGS[5] } else { 0 };
     let hungry = u64::from(others.weight) + u64::from(others.hungry);
     let claimed = if others.limited > 0 { others.rate + others.rate / 8 } else { 0 };
-    tell_knobs(told, knobs);
+    tell_knobs(told, config);
     told.longs(&[now.as_nanos(), feed.bytes_per_sec, before(feed.age_ns), epoch]);
     told.ints(&[u32::from(!feed.served), u32::from(feed.valid), 9, 0, feed.lull, 0]);
     told.longs(&[0, 0, before(feed.silence_ns), 0, SHADOW_PACING, 0, step.rate]);
@@ -349,7 +338,7 @@ fn tell_step(
 
 /// One sequence through the Rust law: what the C law is to be told, and the Rust law's answers.
 fn drive(begin: &Begin, steps: &[Step]) -> (Told, Vec<Answer>) {
-    let knobs = Knobs::default();
+    let config = Config::default();
     let mut now = HostInstant::from_nanos(5_000_000_000);
     let (mut delivered, mut epoch, mut heard) = (begin.delivered, 0, 0);
     let mss = Bytes::new(begin.mss.into());
@@ -359,20 +348,20 @@ fn drive(begin: &Begin, steps: &[Step]) -> (Told, Vec<Answer>) {
         |count: u32| Bytes::new(u64::from(count) * u64::from(begin.mss.clamp(1, 65_535)));
     let mut told = Told::default();
     let mut answers = Vec::new();
-    tell_begin(&mut told, &knobs, now, begin);
+    tell_begin(&mut told, &config, now, begin);
     for step in steps {
         now = now + Duration::from_nanos(step.pass_ns);
         delivered = delivered.wrapping_add(step.moves);
         epoch += u64::from(step.feed.is_new);
-        tell_step(&mut told, &knobs, begin, step, now, epoch, delivered);
+        tell_step(&mut told, &config, begin, step, now, epoch, delivered);
         match step.timeout {
             Timeout::None => {}
             Timeout::Fired => law.handle_timeout(),
             Timeout::Undone => law.handle_undone(),
         }
-        let word = word(&knobs, now, &step.feed);
-        if word == Word::Nothing || epoch != heard {
-            law.handle_word(now, word, part(&step.others), segments(step.shadow_cwnd));
+        let word = word(&config, now, &step.feed);
+        if word == FeedUpdate::Nothing || epoch != heard {
+            law.handle_feed(now, word, part(&step.others), segments(step.shadow_cwnd));
             heard = epoch;
         }
         let ack = Ack {
@@ -418,9 +407,9 @@ fn the_sequences_visit_every_state() {
         let steps = steps().new_tree(&mut runner).unwrap().current();
         let answers = drive(&begin, &steps).1;
         // From a climb nothing else leads straight to a question.
-        rises += answers.windows(2).filter(|pair| (pair[0].state, pair[1].state) == (2, 5)).count();
+        rises += answers.windows(2).filter(|pair| (pair[0].phase, pair[1].phase) == (2, 4)).count();
         for answer in answers {
-            seen.insert(answer.state);
+            seen.insert(answer.phase);
             cuts += u32::from(answer.cut.is_some());
         }
     }

@@ -1,7 +1,7 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
-use crate::biscay::{BiscayController, Knobs};
+use crate::biscay::{BiscayController, Config};
 use crate::sounding::{self, Sounding};
 use crate::{Controller, Fallback, Start};
 
@@ -36,7 +36,7 @@ impl Law {
 
 /// A controller that goes by what a modem says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listener {
+pub struct RadioController {
     /// What it is called in plans.
     pub name: &'static str,
     /// What drives while it is told.
@@ -45,7 +45,7 @@ pub struct Listener {
     pub fallback: Fallback,
 }
 
-impl Listener {
+impl RadioController {
     pub(crate) const BISCAY: Self =
         Self { name: "biscay", law: Law::Biscay, fallback: Fallback::Bbr };
     pub(crate) const BISCAY_CUBIC: Self =
@@ -61,7 +61,7 @@ impl Listener {
 
     /// The one of this name; other controllers need no modem.
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|listener| listener.name == name)
+        Self::ALL.into_iter().find(|known| known.name == name)
     }
 
     /// A flow under it that hears of its link only so often, zero where that is every few milliseconds: it believes what is as much
@@ -69,13 +69,13 @@ impl Listener {
     pub fn make(self, start: &Start, every: Duration) -> Box<dyn Controller> {
         match self.law {
             Law::Biscay => {
-                let usual = Knobs::default();
-                let knobs = Knobs {
+                let usual = Config::default();
+                let config = Config {
                     max_age: usual.max_age + every,
                     max_silence: usual.max_silence + every,
                     ..usual
                 };
-                Box::new(BiscayController::falling_back_to(self.fallback, knobs, start))
+                Box::new(BiscayController::falling_back_to(self.fallback, config, start))
             }
             Law::Sounding => Box::new(Sounding::falling_back_to(self.fallback, start, every)),
         }
@@ -86,7 +86,7 @@ impl Listener {
 /// itself: [`Law::span`] of all who listen, where they agree.
 pub fn span<'a>(controllers: impl IntoIterator<Item = &'a str>) -> Option<Duration> {
     let mut spans =
-        controllers.into_iter().filter_map(Listener::by_name).map(|listener| listener.law.span());
+        controllers.into_iter().filter_map(RadioController::by_name).map(|known| known.law.span());
     let first = spans.next()??;
     spans.all(|span| span == Some(first)).then_some(first)
 }

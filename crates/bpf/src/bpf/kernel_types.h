@@ -4,8 +4,8 @@
  * relocates every access to the running kernel, so order, padding and missing
  * members do not matter here, and the build needs no BTF of any kernel.
  */
-#ifndef SOUNDING_MINI_H
-#define SOUNDING_MINI_H
+#ifndef SOUNDING_KERNEL_TYPES_H
+#define SOUNDING_KERNEL_TYPES_H
 
 typedef unsigned char __u8;
 typedef unsigned short __u16;
@@ -222,4 +222,4 @@ struct tcp_congestion_ops {
 
 #pragma clang attribute pop
 
-#endif /* SOUNDING_MINI_H */
+#endif /* SOUNDING_KERNEL_TYPES_H */

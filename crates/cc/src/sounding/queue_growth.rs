@@ -20,7 +20,7 @@ const SLOTS: u32 = 3;
 /// waited less than the one before: the smallest RTT of a slot is hardly longer for it. In front of a wire that carries less
 /// than the radio each packet waits longer than the one before, and that can be told long before a round is over.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rise {
+pub(super) struct QueueGrowth {
     /// When it began, if it is one, and what was acknowledged since.
     since: HostInstant,
     acked: u64,
@@ -33,7 +33,7 @@ pub(super) struct Rise {
     last: Option<u64>,
 }
 
-impl Rise {
+impl QueueGrowth {
     /// Nothing that was before counts.
     pub(super) const fn new(now: HostInstant) -> Self {
         Self {
@@ -72,13 +72,13 @@ impl Rise {
 
     /// More has arrived.
     pub(super) fn count(&mut self, acked: u64) {
-        self.acked = (self.acked + acked).min(window::MOST_CWND);
+        self.acked = (self.acked + acked).min(window::MAX_CWND);
     }
 
     /// What arrived since it began, bytes/s.
     pub(super) fn rate(&self, now: HostInstant) -> u64 {
         let elapsed = micros(now - self.since).unwrap_or(1);
-        (self.acked * 1_000_000 / elapsed).min(window::MOST_RATE)
+        (self.acked * 1_000_000 / elapsed).min(window::MAX_RATE)
     }
 
     /// The smallest RTT of the last slot, microseconds.
@@ -93,13 +93,13 @@ mod tests {
 
     use super::*;
 
-    /// Whether any of these, each so many milliseconds after the one before, ends a rise; 1200 bytes each.
+    /// Whether any of these, each so many milliseconds after the one before, ends a queue_growth; 1200 bytes each.
     fn rises(acks: impl IntoIterator<Item = (u64, u64)>) -> Option<u64> {
         let mut now = HostInstant::from_nanos(1_000_000_000);
-        let mut rise = Rise::new(now);
+        let mut queue_growth = QueueGrowth::new(now);
         acks.into_iter().find_map(|(after, rtt)| {
             now = now + Duration::from_millis(after);
-            rise.handle_ack(now, Some(rtt * 1_000), 1_200).then(|| rise.rate(now))
+            queue_growth.handle_ack(now, Some(rtt * 1_000), 1_200).then(|| queue_growth.rate(now))
         })
     }
 

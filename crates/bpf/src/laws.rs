@@ -1,0 +1,77 @@
+//! What an object of `cc.bpf.c` has of each law: the same rows as there.
+
+use libbpf_rs::{AsRawLibbpf as _, MapMut, OpenMapMut, Program};
+use sounding_cc::Law;
+
+use crate::skel::{CcMaps, CcProgs, OpenCcSkel, types};
+
+/// An object before it is loaded: one law's operations.
+pub(crate) struct Operations<'a, 'obj> {
+    /// Registered under the instance's name.
+    pub(crate) map: &'a mut OpenMapMut<'obj>,
+    /// What the kernel calls.
+    pub(crate) calls: &'a mut types::tcp_congestion_ops,
+    /// For kernels before 6.10, in place of what `calls` has.
+    pub(crate) older_cong_control: *mut libbpf_rs::libbpf_sys::bpf_program,
+}
+
+/// The programs that only this law has.
+pub(crate) struct Programs<'a> {
+    pub(crate) init: &'a Program<'a>,
+    pub(crate) cong_control: &'a Program<'a>,
+    pub(crate) older_cong_control: &'a Program<'a>,
+    pub(crate) cwnd_event: &'a Program<'a>,
+}
+
+/// One row for each law: its map, then its programs.
+macro_rules! rows {
+    ($($law:ident: $map:ident $init:ident $cong_control:ident $older:ident $cwnd_event:ident;)+) => {
+        /// Chooses a law. The programs of the others are then not loaded.
+        pub(crate) fn choose<'a, 'obj>(
+            open: &'a mut OpenCcSkel<'obj>,
+            law: Law,
+        ) -> libbpf_rs::Result<Operations<'a, 'obj>> {
+            $(if law != Law::$law {
+                open.maps.$map.set_autocreate(false)?;
+            })+
+            Ok(match law {
+                $(Law::$law => {
+                    let calls = open.struct_ops.$map;
+                    Operations {
+                        map: &mut open.maps.$map,
+                        // SAFETY: the open object owns these operations and is borrowed for as long.
+                        calls: unsafe { &mut *calls },
+                        older_cong_control: open.progs.$older.as_libbpf_object().as_ptr(),
+                    }
+                })+
+            })
+        }
+
+        /// The map that registers a law.
+        pub(crate) fn map<'a, 'obj>(maps: &'a mut CcMaps<'obj>, law: Law) -> &'a mut MapMut<'obj> {
+            match law {
+                $(Law::$law => &mut maps.$map,)+
+            }
+        }
+
+        /// A law's own programs.
+        pub(crate) fn programs<'a>(progs: &'a CcProgs<'_>, law: Law) -> Programs<'a> {
+            match law {
+                $(Law::$law => Programs {
+                    init: &progs.$init,
+                    cong_control: &progs.$cong_control,
+                    older_cong_control: &progs.$older,
+                    cwnd_event: &progs.$cwnd_event,
+                },)+
+            }
+        }
+    };
+}
+
+rows! {
+    Biscay: biscay
+        biscay_flow_begins biscay_cong_control biscay_cong_control_before_6_10 biscay_cwnd_event;
+    Sounding: sounding
+        sounding_flow_begins sounding_cong_control sounding_cong_control_before_6_10
+        sounding_cwnd_event;
+}

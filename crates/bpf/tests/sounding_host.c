@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * sounding.h as a filter: one struct host_step in, one struct host_answer out, so
+ * that sounding_conformance.rs can compare it with the Rust law. What a state does not use is
+ * of one before, and answered as 0.
+ */
+#include <stdio.h>
+#include "sounding.h"
+
+struct host_step {
+	struct law_config config;
+	struct law_input in;
+	__u64 begins;		/* a new flow; nothing is answered */
+};
+
+struct host_answer {
+	__u64 phase;
+	__u64 step;
+	__u64 rounds;
+	__u64 tested_us;
+	__u64 backlog_since_ns;
+	__u64 cwnd;
+	__u64 pacing;
+	__u64 cuts;
+	__u64 cut;
+	__u64 longer_us;
+};
+
+static struct host_answer answer_of(const struct sounding_state *st, const struct law_output *out)
+{
+	int tests = st->phase == PHASE_QUEUE_TEST;
+
+	return (struct host_answer){
+		.phase = st->phase,
+		.step = st->phase == PHASE_PROBING ? st->step : 0,
+		.rounds = tests || st->phase == PHASE_HOLD ? st->rounds : 0,
+		.tested_us = tests ? st->tested_us : 0,
+		.backlog_since_ns = st->phase == PHASE_BOTTLENECK_ELSEWHERE ? st->backlog_since_ns : 0,
+		.cwnd = st->status.cwnd,
+		.pacing = st->status.pacing_bytes_per_sec,
+		.cuts = out->cuts,
+		.cut = out->cut,
+		.longer_us = out->longer_us,
+	};
+}
+
+int main(void)
+{
+	struct sounding_state law;
+	struct host_answer answer;
+	struct host_step step;
+
+	while (fread(&step, sizeof(step), 1, stdin) == 1) {
+		if (step.begins) {
+			sounding_init(&law, step.in.now_ns, step.in.mss, step.in.rtt_us,
+				      step.in.delivered);
+			continue;
+		}
+		struct law_output out = {};
+
+		sounding_step(&step.config, &law, &step.in, &out);
+		answer = answer_of(&law, &out);
+		if (fwrite(&answer, sizeof(answer), 1, stdout) != 1)
+			return 1;
+	}
+	return 0;
+}

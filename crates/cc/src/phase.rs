@@ -1,0 +1,70 @@
+use core::fmt;
+
+/// Where a law believes the bottleneck to be, and what it does. Rust, C (`enum flow_phase` of `intf.h`), events, plans' results
+/// and documents use these names.
+///
+/// BISCAY's law has [`NoEstimate`](Self::NoEstimate), [`RadioLimited`](Self::RadioLimited) and
+/// [`BottleneckElsewhere`](Self::BottleneckElsewhere); that of `sounding` has all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// There is no usable estimate: the stock algorithm controls the flow.
+    NoEstimate,
+    /// The radio grants all it has: the flow's share of it sets the window.
+    RadioLimited,
+    /// The radio grants every request: the window grows until something waits.
+    Probing,
+    /// A queue, a loss or a mark ended the growth.
+    Hold,
+    /// The window is smaller than before, to see whether the RTT shrinks with it.
+    QueueTest,
+    /// The device is on the way to another cell: the window stays as it is.
+    Handover,
+    /// The queue is not at the radio: the stock algorithm controls the flow.
+    BottleneckElsewhere,
+    /// The path drops what the estimate allows: the stock algorithm controls the flow.
+    EstimateTooHigh,
+}
+
+impl Phase {
+    /// All of them, by their numbers in the kernel.
+    pub const ALL: [Self; 8] = [
+        Self::NoEstimate,
+        Self::RadioLimited,
+        Self::Probing,
+        Self::Hold,
+        Self::QueueTest,
+        Self::Handover,
+        Self::BottleneckElsewhere,
+        Self::EstimateTooHigh,
+    ];
+
+    /// Its name in events, results and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoEstimate => "no-estimate",
+            Self::RadioLimited => "radio-limited",
+            Self::Probing => "probing",
+            Self::Hold => "hold",
+            Self::QueueTest => "queue-test",
+            Self::Handover => "handover",
+            Self::BottleneckElsewhere => "bottleneck-elsewhere",
+            Self::EstimateTooHigh => "estimate-too-high",
+        }
+    }
+
+    /// The phase of this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.name() == name)
+    }
+
+    /// Whether the law controls the flow, and not the stock algorithm.
+    pub const fn law_controls(self) -> bool {
+        !matches!(self, Self::NoEstimate | Self::BottleneckElsewhere | Self::EstimateTooHigh)
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
