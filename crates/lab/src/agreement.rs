@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value as Json;
+use sounding_cc::Phase;
 use sounding_sim::World;
 use sounding_sim::world::{Report, Segment};
 use sounding_units::HostInstant;
@@ -192,7 +193,10 @@ pub(crate) fn fallback_percent(said: &[Json], (from, to): (HostInstant, HostInst
             away += at - since;
         }
         // A law has other words for how it drives.
-        (since, off) = (at, matches!(transition["to"].as_str(), Some("startup" | "fallback")));
+        (since, off) = (
+            at,
+            transition["to"].as_str().and_then(Phase::by_name).is_some_and(|to| !to.law_controls()),
+        );
     }
     if off {
         away += to - since;
@@ -272,11 +276,17 @@ mod tests {
     fn time_off_the_law_is_counted_between_the_warm_up_and_the_end() {
         let at = |ms: u64| HostInstant::from_nanos(ms * 1_000_000);
         let to = |ms: u64, state: &str| serde_json::json!({ "event": "transition", "at_ns": ms * 1_000_000, "to": state });
-        let said = [to(50, "biscay"), to(300, "fallback"), to(400, "biscay"), to(900, "fallback")];
+        let said = [
+            to(50, "radio-limited"),
+            to(300, "no-estimate"),
+            to(400, "radio-limited"),
+            to(900, "no-estimate"),
+        ];
         assert_eq!(fallback_percent(&said, (at(100), at(1_100))), 30.0);
         assert_eq!(fallback_percent(&[], (at(100), at(1_100))), 100.0);
         // `sounding` drives in more than one way.
-        let said = [to(50, "probing"), to(300, "full"), to(400, "fallback"), to(900, "held")];
+        let said =
+            [to(50, "probing"), to(300, "radio-limited"), to(400, "no-estimate"), to(900, "hold")];
         assert_eq!(fallback_percent(&said, (at(100), at(1_100))), 50.0);
     }
 

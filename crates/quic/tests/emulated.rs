@@ -77,12 +77,12 @@ fn a_feed_that_stops_is_left_for_the_stock_algorithm_and_taken_up_when_it_is_bac
         let handle = EstimateHandle::new();
         let transfer = scene.begin(Stack::Quinn, Stack::Quinn, Some(("sounding", &handle)), None);
         let state = || handle.flows().first().map_or("none", |flow| flow.state);
-        assert!(eventually(|| state() == "unheard"), "{}", state());
+        assert!(eventually(|| state() == "no-estimate"), "{}", state());
         for _ in 0..2 {
             let feed = scene.read_modem("sounding", &handle);
-            assert!(eventually(|| ["full", "probing"].contains(&state())), "{}", state());
+            assert!(eventually(|| ["radio-limited", "probing"].contains(&state())), "{}", state());
             feed.stop().unwrap();
-            assert!(eventually(|| state() == "unheard"), "{}", state());
+            assert!(eventually(|| state() == "no-estimate"), "{}", state());
             let before = scene.carried();
             assert!(eventually(|| scene.carried() > before + 100), "nothing is sent any more");
         }

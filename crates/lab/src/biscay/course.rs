@@ -137,14 +137,15 @@ fn send<N: Network<Segment>>(
     let flows = entrants.len() as u64;
     for entrant in entrants {
         let (name, every) = (entrant.controller, course.every.unwrap_or_default());
-        let make: MakeController = match (RadioController::by_name(name), sounding_cc::by_name(name)) {
-            (Some(listener), _) => Box::new(move |start| listener.make(start, every)),
-            (None, Some(make)) => Box::new(make),
-            (None, None) => {
-                let knows = Knows { offered: Arc::clone(&offered), flows, away };
-                Box::new(knows.make(Reference::by_name(name)))
-            }
-        };
+        let make: MakeController =
+            match (RadioController::by_name(name), sounding_cc::by_name(name)) {
+                (Some(listener), _) => Box::new(move |start| listener.make(start, every)),
+                (None, Some(make)) => Box::new(make),
+                (None, None) => {
+                    let knows = Knows { offered: Arc::clone(&offered), flows, away };
+                    Box::new(knows.make(Reference::by_name(name)))
+                }
+            };
         let begins = HostInstant::default() + HEAD_START + entrant.begins;
         world.add_flow(Flow::bulk(port, make).begins(begins));
     }

@@ -38,7 +38,7 @@ fn a_wire_narrower_than_the_radio_is_left_to_cubic_until_it_carries_the_radio_ag
         let emulation = emulate(&[(0, 40), (3, 10)]);
         let running = upload(&emulation, radio.instance.name());
         radio.next(Phase::RadioLimited);
-        assert_eq!(radio.next(Phase::NoEstimate).reason, Reason::Narrow);
+        assert_eq!(radio.next(Phase::BottleneckElsewhere).reason, Reason::Narrow);
         watch_cubic(&running);
         assert_eq!(flow(&radio, &running).reason, Reason::Narrow);
         radio.set_mbit(5);
@@ -53,7 +53,7 @@ fn a_queue_that_the_radio_does_not_have_is_left_to_cubic() {
         let Some(radio) = start("cubic_s", 10, Law::Sounding, Bound::Served) else { return };
         let emulation = emulate(&[(0, 10)]);
         let running = upload(&emulation, radio.instance.name());
-        assert_eq!(radio.next(Phase::NoEstimate).reason, Reason::Narrow);
+        assert_eq!(radio.next(Phase::BottleneckElsewhere).reason, Reason::Narrow);
         watch_cubic(&running);
         running.stop().unwrap();
     });

@@ -153,7 +153,7 @@ fn a_wire_narrower_than_the_radio_is_left_to_bbr_until_it_carries_the_radio_agai
         let emulation = emulate(&[(0, 40), (3, 10)]);
         let running = upload(&emulation, radio.instance.name());
         radio.next(Phase::RadioLimited);
-        let fall = radio.next(Phase::NoEstimate);
+        let fall = radio.next(Phase::BottleneckElsewhere);
         assert_eq!(fall.reason, Reason::Narrow);
         let found = fall.at - (emulation.started() + Duration::from_secs(3));
         println!("found after {found:?}");

@@ -245,8 +245,8 @@ impl Events {
         let event = json!({
             "event": "transition",
             "at_ns": transition.at.as_nanos(),
-            "from": word(transition.from),
-            "to": word(transition.to),
+            "from": transition.from.name(),
+            "to": transition.to.name(),
             "reason": word(transition.reason),
             "local_port": transition.local_port,
             "remote_port": transition.remote_port,
@@ -256,8 +256,8 @@ impl Events {
                 "flow {} to {}: {} to {}, {}",
                 transition.local_port,
                 transition.remote_port,
-                word(transition.from),
-                word(transition.to),
+                transition.from.name(),
+                transition.to.name(),
                 word(transition.reason)
             ))
         });

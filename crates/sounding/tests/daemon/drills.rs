@@ -106,7 +106,7 @@ fn a_modem_that_falls_silent_costs_nothing_but_the_estimate() {
             rig.replay_for(Duration::from_millis(1500));
         });
         let states = states(&events);
-        assert!(states.iter().any(|(to, _)| to == "fallback"), "{states:?}");
+        assert!(states.iter().any(|(to, _)| to == "no-estimate"), "{states:?}");
         assert!(is_driven_at_last(&states), "{states:?}");
     });
 }
@@ -124,7 +124,7 @@ fn a_modem_that_reboots_with_another_clock_is_believed_again() {
             rig.replay_for(Duration::from_secs(2));
         });
         let states = states(&events);
-        assert!(states.iter().any(|(to, _)| to == "fallback"), "{states:?}");
+        assert!(states.iter().any(|(to, _)| to == "no-estimate"), "{states:?}");
         assert!(is_driven_at_last(&states), "{states:?}");
     });
 }
@@ -181,7 +181,7 @@ fn a_feed_full_of_garbage_is_survived_and_mended() {
         });
         let states = states(&events);
         // Among the garbage the daemon's own estimates stand for moments, so the flow may have changed often.
-        assert!(states.iter().any(|(to, _)| to == "fallback"), "{states:?}");
+        assert!(states.iter().any(|(to, _)| to == "no-estimate"), "{states:?}");
         assert!(is_driven_at_last(&states), "{states:?}");
     });
 }

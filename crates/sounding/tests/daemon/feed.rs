@@ -170,7 +170,7 @@ fn tell_tales(law: Law) {
         spans.push((tale, from, monotonic_now()));
         if let Some(reason) = reason {
             let seen = std::iter::from_fn(|| biscay.poll_transition());
-            let fell = seen.into_iter().find(|seen| seen.to == Phase::NoEstimate);
+            let fell = seen.into_iter().find(|seen| !seen.to.law_controls());
             let fell = fell.unwrap_or_else(|| panic!("{tale:?} was believed"));
             assert_eq!(fell.reason, reason, "{tale:?}");
             assert_prompt(tale, fell.at, from);

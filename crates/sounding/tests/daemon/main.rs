@@ -32,8 +32,10 @@ fn a_flow_follows_the_modem_and_nothing_else_changes_its_state() {
             let events = rig.stop();
             let states: Vec<_> = rig::transitions(&events).collect();
             assert_eq!(states.len(), 1, "{states:?}");
-            let to = if law == "biscay" { "biscay" } else { "full" };
-            assert_eq!((states[0].to.as_str(), states[0].reason.as_str()), (to, "fresh"));
+            assert_eq!(
+                (states[0].to.as_str(), states[0].reason.as_str()),
+                ("radio-limited", "fresh")
+            );
             let done = rig::done(&events);
             assert_eq!(done["corrupt_frames"], 0);
             assert!(done["kpis"].as_u64() > Some(1000), "{done}");
@@ -58,11 +60,11 @@ fn an_unplugged_modem_puts_the_flow_on_bbr_at_once_and_a_new_one_takes_over() {
         assert!(events.iter().any(|event| event["event"] == "closed"));
         assert!(events.iter().any(|event| event["event"] == "reopened"));
         let states: Vec<_> = rig::transitions(&events).collect();
-        let fell = states.iter().find(|seen| seen.to == "fallback").expect("it falls back");
+        let fell = states.iter().find(|seen| seen.to == "no-estimate").expect("it falls back");
         // By the kernel's own clock: one ACK after the daemon withdrew the estimate.
         let after = fell.at - unplugged;
         assert!(after <= Duration::from_millis(100), "{after:?} after {unplugged}: {states:?}");
-        let back = states.iter().rfind(|seen| seen.to == "biscay").expect("it comes back");
+        let back = states.iter().rfind(|seen| seen.to == "radio-limited").expect("it comes back");
         assert!(back.at > plugged, "{states:?}");
     });
 }
@@ -80,11 +82,11 @@ fn a_stream_that_turns_to_noise_is_stale_after_200_ms_and_is_believed_again_when
         let events = rig.stop();
         assert!(rig::done(&events)["corrupt_frames"].as_u64() > Some(10));
         let states: Vec<_> = rig::transitions(&events).collect();
-        let fell = states.iter().find(|seen| seen.to == "fallback").expect("it falls back");
+        let fell = states.iter().find(|seen| seen.to == "no-estimate").expect("it falls back");
         let after = fell.at - noise_began;
         // The estimate is valid for 200 ms after the last good record, and the flow notices within another 100 ms.
         assert!(after <= Duration::from_millis(320), "{after:?}");
-        assert_eq!(states.last().map(|seen| seen.to.as_str()), Some("biscay"), "{states:?}");
+        assert_eq!(states.last().map(|seen| seen.to.as_str()), Some("radio-limited"), "{states:?}");
     });
 }
 
@@ -100,7 +102,8 @@ fn one_corrupt_frame_in_a_hundred_is_counted_and_changes_nothing() {
         let done = rig::done(&events);
         let (bad, good) = (done["corrupt_frames"].as_u64(), done["frames"].as_u64());
         assert!(bad > Some(0) && bad < good, "{done}");
-        let others: Vec<_> = rig::transitions(&events).filter(|seen| seen.to != "biscay").collect();
+        let others: Vec<_> =
+            rig::transitions(&events).filter(|seen| seen.to != "radio-limited").collect();
         let late: Vec<_> = events.iter().filter(|event| event["event"] == "late").collect();
         assert!(others.is_empty(), "{others:?} {late:?}");
     });

@@ -345,9 +345,9 @@ pub(crate) struct Seen {
     pub(crate) reason: String,
 }
 
-/// Whether the law drives in the state of this name, and not BBR.
-pub(crate) fn is_driven(state: &str) -> bool {
-    !["startup", "fallback"].contains(&state)
+/// Whether the law controls a flow in the phase of this name, and not BBR.
+pub(crate) fn is_driven(phase: &str) -> bool {
+    sounding_bpf::Phase::by_name(phase).is_some_and(sounding_bpf::Phase::law_controls)
 }
 
 /// Changes of the upload's state. The receiving end is a flow too, but it never sends: it stays in its first state.

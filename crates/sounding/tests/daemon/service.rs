@@ -148,7 +148,7 @@ fn the_capabilities_of_the_unit_are_enough_for_flows_that_follow_and_are_gone_be
         flow.stop().expect("the flow ends in good order");
         let events = rig.stop();
         let last = rig::transitions(&events).next_back().expect("it follows");
-        assert_eq!(last.to, "biscay", "{events:?}");
+        assert_eq!(last.to, "radio-limited", "{events:?}");
         assert!(rig::done(&events)["kpis"].as_u64() > Some(500), "{events:?}");
     });
 }

@@ -92,7 +92,7 @@ impl Ran {
 
     /// Whether the law ever drove.
     fn obeyed(&self) -> bool {
-        self.events("transition").any(|event| event["to"] == "biscay" || event["to"] == "full")
+        self.events("transition").any(|event| event["to"] == "radio-limited")
     }
 }
 

@@ -8,15 +8,13 @@ use super::path::{Drive, World};
 
 fn name(state: State) -> &'static str {
     match state {
-        State::NoEstimate(None) => "startup",
-        State::RadioLimited { ramp: Some(_), .. } => "biscay, restarting",
-        State::RadioLimited { after: Cleared::Fresh, .. } => "biscay",
-        State::RadioLimited { after: Cleared::Wide, .. } => "biscay, wide again",
-        State::NoEstimate(Some(FallbackReason::Absent)) => "fallback: absent",
-        State::NoEstimate(Some(FallbackReason::Stale)) => "fallback: stale",
-        State::NoEstimate(Some(FallbackReason::Silent)) => "fallback: silent",
-        State::NoEstimate(Some(FallbackReason::Absurd)) => "fallback: absurd",
-        State::BottleneckElsewhere { .. } => "fallback: narrow",
+        State::RadioLimited { ramp: Some(_), .. } => "radio-limited, restarting",
+        State::RadioLimited { after: Cleared::Wide, .. } => "radio-limited again",
+        State::NoEstimate(Some(FallbackReason::Absent)) => "no-estimate: absent",
+        State::NoEstimate(Some(FallbackReason::Stale)) => "no-estimate: stale",
+        State::NoEstimate(Some(FallbackReason::Silent)) => "no-estimate: silent",
+        State::NoEstimate(Some(FallbackReason::Absurd)) => "no-estimate: absurd",
+        other => other.phase().name(),
     }
 }
 
@@ -47,7 +45,7 @@ fn a_bad_day() {
             half_seconds += 1;
             let tenths = drive.run_ms(500);
             let row = format!(
-                "{:>2}.{}  {:>4}.{}  {:>3} ms  {:>6}  {:<20}{}",
+                "{:>2}.{}  {:>4}.{}  {:>3} ms  {:>6}  {:<22}{}",
                 half_seconds / 2,
                 half_seconds % 2 * 5,
                 tenths / 10,
@@ -63,30 +61,30 @@ fn a_bad_day() {
     }
     insta::assert_snapshot!(table, @r"
     time  Mbit/s   queue  window  state
-     0.5    23.4    0 ms     156  biscay              connects at 30 Mbit/s
-     1.0    29.7    0 ms     156  biscay
-     1.5    29.6    0 ms     156  biscay
-     2.0     8.4   20 ms      36  biscay              radio falls to 6
-     2.5     6.0   14 ms      36  biscay
-     3.0    40.9    0 ms     262  biscay              radio rises to 50
-     3.5    49.4    0 ms     262  biscay
-     4.0    15.7  211 ms     262  biscay              wire falls to 12
-     4.5    12.0  145 ms     196  biscay
-     5.0    12.0   55 ms     106  fallback: narrow
-     5.5    12.0   55 ms     106  fallback: narrow
-     6.0    31.6    6 ms     415  fallback: narrow    wire recovers
-     6.5    49.9    9 ms     262  biscay, wide again
-     7.0    49.9    4 ms     262  biscay, wide again
-     7.5    50.0    0 ms     262  biscay, wide again
-     8.0    49.9   51 ms     426  fallback: silent    daemon dies
-     8.5    50.0   51 ms     426  fallback: silent
-     9.0    49.9    8 ms     262  biscay              daemon returns
-     9.5    26.8    0 ms     131  biscay              a second flow
-    10.0    24.7    0 ms     131  biscay
-    10.5    23.6    0 ms     131  biscay              a timeout
-    11.0    46.9   43 ms     393  biscay              estimate thrice too high
-    11.5    49.9   50 ms     424  fallback: narrow
-    12.0    50.0   50 ms     424  fallback: narrow
-    12.5    49.9   50 ms     422  fallback: narrow
+     0.5    23.4    0 ms     156  radio-limited         connects at 30 Mbit/s
+     1.0    29.7    0 ms     156  radio-limited
+     1.5    29.6    0 ms     156  radio-limited
+     2.0     8.4   20 ms      36  radio-limited         radio falls to 6
+     2.5     6.0   14 ms      36  radio-limited
+     3.0    40.9    0 ms     262  radio-limited         radio rises to 50
+     3.5    49.4    0 ms     262  radio-limited
+     4.0    15.7  211 ms     262  radio-limited         wire falls to 12
+     4.5    12.0  145 ms     196  radio-limited
+     5.0    12.0   55 ms     106  bottleneck-elsewhere
+     5.5    12.0   55 ms     106  bottleneck-elsewhere
+     6.0    31.6    6 ms     415  bottleneck-elsewhere  wire recovers
+     6.5    49.9    9 ms     262  radio-limited again
+     7.0    49.9    4 ms     262  radio-limited again
+     7.5    50.0    0 ms     262  radio-limited again
+     8.0    49.9   51 ms     426  no-estimate: silent   daemon dies
+     8.5    50.0   51 ms     426  no-estimate: silent
+     9.0    49.9    8 ms     262  radio-limited         daemon returns
+     9.5    26.8    0 ms     131  radio-limited         a second flow
+    10.0    24.7    0 ms     131  radio-limited
+    10.5    23.6    0 ms     131  radio-limited         a timeout
+    11.0    46.9   43 ms     393  radio-limited         estimate thrice too high
+    11.5    49.9   50 ms     424  bottleneck-elsewhere
+    12.0    50.0   50 ms     424  bottleneck-elsewhere
+    12.5    49.9   50 ms     422  bottleneck-elsewhere
     ");
 }

@@ -3,6 +3,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::Value as Json;
+use sounding_cc::Phase;
 use sounding_emu::{Direction, Outcome};
 use sounding_sim::World;
 use sounding_sim::world::{Event, Segment};
@@ -28,7 +29,7 @@ pub(super) struct Seen {
 
 impl From<Passage> for Seen {
     fn from(passage: Passage) -> Self {
-        let is_wired = |state| matches!(state, "fallback: narrow" | "elsewhere");
+        let is_wired = |state| state == Phase::BottleneckElsewhere.name();
         let changes = passage.states.iter().map(|(at, state)| (*at, is_wired(*state)));
         Self { changes: changes.collect(), arrivals: passage.arrivals, times_behind: 0 }
     }
@@ -97,6 +98,6 @@ pub(super) fn changes(
 ) -> impl Iterator<Item = (Duration, bool)> + '_ {
     said.iter().filter(|event| event["event"] == "transition").map(move |change| {
         let at = HostInstant::from_nanos(change["at_ns"].as_u64().unwrap_or_default());
-        (at - started, change["to"] == "fallback" && change["reason"] == "narrow")
+        (at - started, change["to"] == Phase::BottleneckElsewhere.name())
     })
 }

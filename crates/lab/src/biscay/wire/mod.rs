@@ -276,9 +276,9 @@ mod tests {
         let to = |ms: u64, to: &str, reason: &str| serde_json::json!({ "event": "transition", "at_ns": ms * 1_000_000, "to": to, "reason": reason });
         let said = [
             to(1_050, "probing", "fresh"),
-            to(2_300, "fallback", "silent"),
-            to(2_400, "full", "fresh"),
-            to(6_500, "fallback", "narrow"),
+            to(2_300, "no-estimate", "silent"),
+            to(2_400, "radio-limited", "fresh"),
+            to(6_500, "bottleneck-elsewhere", "narrow"),
             to(9_000, "probing", "wide"),
         ];
         let wired: Vec<u128> = grounds::changes(&said, at(1_000))
