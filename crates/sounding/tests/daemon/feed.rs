@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use sounding_bpf::inventory::held_by;
-use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, Phase, Reason};
+use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, Reason};
 use sounding_cc::Law;
 use sounding_emu::Direction;
 use sounding_host::{Priority, monotonic_now};
