@@ -11,14 +11,13 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value as Json;
+use sounding_experiment::plan::{self, Actors, Built, PlanError, Run, Text};
+use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_experiment::simulate::populate;
 use sounding_sim::World;
 use sounding_sim::world::{Report, Segment};
+use sounding_testbed::emulate::{self, EmulateError, PUNCTUALITY_PERCENT};
 use sounding_units::HostInstant;
-
-use crate::emulate::{self, EmulateError, PUNCTUALITY_PERCENT};
-use crate::plan::{self, Actors, Built, PlanError, Run, Text};
-use crate::provenance::{Begun, Provenance};
-use crate::simulate::populate;
 
 /// Cells by name.
 const CELLS: [(&str, &str); 2] = [

@@ -10,16 +10,15 @@ mod rig;
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
-use sounding_bpf::{Bound, Config, Instance, LoadError, RunStats};
-use sounding_cc::Law;
-use sounding_units::Rate;
-use statrs::distribution::{Binomial, DiscreteCDF};
-
-use crate::metrics::nearest_rank;
 use cpu::ReadError;
 pub use rig::RigError;
 use rig::{Fed, Pair, Sender, Spent};
+use serde::{Serialize, Serializer};
+use sounding_bpf::{Bound, Config, Instance, LoadError, RunStats};
+use sounding_cc::Law;
+use sounding_experiment::metrics::nearest_rank;
+use sounding_units::Rate;
+use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// What to measure.
 #[derive(Clone, Debug)]

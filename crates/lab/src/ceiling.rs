@@ -12,12 +12,11 @@ use sounding_emu::{
     Config, Direction, Emulation, Outcome, PacketRecord, Report, StartError, StopError,
     monotonic_now,
 };
+use sounding_experiment::metrics::nearest_rank;
+use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_sim::PathConfig;
+use sounding_testbed::flow::{FlowError, UdpArrival, UdpFlow, UdpResult};
 use sounding_units::{HostInstant, Rate};
-
-use crate::flow::{FlowError, UdpArrival, UdpFlow, UdpResult};
-use crate::metrics::nearest_rank;
-use crate::provenance::{Begun, Provenance};
 
 /// What to run.
 #[derive(Clone, Debug)]

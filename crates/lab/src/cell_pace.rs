@@ -14,10 +14,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_emu::Lateness;
-
-use crate::emulate::{self, EmulateError};
-use crate::plan::{PlanError, Text};
-use crate::provenance::{Begun, Provenance};
+use sounding_experiment::plan::{PlanError, Text};
+use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_testbed::emulate::{self, EmulateError};
 
 /// A cell, and what is sent through it.
 struct Case {

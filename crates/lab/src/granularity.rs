@@ -17,16 +17,15 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
+pub use sightings::Spread;
+use sightings::{Sighting, Sightings};
 use sounding_board::{NameError, OpenError, Place as BoardPlace, Reader};
 use sounding_modem::{
     Behaviour, Place, Script, Simulation, monotonic_now, prefer_this_thread, uplink_capture,
 };
+use sounding_testbed::follower::{Follower, FollowerError};
 use sounding_units::ModemInstant;
 use thiserror::Error;
-
-use crate::follower::{Follower, FollowerError};
-pub use sightings::Spread;
-use sightings::{Sighting, Sightings};
 
 /// How records leave the modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -20,7 +20,7 @@ use thiserror::Error;
 pub use cpu::{CpuRow, Port, Reads};
 pub use masks::{Mask, MaskRow};
 
-use crate::follower::FollowerError;
+use sounding_testbed::follower::FollowerError;
 
 /// What is measured.
 #[derive(Clone, Debug)]

@@ -7,16 +7,15 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cc::Listener;
+use sounding_experiment::jobs::{self, Job, Told};
+use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_kpi::Direction;
+use sounding_report::distinct;
+use sounding_testbed::duel::{self, Figures};
+use sounding_testbed::race::{Course, RaceError};
+use sounding_testbed::radio::{RadioError, RadioLink};
 use sounding_trace::mahimahi;
 use thiserror::Error;
-
-use crate::duel::{self, Figures};
-use crate::jobs::{self, Job, Told};
-use crate::provenance::{Begun, Provenance};
-use crate::race::{Course, RaceError};
-use crate::radio::{RadioError, RadioLink};
-use crate::report::distinct;
 
 /// What to compare.
 #[derive(Clone, Debug)]
@@ -215,7 +214,9 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Comparison, Pl
 fn course(plan: &Plan, link: &RadioLink, worker: usize) -> Course {
     Course {
         delay: plan.delay,
-        duration: plan.duration.min(link.duration.saturating_sub(crate::race::HEAD_START)),
+        duration: plan
+            .duration
+            .min(link.duration.saturating_sub(sounding_testbed::race::HEAD_START)),
         flags: plan.flags.clone(),
         program: plan.program.clone(),
         tag: format!("_{}_{worker}", std::process::id() % 100_000),

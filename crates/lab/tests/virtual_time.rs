@@ -10,8 +10,8 @@
 use std::time::Duration;
 
 use sounding_emu::Direction;
+use sounding_experiment::metrics::nearest_rank;
 use sounding_lab::mahimahi::{Figures, Reference};
-use sounding_lab::metrics::nearest_rank;
 use sounding_lab::validation::Course;
 use sounding_trace::{Schedule, mahimahi};
 

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_kpi::Direction;
-use sounding_lab::duel::{self, Figures, Outing};
-use sounding_lab::provenance::{Begun, Provenance};
-use sounding_lab::race::Course;
-use sounding_lab::radio::RadioLink;
-use sounding_lab::report::{Cell, Figure, Kind, Origin, Page, Section, Table};
+use sounding_report::{Cell, Figure, Kind, Origin, Page, Section, Table};
+use sounding_testbed::duel::{self, Figures, Outing};
+use sounding_testbed::race::Course;
+use sounding_testbed::radio::RadioLink;
 
 use crate::input;
 use crate::screen;
@@ -64,7 +64,9 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
     let (link, seed) = link(args)?;
     let course = Course {
         delay: args.delay,
-        duration: args.duration.min(link.duration.saturating_sub(sounding_lab::race::HEAD_START)),
+        duration: args
+            .duration
+            .min(link.duration.saturating_sub(sounding_testbed::race::HEAD_START)),
         flags: Vec::new(),
         program: std::env::current_exe().into_diagnostic()?,
         tag: format!("_{}", std::process::id() % 100_000),

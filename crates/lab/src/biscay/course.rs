@@ -9,11 +9,11 @@ use sounding_kpi::Direction;
 use sounding_link::Bound;
 use sounding_sim::world::{Event, Flow, Listening, MakeController, Segment};
 use sounding_sim::{Device, Links, Network, PathConfig, Port, Wired, World};
+use sounding_testbed::radio::RadioLink;
 use sounding_trace::{Schedule, Steps};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::scripted::Scripted;
-use crate::radio::RadioLink;
 use crate::references::Reference;
 
 /// The flow begins this long after the link, as the modem's first reports arrive.

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use serde::Serialize;
+use sounding_experiment::metrics::nearest_rank;
 
 use super::Figures;
 use super::course::ORACLE;
-use crate::metrics::nearest_rank;
 
 /// Those that are to be near it. How near senders come that know the truth of the present: [`references`](crate::references).
 const CONTROLLERS: [&str; 2] = ["biscay", "sounding"];

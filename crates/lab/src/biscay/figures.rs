@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use sounding_experiment::metrics::{jain, jain_of_whole, nearest_rank};
+use sounding_testbed::radio::RadioLink;
 
 use super::course::{Arrival, HEAD_START, Passage};
 use super::links::Scenario;
-use crate::metrics::{jain, jain_of_whole, nearest_rank};
-use crate::radio::RadioLink;
 
 /// What the slow start of all flows together takes is not measured.
 const SETTLED: Duration = Duration::from_secs(2);

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sounding_experiment::provenance::Provenance;
 
 use super::tables::{self, Rows};
 use super::{Crossing, Distance, Figures, Plan, PrivateRun, View};
 use crate::estimators;
-use crate::provenance::Provenance;
 
 /// An item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

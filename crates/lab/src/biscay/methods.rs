@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use sounding_cell::config::InvalidConfig;
 use sounding_cell::quantity as time;
+use sounding_experiment::provenance::Begun;
 use thiserror::Error;
 
 use super::item::{Item, Measured, Report};
 use crate::estimators::{self, Row, Scenario, TRIALS, Trial};
-use crate::provenance::Begun;
 
 /// The item's plan: a file of `papers/biscay`.
 #[derive(Clone, Debug, Deserialize)]

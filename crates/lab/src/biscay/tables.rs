@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use sounding_experiment::metrics::nearest_rank;
+
 use super::course::is_truthful;
 use super::item::{Expected, Gains};
 use super::links::Scenario;
 use super::{Crossing, Figures, Plan};
-use crate::metrics::nearest_rank;
 
 /// Names of the columns after the row's and the paper's; rows by name, and what we have.
 pub(super) type Rows = (Vec<String>, Vec<(String, Vec<String>)>);

@@ -6,6 +6,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cell::modem::ClockConfig;
+use sounding_experiment::metrics::nearest_rank;
+use sounding_experiment::plan::{PlanError, Run, Text};
+use sounding_experiment::provenance::Begun;
+use sounding_experiment::simulate::{About, SimulateError, capture};
 use sounding_kpi::{Direction, Kpi, Layer};
 use sounding_link::{Arrival, Config, Seen, Sounder};
 use sounding_modem::Pacing;
@@ -14,10 +18,6 @@ use thiserror::Error;
 use super::item::{Item, Measured, Report};
 use super::tables;
 use crate::estimators::pearson;
-use crate::metrics::nearest_rank;
-use crate::plan::{PlanError, Run, Text};
-use crate::provenance::Begun;
-use crate::simulate::{About, SimulateError, capture};
 
 /// Who reads, and how often records leave the modem: BISCAY §4 and §5.1.
 const READERS: [(&str, Duration); 2] = [

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use sounding_experiment::sweep::summary::{FIGURES, aligned, shown};
+
 use super::{Compared, Judged};
-use crate::sweep::summary::{FIGURES, aligned, shown};
 
 /// What stands in the columns; loss is none with an endless queue, and the one-way delay is 20 ms more than the queueing.
 const SHOWN: [&str; 6] = [

@@ -1,9 +1,9 @@
 use std::fmt;
 
 use serde::Serialize;
+use sounding_experiment::provenance::Provenance;
 
 use super::Figures;
-use crate::provenance::Provenance;
 
 /// Throughput may differ by this share of the reference's.
 const THROUGHPUT_TOLERANCE: f64 = 0.03;

@@ -76,7 +76,7 @@ fn word(verdict: Verdict) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provenance::Begun;
+    use sounding_experiment::provenance::Begun;
 
     #[test]
     fn each_figure_is_judged_by_its_neighbour_in_the_chain() {

@@ -3,11 +3,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
+use sounding_experiment::provenance::Begun;
 use sounding_lab::biscay::{
     Crossing, Item, Methods, Plan, Private, PrivateRun, Report, SHORTEST, Wires, crossings,
     measure, methods, private, private_page, views,
 };
-use sounding_lab::provenance::Begun;
 
 use super::Output;
 use super::links::{Links, read};

@@ -1,7 +1,8 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use sounding_lab::{bpf_cost, provenance};
+use sounding_experiment::provenance;
+use sounding_lab::bpf_cost;
 
 use super::Output;
 

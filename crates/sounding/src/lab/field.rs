@@ -4,11 +4,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
+use sounding_experiment::provenance::Begun;
+use sounding_experiment::simulate::{About, Keep};
+use sounding_experiment::sweep::Part;
 use sounding_lab::field::{Choice, Link, chosen, compare, markdown, plan, table};
-use sounding_lab::findings::GROUPS;
-use sounding_lab::provenance::Begun;
-use sounding_lab::simulate::{About, Keep};
-use sounding_lab::sweep::Part;
+use sounding_report::findings::GROUPS;
 
 use super::sweep::Course;
 use super::{Output, write};

@@ -2,7 +2,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_lab::{granularity, provenance};
+use sounding_experiment::provenance;
+use sounding_lab::granularity;
 
 use super::Output;
 

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_lab::{overhead, provenance};
+use sounding_experiment::provenance;
+use sounding_lab::overhead;
 use sounding_units::Rate;
 
 use super::Output;

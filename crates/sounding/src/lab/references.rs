@@ -2,9 +2,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
+use sounding_experiment::provenance::Begun;
 use sounding_lab::biscay::SHORTEST;
 use sounding_lab::closed_loop::Case;
-use sounding_lab::provenance::Begun;
 use sounding_lab::references::{Grid, Outcome, OverCells, OverLinks, over_cells, over_links};
 
 use super::closed_loop::{Cells, progress};

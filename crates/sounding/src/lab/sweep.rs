@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use miette::{Context, IntoDiagnostic};
-use sounding_lab::plan::{Run, Text, network};
-use sounding_lab::simulate::{self, About, Finished, Keep, Place, SimulateError};
-use sounding_lab::sweep::summary::Summary;
-use sounding_lab::sweep::{Folder, Part, Progress, SweepError, collect, sweep};
+use sounding_experiment::plan::{Run, Text, network};
+use sounding_experiment::simulate::{self, About, Finished, Keep, Place, SimulateError};
+use sounding_experiment::sweep::summary::Summary;
+use sounding_experiment::sweep::{Folder, Part, Progress, SweepError, collect, sweep};
 
 use crate::screen;
 use crate::signals;

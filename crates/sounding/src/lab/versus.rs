@@ -15,7 +15,7 @@ pub(super) struct Args {
     reps: u32,
 
     /// Who runs: biscay, sounding, biscay-cubic, sounding-cubic, or any congestion control of this kernel
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_lab::duel::RUNNERS)]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_testbed::duel::RUNNERS)]
     algorithms: Vec<String>,
 
     /// Only links whose name contains this

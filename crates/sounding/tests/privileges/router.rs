@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 
 use sounding_emu::Netns;
-use sounding_lab::daemon::Daemon;
+use sounding_testbed::daemon::Daemon;
 
 use crate::{Copy, STRANGER, as_root, ended, said, say_skipped, skipped};
 

@@ -1,9 +1,10 @@
-use super::{BIN, PrivateRun};
-use crate::biscay::item::{Measured, Report};
-use crate::report::{
+use sounding_report::{
     Axis, Cdf, Cell, Curve, Figure, Kind, Mark, Origin, Page, Plane, QUARTILES, Section, Spread,
     Table, distinct,
 };
+
+use super::{BIN, PrivateRun};
+use crate::biscay::item::{Measured, Report};
 
 /// The item as a page: its table, boxes as in the paper's figure, and distributions.
 pub fn private_page(report: &Report) -> Page {

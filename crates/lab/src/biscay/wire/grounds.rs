@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use sounding_emu::{Direction, Outcome};
+use sounding_experiment::plan::{self, Actors, Built, Run, Wrong};
+use sounding_experiment::simulate::populate;
 use sounding_sim::World;
 use sounding_sim::world::{Event, Segment};
+use sounding_testbed::emulate::{self, PUNCTUALITY_PERCENT};
+use sounding_testbed::radio::RadioLink;
 use sounding_trace::{Steps, Trace};
 use sounding_units::HostInstant;
 
 use super::{WireError, controller};
 use crate::biscay::course::{self, Arrival, Course, Entrant, Passage};
-use crate::emulate::{self, PUNCTUALITY_PERCENT};
-use crate::plan::{self, Actors, Built, Run, Wrong};
-use crate::radio::RadioLink;
-use crate::simulate::populate;
 
 /// What was seen of a flow.
 #[derive(Debug)]
