@@ -18,9 +18,9 @@ use sounding_experiment::metrics::Delays;
 use sounding_experiment::plan::PlanError;
 use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_testbed::daemon::DaemonError;
-use sounding_testbed::duel::Spread;
 use sounding_testbed::emulate::EmulateError;
 use sounding_testbed::flow::{FlowError, TcpFlow, TcpResult};
+use sounding_testbed::kernel_compare::Spread;
 use sounding_units::Bytes;
 
 use crate::agreement::fallback_percent;

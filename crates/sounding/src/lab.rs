@@ -1,13 +1,14 @@
 mod agreement;
 mod baselines;
 mod biscay;
+mod biscay_vs_kernel;
 mod bound;
 mod bpf_cost;
-mod ceiling;
 mod cell;
-mod cell_pace;
 mod closed_loop;
 mod downlink;
+mod emu_ceiling;
+mod emu_cells;
 mod estimators;
 mod field;
 mod granularity;
@@ -21,7 +22,6 @@ mod report;
 mod soak;
 mod sweep;
 mod validation;
-mod versus;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,12 +81,12 @@ enum Verb {
 #[derive(Subcommand)]
 enum Experiment {
     Mahimahi(mahimahi::Args),
-    EmuCeiling(ceiling::Args),
-    EmuCells(cell_pace::Args),
+    EmuCeiling(emu_ceiling::Args),
+    EmuCells(emu_cells::Args),
     Agreement(agreement::Args),
     Baselines(baselines::Args),
     #[command(name = "biscay/versus", alias = "biscay")]
-    Biscay(versus::Args),
+    Biscay(biscay_vs_kernel::Args),
     #[command(name = "biscay/table1")]
     BiscayTable1(biscay::Args),
     #[command(name = "biscay/fig5")]
@@ -169,11 +169,11 @@ impl Experiment {
     fn run(self) -> miette::Result<ExitCode> {
         match self {
             Self::Mahimahi(args) => mahimahi::run(args),
-            Self::EmuCeiling(args) => ceiling::run(args),
-            Self::EmuCells(args) => cell_pace::run(args),
+            Self::EmuCeiling(args) => emu_ceiling::run(args),
+            Self::EmuCells(args) => emu_cells::run(args),
             Self::Agreement(args) => agreement::run(args),
             Self::Baselines(args) => baselines::run(args),
-            Self::Biscay(args) => versus::run(args),
+            Self::Biscay(args) => biscay_vs_kernel::run(args),
             Self::BiscayTable1(args) => biscay::run(Item::Table1, args),
             Self::BiscayFig5(args) => biscay::fig5(args),
             Self::BiscayFig6(args) => biscay::run(Item::Fig6, args),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_experiment::metrics::Delays;
-use sounding_testbed::duel::Spread;
+use sounding_testbed::kernel_compare::Spread;
 use sounding_units::{Bytes, HostInstant};
 
 /// A smaller packet is no data: a handshake, or feedback of a peer that sends both ways.

@@ -8,7 +8,7 @@ use sounding_sim::Port;
 use sounding_units::Bytes;
 
 use super::flows::Sent;
-use crate::duel::Spread;
+use crate::kernel_compare::Spread;
 
 /// The figures of one flow.
 #[derive(Clone, Debug, Serialize)]

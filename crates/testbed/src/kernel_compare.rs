@@ -1,4 +1,4 @@
-//! Both laws, BBR, CUBIC and the oracle over the same link: figures for a table, series for plots.
+//! Flows of this kernel and the oracle, compared over one link: figures for a table, series for plots.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use sounding_report::{Axis, Cdf, Curve, Kind, Line, Panel, Series, Shade};
 use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant};
 
+use crate::kernel_run::{self, FlowRun, FlowSetup, KernelRunError, Sender};
 use crate::oracle;
 use crate::packet_metrics::{Metrics, Question};
-use crate::race::{self, Course, Lap, RaceError, Runner};
 use crate::radio::RadioLink;
 
 /// The figures of one run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// Who ran.
+    /// The sender.
     pub name: String,
     /// IP bytes delivered over the time of the flow.
     pub throughput_mbit_per_sec: f64,
@@ -60,11 +60,11 @@ impl Spread {
 
 /// One run: its figures, and what a plot of it needs.
 #[derive(Clone, Debug)]
-pub struct Outing {
+pub struct Measured {
     /// The figures.
     pub figures: Figures,
     /// What left the link in each bin of [`BIN`] from the flow's beginning on.
-    pub course: Vec<Bin>,
+    pub bins: Vec<Bin>,
     /// One-way delay of each packet, in milliseconds, in the order of its length.
     pub delays_ms: Vec<f64>,
     /// Changes of state that the daemon reported.
@@ -83,43 +83,43 @@ pub struct Bin {
 /// Width of the bins of a series.
 pub const BIN: Duration = Duration::from_millis(100);
 
-/// Who runs where nothing else is said.
-pub const RUNNERS: [&str; 4] = ["biscay", "sounding", "bbr", "cubic"];
+/// The senders that run unless others are named.
+pub const SENDERS: [&str; 4] = ["biscay", "sounding", "bbr", "cubic"];
 
-/// Runs [who is called so](Runner::by_name) over the link and measures it.
-pub fn run(link: &RadioLink, name: &str, course: &Course) -> Result<Outing, RaceError> {
-    let lap = race::run(link, &Runner::by_name(name), course)?;
-    Ok(measure(link, &lap, name))
+/// Runs [the sender of this name](Sender::by_name) over the link and measures it.
+pub fn run(link: &RadioLink, name: &str, setup: &FlowSetup) -> Result<Measured, KernelRunError> {
+    let run = kernel_run::run(link, &Sender::by_name(name), setup)?;
+    Ok(measure(link, &run, name))
 }
 
 /// The oracle over the link, in virtual time.
-pub fn oracle(link: &RadioLink, course: &Course) -> Outing {
-    let end = race::HEAD_START + course.duration;
-    let records = oracle::records(&link.offered, end, course.delay);
+pub fn oracle(link: &RadioLink, setup: &FlowSetup) -> Measured {
+    let end = kernel_run::HEAD_START + setup.duration;
+    let records = oracle::records(&link.offered, end, setup.delay);
     let origin = HostInstant::default();
-    let span = (origin + race::HEAD_START, origin + end);
-    outing(link, "oracle", &records, Flow::default(), origin, span)
+    let span = (origin + kernel_run::HEAD_START, origin + end);
+    of_records(link, "oracle", &records, Flow::default(), origin, span)
 }
 
-fn measure(link: &RadioLink, lap: &Lap, name: &str) -> Outing {
-    let report = &lap.report;
-    let span = (lap.flow.began, lap.flow.ended);
-    let mut outing = outing(link, name, &report.records, lap.flow.flow, report.started, span);
-    outing.figures.retransmitted = lap.flow.last.retransmitted_segments;
-    outing.figures.lateness_p99_ms = millis(report.up.lateness.quantile(0.99));
-    outing.transitions =
-        lap.events.iter().filter(|event| event["event"] == "transition").cloned().collect();
-    outing
+fn measure(link: &RadioLink, run: &FlowRun, name: &str) -> Measured {
+    let report = &run.report;
+    let span = (run.flow.began, run.flow.ended);
+    let mut measured = of_records(link, name, &report.records, run.flow.flow, report.started, span);
+    measured.figures.retransmitted = run.flow.last.retransmitted_segments;
+    measured.figures.lateness_p99_ms = millis(report.up.lateness.quantile(0.99));
+    measured.transitions =
+        run.events.iter().filter(|event| event["event"] == "transition").cloned().collect();
+    measured
 }
 
-fn outing(
+fn of_records(
     link: &RadioLink,
     name: &str,
     records: &[PacketRecord],
     flow: Flow,
     started: HostInstant,
     (from, to): (HostInstant, HostInstant),
-) -> Outing {
+) -> Measured {
     let schedule = Schedule::from(link.offered.clone());
     let question = Question {
         direction: Direction::Up,
@@ -140,9 +140,9 @@ fn outing(
         retransmitted: 0,
         lateness_p99_ms: 0.0,
     };
-    let bins = (started + race::HEAD_START, to);
-    let (course, delays_ms) = delivered(records, flow, bins);
-    Outing { figures, course, delays_ms, transitions: Vec::new() }
+    let bins = (started + kernel_run::HEAD_START, to);
+    let (bins, delays_ms) = delivered(records, flow, bins);
+    Measured { figures, bins, delays_ms, transitions: Vec::new() }
 }
 
 /// What left the link, in bins by the time at which it left, and the delays of all of it.
@@ -177,23 +177,23 @@ fn delivered(
 }
 
 /// Rate against capacity and delay, over time.
-pub fn over_time(link: &RadioLink, course: &Course, outings: &[Outing]) -> Kind {
-    let count = course.duration.as_millis().div_ceil(BIN.as_millis()) as u32;
+pub fn over_time(link: &RadioLink, setup: &FlowSetup, runs: &[Measured]) -> Kind {
+    let count = setup.duration.as_millis().div_ceil(BIN.as_millis()) as u32;
     let at = |bin: u32| (BIN * bin).as_secs_f64();
     let offered = |bin: u32| {
-        let from = race::HEAD_START + BIN * bin;
+        let from = kernel_run::HEAD_START + BIN * bin;
         link.capacity(from, from + BIN).per(BIN).mbit_per_sec()
     };
     // The last step says until when.
     let steps = (0..=count).map(|bin| (at(bin), offered(bin.min(count.saturating_sub(1)))));
-    let line = |outing: &Outing, of: fn(&Bin) -> Option<f64>| {
+    let line = |measured: &Measured, of: fn(&Bin) -> Option<f64>| {
         let middle = |bin: usize| (BIN.as_secs_f64()) * (bin as f64 + 0.5);
         // Runs differ by a bin at their ends; a plot has one axis.
-        let bins = outing.course.iter().take(count as usize).enumerate();
+        let bins = measured.bins.iter().take(count as usize).enumerate();
         let points = bins.map(|(bin, values)| (middle(bin), of(values))).collect();
-        Line { name: outing.figures.name.clone(), points }
+        Line { name: measured.figures.name.clone(), points }
     };
-    let lines = |of: fn(&Bin) -> Option<f64>| outings.iter().map(|o| line(o, of)).collect();
+    let lines = |of: fn(&Bin) -> Option<f64>| runs.iter().map(|run| line(run, of)).collect();
     Kind::Series(Series {
         x: Axis::linear("time (s)"),
         panels: vec![
@@ -213,12 +213,12 @@ pub fn over_time(link: &RadioLink, course: &Course, outings: &[Outing]) -> Kind 
 }
 
 /// The one-way delay of all packets.
-pub fn delay_of_packets(outings: &[Outing]) -> Kind {
-    let curve = |o: &Outing| Curve::of(o.figures.name.clone(), o.delays_ms.clone());
+pub fn delay_of_packets(runs: &[Measured]) -> Kind {
+    let curve = |run: &Measured| Curve::of(run.figures.name.clone(), run.delays_ms.clone());
     Kind::Cdf(Cdf {
         x: Axis::logarithmic("one-way delay (ms)"),
         of: "packets".into(),
-        curves: outings.iter().map(curve).collect(),
+        curves: runs.iter().map(curve).collect(),
     })
 }
 

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_lab::ceiling;
+use sounding_lab::emu_ceiling;
 use sounding_units::Rate;
 
 use super::Output;
@@ -37,16 +37,16 @@ pub(super) struct Args {
 
 /// Runs the experiment.
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
-    let plan = ceiling::Plan {
+    let plan = emu_ceiling::Plan {
         rates: args.rates,
         delay: args.delay,
         duration: args.duration,
         overhead_percent: args.punctuality,
     };
-    let progress = |row: &ceiling::Row| {
+    let progress = |row: &emu_ceiling::Row| {
         eprintln!("{:.0} Mbit/s: {:.1} % delivered", row.rate_mbit, row.delivered_percent);
     };
-    let result = ceiling::run(&plan, progress).into_diagnostic()?;
+    let result = emu_ceiling::run(&plan, progress).into_diagnostic()?;
     args.output.write(&result.to_string(), &result.to_markdown(), &result)?;
     Ok(ExitCode::SUCCESS)
 }

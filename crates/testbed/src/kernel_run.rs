@@ -1,4 +1,4 @@
-//! One flow at a time over the same radio link: who carries how much, and how late.
+//! One flow of this kernel at a time over a radio link, with a daemon and the link's modem beside it if it reads one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,31 +17,31 @@ use crate::daemon::{Daemon, DaemonError, law_flags};
 use crate::flow::{FlowError, TcpFlow, TcpResult};
 use crate::radio::RadioLink;
 
-/// How a race is run.
+/// How a flow is run.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct FlowSetup {
     /// One-way propagation delay of either direction.
     pub delay: Duration,
     /// How long each flow sends.
     pub duration: Duration,
-    /// Flags for the daemon beside those that every race needs, e.g. `--method formula`.
+    /// Flags for the daemon beside those that every run needs, e.g. `--method formula`.
     pub flags: Vec<String>,
     /// The program that is run as daemon.
     pub program: PathBuf,
-    /// Part of the algorithm's name in the kernel, so that races beside each other do not meet.
+    /// Part of the algorithm's name in the kernel, so that runs beside each other do not meet.
     pub tag: String,
 }
 
-/// Who runs.
+/// What sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Runner {
+pub enum Sender {
     /// A congestion control of this kernel.
     Kernel(String),
     /// A law of ours, fed by a daemon that reads the link's modem.
     Fed(Listener),
 }
 
-impl Runner {
+impl Sender {
     /// The one of this name: a controller that goes by a modem, or what the kernel has under it.
     pub fn by_name(name: &str) -> Self {
         Listener::by_name(name).map_or_else(|| Self::Kernel(name.into()), Self::Fed)
@@ -58,20 +58,20 @@ impl Runner {
 
 /// What came of one run.
 #[derive(Debug)]
-pub struct Lap {
-    /// Who ran.
+pub struct FlowRun {
+    /// The sender.
     pub name: String,
     /// What the emulator saw; its packet records are all there.
     pub report: Report,
     /// What the sender saw.
     pub flow: TcpResult,
-    /// What the daemon said, if there was one.
+    /// What the daemon reported, if there was one.
     pub events: Vec<serde_json::Value>,
 }
 
 /// Why a run failed.
 #[derive(Debug, Error)]
-pub enum RaceError {
+pub enum KernelRunError {
     /// The emulated link does not start.
     #[error(transparent)]
     Start(#[from] sounding_emu::StartError),
@@ -95,32 +95,36 @@ pub enum RaceError {
 /// The flow begins this long after the link, as the modem's first reports arrive.
 pub const HEAD_START: Duration = Duration::from_millis(300);
 
-/// Runs one flow over the link, with the link's modem on a pty beside it if the runner reads one.
-pub fn run(link: &RadioLink, runner: &Runner, course: &Course) -> Result<Lap, RaceError> {
+/// Runs one flow over the link, with the link's modem on a pty beside it if the sender reads one.
+pub fn run(
+    link: &RadioLink,
+    sender: &Sender,
+    setup: &FlowSetup,
+) -> Result<FlowRun, KernelRunError> {
     // Acknowledgements are not what is compared: their way is wide.
     let back = Steps::constant(Rate::from_bits_per_sec(100_000_000));
-    let up = PathConfig { delay: course.delay, ..PathConfig::new(link.offered.clone()) };
-    let down = PathConfig { delay: course.delay, ..PathConfig::new(back) };
+    let up = PathConfig { delay: setup.delay, ..PathConfig::new(link.offered.clone()) };
+    let down = PathConfig { delay: setup.delay, ..PathConfig::new(back) };
     let config = Config { record: true, ..Config::new(up, down) };
 
-    let name = match runner {
-        Runner::Kernel(name) => name.clone(),
+    let name = match sender {
+        Sender::Kernel(name) => name.clone(),
         // Not after the law, whose name leaves too little of the 15 letters.
-        Runner::Fed(_) => format!("lab{}", course.tag),
+        Sender::Fed(_) => format!("lab{}", setup.tag),
     };
     let flow = TcpFlow {
         congestion: Some(name.clone()),
-        duration: Some(course.duration),
+        duration: Some(setup.duration),
         ..TcpFlow::new(Direction::Up)
     };
-    let Runner::Fed(listener) = runner else {
+    let Sender::Fed(listener) = sender else {
         let emulation = Emulation::start(config)?;
         let flow = send(&emulation, flow)?;
-        return Ok(Lap { name, report: emulation.stop()?, flow, events: Vec::new() });
+        return Ok(FlowRun { name, report: emulation.stop()?, flow, events: Vec::new() });
     };
 
-    let pty = Pty::create(None).map_err(RaceError::Pty)?;
-    let daemon = start_daemon(pty.path(), &name, *listener, course)?;
+    let pty = Pty::create(None).map_err(KernelRunError::Pty)?;
+    let daemon = start_daemon(pty.path(), &name, *listener, setup)?;
     let pacing = Pacing::since(&link.capture, link.begin);
     let mut replay = Replay::new(&link.capture, pacing, pty, 1.0);
     let stop = Arc::new(AtomicBool::new(false));
@@ -132,22 +136,22 @@ pub fn run(link: &RadioLink, runner: &Runner, course: &Course) -> Result<Lap, Ra
         stop.store(true, Ordering::Relaxed);
         (flow, modem.join().expect("the replay does not panic"))
     });
-    replayed.map_err(RaceError::Replay)?;
+    replayed.map_err(KernelRunError::Replay)?;
     let report = emulation.stop()?;
-    Ok(Lap { name: runner.name().into(), report, flow: flow?, events: daemon.stop() })
+    Ok(FlowRun { name: sender.name().into(), report, flow: flow?, events: daemon.stop() })
 }
 
 fn start_daemon(
     device: &Path,
     name: &str,
     listener: Listener,
-    course: &Course,
+    setup: &FlowSetup,
 ) -> Result<Daemon, DaemonError> {
     // The link is made from the grants: here they are its capacity by construction.
     let mut flags = vec!["--direction", "uplink", "--bound", "capacity"];
     flags.extend(law_flags(listener));
-    flags.extend(course.flags.iter().map(String::as_str));
-    Daemon::start(&course.program, device, name, &flags)
+    flags.extend(setup.flags.iter().map(String::as_str));
+    Daemon::start(&setup.program, device, name, &flags)
 }
 
 fn send(emulation: &Emulation, flow: TcpFlow) -> Result<TcpResult, FlowError> {

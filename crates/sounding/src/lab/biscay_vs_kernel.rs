@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_lab::versus;
+use sounding_lab::biscay_vs_kernel;
 
 use super::Output;
 
@@ -15,7 +15,7 @@ pub(super) struct Args {
     reps: u32,
 
     /// Who runs: biscay, sounding, biscay-cubic, sounding-cubic, or any congestion control of this kernel
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_testbed::duel::RUNNERS)]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_testbed::kernel_compare::SENDERS)]
     algorithms: Vec<String>,
 
     /// Only links whose name contains this
@@ -48,10 +48,10 @@ pub(super) struct Args {
 
 /// Runs the experiment.
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
-    let plan = versus::Plan {
+    let plan = biscay_vs_kernel::Plan {
         data: args.data,
         filter: args.links,
-        runners: args.algorithms,
+        senders: args.algorithms,
         reps: args.reps,
         duration: args.duration,
         jobs: args.jobs.into(),
@@ -59,7 +59,7 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
         flags: args.daemon,
         program: std::env::current_exe().into_diagnostic()?,
     };
-    let comparison = versus::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
+    let comparison = biscay_vs_kernel::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
     let markdown = comparison.markdown();
     let page = format!("{markdown}\n{}", comparison.provenance);
     args.output.write(&markdown, &page, &comparison)?;

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_lab::cell_pace;
+use sounding_lab::emu_cells;
 
 use super::Output;
 
@@ -25,11 +25,11 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
     let program = std::env::current_exe().into_diagnostic()?;
     let plan =
-        cell_pace::Plan { duration: args.duration, overhead_percent: args.punctuality, program };
-    let progress = |row: &cell_pace::Row| {
+        emu_cells::Plan { duration: args.duration, overhead_percent: args.punctuality, program };
+    let progress = |row: &emu_cells::Row| {
         eprintln!("{}: {:.1} Mbit/s", row.cell, row.throughput_mbit_per_sec);
     };
-    let result = cell_pace::run(&plan, progress).into_diagnostic()?;
+    let result = emu_cells::run(&plan, progress).into_diagnostic()?;
     args.output.write(&result.to_string(), &result.to_markdown(), &result)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,8 +11,8 @@ use sounding_experiment::jobs::{self, Job, Told};
 use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_kpi::Direction;
 use sounding_report::distinct;
-use sounding_testbed::duel::{self, Figures};
-use sounding_testbed::race::{Course, RaceError};
+use sounding_testbed::kernel_compare::{self, Figures};
+use sounding_testbed::kernel_run::{FlowSetup, KernelRunError};
 use sounding_testbed::radio::{RadioError, RadioLink};
 use sounding_trace::mahimahi;
 use thiserror::Error;
@@ -24,8 +24,8 @@ pub struct Plan {
     pub data: std::path::PathBuf,
     /// Only links whose name contains this.
     pub filter: Option<String>,
-    /// Who runs: `biscay`, `sounding`, either of them falling back to CUBIC, or a congestion control of this kernel.
-    pub runners: Vec<String>,
+    /// What sends: `biscay`, `sounding`, either of them falling back to CUBIC, or a congestion control of this kernel.
+    pub senders: Vec<String>,
     /// Runs of each algorithm over each link.
     pub reps: u32,
     /// The longest a flow sends; links from captures may be shorter.
@@ -95,11 +95,11 @@ pub enum PlanError {
     },
     /// A run failed.
     #[error("{run}: {error}")]
-    Race {
+    Run {
         /// Which.
         run: String,
         /// Why.
-        error: RaceError,
+        error: KernelRunError,
     },
 }
 
@@ -168,15 +168,15 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Comparison, Pl
     // Algorithms take turns, so that a noisy minute of the machine does not fall on one of them.
     for link in 0..links.len() {
         for _ in 0..plan.reps {
-            turns.extend(plan.runners.iter().map(|name| (link, name.as_str())));
+            turns.extend(plan.senders.iter().map(|name| (link, name.as_str())));
         }
     }
     let work = |&(link, name): &(usize, &str), job: &Job<'_, (), Figures, PlanError>| {
         let link = &links[link];
-        let outing = duel::run(link, name, &course(plan, link, job.worker));
+        let measured = kernel_compare::run(link, name, &setup(plan, link, job.worker));
         let run = || format!("{} {name}", link.name);
-        let outing = outing.map_err(|error| PlanError::Race { run: run(), error })?;
-        Ok(Some(outing.figures))
+        let measured = measured.map_err(|error| PlanError::Run { run: run(), error })?;
+        Ok(Some(measured.figures))
     };
     let mut count = 0;
     let told = |message: Told<'_, (usize, &str), (), Figures>| {
@@ -190,8 +190,8 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Comparison, Pl
     let done: Vec<_> = turns.iter().zip(done.into_iter().flatten()).collect();
     let mut entries = Vec::new();
     for (i, link) in links.iter().enumerate() {
-        let duration_s = course(plan, link, 0).duration.as_secs_f64();
-        for name in &plan.runners {
+        let duration_s = setup(plan, link, 0).duration.as_secs_f64();
+        for name in &plan.senders {
             let runs = done.iter().filter(|((link, own), _)| (*link, *own) == (i, name.as_str()));
             entries.push(Entry {
                 link: link.name.clone(),
@@ -200,7 +200,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Comparison, Pl
                 runs: runs.map(|(_, figures)| figures.clone()).collect(),
             });
         }
-        let oracle = duel::oracle(link, &course(plan, link, 0)).figures;
+        let oracle = kernel_compare::oracle(link, &setup(plan, link, 0)).figures;
         entries.push(Entry {
             link: link.name.clone(),
             duration_s,
@@ -211,12 +211,12 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Comparison, Pl
     Ok(Comparison { provenance: begun.end(), flags: plan.flags.clone(), entries })
 }
 
-fn course(plan: &Plan, link: &RadioLink, worker: usize) -> Course {
-    Course {
+fn setup(plan: &Plan, link: &RadioLink, worker: usize) -> FlowSetup {
+    FlowSetup {
         delay: plan.delay,
         duration: plan
             .duration
-            .min(link.duration.saturating_sub(sounding_testbed::race::HEAD_START)),
+            .min(link.duration.saturating_sub(sounding_testbed::kernel_run::HEAD_START)),
         flags: plan.flags.clone(),
         program: plan.program.clone(),
         tag: format!("_{}_{worker}", std::process::id() % 100_000),
