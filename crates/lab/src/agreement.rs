@@ -4,6 +4,8 @@
 //! enters the network to where it leaves it. What differs is the sender: the kernel's own code, its buffers and the
 //! machine that it runs on.
 
+pub(crate) mod experiment;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

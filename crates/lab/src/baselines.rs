@@ -3,6 +3,7 @@
 //!
 //! A property is one line of a table: the test and the verb `lab run baselines` both read it here.
 
+pub(crate) mod experiment;
 mod lossy;
 mod properties;
 mod rig;

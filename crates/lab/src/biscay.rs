@@ -7,7 +7,9 @@
 
 mod course;
 mod distance;
+mod experiment;
 mod figures;
+mod flags;
 mod item;
 mod links;
 mod methods;
@@ -31,6 +33,9 @@ pub use plan::Plan;
 pub use private::{Private, PrivateError, PrivateRun, private, private_page};
 pub use views::{View, ViewsError, views};
 pub use wire::{Crossing, Ground, WireError, Wires, crossings};
+
+pub(crate) use experiment::{CrossingsItem, MethodsItem, PrivateItem, Replay, ViewsItem};
+pub(crate) use flags::{Links, read};
 
 use course::{Course, Entrant};
 use sounding_experiment::jobs;

@@ -1,5 +1,7 @@
 //! Our laws against BBR and CUBIC over many links, several runs each: the table and what it shows.
 
+pub(crate) mod experiment;
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -6,6 +6,7 @@
 //! truth of that moment, which is of the cell alone: in each of those 20 ms something waited that had entered a grant
 //! cycle before. For scale each is also compared with whether anything at all waited at that moment.
 
+pub(crate) mod experiment;
 mod judge;
 mod scenario;
 mod source;

@@ -5,6 +5,7 @@
 //! order is interleaved so that a slow drift meets all alike, and the spread is part of the report.
 
 mod cpu;
+pub(crate) mod experiment;
 mod rig;
 
 use std::fmt;

@@ -4,6 +4,7 @@
 //! sniffer hears: nothing is asked of the model's inside, but for the moment at which a packet left the modem's buffer.
 
 mod answer;
+pub(crate) mod experiment;
 mod figures;
 mod reader;
 mod real;

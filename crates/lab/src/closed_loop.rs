@@ -7,6 +7,7 @@
 
 mod aim;
 mod contender;
+pub(crate) mod experiment;
 mod late;
 mod run;
 mod scenario;

@@ -4,6 +4,7 @@
 //! The device's modem is read, so what is told comes the whole way from Diag records; the sender that is held is this
 //! kernel's CUBIC, which knows of nothing.
 
+pub(crate) mod experiment;
 mod scene;
 
 use std::fmt;

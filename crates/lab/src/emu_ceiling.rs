@@ -4,6 +4,8 @@
 //! receiver's kernel stamped in the time of sending, over what the link carries in it. The delivery-time error is the
 //! receiver's time stamp less the moment the model gave, for every packet.
 
+pub(crate) mod experiment;
+
 use std::fmt;
 use std::time::{Duration, SystemTime};
 

@@ -7,6 +7,8 @@
 //! and more after the first. Therefore the first of those that are due at one moment is counted apart: that is the emulator's
 //! own lateness.
 
+pub(crate) mod experiment;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

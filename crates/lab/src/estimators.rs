@@ -2,6 +2,7 @@
 //! the modelled modem and a sniffer wrote: the proof that BISCAY §5.2, CQIC §3.3 and PBE-CC §4.2.1 give of theirs.
 
 mod crowd;
+pub(crate) mod experiment;
 mod run;
 mod scenario;
 mod score;

@@ -2,6 +2,7 @@
 //!
 //! The plan is a sweep like any other; what is here is which files there are, of which kind, and the table by kind.
 
+pub(crate) mod experiment;
 mod index;
 mod page;
 

@@ -4,6 +4,7 @@
 //!
 //! The modem is simulated, in this process; `sounding board` reads it in a second one, and this one reads the board.
 
+pub(crate) mod experiment;
 mod sightings;
 
 use std::fmt;

@@ -3,6 +3,7 @@
 //! The others are programs that somebody has built: they are run through the emulator as they are, sender at the near end
 //! and receiver at the far end, and measured by the packets that the emulator saw.
 
+pub(crate) mod experiment;
 mod measure;
 mod ours;
 mod peer;

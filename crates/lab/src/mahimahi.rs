@@ -4,6 +4,7 @@
 //! idle machine, one flow of iperf3, and looked at the 60 s from the first full data packet on.
 
 mod compare;
+pub(crate) mod experiment;
 mod figures;
 mod reference;
 

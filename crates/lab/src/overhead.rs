@@ -5,6 +5,7 @@
 //! capture holds what its recorder asked for, so "everything" is everything of that.
 
 mod cpu;
+pub(crate) mod experiment;
 mod masks;
 
 use std::fmt;

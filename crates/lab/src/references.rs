@@ -5,6 +5,7 @@
 //! same knowledge lies above the curve.
 
 mod curve;
+pub(crate) mod experiment;
 mod reference;
 
 use std::fmt;

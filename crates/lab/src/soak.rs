@@ -2,6 +2,7 @@
 //! and started again. What counts is what is left behind, and what the kernel has to say.
 
 mod crowd;
+pub(crate) mod experiment;
 mod machine;
 mod round;
 

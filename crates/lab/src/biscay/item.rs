@@ -64,6 +64,21 @@ impl Item {
         }
     }
 
+    /// After `sounding lab run`.
+    pub const fn experiment(self) -> &'static str {
+        match self {
+            Self::Table1 => "biscay/table1",
+            Self::Fig5 => "biscay/fig5",
+            Self::Fig6 => "biscay/fig6",
+            Self::Fig7 => "biscay/fig7",
+            Self::Fig8 => "biscay/fig8",
+            Self::Table2 => "biscay/table2",
+            Self::Fig9 => "biscay/fig9",
+            Self::Fig10 => "biscay/fig10",
+            Self::Fig11b => "biscay/fig11b",
+        }
+    }
+
     /// What the paper has of it.
     pub fn expected(self) -> Result<Expected, toml::de::Error> {
         let mut all: BTreeMap<String, Expected> = toml::from_str(EXPECTED)?;

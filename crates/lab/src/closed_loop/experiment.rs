@@ -1,9 +1,7 @@
-use std::process::ExitCode;
-
 use miette::IntoDiagnostic;
-use sounding_lab::closed_loop::{self, Case, Contender, Kind, Plan};
 
-use super::Output;
+use crate::closed_loop::{self, Case, Contender, Kind, Plan};
+use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report_share};
 
 /// Controllers on modelled cells whose grants answer what is sent: throughput, delay, climbs, handovers, fairness
 ///
@@ -13,7 +11,7 @@ use super::Output;
 /// what made packets late. `present` and `reported` know the present alone, and may be named too, with what they keep waiting and how
 /// far they look back, as `present-15ms-over-30ms`; `sounding lab run references` has their curves.
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Flags {
     /// Who sends: controllers, `biscay-published`, `oracle`, `present`, `reported-15ms-over-100ms`
     #[arg(
         long,
@@ -30,21 +28,18 @@ pub(super) struct Args {
 
     #[command(flatten)]
     cells: Cells,
-
-    #[command(flatten)]
-    output: Output,
 }
 
 /// Which cells, and how many runs at once.
 #[derive(clap::Args)]
-pub(super) struct Cells {
+pub(crate) struct Cells {
     /// Cells of each kind
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    pub(super) seeds: u64,
+    pub(crate) seeds: u64,
 
     /// The first cell's seed; the others follow
     #[arg(long, value_name = "SEED", default_value_t = 1001, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
-    pub(super) first: u64,
+    pub(crate) first: u64,
 
     /// Runs at once; as many as this machine has processors unless stated
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
@@ -52,15 +47,8 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    pub(super) fn jobs(&self) -> usize {
-        self.jobs.map_or_else(crate::sim::processors, usize::from)
-    }
-}
-
-/// Says how far it is, twenty times at most.
-pub(super) fn progress(done: usize, all: usize, what: &str) {
-    if done.is_multiple_of(all.div_ceil(20)) {
-        eprintln!("{done} of {all} {what}");
+    pub(crate) fn jobs(&self) -> usize {
+        jobs(self.jobs)
     }
 }
 
@@ -69,26 +57,46 @@ fn contender(name: &str) -> Result<Contender, String> {
         .ok_or_else(|| format!("there are {}", Contender::names().collect::<Vec<_>>().join(", ")))
 }
 
-pub(super) fn case(name: &str) -> Result<Case, String> {
+pub(crate) fn case(name: &str) -> Result<Case, String> {
     Case::ALL
         .into_iter()
         .find(|case| case.name() == name)
         .ok_or_else(|| format!("there are {}", Case::ALL.map(Case::name).join(", ")))
 }
 
-pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
-    let plan = Plan {
-        contenders: args.controllers,
-        cases: if args.cases.is_empty() { Case::ALL.to_vec() } else { args.cases },
-        kinds: Kind::ALL.to_vec(),
-        first: args.cells.first,
-        seeds: args.cells.seeds,
-        jobs: args.cells.jobs(),
-    };
-    let told = |done, all| progress(done, all, "cells");
-    let outcome = closed_loop::run(&plan, told).into_diagnostic()?;
-    let text = outcome.to_string();
-    let page = format!("```\n{text}```\n\n{}", outcome.provenance);
-    args.output.write(&text, &page, &outcome)?;
-    Ok(ExitCode::SUCCESS)
+/// See the module.
+pub(crate) struct ClosedLoopExperiment;
+
+impl Experiment for ClosedLoopExperiment {
+    type Flags = Flags;
+
+    fn name(&self) -> &'static str {
+        "closed-loop"
+    }
+
+    fn about(&self) -> &'static str {
+        "controllers on modelled cells that grant what is asked for"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let plan = Plan {
+            contenders: flags.controllers,
+            cases: if flags.cases.is_empty() { Case::ALL.to_vec() } else { flags.cases },
+            kinds: Kind::ALL.to_vec(),
+            first: flags.cells.first,
+            seeds: flags.cells.seeds,
+            jobs: flags.cells.jobs(),
+        };
+        let told = |done, all| report_share(host, done, all, "cells");
+        let outcome = closed_loop::run(&plan, told).into_diagnostic()?;
+        Outcome::of_text(outcome.to_string(), Some(&outcome.provenance), &outcome).map(Some)
+    }
 }

@@ -1,15 +1,14 @@
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_lab::biscay_vs_kernel;
 
-use super::Output;
+use crate::biscay_vs_kernel;
+use crate::experiment::{Experiment, Host, Needs, Outcome, program, report};
 
 /// Our laws, BBR and CUBIC over recorded links and over links made from captures, beside the oracle
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Flags {
     /// Runs of each algorithm over each link
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     reps: u32,
@@ -41,27 +40,49 @@ pub(super) struct Args {
     /// Folder with traces and captures
     #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
     data: PathBuf,
-
-    #[command(flatten)]
-    output: Output,
 }
 
-/// Runs the experiment.
-pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
-    let plan = biscay_vs_kernel::Plan {
-        data: args.data,
-        filter: args.links,
-        senders: args.algorithms,
-        reps: args.reps,
-        duration: args.duration,
-        jobs: args.jobs.into(),
-        delay: args.delay,
-        flags: args.daemon,
-        program: std::env::current_exe().into_diagnostic()?,
-    };
-    let comparison = biscay_vs_kernel::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
-    let markdown = comparison.markdown();
-    let page = format!("{markdown}\n{}", comparison.provenance);
-    args.output.write(&markdown, &page, &comparison)?;
-    Ok(ExitCode::SUCCESS)
+/// See the module.
+pub(crate) struct BiscayVsKernelExperiment;
+
+impl Experiment for BiscayVsKernelExperiment {
+    type Flags = Flags;
+
+    fn name(&self) -> &'static str {
+        "biscay/versus"
+    }
+
+    fn alias(&self) -> Option<&'static str> {
+        Some("biscay")
+    }
+
+    fn about(&self) -> &'static str {
+        "our laws, BBR and CUBIC of this kernel over recorded links"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Root
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("45 min")
+    }
+
+    fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let plan = biscay_vs_kernel::Plan {
+            data: flags.data,
+            filter: flags.links,
+            senders: flags.algorithms,
+            reps: flags.reps,
+            duration: flags.duration,
+            jobs: flags.jobs.into(),
+            delay: flags.delay,
+            flags: flags.daemon,
+            program: program()?,
+        };
+        let comparison =
+            biscay_vs_kernel::run(&plan, |line| report(host, line)).into_diagnostic()?;
+        let markdown = comparison.markdown();
+        Outcome::of_markdown(markdown, &comparison.provenance, &comparison).map(Some)
+    }
 }

@@ -1,15 +1,14 @@
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_lab::mahimahi;
 
-use super::Output;
+use crate::experiment::{Experiment, Host, Needs, Outcome, report};
+use crate::mahimahi;
 
 /// Kernel CUBIC and BBR through the emulator against the same through mahimahi, over the same traces
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Flags {
     /// Repetitions of each row; the reference has three
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
     reps: u8,
@@ -29,23 +28,41 @@ pub(super) struct Args {
     /// Folder with mahimahi's traces and results
     #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
     data: PathBuf,
-
-    #[command(flatten)]
-    output: Output,
 }
 
-impl Args {
-    pub(super) fn plan(self) -> (mahimahi::Plan, Output) {
-        let Self { reps, traces, duration, jobs, data, output } = self;
+impl Flags {
+    pub(crate) fn plan(self) -> mahimahi::Plan {
+        let Self { reps, traces, duration, jobs, data } = self;
         let (reps, jobs) = (reps.into(), jobs.into());
-        (mahimahi::Plan { data, reps, filter: traces, window: duration, jobs }, output)
+        mahimahi::Plan { data, reps, filter: traces, window: duration, jobs }
     }
 }
 
-/// Runs the experiment.
-pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
-    let (plan, output) = args.plan();
-    let comparison = mahimahi::run(&plan, |line| eprintln!("{line}")).into_diagnostic()?;
-    output.write(&comparison.to_string(), &comparison.to_markdown(), &comparison)?;
-    Ok(ExitCode::SUCCESS)
+/// See the module.
+pub(crate) struct MahimahiExperiment;
+
+impl Experiment for MahimahiExperiment {
+    type Flags = Flags;
+
+    fn name(&self) -> &'static str {
+        "mahimahi"
+    }
+
+    fn about(&self) -> &'static str {
+        "kernel CUBIC and BBR through the emulator against the same through mahimahi"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Root
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("40 min")
+    }
+
+    fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let plan = flags.plan();
+        let comparison = mahimahi::run(&plan, |line| report(host, line)).into_diagnostic()?;
+        Outcome::new(comparison.to_string(), comparison.to_markdown(), &comparison).map(Some)
+    }
 }

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::{Entry, chosen, dataset, own_capture, own_trace, real};
+use crate::experiment::{CaptureError, Host};
 use miette::IntoDiagnostic;
-use sounding_lab::biscay::{Entry, chosen, dataset, own_capture, own_trace, real};
-
-use crate::input::{self, CaptureError};
 
 /// Public recordings, a set that `sounding lab dataset` made, or links of one's own.
 #[derive(clap::Args)]
-pub(super) struct Links {
+pub(crate) struct Links {
     /// Folder of a set of traces instead of the recordings
     #[arg(long, value_name = "DIR")]
     dataset: Option<PathBuf>,
@@ -38,10 +37,11 @@ pub(super) struct Links {
 
 impl Links {
     /// Those that are asked for.
-    pub(super) fn entries(&self) -> miette::Result<Vec<Entry>> {
+    pub(crate) fn entries(&self, host: &dyn Host) -> miette::Result<Vec<Entry>> {
         let (entries, folder) = match (&self.dataset, self.own.first()) {
             (_, Some(first)) => {
-                let entries: Result<Vec<_>, _> = self.own.iter().map(|file| own(file)).collect();
+                let entries: Result<Vec<_>, _> =
+                    self.own.iter().map(|file| own(host, file)).collect();
                 (Ok(entries?.concat()), first)
             }
             (Some(folder), None) => (dataset(folder), folder),
@@ -53,26 +53,23 @@ impl Links {
 }
 
 /// What a modem wrote over a link of a set.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    // Our own modem wrote it: what is missing of it is said and does not end the item.
-    let (bytes, skipped) = input::capture(path).map_err(|error| error.to_string())?;
-    skipped.tell();
-    Ok(bytes)
+pub(crate) fn read(host: &dyn Host, path: &Path) -> Result<Vec<u8>, String> {
+    // Our own modem wrote it: what is missing of it is reported and does not end the item.
+    host.capture(path).map_err(|error| match error {
+        CaptureError::Other(error) | CaptureError::Unreadable(error) => error.to_string(),
+    })
 }
 
 /// The links of a file.
-fn own(file: &Path) -> miette::Result<Vec<Entry>> {
-    match input::capture(file) {
-        Ok((bytes, skipped)) => {
-            skipped.tell();
-            own_capture(file, &bytes).into_diagnostic()
-        }
-        Err(error @ CaptureError::Other { .. }) => match own_trace(file) {
+fn own(host: &dyn Host, file: &Path) -> miette::Result<Vec<Entry>> {
+    match host.capture(file) {
+        Ok(bytes) => own_capture(file, &bytes).into_diagnostic(),
+        Err(CaptureError::Other(error)) => match own_trace(file) {
             Ok(entry) => Ok(vec![entry]),
             Err(other) => {
                 Err(miette::miette!("neither a modem's log nor a trace: {error}; {other}"))
             }
         },
-        Err(error) => Err(error.into()),
+        Err(CaptureError::Unreadable(error)) => Err(error),
     }
 }
