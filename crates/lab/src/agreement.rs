@@ -21,6 +21,8 @@ use sounding_sim::world::{Report, Segment};
 use sounding_testbed::emulate::{self, EmulateError, PUNCTUALITY_PERCENT};
 use sounding_units::HostInstant;
 
+use crate::table::{Table, slashed};
+
 /// Cells by name.
 const CELLS: [(&str, &str); 2] = [
     ("LTE 10 MHz", "prb = 50\n"),
@@ -234,34 +236,43 @@ impl Agreement {
 
 impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| cell | seed | way | controller | Mbit/s kernel | virtual | delay p50 / p95 ms kernel | virtual | loss % kernel | virtual | on BBR % | behind | steps late p99 us |"
-        )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|---|---|---|")?;
+        let mut table = Table::new().left([
+            "cell",
+            "seed",
+            "way",
+            "controller",
+            "Mbit/s kernel",
+            "virtual",
+            "delay p50 / p95 ms kernel",
+            "virtual",
+            "loss % kernel",
+            "virtual",
+            "on BBR %",
+            "behind",
+            "steps late p99 us",
+        ]);
         for row in &self.rows {
-            let Row { kernel, virtual_time, .. } = row;
-            writeln!(
-                f,
-                "| {} | {} | {} | {} | {:.2} | {:.2} | {:.0} / {:.0} | {:.0} / {:.0} | {:.2} | {:.2} | {} | {} | {:.0} |",
-                row.cell,
-                row.seed,
-                row.way,
-                row.controller,
-                kernel.throughput_mbit_per_sec,
-                virtual_time.throughput_mbit_per_sec,
-                kernel.p50_ms,
-                kernel.p95_ms,
-                virtual_time.p50_ms,
-                virtual_time.p95_ms,
-                kernel.loss_percent,
-                virtual_time.loss_percent,
-                row.fallback_percent.map_or("".into(), |percent| format!("{percent:.0}")),
-                row.times_behind,
-                row.step_lateness_p99_us
-            )?;
+            let sides = [&row.kernel, &row.virtual_time];
+            let [rate, our_rate] = sides.map(|side| format!("{:.2}", side.throughput_mbit_per_sec));
+            let [delay, our_delay] = sides.map(|side| slashed([side.p50_ms, side.p95_ms]));
+            let [loss, our_loss] = sides.map(|side| format!("{:.2}", side.loss_percent));
+            table.row([
+                row.cell.to_string(),
+                row.seed.to_string(),
+                row.way.to_string(),
+                row.controller.to_string(),
+                rate,
+                our_rate,
+                delay,
+                our_delay,
+                loss,
+                our_loss,
+                row.fallback_percent.map_or(String::new(), |percent| format!("{percent:.0}")),
+                row.times_behind.to_string(),
+                format!("{:.0}", row.step_lateness_p99_us),
+            ]);
         }
-        Ok(())
+        table.fmt(f)
     }
 }
 

@@ -2,7 +2,6 @@
 
 pub(crate) mod experiment;
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -18,6 +17,8 @@ use sounding_testbed::kernel_run::{FlowSetup, KernelRunError};
 use sounding_testbed::radio::{RadioError, RadioLink};
 use sounding_trace::mahimahi;
 use thiserror::Error;
+
+use crate::table::Table;
 
 /// What to compare.
 #[derive(Clone, Debug)]
@@ -274,12 +275,12 @@ impl Comparison {
         links
     }
 
-    /// The tables as Markdown, with where they come from.
+    /// The tables as Markdown.
     pub fn markdown(&self) -> String {
-        let mut text = String::from(
-            "| link | | Mbit/s | utilisation | one-way mean | p95 | p99 ms | queueing mean | p95 | p99 ms | retransmitted |\n\
-             |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-        );
+        let mut runs = Table::new()
+            .left(["link", ""])
+            .right(["Mbit/s", "utilisation", "one-way mean", "p95", "p99 ms"])
+            .right(["queueing mean", "p95", "p99 ms", "retransmitted"]);
         for entry in &self.entries {
             let cell = |digits: usize, value: fn(&Figures) -> f64| {
                 let Across { mean, half_range } = entry.across(value);
@@ -289,13 +290,11 @@ impl Comparison {
                     format!("{mean:.digits$}")
                 }
             };
-            writeln!(
-                text,
-                "| {} | {} | {} | {} % | {} | {} | {} | {} | {} | {} | {} |",
-                entry.link,
-                entry.name,
+            runs.row([
+                entry.link.clone(),
+                entry.name.clone(),
                 cell(2, |f| f.throughput_mbit_per_sec),
-                cell(1, |f| f.utilisation * 100.0),
+                format!("{} %", cell(1, |f| f.utilisation * 100.0)),
                 cell(0, |f| f.one_way_ms.mean),
                 cell(0, |f| f.one_way_ms.p95),
                 cell(0, |f| f.one_way_ms.p99),
@@ -303,28 +302,28 @@ impl Comparison {
                 cell(0, |f| f.queueing_ms.p95),
                 cell(0, |f| f.queueing_ms.p99),
                 cell(0, |f| f64::from(f.retransmitted)),
-            )
-            .expect("a string takes all text");
+            ]);
         }
-        text.push_str(
-            "\n| link | | throughput ÷ BBR's | p95 queueing ÷ BBR's | p95 queueing ÷ CUBIC's |\n|---|---|--:|--:|--:|\n",
-        );
+        let mut ratios = Table::new().left(["link", ""]).right([
+            "throughput ÷ BBR's",
+            "p95 queueing ÷ BBR's",
+            "p95 queueing ÷ CUBIC's",
+        ]);
         let fed = self.fed();
         let rows =
             self.links().into_iter().flat_map(|link| fed.iter().map(move |name| (link, *name)));
         for (link, name) in rows {
             let Some([throughput, bbr, cubic]) = self.ratios(link, name) else { continue };
             let mark = |holds: bool| if holds { "" } else { " (missed)" };
-            writeln!(
-                text,
-                "| {link} | {name} | {throughput:.3}{} | {bbr:.2}{} | {cubic:.3}{} |",
-                mark(throughput >= 0.97),
-                mark(bbr <= 0.5),
-                mark(cubic <= 0.1)
-            )
-            .expect("a string takes all text");
+            ratios.row([
+                link.to_owned(),
+                name.to_owned(),
+                format!("{throughput:.3}{}", mark(throughput >= 0.97)),
+                format!("{bbr:.2}{}", mark(bbr <= 0.5)),
+                format!("{cubic:.3}{}", mark(cubic <= 0.1)),
+            ]);
         }
-        text
+        format!("{runs}\n{ratios}")
     }
 }
 

@@ -20,6 +20,8 @@ use sounding_cell::config::InvalidConfig;
 use sounding_experiment::jobs;
 use sounding_experiment::provenance::{Begun, Provenance};
 
+use crate::table::Table;
+
 pub use aim::Miss;
 pub use contender::Contender;
 pub use late::Late;
@@ -121,26 +123,12 @@ impl Row {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{:<13}{:<9}{:<18}{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}",
-            "case",
-            "cell",
-            "",
-            "share",
-            "least",
-            "p95 ms",
-            "over ms",
-            "most",
-            "queue",
-            "after",
-            "RTTs",
-            "most",
-            "Jain",
-            "least"
-        )?;
+        let mut table = Table::new()
+            .left_within([("case", 13), ("cell", 9), ("", 18)])
+            .right_within([("share", 8), ("least", 8), ("p95 ms", 9), ("over ms", 9), ("most", 9)])
+            .right_within([("queue", 8), ("after", 8), ("RTTs", 8), ("most", 8), ("Jain", 8)])
+            .right_within([("least", 8)]);
         for row in &self.rows {
-            write!(f, "{:<13}{:<9}{:<18}", row.case, row.kind, row.contender)?;
             let percent = |value: Option<f64>| match value {
                 Some(value) => format!("{:.1}%", value * 100.0),
                 None => "-".into(),
@@ -149,9 +137,10 @@ impl fmt::Display for Outcome {
                 Some(value) => format!("{value:.digits$}"),
                 None => "-".into(),
             };
-            writeln!(
-                f,
-                "{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}",
+            table.row([
+                row.case.to_string(),
+                row.kind.to_string(),
+                row.contender.to_string(),
                 percent(row.quantile(0.5, |score| Some(score.share))),
                 percent(row.quantile(0.0, |score| Some(score.share))),
                 plain(row.quantile(0.5, |score| Some(score.p95_ms)), 1),
@@ -163,8 +152,9 @@ impl fmt::Display for Outcome {
                 plain(row.quantile(1.0, |score| score.round_trips), 1),
                 plain(row.quantile(0.5, |score| score.jain), 3),
                 plain(row.quantile(0.0, |score| score.least), 2),
-            )?;
+            ]);
         }
+        f.write_str(&table.text())?;
         self.misses.iter().try_for_each(|miss| writeln!(f, "{miss}"))
     }
 }

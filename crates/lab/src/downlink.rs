@@ -25,6 +25,7 @@ use sounding_testbed::kernel_compare::Spread;
 use sounding_units::Bytes;
 
 use crate::agreement::fallback_percent;
+use crate::table::Table;
 
 pub use scene::{Channel, Scene, UnknownChannel};
 
@@ -239,46 +240,33 @@ impl Comparison {
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{:<8}{:<11}{:>5}{:>9}{:>6}{:>11}{:>9}{:>9}{:>6}{:>9}{:>8}{:>10}{:>10}{:>8}",
-            "radio",
-            "sender",
-            "seed",
-            "Mbit/s",
-            "of it",
-            "queue mean",
-            "p50",
-            "p95",
-            "of it",
-            "p99 ms",
-            "resent",
-            "window %",
-            "on BBR %",
-            "behind"
-        )?;
+        let mut table = Table::new()
+            .left_within([("radio", 8), ("sender", 11)])
+            .right_within([("seed", 5), ("Mbit/s", 9), ("of it", 6), ("queue mean", 11)])
+            .right_within([("p50", 9), ("p95", 9), ("of it", 6), ("p99 ms", 9), ("resent", 8)])
+            .right_within([("window %", 10), ("on BBR %", 10), ("behind", 8)]);
         for row in &self.rows {
             let of_it = self.of_unclamped(row);
             let part = |part: Option<f64>| part.map_or("-".into(), |part| format!("{part:.2}"));
-            writeln!(
-                f,
-                "{:<8}{:<11}{:>5}{:>9.2}{:>6}{:>11.1}{:>9.1}{:>9.1}{:>6}{:>9.1}{:>8}{:>10.1}{:>10}{:>8}",
-                row.channel.name(),
-                row.way.name(),
-                row.seed,
-                row.throughput_mbit_per_sec,
+            let tenths = |value: f64| format!("{value:.1}");
+            table.row([
+                row.channel.name().to_owned(),
+                row.way.name().to_owned(),
+                row.seed.to_string(),
+                format!("{:.2}", row.throughput_mbit_per_sec),
                 part(of_it.map(|(throughput, _)| throughput)),
-                row.queueing_ms.mean,
-                row.queueing_ms.p50,
-                row.queueing_ms.p95,
+                tenths(row.queueing_ms.mean),
+                tenths(row.queueing_ms.p50),
+                tenths(row.queueing_ms.p95),
                 part(of_it.map(|(_, queueing)| queueing)),
-                row.queueing_ms.p99,
-                row.retransmitted,
-                row.window_limited_percent,
-                row.fallback_percent.map_or("-".into(), |percent| format!("{percent:.1}")),
-                row.times_behind
-            )?;
+                tenths(row.queueing_ms.p99),
+                row.retransmitted.to_string(),
+                tenths(row.window_limited_percent),
+                row.fallback_percent.map_or("-".into(), tenths),
+                row.times_behind.to_string(),
+            ]);
         }
-        writeln!(f, "\nof it: of the unclamped download with the same radio and seed")
+        table.note("of it: of the unclamped download with the same radio and seed");
+        f.write_str(&table.text())
     }
 }

@@ -20,6 +20,8 @@ use sounding_sim::PathConfig;
 use sounding_testbed::flow::{FlowError, UdpArrival, UdpFlow, UdpResult};
 use sounding_units::{HostInstant, Rate};
 
+use crate::table::{Table, slashed};
+
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -301,35 +303,34 @@ impl Ceiling {
 
 impl fmt::Display for Ceiling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| Mbit/s | delivered | lost | CPU | late p50/p95/p99/max us | error p50/p95/p99 us | mahimahi | its error | rattan | its error |"
-        )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|")?;
+        let mut table = Table::new().left([
+            "Mbit/s",
+            "delivered",
+            "lost",
+            "CPU",
+            "late p50/p95/p99/max us",
+            "error p50/p95/p99 us",
+            "mahimahi",
+            "its error",
+            "rattan",
+            "its error",
+        ]);
         for row in &self.rows {
             let known = KNOWN.iter().find(|known| (known.rate_mbit - row.rate_mbit).abs() < 0.5);
-            let of = |what: fn(&Known) -> &'static str| known.map_or("-", what);
-            writeln!(
-                f,
-                "| {:.0} | {:.1} % | {} | {:.1} us ({:.0} % of a core) | {:.0} / {:.0} / {:.0} / {:.0} | {:.0} / {:.0} / {:.0} | {} | {} | {} | {} |",
-                row.rate_mbit,
-                row.delivered_percent,
-                row.lost_packets,
-                row.cpu_us,
-                row.cpu_percent,
-                row.late_p50_us,
-                row.late_p95_us,
-                row.late_p99_us,
-                row.late_max_us,
-                row.error_p50_us,
-                row.error_p95_us,
-                row.error_p99_us,
+            let of = |what: fn(&Known) -> &'static str| known.map_or("-", what).to_owned();
+            table.row([
+                format!("{:.0}", row.rate_mbit),
+                format!("{:.1} %", row.delivered_percent),
+                row.lost_packets.to_string(),
+                format!("{:.1} us ({:.0} % of a core)", row.cpu_us, row.cpu_percent),
+                slashed([row.late_p50_us, row.late_p95_us, row.late_p99_us, row.late_max_us]),
+                slashed([row.error_p50_us, row.error_p95_us, row.error_p99_us]),
                 of(|known| known.mahimahi),
                 of(|known| known.mahimahi_error),
                 of(|known| known.rattan),
                 of(|known| known.rattan_error),
-            )?;
+            ]);
         }
-        Ok(())
+        table.fmt(f)
     }
 }

@@ -20,6 +20,8 @@ use sounding_experiment::plan::{PlanError, Text};
 use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_testbed::emulate::{self, EmulateError};
 
+use crate::table::{Table, slashed};
+
 /// A cell, and what is sent through it.
 struct Case {
     name: &'static str,
@@ -215,32 +217,36 @@ impl CellPace {
 
 impl fmt::Display for CellPace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| cell | sent | Mbit/s | packets late p50/p99/max us | first of a moment | most at once | steps late p50/p99/max us | behind | CPU | trial | records |"
-        )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|---|")?;
+        let mut table = Table::new().left([
+            "cell",
+            "sent",
+            "Mbit/s",
+            "packets late p50/p99/max us",
+            "first of a moment",
+            "most at once",
+            "steps late p50/p99/max us",
+            "behind",
+            "CPU",
+            "trial",
+            "records",
+        ]);
         for row in &self.rows {
-            let late = |late: &Late| {
-                format!("{:.0} / {:.0} / {:.0}", late.p50_us, late.p99_us, late.max_us)
-            };
-            writeln!(
-                f,
-                "| {} | {} | {:.1} | {} | {} | {} | {} | {} | {:.0} % | {:.0} % | {} |",
-                row.cell,
-                row.sent,
-                row.throughput_mbit_per_sec,
+            let late = |late: &Late| slashed([late.p50_us, late.p99_us, late.max_us]);
+            table.row([
+                row.cell.to_string(),
+                row.sent.to_string(),
+                format!("{:.1}", row.throughput_mbit_per_sec),
                 late(&row.packets),
                 late(&row.firsts),
-                row.most_at_once,
+                row.most_at_once.to_string(),
                 late(&row.steps),
-                row.times_behind,
-                row.cpu_percent,
-                row.trial_percent,
-                row.records
-            )?;
+                row.times_behind.to_string(),
+                format!("{:.0} %", row.cpu_percent),
+                format!("{:.0} %", row.trial_percent),
+                row.records.to_string(),
+            ]);
         }
-        Ok(())
+        table.fmt(f)
     }
 }
 

@@ -18,6 +18,8 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
+
+use crate::table::Table;
 pub use sightings::Spread;
 use sightings::{Sighting, Sightings};
 use sounding_board::{NameError, OpenError, Place as BoardPlace, Reader};
@@ -315,34 +317,23 @@ impl fmt::Display for Way {
 
 impl fmt::Display for Granularity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| the modem's buffer | deliveries | records each | interval ms: median | p99 | max | received ms: median | on the board ms: median | p99 | age ms: median | p99 | max | \
-             machine late ms: p99 | max |"
-        )?;
-        writeln!(f, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")?;
+        let mut table = Table::new()
+            .left(["the modem's buffer"])
+            .right(["deliveries", "records each", "interval ms: median", "p99", "max"])
+            .right(["received ms: median", "on the board ms: median", "p99"])
+            .right(["age ms: median", "p99", "max", "machine late ms: p99", "max"]);
         for row in &self.rows {
             let (gap, age, late) = (&row.interval_ms, &row.age_ms, &row.machine_late_ms);
-            writeln!(
-                f,
-                "| {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
-                row.way,
-                row.deliveries,
-                row.records_each,
-                gap.median,
-                gap.p99,
-                gap.max,
-                row.received_ms.median,
-                row.posted_ms.median,
-                row.posted_ms.p99,
-                age.median,
-                age.p99,
-                age.max,
-                late.p99,
-                late.max
-            )?;
+            let gaps = [gap.median, gap.p99, gap.max].map(|ms| format!("{ms:.2}"));
+            let posted = [row.received_ms.median, row.posted_ms.median, row.posted_ms.p99];
+            let ages = [age.median, age.p99, age.max, late.p99, late.max];
+            let delays = posted.into_iter().chain(ages).map(|ms| format!("{ms:.3}"));
+            let cells =
+                [row.way.to_string(), row.deliveries.to_string(), row.records_each.to_string()];
+            table.row(cells.into_iter().chain(gaps).chain(delays));
         }
         let priority = if self.real_time { "had" } else { "had no" };
-        writeln!(f, "\nThe threads that measure {priority} real-time priority.")
+        table.note(format!("The threads that measure {priority} real-time priority."));
+        table.fmt(f)
     }
 }

@@ -21,4 +21,5 @@ pub mod overhead;
 pub mod references;
 pub mod registry;
 pub mod soak;
+pub mod table;
 pub mod validation;

@@ -9,6 +9,7 @@ use sounding_experiment::provenance::Provenance;
 use super::tables::{self, Rows};
 use super::{Crossing, Distance, Figures, Plan, PrivateRun, View};
 use crate::estimators;
+use crate::table::Table;
 
 /// An item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,11 +223,11 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\npaper: {}\n", self.about, self.expected.section)?;
-        writeln!(f, "| | paper | {} |", self.columns.join(" | "))?;
-        writeln!(f, "|---|---|{}", "--:|".repeat(self.columns.len()))?;
+        let mut table = Table::new().left(["", "paper"]).right(self.columns.iter().cloned());
         for (name, cells) in &self.rows {
-            writeln!(f, "| {name} | {} | {} |", self.paper(name), cells.join(" | "))?;
+            table.row([name.clone(), self.paper(name)].into_iter().chain(cells.iter().cloned()));
         }
+        table.fmt(f)?;
         for (heading, lines) in
             [("missed:", &self.misses), ("why ours differ:", &self.expected.why)]
         {
