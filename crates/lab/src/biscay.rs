@@ -24,7 +24,7 @@ use std::time::Duration;
 
 pub use distance::Distance;
 pub use figures::Figures;
-pub use item::{Expected, Gains, Item, Measured, Report};
+pub use item::{Evidence, Item, Measured, Report};
 pub use links::{
     Entry, LinksError, ReadCapture, Scenario, chosen, dataset, own_capture, own_trace, real,
 };

@@ -18,6 +18,7 @@ pub mod granularity;
 pub mod head_to_head;
 pub mod mahimahi;
 pub mod overhead;
+pub mod paper;
 pub mod references;
 pub mod registry;
 pub mod soak;

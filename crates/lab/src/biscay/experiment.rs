@@ -7,14 +7,16 @@ use miette::IntoDiagnostic;
 use sounding_experiment::provenance::Begun;
 
 use super::flags::{Links, read};
+use super::item::of_links;
 use super::{
-    Crossing, Item, Methods, Plan, Private, PrivateRun, Report, SHORTEST, Wires, crossings,
-    measure, methods, private, private_page, views,
+    Crossing, Item, Methods, Plan, Private, PrivateRun, SHORTEST, Wires, crossings, measure,
+    methods, private, private_page, views,
 };
 use crate::estimators;
 use crate::experiment::{
     End, Experiment, Host, Needs, Outcome, jobs, program, report, report_share,
 };
+use crate::paper;
 
 /// An item of BISCAY's evaluation in virtual time: the paper's figures, ours, and why they differ
 ///
@@ -41,7 +43,7 @@ impl Experiment for Replay {
     type Flags = ReplayFlags;
 
     fn name(&self) -> &'static str {
-        self.0.experiment()
+        self.0.files().experiment
     }
 
     fn alias(&self) -> Option<&'static str> {
@@ -70,7 +72,7 @@ impl Experiment for Replay {
     }
 
     fn run(&self, flags: ReplayFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
-        let mut plan: Plan = toml::from_str(self.0.plan()).into_diagnostic()?;
+        let mut plan: Plan = paper::plan(&self.0.files())?;
         if let Some(duration) = flags.duration {
             plan.duration = duration;
         }
@@ -83,13 +85,9 @@ impl Experiment for Replay {
         let read = |path: &_| read(host, path);
         let figures =
             measure(&plan, &entries, jobs(flags.jobs), &read, progress).into_diagnostic()?;
-        let report = Report::of_links(self.0, &plan, figures, begun.end()).into_diagnostic()?;
-        outcome(&report).map(Some)
+        let report = of_links(self.0, &plan, figures, begun.end()).into_diagnostic()?;
+        report.outcome().map(Some)
     }
-}
-
-fn outcome(report: &Report) -> miette::Result<Outcome> {
-    Outcome::of_markdown(report.to_string(), &report.provenance, report)
 }
 
 /// How well rates by BISCAY's methods and raw KPIs go with goodput, over modelled links: the paper's figure, ours, and why
@@ -120,7 +118,7 @@ impl Experiment for MethodsItem {
     type Flags = MethodsFlags;
 
     fn name(&self) -> &'static str {
-        Item::Fig5.experiment()
+        Item::Fig5.files().experiment
     }
 
     fn about(&self) -> &'static str {
@@ -136,7 +134,7 @@ impl Experiment for MethodsItem {
     }
 
     fn run(&self, flags: MethodsFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
-        let plan: Methods = toml::from_str(Item::Fig5.plan()).into_diagnostic()?;
+        let plan: Methods = paper::plan(&Item::Fig5.files())?;
         let plan = Methods {
             links: flags.links.unwrap_or(plan.links),
             seeds: flags.seeds.unwrap_or(plan.seeds),
@@ -147,7 +145,7 @@ impl Experiment for MethodsItem {
             return Err(miette::miette!("--duration is at least 30s: 22s are learnt from"));
         }
         let progress = |line: &str| report(host, line);
-        outcome(&methods(&plan, jobs(flags.jobs), progress).into_diagnostic()?).map(Some)
+        methods(&plan, jobs(flags.jobs), progress).into_diagnostic()?.outcome().map(Some)
     }
 }
 
@@ -170,7 +168,7 @@ impl Experiment for ViewsItem {
     type Flags = ViewsFlags;
 
     fn name(&self) -> &'static str {
-        Item::Fig7.experiment()
+        Item::Fig7.files().experiment
     }
 
     fn about(&self) -> &'static str {
@@ -189,7 +187,7 @@ impl Experiment for ViewsItem {
         if flags.duration.is_some_and(|duration| duration < SHORTEST) {
             return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
         }
-        outcome(&views(flags.duration, flags.seed).into_diagnostic()?).map(Some)
+        views(flags.duration, flags.seed).into_diagnostic()?.outcome().map(Some)
     }
 }
 
@@ -227,7 +225,7 @@ impl Experiment for CrossingsItem {
     type Flags = CrossingsFlags;
 
     fn name(&self) -> &'static str {
-        Item::Fig10.experiment()
+        Item::Fig10.files().experiment
     }
 
     fn about(&self) -> &'static str {
@@ -271,7 +269,7 @@ impl Experiment for CrossingsItem {
             }
         };
         let (report, complete) = crossings(&plan, &stop, progress).into_diagnostic()?;
-        Ok(Some(Outcome { end: end(complete), ..outcome(&report)? }))
+        Ok(Some(Outcome { end: end(complete), ..report.outcome()? }))
     }
 }
 
@@ -311,7 +309,7 @@ impl Experiment for PrivateItem {
     type Flags = PrivateFlags;
 
     fn name(&self) -> &'static str {
-        Item::Fig11b.experiment()
+        Item::Fig11b.files().experiment
     }
 
     fn about(&self) -> &'static str {
@@ -349,6 +347,6 @@ impl Experiment for PrivateItem {
         };
         let (report, complete) = private(&plan, &stop, progress).into_diagnostic()?;
         let page = flags.out.map(|folder| (folder, private_page(&report)));
-        Ok(Some(Outcome { end: end(complete), page, ..outcome(&report)? }))
+        Ok(Some(Outcome { end: end(complete), page, ..report.outcome()? }))
     }
 }

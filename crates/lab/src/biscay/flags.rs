@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use miette::IntoDiagnostic;
+
 use super::{Entry, chosen, dataset, own_capture, own_trace, real};
 use crate::experiment::{CaptureError, Host};
-use miette::IntoDiagnostic;
 
 /// Public recordings, a set that `sounding lab dataset` made, or links of one's own.
 #[derive(clap::Args)]

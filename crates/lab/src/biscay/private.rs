@@ -18,9 +18,9 @@ use sounding_testbed::emulate::{self, EmulateError, Ended, PUNCTUALITY_PERCENT, 
 use sounding_units::{Bytes, HostInstant};
 use thiserror::Error;
 
-use super::item::{Expected, Gains, Item, Measured, Report};
-use super::tables;
+use super::item::{Item, Measured, Report};
 use crate::agreement::fallback_percent;
+use crate::paper::{Expected, Gains, Ours};
 
 pub use page::private_page;
 
@@ -100,7 +100,8 @@ pub fn private(
     mut progress: impl FnMut(&PrivateRun),
 ) -> Result<(Report, bool), PrivateError> {
     let begun = Begun::now();
-    let mut text = Text::new(Item::Fig11b.name(), Item::Fig11b.plan(), PathBuf::new());
+    let item = Item::Fig11b.files();
+    let mut text = Text::new(item.file, item.plan, PathBuf::new());
     if let Some(duration) = plan.duration {
         text.set(&format!("duration={}us", duration.as_micros()))?;
     }
@@ -142,12 +143,11 @@ pub fn private(
         }
     }
     let about = runs.first().map_or("", |run| run.plan.about.as_str());
-    let expected = Item::Fig11b.expected()?;
-    let mut misses = Vec::new();
-    let rows = rows(&all, &expected, &mut misses);
+    let expected = item.expected()?;
+    let ours = rows(&all, &expected);
     let complete = all.len() == runs.len() * plan.reps as usize;
-    let report = Report::new(about, expected, rows, Measured::Runs(all), begun.end());
-    Ok((Report { misses, ..report }, complete))
+    let report = Report::new(about, expected, ours, Measured::Runs(all).into(), begun.end());
+    Ok((report, complete))
 }
 
 fn controller(run: &Run) -> &str {
@@ -213,13 +213,13 @@ impl PrivateRun {
 /// Who ours are compared with.
 const OTHERS: [&str; 2] = ["bbr", "cubic"];
 
-fn rows(runs: &[PrivateRun], expected: &Expected, misses: &mut Vec<String>) -> tables::Rows {
+fn rows(runs: &[PrivateRun], expected: &Expected) -> Ours {
     let mean = |name: &str, of: fn(&PrivateRun) -> f64| {
         let values: Vec<f64> = runs.iter().filter(|r| r.controller == name).map(of).collect();
         values.iter().sum::<f64>() / values.len().max(1) as f64
     };
     let names = distinct(runs.iter().map(|run| run.controller.as_str()));
-    let mut rows = Vec::new();
+    let (mut rows, mut misses) = (Vec::new(), Vec::new());
     for &name in &names {
         let own = || runs.iter().filter(move |run| run.controller == name);
         let on_bbr: Vec<f64> = own().filter_map(|run| run.fallback_percent).collect();
@@ -257,8 +257,7 @@ fn rows(runs: &[PrivateRun], expected: &Expected, misses: &mut Vec<String>) -> t
             short.push("highest delays below the other's lowest");
         }
         if !short.is_empty() {
-            let cause = expected.causes.get(&row).map_or("no cause known", String::as_str);
-            misses.push(format!("{row}, {}: {cause}", short.join(", ")));
+            misses.push(expected.miss(&row, &short));
         }
         let mut cells = vec![
             format!("{:.2} ×", gains.throughput),
@@ -269,16 +268,9 @@ fn rows(runs: &[PrivateRun], expected: &Expected, misses: &mut Vec<String>) -> t
         cells.resize(7, String::new());
         rows.push((row, cells));
     }
-    let columns = tables::columns([
-        "Mbit/s",
-        "one-way mean ms",
-        "p95 ms",
-        "10-90 % ms",
-        "handovers",
-        "on BBR %",
-        "behind",
-    ]);
-    (columns, rows)
+    let columns =
+        ["Mbit/s", "one-way mean ms", "p95 ms", "10-90 % ms", "handovers", "on BBR %", "behind"];
+    Ours { misses, ..Ours::new(columns, rows) }
 }
 
 #[cfg(test)]
@@ -310,9 +302,8 @@ mod tests {
             run("bbr", 20.0, [60.0, 100.0, 150.0, 160.0]),
             run("cubic", 21.0, [40.0, 400.0, 800.0, 900.0]),
         ];
-        let expected = Item::Fig11b.expected().expect("the paper's figures");
-        let mut misses = Vec::new();
-        let (columns, rows) = rows(&runs, &expected, &mut misses);
+        let expected = Item::Fig11b.files().expected().expect("the paper's figures");
+        let Ours { columns, rows, misses } = rows(&runs, &expected);
         assert!(rows.iter().all(|(_, cells)| cells.len() == columns.len()), "{rows:?}");
         assert_eq!(rows[3].1[..4], ["1.00 ×", "70.0 % less", "65.6 % less", "below"]);
         // A twentieth less than the paper has is within the tolerance.

@@ -131,7 +131,8 @@ pub fn crossings(
     mut progress: impl FnMut(&Crossing),
 ) -> Result<(Report, bool), WireError> {
     let begun = Begun::now();
-    let mut text = Text::new(Item::Fig10.name(), Item::Fig10.plan(), PathBuf::new());
+    let item = Item::Fig10.files();
+    let mut text = Text::new(item.file, item.plan, PathBuf::new());
     if let Some(duration) = plan.duration {
         text.set(&format!("duration={}us", duration.as_micros()))?;
     }
@@ -166,8 +167,8 @@ pub fn crossings(
     }
     let about = runs.first().map_or("", |run| run.plan.about.as_str());
     let rows = tables::wire(&all);
-    let expected = Item::Fig10.expected()?;
-    Ok((Report::new(about, expected, rows, Measured::Crossings(all), begun.end()), complete))
+    let expected = item.expected()?;
+    Ok((Report::new(about, expected, rows, Measured::Crossings(all).into(), begun.end()), complete))
 }
 
 /// Who sends when, and where.
@@ -248,7 +249,7 @@ mod tests {
 
     #[test]
     fn sounding_finds_a_wire_within_a_second_and_is_back_within_one_once_it_is_wide_again() {
-        let mut text = Text::new("fig10", Item::Fig10.plan(), PathBuf::new());
+        let mut text = Text::new("fig10", Item::Fig10.files().plan, PathBuf::new());
         let sets = [
             "wire.up=0s 1000Mbit, 5s 5Mbit, 11s 1000Mbit, 14s 10Mbit, 20s 1000Mbit",
             "duration=23s",
