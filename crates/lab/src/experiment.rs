@@ -15,27 +15,27 @@ use sounding_report::Page;
 
 /// An experiment.
 pub trait Experiment: Sync {
-    /// What it can be told on the command line. The first lines of its documentation are the help of the command.
+    /// Its flags. Their documentation is the help of the command.
     type Flags: clap::Args;
 
     /// After `sounding lab run`.
     fn name(&self) -> &'static str;
 
-    /// Another name that it goes by.
+    /// Another name of it.
     fn alias(&self) -> Option<&'static str> {
         None
     }
 
-    /// What it compares, in a line.
+    /// Its subject, in a line.
     fn about(&self) -> &'static str;
 
     /// Which rights it needs.
     fn needs(&self) -> Needs;
 
-    /// How long it takes with its own values of all flags, where that does not depend on data.
+    /// How long it takes with the default flags; `None` where that depends on the data.
     fn duration(&self) -> Option<&'static str>;
 
-    /// Runs it. `None` if it was stopped and nothing is to be shown; the reason was reported.
+    /// Runs it. `None` if it was stopped, which was reported, and has no result.
     fn run(&self, flags: Self::Flags, host: &dyn Host) -> miette::Result<Option<Outcome>>;
 }
 
@@ -60,9 +60,9 @@ pub struct Outcome {
     pub markdown: String,
     /// The same as JSON.
     pub json: String,
-    /// A page with figures, and the folder that it was asked for in.
+    /// A page with figures, and the folder for it.
     pub page: Option<(PathBuf, Page)>,
-    /// What else is to be known afterwards, a line each.
+    /// Lines for standard error that follow the result.
     pub notes: Vec<String>,
     /// How it ended.
     pub end: End,
@@ -80,7 +80,7 @@ pub enum End {
 }
 
 impl Outcome {
-    /// A text, another text for the page, and what is written as JSON.
+    /// With a text for the terminal, one for the page, and the result that is written as JSON.
     pub fn new(text: String, markdown: String, result: &impl Serialize) -> miette::Result<Self> {
         let json = serde_json::to_string_pretty(result).into_diagnostic()?;
         Ok(Self { text, markdown, json, page: None, notes: Vec::new(), end: End::Complete })
@@ -110,7 +110,7 @@ impl Outcome {
 
 /// What the program around an experiment provides.
 pub trait Host: Sync {
-    /// Reports progress, as it stands: with its own line breaks.
+    /// Writes progress as it is given, with its own line breaks.
     fn progress(&self, text: fmt::Arguments<'_>);
 
     /// A file's name as part of a line.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Sockets hold as much as a flow sends, in all three: what a buffer does to a flow is compared by
-//! [`mahimahi`](crate::mahimahi) alone.
+//! [`mahimahi`] alone.
 
 pub(crate) mod experiment;
 mod page;
