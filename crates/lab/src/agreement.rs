@@ -32,14 +32,19 @@ const CELLS: [(&str, &str); 2] = [
 /// Who sends.
 const CONTROLLERS: [&str; 4] = ["reno", "cubic", "bbr", "biscay"];
 
-/// What to run.
-#[derive(Clone, Debug)]
+/// This kernel's controllers in real time beside ours in virtual time, over the same modelled cells
+#[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// How long each flow sends; the first fifth is not measured.
+    /// How long each flow sends; the first fifth is not measured
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
-    /// Seeds of the cells.
+
+    /// Seeds of each cell, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: u32,
+
     /// This program, which has the daemon.
+    #[arg(skip)]
     pub program: PathBuf,
 }
 

@@ -29,16 +29,24 @@ use crate::table::Table;
 
 pub use scene::{Channel, Scene, UnknownChannel};
 
-/// What to run.
-#[derive(Clone, Debug)]
+/// A download over a modelled cell: as it is, with its receive window held by the device, and with a sender that obeys the
+/// device's TCP option
+#[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// How long each flow sends; the first fifth is not measured.
+    /// How long each flow sends; the first fifth is not measured
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
-    /// Over which radios.
+
+    /// What the radio does: never changes, or fades as people walk by
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "still,fading")]
     pub channels: Vec<Channel>,
-    /// Seeds of the cell, counted from 1.
+
+    /// Seeds of the cell, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: u32,
+
     /// This program, which has the daemon.
+    #[arg(skip)]
     pub program: PathBuf,
 }
 

@@ -22,16 +22,28 @@ use sounding_units::{HostInstant, Rate};
 
 use crate::table::{Table, slashed};
 
-/// What to run.
-#[derive(Clone, Debug)]
+/// How many packets the emulator moves, how punctually, and for how much CPU time
+#[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// Rates of the link.
+    /// Rates of the link
+    #[arg(
+        long,
+        value_name = "RATE,…",
+        value_delimiter = ',',
+        default_value = "12Mbit,100Mbit,500Mbit,1000Mbit,1200Mbit,1500Mbit"
+    )]
     pub rates: Vec<Rate>,
-    /// Delay each way.
+
+    /// Delay each way
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = humantime::parse_duration)]
     pub delay: Duration,
-    /// How long datagrams are sent at each rate.
+
+    /// How long to send at each rate
+    #[arg(long, value_name = "TIME", default_value = "8s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
-    /// Percent of a core for punctuality.
+
+    /// Percent of a core for punctuality
+    #[arg(long = "punctuality", value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub overhead_percent: u8,
 }
 

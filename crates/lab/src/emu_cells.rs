@@ -68,14 +68,19 @@ const CASES: [Case; 6] = [
     },
 ];
 
-/// What to run.
-#[derive(Clone, Debug)]
+/// How punctual modelled cells are in real time, and for how much CPU time
+#[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// How long each cell is run.
+    /// How long to run each cell
+    #[arg(long, value_name = "TIME", default_value = "8s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
-    /// Percent of a core for punctuality.
+
+    /// Percent of a core for punctuality
+    #[arg(long = "punctuality", value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub overhead_percent: u8,
+
     /// This program, which has the daemon.
+    #[arg(skip)]
     pub program: PathBuf,
 }
 

@@ -75,17 +75,29 @@ impl FromStr for Way {
 #[error("{0:?}: records leave the modem drained, at-once, high-water or batches")]
 pub struct UnknownWay(String);
 
-/// What is measured.
-#[derive(Clone, Debug)]
+/// Time between deliveries of a KPI that a simulated modem makes every 10 ms, and its age when a reader sees it
+#[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// Which ways.
+    /// How records leave the modem
+    #[arg(
+        long,
+        value_name = "WAY,…",
+        value_delimiter = ',',
+        default_values = Way::ALL.map(|(_, name)| name)
+    )]
     pub ways: Vec<Way>,
-    /// How long, each way.
+
+    /// How long to measure each way
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
-    /// The program that reads the modem: `sounding`.
-    pub program: PathBuf,
-    /// How long a processor may take to wake meanwhile, if `sounding board` is to ask for that.
+
+    /// What `sounding board` is told of how long a processor may take to wake, as 0us
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub cpu_latency: Option<Duration>,
+
+    /// The program that reads the modem: `sounding`.
+    #[arg(skip)]
+    pub program: PathBuf,
 }
 
 /// What came of one way.

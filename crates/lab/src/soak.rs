@@ -19,16 +19,24 @@ use sounding_testbed::flow::FlowError;
 use sounding_testbed::radio::RadioError;
 use thiserror::Error;
 
-/// What to do.
-#[derive(Clone, Debug)]
+/// Links, flows and daemons that come and go, and what they leave behind: fails on a leak, an alarm of the kernel, or a flow
+/// that stands still
+#[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// How long, all rounds together.
+    /// How long to go on
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = humantime::parse_duration)]
     pub duration: Duration,
-    /// How long a daemon lives before it is killed or ended, on average.
+
+    /// How long a daemon lives until it is killed or ended, on average
+    #[arg(long, value_name = "TIME", default_value = "2min", value_parser = humantime::parse_duration)]
     pub restart_every: Duration,
-    /// Of links, flows and kills.
+
+    /// Of links, flows and kills
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
+
     /// The program that is run as daemon.
+    #[arg(skip)]
     pub program: PathBuf,
 }
 
