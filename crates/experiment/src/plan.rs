@@ -5,8 +5,8 @@
 //! to something that carries packets, in virtual time or in real; [`Actors`] says which of its devices a flow is at.
 
 mod actors;
+mod capacity;
 mod cell;
-mod course;
 mod error;
 mod flow;
 mod links;

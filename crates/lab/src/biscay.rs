@@ -5,11 +5,11 @@
 //! `closed_loop` has the other. [`methods`] and [`views`] are about what a modem tells, [`private`] is this kernel over a
 //! modelled cell.
 
-mod course;
 mod distance;
 mod experiment;
 mod figures;
 mod flags;
+mod given_link;
 mod item;
 mod links;
 mod methods;
@@ -37,7 +37,7 @@ pub use wire::{Crossing, Ground, WireError, Wires, crossings};
 pub(crate) use experiment::{CrossingsItem, MethodsItem, PrivateItem, Replay, ViewsItem};
 pub(crate) use flags::{Links, read};
 
-use course::{Course, Entrant};
+use given_link::{FlowStart, PathSetup};
 use sounding_experiment::jobs;
 
 /// The shortest that flows are looked at: what is before 2.3 s does not count.
@@ -84,22 +84,22 @@ fn over(plan: &Plan, entry: &Entry, read: &ReadCapture<'_>) -> Result<Vec<Figure
     let mut figures = Vec::new();
     for setting in plan.settings() {
         let Setting { controller, flows, told } = setting;
-        let entrants: Vec<Entrant<'_>> = (0..flows)
-            .map(|at| Entrant {
+        let starts: Vec<FlowStart<'_>> = (0..flows)
+            .map(|at| FlowStart {
                 controller,
                 begins: plan.stagger * u32::try_from(at).unwrap_or(u32::MAX),
             })
             .collect();
         let every = if let Told::Every(every) = told { Some(every) } else { None };
-        let course = Course { delay: plan.delay, until, every, wire: None };
-        let (name, passage) = match told {
+        let setup = PathSetup { delay: plan.delay, until, every, wire: None };
+        let (name, observed) = match told {
             Told::Once => {
                 let Some(averaged) = link.averaged() else { continue };
-                (format!("{controller} once"), course::run(&averaged, &course, &entrants))
+                (format!("{controller} once"), given_link::run(&averaged, &setup, &starts))
             }
-            _ => (controller.to_owned(), course::run(&link, &course, &entrants)),
+            _ => (controller.to_owned(), given_link::run(&link, &setup, &starts)),
         };
-        let measured = Figures::of(&link, entry.scenario, &name, flows, &passage, until);
+        let measured = Figures::of(&link, entry.scenario, &name, flows, &observed, until);
         figures.extend(measured.map(|figures| Figures {
             every_ms: every.map(|every| every.as_secs_f64() * 1e3),
             ..figures

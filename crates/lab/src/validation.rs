@@ -21,7 +21,7 @@ use sounding_experiment::provenance::{Begun, Provenance};
 
 use crate::mahimahi::{self, Buffers, Figures, Plan, Reference, RunError, Task, Verdict};
 
-pub use virtual_time::Course;
+pub use virtual_time::VirtualFlow;
 
 /// One-way delay of the reference.
 const DELAY: Duration = Duration::from_millis(20);
@@ -110,7 +110,7 @@ fn simulate(task: &Task, emulator: &[Figures], window: Duration) -> Vec<Figures>
     let starts = emulator.iter().flat_map(|figures| {
         STARTS.map(|later| Duration::from_millis(figures.start_ms) + later - MEAN_START)
     });
-    let course = |(seed, start)| Course {
+    let flow = |(seed, start)| VirtualFlow {
         up: &task.up,
         down: &task.down,
         direction: task.direction,
@@ -120,7 +120,7 @@ fn simulate(task: &Task, emulator: &[Figures], window: Duration) -> Vec<Figures>
         window,
         seed,
     };
-    (0..).zip(starts).filter_map(|numbered| course(numbered).run()).collect()
+    (0..).zip(starts).filter_map(|numbered| flow(numbered).run()).collect()
 }
 
 impl Link {

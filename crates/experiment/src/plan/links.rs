@@ -12,7 +12,7 @@ use sounding_sim::{DropFrom, PathConfig, QueueLimit};
 use sounding_units::Bytes;
 
 use super::Wrong;
-use super::course::Course;
+use super::capacity::Capacity;
 
 /// Both links of a device, as `mm-delay D mm-link UP DOWN` has them.
 #[derive(Clone, Debug, Deserialize)]
@@ -134,9 +134,9 @@ impl LinkPlan {
             let key = format!("{key}.once");
             return Err(Wrong::new(key, "a link that is played once begins at its beginning"));
         }
-        let courses = [
-            Course::read(&format!("{key}.up"), up, folder, "UL_bitrate")?,
-            Course::read(&format!("{key}.down"), down, folder, "DL_bitrate")?,
+        let capacities = [
+            Capacity::read(&format!("{key}.up"), up, folder, "UL_bitrate")?,
+            Capacity::read(&format!("{key}.down"), down, folder, "DL_bitrate")?,
         ];
         let begins = match *from {
             Begin::At(begins) => begins,
@@ -144,17 +144,17 @@ impl LinkPlan {
                 let mut lots = ChaCha8Rng::seed_from_u64(seed);
                 lots.set_stream(BEGINNINGS + at as u64);
                 // The shorter of two recordings that were made together has both.
-                let shorter = courses.iter().filter_map(Course::lasts).min();
+                let shorter = capacities.iter().filter_map(Capacity::lasts).min();
                 shorter.unwrap_or_default().mul_f64(lots.random())
             }
         };
         let queue = limit(*queue, *drop);
-        let path = |course: Course, name: &str| {
-            let schedule = course.schedule(begins, lasts);
+        let path = |capacity: Capacity, name: &str| {
+            let schedule = capacity.schedule(begins, lasts);
             let schedule = schedule.map_err(|what| Wrong::new(format!("{key}.{name}"), what))?;
             Ok(PathConfig { schedule, delay: *delay, queue, once: *once })
         };
-        let [up, down] = courses;
+        let [up, down] = capacities;
         Ok([path(up, "up")?, path(down, "down")?])
     }
 }
@@ -165,8 +165,8 @@ impl Wire {
         let Self { up, down, delay, queue, drop } = self;
         let path = |name: &str, text: &str, column| {
             let key = format!("wire.{name}");
-            let course = Course::read(&key, text, folder, column)?;
-            let schedule = course.schedule(Duration::ZERO, lasts);
+            let capacity = Capacity::read(&key, text, folder, column)?;
+            let schedule = capacity.schedule(Duration::ZERO, lasts);
             let schedule = schedule.map_err(|what| Wrong::new(key, what))?;
             let queue = limit(*queue, *drop);
             Ok(PathConfig { schedule, delay: *delay, queue, once: false })

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sounding_experiment::metrics::nearest_rank;
 
 use super::Figures;
-use super::course::ORACLE;
+use super::given_link::ORACLE;
 use crate::table::Table;
 
 /// Those that are to be near it. How near senders come that know the truth of the present: [`references`](crate::references).

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sounding_experiment::metrics::{jain, jain_of_whole, nearest_rank};
 use sounding_testbed::radio::RadioLink;
 
-use super::course::{Arrival, HEAD_START, Passage};
+use super::given_link::{Arrival, HEAD_START, Observed};
 use super::links::Scenario;
 
 /// What the slow start of all flows together takes is not measured.
@@ -63,12 +63,12 @@ impl Figures {
         scenario: Scenario,
         controller: &str,
         flows: usize,
-        passage: &Passage,
+        observed: &Observed,
         until: Duration,
     ) -> Option<Self> {
         let from = HEAD_START + SETTLED;
         let within: Vec<&Arrival> =
-            passage.arrivals.iter().filter(|packet| packet.at >= from).collect();
+            observed.arrivals.iter().filter(|packet| packet.at >= from).collect();
         let mut delays: Vec<f64> =
             within.iter().map(|packet| packet.queueing.as_secs_f64() * 1e3).collect();
         if delays.is_empty() {

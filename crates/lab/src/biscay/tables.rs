@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sounding_experiment::metrics::nearest_rank;
 
-use super::course::is_truthful;
+use super::given_link::is_truthful;
 use super::links::Scenario;
 use super::{Crossing, Figures, Plan};
 use crate::paper::{Expected, Gains, Ours};

@@ -10,7 +10,7 @@ use sounding_experiment::simulate::{Finished, Keep};
 use sounding_experiment::sweep::Part;
 use sounding_lab::experiment::{CaptureError, Host, Sweep};
 
-use super::sweep::Course;
+use super::sweep::SweepSetup;
 use crate::{input, say, screen, signals};
 
 /// See the module.
@@ -40,7 +40,7 @@ impl Host for Terminal {
 
     fn sweep(&self, sweep: &Sweep<'_>) -> miette::Result<Option<Finished>> {
         let Sweep { text, about, out, jobs, stays } = *sweep;
-        let course = Course {
+        let setup = SweepSetup {
             out,
             part: Part::default(),
             jobs,
@@ -49,6 +49,6 @@ impl Host for Terminal {
             keep: Keep::default(),
             stays,
         };
-        course.run(text, about)
+        setup.run(text, about)
     }
 }

@@ -9,7 +9,7 @@ use sounding_trace::{Schedule, Series, Steps, Trace, mahimahi};
 use super::Wrong;
 
 /// What a plan says of a link.
-pub(super) enum Course {
+pub(super) enum Capacity {
     /// A rate, or a rate over time.
     Steps(Steps),
     /// Moments at which packets may leave.
@@ -18,7 +18,7 @@ pub(super) enum Course {
     Series(Series),
 }
 
-impl Course {
+impl Capacity {
     /// Reads what a key says; files are looked for from `folder` on, and `column` is what a log of G-NetTrack calls the
     /// rate that is meant.
     pub(super) fn read(

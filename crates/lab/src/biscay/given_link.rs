@@ -26,7 +26,7 @@ const SEED: u64 = 1;
 
 /// How flows are sent over a link.
 #[derive(Clone, Debug)]
-pub(super) struct Course {
+pub(super) struct PathSetup {
     /// One-way propagation delay of either direction.
     pub(super) delay: Duration,
     /// Until when.
@@ -39,7 +39,7 @@ pub(super) struct Course {
 
 /// A flow and who sends it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entrant<'a> {
+pub(super) struct FlowStart<'a> {
     pub(super) controller: &'a str,
     /// From when on, after the others.
     pub(super) begins: Duration,
@@ -56,14 +56,14 @@ pub(super) struct Arrival {
 
 /// What came of it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Passage {
+pub(super) struct Observed {
     /// In order of time.
     pub(super) arrivals: Vec<Arrival>,
     /// When the first flow's controller was in another state than before, and in which.
     pub(super) states: Vec<(Duration, &'static str)>,
 }
 
-impl Passage {
+impl Observed {
     pub(super) fn handle_event(&mut self, now: HostInstant, event: &Event<'_>) {
         let origin = HostInstant::default();
         match event {
@@ -88,26 +88,26 @@ impl Passage {
 pub(super) const ORACLE: &str = "oracle";
 
 /// Sends flows over a link.
-pub(super) fn run(link: &RadioLink, course: &Course, entrants: &[Entrant<'_>]) -> Passage {
+pub(super) fn run(link: &RadioLink, setup: &PathSetup, starts: &[FlowStart<'_>]) -> Observed {
     let origin = HostInstant::default();
-    let path = |schedule: Schedule| PathConfig { delay: course.delay, ..PathConfig::new(schedule) };
+    let path = |schedule: Schedule| PathConfig { delay: setup.delay, ..PathConfig::new(schedule) };
     let there = path(Schedule::from(link.offered.clone()));
     let back = path(Schedule::from(Steps::constant(WIDE)));
     let (up, down) = match link.direction {
         Direction::Uplink => (there, back),
         Direction::Downlink => (back, there),
     };
-    match &course.wire {
+    match &setup.wire {
         None => {
             let links = Links::one(&up, &down, origin);
-            send(Scripted::new(links, link), link, course, entrants)
+            send(Scripted::new(links, link), link, setup, starts)
         }
         Some(steps) => {
             let links = Links::one(&up, &down, origin);
             let wire = PathConfig::new(steps.clone());
             let back = PathConfig::new(Steps::constant(WIDE));
             let wired = Wired::new(links, &wire, &back, origin);
-            send(Scripted::new(wired, link), link, course, entrants)
+            send(Scripted::new(wired, link), link, setup, starts)
         }
     }
 }
@@ -115,28 +115,28 @@ pub(super) fn run(link: &RadioLink, course: &Course, entrants: &[Entrant<'_>]) -
 fn send<N: Network<Segment>>(
     network: N,
     link: &RadioLink,
-    course: &Course,
-    entrants: &[Entrant<'_>],
-) -> Passage {
+    setup: &PathSetup,
+    starts: &[FlowStart<'_>],
+) -> Observed {
     let mut world = World::new(network, SEED);
     let port = Port { device: Device(0), direction: link.direction };
     // A sender elsewhere is told over the way back (BISCAY §5.4), and what it sends is as long on its way to the link.
     let away = match link.direction {
         Direction::Uplink => Duration::ZERO,
-        Direction::Downlink => course.delay,
+        Direction::Downlink => setup.delay,
     };
     let mut listening = Listening { latency: away, ..Listening::new(port) }
-        .told(entrants.iter().map(|entrant| entrant.controller));
-    if let Some(every) = course.every {
+        .told(starts.iter().map(|start| start.controller));
+    if let Some(every) = setup.every {
         listening.every = every;
     }
     // The link was made from the grants, or both are of a flow that saturated it: they are its capacity.
     listening.estimator.assume = Some(Bound::Capacity);
     world.listen(listening);
     let offered = Arc::new(Schedule::from(link.offered.clone()));
-    let flows = entrants.len() as u64;
-    for entrant in entrants {
-        let (name, every) = (entrant.controller, course.every.unwrap_or_default());
+    let flows = starts.len() as u64;
+    for start in starts {
+        let (name, every) = (start.controller, setup.every.unwrap_or_default());
         let make: MakeController = match (Listener::by_name(name), sounding_cc::by_name(name)) {
             (Some(listener), _) => Box::new(move |start| listener.make(start, every)),
             (None, Some(make)) => Box::new(make),
@@ -145,14 +145,14 @@ fn send<N: Network<Segment>>(
                 Box::new(knows.make(Reference::by_name(name)))
             }
         };
-        let begins = HostInstant::default() + HEAD_START + entrant.begins;
+        let begins = HostInstant::default() + HEAD_START + start.begins;
         world.add_flow(Flow::bulk(port, make).begins(begins));
     }
-    let (mut passage, origin) = (Passage::default(), HostInstant::default());
-    world.observe_until(origin + course.until, &mut |now: HostInstant, event: &Event<'_>| {
-        passage.handle_event(now, event);
+    let (mut observed, origin) = (Observed::default(), HostInstant::default());
+    world.observe_until(origin + setup.until, &mut |now: HostInstant, event: &Event<'_>| {
+        observed.handle_event(now, event);
     });
-    passage
+    observed
 }
 
 /// What the link carries, for senders that know the truth.
