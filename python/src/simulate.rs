@@ -7,10 +7,10 @@ use pyo3::exceptions::{PyFileExistsError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use sounding_cc::Registry;
-use sounding_lab::plan::{PlanError, Text};
-use sounding_lab::results::ResultsError;
-use sounding_lab::simulate::{Keep, json};
-use sounding_lab::study::{Study, StudyError};
+use sounding_experiment::plan::{PlanError, Text};
+use sounding_experiment::results::ResultsError;
+use sounding_experiment::simulate::{Keep, json};
+use sounding_experiment::study::{Study, StudyError};
 
 use crate::controller::{PythonController, Trouble};
 use crate::error;

@@ -4,7 +4,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ {host, diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ link ◀ cc ◀ cell ◀ sim ◀ {board, modem, bpf, emu} ◀ quic ◀ {lab, libod} ◀ sounding`
+/// `units ◀ {host, diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ link ◀ cc ◀ cell ◀ sim ◀ {board, modem, bpf, emu, experiment} ◀ {quic, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
     &["sounding-host", "sounding-diag", "sounding-phy", "sounding-trace"],
@@ -14,9 +14,10 @@ const LAYERS: &[&[&str]] = &[
     &["sounding-cc"],
     &["sounding-cell"],
     &["sounding-sim"],
-    &["sounding-board", "sounding-modem", "sounding-bpf", "sounding-emu"],
-    &["sounding-quic"],
-    &["sounding-lab", "sounding-libod"],
+    &["sounding-board", "sounding-modem", "sounding-bpf", "sounding-emu", "sounding-experiment"],
+    &["sounding-quic", "sounding-report"],
+    &["sounding-testbed", "sounding-libod"],
+    &["sounding-lab"],
     &["sounding"],
 ];
 

@@ -17,7 +17,7 @@ const INSTALLED: [&str; 2] = ["sounding", "sounding-libod"];
 const DEPTH: u32 = 3;
 
 /// The font of the figures, which is no crate.
-const FONT: &str = "crates/lab/assets/font";
+const FONT: &str = "crates/report/assets/font";
 
 /// What the installed programs are linked with on this machine.
 pub(crate) fn metadata() -> Result<Metadata, String> {

@@ -24,7 +24,7 @@ pub use sounding_link::Bound;
 /// What the law can be tuned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The oldest estimate to obey. Default 200 ms: two of the modem's 100 ms MAC summaries (settlement 8).
+    /// The oldest estimate to obey. Default 200 ms: two of the modem's 100 ms MAC summaries (interpretation 8).
     pub max_age: Duration,
     /// The longest silence of a living daemon. Default 60 ms: twelve of its heartbeats, and with an ACK every 40 ms a
     /// killed daemon is noticed within 100 ms.
@@ -36,26 +36,26 @@ pub struct Config {
     /// 50 ms old misses of a rising link. Chosen over ten recorded links: with 10 ms two of them stay 3 % below
     /// BBR's throughput, with 20 ms two exceed half of its p95 delay (docs/biscay-vs-bbr-cubic.md).
     pub allowance: Duration,
-    /// Pacing over the share, in thousandths, at most 4000. Default 1250, BBR's own probing gain (settlement 6): the
+    /// Pacing over the share, in thousandths, at most 4000. Default 1250, BBR's own probing gain (interpretation 6): the
     /// window then bounds the queue to the allowance, and what a fading report held back is made up for. At 1000 the
     /// same links lose 10 to 15 % of throughput.
     pub pacing_gain_permille: u32,
-    /// How far the share must exceed the delivery to call the path narrow. Default 150 (settlement 1).
+    /// How far the share must exceed the delivery to call the path narrow. Default 150 (interpretation 1).
     pub narrow_permille: u32,
-    /// How far the delivery may stay below the share for the path to be wide again. Default 100 (settlement 1).
+    /// How far the delivery may stay below the share for the path to be wide again. Default 100 (interpretation 1).
     pub wide_permille: u32,
     /// Rounds in a row for that. Default 3: one long round may be a handover's stall, and each is as long as the
     /// queue we build meanwhile. Chosen; pinned by `a_wire_narrower_than_the_radio_is_found_within_two_seconds`.
     pub narrow_rounds: u32,
     /// Rounds in a row to leave again. Default 4. Chosen.
     pub wide_rounds: u32,
-    /// Lost part of a round that shows a path which drops rather than queues. Default 100 (settlement 10).
+    /// Lost part of a round that shows a path which drops rather than queues. Default 100 (interpretation 10).
     pub narrow_loss_permille: u32,
     /// Least window on a link that carries anything, in segments. Default 4, as BBR.
     pub min_cwnd: u32,
     /// Largest window, in segments, at most 2^20. Default 2^16: 1 Gbit/s over 700 ms.
     pub max_cwnd: u32,
-    /// Samples within 30 % of each other before the first is obeyed. Default 2 (settlement 8).
+    /// Samples within 30 % of each other before the first is obeyed. Default 2 (interpretation 8).
     pub settled_after: u32,
 }
 
@@ -126,7 +126,7 @@ pub struct Ack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSample {
     /// The path's RTT without queue, as a minimum that looks back some minutes and began with the flow: one that begins in
-    /// mid-flow takes the queue it finds for the path and keeps it (settlement 5).
+    /// mid-flow takes the queue it finds for the path and keeps it (interpretation 5).
     pub rtt_min: Option<Duration>,
     /// Payload of a segment in bytes.
     pub mss: u32,

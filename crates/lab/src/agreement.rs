@@ -4,6 +4,8 @@
 //! enters the network to where it leaves it. What differs is the sender: the kernel's own code, its buffers and the
 //! machine that it runs on.
 
+pub(crate) mod experiment;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -12,14 +14,15 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value as Json;
 use sounding_cc::Phase;
+use sounding_experiment::plan::{self, Actors, Built, PlanError, Run, Text};
+use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_experiment::simulate::populate;
 use sounding_sim::World;
 use sounding_sim::world::{Report, Segment};
+use sounding_testbed::emulate::{self, EmulateError, PUNCTUALITY_PERCENT};
 use sounding_units::HostInstant;
 
-use crate::emulate::{self, EmulateError, PUNCTUALITY_PERCENT};
-use crate::plan::{self, Actors, Built, PlanError, Run, Text};
-use crate::provenance::{Begun, Provenance};
-use crate::simulate::populate;
+use crate::table::{Table, slashed};
 
 /// Cells by name.
 const CELLS: [(&str, &str); 2] = [
@@ -30,14 +33,19 @@ const CELLS: [(&str, &str); 2] = [
 /// Who sends.
 const CONTROLLERS: [&str; 4] = ["reno", "cubic", "bbr", "biscay"];
 
-/// What to run.
-#[derive(Clone, Debug)]
+/// This kernel's controllers in real time beside ours in virtual time, over the same modelled cells
+#[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// How long each flow sends; the first fifth is not measured.
+    /// How long each flow sends; the first fifth is not measured
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
-    /// Seeds of the cells.
+
+    /// Seeds of each cell, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: u32,
+
     /// This program, which has the daemon.
+    #[arg(skip)]
     pub program: PathBuf,
 }
 
@@ -237,34 +245,43 @@ impl Agreement {
 
 impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| cell | seed | way | controller | Mbit/s kernel | virtual | delay p50 / p95 ms kernel | virtual | loss % kernel | virtual | on BBR % | behind | steps late p99 us |"
-        )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|---|---|---|")?;
+        let mut table = Table::new().left([
+            "cell",
+            "seed",
+            "way",
+            "controller",
+            "Mbit/s kernel",
+            "virtual",
+            "delay p50 / p95 ms kernel",
+            "virtual",
+            "loss % kernel",
+            "virtual",
+            "on BBR %",
+            "behind",
+            "steps late p99 us",
+        ]);
         for row in &self.rows {
-            let Row { kernel, virtual_time, .. } = row;
-            writeln!(
-                f,
-                "| {} | {} | {} | {} | {:.2} | {:.2} | {:.0} / {:.0} | {:.0} / {:.0} | {:.2} | {:.2} | {} | {} | {:.0} |",
-                row.cell,
-                row.seed,
-                row.way,
-                row.controller,
-                kernel.throughput_mbit_per_sec,
-                virtual_time.throughput_mbit_per_sec,
-                kernel.p50_ms,
-                kernel.p95_ms,
-                virtual_time.p50_ms,
-                virtual_time.p95_ms,
-                kernel.loss_percent,
-                virtual_time.loss_percent,
-                row.fallback_percent.map_or("".into(), |percent| format!("{percent:.0}")),
-                row.times_behind,
-                row.step_lateness_p99_us
-            )?;
+            let sides = [&row.kernel, &row.virtual_time];
+            let [rate, our_rate] = sides.map(|side| format!("{:.2}", side.throughput_mbit_per_sec));
+            let [delay, our_delay] = sides.map(|side| slashed([side.p50_ms, side.p95_ms]));
+            let [loss, our_loss] = sides.map(|side| format!("{:.2}", side.loss_percent));
+            table.row([
+                row.cell.to_string(),
+                row.seed.to_string(),
+                row.way.to_string(),
+                row.controller.to_string(),
+                rate,
+                our_rate,
+                delay,
+                our_delay,
+                loss,
+                our_loss,
+                row.fallback_percent.map_or(String::new(), |percent| format!("{percent:.0}")),
+                row.times_behind.to_string(),
+                format!("{:.0}", row.step_lateness_p99_us),
+            ]);
         }
-        Ok(())
+        table.fmt(f)
     }
 }
 

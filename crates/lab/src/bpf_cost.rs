@@ -5,21 +5,23 @@
 //! order is interleaved so that a slow drift meets all alike, and the spread is part of the report.
 
 mod cpu;
+pub(crate) mod experiment;
 mod rig;
 
 use std::fmt;
 use std::time::Duration;
 
+use cpu::ReadError;
+
+use crate::table::Table;
+pub use rig::RigError;
+use rig::{Fed, Pair, Sender, Spent};
 use serde::{Serialize, Serializer};
 use sounding_bpf::{Bound, Config, Instance, LoadError, RunStats};
 use sounding_cc::Law;
+use sounding_experiment::metrics::nearest_rank;
 use sounding_units::Rate;
 use statrs::distribution::{Binomial, DiscreteCDF};
-
-use crate::metrics::nearest_rank;
-use cpu::ReadError;
-pub use rig::RigError;
-use rig::{Fed, Pair, Sender, Spent};
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -364,11 +366,10 @@ impl fmt::Display for Report {
                 None => writeln!(f, "\nfull speed")?,
                 Some(rate) => writeln!(f, "\nat {rate}")?,
             }
-            writeln!(
-                f,
-                "{:<18}{:>24}{:>26}{:>26}{:>22}",
-                "", "Gbit/s", "sender CPU s/GB", "total CPU s/GB", "over BBR, 95 %"
-            )?;
+            let mut table = Table::new()
+                .left_within([("", 18)])
+                .right_within([("Gbit/s", 24), ("sender CPU s/GB", 26), ("total CPU s/GB", 26)])
+                .right_within([("over BBR, 95 %", 22)]);
             for contender in Contender::ALL {
                 if self.of(contender, limit).next().is_none() {
                     continue;
@@ -383,14 +384,15 @@ impl fmt::Display for Report {
                         [ratios.0, ratios.1, ratios.2].map(|ratio| (ratio - 1.0) * 100.0);
                     format!("{median:+.1}% [{least:+.0} {most:+.0}]")
                 });
-                writeln!(
-                    f,
-                    "{contender:<18}{:>24}{:>26}{:>26}{over:>22}",
+                table.row([
+                    contender.to_string(),
                     column(|run| run.goodput_bits_per_sec as f64 / 1e9),
                     column(|run| run.sender_secs_per_gb),
                     column(|run| run.total_secs_per_gb),
-                )?;
+                    over,
+                ]);
             }
+            f.write_str(&table.text())?;
             for cost in self.calls.iter().filter(|cost| cost.limit_bits_per_sec == limit) {
                 writeln!(
                     f,

@@ -2,6 +2,7 @@
 //! the modelled modem and a sniffer wrote: the proof that BISCAY §5.2, CQIC §3.3 and PBE-CC §4.2.1 give of theirs.
 
 mod crowd;
+pub(crate) mod experiment;
 mod run;
 mod scenario;
 mod score;
@@ -13,13 +14,15 @@ use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
 use sounding_link::Method;
 
+use crate::table::Table;
+
 pub use run::Trial;
 pub use scenario::{Pace, Scenario};
 pub use score::Score;
 pub(crate) use score::pearson;
 
-use crate::jobs;
 use run::Series;
+use sounding_experiment::jobs;
 
 /// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes a packet and nine a block are headers.
 /// Real networks have more, 50 with what [`Config::ip_share_permille`](sounding_link::Config) says.
@@ -125,6 +128,9 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, InvalidCo
     Ok(comparison)
 }
 
+/// What a score has.
+const SCORES: [&str; 6] = ["r", "error p50", "p80", "next p50", "next p80", "bias"];
+
 impl Comparison {
     fn add(&mut self, scenario: &str, series: &[Series]) {
         // What is later in the goodput than in the records is so for all methods alike.
@@ -150,15 +156,12 @@ impl Comparison {
 
     /// As a page.
     pub fn to_markdown(&self) -> String {
-        let mut page = String::from(
-            "| link | method | r | error p50 | p80 | next p50 | next p80 | bias | paper |\n\
-             |---|---|---|---|---|---|---|---|---|\n",
-        );
+        let mut table = Table::new().left(["link", "method"]).left(SCORES).left(["paper"]);
         for row in &self.rows {
-            let cells = row.cells().join(" | ");
-            let _ =
-                writeln!(page, "| {} | {} | {cells} | {} |", row.scenario, row.method, row.paper);
+            let names = [row.scenario.clone(), row.method.to_string()].into_iter();
+            table.row(names.chain(row.cells()).chain([row.paper.to_string()]));
         }
+        let mut page = table.to_string();
         let _ = writeln!(page, "\nGoodput in Mbit/s, one run after the other:\n");
         for (scenario, goodput) in &self.goodput_mbit {
             let all: Vec<String> = goodput.iter().map(|mbit| format!("{mbit:.1}")).collect();
@@ -187,13 +190,12 @@ impl Row {
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let heading = ["r", "error p50", "p80", "next p50", "next p80", "bias"];
         let mut scenario = "";
         for row in &self.rows {
             if row.scenario != scenario {
                 scenario = &row.scenario;
                 write!(f, "{scenario:<22}")?;
-                heading.iter().try_for_each(|cell| write!(f, "{cell:>11}"))?;
+                SCORES.iter().try_for_each(|cell| write!(f, "{cell:>11}"))?;
                 writeln!(f, "  paper")?;
             }
             write!(f, "  {:<20}", row.method)?;

@@ -4,6 +4,7 @@
 //!
 //! The modem is simulated, in this process; `sounding board` reads it in a second one, and this one reads the board.
 
+pub(crate) mod experiment;
 mod sightings;
 
 use std::fmt;
@@ -17,16 +18,17 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
+
+use crate::table::Table;
+pub use sightings::Spread;
+use sightings::{Sighting, Sightings};
 use sounding_board::{NameError, OpenError, Place as BoardPlace, Reader};
 use sounding_modem::{
     Behaviour, Place, Script, Simulation, monotonic_now, prefer_this_thread, uplink_capture,
 };
+use sounding_testbed::follower::{Follower, FollowerError};
 use sounding_units::ModemInstant;
 use thiserror::Error;
-
-use crate::follower::{Follower, FollowerError};
-pub use sightings::Spread;
-use sightings::{Sighting, Sightings};
 
 /// How records leave the modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -73,17 +75,29 @@ impl FromStr for Way {
 #[error("{0:?}: records leave the modem drained, at-once, high-water or batches")]
 pub struct UnknownWay(String);
 
-/// What is measured.
-#[derive(Clone, Debug)]
+/// Time between deliveries of a KPI that a simulated modem makes every 10 ms, and its age when a reader sees it
+#[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// Which ways.
+    /// How records leave the modem
+    #[arg(
+        long,
+        value_name = "WAY,…",
+        value_delimiter = ',',
+        default_values = Way::ALL.map(|(_, name)| name)
+    )]
     pub ways: Vec<Way>,
-    /// How long, each way.
+
+    /// How long to measure each way
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
-    /// The program that reads the modem: `sounding`.
-    pub program: PathBuf,
-    /// How long a processor may take to wake meanwhile, if `sounding board` is to ask for that.
+
+    /// What `sounding board` is told of how long a processor may take to wake, as 0us
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub cpu_latency: Option<Duration>,
+
+    /// The program that reads the modem: `sounding`.
+    #[arg(skip)]
+    pub program: PathBuf,
 }
 
 /// What came of one way.
@@ -315,34 +329,23 @@ impl fmt::Display for Way {
 
 impl fmt::Display for Granularity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| the modem's buffer | deliveries | records each | interval ms: median | p99 | max | received ms: median | on the board ms: median | p99 | age ms: median | p99 | max | \
-             machine late ms: p99 | max |"
-        )?;
-        writeln!(f, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")?;
+        let mut table = Table::new()
+            .left(["the modem's buffer"])
+            .right(["deliveries", "records each", "interval ms: median", "p99", "max"])
+            .right(["received ms: median", "on the board ms: median", "p99"])
+            .right(["age ms: median", "p99", "max", "machine late ms: p99", "max"]);
         for row in &self.rows {
             let (gap, age, late) = (&row.interval_ms, &row.age_ms, &row.machine_late_ms);
-            writeln!(
-                f,
-                "| {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
-                row.way,
-                row.deliveries,
-                row.records_each,
-                gap.median,
-                gap.p99,
-                gap.max,
-                row.received_ms.median,
-                row.posted_ms.median,
-                row.posted_ms.p99,
-                age.median,
-                age.p99,
-                age.max,
-                late.p99,
-                late.max
-            )?;
+            let gaps = [gap.median, gap.p99, gap.max].map(|ms| format!("{ms:.2}"));
+            let posted = [row.received_ms.median, row.posted_ms.median, row.posted_ms.p99];
+            let ages = [age.median, age.p99, age.max, late.p99, late.max];
+            let delays = posted.into_iter().chain(ages).map(|ms| format!("{ms:.3}"));
+            let cells =
+                [row.way.to_string(), row.deliveries.to_string(), row.records_each.to_string()];
+            table.row(cells.into_iter().chain(gaps).chain(delays));
         }
         let priority = if self.real_time { "had" } else { "had no" };
-        writeln!(f, "\nThe threads that measure {priority} real-time priority.")
+        table.note(format!("The threads that measure {priority} real-time priority."));
+        table.fmt(f)
     }
 }

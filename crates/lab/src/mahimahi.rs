@@ -4,6 +4,7 @@
 //! idle machine, one flow of iperf3, and looked at the 60 s from the first full data packet on.
 
 mod compare;
+pub(crate) mod experiment;
 mod figures;
 mod reference;
 
@@ -18,14 +19,13 @@ use std::time::Duration;
 use sounding_emu::{
     Config, Direction, Emulation, Outcome, PacketRecord, StartError, StopError, monotonic_now,
 };
+use sounding_experiment::catalogue::{self, TraceFileError};
+use sounding_experiment::jobs;
+use sounding_experiment::provenance::Begun;
 use sounding_sim::PathConfig;
+use sounding_testbed::flow::{FlowError, TcpFlow};
 use sounding_trace::Schedule;
 use sounding_units::HostInstant;
-
-use crate::catalogue::{self, TraceFileError};
-use crate::flow::{FlowError, TcpFlow};
-use crate::jobs;
-use crate::provenance::Begun;
 
 /// One-way delay of the reference.
 const DELAY: Duration = Duration::from_millis(20);

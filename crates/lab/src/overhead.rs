@@ -5,6 +5,7 @@
 //! capture holds what its recorder asked for, so "everything" is everything of that.
 
 mod cpu;
+pub(crate) mod experiment;
 mod masks;
 
 use std::fmt;
@@ -17,10 +18,12 @@ use sounding_modem::{OpenError, SourceError};
 use sounding_units::Rate;
 use thiserror::Error;
 
+use crate::table::Table;
+
 pub use cpu::{CpuRow, Port, Reads};
 pub use masks::{Mask, MaskRow};
 
-use crate::follower::FollowerError;
+use sounding_testbed::follower::FollowerError;
 
 /// What is measured.
 #[derive(Clone, Debug)]
@@ -106,35 +109,37 @@ fn load(paths: &[PathBuf]) -> Result<Vec<Vec<u8>>, OverheadError> {
 
 impl fmt::Display for Overhead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "| log mask | codes in it | records | kbit/s | of everything |")?;
-        writeln!(f, "|---|--:|--:|--:|--:|")?;
+        let mut masks = Table::new().left(["log mask"]).right([
+            "codes in it",
+            "records",
+            "kbit/s",
+            "of everything",
+        ]);
         for row in &self.masks {
-            writeln!(
-                f,
-                "| {} | {} | {} | {:.0} | {:.1} % |",
-                row.mask, row.codes, row.records, row.kbit_per_sec, row.share_percent
-            )?;
+            masks.row([
+                row.mask.to_string(),
+                row.codes.to_string(),
+                row.records.to_string(),
+                format!("{:.0}", row.kbit_per_sec),
+                format!("{:.1} %", row.share_percent),
+            ]);
         }
-        writeln!(f)?;
-        writeln!(
-            f,
-            "| reads | from | Mbit/s | records/s | CPU of one core | in the kernel | wake-ups/s | us a wake-up |"
-        )?;
-        writeln!(f, "|---|---|--:|--:|--:|--:|--:|--:|")?;
+        let mut cpu = Table::new()
+            .left(["reads", "from"])
+            .right(["Mbit/s", "records/s", "CPU of one core", "in the kernel"])
+            .right(["wake-ups/s", "us a wake-up"]);
         for row in &self.cpu {
-            writeln!(
-                f,
-                "| {} | {} | {:.2} | {:.0} | {:.2} % | {:.2} % | {:.0} | {:.1} |",
-                row.reads,
-                row.port,
-                row.mbit_per_sec,
-                row.records_per_sec,
-                row.cpu_percent,
-                row.system_percent,
-                row.wakes_per_sec,
-                row.cpu_percent * 1e4 / row.wakes_per_sec.max(1.0)
-            )?;
+            cpu.row([
+                row.reads.to_string(),
+                row.port.to_string(),
+                format!("{:.2}", row.mbit_per_sec),
+                format!("{:.0}", row.records_per_sec),
+                format!("{:.2} %", row.cpu_percent),
+                format!("{:.2} %", row.system_percent),
+                format!("{:.0}", row.wakes_per_sec),
+                format!("{:.1}", row.cpu_percent * 1e4 / row.wakes_per_sec.max(1.0)),
+            ]);
         }
-        Ok(())
+        write!(f, "{masks}\n{cpu}")
     }
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use sounding_lab::import::{Import, Input, Question};
+use sounding_experiment::import::{Import, Input, Question};
 use sounding_lab::mahimahi::Reference;
 use sounding_units::Bytes;
 

@@ -10,9 +10,9 @@
 use std::time::Duration;
 
 use sounding_emu::Direction;
+use sounding_experiment::metrics::nearest_rank;
 use sounding_lab::mahimahi::{Figures, Reference};
-use sounding_lab::metrics::nearest_rank;
-use sounding_lab::validation::Course;
+use sounding_lab::validation::VirtualFlow;
 use sounding_trace::{Schedule, mahimahi};
 
 const WINDOW: Duration = Duration::from_secs(60);
@@ -64,7 +64,7 @@ fn compare(controller: &str, reference: &str) {
             let starts = kernel.iter().flat_map(|figures| {
                 [0, 4, 8, 12, 16].map(|ms| Duration::from_millis(figures.start_ms + ms - 8))
             });
-            let course = |(seed, start)| Course {
+            let course = |(seed, start)| VirtualFlow {
                 up: &up,
                 down: &down,
                 direction,

@@ -54,7 +54,7 @@ pub struct Flow {
     pub state: &'static str,
 }
 
-/// A connection that has shown nothing for so long does not share the link (settlement 7 of BISCAY: flows are counted by
+/// A connection that has shown nothing for so long does not share the link (interpretation 7 of BISCAY: flows are counted by
 /// what they do, not by being open).
 const ACTIVE_FOR: Duration = Duration::from_secs(1);
 

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{Context, IntoDiagnostic};
-use sounding_lab::dataset::{
+use sounding_experiment::dataset::{
     ABOUT, BISCAY_MOBILE, BISCAY_STATIC, Comparison, Entry, Figures, Made, Order, Rat, comparison,
     entries, make_all, real,
 };
-use sounding_lab::results;
-use sounding_lab::simulate::{Files, Output, Place};
+use sounding_experiment::results;
+use sounding_experiment::simulate::{Files, Output, Place};
 
 use crate::output::Folder;
 use crate::{screen, signals, sim};

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_kpi::Direction;
-use sounding_lab::duel::{self, Figures, Outing};
-use sounding_lab::provenance::{Begun, Provenance};
-use sounding_lab::race::Course;
-use sounding_lab::radio::RadioLink;
-use sounding_lab::report::{Cell, Figure, Kind, Origin, Page, Section, Table};
+use sounding_report::{Cell, Figure, Kind, Origin, Page, Section, Table};
+use sounding_testbed::kernel_compare::{self, Figures, Measured};
+use sounding_testbed::kernel_run::FlowSetup;
+use sounding_testbed::radio::RadioLink;
 
 use crate::input;
 use crate::screen;
@@ -62,14 +62,16 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
         .into_diagnostic()
         .wrap_err_with(|| format!("the folder for the report, {}", screen::path(&args.out)))?;
     let (link, seed) = link(args)?;
-    let course = Course {
+    let setup = FlowSetup {
         delay: args.delay,
-        duration: args.duration.min(link.duration.saturating_sub(sounding_lab::race::HEAD_START)),
+        duration: args
+            .duration
+            .min(link.duration.saturating_sub(sounding_testbed::kernel_run::HEAD_START)),
         flags: Vec::new(),
         program: std::env::current_exe().into_diagnostic()?,
         tag: format!("_{}", std::process::id() % 100_000),
     };
-    if course.duration < Duration::from_secs(1) {
+    if setup.duration < Duration::from_secs(1) {
         return Err(miette!(
             "the capture's upload, {:?}, is too short to race over",
             link.duration
@@ -80,15 +82,18 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
         link.name,
         link.offered.mean_rate(),
         link.duration.as_secs_f64(),
-        course.duration.as_secs_f64()
+        setup.duration.as_secs_f64()
     );
 
     let begun = Begun::now();
-    let mut outings = Vec::new();
-    for (i, name) in duel::RUNNERS.into_iter().enumerate() {
-        let bar = clock_bar(&format!("{}/{} {name}", i + 1, duel::RUNNERS.len()), course.duration);
-        let outing = std::thread::scope(|scope| {
-            let run = scope.spawn(|| duel::run(&link, name, &course));
+    let mut runs = Vec::new();
+    for (i, name) in kernel_compare::SENDERS.into_iter().enumerate() {
+        let bar = clock_bar(
+            &format!("{}/{} {name}", i + 1, kernel_compare::SENDERS.len()),
+            setup.duration,
+        );
+        let measured = std::thread::scope(|scope| {
+            let run = scope.spawn(|| kernel_compare::run(&link, name, &setup));
             let began = Instant::now();
             while !run.is_finished() {
                 bar.set_position(began.elapsed().as_millis() as u64);
@@ -97,22 +102,22 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
             run.join().map_err(|_| miette!("the run of {name} broke off"))?.into_diagnostic()
         })?;
         bar.finish_and_clear();
-        outings.push(outing);
+        runs.push(measured);
     }
-    outings.push(duel::oracle(&link, &course));
+    runs.push(kernel_compare::oracle(&link, &setup));
 
-    let table = table(&outings);
+    let table = table(&runs);
     let text = table.text();
     let page = page(
         &link,
-        &course,
-        &outings,
+        &setup,
+        &runs,
         table,
         (&begun.end(), &seed.map_or(String::new(), |seed| seed.to_string())),
     );
     page.write(&args.out).into_diagnostic()?;
     let report = args.out.join("report.html");
-    let figures: Vec<&Figures> = outings.iter().map(|outing| &outing.figures).collect();
+    let figures: Vec<&Figures> = runs.iter().map(|measured| &measured.figures).collect();
     let json = serde_json::to_string_pretty(&figures).into_diagnostic()?;
     write(&args.out.join("figures.json"), &json)?;
     if args.json {
@@ -158,7 +163,7 @@ fn link(args: &Demo) -> Result<(RadioLink, Option<u64>)> {
     }
 }
 
-fn table(outings: &[Outing]) -> Table {
+fn table(runs: &[Measured]) -> Table {
     let columns = [
         "",
         "Mbit/s",
@@ -189,19 +194,19 @@ fn table(outings: &[Outing]) -> Table {
     Table {
         columns: columns.map(Into::into).to_vec(),
         named: 0,
-        rows: outings.iter().map(|outing| row(&outing.figures)).collect(),
+        rows: runs.iter().map(|measured| row(&measured.figures)).collect(),
     }
 }
 
 fn page(
     link: &RadioLink,
-    course: &Course,
-    outings: &[Outing],
+    setup: &FlowSetup,
+    runs: &[Measured],
     table: Table,
     (provenance, seed): (&Provenance, &str),
 ) -> Page {
     let mut pairs = provenance.pairs();
-    let lateness: Vec<String> = outings
+    let lateness: Vec<String> = runs
         .iter()
         .filter(|o| o.figures.name != "oracle")
         .map(|o| format!("{} {:.3}", o.figures.name, o.figures.lateness_p99_ms))
@@ -228,13 +233,13 @@ fn page(
             "Rate against capacity, and delay",
             "IP bytes delivered, and the 95th percentile of the one-way delay of the packets that left the link, in bins of \
              100 ms. The shaded area is what the link offered.",
-            duel::over_time(link, course, outings),
+            kernel_compare::over_time(link, setup, runs),
         ),
         figure(
             "delay-cdf",
             "One-way delay of all packets",
             "The share of packets that were not later than this.",
-            duel::delay_of_packets(outings),
+            kernel_compare::delay_of_packets(runs),
         ),
     ];
     Page {
@@ -243,8 +248,8 @@ fn page(
             "{}: {} on average, {:.1} s a flow, {} ms one way beside the link",
             link.name,
             link.offered.mean_rate(),
-            course.duration.as_secs_f64(),
-            course.delay.as_millis()
+            setup.duration.as_secs_f64(),
+            setup.delay.as_millis()
         ),
         sections: vec![Section {
             heading: "One after the other".into(),

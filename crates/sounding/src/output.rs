@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
-pub(crate) use sounding_lab::results::Folder;
-use sounding_lab::results::{folder_of, temporary};
+pub(crate) use sounding_experiment::results::Folder;
+use sounding_experiment::results::{folder_of, temporary};
 use tempfile::NamedTempFile;
 
 use crate::caller;

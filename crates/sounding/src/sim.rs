@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, NamedSource, SourceSpan};
-use sounding_lab::plan::{PlanError, Text};
-use sounding_lab::results::Results;
-pub(crate) use sounding_lab::results::run_folder;
-use sounding_lab::simulate::{self, About, Finished, Keep};
-use sounding_lab::study::{Study, StudyError};
+use sounding_experiment::plan::{PlanError, Text};
+use sounding_experiment::results::Results;
+pub(crate) use sounding_experiment::results::run_folder;
+use sounding_experiment::simulate::{self, About, Finished, Keep};
+use sounding_experiment::study::{Study, StudyError};
 
 use crate::screen;
 use crate::signals;

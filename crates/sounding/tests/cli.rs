@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use sounding_lab::radio::RadioLink;
+use sounding_testbed::radio::RadioLink;
 
 fn sounding(arguments: &[&str]) -> Output {
     let program = assert_cmd::cargo::cargo_bin!("sounding");

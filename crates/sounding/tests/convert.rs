@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use sounding_lab::radio::RadioLink;
+use sounding_testbed::radio::RadioLink;
 use sounding_testdata::on_small_disk;
 
 fn program() -> Command {

@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use sounding_bpf::OwnCgroup;
 use sounding_emu::Direction;
 use sounding_lab::downlink::{Channel, Plan, Row, Scene, Way, run};
-use sounding_lab::flow::{RunningTcp, TcpFlow, TcpInfo};
+use sounding_testbed::flow::{RunningTcp, TcpFlow, TcpInfo};
 use sounding_testdata::{may_emulate, steadily};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");

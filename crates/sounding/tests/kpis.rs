@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 use sounding_board::{Place, Reader, Writer};
 use sounding_host::monotonic_now;
-use sounding_lab::radio::RadioLink;
+use sounding_testbed::radio::RadioLink;
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));

@@ -25,7 +25,27 @@ fn every_experiment_listed_can_be_run() {
         let name = entry["name"].as_str().unwrap();
         let help = lab(&["run", name, "--help"]);
         assert!(help.status.success(), "{name} is listed and not known");
+        let rights = entry["needs"]["rights"].as_str().unwrap();
+        assert!(["nothing", "root", "root-with"].contains(&rights), "{entry}");
+        assert!(entry["duration"].is_string() || entry["duration"].is_null(), "{entry}");
     }
+    for alias in ["biscay", "biscay/table3"] {
+        assert!(lab(&["run", alias, "--help"]).status.success(), "{alias}");
+    }
+}
+
+#[test]
+fn the_list_for_people_has_the_same_experiments_in_the_same_order() {
+    let names = |list: std::process::Output, name: fn(&str) -> String| -> Vec<String> {
+        String::from_utf8(list.stdout).unwrap().lines().map(name).collect()
+    };
+    let plain =
+        names(lab(&["list"]), |line| line.split_whitespace().next().unwrap_or_default().to_owned());
+    let json = names(lab(&["list", "--json"]), |line| {
+        let entry: Json = serde_json::from_str(line).unwrap();
+        entry["name"].as_str().unwrap().to_owned()
+    });
+    assert_eq!(plain, json);
 }
 
 #[test]

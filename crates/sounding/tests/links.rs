@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use sounding_lab::radio::RadioLink;
+use sounding_testbed::radio::RadioLink;
 
 fn sounding(arguments: &[&str]) -> Output {
     Command::new(assert_cmd::cargo::cargo_bin!("sounding"))

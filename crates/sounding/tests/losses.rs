@@ -16,7 +16,7 @@ use nix::sched::{CloneFlags, unshare};
 use sounding_diag::capture::{Capture, Located};
 use sounding_diag::packet::Packet;
 use sounding_host::Priority;
-use sounding_lab::radio::RadioLink;
+use sounding_testbed::radio::RadioLink;
 use sounding_testdata::{may_emulate, steadily};
 
 /// What may be lost.

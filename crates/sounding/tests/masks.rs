@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use sounding_diag::capture::{Located, Reader};
 use sounding_diag::command::{Answer, LogMask, MessageRange, Request, message_ranges};
 use sounding_diag::packet::Packet;
-use sounding_lab::radio::RadioLink;
 use sounding_modem::{
     Behaviour, Place, READ_SIZE, Read, Script, Simulation, Source, Tally, Transport,
 };
+use sounding_testbed::radio::RadioLink;
 
 /// Nothing here takes a second on an idle machine; a loaded one gets this.
 const PATIENCE: Duration = Duration::from_secs(60);

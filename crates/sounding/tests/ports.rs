@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 use sounding_diag::capture::{Capture, Located};
 use sounding_diag::packet::Packet;
-use sounding_lab::radio::RadioLink;
+use sounding_testbed::radio::RadioLink;
 
 /// Nothing here takes a second on an idle machine; a loaded one gets this.
 const PATIENCE: Duration = Duration::from_secs(60);

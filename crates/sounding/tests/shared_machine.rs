@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
-use sounding_lab::radio::RadioLink;
+use sounding_testbed::radio::RadioLink;
 use sounding_testdata::{STRANGER, as_stranger, on_small_disk};
 
 fn program() -> Command {

@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value as Json;
 use sounding_diag::capture::{Capture, Format};
-use sounding_lab::radio::RadioLink;
+use sounding_testbed::radio::RadioLink;
 
 /// A phone's own, with no damage in it.
 const REAL: &str = "captures/lgs96__mobileinsight_core/diag_log_20211220_104041.mi2log";

@@ -11,10 +11,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use sounding_cc::Registry;
-use sounding_lab::plan::Text;
-use sounding_lab::simulate::{self, Keep};
-use sounding_lab::study::Study;
-
+use sounding_experiment::plan::Text;
+use sounding_experiment::simulate::{self, Keep};
+use sounding_experiment::study::Study;
 use controller::Gentle;
 
 fn main() -> Result<(), Box<dyn Error>> {

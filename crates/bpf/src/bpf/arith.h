@@ -39,7 +39,7 @@
  * as BBR has it do (bbr_min_tso_rate).
  */
 #define LAW_SLOW	150000ULL
-/* Window after an RTO, as after any restart: RFC 6928's IW10 (settlement 10). */
+/* Window after an RTO, as after any restart: RFC 6928's IW10 (interpretation 10). */
 #define LAW_RESTART_CWND 10U
 /* The least that a stock algorithm begins with, as BBR. */
 #define LAW_STOCK_CWND	4U

@@ -229,7 +229,7 @@ LAW_INLINE void biscay_judge(const volatile struct law_config *k,
 }
 
 /*
- * The least RTT (settlement 5). The kernel's minimum looks back five minutes,
+ * The least RTT (interpretation 5). The kernel's minimum looks back five minutes,
  * and a flow that keeps a link full never sees it empty: an RTT that its window
  * alone makes is no path that got longer, however long it stands.
  */
@@ -330,7 +330,7 @@ LAW_INLINE void biscay_step(const volatile struct law_config *k,
 			st->ramp = LAW_RESTART_CWND;
 		else if (st->ramp)
 			st->ramp = law_min((__u64)st->ramp + in->acked, LAW_MAX_SEGS);
-		/* A floor is probed above, by BBR (settlement 4). */
+		/* A floor is probed above, by BBR (interpretation 4). */
 		if (in->feed.bound == BOUND_FLOOR) {
 			cwnd = law_max(cwnd, in->shadow_cwnd);
 			pacing = law_max(pacing, in->shadow_pacing);

@@ -5,7 +5,7 @@ use super::Estimate;
 /// Counts how many estimates in a row agree, so that a first wild one moves no window.
 ///
 /// BISCAY §A.5.1 leaves STARTUP when "a reliable KPI-based bandwidth prediction can be made" and does not say when
-/// that is; two samples within 30 % settle it (settlement 8).
+/// that is; two samples within 30 % settle it (interpretation 8).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agreement {
     last: Option<(Rate, HostInstant)>,

@@ -21,7 +21,7 @@ const MAX_MSS: u64 = 65_535;
 /// 1 Mbit/s in bytes/s. Below it the window holds a flow back, not the pacing timer: at a rate of zero the timer
 /// would outlive the outage. Chosen; pinned by `a_link_that_carries_nothing_keeps_two_segments`.
 const MIN_PACING: u64 = 125_000;
-/// Window after a timeout, as after any restart: RFC 6928's IW10 (settlement 10).
+/// Window after a timeout, as after any restart: RFC 6928's IW10 (interpretation 10).
 const RESTART_CWND: u32 = 10;
 /// How long a path is believed to be longer than the kernel's minimum remembers, as long as BBR believes its own.
 const LONGER_FOR: Duration = Duration::from_secs(10);
@@ -133,7 +133,7 @@ impl Biscay {
         self.step(now, feed, path, timeout, None)
     }
 
-    /// The least RTT (settlement 5). The kernel's minimum looks back five minutes, and a flow that keeps a link full never sees
+    /// The least RTT (interpretation 5). The kernel's minimum looks back five minutes, and a flow that keeps a link full never sees
     /// it empty: an RTT that its window alone makes is no path that got longer, however long it stands.
     fn update_rtt(&mut self, rtt_min_us: u64, mss: u64) {
         let fits = payload(self.share, mss) * rtt_min_us.min(MAX_RTT_US) / 1_000_000;
@@ -202,7 +202,7 @@ impl Biscay {
                     window(&self.config, share, self.least_us.max(longer_us), mss, queue_test);
                 let gain = u64::from(self.config.pacing_gain_permille).min(MAX_GAIN);
                 let mut pacing = (share.payload * gain / 1000).max(MIN_PACING);
-                // A floor is probed above, by BBR (settlement 4).
+                // A floor is probed above, by BBR (interpretation 4).
                 if estimate.bound == Bound::Served {
                     cwnd = cwnd.max(path.shadow_cwnd);
                     pacing = pacing.max(path.shadow_pacing.bytes_per_sec());

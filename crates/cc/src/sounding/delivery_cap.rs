@@ -1,5 +1,5 @@
 /// The window is for at most so many times what the path was seen to deliver, headers included: BBR begins with 2.885
-/// (settlement 12).
+/// (interpretation 12).
 const GAIN: u64 = 3;
 /// What was seen is what this and the last so many rounds brought, or twice as many: BBR's filter has ten.
 const ROUNDS: u32 = 5;

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sounding_cc::{Controller, Start};
+use sounding_experiment::metrics;
 use sounding_sim::world::{Acks, Event, Flow, FlowId, Report, Segment};
 use sounding_sim::{Device, Duplex, Links, Order, Path, PathConfig, Port, QueueLimit, World};
 use sounding_trace::{Schedule, Steps};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::lossy::Lossy;
-use crate::metrics;
 
 /// Payload of a segment.
 const MSS: f64 = 1448.0;

@@ -3,21 +3,27 @@
 use std::fmt;
 
 use super::{Baselines, Row};
+use crate::table::Table;
 
 impl fmt::Display for Baselines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "| controller | property | source | expected | measured | | note |")?;
-        writeln!(f, "|---|---|---|--:|--:|---|---|")?;
+        let mut table = Table::new()
+            .left(["controller", "property", "source"])
+            .right(["expected", "measured"])
+            .left(["", "note"]);
         for row in &self.rows {
-            let Row { controller, property, source, note, .. } = row;
-            let (expected, measured) = (expected(row), measured(row));
-            let verdict = if row.pass { "pass" } else { "**MISS**" };
-            writeln!(
-                f,
-                "| `{controller}` | {property} | {source} | {expected} | {measured} | {verdict} | {note} |"
-            )?;
+            table.row([
+                format!("`{}`", row.controller),
+                row.property.to_string(),
+                row.source.to_string(),
+                expected(row),
+                measured(row),
+                if row.pass { "pass" } else { "**MISS**" }.into(),
+                row.note.to_string(),
+            ]);
         }
-        writeln!(f, "\n{} of {} properties hold.", self.passed(), self.rows.len())
+        table.note(format!("{} of {} properties hold.", self.passed(), self.rows.len()));
+        table.fmt(f)
     }
 }
 

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use serde::Serialize;
+use sounding_experiment::metrics::nearest_rank;
 
 use super::Figures;
-use super::course::ORACLE;
-use crate::metrics::nearest_rank;
+use super::given_link::ORACLE;
+use crate::table::Table;
 
 /// Those that are to be near it. How near senders come that know the truth of the present: [`references`](crate::references).
 const CONTROLLERS: [&str; 2] = ["biscay", "sounding"];
@@ -108,17 +109,20 @@ impl fmt::Display for Distance {
             self.beyond_ms,
             word(self.beyond_ms <= BEYOND_MS),
         )?;
-        writeln!(
-            f,
-            "\n| the worst tenth in delay | throughput % | p95 beyond ms | offered Mbit/s | longest pause ms | change % in 100 ms |"
-        )?;
-        writeln!(f, "|---|--:|--:|--:|--:|--:|")?;
-        let row = |f: &mut fmt::Formatter<'_>, name: &str, cells: [f64; 5]| {
+        let mut table = Table::new()
+            .left(["the worst tenth in delay"])
+            .right(["throughput %", "p95 beyond ms", "offered Mbit/s", "longest pause ms"])
+            .right(["change % in 100 ms"]);
+        let mut row = |name: &str, cells: [f64; 5]| {
             let [throughput, beyond, offered, pause, change] = cells;
-            writeln!(
-                f,
-                "| {name} | {throughput:.1} | {beyond:.0} | {offered:.2} | {pause:.0} | {change:.0} |"
-            )
+            table.row([
+                name.to_owned(),
+                format!("{throughput:.1}"),
+                format!("{beyond:.0}"),
+                format!("{offered:.2}"),
+                format!("{pause:.0}"),
+                format!("{change:.0}"),
+            ]);
         };
         let medians = |links: &[Beside]| {
             [
@@ -131,10 +135,11 @@ impl fmt::Display for Distance {
         };
         for link in worst.iter().take(NAMED) {
             let own = medians(std::slice::from_ref(link));
-            row(f, &link.link, own)?;
+            row(&link.link, own);
         }
-        row(f, &format!("medians of these {}", worst.len()), medians(worst))?;
-        row(f, "medians of all", medians(&self.links))
+        row(&format!("medians of these {}", worst.len()), medians(worst));
+        row("medians of all", medians(&self.links));
+        write!(f, "\n{table}")
     }
 }
 

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use sounding_experiment::metrics::{jain, jain_of_whole, nearest_rank};
+use sounding_testbed::radio::RadioLink;
 
-use super::course::{Arrival, HEAD_START, Passage};
+use super::given_link::{Arrival, HEAD_START, Observed};
 use super::links::Scenario;
-use crate::metrics::{jain, jain_of_whole, nearest_rank};
-use crate::radio::RadioLink;
 
 /// What the slow start of all flows together takes is not measured.
 const SETTLED: Duration = Duration::from_secs(2);
@@ -63,12 +63,12 @@ impl Figures {
         scenario: Scenario,
         controller: &str,
         flows: usize,
-        passage: &Passage,
+        observed: &Observed,
         until: Duration,
     ) -> Option<Self> {
         let from = HEAD_START + SETTLED;
         let within: Vec<&Arrival> =
-            passage.arrivals.iter().filter(|packet| packet.at >= from).collect();
+            observed.arrivals.iter().filter(|packet| packet.at >= from).collect();
         let mut delays: Vec<f64> =
             within.iter().map(|packet| packet.queueing.as_secs_f64() * 1e3).collect();
         if delays.is_empty() {

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cell::modem::ClockConfig;
+use sounding_experiment::catalogue::{self, TraceFileError};
 use sounding_kpi::Direction;
+use sounding_testbed::radio::{RadioError, RadioLink};
 use thiserror::Error;
 
 use super::SHORTEST;
-use crate::catalogue::{self, TraceFileError};
-use crate::radio::{RadioError, RadioLink};
 
 /// One of the paper's four scenarios, as far as is known (BISCAY §5.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -163,7 +163,7 @@ pub fn real(data: &Path) -> Result<Vec<Entry>, LinksError> {
 pub fn dataset(folder: &Path) -> Result<Vec<Entry>, LinksError> {
     #[derive(serde::Deserialize)]
     struct Manifest {
-        traces: Vec<crate::dataset::Made>,
+        traces: Vec<sounding_experiment::dataset::Made>,
     }
     let path = folder.join("manifest.json");
     let name = || path.display().to_string();

@@ -6,11 +6,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use sounding_cell::config::InvalidConfig;
 use sounding_cell::quantity as time;
+use sounding_experiment::provenance::Begun;
 use thiserror::Error;
 
 use super::item::{Item, Measured, Report};
 use crate::estimators::{self, Row, Scenario, TRIALS, Trial};
-use crate::provenance::Begun;
+use crate::paper::Ours;
 
 /// The item's plan: a file of `papers/biscay`.
 #[derive(Clone, Debug, Deserialize)]
@@ -64,12 +65,12 @@ pub fn methods(
         let cells = links.iter().map(|link| r(link).map_or("-".into(), |r| format!("{r:.3}")));
         (trial.name(), cells.collect())
     });
-    let rows = (links.clone(), rows.collect());
+    let ours = Ours::new(links.clone(), rows);
     let names: Vec<String> = trials.iter().map(|trial| trial.name()).collect();
     let measured: Vec<Row> =
         comparison.rows.into_iter().filter(|row| names.contains(&row.method)).collect();
-    let expected = Item::Fig5.expected()?;
-    Ok(Report::new(&plan.about, expected, rows, Measured::Methods(measured), begun.end()))
+    let expected = Item::Fig5.files().expected()?;
+    Ok(Report::new(&plan.about, expected, ours, Measured::Methods(measured).into(), begun.end()))
 }
 
 /// Whether the paper has it in its figure: both its methods, and raw KPIs.
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn both_methods_go_with_goodput_and_better_than_every_raw_kpi() {
-        let plan: Methods = toml::from_str(Item::Fig5.plan()).expect("a plan");
+        let plan: Methods = Item::Fig5.files().plan().expect("a plan");
         let plan = Methods {
             links: "lte.uplink.drive".into(),
             seeds: 1,

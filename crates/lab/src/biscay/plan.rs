@@ -6,7 +6,7 @@ use serde::Deserialize;
 use sounding_cc::RadioController;
 use sounding_cell::quantity as time;
 
-use super::course::is_known;
+use super::given_link::is_known;
 use super::{Setting, Told};
 
 /// See the module. Files of `papers/biscay`.

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use sounding_modem::Pacing;
 use sounding_sim::{Device, Diag, Network, Output, Port};
+use sounding_testbed::radio::RadioLink;
 use sounding_units::{Bytes, HostInstant};
-
-use crate::radio::RadioLink;
 
 /// See the module. Records come when the modem made them.
 #[derive(Debug)]

@@ -2,112 +2,78 @@
 
 use std::collections::BTreeMap;
 
-use super::course::is_truthful;
-use super::item::{Expected, Gains};
+use sounding_experiment::metrics::nearest_rank;
+
+use super::given_link::is_truthful;
 use super::links::Scenario;
 use super::{Crossing, Figures, Plan};
-use crate::metrics::nearest_rank;
-
-/// Names of the columns after the row's and the paper's; rows by name, and what we have.
-pub(super) type Rows = (Vec<String>, Vec<(String, Vec<String>)>);
-
-pub(super) fn columns<const N: usize>(names: [&str; N]) -> Vec<String> {
-    names.map(str::to_owned).to_vec()
-}
+use crate::paper::{Expected, Gains, Ours};
 
 fn mean<'a, T: 'a>(ones: impl Iterator<Item = &'a T>, of: impl Fn(&T) -> f64) -> f64 {
     let values: Vec<f64> = ones.map(of).collect();
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// How far a gain may stay below the paper's and still be the same finding: of throughput, and in percent of a delay.
-/// Chosen.
-const SHORT_OF_THROUGHPUT: f64 = 0.05;
-const SHORT_OF_SAVING: f64 = 10.0;
-
-impl Gains {
-    /// What `ours` gains on `theirs`, by the means over all links.
-    fn of(figures: &[Figures], ours: &str, theirs: &str) -> Self {
-        let of = |name: &str, value: fn(&Figures) -> f64| {
-            mean(figures.iter().filter(|figures| figures.controller == name), value)
-        };
-        let saved =
-            |value: fn(&Figures) -> f64| 100.0 * (1.0 - of(ours, value) / of(theirs, value));
-        let throughput: fn(&Figures) -> f64 = |figures| figures.throughput_mbit_per_sec;
-        Self {
-            throughput: of(ours, throughput) / of(theirs, throughput),
-            mean: saved(|figures| figures.mean_ms),
-            tail: saved(|figures| figures.p95_ms),
-        }
-    }
-
-    /// The median over links of what `ours` gains on `theirs` over each.
-    fn median(figures: &[Figures], ours: &str, theirs: &str) -> Self {
-        let links: BTreeMap<&str, Vec<Figures>> =
-            figures.iter().fold(BTreeMap::new(), |mut links, one| {
-                links.entry(one.link.as_str()).or_default().push(one.clone());
-                links
-            });
-        let all: Vec<Self> = links.values().map(|link| Self::of(link, ours, theirs)).collect();
-        let median = |value: fn(&Self) -> f64| {
-            let mut values: Vec<f64> = all.iter().map(value).filter(|v| v.is_finite()).collect();
-            values.sort_by(f64::total_cmp);
-            if values.is_empty() { f64::NAN } else { nearest_rank(&values, 0.5) }
-        };
-        Self {
-            throughput: median(|gains| gains.throughput),
-            mean: median(|gains| gains.mean),
-            tail: median(|gains| gains.tail),
-        }
-    }
-
-    /// What of the paper's gains is not reached.
-    pub(super) fn short_of(self, paper: Self) -> Vec<&'static str> {
-        let mut short = Vec::new();
-        if self.throughput < paper.throughput - SHORT_OF_THROUGHPUT {
-            short.push("throughput");
-        }
-        if self.mean < paper.mean - SHORT_OF_SAVING {
-            short.push("mean delay");
-        }
-        if self.tail < paper.tail - SHORT_OF_SAVING {
-            short.push("tail delay");
-        }
-        short
+/// What `ours` gains on `theirs`, by the means over all links.
+fn gains_of(figures: &[Figures], ours: &str, theirs: &str) -> Gains {
+    let of = |name: &str, value: fn(&Figures) -> f64| {
+        mean(figures.iter().filter(|figures| figures.controller == name), value)
+    };
+    let saved = |value: fn(&Figures) -> f64| 100.0 * (1.0 - of(ours, value) / of(theirs, value));
+    let throughput: fn(&Figures) -> f64 = |figures| figures.throughput_mbit_per_sec;
+    Gains {
+        throughput: of(ours, throughput) / of(theirs, throughput),
+        mean: saved(|figures| figures.mean_ms),
+        tail: saved(|figures| figures.p95_ms),
     }
 }
 
-pub(super) fn gains(
-    figures: &[Figures],
-    plan: &Plan,
-    expected: &Expected,
-    misses: &mut Vec<String>,
-) -> Rows {
+/// The median over links of what `ours` gains on `theirs` over each.
+fn median_gains(figures: &[Figures], ours: &str, theirs: &str) -> Gains {
+    let links: BTreeMap<&str, Vec<Figures>> =
+        figures.iter().fold(BTreeMap::new(), |mut links, one| {
+            links.entry(one.link.as_str()).or_default().push(one.clone());
+            links
+        });
+    let all: Vec<Gains> = links.values().map(|link| gains_of(link, ours, theirs)).collect();
+    let median = |value: fn(&Gains) -> f64| {
+        let mut values: Vec<f64> = all.iter().map(value).filter(|v| v.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        if values.is_empty() { f64::NAN } else { nearest_rank(&values, 0.5) }
+    };
+    Gains {
+        throughput: median(|gains| gains.throughput),
+        mean: median(|gains| gains.mean),
+        tail: median(|gains| gains.tail),
+    }
+}
+
+pub(super) fn gains(figures: &[Figures], plan: &Plan, expected: &Expected) -> Ours {
     let is_other = |name: &&String| *name != "biscay" && !is_truthful(name);
     let others = plan.controllers.iter().filter(is_other);
+    let mut misses = Vec::new();
     let rows = others.map(|name| {
-        let biscay = Gains::of(figures, "biscay", name);
+        let biscay = gains_of(figures, "biscay", name);
         let ours = match name.as_str() {
             "sounding" => "-".into(),
-            _ => Gains::of(figures, "sounding", name).to_string(),
+            _ => gains_of(figures, "sounding", name).to_string(),
         };
         let verdict = match expected.gains.get(name).map(|paper| biscay.short_of(*paper)) {
             None => "-".into(),
             Some(short) if short.is_empty() => "holds".into(),
             Some(short) => {
-                let what = short.join(", ");
-                let cause = expected.causes.get(name).map_or("no cause known", String::as_str);
-                misses.push(format!("{name}, {what}: {cause}"));
-                format!("MISS: {what}")
+                misses.push(expected.miss(name, &short));
+                format!("MISS: {}", short.join(", "))
             }
         };
-        let by_link = Gains::median(figures, "biscay", name).to_string();
+        let by_link = median_gains(figures, "biscay", name).to_string();
         (name.clone(), vec![biscay.to_string(), verdict, by_link, ours])
     });
-    (columns(["biscay", "", "median link", "sounding"]), rows.collect())
+    let ours = Ours::new(["biscay", "", "median link", "sounding"], rows);
+    Ours { misses, ..ours }
 }
 
-pub(super) fn sampling(figures: &[Figures]) -> Rows {
+pub(super) fn sampling(figures: &[Figures]) -> Ours {
     let mut rows: BTreeMap<(String, u64), Vec<&Figures>> = BTreeMap::new();
     for one in figures {
         let every = one.every_ms.map_or(0, |every| every as u64);
@@ -126,10 +92,10 @@ pub(super) fn sampling(figures: &[Figures]) -> Rows {
         ];
         (name, cells)
     });
-    (columns(["Mbit/s", "mean ms", "p95 ms"]), rows.collect())
+    Ours::new(["Mbit/s", "mean ms", "p95 ms"], rows)
 }
 
-pub(super) fn scenarios(figures: &[Figures], plan: &Plan) -> Rows {
+pub(super) fn scenarios(figures: &[Figures], plan: &Plan) -> Ours {
     let kind_of = |one: &Figures| one.group(one.scenario.name()).to_owned();
     let mut kinds: Vec<(Scenario, String)> =
         figures.iter().map(|one| (one.scenario, kind_of(one))).collect();
@@ -159,10 +125,10 @@ pub(super) fn scenarios(figures: &[Figures], plan: &Plan) -> Rows {
             rows.push((format!("{kind} {name}"), cells));
         }
     }
-    (columns(["Mbit/s (quartiles)", "used %", "mean ms", "p95 ms"]), rows)
+    Ours::new(["Mbit/s (quartiles)", "used %", "mean ms", "p95 ms"], rows)
 }
 
-pub(super) fn several(figures: &[Figures]) -> Rows {
+pub(super) fn several(figures: &[Figures]) -> Ours {
     let mut rows: BTreeMap<(usize, &str, String), Vec<&Figures>> = BTreeMap::new();
     for one in figures {
         let key = (one.flows, one.group(one.scenario.mobility()), one.controller.clone());
@@ -186,10 +152,10 @@ pub(super) fn several(figures: &[Figures]) -> Rows {
         (format!("{flows} {links} {controller}"), cells)
     });
     let names = ["Mbit/s each", "mean ms", "p95 ms", "beyond one flow's", "Jain 500 ms", "at most"];
-    (columns(names), rows.collect())
+    Ours::new(names, rows)
 }
 
-pub(super) fn fairness(figures: &[Figures], plan: &Plan) -> Rows {
+pub(super) fn fairness(figures: &[Figures], plan: &Plan) -> Ours {
     let rows = plan.controllers.iter().map(|name| {
         let of = |value: fn(&Figures) -> f64| {
             mean(figures.iter().filter(|one| one.controller == *name), value)
@@ -202,11 +168,11 @@ pub(super) fn fairness(figures: &[Figures], plan: &Plan) -> Rows {
         ];
         (name.clone(), cells.map(|index| format!("{index:.3}")).to_vec())
     });
-    (columns(["over the run", "500 ms, mean", "at most", "500 ms, lowest tenth"]), rows.collect())
+    Ours::new(["over the run", "500 ms, mean", "at most", "500 ms, lowest tenth"], rows)
 }
 
 /// Over several cells the median and, in brackets, the worst.
-pub(super) fn wire(crossings: &[Crossing]) -> Rows {
+pub(super) fn wire(crossings: &[Crossing]) -> Ours {
     let of_one = |a: &Crossing, b: &Crossing| {
         a.controller == b.controller
             && a.ground == b.ground
@@ -233,7 +199,7 @@ pub(super) fn wire(crossings: &[Crossing]) -> Rows {
         ];
         (name, cells)
     });
-    (columns(["found ms", "back ms", "changes", "used %", "p95 ms"]), rows.collect())
+    Ours::new(["found ms", "back ms", "changes", "used %", "p95 ms"], rows)
 }
 
 /// The median, and the worst where that is another; what never came is the worst of all.
@@ -247,18 +213,4 @@ fn spread(ones: &[&Crossing], value: impl Fn(&Crossing) -> Option<f64>) -> Strin
     let Some(worst) = values.last().map(|worst| shown(*worst)) else { return String::new() };
     let median = shown(nearest_rank(&values, 0.5));
     if median == worst { median } else { format!("{median} ({worst})") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gain_that_is_less_than_the_papers_is_a_miss_and_one_that_is_more_is_none() {
-        let paper = Gains { throughput: 1.03, mean: 58.5, tail: 41.2 };
-        let more = Gains { throughput: 1.2, mean: 90.0, tail: 80.0 };
-        assert_eq!(more.short_of(paper), Vec::<&str>::new());
-        let less = Gains { throughput: 0.97, mean: 50.0, tail: 31.0 };
-        assert_eq!(less.short_of(paper), ["throughput", "tail delay"]);
-    }
 }

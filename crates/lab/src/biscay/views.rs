@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cell::modem::ClockConfig;
+use sounding_experiment::metrics::nearest_rank;
+use sounding_experiment::plan::{PlanError, Run, Text};
+use sounding_experiment::provenance::Begun;
+use sounding_experiment::simulate::{About, SimulateError, capture};
 use sounding_kpi::{Direction, Kpi, Layer};
 use sounding_link::{Arrival, Config, Seen, Sounder};
 use sounding_modem::Pacing;
 use thiserror::Error;
 
 use super::item::{Item, Measured, Report};
-use super::tables;
 use crate::estimators::pearson;
-use crate::metrics::nearest_rank;
-use crate::plan::{PlanError, Run, Text};
-use crate::provenance::Begun;
-use crate::simulate::{About, SimulateError, capture};
+use crate::paper::Ours;
 
 /// Who reads, and how often records leave the modem: BISCAY §4 and §5.1.
 const READERS: [(&str, Duration); 2] = [
@@ -69,7 +69,8 @@ pub enum ViewsError {
 /// The item: its plan's first run, so long and with this seed if not as the plan has it.
 pub fn views(duration: Option<Duration>, seed: Option<u64>) -> Result<Report, ViewsError> {
     let begun = Begun::now();
-    let mut text = Text::new(Item::Fig7.name(), Item::Fig7.plan(), PathBuf::new());
+    let item = Item::Fig7.files();
+    let mut text = Text::new(item.file, item.plan, PathBuf::new());
     if let Some(duration) = duration {
         text.set(&format!("duration={}us", duration.as_micros()))?;
     }
@@ -92,11 +93,10 @@ pub fn views(duration: Option<Duration>, seed: Option<u64>) -> Result<Report, Vi
         ];
         (view.reader.clone(), cells)
     });
-    let columns =
-        tables::columns(["updates/s", "age p50 ms", "age p99 ms", "off by % of the mean", "r"]);
-    let rows = (columns, rows.collect());
-    let expected = Item::Fig7.expected()?;
-    Ok(Report::new(&run.plan.about, expected, rows, Measured::Views(views), begun.end()))
+    let columns = ["updates/s", "age p50 ms", "age p99 ms", "off by % of the mean", "r"];
+    let ours = Ours::new(columns, rows);
+    let expected = item.expected()?;
+    Ok(Report::new(&run.plan.about, expected, ours, Measured::Views(views).into(), begun.end()))
 }
 
 /// Resource blocks of one transmission; times since the network began.
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn who_waits_for_batches_knows_less_of_the_resource_blocks_than_who_drains() {
         let report = views(Some(Duration::from_secs(8)), Some(1)).expect("it runs");
-        let Measured::Views(views) = &report.measured else { panic!("{report}") };
+        let Measured::Views(views) = &report.evidence.measured else { panic!("{report}") };
         let [drained, batches] = &views[..] else { panic!("{report}") };
         assert!(drained.updates_per_sec > 30.0 && batches.updates_per_sec <= 1.3, "{report}");
         assert!(drained.age_p50_ms < 30.0 && batches.age_p50_ms > 300.0, "{report}");

@@ -3,21 +3,27 @@
 use std::fmt;
 
 use super::{Comparison, Row};
+use crate::table::Table;
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seeds, span) = (self.seeds.len(), self.span_s);
         writeln!(f, "Ours: median [least, most] over {seeds} seeds of {span:.0} s each.\n")?;
-        writeln!(f, "| figure | paper | real captures and logs | ours | | difference and why |")?;
-        writeln!(f, "|---|---|---|--:|---|---|")?;
+        let mut table = Table::new()
+            .left(["figure", "paper", "real captures and logs"])
+            .right(["ours"])
+            .left(["", "difference and why"]);
         for row in &self.rows {
-            let Row { what, paper, source, why, .. } = row;
-            let verdict = if row.agrees { "agrees" } else { "**MISS**" };
-            let real = if row.real.is_empty() { "—".to_owned() } else { row.real.join("; ") };
-            let ours = ours(row);
-            writeln!(f, "| {what} | {paper} ({source}) | {real} | {ours} | {verdict} | {why} |")?;
+            table.row([
+                row.what.to_string(),
+                format!("{} ({})", row.paper, row.source),
+                if row.real.is_empty() { "—".to_owned() } else { row.real.join("; ") },
+                ours(row),
+                if row.agrees { "agrees" } else { "**MISS**" }.into(),
+                row.why.to_string(),
+            ]);
         }
-        Ok(())
+        table.fmt(f)
     }
 }
 

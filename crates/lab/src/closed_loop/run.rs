@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use sounding_cc::{Controller, Start};
 use sounding_cell::config::InvalidConfig;
+use sounding_experiment::metrics::{jain, nearest_rank};
 use sounding_sim::held::{Fixed, Held};
 use sounding_sim::world::{Event, Flow, FlowId, Listening};
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -13,7 +14,6 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::contender::{Contender, Knows};
 use super::late::{BEARABLE, Late, Told};
 use super::scenario::{Case, FREED, GOES, Kind, Scenario, WIRE};
-use crate::metrics::{jain, nearest_rank};
 
 /// More than any of these links holds, and less than RLC's queue of 2 MB, so that nothing is dropped.
 const FLOOD: Bytes = Bytes::new(1_800_000);

@@ -6,11 +6,11 @@ use serde::Serialize;
 use sounding_bpf::{OwnCgroup, pins_of};
 use sounding_emu::Emulation;
 use sounding_modem::{Behaviour, Place};
+use sounding_testbed::daemon::{Daemon, DaemonError};
+use sounding_testbed::emulate::{Emulated, Ended, PUNCTUALITY_PERCENT, Settings, Users};
+use sounding_testbed::radio::Download;
 
 use super::DownlinkError;
-use crate::daemon::{Daemon, DaemonError};
-use crate::emulate::{Emulated, Ended, PUNCTUALITY_PERCENT, Settings, Users};
-use crate::radio::Download;
 
 /// A phone in a cell of LTE, a server behind 20 ms of wire, and room for a daemon at each.
 #[derive(Debug)]

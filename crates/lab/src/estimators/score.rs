@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-
-use crate::metrics::nearest_rank;
+use sounding_experiment::metrics::nearest_rank;
 
 use super::run::{STEP, Series};
 

@@ -5,8 +5,7 @@ use std::io;
 use std::path::Path;
 
 use serde::Serialize;
-
-use crate::catalogue;
+use sounding_experiment::catalogue;
 
 /// A generation of networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

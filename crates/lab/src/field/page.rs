@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use sounding_experiment::sweep::summary::{FIGURES, aligned, shown};
+
 use super::{Compared, Judged};
-use crate::sweep::summary::{FIGURES, aligned, shown};
+use crate::table::Table;
 
 /// What stands in the columns; loss is none with an endless queue, and the one-way delay is 20 ms more than the queueing.
 const SHOWN: [&str; 6] = [
@@ -71,12 +73,11 @@ pub fn markdown(groups: &[Compared]) -> String {
     let mut text = format!("{NOTE}\n");
     for group in groups {
         let _ = writeln!(text, "\n### {}, {} links\n", group.group, group.links);
-        for (at, line) in lines(group).iter().enumerate() {
-            let _ = writeln!(text, "| {} |", line.join(" | "));
-            if at == 0 {
-                let _ = writeln!(text, "|---|{}", "--:|".repeat(line.len() - 1));
-            }
-        }
+        let mut lines = lines(group).into_iter();
+        let mut heads = lines.next().unwrap_or_default().into_iter();
+        let mut table = Table::new().left(heads.next()).right(heads);
+        lines.for_each(|line| table.row(line));
+        text += &table.to_string();
     }
     text
 }

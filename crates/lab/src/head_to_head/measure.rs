@@ -4,10 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
+use sounding_experiment::metrics::Delays;
+use sounding_testbed::kernel_compare::Spread;
 use sounding_units::{Bytes, HostInstant};
-
-use crate::duel::Spread;
-use crate::metrics::Delays;
 
 /// A smaller packet is no data: a handshake, or feedback of a peer that sends both ways.
 pub(super) const DATA: Bytes = Bytes::new(500);

@@ -3,32 +3,40 @@
 use std::fmt;
 
 use super::{HeadToHead, Row, Side, median};
+use crate::table::Table;
 
 impl fmt::Display for HeadToHead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| theirs | ours | link | Mbit/s theirs | ours | diff | one-way p95 ms theirs | ours | diff | p50 theirs / ours | load | agrees |"
-        )?;
-        writeln!(f, "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|")?;
+        let mut table = Table::new()
+            .left(["theirs", "ours", "link"])
+            .right(["Mbit/s theirs", "ours", "diff", "one-way p95 ms theirs", "ours", "diff"])
+            .right(["p50 theirs / ours", "load"])
+            .left(["agrees"]);
         for row in &self.rows {
             let Row { program, controller, link, theirs, ours, .. } = row;
             let middle = |of: fn(&Side) -> f64| (median(theirs, of), median(ours, of));
             let (rate, our_rate) = middle(|side| side.throughput_mbit_per_sec);
             let (p95, our_p95) = middle(|side| side.one_way_ms.p95);
             let (p50, our_p50) = middle(|side| side.one_way_ms.p50);
+            let rates = range(theirs, 2, |side| side.throughput_mbit_per_sec);
+            let delays = range(theirs, 0, |side| side.one_way_ms.p95);
             let load = row.load.iter().copied().fold(0.0, f64::max);
-            writeln!(
-                f,
-                "| {program} | `{controller}` | {link} | {rate:.2} {} | {our_rate:.2} | {:+.1} % | {p95:.0} {} | {our_p95:.0} | {:+.1} % | {p50:.0} / {our_p50:.0} | {load:.1} | {} |",
-                range(theirs, 2, |side| side.throughput_mbit_per_sec),
-                100.0 * row.throughput_difference,
-                range(theirs, 0, |side| side.one_way_ms.p95),
-                100.0 * row.p95_difference,
-                if row.agrees { "yes" } else { "**no**" }
-            )?;
+            table.row([
+                program.to_string(),
+                format!("`{controller}`"),
+                link.to_string(),
+                format!("{rate:.2} {rates}"),
+                format!("{our_rate:.2}"),
+                format!("{:+.1} %", 100.0 * row.throughput_difference),
+                format!("{p95:.0} {delays}"),
+                format!("{our_p95:.0}"),
+                format!("{:+.1} %", 100.0 * row.p95_difference),
+                format!("{p50:.0} / {our_p50:.0}"),
+                format!("{load:.1}"),
+                if row.agrees { "yes" } else { "**no**" }.into(),
+            ]);
         }
-        Ok(())
+        table.fmt(f)
     }
 }
 

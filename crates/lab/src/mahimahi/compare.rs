@@ -1,9 +1,10 @@
 use std::fmt;
 
 use serde::Serialize;
+use sounding_experiment::provenance::Provenance;
 
 use super::Figures;
-use crate::provenance::Provenance;
+use crate::table::Table;
 
 /// Throughput may differ by this share of the reference's.
 const THROUGHPUT_TOLERANCE: f64 = 0.03;
@@ -137,11 +138,22 @@ impl Comparison {
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| row | reps theirs/ours | mahimahi Mbit/s | ours | diff | mahimahi p50 | ours | mahimahi p95 | ours | diff | allowed | p99 theirs/ours | signal p95 theirs/ours | agrees |"
-        )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")?;
+        let mut table = Table::new().left([
+            "row",
+            "reps theirs/ours",
+            "mahimahi Mbit/s",
+            "ours",
+            "diff",
+            "mahimahi p50",
+            "ours",
+            "mahimahi p95",
+            "ours",
+            "diff",
+            "allowed",
+            "p99 theirs/ours",
+            "signal p95 theirs/ours",
+            "agrees",
+        ]);
         for row in &self.rows {
             let rates = |of: &[Figures]| {
                 let spread = Spread::of(of, throughput);
@@ -155,28 +167,26 @@ impl fmt::Display for Comparison {
             let p99: fn(&Figures) -> f64 = |figures| figures.p99_ms as f64;
             let signal: fn(&Figures) -> f64 = |figures| figures.signal_p95_ms as f64;
             let Row { name, reference, ours, verdict } = row;
-            writeln!(
-                f,
-                "| {name} | {} / {} | {} | {} | {:+.1} % | {} | {} | {} | {} | {:+.1} % | {:.0} % | {} / {} | {} / {} | {} |",
-                reference.len(),
-                ours.len(),
+            let both = |what| format!("{} / {}", millis(reference, what), millis(ours, what));
+            table.row([
+                name.clone(),
+                format!("{} / {}", reference.len(), ours.len()),
                 rates(reference),
                 rates(ours),
-                100.0 * verdict.throughput_difference,
+                format!("{:+.1} %", 100.0 * verdict.throughput_difference),
                 millis(reference, p50),
                 millis(ours, p50),
                 millis(reference, p95),
                 millis(ours, p95),
-                100.0 * verdict.p95_difference,
-                100.0 * verdict.p95_tolerance,
-                millis(reference, p99),
-                millis(ours, p99),
-                millis(reference, signal),
-                millis(ours, signal),
-                if verdict.pass { "yes" } else { "**no**" },
-            )?;
+                format!("{:+.1} %", 100.0 * verdict.p95_difference),
+                format!("{:.0} %", 100.0 * verdict.p95_tolerance),
+                both(p99),
+                both(signal),
+                if verdict.pass { "yes" } else { "**no**" }.into(),
+            ]);
         }
-        writeln!(f, "\n{} of {} rows agree.", self.passed(), self.rows.len())
+        table.note(format!("{} of {} rows agree.", self.passed(), self.rows.len()));
+        table.fmt(f)
     }
 }
 

@@ -1,9 +1,8 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use sounding_experiment::metrics::signal_delays;
 use sounding_units::Bytes;
-
-use crate::metrics::signal_delays;
 
 /// mm-link counts the 4-byte header of its TUN device.
 const TUN_HEADER: u64 = 4;

@@ -9,9 +9,9 @@ use std::time::Duration;
 use serde::Serialize;
 use sounding_diag::capture::Reader;
 use sounding_modem::{Behaviour, Place, Script, Simulation, monotonic_now, prefer_this_thread};
+use sounding_testbed::follower::{Cost, Follower};
 
 use super::{OverheadError, Plan};
-use crate::follower::{Cost, Follower};
 
 /// Who reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Hears;
+use crate::table::Table;
 
 /// Throughput and delay of one sender: medians over links or cells.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -110,9 +111,8 @@ impl fmt::Display for Ground {
         writeln!(f, "{}\n", self.about)?;
         let spans = self.curves.first().map(|curve| curve.sorted(|point| point.span_ms));
         let spans = spans.unwrap_or_default();
-        let heads: Vec<String> = spans.iter().map(|span| format!("mean of {span} ms")).collect();
-        writeln!(f, "| | room | {} |", heads.join(" | "))?;
-        writeln!(f, "|---|--:|{}", "--:|".repeat(spans.len()))?;
+        let heads = spans.iter().map(|span| format!("mean of {span} ms"));
+        let mut table = Table::new().left([""]).right(["room"]).right(heads);
         for curve in &self.curves {
             for room in curve.sorted(|point| point.room_ms) {
                 let of = |span: &u64| {
@@ -120,10 +120,11 @@ impl fmt::Display for Ground {
                     let found = curve.points.iter().find(is_it);
                     found.map_or_else(|| "-".into(), |point| point.reached.to_string())
                 };
-                let cells: Vec<String> = spans.iter().map(of).collect();
-                writeln!(f, "| `{}` | {room} ms | {} |", curve.reference, cells.join(" | "))?;
+                let cells = [format!("`{}`", curve.reference), format!("{room} ms")];
+                table.row(cells.into_iter().chain(spans.iter().map(of)));
             }
         }
+        table.fmt(f)?;
         for (name, reached) in &self.controllers {
             writeln!(f, "\n`{name}` has {reached}. At that throughput:")?;
             for curve in &self.curves {

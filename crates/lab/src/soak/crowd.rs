@@ -7,10 +7,10 @@ use rand_chacha::ChaCha8Rng;
 use sounding_cc::{Law, RadioController};
 use sounding_emu::{Direction, Emulation, monotonic_now};
 use sounding_sim::world::Traffic;
+use sounding_testbed::flow::{FlowError, RunningTcp, RunningUdp, TcpFlow, UdpFlow};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::Summary;
-use crate::flow::{FlowError, RunningTcp, RunningUdp, TcpFlow, UdpFlow};
 
 /// At most so many at once.
 const MOST: usize = 5;

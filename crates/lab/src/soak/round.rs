@@ -12,14 +12,14 @@ use sounding_cc::RadioController;
 use sounding_emu::{Config, Direction, Emulation, monotonic_now};
 use sounding_modem::{Pacing, Pty, Replay};
 use sounding_sim::{PathConfig, QueueLimit};
+use sounding_testbed::daemon::{Daemon, law_flags};
+use sounding_testbed::radio::RadioLink;
 use sounding_trace::Steps;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::crowd::{Crowd, Dice};
 use super::machine::{Settings, claims_downlinks, resident_kib};
 use super::{Plan, SoakError, Summary};
-use crate::daemon::{Daemon, law_flags};
-use crate::radio::RadioLink;
 
 const DELAY: Duration = Duration::from_millis(20);
 /// Looks and decisions.

@@ -2,6 +2,7 @@ use std::fmt;
 
 use super::{Chain, Link};
 use crate::mahimahi::{Figures, Spread, Verdict};
+use crate::table::Table;
 
 impl Chain {
     /// How many rows agree, of the emulator with mahimahi and of virtual time with the emulator.
@@ -33,31 +34,26 @@ impl Chain {
 
 impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| row | runs | Mbit/s: mahimahi | emulator | virtual time | p95 ms: mahimahi | emulator | virtual time | emulator agrees | virtual time agrees |"
-        )?;
-        writeln!(f, "|---|---|--:|--:|--:|--:|--:|--:|---|---|")?;
+        let mut table = Table::new()
+            .left(["row", "runs"])
+            .right(["Mbit/s: mahimahi", "emulator", "virtual time"])
+            .right(["p95 ms: mahimahi", "emulator", "virtual time"])
+            .left(["emulator agrees", "virtual time agrees"]);
         for link in &self.links {
             let columns = [&link.mahimahi, &link.emulator, &link.virtual_time];
-            let [runs, rates, delays] = [
-                columns.map(|runs| runs.len().to_string()).join(" / "),
-                columns.map(|runs| cell(runs, 3, |figures| figures.throughput_mbit)).join(" | "),
-                columns.map(|runs| cell(runs, 0, |figures| figures.p95_ms as f64)).join(" | "),
-            ];
-            let [emulated, simulated] = [link.emulated, link.simulated].map(word);
-            writeln!(
-                f,
-                "| {} | {runs} | {rates} | {delays} | {emulated} | {simulated} |",
-                link.name
-            )?;
+            let runs = columns.map(|runs| runs.len().to_string()).join(" / ");
+            let rates = columns.map(|runs| cell(runs, 3, |figures| figures.throughput_mbit));
+            let delays = columns.map(|runs| cell(runs, 0, |figures| figures.p95_ms as f64));
+            let verdicts = [link.emulated, link.simulated].map(word);
+            let cells = [link.name.to_string(), runs].into_iter();
+            table.row(cells.chain(rates).chain(delays).chain(verdicts));
         }
         let [emulated, simulated] = self.agreed();
         let all = self.links.len();
-        writeln!(
-            f,
-            "\nThe emulator agrees with mahimahi in {emulated} of {all} rows, virtual time with the emulator in {simulated}."
-        )
+        table.note(format!(
+            "The emulator agrees with mahimahi in {emulated} of {all} rows, virtual time with the emulator in {simulated}."
+        ));
+        table.fmt(f)
     }
 }
 
@@ -76,7 +72,7 @@ fn word(verdict: Verdict) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provenance::Begun;
+    use sounding_experiment::provenance::Begun;
 
     #[test]
     fn each_figure_is_judged_by_its_neighbour_in_the_chain() {

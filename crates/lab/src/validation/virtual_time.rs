@@ -10,7 +10,7 @@ use crate::mahimahi::{Figures, Passage, opportunities};
 
 /// One flow over a recorded link, in virtual time.
 #[derive(Clone, Copy, Debug)]
-pub struct Course<'a> {
+pub struct VirtualFlow<'a> {
     /// The links of the phone.
     pub up: &'a Schedule,
     /// The other way.
@@ -32,7 +32,7 @@ pub struct Course<'a> {
 /// A handshake's opportunities beside its two ways; what it waits for them is chance.
 const HANDSHAKE: Duration = Duration::from_millis(2);
 
-impl Course<'_> {
+impl VirtualFlow<'_> {
     /// Its figures as mahimahi's logs would have them; `None` of a controller that nobody knows, and if nothing arrived.
     pub fn run(&self) -> Option<Figures> {
         let path = |schedule: &Schedule| PathConfig {

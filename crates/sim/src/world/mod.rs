@@ -40,7 +40,7 @@ use segment::Said;
 use timers::Timers;
 
 /// How long a flow that sends nothing still counts among those that share a link: two epochs of 134 ms, as in the
-/// kernel (BISCAY §A.5.2 does not say; settlement 7).
+/// kernel (BISCAY §A.5.2 does not say; its interpretation 7).
 const ACTIVE_FOR: Duration = Duration::from_millis(268);
 
 /// Flows, their hosts and the network between them.

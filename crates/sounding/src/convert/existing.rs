@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use miette::{Result, miette};
-use sounding_lab::results::{folder_of, temporary};
+use sounding_experiment::results::{folder_of, temporary};
 
 use super::format::FileKind;
 

@@ -8,8 +8,10 @@ use std::{fmt, thread};
 
 use miette::{IntoDiagnostic, Result};
 use serde_json::{Value as Json, json};
-use sounding_lab::emulate::{self, EmulateError, Emulated, Ended, FlowFigures, Settings, Users};
-use sounding_lab::plan::{Run, Text};
+use sounding_experiment::plan::{Run, Text};
+use sounding_testbed::emulate::{
+    self, EmulateError, Emulated, Ended, FlowFigures, Settings, Users,
+};
 
 use super::command::{self, Interrupts, Watch};
 use super::{Args, table, tell_of_scheduling};

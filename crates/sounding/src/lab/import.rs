@@ -3,11 +3,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::screen;
 use miette::IntoDiagnostic;
-use sounding_lab::import::{Import, Imported, Input, Question};
-use sounding_lab::simulate;
+use sounding_experiment::import::{Import, Imported, Input, Question};
+use sounding_experiment::simulate;
 use sounding_units::Bytes;
+
+use crate::screen;
 
 /// Turn logs of mahimahi and Pantheon into a folder of results, as `sounding sim --out` makes one.
 ///

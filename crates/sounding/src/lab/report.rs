@@ -3,10 +3,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::screen;
 use miette::{Context, IntoDiagnostic};
-use sounding_lab::findings::{self, Findings, Options};
-use sounding_lab::provenance::Begun;
+use sounding_experiment::provenance::Begun;
+use sounding_report::findings::{self, Findings, Options};
+
+use crate::screen;
 
 /// Figures of results: a page, and each figure as SVG, PNG and Parquet.
 ///

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use miette::{Context, IntoDiagnostic};
-use sounding_lab::plan::{Run, Text, network};
-use sounding_lab::simulate::{self, About, Finished, Keep, Place, SimulateError};
-use sounding_lab::sweep::summary::Summary;
-use sounding_lab::sweep::{Folder, Part, Progress, SweepError, collect, sweep};
+use sounding_experiment::plan::{Run, Text, network};
+use sounding_experiment::simulate::{self, About, Finished, Keep, Place, SimulateError};
+use sounding_experiment::sweep::summary::Summary;
+use sounding_experiment::sweep::{Folder, Part, Progress, SweepError, collect, sweep};
 
 use crate::screen;
 use crate::signals;
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
     for set in &args.set {
         text.set(set).map_err(shown)?;
     }
-    let course = Course {
+    let setup = SweepSetup {
         out: &args.out,
         part: args.shard,
         jobs: args.jobs.map_or_else(processors, usize::from),
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
         stays: true,
     };
     let about = About::new(&text);
-    let Some(finished) = course.run(&text, &about)? else { return Ok(ExitCode::FAILURE) };
+    let Some(finished) = setup.run(&text, &about)? else { return Ok(ExitCode::FAILURE) };
     if !args.shard.is_whole() && !finished.complete {
         return Ok(ExitCode::SUCCESS);
     }
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
 }
 
 /// How a sweep is made.
-pub(super) struct Course<'a> {
+pub(super) struct SweepSetup<'a> {
     pub(super) out: &'a Path,
     pub(super) part: Part,
     pub(super) jobs: usize,
@@ -111,7 +111,7 @@ pub(super) struct Course<'a> {
     pub(super) stays: bool,
 }
 
-impl Course<'_> {
+impl SweepSetup<'_> {
     /// Makes what lacks, and puts the results together if nothing lacks then. `None` where it was stopped, which it has
     /// said; of a part what is there of the whole.
     pub(super) fn run(&self, text: &Text, about: &About) -> miette::Result<Option<Finished>> {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use sounding_lab::radio::RadioLink;
 use sounding_modem::{Behaviour, Place, Script, Simulation};
+use sounding_testbed::radio::RadioLink;
 
 use super::{PortArgs, progress};
 use crate::skipped::counted;

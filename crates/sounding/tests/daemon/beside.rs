@@ -9,9 +9,9 @@ use std::time::Duration;
 use sounding_bpf::CLAIMS;
 use sounding_bpf::inventory::{Object, alive};
 use sounding_emu::{Config, Direction, Emulation, Outcome, PacketRecord};
-use sounding_lab::flow::{RunningTcp, TcpFlow, TcpInfo, TcpResult};
-use sounding_lab::soak::KernelLog;
 use sounding_sim::{PathConfig, QueueLimit};
+use sounding_testbed::KernelLog;
+use sounding_testbed::flow::{RunningTcp, TcpFlow, TcpInfo, TcpResult};
 use sounding_trace::{Schedule, Steps};
 use sounding_units::{Bytes, HostInstant, Rate};
 

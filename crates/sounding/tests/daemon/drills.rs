@@ -14,9 +14,9 @@ use memmap2::{MmapOptions, MmapRaw};
 use serde_json::Value as Json;
 use sounding_bpf::inventory::Object;
 use sounding_host::monotonic_now;
-use sounding_lab::daemon::Daemon;
-use sounding_lab::flow::TcpResult;
 use sounding_modem::Pty;
+use sounding_testbed::daemon::Daemon;
+use sounding_testbed::flow::TcpResult;
 use sounding_testdata::steadily;
 use sounding_units::HostInstant;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use sounding_host::monotonic_now;
-use sounding_lab::radio::RadioLink;
 use sounding_modem::{Pacing, Pty, Replay};
+use sounding_testbed::radio::RadioLink;
 
 use crate::rig::skipped;
 

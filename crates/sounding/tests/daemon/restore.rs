@@ -7,14 +7,14 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sounding_emu::{Config, Emulation};
-use sounding_lab::daemon::Daemon;
 use sounding_modem::Pty;
 use sounding_sim::PathConfig;
+use sounding_testbed::daemon::Daemon;
+use sounding_testdata::steadily;
 use sounding_trace::Steps;
 use sounding_units::Rate;
 
 use crate::rig::skipped;
-use sounding_testdata::steadily;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 

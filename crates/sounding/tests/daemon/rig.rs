@@ -12,11 +12,11 @@ use sounding_bpf::OwnCgroup;
 use sounding_bpf::inventory::{Object, held_by};
 use sounding_emu::{Config, Direction, Emulation, Outcome};
 use sounding_host::monotonic_now;
-use sounding_lab::daemon::Daemon;
-use sounding_lab::flow::RunningTcp;
-use sounding_lab::radio::RadioLink;
 use sounding_modem::{Pacing, Pty, Replay};
 use sounding_sim::PathConfig;
+use sounding_testbed::daemon::Daemon;
+use sounding_testbed::flow::RunningTcp;
+use sounding_testbed::radio::RadioLink;
 use sounding_trace::{Steps, Trace};
 use sounding_units::{HostInstant, Rate};
 

@@ -9,8 +9,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use nix::mount::{MntFlags, umount2};
-use sounding_lab::daemon::Daemon;
 use sounding_modem::Pty;
+use sounding_testbed::daemon::Daemon;
 use sounding_testdata::steadily;
 
 use crate::downloads::assert_held_at_last;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use sounding_lab::daemon::Daemon;
-use sounding_lab::radio::RadioLink;
 use sounding_modem::{Behaviour, Place, Script, Simulation};
+use sounding_testbed::daemon::Daemon;
+use sounding_testbed::radio::RadioLink;
 
 use crate::rig::skipped;
 

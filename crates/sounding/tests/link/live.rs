@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use sounding_lab::radio::RadioLink;
+use sounding_testbed::radio::RadioLink;
 
 use crate::number;
 

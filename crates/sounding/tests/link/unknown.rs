@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sounding_lab::radio::RadioLink;
+use sounding_testbed::radio::RadioLink;
 
 use crate::compose::{BEGIN, Capture, OTHER, with_a_hole};
 use crate::{granted, lines, link, number, rows};

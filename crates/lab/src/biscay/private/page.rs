@@ -1,13 +1,14 @@
-use super::{BIN, PrivateRun};
-use crate::biscay::item::{Measured, Report};
-use crate::report::{
+use sounding_report::{
     Axis, Cdf, Cell, Curve, Figure, Kind, Mark, Origin, Page, Plane, QUARTILES, Section, Spread,
     Table, distinct,
 };
 
+use super::{BIN, PrivateRun};
+use crate::biscay::item::{Measured, Report};
+
 /// The item as a page: its table, boxes as in the paper's figure, and distributions.
 pub fn private_page(report: &Report) -> Page {
-    let Measured::Runs(runs) = &report.measured else { return Page::default() };
+    let Measured::Runs(runs) = &report.evidence.measured else { return Page::default() };
     let mut seeds: Vec<u64> = runs.iter().map(|run| run.seed).collect();
     seeds.dedup();
     let seeds = seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
@@ -95,7 +96,7 @@ fn table(report: &Report) -> Table {
     let columns = ["".to_owned(), "paper".into()].into_iter().chain(report.columns.clone());
     let rows = report.rows.iter().map(|(name, cells)| {
         let cells = cells.iter().map(|cell| Cell::from(cell.as_str()));
-        [Cell::from(name.as_str()), report.paper(name).as_str().into()]
+        [Cell::from(name.as_str()), report.expected.of(name).as_str().into()]
             .into_iter()
             .chain(cells)
             .collect()

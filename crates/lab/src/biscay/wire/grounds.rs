@@ -5,17 +5,17 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use sounding_cc::Phase;
 use sounding_emu::{Direction, Outcome};
+use sounding_experiment::plan::{self, Actors, Built, Run, Wrong};
+use sounding_experiment::simulate::populate;
 use sounding_sim::World;
 use sounding_sim::world::{Event, Segment};
+use sounding_testbed::emulate::{self, PUNCTUALITY_PERCENT};
+use sounding_testbed::radio::RadioLink;
 use sounding_trace::{Steps, Trace};
 use sounding_units::HostInstant;
 
 use super::{WireError, controller};
-use crate::biscay::course::{self, Arrival, Course, Entrant, Passage};
-use crate::emulate::{self, PUNCTUALITY_PERCENT};
-use crate::plan::{self, Actors, Built, Run, Wrong};
-use crate::radio::RadioLink;
-use crate::simulate::populate;
+use crate::biscay::given_link::{self, Arrival, FlowStart, Observed, PathSetup};
 
 /// What was seen of a flow.
 #[derive(Debug)]
@@ -27,11 +27,11 @@ pub(super) struct Seen {
     pub(super) times_behind: u64,
 }
 
-impl From<Passage> for Seen {
-    fn from(passage: Passage) -> Self {
+impl From<Observed> for Seen {
+    fn from(observed: Observed) -> Self {
         let is_wired = |state| state == Phase::BottleneckElsewhere.name();
-        let changes = passage.states.iter().map(|(at, state)| (*at, is_wired(*state)));
-        Self { changes: changes.collect(), arrivals: passage.arrivals, times_behind: 0 }
+        let changes = observed.states.iter().map(|(at, state)| (*at, is_wired(*state)));
+        Self { changes: changes.collect(), arrivals: observed.arrivals, times_behind: 0 }
     }
 }
 
@@ -39,9 +39,9 @@ impl From<Passage> for Seen {
 pub(super) fn given(run: &Run, wire: &Steps) -> Seen {
     let until = run.plan.duration;
     let delay = run.plan.wire.as_ref().map_or(Duration::ZERO, |wire| wire.delay);
-    let course = Course { delay, until, every: None, wire: Some(wire.clone()) };
-    let entrant = Entrant { controller: controller(run), begins: Duration::ZERO };
-    course::run(&constant(until), &course, &[entrant]).into()
+    let setup = PathSetup { delay, until, every: None, wire: Some(wire.clone()) };
+    let start = FlowStart { controller: controller(run), begins: Duration::ZERO };
+    given_link::run(&constant(until), &setup, &[start]).into()
 }
 
 fn constant(span: Duration) -> RadioLink {
@@ -60,11 +60,11 @@ pub(super) fn over_cell(run: &Run) -> Result<Seen, Wrong> {
     let network: Built<Segment> = plan::network(&run.plan, &run.folder, run.seed)?;
     let mut world = World::new(network, run.seed);
     populate(&mut world, run, &Actors::new(&run.plan)?);
-    let (mut passage, end) = (Passage::default(), HostInstant::default() + run.plan.duration);
+    let (mut observed, end) = (Observed::default(), HostInstant::default() + run.plan.duration);
     world.observe_until(end, &mut |now: HostInstant, event: &Event<'_>| {
-        passage.handle_event(now, event);
+        observed.handle_event(now, event);
     });
-    Ok(passage.into())
+    Ok(observed.into())
 }
 
 /// Over the plan's cell in real time, `program` as daemon.

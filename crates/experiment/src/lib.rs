@@ -1,0 +1,14 @@
+//! Experiments in virtual time: plans, their runs, sweeps of them, and what is measured and kept of each.
+
+pub mod catalogue;
+pub mod dataset;
+pub mod import;
+pub mod inference;
+pub mod jobs;
+pub mod metrics;
+pub mod plan;
+pub mod provenance;
+pub mod results;
+pub mod simulate;
+pub mod study;
+pub mod sweep;

@@ -1,0 +1,128 @@
+//! Plans: what an experiment is, as a TOML file states it.
+//!
+//! A plan has one network, flows over it, and how long they are watched: [`Plan`]. Its text may also list values for any
+//! of its keys, of which [`Text::runs`] makes every combination, once for each seed. [`network()`] is the way from a plan
+//! to something that carries packets, in virtual time or in real; [`Actors`] says which of its devices a flow is at.
+
+mod actors;
+mod capacity;
+mod cell;
+mod error;
+mod flow;
+mod links;
+mod network;
+mod oracle;
+mod quantity;
+mod seeds;
+mod set;
+mod split;
+mod text;
+mod tree;
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use sounding_cc::Registry;
+use sounding_cell::quantity as time;
+
+pub use actors::{Actor, Actors, Group};
+pub use cell::{Cell, DevicePlan, ModemPlan, Scatter};
+pub use error::{PlanError, Wrong};
+pub use flow::{Acknowledged, FlowPlan, TrafficPlan, Way};
+pub use links::{Begin, Drops, LinkPlan, Wire};
+pub use network::{Built, given, network, offered};
+pub(crate) use oracle::oracle;
+pub use quantity::ORACLE;
+pub use seeds::Seeds;
+pub(crate) use set::names_files;
+pub use text::{Run, Text};
+
+/// An experiment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What it is about, for people.
+    #[serde(default)]
+    pub about: String,
+    /// How long it lasts.
+    #[serde(deserialize_with = "time::duration")]
+    pub duration: Duration,
+    /// What happens before is not measured. Default none.
+    #[serde(default, deserialize_with = "time::duration")]
+    pub warmup: Duration,
+    /// How wide the windows are in which shares of flows are compared with each other and with what is fair. Default 500 ms.
+    #[serde(default = "half_second", deserialize_with = "time::duration")]
+    pub window: Duration,
+    /// Each run is made once for each of them. Default 1.
+    #[serde(default)]
+    pub seeds: Seeds,
+    /// A modelled cell: a network, unless `links` are one.
+    pub cell: Option<Cell>,
+    /// Links that know nothing of each other, one for each device: a network, unless `cell` is one.
+    #[serde(default)]
+    pub links: Vec<LinkPlan>,
+    /// A wired segment at the network's far end, which all devices share.
+    pub wire: Option<Wire>,
+    /// Who sends what.
+    pub flows: Vec<FlowPlan>,
+    /// Lists of values by dotted path; runs are all combinations.
+    #[serde(default)]
+    pub sweep: toml::Table,
+}
+
+fn half_second() -> Duration {
+    Duration::from_millis(500)
+}
+
+/// Longest run: what it records is counted in nanoseconds, and a typing error in a unit should not take a week.
+const LONGEST: Duration = Duration::from_secs(100_000);
+
+impl Plan {
+    /// How many carriers, devices, links and flows it lists.
+    fn entries(&self) -> usize {
+        let cell = self.cell.as_ref().map_or(0, |cell| cell.carriers.len() + cell.devices.len());
+        cell + self.links.len() + self.flows.len()
+    }
+
+    /// What no single value can say of itself.
+    fn check(&self, controllers: &Registry) -> Result<(), Wrong> {
+        if self.duration.is_zero() || self.duration > LONGEST {
+            return Err(Wrong::new("duration", "is above zero and at most 100000s"));
+        }
+        if self.warmup >= self.duration {
+            return Err(Wrong::new("warmup", "is shorter than the duration"));
+        }
+        match (&self.cell, self.links.is_empty()) {
+            (None, true) => {
+                let wrong = Wrong::new("", "a plan needs a network: [cell] or [[links]]");
+                return Err(wrong);
+            }
+            (Some(_), false) => {
+                return Err(Wrong::new("links", "a plan has one network: [cell] or [[links]]"));
+            }
+            _ => {}
+        }
+        if self.flows.is_empty() {
+            return Err(Wrong::new("flows", "a plan needs at least one of [[flows]]"));
+        }
+        for (at, flow) in self.flows.iter().enumerate() {
+            let name = &flow.controller;
+            if name != ORACLE && controllers.by_name(name).is_none() {
+                let known: Vec<_> =
+                    controllers.names().chain([ORACLE]).map(|name| format!("`{name}`")).collect();
+                let message =
+                    format!("unknown controller `{name}`, there are {}", known.join(", "));
+                return Err(Wrong::new(format!("flows.{at}.controller"), message));
+            }
+        }
+        // Narrower ones would hold a packet or two.
+        if self.window < Duration::from_millis(10) || self.window > self.duration {
+            return Err(Wrong::new("window", "is 10ms to the whole duration"));
+        }
+        let actors = Actors::new(self)?;
+        oracle::check(self, &actors)
+    }
+}
+
+#[cfg(test)]
+mod tests;

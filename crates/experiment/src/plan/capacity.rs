@@ -1,0 +1,93 @@
+//! What a link carries when, from what a plan says: a rate, steps, or a file.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use sounding_trace::{Schedule, Series, Steps, Trace, mahimahi};
+
+use super::Wrong;
+
+/// What a plan says of a link.
+pub(super) enum Capacity {
+    /// A rate, or a rate over time.
+    Steps(Steps),
+    /// Moments at which packets may leave.
+    Trace(Trace),
+    /// A rate that was sampled.
+    Series(Series),
+}
+
+impl Capacity {
+    /// Reads what a key says; files are looked for from `folder` on, and `column` is what a log of G-NetTrack calls the
+    /// rate that is meant.
+    pub(super) fn read(
+        key: &str,
+        text: &str,
+        folder: &Path,
+        column: &'static str,
+    ) -> Result<Self, Wrong> {
+        let steps = match text.parse::<Steps>() {
+            Ok(steps) => return Ok(Self::Steps(steps)),
+            Err(error) => error,
+        };
+        let path = folder.join(text);
+        if !path.is_file() {
+            let message = format!(
+                "{text:?} is neither a file, looked for as {}, nor a rate or steps: {steps}",
+                path.display()
+            );
+            return Err(Wrong::new(key, message));
+        }
+        let bytes = fs::read(&path)
+            .map_err(|error| Wrong::new(key, format!("cannot read {}: {error}", path.display())))?;
+        let wrong = |what: &str, error: String| {
+            Wrong::new(key, format!("{} is not {what}: {error}", path.display()))
+        };
+        if Series::is_gnettrack(&bytes) {
+            let series = Series::gnettrack(&bytes, column);
+            return series
+                .map(Self::Series)
+                .map_err(|error| wrong("a log of G-NetTrack", error.to_string()));
+        }
+        if has_pairs(&bytes) {
+            let series = Series::parse(&bytes);
+            return series
+                .map(Self::Series)
+                .map_err(|error| wrong("a series of rates", error.to_string()));
+        }
+        mahimahi::parse(&bytes)
+            .map(Self::Trace)
+            .map_err(|error| wrong("a mahimahi trace", error.to_string()))
+    }
+
+    /// When it begins again, if it does.
+    pub(super) fn lasts(&self) -> Option<Duration> {
+        match self {
+            Self::Steps(_) => None,
+            Self::Trace(trace) => Some(Duration::from_millis(trace.period_millis().into())),
+            Self::Series(series) => Some(series.lasts()),
+        }
+    }
+
+    /// The link of a run of so long that begins `from` after the beginning of the file. Steps have no other beginning than
+    /// their own.
+    pub(super) fn schedule(self, from: Duration, lasts: Duration) -> Result<Schedule, String> {
+        Ok(match self {
+            Self::Steps(steps) => steps.into(),
+            Self::Trace(trace) if from.is_zero() => trace.into(),
+            Self::Trace(trace) => trace.beginning_at(from).into(),
+            Self::Series(series) => {
+                let part = series.part(from, lasts);
+                part.map_err(|error| format!("a run of {lasts:?}: {error}"))?.into()
+            }
+        })
+    }
+}
+
+/// Whether the first line is of two words, which mahimahi's never are.
+fn has_pairs(bytes: &[u8]) -> bool {
+    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let words = line.split(|byte| b" \t,\r".contains(byte)).filter(|word| !word.is_empty());
+    words.count() == 2
+}

@@ -1,0 +1,185 @@
+//! Links that are given: traces, rates, rates over time.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+use sounding_cell::quantity as time;
+use sounding_sim::{DropFrom, PathConfig, QueueLimit};
+use sounding_units::Bytes;
+
+use super::Wrong;
+use super::capacity::Capacity;
+
+/// Both links of a device, as `mm-delay D mm-link UP DOWN` has them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkPlan {
+    /// What flows call its device.
+    pub name: Option<String>,
+    /// The uplink: a file beside the plan (mahimahi's packet deliveries, lines of seconds and Mbit/s, or a log of
+    /// G-NetTrack), a rate as `12Mbit`, or steps as `0s 20Mbit, 5s 5Mbit`.
+    pub up: String,
+    /// The downlink.
+    pub down: String,
+    /// Propagation delay, one way. Default none.
+    #[serde(default, deserialize_with = "time::duration")]
+    pub delay: Duration,
+    /// What the queue in front of each holds. Default any number of bytes.
+    #[serde(default = "endless", deserialize_with = "time::bytes")]
+    pub queue: Bytes,
+    /// Which packet goes when it is full.
+    #[serde(default)]
+    pub drop: Drops,
+    /// Whether traces are played once instead of over and over.
+    #[serde(default)]
+    pub once: bool,
+    /// Where in its files it begins. Default at their beginning.
+    #[serde(default)]
+    pub from: Begin,
+}
+
+/// Where in a trace a link begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// So long after its beginning.
+    At(Duration),
+    /// Where the seed says, in both directions at the same moment.
+    Lot,
+}
+
+impl Default for Begin {
+    fn default() -> Self {
+        Self::At(Duration::ZERO)
+    }
+}
+
+impl<'de> Deserialize<'de> for Begin {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(input)?;
+        if text == "lot" {
+            return Ok(Self::Lot);
+        }
+        let at = serde::de::value::StringDeserializer::<D::Error>::new(text);
+        time::duration(at).map(Self::At).map_err(|error| {
+            D::Error::custom(format_args!("{error}; or \"lot\", where the seed says"))
+        })
+    }
+}
+
+/// A wired segment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wire {
+    /// Away from the devices, behind their radio: as a link's `up`.
+    pub up: String,
+    /// Towards them, before it.
+    pub down: String,
+    /// Propagation delay, one way.
+    #[serde(deserialize_with = "time::duration")]
+    pub delay: Duration,
+    /// What the queue in front of each direction holds.
+    #[serde(deserialize_with = "time::bytes")]
+    pub queue: Bytes,
+    /// Which packet goes when it is full.
+    pub drop: Drops,
+}
+
+impl Default for Wire {
+    /// A gigabit that is no bottleneck.
+    fn default() -> Self {
+        Self {
+            up: "1Gbit".into(),
+            down: "1Gbit".into(),
+            delay: Duration::ZERO,
+            queue: endless(),
+            drop: Drops::default(),
+        }
+    }
+}
+
+/// Which packet a full queue drops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Drops {
+    /// The one that arrives.
+    #[default]
+    Tail,
+    /// The oldest.
+    Head,
+}
+
+fn endless() -> Bytes {
+    Bytes::new(u64::MAX)
+}
+
+/// One stream of lots for where links begin, apart from those of the network.
+const BEGINNINGS: u64 = 1 << 61;
+
+impl LinkPlan {
+    /// The two directions for a run of so long; files are looked for from `folder` on.
+    pub(super) fn paths(
+        &self,
+        at: usize,
+        folder: &Path,
+        seed: u64,
+        lasts: Duration,
+    ) -> Result<[PathConfig; 2], Wrong> {
+        let Self { up, down, delay, queue, drop, once, from, .. } = self;
+        let key = format!("links.{at}");
+        if *once && *from != Begin::default() {
+            let key = format!("{key}.once");
+            return Err(Wrong::new(key, "a link that is played once begins at its beginning"));
+        }
+        let capacities = [
+            Capacity::read(&format!("{key}.up"), up, folder, "UL_bitrate")?,
+            Capacity::read(&format!("{key}.down"), down, folder, "DL_bitrate")?,
+        ];
+        let begins = match *from {
+            Begin::At(begins) => begins,
+            Begin::Lot => {
+                let mut lots = ChaCha8Rng::seed_from_u64(seed);
+                lots.set_stream(BEGINNINGS + at as u64);
+                // The shorter of two recordings that were made together has both.
+                let shorter = capacities.iter().filter_map(Capacity::lasts).min();
+                shorter.unwrap_or_default().mul_f64(lots.random())
+            }
+        };
+        let queue = limit(*queue, *drop);
+        let path = |capacity: Capacity, name: &str| {
+            let schedule = capacity.schedule(begins, lasts);
+            let schedule = schedule.map_err(|what| Wrong::new(format!("{key}.{name}"), what))?;
+            Ok(PathConfig { schedule, delay: *delay, queue, once: *once })
+        };
+        let [up, down] = capacities;
+        Ok([path(up, "up")?, path(down, "down")?])
+    }
+}
+
+impl Wire {
+    /// The two directions for a run of so long; files are looked for from `folder` on.
+    pub(super) fn paths(&self, folder: &Path, lasts: Duration) -> Result<[PathConfig; 2], Wrong> {
+        let Self { up, down, delay, queue, drop } = self;
+        let path = |name: &str, text: &str, column| {
+            let key = format!("wire.{name}");
+            let capacity = Capacity::read(&key, text, folder, column)?;
+            let schedule = capacity.schedule(Duration::ZERO, lasts);
+            let schedule = schedule.map_err(|what| Wrong::new(key, what))?;
+            let queue = limit(*queue, *drop);
+            Ok(PathConfig { schedule, delay: *delay, queue, once: false })
+        };
+        Ok([path("up", up, "UL_bitrate")?, path("down", down, "DL_bitrate")?])
+    }
+}
+
+fn limit(bytes: Bytes, drop: Drops) -> QueueLimit {
+    let bytes = (bytes != endless()).then_some(bytes);
+    let drop = match drop {
+        Drops::Tail => DropFrom::Tail,
+        Drops::Head => DropFrom::Head,
+    };
+    QueueLimit { bytes, drop, ..QueueLimit::INFINITE }
+}

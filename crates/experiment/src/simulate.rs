@@ -1,0 +1,196 @@
+//! Plans in virtual time: what became of their flows, and what is kept of the way there.
+//!
+//! [`simulate`] makes one run, [`all`] makes every run of a plan on as many threads as there are. Nothing in a result
+//! depends on how many those were, on the build or on the machine.
+
+mod beside;
+mod capture;
+mod gauge;
+mod keep;
+mod logs;
+mod outcome;
+mod radio;
+mod recorded;
+mod runs;
+mod table;
+mod watch;
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::time::Duration;
+
+use sounding_export::table::TableError;
+use sounding_kpi::Direction;
+use sounding_sim::world::{Event, Flow, FlowId, Listening, Observer, Segment};
+use sounding_sim::{Port, World};
+use sounding_units::HostInstant;
+use thiserror::Error;
+
+pub(crate) use beside::compare;
+pub use capture::capture;
+pub use keep::{About, Files, Keep, Output};
+pub use outcome::{Delays, FlowOutcome, FromOracle, Jain, Outcome, Pantheon};
+pub use runs::{Finished, Place, all};
+pub use table::{json, parquet, table};
+
+use gauge::Gauge;
+use logs::Logs;
+use recorded::Recorded;
+use watch::Watch;
+
+use crate::plan::{self, Actors, Built, Run, Wrong, network};
+
+/// How often a run asks whether it should go on.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// Why a run has no outcome.
+#[derive(Debug, Error)]
+pub enum SimulateError {
+    /// Something in the plan cannot be.
+    #[error("{}: {}", .0.key, .0.message)]
+    Plan(Wrong),
+    /// What was to be kept cannot be written.
+    #[error("run {run}: cannot write {file}: {source}")]
+    Write {
+        /// Of which run.
+        run: usize,
+        /// What.
+        file: String,
+        /// Why.
+        source: TableError,
+    },
+    /// It was asked to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl From<Wrong> for SimulateError {
+    fn from(wrong: Wrong) -> Self {
+        Self::Plan(wrong)
+    }
+}
+
+/// Makes one run and keeps what was asked for in `files`; `go_on` is told how far it has come and says whether to.
+pub fn simulate(
+    run: &Run,
+    keep: &Keep,
+    about: &About,
+    files: &mut dyn Files,
+    go_on: &mut dyn FnMut(Duration) -> ControlFlow<()>,
+) -> Result<Outcome, SimulateError> {
+    let plan = &run.plan;
+    let actors = Actors::new(plan)?;
+    let mut built: Built<Segment> = network(plan, &run.folder, run.seed)?;
+    let failed = |(file, source)| SimulateError::Write { run: run.number, file, source };
+    let about = about.of(run);
+    let logs = Logs::open(plan, &actors, keep, &about, files).map_err(failed)?;
+    if logs.wants_events() {
+        built.show(&actors.busy(), logs.wants_every_dci());
+    }
+    let logs = Rc::new(RefCell::new(logs));
+    let network = Recorded::new(built, Rc::clone(&logs));
+    let mut world = World::new(network, run.seed);
+    populate(&mut world, run, &actors);
+    let end = at(plan.duration);
+    let mut watch = Watch::open(plan, &actors, keep, &about, files).map_err(failed)?;
+    let mut gauge = Gauge::new(run, &actors)?;
+    watch.measure_against(run, &actors)?;
+    let mut measured = plan.warmup.is_zero();
+    while world.now() < end {
+        let mut next = (world.now() + SLICE).min(end);
+        if !measured {
+            next = next.min(at(plan.warmup));
+        }
+        world.observe_until(next, &mut |now: HostInstant, event: &Event<'_>| {
+            watch.handle_event(now, event);
+            gauge.handle_event(now, event);
+        });
+        if !measured && next == at(plan.warmup) {
+            world.measure_afresh();
+            measured = true;
+        }
+        watch.error().map_err(failed)?;
+        logs.borrow_mut().error().map_err(failed)?;
+        if go_on(next - HostInstant::default()).is_break() {
+            return Err(SimulateError::Stopped);
+        }
+    }
+    watch.finish(end).map_err(failed)?;
+    let outcome = Outcome::of(run, &actors, &world, gauge);
+    drop(world);
+    // The world that shared them is gone.
+    if let Some(logs) = Rc::into_inner(logs) {
+        logs.into_inner().finish().map_err(failed)?;
+    }
+    Ok(outcome)
+}
+
+fn at(span: Duration) -> HostInstant {
+    HostInstant::default() + span
+}
+
+/// Adds the flows of a plan to a world, and lets them listen to the modems of their devices. The flows of the world are
+/// those of `actors`, in their order.
+pub fn populate<N: sounding_sim::Network<Segment>>(
+    world: &mut World<N>,
+    run: &Run,
+    actors: &Actors,
+) -> Vec<FlowId> {
+    let stated = &run.plan;
+    let mut ports: Vec<Port> = actors.flows.iter().map(|flow| flow.port).collect();
+    ports.sort_unstable();
+    ports.dedup();
+    for (group, device) in
+        actors.groups.iter().zip(stated.cell.iter().flat_map(|cell| &cell.devices))
+    {
+        let Some(modem) = device.modem.filter(|modem| modem.on) else { continue };
+        for &port in ports.iter().filter(|port| group.devices.contains(&port.device.0)) {
+            let flows = actors.flows.iter().filter(|flow| flow.port == port);
+            let names = flows.map(|flow| stated.flows[flow.plan].controller.as_str());
+            let mut listening = Listening::new(port).told(names);
+            listening.every = modem.every;
+            listening.latency = modem.latency;
+            listening.estimator.method = modem.method;
+            world.listen(listening);
+        }
+    }
+    let flows = actors.flows.iter().filter_map(|actor| {
+        let flow = &stated.flows[actor.plan];
+        let begins = at(flow.start) + flow.stagger.saturating_mul(actor.number);
+        let mut made = match flow.traffic.stream() {
+            Ok(traffic) => {
+                // All of it was checked when the plan was read and its network made.
+                let made = if flow.controller == plan::ORACLE {
+                    Flow::bulk(actor.port, plan::oracle(run, actor.port).ok()?)
+                } else {
+                    let make = run.controllers.by_name(&flow.controller)?;
+                    Flow::bulk(actor.port, move |start| make(start))
+                };
+                made.sends(traffic).acknowledged(flow.acks.into())
+            }
+            Err(rate) => Flow::datagrams(actor.port, rate),
+        };
+        if let Some(limit) = flow.limit() {
+            made = made.buffered(limit);
+        }
+        if flow.stop != Duration::MAX {
+            made = made.ends(at(flow.stop));
+        }
+        Some(world.add_flow(made.begins(begins)))
+    });
+    flows.collect()
+}
+
+/// What tables call a direction.
+fn way(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Uplink => "up",
+        Direction::Downlink => "down",
+    }
+}
+
+#[cfg(test)]
+mod measured;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+
+use std::path::{Path, PathBuf};
+
+use sounding_experiment::plan::{Actors, PlanError, Run, Text, network};
+
+/// Networks of more are left out: what they take is what was asked for.
+const MOST_DEVICES: u16 = 16;
+const MOST_CARRIERS: usize = 4;
+
+/// The text of a plan, and behind each zero byte a key that is set in it: it is refused, with a place that is in the text, or
+/// comes to runs, whose networks are built or refused. How many runs.
+pub(crate) fn plan(data: &[u8]) -> Option<usize> {
+    let mut parts = str::from_utf8(data).ok()?.split('\0');
+    let mut text = Text::new("plan.toml", parts.next()?, PathBuf::from("nowhere"));
+    for set in parts {
+        if let Err(error) = text.set(set) {
+            check(&error);
+            return None;
+        }
+    }
+    let runs = match text.runs() {
+        Ok(runs) => runs,
+        Err(error) => {
+            check(&error);
+            return None;
+        }
+    };
+    for run in [runs.first(), runs.last()].into_iter().flatten() {
+        build(&text, run);
+    }
+    Some(runs.len())
+}
+
+/// Builds the network of a run.
+fn build(text: &Text, run: &Run) {
+    let groups = Actors::new(&run.plan).expect("it was checked").groups;
+    let carriers = run.plan.cell.as_ref().map_or(0, |cell| cell.carriers.len());
+    let links = run.plan.links.iter().flat_map(|link| [&link.up, &link.down]);
+    let wires = run.plan.wire.iter().flat_map(|wire| [&wire.up, &wire.down]);
+    // Files of this machine are none of the fuzzer's business.
+    let is_outside = links.chain(wires).any(|link| link.contains(['/', '\\', '.']));
+    let devices = groups.last().map_or(0, |group| group.devices.end);
+    if devices > MOST_DEVICES || carriers > MOST_CARRIERS || is_outside {
+        return;
+    }
+    if let Err(wrong) = network::<()>(&run.plan, Path::new("nowhere"), run.seed) {
+        check(&text.locate(run, wrong));
+    }
+}
+
+/// An error says what is wrong, and a place of its text if it names one.
+fn check(error: &PlanError) {
+    assert!(!error.message.is_empty(), "{error:?}");
+    if let Some(span) = &error.span {
+        assert!(span.start <= span.end && span.end <= error.text.len(), "{error:?}");
+        assert!(error.position().is_some(), "{error:?}");
+    }
+    assert!(!error.to_string().is_empty());
+}

@@ -1,0 +1,210 @@
+//! What theory, a specification or a paper says of each controller that others are compared with, and what it does: in
+//! virtual time, on a link of fixed rate.
+//!
+//! A property is one line of a table: the test and the verb `lab run baselines` both read it here.
+
+pub(crate) mod experiment;
+mod lossy;
+mod properties;
+mod rig;
+mod table;
+
+use properties::PROPERTIES;
+use rig::Rig;
+use serde::Serialize;
+use sounding_experiment::jobs;
+use sounding_experiment::provenance::{Begun, Provenance};
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Only controllers of these names; all if there are none.
+    pub controllers: Vec<String>,
+    /// Controllers at once.
+    pub jobs: usize,
+}
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselinesError {
+    /// Nothing is known of a controller of this name.
+    #[error("no property is known of a controller called {name:?}; there are some of {}", known.join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What might be.
+        known: Vec<&'static str>,
+    },
+}
+
+/// What somebody says of a controller, and how it is measured.
+pub(crate) struct Property {
+    controller: &'static str,
+    what: &'static str,
+    source: &'static str,
+    unit: &'static str,
+    within: [f64; 2],
+    /// What one has to know to read the row; why it misses, where it does.
+    note: &'static str,
+    /// One value for each case, of which every one has to be within.
+    measure: fn(&mut Rig) -> Vec<f64>,
+}
+
+/// Says of `controller` that `what`, by `source`: within `within` in `unit`.
+const fn says(
+    controller: &'static str,
+    what: &'static str,
+    source: &'static str,
+    within: [f64; 2],
+    unit: &'static str,
+    measure: fn(&mut Rig) -> Vec<f64>,
+) -> Property {
+    Property { controller, what, source, unit, within, note: "", measure }
+}
+
+impl Property {
+    /// With what one has to know beside it.
+    const fn note(mut self, note: &'static str) -> Self {
+        self.note = note;
+        self
+    }
+}
+
+/// A property and what came of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Name in the registry.
+    pub controller: &'static str,
+    /// What is said of it.
+    pub property: &'static str,
+    /// Who says so.
+    pub source: &'static str,
+    /// From here to here.
+    pub expected: [f64; 2],
+    /// The unit of both.
+    pub unit: &'static str,
+    /// The least and the most of all cases; nothing where nothing of the kind happened.
+    pub measured: Option<[f64; 2]>,
+    /// Cases.
+    pub cases: usize,
+    /// Every case is as expected.
+    pub pass: bool,
+    /// What one has to know to read the row; why it misses, where it does.
+    pub note: &'static str,
+}
+
+/// All that was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Baselines {
+    /// In the order of the registry.
+    pub rows: Vec<Row>,
+    /// Where the figures come from.
+    pub provenance: Provenance,
+}
+
+impl Baselines {
+    /// How many are as expected.
+    pub fn passed(&self) -> usize {
+        self.rows.iter().filter(|row| row.pass).count()
+    }
+}
+
+/// Controllers of which something is said, in order.
+pub fn controllers() -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for property in properties() {
+        if !names.contains(&property.controller) {
+            names.push(property.controller);
+        }
+    }
+    names
+}
+
+fn properties() -> impl Iterator<Item = &'static Property> {
+    PROPERTIES.iter().copied().flatten()
+}
+
+/// Measures every property; `progress` is told of each controller that is done.
+pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Baselines, BaselinesError> {
+    let begun = Begun::now();
+    let known = controllers();
+    if let Some(name) = plan.controllers.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(BaselinesError::Unknown { name: name.clone(), known });
+    }
+    let wanted = |name: &&str| {
+        plan.controllers.is_empty() || plan.controllers.iter().any(|wanted| wanted == name)
+    };
+    let names: Vec<&'static str> = known.into_iter().filter(wanted).collect();
+    let measured = jobs::each(
+        &names,
+        plan.jobs,
+        |name| Ok::<_, BaselinesError>(measure(name)),
+        |name, _| progress(name),
+    )?;
+    Ok(Baselines { rows: measured.into_iter().flatten().collect(), provenance: begun.end() })
+}
+
+fn measure(controller: &str) -> Vec<Row> {
+    // Properties of one controller share their runs.
+    let mut rig = Rig::default();
+    let its = properties().filter(|property| property.controller == controller);
+    its.map(|property| row(property, (property.measure)(&mut rig))).collect()
+}
+
+fn row(property: &Property, values: Vec<f64>) -> Row {
+    let [least, most] = property.within;
+    let finite = values.iter().all(|value| value.is_finite());
+    let measured = (finite && !values.is_empty()).then(|| {
+        values.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &value| {
+            [low.min(value), high.max(value)]
+        })
+    });
+    Row {
+        controller: property.controller,
+        property: property.what,
+        source: property.source,
+        expected: property.within,
+        unit: property.unit,
+        measured,
+        cases: values.len(),
+        pass: measured.is_some_and(|[low, high]| low >= least && high <= most),
+        note: property.note,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_cc::RadioController;
+
+    use super::*;
+
+    fn judged(values: &[f64]) -> Row {
+        row(&says("reno", "", "", [0.5, 1.0], "", |_| Vec::new()), values.to_vec())
+    }
+
+    #[test]
+    fn a_property_holds_if_each_of_its_cases_is_within() {
+        assert!(judged(&[0.5, 0.7, 1.0]).pass);
+        assert!(!judged(&[0.7, 1.1]).pass && !judged(&[0.4, 0.7]).pass);
+    }
+
+    #[test]
+    fn nothing_measured_is_no_proof() {
+        assert!(!judged(&[]).pass && !judged(&[0.7, f64::NAN]).pass);
+    }
+
+    #[test]
+    fn every_baseline_of_the_registry_has_properties() {
+        // What drives by the radio has no say of its own on a link without a modem.
+        let baselines =
+            sounding_cc::names().filter(|name| RadioController::by_name(name).is_none());
+        assert_eq!(baselines.collect::<Vec<_>>(), controllers());
+    }
+
+    #[test]
+    fn a_controller_that_nobody_knows_is_named_in_the_error() {
+        let plan = Plan { controllers: vec!["tahoe".into()], jobs: 1 };
+        let error = run(&plan, |_| {}).unwrap_err().to_string();
+        assert!(error.contains("tahoe") && error.contains("reno"), "{error}");
+    }
+}

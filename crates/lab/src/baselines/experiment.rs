@@ -1,0 +1,45 @@
+use miette::IntoDiagnostic;
+
+use crate::baselines;
+use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report};
+
+/// What theory and papers say of each controller, and what ours does, in virtual time; needs no rights
+#[derive(clap::Args)]
+pub(crate) struct Flags {
+    /// Only these controllers
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    controllers: Vec<String>,
+
+    /// Controllers at once; as many as this machine has processors unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
+}
+
+/// See the module.
+pub(crate) struct BaselinesExperiment;
+
+impl Experiment for BaselinesExperiment {
+    type Flags = Flags;
+
+    fn name(&self) -> &'static str {
+        "baselines"
+    }
+
+    fn about(&self) -> &'static str {
+        "what theory and papers say of each controller, and what ours does"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("1 min")
+    }
+
+    fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let plan = baselines::Plan { controllers: flags.controllers, jobs: jobs(flags.jobs) };
+        let result = baselines::run(&plan, |name| report(host, name)).into_diagnostic()?;
+        Outcome::new(result.to_string(), result.to_markdown(), &result).map(Some)
+    }
+}

@@ -1,0 +1,109 @@
+//! BISCAY's evaluation (§5), item by item: what the paper has, what we have, and why that differs.
+//!
+//! Plans and the paper's figures are the files of `papers/biscay`. In most of them flows go over links that are given, in
+//! virtual time, and what the links' modems would have written is the feed: the loop is open, as in the paper's emulator.
+//! `closed_loop` has the other. [`methods`] and [`views`] are about what a modem tells, [`private`] is this kernel over a
+//! modelled cell.
+
+mod distance;
+mod experiment;
+mod figures;
+mod flags;
+mod given_link;
+mod item;
+mod links;
+mod methods;
+mod plan;
+mod private;
+mod scripted;
+mod tables;
+mod views;
+mod wire;
+
+use std::time::Duration;
+
+pub use distance::Distance;
+pub use figures::Figures;
+pub use item::{Evidence, Item, Measured, Report};
+pub use links::{
+    Entry, LinksError, ReadCapture, Scenario, chosen, dataset, own_capture, own_trace, real,
+};
+pub use methods::{Methods, MethodsError, methods};
+pub use plan::Plan;
+pub use private::{Private, PrivateError, PrivateRun, private, private_page};
+pub use views::{View, ViewsError, views};
+pub use wire::{Crossing, Ground, WireError, Wires, crossings};
+
+pub(crate) use experiment::{CrossingsItem, MethodsItem, PrivateItem, Replay, ViewsItem};
+pub(crate) use flags::{Links, read};
+
+use given_link::{FlowStart, PathSetup};
+use sounding_experiment::jobs;
+
+/// The shortest that flows are looked at: what is before 2.3 s does not count.
+pub const SHORTEST: Duration = Duration::from_secs(4);
+
+/// Who shares a link, how often they are told, and how long they are looked at.
+#[derive(Clone, Copy, Debug)]
+struct Setting<'a> {
+    controller: &'a str,
+    flows: usize,
+    told: Told,
+}
+
+/// When controllers are told of the link.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    AsByDaemon,
+    Every(Duration),
+    Once,
+}
+
+/// Everything that a plan names over these links on `jobs` threads; `read` opens what modems wrote, `progress` hears of each
+/// link that is done.
+pub fn measure(
+    plan: &Plan,
+    entries: &[Entry],
+    jobs: usize,
+    read: &ReadCapture<'_>,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Vec<Figures>, LinksError> {
+    let mut done = 0;
+    let told = |_: &_, _: &_| {
+        done += 1;
+        progress(done, entries.len());
+    };
+    let figures = jobs::each(entries, jobs, |entry| over(plan, entry, read), told)?;
+    Ok(figures.into_iter().flatten().collect())
+}
+
+fn over(plan: &Plan, entry: &Entry, read: &ReadCapture<'_>) -> Result<Vec<Figures>, LinksError> {
+    let link = entry.open(plan.duration + Duration::from_secs(1), read)?;
+    // What a modem wrote ends where it ends.
+    let until = plan.duration.min(link.duration);
+    let mut figures = Vec::new();
+    for setting in plan.settings() {
+        let Setting { controller, flows, told } = setting;
+        let starts: Vec<FlowStart<'_>> = (0..flows)
+            .map(|at| FlowStart {
+                controller,
+                begins: plan.stagger * u32::try_from(at).unwrap_or(u32::MAX),
+            })
+            .collect();
+        let every = if let Told::Every(every) = told { Some(every) } else { None };
+        let setup = PathSetup { delay: plan.delay, until, every, wire: None };
+        let (name, observed) = match told {
+            Told::Once => {
+                let Some(averaged) = link.averaged() else { continue };
+                (format!("{controller} once"), given_link::run(&averaged, &setup, &starts))
+            }
+            _ => (controller.to_owned(), given_link::run(&link, &setup, &starts)),
+        };
+        let measured = Figures::of(&link, entry.scenario, &name, flows, &observed, until);
+        figures.extend(measured.map(|figures| Figures {
+            every_ms: every.map(|every| every.as_secs_f64() * 1e3),
+            ..figures
+        }));
+    }
+    Ok(figures)
+}

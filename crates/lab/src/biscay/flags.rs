@@ -1,0 +1,76 @@
+//! Which links an experiment goes over.
+
+use std::path::{Path, PathBuf};
+
+use miette::IntoDiagnostic;
+
+use super::{Entry, chosen, dataset, own_capture, own_trace, real};
+use crate::experiment::{CaptureError, Host};
+
+/// Public recordings, a set that `sounding lab dataset` made, or links of one's own.
+#[derive(clap::Args)]
+pub(crate) struct Links {
+    /// Folder of a set of traces instead of the recordings
+    #[arg(long, value_name = "DIR")]
+    dataset: Option<PathBuf>,
+
+    /// A trace of mahimahi's or a modem's log of your own instead of the recordings; may be given several times
+    ///
+    /// Each link has rows of its own where others are put together by scenario. A log makes a link for each way in which enough
+    /// was granted, but not of acknowledgements: what was granted within 100 ms is what it offers, at an even rate. It is sent over twice, once with what the
+    /// log says, and once with a modelled modem that is granted what the link offers: a log of a sender who did not keep the link
+    /// full tells of bursts that this link does not have.
+    #[arg(long, value_name = "FILE", conflicts_with = "dataset")]
+    own: Vec<PathBuf>,
+
+    /// Only links whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    links: Option<String>,
+
+    /// At most so many links, evenly over the list
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    most: Option<u16>,
+
+    /// Folder with traces
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+}
+
+impl Links {
+    /// Those that are asked for.
+    pub(crate) fn entries(&self, host: &dyn Host) -> miette::Result<Vec<Entry>> {
+        let (entries, folder) = match (&self.dataset, self.own.first()) {
+            (_, Some(first)) => {
+                let entries: Result<Vec<_>, _> =
+                    self.own.iter().map(|file| own(host, file)).collect();
+                (Ok(entries?.concat()), first)
+            }
+            (Some(folder), None) => (dataset(folder), folder),
+            (None, None) => (real(&self.data), &self.data),
+        };
+        let most = self.most.map(usize::from);
+        chosen(entries.into_diagnostic()?, folder, self.links.as_deref(), most).into_diagnostic()
+    }
+}
+
+/// What a modem wrote over a link of a set.
+pub(crate) fn read(host: &dyn Host, path: &Path) -> Result<Vec<u8>, String> {
+    // Our own modem wrote it: what is missing of it is reported and does not end the item.
+    host.capture(path).map_err(|error| match error {
+        CaptureError::Other(error) | CaptureError::Unreadable(error) => error.to_string(),
+    })
+}
+
+/// The links of a file.
+fn own(host: &dyn Host, file: &Path) -> miette::Result<Vec<Entry>> {
+    match host.capture(file) {
+        Ok(bytes) => own_capture(file, &bytes).into_diagnostic(),
+        Err(CaptureError::Other(error)) => match own_trace(file) {
+            Ok(entry) => Ok(vec![entry]),
+            Err(other) => {
+                Err(miette::miette!("neither a modem's log nor a trace: {error}; {other}"))
+            }
+        },
+        Err(CaptureError::Unreadable(error)) => Err(error),
+    }
+}

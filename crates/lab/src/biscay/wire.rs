@@ -1,0 +1,291 @@
+//! A wire that gets narrower than the radio and wide again: how soon a controller knows (BISCAY §5.3.6, Fig. 10).
+//!
+//! On three grounds: a link that is given and a modelled cell, both in virtual time, and this kernel over the same cell.
+
+mod grounds;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use grounds::{Seen, given, in_kernel, over_cell};
+use serde::Serialize;
+use sounding_experiment::metrics::nearest_rank;
+use sounding_experiment::plan::{PlanError, Run, Text, Wrong};
+use sounding_experiment::provenance::Begun;
+use sounding_report::distinct;
+use sounding_testbed::emulate::EmulateError;
+use sounding_trace::{ParseStepsError, Steps};
+use thiserror::Error;
+
+use super::item::{Item, Measured, Report};
+use super::tables;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Wires {
+    /// How long each flow sends, if not as the plan has it.
+    pub duration: Option<Duration>,
+    /// Seeds of the cell, counted from 1, if not as many as the plan has.
+    pub seeds: Option<u32>,
+    /// Who sends, if not all of the plan.
+    pub controllers: Vec<String>,
+    /// This program, which has the daemon, if this kernel is to send in real time instead of virtual time.
+    pub in_kernel: Option<PathBuf>,
+}
+
+/// Why it did not run.
+#[derive(Debug, Error)]
+pub enum WireError {
+    /// The plan is none.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// None of the plan's controllers has this name.
+    #[error("{name:?} does not send here: one of {all}")]
+    Nobody {
+        /// The name.
+        name: String,
+        /// Those of the plan.
+        all: String,
+    },
+    /// What the wire carries is none: an error of this program.
+    #[error("the wire: {0}")]
+    Steps(#[from] ParseStepsError),
+    /// The cell is none: an error of this program.
+    #[error("{}: {}", .0.key, .0.message)]
+    Cell(Wrong),
+    /// A run in real time failed.
+    #[error("{controller}, seed {seed}: {source}")]
+    Emulate {
+        /// Who sent.
+        controller: String,
+        /// In which cell.
+        seed: u64,
+        /// Why.
+        source: EmulateError,
+    },
+    /// The paper's figures are none: an error of this program.
+    #[error(transparent)]
+    Expected(#[from] toml::de::Error),
+}
+
+impl From<Wrong> for WireError {
+    fn from(wrong: Wrong) -> Self {
+        Self::Cell(wrong)
+    }
+}
+
+/// What sent over what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ground {
+    /// Our controllers over a link that is given, whatever is sent.
+    GivenLink,
+    /// Our controllers over a cell that grants what is asked for.
+    Cell,
+    /// This kernel over such a cell.
+    Kernel,
+}
+
+impl Ground {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::GivenLink => "given link",
+            Self::Cell => "cell",
+            Self::Kernel => "kernel",
+        }
+    }
+}
+
+/// What a controller made of one stretch in which the wire was the narrower.
+#[derive(Clone, Debug, Serialize)]
+pub struct Crossing {
+    /// Who.
+    pub controller: String,
+    /// Where.
+    pub ground: Ground,
+    /// The cell's.
+    pub seed: u64,
+    /// What the wire carried, Mbit/s.
+    pub wire_mbit_per_sec: f64,
+    /// Until it went over to the controller for wires, ms; `None` if it never did.
+    pub found_ms: Option<f64>,
+    /// Whether the wire got wide again before the flow ended.
+    pub widens: bool,
+    /// From when the wire was wide again until it came back, ms; `None` if it never did.
+    pub back_ms: Option<f64>,
+    /// What got through meanwhile, over what the wire carried, the first second left out.
+    pub used: f64,
+    /// The 95th percentile of queueing meanwhile, the first second left out, ms.
+    pub queueing_p95_ms: f64,
+    /// How often it changed its mind there.
+    pub changes: usize,
+    /// Times that the emulation fell behind the clock; if any, the run says little.
+    pub times_behind: u64,
+}
+
+/// Runs the item until it is done or `stop` rises, and says which; `progress` hears of each stretch.
+pub fn crossings(
+    plan: &Wires,
+    stop: &AtomicBool,
+    mut progress: impl FnMut(&Crossing),
+) -> Result<(Report, bool), WireError> {
+    let begun = Begun::now();
+    let item = Item::Fig10.files();
+    let mut text = Text::new(item.file, item.plan, PathBuf::new());
+    if let Some(duration) = plan.duration {
+        text.set(&format!("duration={}us", duration.as_micros()))?;
+    }
+    if let Some(seeds) = plan.seeds {
+        text.set(&format!("seeds=1..{seeds}"))?;
+    }
+    let mut runs = text.runs()?;
+    if !plan.controllers.is_empty() {
+        let all = distinct(runs.iter().map(controller));
+        if let Some(name) = plan.controllers.iter().find(|name| !all.contains(&name.as_str())) {
+            return Err(WireError::Nobody { name: name.clone(), all: all.join(", ") });
+        }
+        runs.retain(|run| plan.controllers.iter().any(|name| name == controller(run)));
+    }
+    let mut all = Vec::new();
+    let mut complete = true;
+    for (ground, run) in turns(&runs, plan.in_kernel.is_some()) {
+        let wire = wire_of(run)?;
+        let seen = match (ground, &plan.in_kernel) {
+            (Ground::Kernel, Some(program)) => in_kernel(run, program.clone(), stop)?,
+            (Ground::GivenLink, _) => given(run, &wire),
+            _ => over_cell(run)?,
+        };
+        // One that was cut short says nothing.
+        if stop.load(Ordering::Relaxed) {
+            complete = false;
+            break;
+        }
+        let crossed = of(run, ground, &wire, &seen);
+        crossed.iter().for_each(&mut progress);
+        all.extend(crossed);
+    }
+    let about = runs.first().map_or("", |run| run.plan.about.as_str());
+    let rows = tables::wire(&all);
+    let expected = item.expected()?;
+    Ok((Report::new(about, expected, rows, Measured::Crossings(all).into(), begun.end()), complete))
+}
+
+/// Who sends when, and where.
+fn turns(runs: &[Run], in_kernel: bool) -> Vec<(Ground, &Run)> {
+    if in_kernel {
+        let mut turns: Vec<_> = runs.iter().map(|run| (Ground::Kernel, run)).collect();
+        // In each cell all, so that a noisy minute of the machine is nobody's alone.
+        turns.sort_by_key(|(_, run)| run.seed);
+        return turns;
+    }
+    let of_one = runs.chunk_by(|one, other| controller(one) == controller(other));
+    let turns = of_one.flat_map(|runs| {
+        // Nothing is drawn by lot on a link that is given.
+        let given = runs.first().map(|run| (Ground::GivenLink, run));
+        given.into_iter().chain(runs.iter().map(|run| (Ground::Cell, run)))
+    });
+    turns.collect()
+}
+
+fn controller(run: &Run) -> &str {
+    run.plan.flows.first().map_or("", |flow| flow.controller.as_str())
+}
+
+/// What the wire carries when.
+fn wire_of(run: &Run) -> Result<Steps, ParseStepsError> {
+    run.plan.wire.as_ref().map_or("", |wire| wire.up.as_str()).parse()
+}
+
+fn of(run: &Run, ground: Ground, wire: &Steps, seen: &Seen) -> Vec<Crossing> {
+    const WIDE_FROM: f64 = 100.0;
+    const SETTLED: Duration = Duration::from_secs(1);
+    let (steps, until) = (wire.steps(), run.plan.duration);
+    let ms = |span: Duration| span.as_secs_f64() * 1e3;
+    let mut crossings = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let rate = step.rate.mbit_per_sec();
+        if rate >= WIDE_FROM {
+            continue;
+        }
+        let wide = steps.get(at + 1).map_or(until, |next| next.at.min(until));
+        let ends = steps.get(at + 2).map_or(until, |next| next.at);
+        let within = |from: Duration, to: Duration| {
+            seen.changes.iter().filter(move |(at, _)| (from..to).contains(at))
+        };
+        let found = within(step.at, wide).find(|(_, wired)| *wired);
+        let was = seen.changes.iter().rev().find(|(at, _)| *at < wide);
+        let back = was
+            .filter(|(_, wired)| *wired)
+            .and_then(|_| within(wide, ends).find(|(_, wired)| !*wired));
+        let from = step.at + SETTLED;
+        let packets = seen.arrivals.iter().filter(|packet| (from..wide).contains(&packet.at));
+        let mut queueing: Vec<f64> = packets.clone().map(|packet| ms(packet.queueing)).collect();
+        queueing.sort_by(f64::total_cmp);
+        if queueing.is_empty() {
+            continue;
+        }
+        let bytes: u64 = packets.map(|packet| packet.size).sum();
+        crossings.push(Crossing {
+            controller: controller(run).into(),
+            ground,
+            seed: run.seed,
+            wire_mbit_per_sec: rate,
+            found_ms: found.map(|(at, _)| ms(*at - step.at)),
+            widens: wide < until,
+            back_ms: back.map(|(at, _)| ms(*at - wide)),
+            used: bytes as f64 * 8e-6 / (wide - from).as_secs_f64() / rate,
+            queueing_p95_ms: nearest_rank(&queueing, 0.95),
+            changes: within(step.at, wide).filter(|(_, wired)| *wired).count(),
+            times_behind: seen.times_behind,
+        });
+    }
+    crossings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sounding_finds_a_wire_within_a_second_and_is_back_within_one_once_it_is_wide_again() {
+        let mut text = Text::new("fig10", Item::Fig10.files().plan, PathBuf::new());
+        let sets = [
+            "wire.up=0s 1000Mbit, 5s 5Mbit, 11s 1000Mbit, 14s 10Mbit, 20s 1000Mbit",
+            "duration=23s",
+            "seeds=1..3",
+        ];
+        sets.iter().for_each(|set| text.set(set).unwrap());
+        let mut runs = text.runs().unwrap();
+        runs.retain(|run| controller(run) == "sounding");
+        assert_eq!(runs.len(), 3);
+        for run in runs {
+            let seen = over_cell(&run).unwrap();
+            let crossings = of(&run, Ground::Cell, &wire_of(&run).unwrap(), &seen);
+            assert_eq!(crossings.len(), 2);
+            for crossing in crossings {
+                assert!(crossing.found_ms.is_some_and(|ms| ms <= 1_000.0), "{crossing:?}");
+                assert!(crossing.back_ms.is_some_and(|ms| ms <= 1_000.0), "{crossing:?}");
+                assert!(crossing.used >= 0.9 && crossing.changes <= 2, "{crossing:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_daemons_word_on_a_narrow_wire_is_the_one_that_counts() {
+        let at = |ms: u64| sounding_units::HostInstant::from_nanos(ms * 1_000_000);
+        let to = |ms: u64, to: &str, reason: &str| serde_json::json!({ "event": "transition", "at_ns": ms * 1_000_000, "to": to, "reason": reason });
+        let said = [
+            to(1_050, "probing", "fresh"),
+            to(2_300, "no-estimate", "silent"),
+            to(2_400, "radio-limited", "fresh"),
+            to(6_500, "bottleneck-elsewhere", "narrow"),
+            to(9_000, "probing", "wide"),
+        ];
+        let wired: Vec<u128> = grounds::changes(&said, at(1_000))
+            .filter(|(_, wired)| *wired)
+            .map(|(at, _)| at.as_millis())
+            .collect();
+        assert_eq!(wired, [5_500]);
+    }
+}

@@ -1,0 +1,88 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use miette::IntoDiagnostic;
+
+use crate::biscay_vs_kernel;
+use crate::experiment::{Experiment, Host, Needs, Outcome, program, report};
+
+/// Our laws, BBR and CUBIC over recorded links and over links made from captures, beside the oracle
+#[derive(clap::Args)]
+pub(crate) struct Flags {
+    /// Runs of each algorithm over each link
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    reps: u32,
+
+    /// Who runs: biscay, sounding, biscay-cubic, sounding-cubic, or any congestion control of this kernel
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_testbed::kernel_compare::SENDERS)]
+    algorithms: Vec<String>,
+
+    /// Only links whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    links: Option<String>,
+
+    /// The longest that a flow sends; links from captures are shorter
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Propagation delay each way
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = humantime::parse_duration)]
+    delay: Duration,
+
+    /// Runs at once; more than one disturb each other on a small machine
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: u8,
+
+    /// A flag for the daemon, e.g. --daemon=--allowance=30ms; may be given several times
+    #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
+    daemon: Vec<String>,
+
+    /// Folder with traces and captures
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+}
+
+/// See the module.
+pub(crate) struct BiscayVsKernelExperiment;
+
+impl Experiment for BiscayVsKernelExperiment {
+    type Flags = Flags;
+
+    fn name(&self) -> &'static str {
+        "biscay/versus"
+    }
+
+    fn alias(&self) -> Option<&'static str> {
+        Some("biscay")
+    }
+
+    fn about(&self) -> &'static str {
+        "our laws, BBR and CUBIC of this kernel over recorded links"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Root
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("45 min")
+    }
+
+    fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let plan = biscay_vs_kernel::Plan {
+            data: flags.data,
+            filter: flags.links,
+            senders: flags.algorithms,
+            reps: flags.reps,
+            duration: flags.duration,
+            jobs: flags.jobs.into(),
+            delay: flags.delay,
+            flags: flags.daemon,
+            program: program()?,
+        };
+        let comparison =
+            biscay_vs_kernel::run(&plan, |line| report(host, line)).into_diagnostic()?;
+        let markdown = comparison.markdown();
+        Outcome::of_markdown(markdown, &comparison.provenance, &comparison).map(Some)
+    }
+}

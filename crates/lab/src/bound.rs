@@ -1,0 +1,205 @@
+//! Whether the label of an estimate, `Capacity` or `Served`, is right: seeded runs of the modelled cell, whose own
+//! backlog is the truth.
+//!
+//! Every millisecond of every run is judged in which the estimate may be used. A label speaks of a moment that lies
+//! back by what the modem's reports lag, and of 20 ms before it (see [`sounding_link::Bound`]); it is compared with the
+//! truth of that moment, which is of the cell alone: in each of those 20 ms something waited that had entered a grant
+//! cycle before. For scale each is also compared with whether anything at all waited at that moment.
+
+pub(crate) mod experiment;
+mod judge;
+mod scenario;
+mod source;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::AddAssign;
+
+pub use scenario::{Kind, Shape};
+use serde::Serialize;
+use sounding_cell::config::InvalidConfig;
+use sounding_experiment::jobs;
+use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_units::Bytes;
+
+/// Every packet, in bytes of IP.
+const PACKET: Bytes = Bytes::new(1_500);
+
+/// Which runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The first seed.
+    pub first: u64,
+    /// How many.
+    pub seeds: u64,
+    /// Runs at once.
+    pub jobs: usize,
+}
+
+/// What came of some runs, in ticks of a millisecond.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Counts {
+    /// All that could have been judged.
+    pub ticks: u64,
+    /// By what was true and what was said, `Served` before `Capacity`.
+    pub labels: [[u64; 2]; 2],
+    /// Those wrong labels within 20 ms of whose moment the truth itself changed: a queue that comes and goes as often as a label
+    /// looks back is told of late or early, and cannot be told of otherwise.
+    pub near_change: u64,
+    /// By whether anything waited at that moment and what was said.
+    pub at_once: [[u64; 2]; 2],
+    /// How far what was said lay back, summed up.
+    pub lag_ms: u64,
+    /// Ticks of handovers, from the command to the end of the interruption.
+    pub away: u64,
+    /// Those in which the estimate was not usable.
+    pub away_known: u64,
+    /// And those in which it named the handover.
+    pub away_named: u64,
+}
+
+impl Counts {
+    /// Ticks in which the estimate was usable.
+    pub fn judged(&self) -> u64 {
+        self.labels.iter().flatten().sum()
+    }
+
+    /// The part of them in which the label was right; `None` without any.
+    pub fn right(&self) -> Option<f64> {
+        part(self.labels[0][0] + self.labels[1][1], self.judged())
+    }
+
+    /// The part of the wrong labels that the truth changed beside.
+    fn near_change(&self) -> Option<f64> {
+        part(self.near_change, self.labels[0][1] + self.labels[1][0])
+    }
+
+    fn right_at_once(&self) -> Option<f64> {
+        part(self.at_once[0][0] + self.at_once[1][1], self.judged())
+    }
+}
+
+fn part(count: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| count as f64 / of as f64)
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        for truth in 0..2 {
+            for label in 0..2 {
+                self.labels[truth][label] += other.labels[truth][label];
+                self.at_once[truth][label] += other.at_once[truth][label];
+            }
+        }
+        self.ticks += other.ticks;
+        self.near_change += other.near_change;
+        self.lag_ms += other.lag_ms;
+        self.away += other.away;
+        self.away_known += other.away_known;
+        self.away_named += other.away_named;
+    }
+}
+
+/// A row of the result.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Row {
+    /// Which runs.
+    #[serde(flatten)]
+    pub kind: Kind,
+    /// How many.
+    pub runs: u64,
+    /// What came of them.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+/// What came of all runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// By kind.
+    pub rows: Vec<Row>,
+    /// All together.
+    pub total: Counts,
+    /// Seeds of the runs with the smallest part of right labels, the worst first, and that part.
+    pub worst: Vec<(u64, f64)>,
+    /// Where the figures come from.
+    pub provenance: Provenance,
+}
+
+/// Runs the plan; `progress` is told of each run that is over.
+pub fn run(plan: &Plan, mut progress: impl FnMut(u64)) -> Result<Outcome, InvalidConfig> {
+    let begun = Begun::now();
+    let seeds: Vec<u64> = (plan.first..plan.first + plan.seeds).collect();
+    let judged = |&seed: &u64| judge::run(&scenario::Scenario::of(seed), seed);
+    let mut done = 0;
+    let told = |_: &u64, _: &Counts| {
+        done += 1;
+        progress(done);
+    };
+    let counts = jobs::each(&seeds, plan.jobs, judged, told)?;
+    Ok(summary(&seeds.into_iter().zip(counts).collect(), begun.end()))
+}
+
+fn summary(found: &BTreeMap<u64, Counts>, provenance: Provenance) -> Outcome {
+    const WORST: usize = 5;
+    let mut rows: BTreeMap<Kind, Row> = BTreeMap::new();
+    let mut total = Counts::default();
+    for (&seed, &counts) in found {
+        let kind = Kind::of(seed);
+        let row = rows.entry(kind).or_insert(Row { kind, runs: 0, counts: Counts::default() });
+        row.runs += 1;
+        row.counts += counts;
+        total += counts;
+    }
+    let right = found.iter().filter_map(|(&seed, counts)| Some((seed, counts.right()?)));
+    let mut worst: Vec<_> = right.collect();
+    worst.sort_by(|a, b| a.1.total_cmp(&b.1));
+    worst.truncate(WORST);
+    Outcome { rows: rows.into_values().collect(), total, worst, provenance }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "                           truth: served      truth: capacity")?;
+        writeln!(
+            f,
+            "                  runs  served  capacity   served  capacity   right  at change  at once  usable   lag  handover"
+        )?;
+        for row in &self.rows {
+            let Kind { nr, up, shape } = row.kind;
+            let rat = if nr { "NR" } else { "LTE" };
+            let way = if up { "up" } else { "down" };
+            write!(f, "{rat:<3} {way:<4} {shape:<9}{:>5}", row.runs)?;
+            line(f, &row.counts)?;
+        }
+        let runs: u64 = self.rows.iter().map(|row| row.runs).sum();
+        write!(f, "{:<18}{runs:>5}", "all")?;
+        line(f, &self.total)?;
+        let worst: Vec<String> = self
+            .worst
+            .iter()
+            .map(|(seed, right)| format!("{seed} ({:.1} %)", right * 100.0))
+            .collect();
+        writeln!(f, "least right by seed: {}", worst.join(", "))
+    }
+}
+
+fn line(f: &mut fmt::Formatter<'_>, counts: &Counts) -> fmt::Result {
+    let percent = |part: Option<f64>| {
+        part.map_or_else(|| "-".to_owned(), |part| format!("{:.2} %", part * 100.0))
+    };
+    let [[served, early], [late, capacity]] = counts.labels;
+    writeln!(
+        f,
+        "{served:>8}{early:>10}{late:>9}{capacity:>10}{:>9}{:>11}{:>9}{:>8}{:>6}{:>10}",
+        percent(counts.right()),
+        percent(counts.near_change()),
+        percent(counts.right_at_once()),
+        percent(part(counts.judged(), counts.ticks)),
+        counts
+            .lag_ms
+            .checked_div(counts.judged())
+            .map_or_else(|| "-".to_owned(), |ms| format!("{ms} ms")),
+        percent(part(counts.away_named, counts.away)),
+    )
+}

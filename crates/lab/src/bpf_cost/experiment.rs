@@ -1,0 +1,55 @@
+use std::time::Duration;
+
+use sounding_experiment::provenance;
+
+use crate::bpf_cost;
+use crate::experiment::{Experiment, Host, Needs, Outcome, report};
+
+/// What our laws cost in CPU time, beside the kernel's own BBR and CUBIC
+#[derive(clap::Args)]
+pub(crate) struct Flags {
+    /// Runs of each algorithm
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    reps: u32,
+
+    /// How long each run sends
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+}
+
+/// See the module.
+pub(crate) struct BpfCostExperiment;
+
+impl Experiment for BpfCostExperiment {
+    type Flags = Flags;
+
+    fn name(&self) -> &'static str {
+        "bpf-cost"
+    }
+
+    fn about(&self) -> &'static str {
+        "CPU time of our laws beside the kernel's own BBR and CUBIC"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Root
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("9 min")
+    }
+
+    fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let plan = bpf_cost::Plan {
+            repetitions: flags.reps,
+            span: flags.duration,
+            ..bpf_cost::Plan::default()
+        };
+        let begun = provenance::Begun::now();
+        let progress = |_: &bpf_cost::Run| host.progress(format_args!("."));
+        let costs =
+            bpf_cost::measure(&plan, progress).map_err(|error| miette::miette!("{error}"))?;
+        report(host, "");
+        Outcome::of_text(costs.to_string(), Some(&begun.end()), &costs).map(Some)
+    }
+}

@@ -1,0 +1,172 @@
+//! The modelled cell held against the papers that measured real ones, and against real captures and logs.
+//!
+//! What a modem can say is read back out of its Diag bytes, delays are those of packets, and who else is on a cell is what a
+//! sniffer hears: nothing is asked of the model's inside, but for the moment at which a packet left the modem's buffer.
+
+mod answer;
+pub(crate) mod experiment;
+mod figures;
+mod reader;
+mod real;
+mod retransmission;
+mod rig;
+mod rtt;
+mod sharing;
+mod spread;
+mod table;
+mod uplink;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_cell::config::InvalidConfig;
+
+pub use figures::{FIGURES, Figure};
+pub use spread::Spread;
+
+use sounding_experiment::provenance::{Begun, Provenance};
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Folder with captures and logs; figures of real networks are left out where it is absent.
+    pub data: Option<PathBuf>,
+    /// The first seed.
+    pub seed: u64,
+    /// How many seeds.
+    pub seeds: u32,
+    /// How long each run lasts, in the model's time.
+    pub span: Duration,
+}
+
+/// A figure: the paper's, the real ones, ours.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub id: &'static str,
+    /// What it is.
+    pub what: &'static str,
+    /// The paper's value.
+    pub paper: &'static str,
+    /// Where it says so.
+    pub source: &'static str,
+    /// What captures and logs say.
+    pub real: Vec<String>,
+    /// Ours over the seeds; nothing where nothing of the kind happened.
+    pub ours: Option<Spread>,
+    /// How many events ours is of, where it is of all seeds' together.
+    pub events: Option<usize>,
+    /// The unit of ours.
+    pub unit: &'static str,
+    /// What counts as agreement.
+    pub within: [f64; 2],
+    /// Whether the median agrees.
+    pub agrees: bool,
+    /// Where ours comes from.
+    pub why: &'static str,
+}
+
+/// The comparison.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// One row a figure.
+    pub rows: Vec<Row>,
+    /// Seeds that were run.
+    pub seeds: Vec<u64>,
+    /// Seconds of each run.
+    pub span_s: f64,
+    /// Where the figures come from.
+    pub provenance: Provenance,
+}
+
+/// Figures of all seeds.
+#[derive(Debug, Default)]
+struct Measured {
+    /// One value a seed.
+    values: BTreeMap<&'static str, Vec<f64>>,
+    /// Values that are too rare for a figure of each seed.
+    pooled: BTreeMap<&'static str, Vec<f64>>,
+}
+
+/// Takes figures down.
+trait Noted {
+    /// A seed's value, if it has one.
+    fn note(&mut self, figure: &'static str, value: Option<f64>);
+    /// Some of all values.
+    fn all(&mut self, figures: &'static str, values: Vec<f64>);
+}
+
+impl Noted for Measured {
+    fn note(&mut self, figure: &'static str, value: Option<f64>) {
+        self.values.entry(figure).or_default().extend(value);
+    }
+
+    fn all(&mut self, figures: &'static str, values: Vec<f64>) {
+        self.pooled.entry(figures).or_default().extend(values);
+    }
+}
+
+impl Measured {
+    /// The pool that a figure is a quantile of, and which.
+    fn pool(&self, figure: &Figure) -> Option<(&[f64], &'static str)> {
+        let (pool, part) = figure.id.rsplit_once('.')?;
+        Some((self.pooled.get(pool)?, part))
+    }
+
+    fn spread(&self, figure: &Figure) -> Option<Spread> {
+        if let Some((values, part)) = self.pool(figure) {
+            let part = match part {
+                "few" => 0.1,
+                "most" => 0.9,
+                _ => 0.5,
+            };
+            let value = spread::quantile(values, part)?;
+            return Some(Spread { least: value, median: value, most: value });
+        }
+        Spread::of(self.values.get(figure.id)?)
+    }
+}
+
+/// Runs every experiment with every seed.
+pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, InvalidConfig> {
+    let begun = Begun::now();
+    let mut measured = Measured::default();
+    let seeds: Vec<u64> = (plan.seed..).take(plan.seeds as usize).collect();
+    for &seed in &seeds {
+        progress(&format!("seed {seed}: a walk"));
+        walk::measure(plan.span, seed, &mut measured)?;
+        progress(&format!("seed {seed}: a steady uplink"));
+        uplink::measure(plan.span, seed, &mut measured)?;
+        progress(&format!("seed {seed}: answers to reports"));
+        answer::measure(plan.span, seed, &mut measured)?;
+        progress(&format!("seed {seed}: round trips"));
+        rtt::measure(plan.span, seed, &mut measured)?;
+        progress(&format!("seed {seed}: users and carriers"));
+        sharing::measure(plan.span, seed, &mut measured)?;
+    }
+    let real = plan.data.as_deref().map(|data| real::look(data, &progress)).unwrap_or_default();
+    let rows = FIGURES.iter().map(|figure| row(figure, &measured, &real)).collect();
+    let span_s = plan.span.as_secs_f64();
+    Ok(Comparison { rows, seeds, span_s, provenance: begun.end() })
+}
+
+fn row(figure: &Figure, measured: &Measured, real: &real::Found) -> Row {
+    let ours = measured.spread(figure);
+    let within = figure.least..=figure.most;
+    Row {
+        id: figure.id,
+        what: figure.what,
+        paper: figure.paper,
+        source: figure.source,
+        real: real.get(figure.id).cloned().unwrap_or_default(),
+        ours,
+        events: measured.pool(figure).map(|(values, _)| values.len()),
+        unit: figure.unit,
+        within: [figure.least, figure.most],
+        agrees: ours.is_some_and(|ours| within.contains(&ours.median)),
+        why: figure.why,
+    }
+}

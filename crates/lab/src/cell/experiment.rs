@@ -1,0 +1,67 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use miette::IntoDiagnostic;
+
+use crate::cell;
+use crate::experiment::{Experiment, Host, Needs, Outcome, report};
+
+/// The modelled cell beside the papers that measured real ones, and beside real captures and logs; needs no rights
+#[derive(clap::Args)]
+pub(crate) struct Flags {
+    /// How many seeds
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: u32,
+
+    /// The first of them
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// How long each run lasts, in the model's time
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Folder with captures and logs
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+}
+
+/// Rates and errors are looked at by the second: of fewer there is no median.
+const SHORTEST: Duration = Duration::from_secs(10);
+
+/// See the module.
+pub(crate) struct CellExperiment;
+
+impl Experiment for CellExperiment {
+    type Flags = Flags;
+
+    fn name(&self) -> &'static str {
+        "cell"
+    }
+
+    fn about(&self) -> &'static str {
+        "the modelled cell beside the papers, real captures and a real stack's logs"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("3 min")
+    }
+
+    fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        if flags.duration < SHORTEST {
+            return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
+        }
+        let plan = cell::Plan {
+            data: flags.data.exists().then_some(flags.data),
+            seed: flags.seed,
+            seeds: flags.seeds,
+            span: flags.duration,
+        };
+        let result = cell::run(&plan, |line| report(host, line)).into_diagnostic()?;
+        Outcome::new(result.to_string(), result.to_markdown(), &result).map(Some)
+    }
+}

@@ -1,0 +1,160 @@
+//! Controllers on modelled cells whose grants answer what is sent, judged by what the same cell could have carried: the loop
+//! that replayed traces leave open.
+//!
+//! A seed draws a cell. Over it goes a flow that always has something waiting, which says what the cell can carry, one
+//! that never waits for itself, which says how long an empty cell takes, and then each contender, who is told only what the
+//! cell's modem writes.
+
+mod aim;
+mod contender;
+pub(crate) mod experiment;
+mod late;
+mod run;
+mod scenario;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use sounding_cell::config::InvalidConfig;
+use sounding_experiment::jobs;
+use sounding_experiment::provenance::{Begun, Provenance};
+
+use crate::table::Table;
+
+pub use aim::Miss;
+pub use contender::Contender;
+pub use late::Late;
+pub use run::Score;
+pub use scenario::{Case, Kind};
+
+use run::Truth;
+
+/// Who, where and how often.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Who sends.
+    pub contenders: Vec<Contender>,
+    /// What they meet.
+    pub cases: Vec<Case>,
+    /// Over which kinds of cells.
+    pub kinds: Vec<Kind>,
+    /// The first seed.
+    pub first: u64,
+    /// How many.
+    pub seeds: u64,
+    /// Runs at once.
+    pub jobs: usize,
+}
+
+/// One contender in one case over one kind of cells.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What they met.
+    pub case: Case,
+    /// Where.
+    #[serde(flatten)]
+    pub kind: Kind,
+    /// Who.
+    pub contender: String,
+    /// By seed.
+    pub scores: Vec<Score>,
+}
+
+/// What became of a plan.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The first seed.
+    pub first: u64,
+    /// By case, kind of cell and contender.
+    pub rows: Vec<Row>,
+    /// Where `sounding` falls short of what is aimed at, and why.
+    pub misses: Vec<Miss>,
+    /// Where the figures come from.
+    pub provenance: Provenance,
+}
+
+/// Runs the plan; `progress` is told how many of how many cells are done.
+pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcome, InvalidConfig> {
+    let begun = Begun::now();
+    let mut cells = Vec::new();
+    for &case in &plan.cases {
+        for &kind in &plan.kinds {
+            cells.extend((plan.first..plan.first + plan.seeds).map(|seed| (case, kind, seed)));
+        }
+    }
+    let mut done = 0;
+    let told = |_: &_, _: &_| {
+        done += 1;
+        progress(done, cells.len());
+    };
+    let scores = jobs::each(&cells, plan.jobs, |&cell| one(plan, cell), told)?;
+    let found: BTreeMap<_, _> = cells.iter().copied().zip(scores).collect();
+    let mut rows = Vec::new();
+    for &case in &plan.cases {
+        for &kind in &plan.kinds {
+            for (at, contender) in plan.contenders.iter().enumerate() {
+                let seeds = plan.first..plan.first + plan.seeds;
+                let scores = seeds.filter_map(|seed| Some(found.get(&(case, kind, seed))?[at]));
+                let scores = scores.collect();
+                rows.push(Row { case, kind, contender: contender.to_string(), scores });
+            }
+        }
+    }
+    let misses = aim::misses(&rows);
+    Ok(Outcome { first: plan.first, rows, misses, provenance: begun.end() })
+}
+
+/// Everybody over one cell.
+fn one(plan: &Plan, (case, kind, seed): (Case, Kind, u64)) -> Result<Vec<Score>, InvalidConfig> {
+    let truth = Truth::of(kind, case, seed)?;
+    plan.contenders.iter().map(|&contender| run::judge(&truth, case, contender)).collect()
+}
+
+impl Row {
+    /// A quantile of what scores have, by nearest rank.
+    pub fn quantile(&self, quantile: f64, of: impl Fn(&Score) -> Option<f64>) -> Option<f64> {
+        let mut values: Vec<f64> = self.scores.iter().filter_map(of).collect();
+        values.sort_by(f64::total_cmp);
+        let rank = (quantile * values.len() as f64).ceil().max(1.0) as usize;
+        values.get(rank - 1).copied()
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new()
+            .left_within([("case", 13), ("cell", 9), ("", 18)])
+            .right_within([("share", 8), ("least", 8), ("p95 ms", 9), ("over ms", 9), ("most", 9)])
+            .right_within([("queue", 8), ("after", 8), ("RTTs", 8), ("most", 8), ("Jain", 8)])
+            .right_within([("least", 8)]);
+        for row in &self.rows {
+            let percent = |value: Option<f64>| match value {
+                Some(value) => format!("{:.1}%", value * 100.0),
+                None => "-".into(),
+            };
+            let plain = |value: Option<f64>, digits: usize| match value {
+                Some(value) => format!("{value:.digits$}"),
+                None => "-".into(),
+            };
+            table.row([
+                row.case.to_string(),
+                row.kind.to_string(),
+                row.contender.to_string(),
+                percent(row.quantile(0.5, |score| Some(score.share))),
+                percent(row.quantile(0.0, |score| Some(score.share))),
+                plain(row.quantile(0.5, |score| Some(score.p95_ms)), 1),
+                plain(row.quantile(0.5, |score| Some(score.over_ms())), 1),
+                plain(row.quantile(1.0, |score| Some(score.over_ms())), 1),
+                plain(row.quantile(0.5, |score| Some(score.queueing_p95_ms)), 1),
+                plain(row.quantile(0.5, |score| Some(score.after_p95_ms)), 1),
+                plain(row.quantile(0.5, |score| score.round_trips), 1),
+                plain(row.quantile(1.0, |score| score.round_trips), 1),
+                plain(row.quantile(0.5, |score| score.jain), 3),
+                plain(row.quantile(0.0, |score| score.least), 2),
+            ]);
+        }
+        f.write_str(&table.text())?;
+        self.misses.iter().try_for_each(|miss| writeln!(f, "{miss}"))
+    }
+}

@@ -1,0 +1,102 @@
+use miette::IntoDiagnostic;
+
+use crate::closed_loop::{self, Case, Contender, Kind, Plan};
+use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report_share};
+
+/// Controllers on modelled cells whose grants answer what is sent: throughput, delay, climbs, handovers, fairness
+///
+/// Of each cell it is found out first what it can carry and how long it takes while it is empty. `biscay-published` takes
+/// every estimate for all that the link carries, and stays where its own window holds it; `oracle` knows what the radio
+/// would have sent when. Where `sounding` falls short of what is aimed at, that is said below the table, with what these got and
+/// what made packets late. `present` and `reported` know the present alone, and may be named too, with what they keep waiting and how
+/// far they look back, as `present-15ms-over-30ms`; `sounding lab run references` has their curves.
+#[derive(clap::Args)]
+pub(crate) struct Flags {
+    /// Who sends: controllers, `biscay-published`, `oracle`, `present`, `reported-15ms-over-100ms`
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_values = ["sounding", "biscay", "biscay-published", "bbr", "cubic", "oracle"],
+        value_parser = contender
+    )]
+    controllers: Vec<Contender>,
+
+    /// What they meet: still, alone, climb, handover, two, three, beside-cubic
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = case)]
+    cases: Vec<Case>,
+
+    #[command(flatten)]
+    cells: Cells,
+}
+
+/// Which cells, and how many runs at once.
+#[derive(clap::Args)]
+pub(crate) struct Cells {
+    /// Cells of each kind
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) seeds: u64,
+
+    /// The first cell's seed; the others follow
+    #[arg(long, value_name = "SEED", default_value_t = 1001, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
+    pub(crate) first: u64,
+
+    /// Runs at once; as many as this machine has processors unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
+}
+
+impl Cells {
+    pub(crate) fn jobs(&self) -> usize {
+        jobs(self.jobs)
+    }
+}
+
+fn contender(name: &str) -> Result<Contender, String> {
+    Contender::by_name(name)
+        .ok_or_else(|| format!("there are {}", Contender::names().collect::<Vec<_>>().join(", ")))
+}
+
+pub(crate) fn case(name: &str) -> Result<Case, String> {
+    Case::ALL
+        .into_iter()
+        .find(|case| case.name() == name)
+        .ok_or_else(|| format!("there are {}", Case::ALL.map(Case::name).join(", ")))
+}
+
+/// See the module.
+pub(crate) struct ClosedLoopExperiment;
+
+impl Experiment for ClosedLoopExperiment {
+    type Flags = Flags;
+
+    fn name(&self) -> &'static str {
+        "closed-loop"
+    }
+
+    fn about(&self) -> &'static str {
+        "controllers on modelled cells that grant what is asked for"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let plan = Plan {
+            contenders: flags.controllers,
+            cases: if flags.cases.is_empty() { Case::ALL.to_vec() } else { flags.cases },
+            kinds: Kind::ALL.to_vec(),
+            first: flags.cells.first,
+            seeds: flags.cells.seeds,
+            jobs: flags.cells.jobs(),
+        };
+        let told = |done, all| report_share(host, done, all, "cells");
+        let outcome = closed_loop::run(&plan, told).into_diagnostic()?;
+        Outcome::of_text(outcome.to_string(), Some(&outcome.provenance), &outcome).map(Some)
+    }
+}

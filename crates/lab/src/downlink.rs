@@ -1,0 +1,280 @@
+//! A download over a modelled cell, three times: as it is, with its receive window held by the device, and from a sender
+//! that the device tells what its link carries.
+//!
+//! The device's modem is read, so what is told comes the whole way from Diag records; the sender that is held is this
+//! kernel's CUBIC, which knows of nothing.
+
+pub(crate) mod experiment;
+mod scene;
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_bpf::OwnCgroup;
+use sounding_emu::{Direction, EnterError, Outcome, Report, StopError, monotonic_now};
+use sounding_experiment::metrics::Delays;
+use sounding_experiment::plan::PlanError;
+use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_testbed::daemon::DaemonError;
+use sounding_testbed::emulate::EmulateError;
+use sounding_testbed::flow::{FlowError, TcpFlow, TcpResult};
+use sounding_testbed::kernel_compare::Spread;
+use sounding_units::Bytes;
+
+use crate::agreement::fallback_percent;
+use crate::table::Table;
+
+pub use scene::{Channel, Scene, UnknownChannel};
+
+/// A download over a modelled cell: as it is, with its receive window held by the device, and with a sender that obeys the
+/// device's TCP option
+#[derive(Clone, Debug, clap::Args)]
+pub struct Plan {
+    /// How long each flow sends; the first fifth is not measured
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
+    pub duration: Duration,
+
+    /// What the radio does: never changes, or fades as people walk by
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "still,fading")]
+    pub channels: Vec<Channel>,
+
+    /// Seeds of the cell, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: u32,
+
+    /// This program, which has the daemon.
+    #[arg(skip)]
+    pub program: PathBuf,
+}
+
+/// Why it did not run.
+#[derive(Debug, thiserror::Error)]
+pub enum DownlinkError {
+    /// The plan of this file is wrong.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The cell is not emulated.
+    #[error(transparent)]
+    Emulate(#[from] EmulateError),
+    /// A namespace could not be entered.
+    #[error(transparent)]
+    Enter(#[from] EnterError),
+    /// A daemon does not run.
+    #[error(transparent)]
+    Daemon(#[from] DaemonError),
+    /// The flow failed.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+    /// The emulation broke.
+    #[error(transparent)]
+    Stop(#[from] StopError),
+    /// There is no cgroup for the experiment's sockets.
+    #[error("a cgroup for the sockets of this experiment: {0}: it takes root and a cgroup v2")]
+    Cgroup(#[source] io::Error),
+}
+
+/// How the sender is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// Not at all: CUBIC.
+    Unclamped,
+    /// By the receive window: CUBIC, which knows of nothing.
+    Clamped,
+    /// By a TCP option: BISCAY.
+    Option,
+}
+
+impl Way {
+    /// In the order in which a table has them.
+    pub const ALL: [Self; 3] = [Self::Unclamped, Self::Clamped, Self::Option];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Unclamped => "unclamped",
+            Self::Clamped => "clamped",
+            Self::Option => "option",
+        }
+    }
+}
+
+/// One download.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What the radio did.
+    pub channel: Channel,
+    /// How its sender was told.
+    pub way: Way,
+    /// The cell's seed.
+    pub seed: u32,
+    /// IP bytes that came out.
+    pub throughput_mbit_per_sec: f64,
+    /// From the sender's device to the receiver's.
+    pub one_way_ms: Spread,
+    /// The same, less the least of the run.
+    pub queueing_ms: Spread,
+    /// Segments that TCP sent again.
+    pub retransmitted: u32,
+    /// The part of the time in which the receive window was what the sender waited for, in percent.
+    pub window_limited_percent: f64,
+    /// The part of the measured time in which a sender that is told went on as BBR, in percent.
+    pub fallback_percent: Option<f64>,
+    /// Times that the emulation fell behind the clock; if any, the row says little.
+    pub times_behind: u64,
+}
+
+/// All downloads.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// Where the figures come from.
+    pub provenance: Provenance,
+    /// One a download.
+    pub rows: Vec<Row>,
+}
+
+/// Runs everything; `progress` hears of each download.
+pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Comparison, DownlinkError> {
+    let begun = Begun::now();
+    let own = OwnCgroup::enter(&format!("sounding-lab-{}", std::process::id()))
+        .map_err(DownlinkError::Cgroup)?;
+    let mut rows = Vec::new();
+    for &channel in &plan.channels {
+        for seed in 1..=plan.seeds {
+            for way in Way::ALL {
+                let row = one(plan, channel, way, seed, &own)?;
+                progress(&row);
+                rows.push(row);
+            }
+        }
+    }
+    Ok(Comparison { provenance: begun.end(), rows })
+}
+
+/// Between the moment at which everything is ready and the beginning of the flow: the modem's first reports arrive.
+const HEAD_START: Duration = Duration::from_millis(500);
+
+fn one(
+    plan: &Plan,
+    channel: Channel,
+    way: Way,
+    seed: u32,
+    own: &OwnCgroup,
+) -> Result<Row, DownlinkError> {
+    let scene = Scene::start(&plan.program, channel, seed, own)?;
+    let send = |congestion: &str| {
+        TcpFlow {
+            congestion: Some(congestion.into()),
+            connect_at: Some(monotonic_now() + HEAD_START),
+            duration: Some(plan.duration),
+            ..TcpFlow::new(Direction::Down)
+        }
+        .start(scene.emulation())?
+        .wait()
+    };
+    let (flow, said) = match way {
+        Way::Unclamped => (send("cubic")?, None),
+        Way::Clamped => {
+            let device = scene.start_on_device("window")?;
+            let flow = send("cubic")?;
+            drop(device);
+            (flow, None)
+        }
+        Way::Option => {
+            let (name, server) = scene.start_on_server()?;
+            let device = scene.start_on_device("option")?;
+            let flow = send(&name)?;
+            drop(device);
+            (flow, Some(server.stop()))
+        }
+    };
+    let report = scene.stop()?.report;
+    let mut row = measure(&report, &flow, (channel, way), seed);
+    row.fallback_percent = said.map(|said| fallback_percent(&said, (warm(&flow), flow.ended)));
+    Ok(row)
+}
+
+/// When the part of a flow begins that is measured.
+fn warm(flow: &TcpResult) -> sounding_units::HostInstant {
+    flow.began + (flow.ended - flow.began) / 5
+}
+
+fn measure(report: &Report, flow: &TcpResult, (channel, way): (Channel, Way), seed: u32) -> Row {
+    let (from, to) = (warm(flow), flow.ended);
+    let (mut carried, mut delays) = (Bytes::ZERO, Vec::new());
+    let its = |record: &&sounding_emu::PacketRecord| {
+        record.direction == Direction::Down && record.flow == flow.flow
+    };
+    for record in report.records.iter().filter(its) {
+        if let Outcome::Delivered { written, .. } = record.outcome
+            && written >= from
+            && written < to
+        {
+            carried += record.size;
+            delays.push(written - record.entered);
+        }
+    }
+    let least = delays.iter().min().copied().unwrap_or_default();
+    let queueing = delays.iter().map(|delay| *delay - least).collect();
+    let lasted = (flow.ended - flow.began).as_secs_f64();
+    Row {
+        channel,
+        way,
+        seed,
+        throughput_mbit_per_sec: carried.per(to - from).mbit_per_sec(),
+        one_way_ms: Spread::of(Delays::of(delays)),
+        queueing_ms: Spread::of(Delays::of(queueing)),
+        retransmitted: flow.last.retransmitted_segments,
+        window_limited_percent: 100.0 * flow.last.receive_window_limited.as_secs_f64() / lasted,
+        fallback_percent: None,
+        times_behind: report.pace.times_behind,
+    }
+}
+
+impl Comparison {
+    /// What of the throughput and of the 95th percentile of queueing the same download has that nobody holds.
+    fn of_unclamped(&self, row: &Row) -> Option<(f64, f64)> {
+        let alike = |other: &&Row| {
+            (other.channel, other.seed, other.way) == (row.channel, row.seed, Way::Unclamped)
+        };
+        let unclamped = self.rows.iter().find(alike)?;
+        let throughput = row.throughput_mbit_per_sec / unclamped.throughput_mbit_per_sec;
+        let queueing = row.queueing_ms.p95 / unclamped.queueing_ms.p95;
+        (row.way != Way::Unclamped).then_some((throughput, queueing))
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new()
+            .left_within([("radio", 8), ("sender", 11)])
+            .right_within([("seed", 5), ("Mbit/s", 9), ("of it", 6), ("queue mean", 11)])
+            .right_within([("p50", 9), ("p95", 9), ("of it", 6), ("p99 ms", 9), ("resent", 8)])
+            .right_within([("window %", 10), ("on BBR %", 10), ("behind", 8)]);
+        for row in &self.rows {
+            let of_it = self.of_unclamped(row);
+            let part = |part: Option<f64>| part.map_or("-".into(), |part| format!("{part:.2}"));
+            let tenths = |value: f64| format!("{value:.1}");
+            table.row([
+                row.channel.name().to_owned(),
+                row.way.name().to_owned(),
+                row.seed.to_string(),
+                format!("{:.2}", row.throughput_mbit_per_sec),
+                part(of_it.map(|(throughput, _)| throughput)),
+                tenths(row.queueing_ms.mean),
+                tenths(row.queueing_ms.p50),
+                tenths(row.queueing_ms.p95),
+                part(of_it.map(|(_, queueing)| queueing)),
+                tenths(row.queueing_ms.p99),
+                row.retransmitted.to_string(),
+                tenths(row.window_limited_percent),
+                row.fallback_percent.map_or("-".into(), tenths),
+                row.times_behind.to_string(),
+            ]);
+        }
+        table.note("of it: of the unclamped download with the same radio and seed");
+        f.write_str(&table.text())
+    }
+}

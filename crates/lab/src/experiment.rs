@@ -1,0 +1,218 @@
+//! What an experiment is: its name, what it needs, and how it runs; and what the program that runs it provides.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::{ArgMatches, Command};
+use miette::IntoDiagnostic;
+use serde::Serialize;
+use sounding_experiment::plan::Text;
+use sounding_experiment::provenance::Provenance;
+use sounding_experiment::simulate::{About, Finished};
+use sounding_report::Page;
+
+/// An experiment.
+pub trait Experiment: Sync {
+    /// Its flags. Their documentation is the help of the command.
+    type Flags: clap::Args;
+
+    /// After `sounding lab run`.
+    fn name(&self) -> &'static str;
+
+    /// Another name of it.
+    fn alias(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Its subject, in a line.
+    fn about(&self) -> &'static str;
+
+    /// Which rights it needs.
+    fn needs(&self) -> Needs;
+
+    /// How long it takes with the default flags; `None` where that depends on the data.
+    fn duration(&self) -> Option<&'static str>;
+
+    /// Runs it. `None` if it was stopped, which was reported, and has no result.
+    fn run(&self, flags: Self::Flags, host: &dyn Host) -> miette::Result<Option<Outcome>>;
+}
+
+/// Which rights an experiment needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "rights", content = "flag", rename_all = "kebab-case")]
+pub enum Needs {
+    /// None.
+    Nothing,
+    /// Those of `sounding emu`.
+    Root,
+    /// None but with this flag, with which it needs those of `sounding emu`.
+    RootWith(&'static str),
+}
+
+/// What an experiment came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// For a terminal.
+    pub text: String,
+    /// The same as a page of Markdown, with its provenance.
+    pub markdown: String,
+    /// The same as JSON.
+    pub json: String,
+    /// A page with figures, and the folder for it.
+    pub page: Option<(PathBuf, Page)>,
+    /// Lines for standard error that follow the result.
+    pub notes: Vec<String>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How an experiment ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// As planned.
+    Complete,
+    /// As planned, with a finding that is a failure.
+    Failed,
+    /// It was interrupted, and has what was finished until then.
+    Interrupted,
+}
+
+impl Outcome {
+    /// With a text for the terminal, one for the page, and the result that is written as JSON.
+    pub fn new(text: String, markdown: String, result: &impl Serialize) -> miette::Result<Self> {
+        let json = serde_json::to_string_pretty(result).into_diagnostic()?;
+        Ok(Self { text, markdown, json, page: None, notes: Vec::new(), end: End::Complete })
+    }
+
+    /// The page is the text, which is Markdown, and where it comes from.
+    pub fn of_markdown(
+        text: String,
+        provenance: &Provenance,
+        result: &impl Serialize,
+    ) -> miette::Result<Self> {
+        let markdown = format!("{text}\n{provenance}");
+        Self::new(text, markdown, result)
+    }
+
+    /// The page is the text as it is on a terminal, and where it comes from.
+    pub fn of_text(
+        text: String,
+        provenance: Option<&Provenance>,
+        result: &impl Serialize,
+    ) -> miette::Result<Self> {
+        let provenance = provenance.map(ToString::to_string).unwrap_or_default();
+        let markdown = format!("```\n{text}```\n\n{provenance}");
+        Self::new(text, markdown, result)
+    }
+}
+
+/// What the program around an experiment provides.
+pub trait Host: Sync {
+    /// Writes progress as it is given, with its own line breaks.
+    fn progress(&self, text: fmt::Arguments<'_>);
+
+    /// A file's name as part of a line.
+    fn shown(&self, path: &Path) -> String;
+
+    /// A flag that rises when the user interrupts.
+    fn stop(&self) -> miette::Result<Arc<AtomicBool>>;
+
+    /// The bytes of a capture; those that are skipped are reported.
+    fn capture(&self, path: &Path) -> Result<Vec<u8>, CaptureError>;
+
+    /// Makes all runs of a plan, with as much progress as a sweep reports. `None` if it was stopped.
+    fn sweep(&self, sweep: &Sweep<'_>) -> miette::Result<Option<Finished>>;
+}
+
+/// A line of progress.
+pub(crate) fn report(host: &dyn Host, line: impl fmt::Display) {
+    host.progress(format_args!("{line}\n"));
+}
+
+/// Reports how many of all are done, twenty times at most.
+pub(crate) fn report_share(host: &dyn Host, done: usize, all: usize, what: &str) {
+    if done.is_multiple_of(all.div_ceil(20)) {
+        report(host, format_args!("{done} of {all} {what}"));
+    }
+}
+
+/// This program, which is also the daemon and the readers of an experiment.
+pub(crate) fn program() -> miette::Result<PathBuf> {
+    std::env::current_exe().into_diagnostic()
+}
+
+/// As many jobs as stated, or as this machine has processors.
+pub(crate) fn jobs<N: Into<usize>>(stated: Option<N>) -> usize {
+    stated.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), Into::into)
+}
+
+/// Why a file is no use as a capture.
+#[derive(Debug)]
+pub enum CaptureError {
+    /// It is something else.
+    Other(miette::Report),
+    /// It is one that cannot be read.
+    Unreadable(miette::Report),
+}
+
+/// All runs of a plan, and where they are kept.
+#[derive(Debug)]
+pub struct Sweep<'a> {
+    /// The plan,
+    pub text: &'a Text,
+    /// and what is written about it.
+    pub about: &'a About,
+    /// The folder of the runs.
+    pub out: &'a Path,
+    /// Runs at once.
+    pub jobs: usize,
+    /// Whether the folder is still there afterwards, so that the same command can go on.
+    pub stays: bool,
+}
+
+/// An experiment whose flags are parsed when it runs, so that all fit one list.
+pub trait Registered: Sync {
+    /// See [`Experiment::name`].
+    fn name(&self) -> &'static str;
+    /// See [`Experiment::about`].
+    fn about(&self) -> &'static str;
+    /// See [`Experiment::needs`].
+    fn needs(&self) -> Needs;
+    /// See [`Experiment::duration`].
+    fn duration(&self) -> Option<&'static str>;
+    /// Its command with its flags.
+    fn command(&self) -> Command;
+    /// Runs it with the flags that were given.
+    fn run(&self, given: &ArgMatches, host: &dyn Host) -> miette::Result<Option<Outcome>>;
+}
+
+impl<E: Experiment> Registered for E {
+    fn name(&self) -> &'static str {
+        Experiment::name(self)
+    }
+
+    fn about(&self) -> &'static str {
+        Experiment::about(self)
+    }
+
+    fn needs(&self) -> Needs {
+        Experiment::needs(self)
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Experiment::duration(self)
+    }
+
+    fn command(&self) -> Command {
+        let command = Command::new(Experiment::name(self)).aliases(self.alias());
+        <E::Flags as clap::Args>::augment_args(command)
+    }
+
+    fn run(&self, given: &ArgMatches, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let flags = <E::Flags as clap::FromArgMatches>::from_arg_matches(given);
+        // The command was parsed with these flags, so that what they refuse was refused there.
+        Experiment::run(self, flags.into_diagnostic()?, host)
+    }
+}

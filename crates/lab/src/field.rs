@@ -1,0 +1,183 @@
+//! Every controller over every recorded link: BISCAY §5.3.3 (Figure 8) with the traces that are public.
+//!
+//! The plan is a sweep like any other; what is here is which files there are, of which kind, and the table by kind.
+
+pub(crate) mod experiment;
+mod index;
+mod page;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_cc::{Fallback, RadioController};
+
+pub use index::{Group, Link, links};
+
+use sounding_experiment::inference::{Paired, holm};
+use sounding_experiment::plan::{ORACLE, Text};
+use sounding_experiment::simulate::Outcome;
+use sounding_experiment::sweep::summary::{FIGURES, Row, Summary};
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Only files whose name contains this.
+    pub filter: String,
+    /// Of the links that carry hundreds of Mbit/s every so many only; 1 for all.
+    pub thinned: usize,
+    /// Whose flows; the oracle's come besides.
+    pub controllers: Vec<String>,
+    /// How long each run lasts.
+    pub duration: Duration,
+    /// How many seeds.
+    pub seeds: u32,
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self {
+            filter: String::new(),
+            thinned: 4,
+            controllers: sounding_cc::names().filter(is_somebody).map(str::to_owned).collect(),
+            duration: Duration::from_secs(20),
+            seeds: 3,
+        }
+    }
+}
+
+/// Whether a controller is none of the others here: where no modem is heard, who would fall back to CUBIC is CUBIC all along.
+fn is_somebody(name: &&str) -> bool {
+    RadioController::by_name(name).is_none_or(|listener| listener.fallback != Fallback::Cubic)
+}
+
+/// The links of a choice, from the folder of shared data.
+pub fn chosen(data: &Path, choice: &Choice) -> io::Result<Vec<Link>> {
+    let mut fast = 0;
+    let mut chosen = links(data)?;
+    chosen.retain(|link| {
+        if !link.file.contains(&choice.filter) {
+            return false;
+        }
+        fast += usize::from(link.is_fast);
+        !link.is_fast || (fast - 1).is_multiple_of(choice.thinned.max(1))
+    });
+    Ok(chosen)
+}
+
+/// The plan of a choice; its files are beside the index of the traces.
+///
+/// As BISCAY §5.3.2 has it: the emulator of Pantheon, one flow, an endless queue. What it does not say is chosen as in the
+/// measurements with mahimahi that the simulator is compared with: 20 ms each way, and a sender's buffer of 4 MiB, Linux's
+/// `tcp_wmem`. Acknowledgements go over 48 Mbit/s, as Orca's and DeepCC's do.
+pub fn plan(data: &Path, links: &[Link], choice: &Choice) -> Text {
+    let Choice { duration, seeds, controllers, .. } = choice;
+    let mut text = format!(
+        "about = \"every controller over every recorded link, as BISCAY 5.3.3\"\n\
+         duration = \"{}ms\"\nseeds = \"1..{seeds}\"\n\n\
+         [[links]]\nname = \"phone\"\nup = \"48Mbit\"\ndown = \"48Mbit\"\ndelay = \"20ms\"\nfrom = \"lot\"\n\n\
+         [[flows]]\nname = \"download\"\ndirection = \"down\"\nbuffer = 4194304\n\n\
+         [sweep]\n\"links.phone.down\" = [\n",
+        duration.as_millis(),
+    );
+    for link in links {
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "    {:?},", link.file);
+    }
+    let names: Vec<String> = controllers
+        .iter()
+        .map(String::as_str)
+        // Named twice it would be a competitor, and nobody would be compared with.
+        .filter(|name| *name != ORACLE)
+        .chain([ORACLE])
+        .map(|name| format!("{name:?}"))
+        .collect();
+    let _ = writeln!(text, "]\n\"flows.download.controller\" = [{}]", names.join(", "));
+    Text::new("field.toml", text, data.join("traces"))
+}
+
+/// The table of a group, and how each of its controllers compares.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// Which links.
+    pub group: Group,
+    /// How many.
+    pub links: usize,
+    /// A row for each controller, in the order of the registry.
+    pub rows: Vec<Beside>,
+}
+
+/// One controller.
+#[derive(Clone, Debug, Serialize)]
+pub struct Beside {
+    /// What it got.
+    #[serde(flatten)]
+    pub row: Row,
+    /// Its throughput and BBR's, paired by link.
+    pub throughput_over_bbr: Option<Judged>,
+    /// Its 95th percentile of the queueing delay and BBR's.
+    pub queueing_p95_over_bbr: Option<Judged>,
+}
+
+/// A comparison by pairs.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Judged {
+    /// What the test says.
+    #[serde(flatten)]
+    pub paired: Paired,
+    /// The likelihood as it counts among those of all controllers of the group.
+    pub p_holm: f64,
+}
+
+/// With whom all are compared: BISCAY's nearest.
+const RIVAL: &str = "bbr";
+
+/// Every group with links.
+pub fn compare(outcomes: &[Outcome], links: &[Link]) -> Vec<Compared> {
+    let mut groups: BTreeMap<Group, Vec<&str>> = BTreeMap::new();
+    for link in links {
+        groups.entry(link.group).or_default().push(&link.file);
+    }
+    let groups = groups.into_iter().map(|(group, files)| {
+        let is_in = |outcome: &&Outcome| {
+            outcome.values.iter().any(|(_, value)| files.contains(&value.as_str()))
+        };
+        let summary = Summary::of(outcomes.iter().filter(is_in));
+        let [throughput, queueing] =
+            ["throughput_mbit_per_sec", "queueing_p95_ms"].map(|name| judged(&summary.rows, name));
+        let verdicts = throughput.into_iter().zip(queueing);
+        let rows = summary.rows.into_iter().zip(verdicts).map(|(row, (throughput, queueing))| {
+            Beside { row, throughput_over_bbr: throughput, queueing_p95_over_bbr: queueing }
+        });
+        Compared { group, links: files.len(), rows: rows.collect() }
+    });
+    groups.collect()
+}
+
+fn judged(rows: &[Row], name: &str) -> Vec<Option<Judged>> {
+    let figure = FIGURES.iter().position(|figure| figure.name == name).unwrap_or_default();
+    let rival = rows.iter().find(|row| row.controller == RIVAL);
+    // The oracle has been told; it is no competitor.
+    let competes = |row: &&Row| row.controller != RIVAL && row.controller != ORACLE;
+    let tests: Vec<Option<Paired>> = rows
+        .iter()
+        .map(|row| {
+            Some(row).filter(competes).zip(rival).and_then(|(row, rival)| row.paired(rival, figure))
+        })
+        .collect();
+    let likelihoods: Vec<f64> = tests.iter().flatten().map(|test| test.p).collect();
+    let mut corrected = holm(&likelihoods).into_iter();
+    let judged = tests.into_iter().map(|test| {
+        let paired = test?;
+        Some(Judged { paired, p_holm: corrected.next()? })
+    });
+    judged.collect()
+}
+
+pub use page::{markdown, table};
+
+#[cfg(test)]
+mod tests;

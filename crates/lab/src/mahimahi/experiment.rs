@@ -1,0 +1,68 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use miette::IntoDiagnostic;
+
+use crate::experiment::{Experiment, Host, Needs, Outcome, report};
+use crate::mahimahi;
+
+/// Kernel CUBIC and BBR through the emulator against the same through mahimahi, over the same traces
+#[derive(clap::Args)]
+pub(crate) struct Flags {
+    /// Repetitions of each row; the reference has three
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
+    reps: u8,
+
+    /// Only rows whose name contains this, as `vz-short`, `down` or `vz-short.down.cubic`
+    #[arg(long, value_name = "TEXT")]
+    traces: Option<String>,
+
+    /// How long to look at each flow; the reference looked for 60s
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// Emulations at once; more than one disturb each other on a small machine
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: u8,
+
+    /// Folder with mahimahi's traces and results
+    #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+}
+
+impl Flags {
+    pub(crate) fn plan(self) -> mahimahi::Plan {
+        let Self { reps, traces, duration, jobs, data } = self;
+        let (reps, jobs) = (reps.into(), jobs.into());
+        mahimahi::Plan { data, reps, filter: traces, window: duration, jobs }
+    }
+}
+
+/// See the module.
+pub(crate) struct MahimahiExperiment;
+
+impl Experiment for MahimahiExperiment {
+    type Flags = Flags;
+
+    fn name(&self) -> &'static str {
+        "mahimahi"
+    }
+
+    fn about(&self) -> &'static str {
+        "kernel CUBIC and BBR through the emulator against the same through mahimahi"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Root
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("40 min")
+    }
+
+    fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let plan = flags.plan();
+        let comparison = mahimahi::run(&plan, |line| report(host, line)).into_diagnostic()?;
+        Outcome::new(comparison.to_string(), comparison.to_markdown(), &comparison).map(Some)
+    }
+}

@@ -1,0 +1,254 @@
+//! A paper's evaluation, item by item: what runs, what the paper has, what we have, where ours falls short, and why.
+//!
+//! The plans of a paper's items and its own figures are files of `papers/<paper>`: `<item>.toml` and `expected.toml`. Where the
+//! paper is silent, `docs/interpretations/<paper>.md` says what was taken.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use miette::IntoDiagnostic;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sounding_experiment::provenance::Provenance;
+
+use crate::experiment::Outcome;
+use crate::table::Table;
+
+/// An item of a paper's evaluation.
+#[derive(Clone, Copy, Debug)]
+pub struct PaperItem {
+    /// Its name in the files of the paper, whose plan is `<file>.toml`.
+    pub file: &'static str,
+    /// Its name after `sounding lab run`.
+    pub experiment: &'static str,
+    /// The text of its plan.
+    pub plan: &'static str,
+    /// The text of what the paper has, of all its items.
+    pub expected: &'static str,
+}
+
+/// The item of a paper, from its files.
+macro_rules! paper_item {
+    ($paper:literal, $name:literal) => {
+        $crate::paper::PaperItem {
+            file: $name,
+            experiment: concat!($paper, "/", $name),
+            plan: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../papers/",
+                $paper,
+                "/",
+                $name,
+                ".toml"
+            )),
+            expected: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../papers/",
+                $paper,
+                "/expected.toml"
+            )),
+        }
+    };
+}
+pub(crate) use paper_item;
+
+impl PaperItem {
+    /// Its plan.
+    pub fn plan<P: DeserializeOwned>(&self) -> Result<P, toml::de::Error> {
+        toml::from_str(self.plan)
+    }
+
+    /// What the paper has of it.
+    pub fn expected(&self) -> Result<Expected, toml::de::Error> {
+        let mut all: BTreeMap<String, Expected> = toml::from_str(self.expected)?;
+        Ok(all.remove(self.file).unwrap_or_default())
+    }
+}
+
+/// What the paper has of an item, and why ours is different.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// Where, and what its figures are.
+    pub section: String,
+    /// By row.
+    #[serde(default)]
+    pub rows: BTreeMap<String, String>,
+    /// By row, where a row is a controller beside another.
+    #[serde(default)]
+    pub gains: BTreeMap<String, Gains>,
+    /// By row, why it is missed where it is.
+    #[serde(default)]
+    pub causes: BTreeMap<String, String>,
+    /// Why ours differ.
+    #[serde(default)]
+    pub why: Vec<String>,
+}
+
+impl Expected {
+    /// What the paper has of a row.
+    pub fn of(&self, row: &str) -> String {
+        let gains = self.gains.get(row).map(ToString::to_string);
+        gains.or_else(|| self.rows.get(row).cloned()).unwrap_or_default()
+    }
+
+    /// A row falls short of the paper's in these: the line that says so, with its cause.
+    pub fn miss(&self, row: &str, short: &[&str]) -> String {
+        let cause = self.causes.get(row).map_or("no cause known", String::as_str);
+        format!("{row}, {}: {cause}", short.join(", "))
+    }
+}
+
+/// What a controller gains on another; what the paper does not state is no number.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gains {
+    /// Its throughput over the other's.
+    pub throughput: f64,
+    /// The part of the mean delay that it saves, in percent.
+    pub mean: f64,
+    /// The same of the 95th percentile.
+    pub tail: f64,
+}
+
+/// How far a gain may stay below the paper's and still be the same finding: of throughput, and in percent of a delay.
+/// Chosen.
+const SHORT_OF_THROUGHPUT: f64 = 0.05;
+const SHORT_OF_SAVING: f64 = 10.0;
+
+impl Gains {
+    /// What of the paper's gains is not reached.
+    pub fn short_of(self, paper: Self) -> Vec<&'static str> {
+        let mut short = Vec::new();
+        if self.throughput < paper.throughput - SHORT_OF_THROUGHPUT {
+            short.push("throughput");
+        }
+        if self.mean < paper.mean - SHORT_OF_SAVING {
+            short.push("mean delay");
+        }
+        if self.tail < paper.tail - SHORT_OF_SAVING {
+            short.push("tail delay");
+        }
+        short
+    }
+}
+
+impl fmt::Display for Gains {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent =
+            |saved: f64| if saved.is_nan() { "-".into() } else { format!("{saved:.1} %") };
+        write!(f, "{:.2} ×, {}, {}", self.throughput, percent(self.mean), percent(self.tail))
+    }
+}
+
+/// What we have of an item.
+#[derive(Clone, Debug, Default)]
+pub struct Ours {
+    /// Names of the columns after the row's and the paper's.
+    pub columns: Vec<String>,
+    /// Rows: their names, and their cells.
+    pub rows: Vec<(String, Vec<String>)>,
+    /// Rows that fall short of the paper's, and why.
+    pub misses: Vec<String>,
+}
+
+impl Ours {
+    /// Rows under these columns, none of which falls short.
+    pub fn new<C: Into<String>>(
+        columns: impl IntoIterator<Item = C>,
+        rows: impl IntoIterator<Item = (String, Vec<String>)>,
+    ) -> Self {
+        let columns = columns.into_iter().map(Into::into).collect();
+        Self { columns, rows: rows.into_iter().collect(), misses: Vec::new() }
+    }
+}
+
+/// An item as a table beside the paper's figures, with the evidence for it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report<E> {
+    /// What it is about.
+    pub about: String,
+    /// What the paper has.
+    pub expected: Expected,
+    /// Names of the columns after the row's and the paper's.
+    pub columns: Vec<String>,
+    /// Rows: their names, and what we have.
+    pub rows: Vec<(String, Vec<String>)>,
+    /// Rows that fall short of the paper's, and why.
+    pub misses: Vec<String>,
+    /// What the rows were made of. What it displays follows the table.
+    #[serde(flatten)]
+    pub evidence: E,
+    /// Where the figures come from.
+    pub provenance: Provenance,
+}
+
+impl<E> Report<E> {
+    /// A table of what we have beside what the paper has.
+    pub fn new(
+        about: &str,
+        expected: Expected,
+        ours: Ours,
+        evidence: E,
+        provenance: Provenance,
+    ) -> Self {
+        let Ours { columns, rows, misses } = ours;
+        Self { about: about.into(), expected, columns, rows, misses, evidence, provenance }
+    }
+}
+
+impl<E: fmt::Display + Serialize> Report<E> {
+    /// The outcome of the item's experiment.
+    pub fn outcome(&self) -> miette::Result<Outcome> {
+        Outcome::of_markdown(self.to_string(), &self.provenance, self)
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for Report<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\npaper: {}\n", self.about, self.expected.section)?;
+        let mut table = Table::new().left(["", "paper"]).right(self.columns.iter().cloned());
+        for (name, cells) in &self.rows {
+            let names = [name.clone(), self.expected.of(name)].into_iter();
+            table.row(names.chain(cells.iter().cloned()));
+        }
+        table.fmt(f)?;
+        for (heading, lines) in
+            [("missed:", &self.misses), ("why ours differ:", &self.expected.why)]
+        {
+            if !lines.is_empty() {
+                writeln!(f, "\n{heading}")?;
+            }
+            lines.iter().try_for_each(|line| writeln!(f, "* {line}"))?;
+        }
+        self.evidence.fmt(f)
+    }
+}
+
+/// The plan of an item, for its experiment.
+pub(crate) fn plan<P: DeserializeOwned>(item: &PaperItem) -> miette::Result<P> {
+    item.plan().into_diagnostic()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gain_that_is_less_than_the_papers_is_a_miss_and_one_that_is_more_is_none() {
+        let paper = Gains { throughput: 1.03, mean: 58.5, tail: 41.2 };
+        let more = Gains { throughput: 1.2, mean: 90.0, tail: 80.0 };
+        assert_eq!(more.short_of(paper), Vec::<&str>::new());
+        let less = Gains { throughput: 0.97, mean: 50.0, tail: 31.0 };
+        assert_eq!(less.short_of(paper), ["throughput", "tail delay"]);
+    }
+
+    #[test]
+    fn a_miss_has_its_row_what_is_short_and_a_cause_if_one_is_known() {
+        let mut expected = Expected::default();
+        assert_eq!(expected.miss("copa", &["throughput"]), "copa, throughput: no cause known");
+        expected.causes.insert("copa".into(), "it waits less".into());
+        let line = expected.miss("copa", &["throughput", "tail delay"]);
+        assert_eq!(line, "copa, throughput, tail delay: it waits less");
+    }
+}

@@ -1,0 +1,113 @@
+use std::time::Duration;
+
+use miette::IntoDiagnostic;
+use sounding_experiment::provenance::Begun;
+
+use crate::biscay::SHORTEST;
+use crate::biscay::{Links, read};
+use crate::closed_loop::Case;
+use crate::closed_loop::experiment::{Cells, case};
+use crate::experiment::{Experiment, Host, Needs, Outcome, report_share};
+use crate::references::{self, Grid, OverCells, OverLinks, over_cells, over_links};
+
+/// Senders that know the present of their link without error, over a grid of what they keep waiting and how far they look back
+///
+/// `present` knows in each millisecond what the link carries and what waits there, `reported` every 10 ms, as a modem writes records.
+/// Both know nothing of what comes, and follow a plain rule: what is on the way and waiting is what the link carries until what leaves
+/// now is there, and in the room besides. For what it carries they take the mean of the span. A rule that makes more of the same
+/// knowledge may do better: the curves are no bounds. `sounding` and `biscay` are beside them.
+///
+/// Over recordings, or other links that are given, and over modelled cells that grant what is asked for.
+#[derive(clap::Args)]
+pub(crate) struct Flags {
+    /// For how many milliseconds something is to wait at the link, one number after the other
+    #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [0, 2, 4, 6, 8, 10, 15, 20, 25, 35], value_parser = clap::value_parser!(u64).range(..=10_000))]
+    rooms: Vec<u64>,
+
+    /// Over how many milliseconds what the link carries is a mean, one number after the other
+    #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [10, 30, 100], value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    spans: Vec<u64>,
+
+    /// Only one of the two: `open`, links that are given, or `closed`, cells
+    #[arg(long, value_name = "open|closed", value_parser = ["open", "closed"])]
+    only: Option<String>,
+
+    #[command(flatten)]
+    links: Links,
+
+    /// How long each run over a link lasts
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+
+    /// What flows meet in cells: still, alone, climb, handover, two, three, beside-cubic
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = ["alone"], value_parser = case)]
+    cases: Vec<Case>,
+
+    #[command(flatten)]
+    cells: Cells,
+}
+
+/// Propagation delay over links, each way: that of BISCAY's evaluation.
+const DELAY: Duration = Duration::from_millis(20);
+
+/// See the module.
+pub(crate) struct ReferencesExperiment;
+
+impl Experiment for ReferencesExperiment {
+    type Flags = Flags;
+
+    fn name(&self) -> &'static str {
+        "references"
+    }
+
+    fn about(&self) -> &'static str {
+        "senders that know the present of a link, by what they keep waiting"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        if flags.duration < SHORTEST {
+            return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
+        }
+        let begun = Begun::now();
+        let jobs = flags.cells.jobs();
+        let grid = Grid { rooms_ms: once(flags.rooms), spans_ms: once(flags.spans) };
+        let is_asked = |loops: &str| flags.only.as_deref().is_none_or(|only| only == loops);
+        let mut grounds = Vec::new();
+        if is_asked("open") {
+            let entries = flags.links.entries(host)?;
+            let how = OverLinks { delay: DELAY, duration: flags.duration, jobs };
+            let told = |done, all| report_share(host, done, all, "links");
+            grounds.push(
+                over_links(&grid, &entries, how, &|path| read(host, path), told)
+                    .into_diagnostic()?,
+            );
+        }
+        if is_asked("closed") {
+            let how = OverCells {
+                cases: flags.cases,
+                first: flags.cells.first,
+                seeds: flags.cells.seeds,
+                jobs,
+            };
+            let told = |done, all| report_share(host, done, all, "cells");
+            grounds.extend(over_cells(&grid, &how, told).into_diagnostic()?);
+        }
+        let outcome = references::Outcome { grounds, provenance: begun.end() };
+        Outcome::of_markdown(outcome.to_string(), &outcome.provenance, &outcome).map(Some)
+    }
+}
+
+/// In order, and each once.
+fn once(mut numbers: Vec<u64>) -> Vec<u64> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}

@@ -1,0 +1,85 @@
+//! All experiments, in the order in which `sounding lab list` names them.
+
+use crate::biscay::{CrossingsItem, Item, MethodsItem, PrivateItem, Replay, ViewsItem};
+use crate::experiment::{Needs, Registered};
+use crate::{
+    agreement, baselines, biscay_vs_kernel, bound, bpf_cost, cell, closed_loop, downlink,
+    emu_ceiling, emu_cells, estimators, field, granularity, head_to_head, mahimahi, overhead,
+    references, soak, validation,
+};
+
+/// One place for all: the list, the commands and their help come from here.
+pub const EXPERIMENTS: &[&dyn Registered] = &[
+    &baselines::experiment::BaselinesExperiment,
+    &biscay_vs_kernel::experiment::BiscayVsKernelExperiment,
+    &Replay(Item::Table1),
+    &MethodsItem,
+    &Replay(Item::Fig6),
+    &ViewsItem,
+    &Replay(Item::Fig8),
+    &Replay(Item::Table2),
+    &Replay(Item::Fig9),
+    &CrossingsItem,
+    &PrivateItem,
+    &closed_loop::experiment::ClosedLoopExperiment,
+    &references::experiment::ReferencesExperiment,
+    &downlink::experiment::DownlinkExperiment,
+    &bound::experiment::BoundExperiment,
+    &field::experiment::FieldExperiment,
+    &mahimahi::experiment::MahimahiExperiment,
+    &emu_ceiling::experiment::EmuCeilingExperiment,
+    &emu_cells::experiment::EmuCellsExperiment,
+    &agreement::experiment::AgreementExperiment,
+    &bpf_cost::experiment::BpfCostExperiment,
+    &granularity::experiment::GranularityExperiment,
+    &head_to_head::experiment::HeadToHeadExperiment,
+    &estimators::experiment::EstimatorsExperiment,
+    &overhead::experiment::OverheadExperiment,
+    &validation::experiment::ValidationExperiment,
+    &soak::experiment::SoakExperiment,
+    &cell::experiment::CellExperiment,
+];
+
+/// What an experiment is about, which rights it needs and how long it takes, in a line.
+pub fn line(experiment: &dyn Registered) -> String {
+    let needs = match experiment.needs() {
+        Needs::Nothing => Some("no rights needed".to_owned()),
+        Needs::Root => None,
+        Needs::RootWith(flag) => Some(format!("no rights needed, root with {flag}")),
+    };
+    let duration = experiment.duration().map(str::to_owned);
+    let parts = [Some(experiment.about().to_owned()), needs, duration];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_name_and_alias_is_of_one_experiment() {
+        let mut names = BTreeSet::new();
+        for experiment in EXPERIMENTS {
+            let command = experiment.command();
+            assert_eq!(command.get_name(), experiment.name());
+            for name in std::iter::once(experiment.name()).chain(command.get_all_aliases()) {
+                assert!(names.insert(name.to_owned()), "{name}");
+            }
+            command.debug_assert();
+        }
+    }
+
+    #[test]
+    fn a_line_has_what_is_known_of_rights_and_time() {
+        let line_of = |name: &str| {
+            let found = EXPERIMENTS.iter().find(|experiment| experiment.name() == name);
+            line(*found.expect("an experiment"))
+        };
+        assert!(line_of("bound").ends_with("; no rights needed; 1 min"));
+        assert!(line_of("granularity").ends_with("root with --cpu-latency; 2 min"));
+        assert!(line_of("biscay/table1").ends_with("; no rights needed"));
+        assert!(line_of("soak").ends_with("leave behind; 1 h"));
+    }
+}

@@ -1,0 +1,195 @@
+//! Hours of what a device lives through, in little: a link that wanders, flows that come and go, a daemon that is killed
+//! and started again. What counts is what is left behind, and what the kernel has to say.
+
+mod crowd;
+pub(crate) mod experiment;
+mod machine;
+mod round;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_emu::{EnterError, StartError, StopError, monotonic_now};
+use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_testbed::KernelLog;
+use sounding_testbed::daemon::DaemonError;
+use sounding_testbed::flow::FlowError;
+use sounding_testbed::radio::RadioError;
+use thiserror::Error;
+
+/// Links, flows and daemons that come and go, and what they leave behind: fails on a leak, an alarm of the kernel, or a flow
+/// that stands still
+#[derive(Clone, Debug, clap::Args)]
+pub struct Plan {
+    /// How long to go on
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = humantime::parse_duration)]
+    pub duration: Duration,
+
+    /// How long a daemon lives until it is killed or ended, on average
+    #[arg(long, value_name = "TIME", default_value = "2min", value_parser = humantime::parse_duration)]
+    pub restart_every: Duration,
+
+    /// Of links, flows and kills
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+
+    /// The program that is run as daemon.
+    #[arg(skip)]
+    pub program: PathBuf,
+}
+
+/// A round has a link, an emulation and a modem of its own, all of which have to be gone after it.
+const ROUND: Duration = Duration::from_secs(120);
+
+/// Of so many downloads some last, and find a daemon that tells by the window.
+const ENOUGH: u32 = 20;
+
+/// Why it could not be done at all.
+#[derive(Debug, Error)]
+pub enum SoakError {
+    /// The kernel's log cannot be read.
+    #[error("/dev/kmsg: {0}: watching the kernel's log takes root")]
+    Log(#[source] std::io::Error),
+    /// A link could not be made.
+    #[error(transparent)]
+    Radio(#[from] RadioError),
+    /// The emulated link does not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The emulated link broke.
+    #[error(transparent)]
+    Stop(#[from] StopError),
+    /// A namespace could not be entered.
+    #[error(transparent)]
+    Enter(#[from] EnterError),
+    /// There is no pty for the modem.
+    #[error("no pty for the modem: {0}")]
+    Pty(#[source] std::io::Error),
+    /// The daemon does not start.
+    #[error(transparent)]
+    Daemon(#[from] DaemonError),
+    /// A flow broke.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    /// How long it went on.
+    pub lasted_s: f64,
+    /// Links, each with all that belongs to it.
+    pub rounds: u32,
+    /// Flows by who set their rate: `biscay`, `sounding`, CUBIC, the receiver of a download, nobody, of datagrams.
+    pub flows: [u32; 5],
+    /// Downloads whose sender waited for the receiver's window for more than a tenth of the time.
+    pub held: u32,
+    /// Megabytes that flows of TCP brought over.
+    pub megabytes: f64,
+    /// Daemons that were started.
+    pub daemons: u32,
+    /// Of them killed while flows ran.
+    pub killed: u32,
+    /// Changes of state that daemons told of.
+    pub transitions: u64,
+    /// Heartbeats that were late: the machine was busy.
+    pub late_heartbeats: u64,
+    /// The largest resident set of a daemon, in KiB.
+    pub daemon_rss_kib: u64,
+    /// The most by which a daemon's resident set grew after its first five seconds, in KiB.
+    pub daemon_growth_kib: u64,
+    /// The longest time until the kernel had freed all programs, maps and links of a round.
+    pub freed_within_s: f64,
+    /// What was wrong, in words: leaks, alarms of the kernel, flows that stood still, settings that were not put back.
+    pub faults: Vec<String>,
+    /// The machine, the commit and the load.
+    pub provenance: Option<Provenance>,
+}
+
+impl Summary {
+    /// Whether nothing was wrong.
+    pub fn is_clean(&self) -> bool {
+        self.faults.is_empty()
+    }
+}
+
+/// Goes on for as long as the plan says; `tell` hears of every round.
+pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Result<Summary, SoakError> {
+    let begun = Begun::now();
+    let began = monotonic_now();
+    let mut log = KernelLog::watch().map_err(SoakError::Log)?;
+    let lacking = sounding_bpf::downlink_preflight().into_iter().find(|check| !check.ok);
+    if let Some(check) = &lacking {
+        tell(&format!("uplinks only: {}", check.detail));
+    }
+    let mut summary = Summary::default();
+    let mut held = None;
+    while monotonic_now() - began < plan.duration {
+        let left = plan.duration - (monotonic_now() - began);
+        let seed = plan.seed.wrapping_add(u64::from(summary.rounds));
+        let faults = summary.faults.len();
+        round::run(plan, seed, lacking.is_none(), left.min(ROUND), &mut summary)?;
+        summary.rounds += 1;
+        summary.faults.extend(log.alarms());
+        // The first round opens what stays open for good, such as the clock of the random numbers.
+        let now = machine::Held::now();
+        let before = *held.get_or_insert(now);
+        summary.faults.extend(now.more_than(before));
+        tell(&format!(
+            "round {}: {} flows so far, {} daemons, {} killed; {} faults",
+            summary.rounds,
+            summary.flows.iter().sum::<u32>(),
+            summary.daemons,
+            summary.killed,
+            summary.faults.len() - faults
+        ));
+    }
+    let [.., downloads, _] = summary.flows;
+    if downloads >= ENOUGH && summary.held == 0 {
+        summary.faults.push(format!("none of {downloads} downloads was held"));
+    }
+    summary.lasted_s = (monotonic_now() - began).as_secs_f64();
+    summary.provenance = Some(begun.end());
+    Ok(summary)
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [biscay, sounding, cubic, downloads, datagrams] = self.flows;
+        writeln!(f, "lasted              {:.0} s, {} rounds", self.lasted_s, self.rounds)?;
+        writeln!(
+            f,
+            "flows               {biscay} of biscay, {sounding} of sounding, {cubic} of cubic, {downloads} downloads \
+             ({} held), {datagrams} of UDP",
+            self.held
+        )?;
+        writeln!(f, "carried by TCP      {:.1} MB", self.megabytes)?;
+        writeln!(f, "daemons             {}, {} of them killed", self.daemons, self.killed)?;
+        writeln!(f, "changes of state    {}", self.transitions)?;
+        writeln!(f, "late heartbeats     {}", self.late_heartbeats)?;
+        writeln!(
+            f,
+            "daemon's memory     {} KiB at most, grew by {} KiB at most",
+            self.daemon_rss_kib, self.daemon_growth_kib
+        )?;
+        writeln!(f, "BPF objects freed   within {:.1} s", self.freed_within_s)?;
+        writeln!(f, "faults              {}", self.faults.len())?;
+        self.faults.iter().try_for_each(|fault| writeln!(f, "  {fault}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_with_a_fault_is_not_clean_and_shows_it() {
+        assert!(Summary::default().is_clean());
+        let faults = vec!["a map was left behind".to_owned()];
+        let summary = Summary { faults, ..Summary::default() };
+        assert!(!summary.is_clean());
+        assert!(summary.to_string().ends_with("faults              1\n  a map was left behind\n"));
+    }
+}

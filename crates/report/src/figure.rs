@@ -1,0 +1,120 @@
+//! A figure: what is drawn, what the reader is told beside it, and where it comes from.
+
+use std::fmt;
+
+use sounding_experiment::provenance::Provenance;
+
+use super::{Bars, Cdf, Data, Plane, Series, Table};
+
+/// What made a figure; it stands in its caption and in its file of data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The command that made the results.
+    pub command: String,
+    /// The commit of the program that made them.
+    pub commit: String,
+    /// The seeds they were made with; empty where there is none.
+    pub seeds: String,
+    /// The machine, or why it does not matter.
+    pub machine: String,
+}
+
+impl Origin {
+    /// Of an experiment that has just ended.
+    pub fn of(provenance: &Provenance, seeds: impl Into<String>) -> Self {
+        Self {
+            command: provenance.command.clone(),
+            commit: provenance.commit.clone(),
+            seeds: seeds.into(),
+            machine: provenance.machine.clone(),
+        }
+    }
+
+    /// Name and value of each part that is known.
+    pub fn pairs(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        [
+            ("command", self.command.as_str()),
+            ("commit", &self.commit),
+            ("seed", &self.seeds),
+            ("machine", &self.machine),
+        ]
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (name, value)) in self.pairs().enumerate() {
+            let between = if at == 0 { "" } else { " · " };
+            write!(f, "{between}{name} {value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// One figure of a report.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// The name of its files, without their ending: letters, digits and hyphens.
+    pub name: String,
+    /// The heading.
+    pub title: String,
+    /// What is drawn and how it was counted; where it comes from is added.
+    pub caption: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What is drawn.
+    pub kind: Kind,
+}
+
+/// The kinds of figures.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Two quantities and how far they spread, a mark for each controller.
+    Plane(Plane),
+    /// Over time, in panels one above the other.
+    Series(Series),
+    /// Which share stays below what.
+    Cdf(Cdf),
+    /// Bars in groups.
+    Bars(Bars),
+    /// Rows and columns; the only kind without a drawing.
+    Table(Table),
+}
+
+impl Figure {
+    /// Everything that has a colour of its own, in the order of first appearance.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        let all: Vec<&str> = match &self.kind {
+            Kind::Plane(plane) => plane.marks.iter().map(|mark| mark.name.as_str()).collect(),
+            Kind::Series(series) => series.names().collect(),
+            Kind::Cdf(cdf) => cdf.curves.iter().map(|curve| curve.name.as_str()).collect(),
+            Kind::Bars(bars) => bars.bars.iter().map(|bar| bar.name.as_str()).collect(),
+            Kind::Table(table) => table.names().collect(),
+        };
+        for name in all {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The numbers that are drawn, as a table.
+    pub fn data(&self) -> Data {
+        match &self.kind {
+            Kind::Plane(plane) => plane.data(),
+            Kind::Series(series) => series.data(),
+            Kind::Cdf(cdf) => cdf.data(),
+            Kind::Bars(bars) => bars.data(),
+            Kind::Table(table) => table.data(),
+        }
+    }
+
+    /// Whether there is a drawing of it.
+    pub fn is_drawn(&self) -> bool {
+        !matches!(self.kind, Kind::Table(_))
+    }
+}

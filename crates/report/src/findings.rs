@@ -1,0 +1,95 @@
+//! What a run of a plan left in a folder, and the figures of it.
+//!
+//! [`Findings::read`] takes what `--out` keeps: `result.json`, `flows.parquet` and, for each run, `series.parquet` and
+//! `events.parquet`; and `groups.json`, if somebody says there which scenarios belong together. [`page`] makes a [`Page`](crate::Page) of one or several such folders.
+
+mod bins;
+mod fairness;
+mod over_time;
+mod page;
+mod pool;
+mod read;
+mod summary;
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+pub use page::{Options, page};
+pub use read::{Findings, GROUPS};
+
+/// Why there is no report of a folder.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// A file is missing that every result has.
+    #[error(
+        "{} has no {name}: a report is made of what `sounding sim PLAN --out DIR` leaves in DIR", folder.display()
+    )]
+    Missing {
+        /// Which folder.
+        folder: PathBuf,
+        /// What it lacks.
+        name: &'static str,
+    },
+    /// A file is something else.
+    #[error("{} is not what `sounding sim --out` writes: {why}", path.display())]
+    Wrong {
+        /// Which file.
+        path: PathBuf,
+        /// What about it.
+        why: String,
+    },
+    /// There is nothing to draw.
+    #[error("{} has no flow with a controller in it", folder.display())]
+    Empty {
+        /// Which folder.
+        folder: PathBuf,
+    },
+}
+
+/// A flow of a run, or what all flows of one name did in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Flow {
+    /// In which of the folders.
+    pub(crate) folder: usize,
+    pub(crate) run: i64,
+    pub(crate) seed: i64,
+    /// The values of what was swept, but for the controller.
+    pub(crate) scenario: String,
+    /// What scenarios that belong together are told apart as; the scenario, where nobody says that any do.
+    pub(crate) group: String,
+    /// Number within the run.
+    pub(crate) number: i64,
+    pub(crate) device: String,
+    pub(crate) direction: String,
+    /// What its figures are drawn as.
+    pub(crate) name: String,
+    pub(crate) figures: Figures,
+}
+
+/// The figures of a flow that a report shows; what a file lacks nobody knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Figures {
+    pub(crate) throughput: Option<f64>,
+    pub(crate) utilisation: Option<f64>,
+    pub(crate) delay_mean: Option<f64>,
+    pub(crate) delay_p95: Option<f64>,
+    pub(crate) delay_p99: Option<f64>,
+    pub(crate) queue_p95: Option<f64>,
+    pub(crate) loss: Option<f64>,
+    /// Throughput over the oracle's.
+    pub(crate) oracle_share: Option<f64>,
+    /// The 95th percentile of the queueing delay, less the oracle's.
+    pub(crate) oracle_queue_p95: Option<f64>,
+    pub(crate) jain_mean: Option<f64>,
+    pub(crate) jain_least: Option<f64>,
+    pub(crate) convergence: Option<f64>,
+    pub(crate) stalled: Option<f64>,
+    pub(crate) longest_gap: Option<f64>,
+    pub(crate) completion_p50: Option<f64>,
+    pub(crate) completion_p99: Option<f64>,
+    pub(crate) completion_p999: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests;

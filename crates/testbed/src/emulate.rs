@@ -1,0 +1,180 @@
+//! A plan in real time: its network between namespaces, its modems on ports that speak Diag, its flows in this kernel.
+
+mod daemons;
+mod figures;
+mod flows;
+mod modems;
+mod trial;
+mod whole;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use daemons::Daemons;
+use sounding_emu::{Config, Emulation, Report, Slot, StartError, StopError, Tap};
+use sounding_experiment::plan::{self, Actors, Built, Run, Wrong};
+use sounding_modem::{Behaviour, Place};
+use sounding_sim::{Device, Reading};
+use thiserror::Error;
+
+use crate::daemon::DaemonError;
+use crate::flow::FlowError;
+pub use figures::{FlowFigures, figures};
+pub use flows::Sent;
+use flows::Shape;
+pub use modems::{ModemPort, Served};
+pub use trial::{handovers, load};
+pub use whole::whole;
+
+/// Percent of a core that the emulator takes for being punctual where nothing else is stated.
+pub const PUNCTUALITY_PERCENT: u8 = 10;
+
+/// How a plan is emulated, apart from what it says itself.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Who uses the network.
+    pub users: Users,
+    /// Where the first modem is found; others on a pty each, or on a port of their own.
+    pub place: Place,
+    /// How modems behave.
+    pub behaviour: Behaviour,
+    /// Percent of a core for punctuality.
+    pub overhead_percent: u8,
+}
+
+/// Who uses the network.
+#[derive(Clone, Debug)]
+pub enum Users {
+    /// The plan's flows. BISCAY and `sounding` take a daemon for each modem: this program's `run`.
+    Flows {
+        /// The program that is run as daemon.
+        program: PathBuf,
+    },
+    /// Somebody in the namespace of the first device.
+    Guest,
+}
+
+/// Why a plan is not emulated.
+#[derive(Debug, Error)]
+pub enum EmulateError {
+    /// The plan says something that cannot be.
+    #[error("{}: {}", .0.key, .0.message)]
+    Plan(Wrong),
+    /// There is no port for a modem.
+    #[error("no port for the modem of {device}: {source}: is its name taken?")]
+    Modem {
+        /// Whose.
+        device: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The daemon does not run.
+    #[error("the daemon at the modem of {device}: {source}")]
+    Daemon {
+        /// Whose.
+        device: String,
+        /// Why.
+        source: DaemonError,
+    },
+    /// The emulation does not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A flow failed.
+    #[error("flow {name}: {source}")]
+    Flow {
+        /// Which.
+        name: String,
+        /// Why.
+        source: FlowError,
+    },
+    /// The emulation broke.
+    #[error(transparent)]
+    Stop(#[from] StopError),
+}
+
+impl From<Wrong> for EmulateError {
+    fn from(wrong: Wrong) -> Self {
+        Self::Plan(wrong)
+    }
+}
+
+/// A plan that is being emulated. Dropping it ends it, and leaves nothing behind.
+#[derive(Debug)]
+pub struct Emulated {
+    // In the order in which they end: first who reads a modem, then what writes to it.
+    daemons: Daemons,
+    emulation: Emulation,
+    modems: Vec<ModemPort>,
+    shapes: Vec<Shape>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Ended {
+    /// What the emulator saw.
+    pub report: Report,
+    /// What became of the modems' records.
+    pub modems: Vec<Served>,
+    /// What the daemons said, by the name of the device.
+    pub daemons: Vec<(String, Vec<serde_json::Value>)>,
+}
+
+impl Emulated {
+    /// Starts the network, the modems and the daemons; its time begins before this returns.
+    pub fn start(run: &Run, settings: &Settings) -> Result<Self, EmulateError> {
+        // Before there are ports and daemons that nobody will use.
+        sounding_emu::refuse_inside()?;
+        let actors = Actors::new(&run.plan)?;
+        let with_flows = matches!(settings.users, Users::Flows { .. });
+        let shapes = if with_flows { flows::shapes(run, &actors)? } else { Vec::new() };
+        let mut network: Built<Slot> = plan::network(&run.plan, &run.folder, run.seed)?;
+        // The port decides what waits in a modem, and for how long.
+        network.read_modems(Reading::AT_ONCE);
+        let hosts = match settings.users {
+            Users::Flows { .. } => actors.busy(),
+            Users::Guest => vec![Device(0)],
+        };
+
+        let (modems, feeds) = modems::open(&network.listened(), &actors, settings)?;
+        let daemons = match &settings.users {
+            Users::Flows { program } => daemons::start(program, run, &actors, &modems)?,
+            Users::Guest => Daemons::default(),
+        };
+        let mut config = Config::over(network, hosts);
+        config.record = with_flows;
+        config.realtime.overhead_percent = settings.overhead_percent;
+        config.tap = Some(Tap::new(move |diag| {
+            feeds
+                .iter()
+                .find(|(device, _)| *device == diag.device)
+                .is_none_or(|(_, feed)| feed.send(diag.at, diag.bytes))
+        }));
+        let emulation = Emulation::start(config)?;
+        Ok(Self { daemons, emulation, modems, shapes })
+    }
+
+    /// The network, and the namespaces at its ends.
+    pub fn emulation(&self) -> &Emulation {
+        &self.emulation
+    }
+
+    /// The modems' ports.
+    pub fn modems(&self) -> &[ModemPort] {
+        &self.modems
+    }
+
+    /// Runs the plan's flows until they are over or `stop` rises, and says what each sent.
+    pub fn send(&self, stop: &AtomicBool) -> Result<Vec<Sent>, EmulateError> {
+        flows::run(self, stop)
+    }
+
+    /// Ends it.
+    pub fn stop(self) -> Result<Ended, EmulateError> {
+        let Self { daemons, emulation, modems, .. } = self;
+        let daemons = daemons.stop();
+        let report = emulation.stop()?;
+        let modems = modems.into_iter().map(ModemPort::stop).collect();
+        Ok(Ended { report, modems, daemons })
+    }
+}

@@ -1,0 +1,104 @@
+//! Whether a network keeps up with the clock on this machine, found out before anybody depends on it.
+
+use std::time::Duration;
+
+use sounding_cell::Event;
+use sounding_cell::event::Rrc;
+use sounding_experiment::plan::{self, Actors, Built, Run};
+use sounding_sim::{Network, Port};
+use sounding_units::{Bytes, HostInstant};
+
+use super::Wrong;
+use crate::flow::thread_cpu;
+
+/// How long the network is tried, in its own time: carriers are added and windows filled within it.
+const SPAN: Duration = Duration::from_millis(500);
+
+/// Packets kept waiting at each port: more than any cell carries in a slot.
+const WAITING: u64 = 300;
+
+/// What a packet weighs.
+const SIZE: Bytes = Bytes::new(1500);
+
+/// The share of a processor that the plan's network takes in real time while all its flows have all to send that it
+/// carries; 1 is a whole one. What moving the packets takes comes on top.
+pub fn load(run: &Run) -> Result<f64, Wrong> {
+    let mut network: Built<()> = plan::network(&run.plan, &run.folder, run.seed)?;
+    let began = thread_cpu();
+    fill(&mut network, &Actors::new(&run.plan)?, SPAN, |_| {});
+    Ok((thread_cpu() - began).as_secs_f64() / SPAN.as_secs_f64())
+}
+
+/// How often the plan's devices go to another cell until its end, while its flows have all to send that they can.
+pub fn handovers(run: &Run) -> Result<usize, Wrong> {
+    let mut network: Built<()> = plan::network(&run.plan, &run.folder, run.seed)?;
+    let actors = Actors::new(&run.plan)?;
+    network.show(&actors.busy(), false);
+    let (mut count, mut events) = (0, Vec::new());
+    fill(&mut network, &actors, run.plan.duration, |network| {
+        network.drain_events(&mut events);
+        let gone = |event: &Event| matches!(event, Event::Rrc { change: Rrc::Handover { .. }, .. });
+        count += events.drain(..).filter(gone).count();
+    });
+    Ok(count)
+}
+
+/// So much of the network's own time, in which something waits at each port that a flow enters; `look` is called after each
+/// step.
+fn fill(
+    network: &mut Built<()>,
+    actors: &Actors,
+    span: Duration,
+    mut look: impl FnMut(&mut Built<()>),
+) {
+    let mut waiting: Vec<(Port, u64)> = Vec::new();
+    for flow in &actors.flows {
+        if !waiting.iter().any(|(port, _)| *port == flow.port) {
+            waiting.push((flow.port, 0));
+        }
+    }
+    let origin = HostInstant::default();
+    let mut now = origin;
+    while now - origin < span {
+        for (port, inside) in &mut waiting {
+            while *inside < WAITING {
+                network.handle_packet(now, *port, SIZE, ());
+                *inside += 1;
+            }
+        }
+        // At least so often that nobody runs dry.
+        let next = now + Duration::from_millis(1);
+        now = network.wakeup().filter(|at| *at > now).unwrap_or(next).min(next);
+        network.handle_time(now);
+        while let Some((port, _)) = network.poll_output() {
+            let found = waiting.iter_mut().find(|(known, _)| *known == port);
+            if let Some((_, inside)) = found {
+                *inside -= 1;
+            }
+        }
+        while network.poll_diag().is_some() {}
+        look(network);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sounding_experiment::plan::Text;
+
+    fn load_of(carrier: &str) -> f64 {
+        let text = format!(
+            "duration = \"1s\"\n[[cell.carriers]]\n{carrier}\n[[cell.devices]]\n[[flows]]\ndirection = \"down\"\n"
+        );
+        let runs = Text::new("plan", text, ".".into()).runs().expect("a plan");
+        load(&runs[0]).expect("a network")
+    }
+
+    #[test]
+    fn slots_that_are_eight_times_as_short_cost_more() {
+        // By far, so that a busy machine does not matter: CPU time counts, not the clock.
+        let lte = load_of("");
+        let fine = load_of("rat = \"nr\"\nnumerology = 3\nprb = 66");
+        assert!(fine > 2.0 * lte && lte > 0.0, "{fine} {lte}");
+    }
+}

@@ -1,0 +1,14 @@
+//! Experiments in real time: flows of this kernel over emulated links and cells, with the daemon and its modem beside them.
+
+pub mod daemon;
+pub mod emulate;
+pub mod flow;
+pub mod follower;
+pub mod kernel_compare;
+mod kernel_log;
+pub mod kernel_run;
+pub mod oracle;
+pub mod packet_metrics;
+pub mod radio;
+
+pub use kernel_log::KernelLog;

@@ -1,0 +1,320 @@
+//! A radio link as an experiment sees it: what it offers, and the bytes its modem writes meanwhile. Both come from
+//! one source, so a controller that reads the modem is judged against the very link that the modem described.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use sounding_experiment::plan::{PlanError, Text};
+use sounding_experiment::simulate::{About, SimulateError, capture};
+use sounding_kpi::{Direction, Grant, Kpi, Layer};
+use sounding_link::{Arrival, Config, Seen, Sounder};
+use sounding_trace::{InvalidTrace, Trace};
+use sounding_units::{Bytes, ModemInstant};
+use thiserror::Error;
+
+/// What a link offers and what its modem says of it.
+#[derive(Clone, Debug)]
+pub struct RadioLink {
+    /// For people: where it comes from.
+    pub name: String,
+    /// Which way it leads; of the device.
+    pub direction: Direction,
+    /// Delivery opportunities of the direction under test.
+    pub offered: Trace,
+    /// The modem's byte stream.
+    pub capture: Vec<u8>,
+    /// The modem time at which `offered` begins.
+    pub begin: ModemInstant,
+    /// How long `offered` goes on without repeating itself.
+    pub duration: Duration,
+}
+
+/// Why a capture is not a link.
+#[derive(Debug, Error)]
+pub enum RadioError {
+    /// Nothing was granted, or too little.
+    #[error(
+        "{direction}: no stretch of {shortest:?} with grants: this capture shows no load in that direction"
+    )]
+    Idle {
+        /// Which way was looked.
+        direction: Direction,
+        /// How much would have done.
+        shortest: Duration,
+    },
+    /// The opportunities are no trace.
+    #[error("the grants make no trace: {0}")]
+    Trace(#[from] InvalidTrace),
+    /// The modelled cell is none: an error of this program.
+    #[error(transparent)]
+    Plan(Box<PlanError>),
+    /// It does not run.
+    #[error(transparent)]
+    Run(Box<SimulateError>),
+}
+
+/// An opportunity carries one packet of 1500 bytes of IP (mahimahi's rule).
+const OPPORTUNITY: u64 = sounding_trace::OPPORTUNITY_PAYLOAD.count();
+
+/// Grants say how much was carried, not when more could have been: a phone that sends a burst every 100 ms is granted
+/// a burst every 100 ms. So they make a rate over this long, the granularity of the MAC summary (BISCAY §3.2.2).
+const SPREAD: Duration = Duration::from_millis(100);
+
+impl RadioLink {
+    /// The link behind a capture: what the network granted is what the link offers, in the longest stretch in which
+    /// grants are never further apart than half a second.
+    pub fn of_capture(
+        name: &str,
+        capture: Vec<u8>,
+        direction: Direction,
+    ) -> Result<Self, RadioError> {
+        const SHORTEST: Duration = Duration::from_secs(2);
+        let config = Config::new(direction);
+        let grants = new_data(&capture, config);
+        let busy = longest_stretch(&grants, Duration::from_millis(500));
+        let (Some(first), Some(last)) = (busy.first(), busy.last()) else {
+            return Err(RadioError::Idle { direction, shortest: SHORTEST });
+        };
+        if last.at - first.at < SHORTEST {
+            return Err(RadioError::Idle { direction, shortest: SHORTEST });
+        }
+        let spread = spread(busy, first.at, u64::from(config.ip_share_permille));
+        let loaded = loaded(&spread);
+        let begin = first.at + Duration::from_millis(loaded.start as u64);
+        let spread = &spread[loaded];
+        let offered = Trace::from_millis(opportunities(spread))?;
+        let duration = Duration::from_millis(offered.period_millis().into());
+        Ok(Self { name: name.into(), direction, offered, capture, begin, duration })
+    }
+
+    /// A link that offers what a trace says, with a modelled modem that is granted just that.
+    pub fn of_trace(name: &str, offered: Trace, duration: Duration) -> Self {
+        let direction = Direction::Uplink;
+        let share = Config::new(direction).ip_share_permille;
+        let mut link = Self {
+            name: name.into(),
+            direction,
+            offered,
+            capture: Vec::new(),
+            begin: EPOCH,
+            duration,
+        };
+        link.capture = sounding_modem::uplink_capture(&link.bytes_per_ms(), EPOCH, share);
+        link
+    }
+
+    /// The same link with a modem that is granted its mean all along; of uplinks only.
+    pub fn averaged(&self) -> Option<Self> {
+        let bytes_per_ms = self.bytes_per_ms();
+        let mean = bytes_per_ms.iter().sum::<u64>() / bytes_per_ms.len().max(1) as u64;
+        let share = Config::new(self.direction).ip_share_permille;
+        let steady = vec![mean; bytes_per_ms.len()];
+        let capture = sounding_modem::uplink_capture(&steady, self.begin, share);
+        (self.direction == Direction::Uplink).then(|| Self { capture, ..self.clone() })
+    }
+
+    /// A link made from a seed, with a modelled modem: a rate that wanders between 1 and 40 Mbit/s.
+    pub fn generated(seed: u64, duration: Duration) -> Result<Self, RadioError> {
+        let spread = wandering(seed, duration);
+        let offered = Trace::from_millis(opportunities(&spread))?;
+        let name = format!("generated from seed {seed}");
+        Ok(Self::of_trace(&name, offered, duration))
+    }
+
+    /// The downlink of a phone in a modelled cell of LTE, some 14 Mbit/s, as its modem logs a download without end for a little
+    /// longer than `duration`. A seed says how the radio fades; without one it stands still.
+    pub fn cell(seed: Option<u64>, duration: Duration) -> Result<Self, RadioError> {
+        // In which the download begins, and the last reports are written.
+        let around = Duration::from_secs(3);
+        let text = Download { sinr_db: 10.0, fades: seed.is_some(), seed: seed.unwrap_or(1) };
+        let text = text.lasting(duration + around);
+        let runs = text.runs().map_err(|error| RadioError::Plan(error.into()))?;
+        let capture = capture(&runs[0], &About::new(&text));
+        let capture = capture.map_err(|error| RadioError::Run(error.into()))?;
+        Self::of_capture("a modelled cell", capture, Direction::Downlink)
+    }
+
+    /// What the link offers in each millisecond of its duration.
+    pub fn bytes_per_ms(&self) -> Vec<u64> {
+        let mut bytes_per_ms = vec![0; self.duration.as_millis() as usize];
+        let period = self.offered.period_millis().max(1) as usize;
+        for start in (0..bytes_per_ms.len()).step_by(period) {
+            for &ms in self.offered.millis() {
+                if let Some(bytes) = bytes_per_ms.get_mut(start + ms as usize) {
+                    *bytes += OPPORTUNITY;
+                }
+            }
+        }
+        bytes_per_ms
+    }
+
+    /// What the link offers between two moments after its beginning.
+    pub fn capacity(&self, from: Duration, to: Duration) -> Bytes {
+        sounding_trace::Schedule::from(self.offered.clone()).capacity(from, to)
+    }
+}
+
+/// Grants of new data in time order, from one layer only: MAC where the modem logs it.
+fn new_data(capture: &[u8], config: Config) -> Vec<Grant> {
+    let mut grants = Vec::new();
+    Sounder::new(config).handle_bytes(Arrival::AsStamped, capture, |_, seen| {
+        if let Seen::Kpi(Kpi::Grant(grant)) = seen
+            && grant.direction == config.direction
+            && !grant.retransmission
+            && grant.decoded != Some(false)
+        {
+            grants.push(*grant);
+        }
+    });
+    let has_mac = grants.iter().any(|grant| grant.layer == Layer::Mac);
+    let layer = if has_mac { Layer::Mac } else { Layer::Phy };
+    grants.retain(|grant| grant.layer == layer);
+    grants.sort_by_key(|grant| grant.at);
+    grants
+}
+
+/// IP bytes that the link carries in each millisecond: the grants of every [`SPREAD`], spread evenly over it.
+fn spread(grants: &[Grant], begin: ModemInstant, share_permille: u64) -> Vec<u64> {
+    let bins = grants.chunk_by(|a, b| bin_of(a.at, begin) == bin_of(b.at, begin));
+    let mut millis = Vec::new();
+    for bin in bins {
+        let start = bin_of(bin[0].at, begin) * SPREAD.as_millis() as usize;
+        let total: Bytes = bin.iter().map(|grant| grant.size).sum();
+        let total = total.count() * share_permille / 1000;
+        let width = SPREAD.as_millis() as u64;
+        millis.resize(start, 0);
+        millis.extend((0..width).map(|i| total * (i + 1) / width - total * i / width));
+    }
+    millis
+}
+
+/// The modelled modem's clock when a link begins: 2026-01-01.
+const EPOCH: ModemInstant = ModemInstant::from_nanos(1_451_260_800_000_000_000);
+
+/// IP bytes in each millisecond: every 100 ms the rate moves by up to a fifth and is drawn back to 10 Mbit/s, as a
+/// walk through a cell moves it; once in about ten seconds it falls to a tenth for half a second, as behind a corner.
+fn wandering(seed: u64, duration: Duration) -> Vec<u64> {
+    const MEAN: f64 = 10e6;
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut uniform = move || f64::from(random.next_u32()) / f64::from(u32::MAX);
+    let (mut rate, mut shadowed) = (MEAN, 0);
+    let mut millis = Vec::new();
+    while (millis.len() as u128) < duration.as_millis() {
+        rate *= 0.8 + 0.4 * uniform();
+        rate = (rate * (MEAN / rate).powf(0.1)).clamp(1e6, 40e6);
+        shadowed =
+            if shadowed == 0 && uniform() < 0.01 { 5 } else { u32::saturating_sub(shadowed, 1) };
+        let now = if shadowed > 0 { rate / 10.0 } else { rate };
+        let per_ms = (now / 8000.0) as u64;
+        millis.resize(millis.len() + SPREAD.as_millis() as usize, per_ms);
+    }
+    millis
+}
+
+fn bin_of(at: ModemInstant, begin: ModemInstant) -> usize {
+    ((at - begin).as_millis() / SPREAD.as_millis()) as usize
+}
+
+/// The part between the first and the last bin that carries a quarter of the mean: a transfer starts and ends with
+/// trickles that are nobody's capacity.
+fn loaded(bytes_per_ms: &[u64]) -> Range<usize> {
+    let width = SPREAD.as_millis() as usize;
+    let mean = bytes_per_ms.iter().sum::<u64>() / bytes_per_ms.len().max(1) as u64;
+    let busy = |bin: &[u64]| bin.iter().sum::<u64>() * 4 >= mean * bin.len() as u64;
+    let first = bytes_per_ms.chunks(width).position(busy).unwrap_or(0);
+    let last = bytes_per_ms.chunks(width).rposition(busy).unwrap_or(0);
+    first * width..((last + 1) * width).min(bytes_per_ms.len())
+}
+
+/// Delivery opportunities that carry the given bytes of each millisecond, to a packet.
+fn opportunities(bytes_per_ms: &[u64]) -> Vec<u32> {
+    let mut millis = Vec::new();
+    let mut credit = 0;
+    for (ms, bytes) in (0..).zip(bytes_per_ms) {
+        credit += bytes;
+        while credit >= OPPORTUNITY {
+            millis.push(ms);
+            credit -= OPPORTUNITY;
+        }
+    }
+    millis
+}
+
+fn longest_stretch(grants: &[Grant], gap: Duration) -> &[Grant] {
+    let mut longest: &[Grant] = &[];
+    for stretch in grants.chunk_by(|a, b| b.at - a.at <= gap) {
+        let span = |s: &[Grant]| s.last().zip(s.first()).map(|(last, first)| last.at - first.at);
+        if span(stretch) > span(longest) {
+            longest = stretch;
+        }
+    }
+    longest
+}
+
+/// A phone with a modem that downloads in a modelled cell of LTE, 20 ms from the server.
+#[derive(Clone, Copy, Debug)]
+pub struct Download {
+    /// How strong the radio is, on average.
+    pub sinr_db: f64,
+    /// Whether it fades.
+    pub fades: bool,
+    /// Of the modelled cell.
+    pub seed: u64,
+}
+
+impl Download {
+    /// As a plan.
+    pub fn lasting(self, duration: Duration) -> Text {
+        let Self { sinr_db, fades, seed } = self;
+        let fading = if fades { ", fading = {}" } else { "" };
+        let plan = format!(
+            "duration = \"{}us\"\nseeds = [{seed}]\nwire = {{ delay = \"20ms\" }}\n\
+             [[cell.carriers]]\nprb = 50\n[[cell.devices]]\nmodem = {{}}\n\
+             channel = {{ kind = \"script\", levels = [{{ at_s = 0.0, sinr_db = {sinr_db:?} }}]{fading} }}\n\
+             [[flows]]\ndirection = \"down\"\ncontroller = \"cubic\"\n",
+            duration.as_micros(),
+        );
+        Text::new("a download", plan, PathBuf::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generated_link_is_its_seeds_to_the_byte() {
+        let make = |seed| RadioLink::generated(seed, Duration::from_secs(3)).expect("a link");
+        let (one, again, other) = (make(7), make(7), make(8));
+        assert!(one.capture == again.capture && one.offered == again.offered);
+        assert!(one.capture != other.capture);
+    }
+
+    #[test]
+    fn a_cell_has_a_downlink_as_long_as_was_asked_for_and_it_fades_by_its_seed() {
+        let span = Duration::from_secs(5);
+        let make = |seed| RadioLink::cell(seed, span).expect("a link");
+        let (still, one, other) = (make(None), make(Some(7)), make(Some(8)));
+        assert!(one.capture != other.capture && one.offered != still.offered);
+        for link in [still, one, other] {
+            assert!(link.duration >= span, "{:?}", link.duration);
+            let rate = link.capacity(Duration::ZERO, span).per(span);
+            assert!((2.0..20.0).contains(&rate.mbit_per_sec()), "{rate}");
+        }
+    }
+
+    #[test]
+    fn the_modem_of_a_link_describes_what_the_link_offers() {
+        let span = Duration::from_secs(5);
+        let link = RadioLink::generated(1, span).expect("a link");
+        let described = RadioLink::of_capture("again", link.capture.clone(), Direction::Uplink)
+            .expect("the modem was granted something");
+        let (offered, granted) =
+            (link.capacity(Duration::ZERO, span), described.capacity(Duration::ZERO, span));
+        let difference = offered.count().abs_diff(granted.count());
+        assert!(difference * 100 < offered.count(), "{offered} offered, {granted} granted");
+    }
+}
