@@ -106,7 +106,7 @@ def link(
 
     Columns: `modem_time_ns`; `time_s` since the first record; `span_s`, the length of the row, which is longer than `bin` where
     no record came for ten seconds; `granted_bytes`, of the blocks that the records list in it; `rate_bits_per_sec` as IP bytes;
-    `bound`, whether that is all the radio had (`capacity`) or only what was asked for (`served`); `state` of the link; `cause`,
+    `bound`, whether that is all the radio had (`capacity`) or only what was asked for (`floor`); `state` of the link; `source`,
     the method behind the rate, `none` where it knows nothing; `age_s` of the newest record; `backlog_bytes` in the modem. What
     is not known is NaN, or None among words.
     """

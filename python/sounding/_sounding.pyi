@@ -313,7 +313,7 @@ class Estimate:
     rate_bits_per_sec: int
     """What this device could send, as IP bytes."""
     bound: str
-    """Whether that is all the radio had (`capacity`) or only what was asked for (`served`)."""
+    """Whether that is all the radio had (`capacity`) or only what was asked for (`floor`)."""
     age_ns: int
     """Since the newest record behind it."""
     valid_for_ns: int
@@ -322,7 +322,7 @@ class Estimate:
     """What the modem still holds, if it said."""
     state: str
     """What the link is doing."""
-    cause: str
+    source: str
     """The method behind the rate."""
     is_usable: bool
     """True if a controller may act on it."""

@@ -138,7 +138,7 @@ pub(crate) struct Estimate {
     valid_for_ns: u64,
     backlog_bytes: Option<u64>,
     state: String,
-    cause: String,
+    source: String,
     is_usable: bool,
 }
 
@@ -155,7 +155,7 @@ impl From<&LinkEstimate> for Estimate {
             valid_for_ns: nanos(estimate.valid_for),
             backlog_bytes: estimate.backlog.map(Bytes::count),
             state: estimate.state.to_string(),
-            cause: estimate.cause.to_string(),
+            source: estimate.source.to_string(),
             is_usable: estimate.is_usable(),
         }
     }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sounding_kpi::Direction;
 use sounding_link::{
-    Arrival, Bound as Limit, Cause, Config, Line, Method, Row, Seen, Sounder, State,
+    Arrival, Bound as Limit, Source, Config, Line, Method, Row, Seen, Sounder, State,
 };
 use sounding_units::Bytes;
 
@@ -25,7 +25,7 @@ struct Series {
     rate: Vec<f64>,
     bound: Vec<f64>,
     state: Vec<f64>,
-    cause: Vec<i64>,
+    source: Vec<i64>,
     age: Vec<f64>,
     backlog: Vec<f64>,
 }
@@ -107,7 +107,7 @@ impl Series {
         self.rate.push(estimate.known_rate().map_or(f64::NAN, |rate| rate.bits_per_sec() as f64));
         self.bound.push(place_known(Limit::ALL, estimate.known_bound()));
         self.state.push(place_known(State::ALL, estimate.known_state()));
-        self.cause.push(place(Cause::ALL, &estimate.cause));
+        self.source.push(place(Source::ALL, &estimate.source));
         self.age.push(estimate.age.as_secs_f64());
         self.backlog.push(count(estimate.backlog));
     }
@@ -124,7 +124,7 @@ impl Series {
         put("rate_bits_per_sec", floats(self.rate), None)?;
         put("bound", floats(self.bound), Some(words(Limit::ALL)))?;
         put("state", floats(self.state), Some(words(State::ALL)))?;
-        put("cause", integers(self.cause), Some(words(Cause::ALL)))?;
+        put("source", integers(self.source), Some(words(Source::ALL)))?;
         put("age_s", floats(self.age), None)?;
         put("backlog_bytes", floats(self.backlog), None)?;
         Ok(dict)

@@ -81,7 +81,7 @@ def test_a_link_is_a_data_frame(lte: Path) -> None:
     frame = sounding.link(lte, direction="downlink", bin=0.1).to_pandas()
     assert len(frame) == 239
     assert frame["rate_bits_per_sec"].max() > 50_000
-    assert set(frame["bound"].dropna()) <= {"served", "capacity"}
+    assert set(frame["bound"].dropna()) <= {"floor", "capacity"}
     assert frame["granted_bytes"].sum() > 50_000
     # What is not known is absent: before the first grant, and where the modem said nothing.
     unknown = frame["rate_bits_per_sec"].isna()

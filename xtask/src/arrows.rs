@@ -4,14 +4,14 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ {host, diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ link ◀ cc ◀ cell ◀ sim ◀ {board, modem, bpf, emu, experiment} ◀ {quic, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
+/// `units ◀ estimate ◀ {host, diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ {link, cc} ◀ cell ◀ sim ◀ {board, modem, bpf, emu, experiment} ◀ {quic, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
+    &["sounding-estimate"],
     &["sounding-host", "sounding-diag", "sounding-phy", "sounding-trace"],
     &["sounding-nas", "sounding-rrc"],
     &["sounding-kpi", "sounding-export"],
-    &["sounding-link"],
-    &["sounding-cc"],
+    &["sounding-link", "sounding-cc"],
     &["sounding-cell"],
     &["sounding-sim"],
     &["sounding-board", "sounding-modem", "sounding-bpf", "sounding-emu", "sounding-experiment"],

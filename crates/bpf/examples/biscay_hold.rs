@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use sounding_bpf::{Bound, Config, Estimate, Instance, preflight};
+use sounding_bpf::{Bound, Config, FeedEstimate, Instance, preflight};
 use sounding_host::monotonic_now;
 use sounding_units::Rate;
 
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if let Some(rate) = rate {
             let now = monotonic_now();
             let bound = Bound::Capacity;
-            biscay.feed().publish(&Estimate { rate, sampled_at: now, bound, other_flows: 0 });
+            biscay.feed().publish(&FeedEstimate { rate, sampled_at: now, bound, other_flows: 0 });
             biscay.feed().heartbeat(now);
         }
         while let Some(seen) = biscay.poll_transition() {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
-use sounding_cc::biscay::{Agreement, Bound, Estimate};
+use sounding_cc::biscay::{Agreement, Bound, FeedEstimate};
 use sounding_units::HostInstant;
 
 use crate::intf::{ESTIMATE_WORDS, MAGIC, VERSION, WireEstimate};
@@ -54,7 +54,7 @@ impl Feed {
 
     /// Publishes what the link carries. Flows obey it from their next ACK on, while it is younger than
     /// [`max_age`](sounding_cc::biscay::Config::max_age) and the heartbeat goes on.
-    pub fn publish(&self, estimate: &Estimate) {
+    pub fn publish(&self, estimate: &FeedEstimate) {
         let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let agreeing = writer.agreement.handle_estimate(estimate);
         writer.epoch += 1;
@@ -63,7 +63,7 @@ impl Feed {
             sampled_at_ns: self.0.lead.on_kernels_clock(estimate.sampled_at),
             epoch: writer.epoch,
             bound: match estimate.bound {
-                Bound::Served => 0,
+                Bound::Floor => 0,
                 Bound::Capacity => 1,
             },
             valid: 1,
@@ -267,8 +267,8 @@ mod tests {
         Feed(Arc::new(Shared { page: page(), lead: Lead::default(), writer: Mutex::default() }))
     }
 
-    fn estimate(mbit: u64, at: u64) -> Estimate {
-        Estimate {
+    fn estimate(mbit: u64, at: u64) -> FeedEstimate {
+        FeedEstimate {
             rate: Rate::from_bits_per_sec(mbit * 1_000_000),
             sampled_at: HostInstant::from_nanos(at),
             bound: Bound::Capacity,

@@ -10,7 +10,7 @@ pub(crate) const MAGIC: u32 = 0x5344_4e47;
 pub(crate) const VERSION: u32 = 1;
 
 /// `LAW_MAX_RATE` of arith.h, bytes/s: no radio carries more.
-pub(crate) const MAX_RATE: u64 = 12_500_000_000;
+pub(crate) const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 
 /// Checks a mirror against what clang compiled: size, and the offset of each field.
 macro_rules! mirrors {

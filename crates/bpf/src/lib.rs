@@ -76,5 +76,5 @@ pub use preflight::{Check, is_name, preflight};
 pub use registration::unregister;
 pub use sharing::{Application, Counting, MOST_WEIGHTS, Owner, Sharing};
 pub use sounding_cc::Phase;
-pub use sounding_cc::biscay::{Bound, Config as LawConfig, Estimate};
+pub use sounding_cc::biscay::{Bound, Config as LawConfig, FeedEstimate};
 pub use sounding_cc::sharing::Policy;

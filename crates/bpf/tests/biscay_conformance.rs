@@ -14,8 +14,8 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use sounding_cc::Phase;
 use sounding_cc::biscay::{
-    Ack, Biscay, Bound, Cleared, Command, Config, Estimate, FallbackReason, PathSample, Snapshot,
-    State, Timeout,
+    Ack, Biscay, Bound, Cleared, Command, Config, FallbackReason, FeedEstimate, PathSample,
+    Snapshot, State, Timeout,
 };
 use sounding_units::{HostInstant, Rate};
 
@@ -304,10 +304,10 @@ fn drive(config: &Config, steps: &[Step]) -> (Told, Vec<Answer>) {
         delivered = delivered.wrapping_add(step.moves);
         let before = |ns: i64| HostInstant::from_nanos(now.as_nanos().saturating_add_signed(-ns));
         let feed = Snapshot {
-            estimate: step.valid.then_some(Estimate {
+            estimate: step.valid.then_some(FeedEstimate {
                 rate: Rate::from_bytes_per_sec(step.bytes_per_sec),
                 sampled_at: before(step.age_ns),
-                bound: if step.served { Bound::Served } else { Bound::Capacity },
+                bound: if step.served { Bound::Floor } else { Bound::Capacity },
                 other_flows: step.other_flows,
             }),
             agreeing: step.agreeing,

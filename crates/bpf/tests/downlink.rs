@@ -14,8 +14,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use sounding_bpf::{
-    Bound, Downlink, DownlinkConfig, Estimate, Hold, OwnCgroup, Peers, PeersConfig, Phase, Signal,
-    downlink_preflight, offers, release_pinned,
+    Bound, Downlink, DownlinkConfig, FeedEstimate, Hold, OwnCgroup, Peers, PeersConfig, Phase,
+    Signal, downlink_preflight, offers, release_pinned,
 };
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
@@ -209,7 +209,7 @@ fn a_window_opens_step_by_step_where_the_radio_has_more() {
         let mut seen = vec![clamp(&end)];
         wait_for("it to be open", || {
             let now = monotonic_now();
-            let served = Estimate { bound: Bound::Served, ..capacity(80) };
+            let served = FeedEstimate { bound: Bound::Floor, ..capacity(80) };
             downlink.feed().publish(&served);
             downlink.feed().heartbeat(now);
             let flow = downlink.flow(&end).unwrap().unwrap();

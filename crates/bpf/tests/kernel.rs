@@ -228,7 +228,7 @@ fn the_kernel_never_mixes_two_publications() {
             while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
                 let (mbit, other_flows) =
                     if turns.is_multiple_of(2) { (8_000, 0) } else { (80_000, 9) };
-                let estimate = sounding_bpf::Estimate { other_flows, ..capacity(mbit) };
+                let estimate = sounding_bpf::FeedEstimate { other_flows, ..capacity(mbit) };
                 feed.publish(&estimate);
                 feed.heartbeat(estimate.sampled_at);
                 turns += 1;

@@ -9,7 +9,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use sounding_bpf::{Bound, Config, Estimate, Instance, Lull, Phase, Reason, Transition};
+use sounding_bpf::{Bound, Config, FeedEstimate, Instance, Lull, Phase, Reason, Transition};
 use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
@@ -51,7 +51,7 @@ fn publish_until(
     loaded: &Instance,
     bulk: &Bulk,
     phases: &[Phase],
-    estimate: impl Fn() -> Estimate,
+    estimate: impl Fn() -> FeedEstimate,
 ) {
     wait_for(&format!("{phases:?}"), || {
         loaded.feed().publish(&estimate());
@@ -142,7 +142,7 @@ fn a_floor_is_probed_above_and_a_capacity_is_not() {
     steadily(|| {
         let Some(loaded) = load() else { return };
         let bulk = bulk(&loaded);
-        let served = || Estimate { bound: Bound::Served, ..capacity(10) };
+        let served = || FeedEstimate { bound: Bound::Floor, ..capacity(10) };
         publish_until(&loaded, &bulk, &[Phase::Probing, Phase::Hold], served);
         publish_until(&loaded, &bulk, &[Phase::RadioLimited], || capacity(10));
         publish_until(&loaded, &bulk, &[Phase::Probing, Phase::Hold], served);

@@ -21,8 +21,8 @@ use sounding_units::{Bytes, HostInstant, Rate};
 /// `LAW_ACK`, `LAW_RTO`, `LAW_UNDO`, `LAW_RECOVERY`, `LAW_MARKED`, `LAW_LIMITED`.
 const FLAGS: [u32; 6] = [1, 4, 8, 16, 32, 2];
 /// 100 Gbit/s, above which an estimate is absurd, and so is one a second ahead.
-const MOST_RATE: u64 = 12_500_000_000;
-const MOST_LEAD: Duration = Duration::from_secs(1);
+const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
+const MAX_LEAD: Duration = Duration::from_secs(1);
 const HEADERS: Bytes = Bytes::new(52);
 
 /// The C law, compiled once.
@@ -116,7 +116,7 @@ prop_compose! {
     fn others(wanting: bool)(
         hungry in 0..4u32,
         limited in 0..2u32,
-        rate in number(1_000_000).prop_map(|rate| rate.min(MOST_RATE)),
+        rate in number(1_000_000).prop_map(|rate| rate.min(MAX_RATE)),
         weight in prop_oneof![20 => Just(WEIGHT), 1 => 1..=1u32 << 20],
     ) -> Others {
         let count = |flows| if wanting { flows * WEIGHT } else { 0 };
@@ -196,14 +196,14 @@ fn word(config: &Config, now: HostInstant, feed: &Feed) -> FeedUpdate {
     let (sampled_at, beaten_at) = (before(now, feed.age_ns), before(now, feed.silence_ns));
     let is_silent = now - beaten_at > config.max_silence;
     if feed.valid {
-        let ahead = sampled_at - now > MOST_LEAD || beaten_at - now > MOST_LEAD;
-        let is_absurd = ahead || feed.bytes_per_sec > MOST_RATE;
+        let ahead = sampled_at - now > MAX_LEAD || beaten_at - now > MAX_LEAD;
+        let is_absurd = ahead || feed.bytes_per_sec > MAX_RATE;
         if is_absurd || is_silent || now - sampled_at > config.max_age {
             return FeedUpdate::Nothing;
         }
         return FeedUpdate::Carries {
             rate: Rate::from_bytes_per_sec(feed.bytes_per_sec),
-            bound: if feed.served { Bound::Served } else { Bound::Capacity },
+            bound: if feed.served { Bound::Floor } else { Bound::Capacity },
         };
     }
     match feed.lull {

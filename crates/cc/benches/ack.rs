@@ -6,8 +6,8 @@ use std::time::Duration;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use sounding_cc::{Ack, Controller, Delivered, Departure, Start};
+use sounding_estimate::{Bound, LinkEstimate, Source, State};
 use sounding_kpi::Direction;
-use sounding_link::{Bound, Cause, LinkEstimate, State};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 const ACKS: u64 = 10_000;
@@ -92,7 +92,7 @@ fn a_packets_round(bencher: Bencher<'_, '_>, name: &str) {
         valid_for: Duration::from_millis(300),
         backlog: None,
         state: State::Active,
-        cause: Cause::Grants,
+        source: Source::Grants,
     };
     bencher.counter(ItemsCount::new(ACKS)).with_inputs(|| make(&start())).bench_values(
         |mut controller| {

@@ -19,7 +19,7 @@ use crate::Phase;
 pub use agreement::Agreement;
 pub use controller::BiscayController;
 pub use law::Biscay;
-pub use sounding_link::Bound;
+pub use sounding_estimate::Bound;
 
 /// What the law can be tuned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Default for Config {
 
 /// What the link carries, as published to the controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Estimate {
+pub struct FeedEstimate {
     /// Of IP packets, for the whole device. Zero: the link carries nothing now.
     pub rate: Rate,
     /// Host time of the newest record behind it.
@@ -96,7 +96,7 @@ pub struct Estimate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// `None`: nothing published, withdrawn, or unreadable.
-    pub estimate: Option<Estimate>,
+    pub estimate: Option<FeedEstimate>,
     /// Samples in a row, the newest included, each within 30 % of the one before; see [`Agreement`].
     pub agreeing: u32,
     /// When the publisher was last known to live.

@@ -1,7 +1,7 @@
 use core::fmt::Debug;
 use core::time::Duration;
 
-use sounding_link::LinkEstimate;
+use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::sharing::Part;

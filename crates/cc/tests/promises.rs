@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use sounding_cc::{Ack, Delivered, Departure, Loss, Recovery, Start};
+use sounding_estimate::{Bound, LinkEstimate, Source, State};
 use sounding_kpi::Direction;
-use sounding_link::{Bound, Cause, LinkEstimate, State};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 #[derive(Clone, Debug)]
@@ -98,12 +98,12 @@ fn estimate(bits: u64, age_ms: u64, served: bool, silent: bool) -> LinkEstimate 
     LinkEstimate {
         direction: Direction::Uplink,
         rate: Rate::from_bits_per_sec(bits),
-        bound: if served { Bound::Served } else { Bound::Capacity },
+        bound: if served { Bound::Floor } else { Bound::Capacity },
         age: Duration::from_millis(age_ms),
         valid_for: Duration::from_millis(300),
         backlog: None,
         state: if silent { State::Stale } else { State::Active },
-        cause: Cause::Grants,
+        source: Source::Grants,
     }
 }
 

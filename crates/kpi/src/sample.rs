@@ -1,31 +1,7 @@
-use core::fmt;
-
 use sounding_diag::LogCode;
+use sounding_estimate::Direction;
 use sounding_phy::lte::TbsIndex;
 use sounding_units::{Bytes, ModemInstant, Prb};
-
-/// Which way the data goes, seen from the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// Device to network.
-    Uplink,
-    /// Network to device.
-    Downlink,
-}
-
-impl Direction {
-    /// Both.
-    pub const ALL: &[Self] = &[Self::Uplink, Self::Downlink];
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Uplink => "uplink",
-            Self::Downlink => "downlink",
-        })
-    }
-}
 
 /// The layer whose record a grant was read from. One transport block appears once on each layer that is logged, so
 /// an estimator counts one layer only.

@@ -1,4 +1,4 @@
-//! Whether the label of an estimate, `Capacity` or `Served`, is right: seeded runs of the modelled cell, whose own
+//! Whether the label of an estimate, `Capacity` or `Floor`, is right: seeded runs of the modelled cell, whose own
 //! backlog is the truth.
 //!
 //! Every millisecond of every run is judged in which the estimate may be used. A label speaks of a moment that lies
@@ -41,7 +41,7 @@ pub struct Plan {
 pub struct Counts {
     /// All that could have been judged.
     pub ticks: u64,
-    /// By what was true and what was said, `Served` before `Capacity`.
+    /// By what was true and what was said, `Floor` before `Capacity`.
     pub labels: [[u64; 2]; 2],
     /// Those wrong labels within 20 ms of whose moment the truth itself changed: a queue that comes and goes as often as a label
     /// looks back is told of late or early, and cannot be told of otherwise.
@@ -160,10 +160,10 @@ fn summary(found: &BTreeMap<u64, Counts>, provenance: Provenance) -> Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "                           truth: served      truth: capacity")?;
+        writeln!(f, "                           truth: floor       truth: capacity")?;
         writeln!(
             f,
-            "                  runs  served  capacity   served  capacity   right  at change  at once  usable   lag  handover"
+            "                  runs   floor  capacity    floor  capacity   right  at change  at once  usable   lag  handover"
         )?;
         for row in &self.rows {
             let Kind { nr, up, shape } = row.kind;

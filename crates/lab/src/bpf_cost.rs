@@ -250,7 +250,7 @@ impl Turn<'_> {
             Contender::Fed(law) => {
                 let bound = match law {
                     Law::Biscay => Bound::Capacity,
-                    Law::Sounding => Bound::Served,
+                    Law::Sounding => Bound::Floor,
                 };
                 let instance = self.laws.of(law);
                 // Headers come on top of the goodput, and the law takes its percent off.

@@ -66,7 +66,7 @@ pub const TRIALS: [Trial; 10] = {
 impl Trial {
     /// Its name.
     pub fn name(&self) -> String {
-        let method = sounding_link::Cause::from(self.method);
+        let method = sounding_link::Source::from(self.method);
         let sniffer = if self.sniffs { "+sniffer" } else { "" };
         format!("{method}{sniffer} {}ms", self.window.as_millis())
     }

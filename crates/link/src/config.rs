@@ -1,9 +1,8 @@
+use core::fmt;
 use core::time::Duration;
 
 use sounding_diag::LogCode;
-use sounding_kpi::Direction;
-
-use crate::Bound;
+use sounding_estimate::{Bound, Direction, Source};
 
 /// What the rate is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,5 +78,25 @@ impl Config {
     /// The same with rates over `span`, if one is wanted.
     pub fn over(self, span: Option<Duration>) -> Self {
         Self { window: span.unwrap_or(self.window), ..self }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Source::from(*self).fmt(f)
+    }
+}
+
+impl From<Method> for Source {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Grants => Self::Grants,
+            Method::Formula => Self::Formula,
+            Method::Cqi => Self::Cqi,
+            Method::Cell => Self::Cell,
+            Method::Prb => Self::Prb,
+            Method::Mcs => Self::Mcs,
+            Method::Rsrp => Self::Rsrp,
+        }
     }
 }

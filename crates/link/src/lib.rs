@@ -11,7 +11,6 @@ extern crate std;
 
 mod bins;
 mod config;
-mod estimate;
 mod estimator;
 mod granted;
 mod model;
@@ -23,9 +22,9 @@ mod window;
 
 pub use bins::{Bin, Bins, Jump, Step};
 pub use config::{Config, Method};
-pub use estimate::{Bound, Cause, LinkEstimate, State};
 pub use estimator::Estimator;
 pub use granted::Granted;
 pub use model::CellView;
 pub use series::{Line, Row, Series, Way};
 pub use sounder::{Arrival, Counts, Seen, Sounder};
+pub use sounding_estimate::{Bound, LinkEstimate, Source, State};

@@ -13,7 +13,7 @@ use std::time::Duration;
 use sounding_diag::LogRecord;
 use sounding_diag::capture::Format;
 use sounding_diag::packet::Packet;
-use sounding_link::{Cause, Method};
+use sounding_link::{Method, Source};
 use sounding_trace::dci::{self, Block, Dci, Heard, Moment};
 use sounding_units::ModemInstant;
 
@@ -79,7 +79,7 @@ fn regenerate() {
     let methods = (0u8..).zip(Method::ALL).skip(2).map(|(number, method)| {
         let sniffed = if method == Method::Cell { targets::SNIFFED } else { 0 };
         let knobs = 1 | targets::method_knobs(number) | sniffed;
-        (Cause::from(method).to_string(), knobs, Format::Hdlc)
+        (Source::from(method).to_string(), knobs, Format::Hdlc)
     });
     for (name, first, format) in formats.chain(methods) {
         let knobs = first & 3;

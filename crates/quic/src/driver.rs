@@ -41,7 +41,7 @@ use repair::Repair;
 const MOST_WINDOW: u64 = 1 << 30;
 
 /// No radio carries more: 100 Gbit/s.
-const MOST_RATE: u64 = 12_500_000_000;
+const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 
 /// Lost bytes that are told as segments, at most: more than any window holds.
 const MOST_SEGMENTS: u64 = 1 << 20;
@@ -255,7 +255,7 @@ impl Driver {
     fn with_headers(&self, rate: Rate) -> Rate {
         let mss = self.mtu.count().max(1);
         let all = mss + self.start.headers.count();
-        Rate::from_bytes_per_sec(rate.bytes_per_sec().min(MOST_RATE) * all / mss)
+        Rate::from_bytes_per_sec(rate.bytes_per_sec().min(MAX_RATE) * all / mss)
     }
 
     /// The window is what keeps the next packet from leaving.
@@ -372,7 +372,7 @@ impl Driver {
     pub fn pacing_rate(&self) -> Option<u64> {
         let least = self.mtu.count().saturating_mul(2);
         let rate = self.controller.pacing_rate()?;
-        Some(rate.bytes_per_sec().min(MOST_RATE).max(least))
+        Some(rate.bytes_per_sec().min(MAX_RATE).max(least))
     }
 
     /// How much may leave at once at that rate: what it carries in a millisecond, ten segments at most and two at least.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sounding_cc::Controller;
 use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
-use sounding_link::{Cause, LinkEstimate, State};
+use sounding_link::{LinkEstimate, Source, State};
 use sounding_units::{HostInstant, Rate};
 
 /// What one device's link carries, for every connection over it. Clones are the same handle.
@@ -135,7 +135,7 @@ impl Said {
         let age = self.estimate.age.saturating_add(now - self.at);
         let aged = LinkEstimate { age, ..self.estimate };
         if self.withdrawn || age > aged.valid_for || self.at - now > MOST_LEAD {
-            return LinkEstimate { state: State::Stale, cause: Cause::None, ..aged };
+            return LinkEstimate { state: State::Stale, source: Source::None, ..aged };
         }
         aged
     }

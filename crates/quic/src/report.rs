@@ -8,7 +8,7 @@
 //! +---------------+---------------+---------------+---------------+
 //! |  version = 1  |   direction   |     bound     |     state     |
 //! +---------------+---------------+---------------+---------------+
-//! |     cause     |            zero, ignored by readers           |
+//! |     source     |            zero, ignored by readers           |
 //! +---------------+-----------------------------------------------+
 //! |             sequence, of any beginning, wraps around          |
 //! +---------------------------------------------------------------+
@@ -22,14 +22,14 @@
 //! +---------------------------------------------------------------+
 //! ```
 //!
-//! All numbers are big-endian; direction, bound, state and cause are places in their `ALL`. What follows is left for later and ignored. PBE-CC feeds its capacity back as the time
+//! All numbers are big-endian; direction, bound, state and source are places in their `ALL`. What follows is left for later and ignored. PBE-CC feeds its capacity back as the time
 //! between two packets in 32 bits (§5), which in whole milliseconds is none above 12 Mbit/s: here it is a rate.
 
 use std::ops::Range;
 use std::time::Duration;
 
 use sounding_kpi::Direction;
-use sounding_link::{Bound, Cause, LinkEstimate, State};
+use sounding_link::{Bound, LinkEstimate, Source, State};
 use sounding_units::{HostInstant, Rate};
 
 use crate::EstimateHandle;
@@ -57,7 +57,7 @@ const VERSION: u8 = 1;
 const MOST_VALIDITY: Duration = Duration::from_secs(1);
 
 /// No radio carries more: 100 Gbit/s.
-const MOST_RATE: u64 = 12_500_000_000;
+const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 
 /// An estimate and its number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,7 +114,7 @@ impl Report {
 
     /// The bytes of a datagram.
     pub fn emit(&self) -> [u8; Self::LENGTH] {
-        let LinkEstimate { direction, rate, bound, age, valid_for, state, cause, .. } =
+        let LinkEstimate { direction, rate, bound, age, valid_for, state, source, .. } =
             self.estimate;
         let mut bytes = [0; Self::LENGTH];
         bytes[field::MAGIC].copy_from_slice(&MAGIC);
@@ -122,7 +122,7 @@ impl Report {
         bytes[field::DIRECTION] = code(Direction::ALL, direction);
         bytes[field::BOUND] = code(Bound::ALL, bound);
         bytes[field::STATE] = code(State::ALL, state);
-        bytes[field::CAUSE] = code(Cause::ALL, cause);
+        bytes[field::CAUSE] = code(Source::ALL, source);
         bytes[field::SEQUENCE].copy_from_slice(&self.sequence.to_be_bytes());
         bytes[field::RATE].copy_from_slice(&rate.bytes_per_sec().to_be_bytes());
         bytes[field::AGE].copy_from_slice(&micros(age).to_be_bytes());
@@ -146,7 +146,7 @@ impl Report {
             bytes[range].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
         };
         let rate = number(field::RATE);
-        if rate > MOST_RATE {
+        if rate > MAX_RATE {
             return Err(ReportError::Absurd { bytes_per_sec: rate });
         }
         let estimate = LinkEstimate {
@@ -157,7 +157,7 @@ impl Report {
             valid_for: Duration::from_micros(number(field::VALIDITY)).min(MOST_VALIDITY),
             backlog: None,
             state: meaning(bytes, field::STATE, State::ALL)?,
-            cause: meaning(bytes, field::CAUSE, Cause::ALL)?,
+            source: meaning(bytes, field::CAUSE, Source::ALL)?,
         };
         // Four bytes.
         Ok(Self { sequence: number(field::SEQUENCE) as u32, estimate })
@@ -210,7 +210,7 @@ pub struct Counts {
 impl Intake {
     /// Sets this handle.
     pub fn new(handle: EstimateHandle) -> Self {
-        let most = Rate::from_bytes_per_sec(MOST_RATE);
+        let most = Rate::from_bytes_per_sec(MAX_RATE);
         Self { handle, most, newest: None, counts: Counts::default() }
     }
 
@@ -256,12 +256,12 @@ mod tests {
         LinkEstimate {
             direction: Direction::Downlink,
             rate: Rate::from_bits_per_sec(48_000_000),
-            bound: Bound::Served,
+            bound: Bound::Floor,
             age: Duration::from_micros(12_345),
             valid_for: Duration::from_millis(200),
             backlog: None,
             state: State::Silent,
-            cause: Cause::Cell,
+            source: Source::Cell,
         }
     }
 
@@ -284,9 +284,9 @@ mod tests {
     #[test]
     fn every_value_has_a_code_of_its_own() {
         for (&direction, &bound) in Direction::ALL.iter().zip(Bound::ALL) {
-            for (at, &cause) in Cause::ALL.iter().enumerate() {
+            for (at, &source) in Source::ALL.iter().enumerate() {
                 let state = State::ALL[at % State::ALL.len()];
-                let estimate = LinkEstimate { direction, bound, state, cause, ..estimate() };
+                let estimate = LinkEstimate { direction, bound, state, source, ..estimate() };
                 let sent = Report { sequence: 0, estimate };
                 assert_eq!(Report::parse(&sent.emit()), Ok(sent));
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use sounding_kpi::Direction;
-use sounding_link::{Bound, Cause, LinkEstimate, State};
+use sounding_link::{Bound, LinkEstimate, Source, State};
 use sounding_quic::Report;
 use sounding_units::Rate;
 
@@ -58,7 +58,7 @@ fn estimate(mbit: u64) -> LinkEstimate {
         valid_for: Duration::from_millis(200),
         backlog: None,
         state: State::Active,
-        cause: Cause::Grants,
+        source: Source::Grants,
     }
 }
 
@@ -90,13 +90,13 @@ fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
     let mut extreme = Vec::new();
     datagram(&mut extreme, &report(7, for_ever));
     let mut states = Vec::new();
-    for (sequence, (state, cause)) in (0..).zip([
-        (State::Idle, Cause::Grants),
-        (State::Handover, Cause::Formula),
-        (State::Silent, Cause::Cqi),
-        (State::Stale, Cause::None),
+    for (sequence, (state, source)) in (0..).zip([
+        (State::Idle, Source::Grants),
+        (State::Handover, Source::Formula),
+        (State::Silent, Source::Cqi),
+        (State::Stale, Source::None),
     ]) {
-        let estimate = LinkEstimate { state, cause, bound: Bound::Served, ..estimate(9) };
+        let estimate = LinkEstimate { state, source, bound: Bound::Floor, ..estimate(9) };
         datagram(&mut states, &report(sequence, estimate));
     }
     vec![

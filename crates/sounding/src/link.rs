@@ -33,7 +33,7 @@ use rows::Rows;
 #[command(after_help = "\
 A row has two numbers for each direction. `granted` is what the records say was granted within the bin: bytes of transport
 blocks, each block once. `rate` is the estimate: what a controller would receive at the end of the bin, as IP bytes, a mean over
---window. `capacity` says that the device had more to send than it was granted; `served`, that the rate is only what it asked
+--window. `capacity` says that the device had more to send than it was granted; `floor`, that the rate is only what it asked
 for. `age` is that of the newest record. Time is the modem's. A dash is what is not known: before the first grant, during a
 handover, and where no record came for 200 ms (`stale`). After ten seconds without a record the rest of the pause is one row.
 

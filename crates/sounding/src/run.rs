@@ -426,12 +426,12 @@ fn publish(feed: &Feed, estimate: &LinkEstimate, now: HostInstant) {
         feed.withdraw(why);
         return;
     }
-    feed.publish(&sounding_bpf::Estimate {
+    feed.publish(&sounding_bpf::FeedEstimate {
         rate: estimate.rate,
         sampled_at: now.saturating_before(estimate.age),
         bound: match estimate.bound {
             sounding_link::Bound::Capacity => sounding_bpf::Bound::Capacity,
-            sounding_link::Bound::Served => sounding_bpf::Bound::Served,
+            sounding_link::Bound::Floor => sounding_bpf::Bound::Floor,
         },
         other_flows: 0,
     });

@@ -85,11 +85,10 @@ pub(crate) fn read(
         if bytes.len() as u64 > LARGEST {
             return Err(SnifferError::Large { path: path.clone() });
         }
-        let format = match (kind, direction) {
-            (Kind::DciLog, Direction::Uplink) => Format::DciLog(dci::Direction::Uplink),
-            (Kind::DciLog, Direction::Downlink) => Format::DciLog(dci::Direction::Downlink),
-            (Kind::Falcon, _) => Format::Falcon,
-            (Kind::NrScope, _) => Format::NrScope,
+        let format = match kind {
+            Kind::DciLog => Format::DciLog(direction),
+            Kind::Falcon => Format::Falcon,
+            Kind::NrScope => Format::NrScope,
         };
         let mut reader = Reader::new(format, cell, &bytes);
         let (mut bad, before) = (None, all.len());

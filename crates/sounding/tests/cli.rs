@@ -321,10 +321,10 @@ fn every_method_says_which_it_is_or_that_it_knows_nothing() {
         let output = sounding(&link);
         let rows = stdout(&output);
         let mut rows = rows.lines().map(|row| serde_json::from_str::<Json>(row).unwrap());
-        let last = rows.rfind(|row| row["cause"].is_string()).unwrap();
+        let last = rows.rfind(|row| row["source"].is_string()).unwrap();
         // A line is learnt from two seconds at least, which the capture may not have.
-        let causes = [known, "none"];
-        assert!(causes.contains(&last["cause"].as_str().unwrap()), "{method}: {last}");
+        let sources = [known, "none"];
+        assert!(sources.contains(&last["source"].as_str().unwrap()), "{method}: {last}");
         assert_eq!(last["cell"].is_object(), method == "cell", "{last}");
     }
 }

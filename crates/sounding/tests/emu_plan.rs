@@ -163,7 +163,7 @@ fn first_estimate(port: &Path) -> Json {
         .unwrap();
     let lines = BufReader::new(link.stdout.take().unwrap()).lines().map_while(Result::ok);
     let estimates = lines.take(100).map(|line| serde_json::from_str::<Json>(&line).unwrap());
-    let found = { estimates }.find(|estimate| estimate["cause"] == "grants");
+    let found = { estimates }.find(|estimate| estimate["source"] == "grants");
     kill(Pid::from_raw(link.id() as i32), Signal::SIGINT).unwrap();
     link.wait().unwrap();
     found.unwrap_or_default()

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
-use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, LawConfig, preflight};
+use sounding_bpf::{Bound, Config, Feed, FeedEstimate, Instance, LawConfig, preflight};
 use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_units::Rate;
@@ -64,8 +64,8 @@ pub(crate) fn load_without_a_radio(config: Config) -> Option<Instance> {
     Some(Instance::load(&config).unwrap_or_else(|error| panic!("{error}")))
 }
 
-pub(crate) fn capacity(mbit: u64) -> Estimate {
-    Estimate {
+pub(crate) fn capacity(mbit: u64) -> FeedEstimate {
+    FeedEstimate {
         rate: Rate::from_bits_per_sec(mbit * 1_000_000),
         sampled_at: monotonic_now(),
         bound: Bound::Capacity,

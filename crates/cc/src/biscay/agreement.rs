@@ -1,6 +1,6 @@
 use sounding_units::{HostInstant, Rate};
 
-use super::Estimate;
+use super::FeedEstimate;
 
 /// Counts how many estimates in a row agree, so that a first wild one moves no window.
 ///
@@ -14,7 +14,7 @@ pub struct Agreement {
 
 impl Agreement {
     /// Folds one estimate in; the count of agreeing ones, it included. The same sample twice counts once.
-    pub fn handle_estimate(&mut self, estimate: &Estimate) -> u32 {
+    pub fn handle_estimate(&mut self, estimate: &FeedEstimate) -> u32 {
         let (rate, at) = (estimate.rate, estimate.sampled_at);
         match self.last {
             Some((_, seen_at)) if seen_at == at => {}

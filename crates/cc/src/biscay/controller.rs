@@ -1,10 +1,10 @@
 use core::time::Duration;
 
-use sounding_link::LinkEstimate;
+use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::law::FLOOR_CWND;
-use super::{Agreement, Biscay, Command, Config, Estimate, PathSample, Snapshot, Timeout};
+use super::{Agreement, Biscay, Command, Config, FeedEstimate, PathSample, Snapshot, Timeout};
 use crate::part::Windowed;
 use crate::stock::{Fallback, Stock};
 use crate::{Ack, Controller, Departure, Loss, Start};
@@ -150,7 +150,7 @@ impl Controller for BiscayController {
             (self.feed.estimate, self.feed.agreeing) = (None, 0);
             return;
         }
-        let estimate = Estimate {
+        let estimate = FeedEstimate {
             rate: estimate.rate,
             sampled_at: now.saturating_before(estimate.age),
             bound: estimate.bound,

@@ -4,15 +4,15 @@ use sounding_units::{HostInstant, Rate};
 
 use super::round::{HEADERS, MAX_GAIN, MAX_SEGS, Round, Suspicion, micros, payload};
 use super::{
-    Ack, Bound, Cleared, Command, Config, Estimate, FallbackReason, PathSample, Snapshot, State,
-    Timeout,
+    Ack, Bound, Cleared, Command, Config, FallbackReason, FeedEstimate, PathSample, Snapshot,
+    State, Timeout,
 };
 
 /// Below 1.2 Mbit/s TCP hands down single segments, above it at least two, as BBR has it do (Linux tcp_bbr.c,
 /// `bbr_min_tso_rate`).
 const SLOW: u64 = 150_000;
 /// 100 Gbit/s in bytes/s: no radio carries more, and the products below stay under 2^64.
-const MAX_RATE: u64 = 12_500_000_000;
+const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 /// A feed further in the future than this was not stamped by our clock.
 const MAX_LEAD: Duration = Duration::from_secs(1);
 /// Bounds of the products below; no path and no setting comes near.
@@ -203,7 +203,7 @@ impl Biscay {
                 let gain = u64::from(self.config.pacing_gain_permille).min(MAX_GAIN);
                 let mut pacing = (share.payload * gain / 1000).max(MIN_PACING);
                 // A floor is probed above, by BBR (interpretation 4).
-                if estimate.bound == Bound::Served {
+                if estimate.bound == Bound::Floor {
                     cwnd = cwnd.max(path.shadow_cwnd);
                     pacing = pacing.max(path.shadow_pacing.bytes_per_sec());
                 }
@@ -241,7 +241,7 @@ impl Biscay {
     }
 
     /// Whether the feed can be believed, and if not, why.
-    fn verdict(&self, now: HostInstant, feed: &Snapshot) -> Result<Estimate, FallbackReason> {
+    fn verdict(&self, now: HostInstant, feed: &Snapshot) -> Result<FeedEstimate, FallbackReason> {
         let estimate = feed.estimate.ok_or(FallbackReason::Absent)?;
         if estimate.rate.bytes_per_sec() > MAX_RATE
             || estimate.sampled_at - now > MAX_LEAD

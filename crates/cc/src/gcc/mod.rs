@@ -12,6 +12,7 @@ mod rate;
 
 use core::time::Duration;
 
+use sounding_estimate::MAX_RATE;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::part::RttEstimator;
@@ -32,8 +33,6 @@ const ACKED_WEIGHT: f64 = 0.3;
 const WINDOW: Duration = Duration::from_millis(350);
 /// Before the first RTT sample; chosen.
 const NOMINAL_RTT: Duration = Duration::from_millis(100);
-/// No path comes near; it bounds what follows from absurd samples.
-const MOST_RATE: Rate = Rate::from_bits_per_sec(100_000_000_000);
 
 /// One flow under GCC.
 #[derive(Clone, Debug)]
@@ -106,7 +105,7 @@ impl Gcc {
     /// The rate that delay and loss leave.
     pub fn target(&self) -> Rate {
         let least = self.mss.per(Duration::from_millis(500));
-        self.by_delay.rate().min(self.by_loss.rate()).clamp(least, MOST_RATE)
+        self.by_delay.rate().min(self.by_loss.rate()).clamp(least, MAX_RATE)
     }
 
     fn set(&mut self, now: HostInstant, rate: Rate) {
@@ -191,7 +190,7 @@ impl Controller for Gcc {
 
     fn pacing_rate(&self) -> Option<Rate> {
         let probing = self.probe.rate().unwrap_or_default();
-        Some(self.target().max(probing).min(MOST_RATE))
+        Some(self.target().max(probing).min(MAX_RATE))
     }
 
     fn state(&self) -> &'static str {

@@ -16,6 +16,7 @@ use core::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use sounding_estimate::MAX_RATE;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::part::RttEstimator;
@@ -29,8 +30,6 @@ pub use vivace::VivaceLaw;
 const LEAST_PACKETS: u64 = 10;
 /// Before the first RTT sample; chosen.
 const NOMINAL_RTT: Duration = Duration::from_millis(100);
-/// No path comes near; it bounds what follows from absurd samples.
-const MOST_RATE: Rate = Rate::from_bits_per_sec(100_000_000_000);
 
 /// Allegro: by loss alone, which it does not mind below 5 %.
 pub type Allegro = Pcc<AllegroLaw>;
@@ -112,7 +111,7 @@ impl<L: Law> Pcc<L> {
     fn bounded(&self, rate: Rate) -> Rate {
         let two = Bytes::new(self.mss.count() * 2);
         let least = two.per(self.round()).min(two.per(Duration::from_millis(100)));
-        rate.max(least).max(two.per(Duration::from_secs(1))).min(MOST_RATE)
+        rate.max(least).max(two.per(Duration::from_secs(1))).min(MAX_RATE)
     }
 
     fn begin_interval(&mut self, now: HostInstant) {

@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use sounding_link::Bound;
+use sounding_estimate::Bound;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::delivery_cap::DeliveryCap;
@@ -313,16 +313,16 @@ impl Law {
                 }
                 self.state = State::RadioLimited;
             }
-            (Bound::Served, State::BottleneckElsewhere { .. }) => {
+            (Bound::Floor, State::BottleneckElsewhere { .. }) => {
                 self.state = State::BottleneckElsewhere { backlog_since: None };
             }
             (Bound::Capacity, _) => self.state = State::RadioLimited,
-            (Bound::Served, State::NoEstimate) => {
+            (Bound::Floor, State::NoEstimate) => {
                 self.window.begin(counted, &self.path, &self.queue_target, shadow);
                 self.enter_probing(now);
             }
-            (Bound::Served, State::RadioLimited | State::Handover) => self.enter_probing(now),
-            (Bound::Served, _) => {}
+            (Bound::Floor, State::RadioLimited | State::Handover) => self.enter_probing(now),
+            (Bound::Floor, _) => {}
         }
         match self.state {
             State::RadioLimited => {

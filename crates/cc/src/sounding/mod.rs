@@ -19,14 +19,14 @@ mod window;
 
 use core::time::Duration;
 
-use sounding_link::{LinkEstimate, State as Link};
+use sounding_estimate::{LinkEstimate, State as Link};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::sharing::Part;
 use crate::stock::{Fallback, Stock};
 use crate::{Controller, Departure, Loss, Recovery, Start};
 pub use law::{Ack, FeedUpdate, Law, State};
-pub use sounding_link::Bound;
+pub use sounding_estimate::Bound;
 
 /// The longest silence of a publisher that lives: twelve of its heartbeats, as BISCAY's law has it
 /// ([`Knobs::max_silence`](crate::biscay::Knobs)).

@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use sounding_link::Bound;
+use sounding_estimate::Bound;
 
 use super::micros;
 
@@ -57,7 +57,7 @@ impl QueueTarget {
         let elapsed = micros(elapsed).map_or(0, |elapsed| elapsed.min(MAX_ELAPSED_US));
         let span = match bound {
             Bound::Capacity => self.span.saturating_sub(elapsed * LESS_PERMILLE / 1000),
-            Bound::Served => {
+            Bound::Floor => {
                 let more = MORE_PERMILLE * 10 + MORE_PER_VARIATION * self.variation();
                 self.span + elapsed * more / 10_000
             }
@@ -135,11 +135,11 @@ mod tests {
         }
         assert_eq!(queue_target.span(), 0);
         for _ in 0..10 {
-            queue_target.handle_bound(Bound::Served, EVERY);
+            queue_target.handle_bound(Bound::Floor, EVERY);
         }
         assert!(queue_target.span() >= 1_000, "{queue_target:?}");
         for _ in 0..10_000 {
-            queue_target.handle_bound(Bound::Served, EVERY);
+            queue_target.handle_bound(Bound::Floor, EVERY);
         }
         assert_eq!(queue_target.span(), MAX_US);
     }
@@ -148,7 +148,7 @@ mod tests {
     fn a_long_silence_says_no_more_than_a_short_one() {
         let mut queue_target = QueueTarget::new();
         let before = queue_target.span();
-        queue_target.handle_bound(Bound::Served, Duration::MAX);
+        queue_target.handle_bound(Bound::Floor, Duration::MAX);
         assert!(queue_target.span() - before <= MAX_ELAPSED_US, "{queue_target:?}");
     }
 }

@@ -97,7 +97,7 @@ fn a_queue_that_grows_elsewhere_is_asked_about_before_its_round_is_over() {
         drive
     };
     let mut drive = begun();
-    let asked = until_asked(&mut drive, Duration::from_millis(4), Bound::Served).unwrap();
+    let asked = until_asked(&mut drive, Duration::from_millis(4), Bound::Floor).unwrap();
     assert!(asked < 16, "{asked}");
     // Three quarters of what is under way at what arrives, not at what the last whole round brought.
     let under_way = 2 * MSS.count() * 200 * drive.rtt.as_millis() as u64 / 1000;
@@ -105,7 +105,7 @@ fn a_queue_that_grows_elsewhere_is_asked_about_before_its_round_is_over() {
     assert!((under_way * 6 / 10..under_way * 3 / 4).contains(&cwnd), "{cwnd} of {under_way}");
 
     assert_eq!(until_asked(&mut begun(), Duration::from_millis(4), Bound::Capacity), None);
-    assert_eq!(until_asked(&mut begun(), Duration::from_millis(1), Bound::Served), None);
+    assert_eq!(until_asked(&mut begun(), Duration::from_millis(1), Bound::Floor), None);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn one_who_was_misled_probes_anew_from_a_floor_that_is_true() {
     let mut drive = Drive::new();
     drive.told(1_200, Bound::Capacity);
     drive.round(12, 8);
-    drive.told(12, Bound::Served);
+    drive.told(12, Bound::Floor);
     assert!(matches!(drive.law.state(), State::Probing { .. }), "{:?}", drive.law.state());
     assert!(drive.law.cwnd() < Bytes::new(200_000), "{:?}", drive.law.cwnd());
 }

@@ -22,7 +22,7 @@ const INITIAL: u64 = 10;
 /// 1 GB: more than any path of this kind holds. Keeps the products below under 2^64, as the next three do.
 pub(super) const MAX_CWND: u64 = 1 << 30;
 /// 100 Gbit/s in bytes/s: no radio carries more.
-pub(super) const MAX_RATE: u64 = 12_500_000_000;
+pub(super) const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 /// No segment is longer.
 const MAX_MSS: u64 = 65_535;
 /// 1 Mbit/s in bytes/s: at a rate of zero the pacing timer would outlive an outage.

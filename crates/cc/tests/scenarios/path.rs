@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use sounding_cc::part::{DeliveryRate, Pacer};
 use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
+use sounding_estimate::{Bound, LinkEstimate, Source, State};
 use sounding_kpi::Direction;
-use sounding_link::{Bound, Cause, LinkEstimate, State};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 const MSS: Bytes = Bytes::new(1448);
@@ -91,7 +91,7 @@ impl Path {
             Change::Path(per_ten_ms) => self.per_ten_ms = per_ten_ms,
             Change::Room(room) => self.room = room,
             Change::Told(mbit) => self.told = Some((mbit, Bound::Capacity)),
-            Change::Floor(mbit) => self.told = Some((mbit, Bound::Served)),
+            Change::Floor(mbit) => self.told = Some((mbit, Bound::Floor)),
             Change::Silence => self.told = None,
             Change::Timeout => {
                 self.timed_out = true;
@@ -137,7 +137,7 @@ impl Path {
                 valid_for: Duration::from_millis(300),
                 backlog: None,
                 state: State::Active,
-                cause: Cause::Grants,
+                source: Source::Grants,
             };
             self.controller.handle_estimate(now, &estimate, 1);
         }

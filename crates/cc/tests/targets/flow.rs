@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
-use sounding_link::LinkEstimate;
+use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// How often a controller may ask for the same moment again: a transport that obeys would never get further.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use flow::Flow;
 use sounding_cc::Start;
+use sounding_estimate::{Bound, LinkEstimate, Source, State};
 use sounding_kpi::Direction;
-use sounding_link::{Bound, Cause, LinkEstimate, State};
 use sounding_units::{HostInstant, Rate};
 
 /// Something that happens to a flow.
@@ -73,7 +73,7 @@ fn perform(flow: &mut Flow, operation: Operation) {
         }
         Operation::TimeOut { spurious } => flow.time_out(spurious),
         Operation::Tell { rate, served, flows } => {
-            let bound = if served { Bound::Served } else { Bound::Capacity };
+            let bound = if served { Bound::Floor } else { Bound::Capacity };
             let rate = Rate::from_bits_per_sec(10_000 * u64::from(rate));
             let estimate = estimate(rate, bound, State::Active, Duration::from_millis(3));
             flow.hear(&estimate, u32::from(flows).max(1));
@@ -85,7 +85,7 @@ fn perform(flow: &mut Flow, operation: Operation) {
                 Silence::Handover => (State::Handover, 40),
             };
             let age = Duration::from_millis(age);
-            flow.hear(&estimate(Rate::ZERO, Bound::Served, state, age), 1);
+            flow.hear(&estimate(Rate::ZERO, Bound::Floor, state, age), 1);
         }
     }
 }
@@ -99,7 +99,7 @@ fn estimate(rate: Rate, bound: Bound, state: State, age: Duration) -> LinkEstima
         valid_for: Duration::from_millis(300),
         backlog: None,
         state,
-        cause: Cause::Grants,
+        source: Source::Grants,
     }
 }
 

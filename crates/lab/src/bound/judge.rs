@@ -54,7 +54,7 @@ impl Truth {
 
     fn bound(&self, at: usize, cycle: usize) -> Bound {
         let held = (at.saturating_sub(HELD_FOR) + 1..=at).all(|at| self.is_unmet(at, cycle));
-        if held { Bound::Capacity } else { Bound::Served }
+        if held { Bound::Capacity } else { Bound::Floor }
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use socket2::{Domain, Protocol, Socket, Type};
-use sounding_bpf::{Bound, Estimate, Feed};
+use sounding_bpf::{Bound, Feed, FeedEstimate};
 use sounding_emu::{EnterError, Netns, monotonic_now};
 use sounding_host::tool;
 use sounding_units::{Bytes, Rate};
@@ -237,7 +237,7 @@ impl Feeding {
         let thread = thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 let now = monotonic_now();
-                fed.publish(&Estimate { rate, sampled_at: now, bound, other_flows: 0 });
+                fed.publish(&FeedEstimate { rate, sampled_at: now, bound, other_flows: 0 });
                 fed.heartbeat(now);
                 own.store(this_thread().as_nanos() as u64, Ordering::Relaxed);
                 thread::sleep(FEED_PERIOD);

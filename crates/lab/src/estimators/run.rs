@@ -5,9 +5,8 @@ use std::time::Duration;
 use sounding_cell::config::{CarrierConfig, InvalidConfig, Rat};
 use sounding_cell::modem::{Modem, ModemConfig};
 use sounding_cell::{DeviceId, Event, Outcome, Ran, sniffer};
-use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Method, Sounder};
-use sounding_trace::dci::{self, Format, Heard, Reader};
+use sounding_trace::dci::{Format, Heard, Reader};
 use sounding_units::{Bytes, HostInstant};
 
 use super::crowd::Crowd;
@@ -122,7 +121,7 @@ pub(super) fn run(
         for (sounder, estimates) in sounders.iter().zip(&mut series.estimates) {
             let estimate = sounder.estimate(now);
             let rate = estimate.rate.bits_per_sec() as f64;
-            estimates.push((estimate.cause != sounding_link::Cause::None).then_some(rate));
+            estimates.push((estimate.source != sounding_link::Source::None).then_some(rate));
         }
     }
     Ok(series)
@@ -138,12 +137,8 @@ struct SnifferLog {
 
 impl SnifferLog {
     fn new(scenario: &Scenario, carriers: Vec<CarrierConfig>) -> Self {
-        let direction = match scenario.direction {
-            Direction::Uplink => dci::Direction::Uplink,
-            Direction::Downlink => dci::Direction::Downlink,
-        };
         let format = match scenario.rat {
-            Rat::Lte => Format::DciLog(direction),
+            Rat::Lte => Format::DciLog(scenario.direction),
             Rat::Nr => Format::NrScope,
         };
         let text = carriers.iter().map(|_| String::new()).collect();

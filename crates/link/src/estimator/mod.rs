@@ -14,7 +14,7 @@ use sounding_units::{Bytes, HostInstant, ModemInstant, Rate};
 use crate::model::{Model, Modelled};
 use crate::shapes::Shapes;
 use crate::window::Window;
-use crate::{Bound, Cause, CellView, Config, LinkEstimate, Method, State};
+use crate::{Bound, CellView, Config, LinkEstimate, Method, Source, State};
 use attachment::{Attachment, Primary};
 use demand::{Demand, FILLED_FOR};
 use foresight::Foresight;
@@ -257,17 +257,17 @@ impl Estimator {
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
         let age = self.newest_record.map_or(Duration::MAX, |at| now - at);
         let state = if age > self.valid_for() { State::Stale } else { self.link_state() };
-        let (rate, bound, cause) = match self.window().newest() {
-            None => (Rate::ZERO, Bound::Served, Cause::None),
+        let (rate, bound, source) = match self.window().newest() {
+            None => (Rate::ZERO, Bound::Floor, Source::None),
             Some(newest) => {
                 let bound = self.config.assume.unwrap_or_else(|| self.bound(state));
-                let cause = Cause::from(self.config.method);
+                let source = Source::from(self.config.method);
                 match self.model.as_ref().map(|model| model.modelled(now, self.settled(newest))) {
-                    None => (self.rate(newest, bound), bound, cause),
+                    None => (self.rate(newest, bound), bound, source),
                     Some(Some(Modelled { rate, bound: known })) => {
-                        (rate, self.config.assume.or(known).unwrap_or(bound), cause)
+                        (rate, self.config.assume.or(known).unwrap_or(bound), source)
                     }
-                    Some(None) => (Rate::ZERO, Bound::Served, Cause::None),
+                    Some(None) => (Rate::ZERO, Bound::Floor, Source::None),
                 }
             }
         };
@@ -279,7 +279,7 @@ impl Estimator {
             valid_for: self.valid_for(),
             backlog: self.fresh_backlog(),
             state,
-            cause,
+            source,
         }
     }
 
@@ -392,7 +392,7 @@ impl Estimator {
             // Without padding there is only what the modem counts.
             None => self.fresh_backlog().is_some_and(|waiting| waiting > Bytes::ZERO),
         };
-        if backlogged || state == State::Silent { Bound::Capacity } else { Bound::Served }
+        if backlogged || state == State::Silent { Bound::Capacity } else { Bound::Floor }
     }
 }
 

@@ -133,7 +133,7 @@ fn padded_blocks_are_a_floor() {
     let mut modem = Modem::new(uplink());
     let padded = |at| Grant { padding: Some(Bytes::new(400)), ..block(at) };
     modem.grants(500, 100, padded);
-    assert_eq!(modem.estimate().bound, Bound::Served);
+    assert_eq!(modem.estimate().bound, Bound::Floor);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn the_formula_reads_blocks_and_index_not_the_stated_size() {
     modem.grants(500, 20, phy);
     // 7992 bits each millisecond: TS 36.213 Table 7.1.7.2.1-1, I_TBS 9, 50 PRB.
     assert_eq!(modem.estimate().rate, Rate::from_bits_per_sec(7_992_000));
-    assert_eq!(modem.estimate().cause, Cause::Formula);
+    assert_eq!(modem.estimate().source, Source::Formula);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_modem_that_reboots_starts_afresh() {
     modem.grants(500, 100, block);
     let host = modem.host();
     modem.estimator.handle_record(host, ModemInstant::from_nanos(5));
-    assert_eq!(modem.estimate().cause, Cause::None);
+    assert_eq!(modem.estimate().source, Source::None);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_clock_that_is_set_back_goes_on_from_there() {
 fn the_other_direction_is_not_counted() {
     let mut modem = Modem::new(Config::new(Direction::Downlink));
     modem.grants(500, 100, block);
-    assert_eq!(modem.estimate().cause, Cause::None);
+    assert_eq!(modem.estimate().source, Source::None);
 }
 
 fn downlink() -> Config {
@@ -239,7 +239,7 @@ fn told(modem: &mut Modem, change: Change) {
 fn a_downlink_whose_blocks_are_all_full_is_the_radios_limit() {
     let mut modem = Modem::new(downlink());
     modem.grants(20, 10, arrived);
-    assert_eq!(modem.estimate().bound, Bound::Served, "nobody knows yet");
+    assert_eq!(modem.estimate().bound, Bound::Floor, "nobody knows yet");
     modem.grants(10, 10, arrived);
     assert_eq!(modem.estimate().bound, Bound::Capacity);
 }
@@ -249,9 +249,9 @@ fn one_block_that_took_all_there_was_makes_a_floor() {
     let mut modem = Modem::new(downlink());
     modem.grants(200, 10, |at| Grant { carrier: 0, ..arrived(at) });
     modem.grants(10, 10, |at| Grant { padding: Some(Bytes::new(1)), ..arrived(at) });
-    assert_eq!(modem.estimate().bound, Bound::Served);
+    assert_eq!(modem.estimate().bound, Bound::Floor);
     modem.grants(10, 10, arrived);
-    assert_eq!(modem.estimate().bound, Bound::Served);
+    assert_eq!(modem.estimate().bound, Bound::Floor);
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_late_repeat_after_the_queue_was_emptied_says_nothing() {
         let (host, at) = (modem.host(), modem.modem());
         modem.estimator.handle_record(host, at);
         modem.estimator.handle_kpi(host, &Kpi::Grant(arrived(at)));
-        assert_eq!(modem.estimate().bound, Bound::Served);
+        assert_eq!(modem.estimate().bound, Bound::Floor);
         modem.ms += 25;
     }
 }
@@ -273,7 +273,7 @@ fn a_report_that_is_served_within_a_cycle_makes_a_floor() {
     // Each report tells 8000 bytes, and the next eight milliseconds send them.
     let mut modem = Modem::new(uplink());
     modem.grants(500, 10, reports(8_000, 5));
-    assert_eq!(modem.estimate().bound, Bound::Served);
+    assert_eq!(modem.estimate().bound, Bound::Floor);
 }
 
 #[test]

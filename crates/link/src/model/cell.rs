@@ -8,7 +8,7 @@
 use core::time::Duration;
 
 use sounding_kpi::{Direction, Kpi};
-use sounding_trace::dci::{self, Heard};
+use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, ModemInstant, Rate};
 
 use super::goodput::{bit_error_rate, bit_error_rate_of, transport};
@@ -128,12 +128,8 @@ impl CellMonitor {
                 }
             }
             Heard::Dci(dci) => {
-                let ours = match dci.direction {
-                    dci::Direction::Uplink => Direction::Uplink,
-                    dci::Direction::Downlink => Direction::Downlink,
-                };
                 let cell = self.heard.get_mut(usize::from(dci.moment.cell));
-                if let (true, Some(cell)) = (ours == self.direction, cell) {
+                if let (true, Some(cell)) = (dci.direction == self.direction, cell) {
                     cell.get_or_insert_with(|| Sniffed::new(self.span)).handle(dci);
                 }
             }

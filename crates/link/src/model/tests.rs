@@ -3,10 +3,10 @@ use std::vec::Vec;
 use sounding_diag::LogCode;
 use sounding_kpi::{Allocation, Channel, Coding, CqiTable, Direction, Grant, Kpi, Layer, Signal};
 use sounding_phy::lte;
-use sounding_trace::dci::{self, Block, Dci, Heard, Moment};
+use sounding_trace::dci::{Block, Dci, Heard, Moment};
 use sounding_units::{Bytes, HostInstant, ModemInstant, Prb};
 
-use crate::{Bound, Cause, Config, Estimator, Method, State};
+use crate::{Bound, Config, Estimator, Method, Source, State};
 
 /// A device with one carrier, which writes a record each millisecond.
 struct Modem {
@@ -50,7 +50,7 @@ impl Modem {
         let dci = Dci {
             moment,
             rnti,
-            direction: dci::Direction::Downlink,
+            direction: Direction::Downlink,
             prb,
             cell_prb: Some(50),
             blocks: [Some(block), None],
@@ -113,7 +113,7 @@ fn a_cqi_stands_for_the_standards_rate_until_blocks_tell_otherwise() {
     assert!((modem.mbit() - 33.3).abs() < 0.1, "{}", modem.mbit());
     modem.run(5_000, |_, at| [report(at, 15), block(at, 50, 2_000)].into());
     assert!((modem.mbit() - 16.0).abs() < 0.1, "{}", modem.mbit());
-    assert_eq!(modem.estimator.estimate(modem.now()).cause, Cause::Cqi);
+    assert_eq!(modem.estimator.estimate(modem.now()).source, Source::Cqi);
     // What was learnt of one CQI says nothing of another.
     modem.run(200, |_, at| [report(at, 7), block(at, 50, 2_000)].into());
     // CQI 7 is 1.4766 bits.
@@ -143,11 +143,11 @@ fn without_a_report_a_cqi_says_nothing_and_of_an_uplink_none_does() {
     let mut modem = Modem::new(Method::Cqi);
     modem.run(200, |_, at| [block(at, 50, 2_000)].into());
     let estimate = modem.estimator.estimate(modem.now());
-    assert_eq!((estimate.cause, estimate.state), (Cause::None, State::Active));
+    assert_eq!((estimate.source, estimate.state), (Source::None, State::Active));
     assert!(!estimate.is_usable());
     let mut modem = Modem::of(Config { method: Method::Cqi, ..Config::new(Direction::Uplink) });
     modem.run(200, |_, at| [report(at, 15)].into());
-    assert_eq!(modem.estimator.estimate(modem.now()).cause, Cause::None);
+    assert_eq!(modem.estimator.estimate(modem.now()).source, Source::None);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_modem_alone_knows_its_own_resource_blocks_and_the_most_it_ever_had() {
     modem.run(1_000, |_, at| [block(at, 10, 1_000)].into());
     assert!((modem.mbit() - 8.0).abs() < 0.1, "{}", modem.mbit());
     let estimate = modem.estimator.estimate(modem.now());
-    assert_eq!((estimate.cause, estimate.bound), (Cause::Cell, Bound::Served));
+    assert_eq!((estimate.source, estimate.bound), (Source::Cell, Bound::Floor));
     let view = modem.estimator.cell(modem.now()).expect("grants");
     assert_eq!((view.users, view.idle, view.fair_share), (None, None, None));
     assert!((view.ceiling.mbit_per_sec() - 32.0).abs() < 0.1, "{view:?}");
@@ -217,11 +217,11 @@ fn a_raw_kpi_says_what_went_with_it_in_the_first_twenty_seconds() {
     for (method, wanted) in [(Method::Prb, 4.8), (Method::Rsrp, 9.2)] {
         let mut modem = Modem::new(method);
         modem.run(500, learn);
-        assert_eq!(modem.estimator.estimate(modem.now()).cause, Cause::None);
+        assert_eq!(modem.estimator.estimate(modem.now()).source, Source::None);
         modem.run(22_000, learn);
         // What goes with it later is not looked at.
         modem.run(1_000, |_, at| [block(at, 12, 3_000), level(at, -97.0)].into());
         assert!((modem.mbit() - wanted).abs() < 0.2, "{method:?}: {}", modem.mbit());
-        assert_eq!(modem.estimator.estimate(modem.now()).cause, Cause::from(method));
+        assert_eq!(modem.estimator.estimate(modem.now()).source, Source::from(method));
     }
 }

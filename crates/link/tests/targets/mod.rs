@@ -32,7 +32,7 @@ pub(crate) fn link(data: &[u8]) -> Option<u64> {
     let kind = Kind::of(FORMATS[usize::from(knobs >> 2) % FORMATS.len()]);
     let log = if knobs & SNIFFED == 0 { &[][..] } else { stream };
     let heard: Vec<Heard> =
-        Reader::new(dci::Format::DciLog(dci::Direction::Downlink), 0, log).flatten().collect();
+        Reader::new(dci::Format::DciLog(Direction::Downlink), 0, log).flatten().collect();
     let whole = estimates(config, kind, &heard, stream, stream.len().max(1));
     assert_eq!(whole, estimates(config, kind, &heard, stream, usize::from(size).max(1)));
     Some(whole.0.kpis)

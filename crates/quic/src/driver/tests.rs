@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use sounding_cc::Recovery;
 use sounding_cc::sharing::Claim;
 use sounding_kpi::Direction;
-use sounding_link::{Bound, Cause, LinkEstimate, State};
+use sounding_link::{Bound, LinkEstimate, Source, State};
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn estimate(rate: Rate) -> LinkEstimate {
         valid_for: Duration::from_millis(200),
         backlog: None,
         state: State::Active,
-        cause: Cause::Grants,
+        source: Source::Grants,
     }
 }
 

@@ -17,7 +17,7 @@ fn estimate(mbit: u64) -> LinkEstimate {
         valid_for: Duration::from_millis(200),
         backlog: Some(Bytes::new(1)),
         state: State::Active,
-        cause: Cause::Grants,
+        source: Source::Grants,
     }
 }
 

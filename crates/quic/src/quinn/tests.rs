@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sounding_kpi::Direction;
-use sounding_link::{Bound, Cause, LinkEstimate, State};
+use sounding_link::{Bound, LinkEstimate, Source, State};
 use sounding_units::{HostInstant, Rate};
 
 use super::*;
@@ -123,7 +123,7 @@ fn a_copy_is_a_controller_that_begins_and_hears_the_same_link() {
         valid_for: Duration::from_millis(200),
         backlog: None,
         state: State::Active,
-        cause: Cause::Grants,
+        source: Source::Grants,
     };
     let mut now = begin;
     let tell = |adapter: &mut dyn Controller, now: Instant, number| {

@@ -77,7 +77,7 @@ impl Printer {
             line["span_s"] = row.bin.span.as_secs_f64().into();
             line["unix_ns"] = row.bin.end.unix_nanos().into();
             line["granted_bytes"] = granted.map(Bytes::count).into();
-            line["cause"] = estimate.cause.to_string().into();
+            line["source"] = estimate.source.to_string().into();
             if let Some(cell) = cell {
                 let rate = |rate: Rate| rate.bits_per_sec();
                 line["cell"] = json!({

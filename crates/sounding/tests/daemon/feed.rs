@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use sounding_bpf::inventory::held_by;
-use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, Reason};
+use sounding_bpf::{Bound, Config, Feed, FeedEstimate, Instance, Reason};
 use sounding_cc::Law;
 use sounding_emu::Direction;
 use sounding_host::{Priority, monotonic_now};
@@ -121,7 +121,7 @@ fn tell(feed: &Feed, truth: Rate, tale: Tale) {
         }
         _ => (now, now),
     };
-    feed.publish(&Estimate { rate, sampled_at, bound: Bound::Capacity, other_flows: 0 });
+    feed.publish(&FeedEstimate { rate, sampled_at, bound: Bound::Capacity, other_flows: 0 });
     feed.heartbeat(beaten_at);
 }
 

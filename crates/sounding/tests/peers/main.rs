@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use forger::{Forger, Forgery};
 use serde_json::Value as Json;
-use sounding_bpf::{Bound, Downlink, DownlinkConfig, Estimate, Feed, OwnCgroup, Signal};
+use sounding_bpf::{Bound, Downlink, DownlinkConfig, Feed, FeedEstimate, OwnCgroup, Signal};
 use sounding_emu::{Config, Direction, Emulation};
 use sounding_host::monotonic_now;
 use sounding_sim::{PathConfig, QueueLimit};
@@ -184,7 +184,7 @@ impl Device {
 
 fn publish(feed: &Feed, rate: Rate) {
     let now = monotonic_now();
-    feed.publish(&Estimate { rate, sampled_at: now, bound: Bound::Capacity, other_flows: 0 });
+    feed.publish(&FeedEstimate { rate, sampled_at: now, bound: Bound::Capacity, other_flows: 0 });
     feed.heartbeat(now);
 }
 

@@ -50,7 +50,7 @@ fn a_wire_narrower_than_the_radio_is_left_to_cubic_until_it_carries_the_radio_ag
 #[test]
 fn a_queue_that_the_radio_does_not_have_is_left_to_cubic() {
     steadily(|| {
-        let Some(radio) = start("cubic_s", 10, Law::Sounding, Bound::Served) else { return };
+        let Some(radio) = start("cubic_s", 10, Law::Sounding, Bound::Floor) else { return };
         let emulation = emulate(&[(0, 10)]);
         let running = upload(&emulation, radio.instance.name());
         assert_eq!(radio.next(Phase::BottleneckElsewhere).reason, Reason::Narrow);

@@ -4,7 +4,7 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use sounding_bpf::{Bound, Config, Estimate, Instance};
+use sounding_bpf::{Bound, Config, FeedEstimate, Instance};
 use sounding_emu::{Direction, monotonic_now};
 use sounding_testbed::flow::TcpFlow;
 use sounding_testdata::steadily;
@@ -23,7 +23,7 @@ fn load_and_publish_until_killed() {
     loop {
         let now = monotonic_now();
         let (rate, bound) = (mbit(20), Bound::Capacity);
-        biscay.feed().publish(&Estimate { rate, sampled_at: now, bound, other_flows: 0 });
+        biscay.feed().publish(&FeedEstimate { rate, sampled_at: now, bound, other_flows: 0 });
         biscay.feed().heartbeat(now);
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use sounding_bpf::{Bound, Config, Estimate, Feed, Instance, Phase, Transition, preflight};
+use sounding_bpf::{Bound, Config, Feed, FeedEstimate, Instance, Phase, Transition, preflight};
 use sounding_emu::monotonic_now;
 use sounding_testdata::may_emulate;
 use sounding_units::{HostInstant, Rate};
@@ -136,7 +136,7 @@ impl Shared {
         let (dead, mute) = (self.dead.load(Ordering::SeqCst), self.mute.load(Ordering::SeqCst));
         if !dead && !mute {
             self.sampled_at.store(now.as_nanos(), Ordering::SeqCst);
-            feed.publish(&Estimate {
+            feed.publish(&FeedEstimate {
                 rate: Rate::from_bits_per_sec(self.kbit.load(Ordering::Relaxed) * 1000),
                 sampled_at: now,
                 bound,

@@ -17,14 +17,7 @@ use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
 
-/// Which way the data goes, seen from the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// Device to network.
-    Uplink,
-    /// Network to device.
-    Downlink,
-}
+pub use sounding_estimate::Direction;
 
 /// A moment of a cell: a slot, which in LTE is a subframe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

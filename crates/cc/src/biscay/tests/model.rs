@@ -108,9 +108,9 @@ proptest! {
                 Event::Beat => { feed.heartbeat_at = now; None }
                 Event::Publish { bits, lead_ns, served, other_flows, agreeing } => {
                     let sampled_at = HostInstant::from_nanos(now.as_nanos().saturating_add_signed(lead_ns));
-                    let bound = if served { Bound::Served } else { Bound::Capacity };
+                    let bound = if served { Bound::Floor } else { Bound::Capacity };
                     let rate = Rate::from_bits_per_sec(bits);
-                    feed.estimate = Some(Estimate { rate, sampled_at, bound, other_flows });
+                    feed.estimate = Some(FeedEstimate { rate, sampled_at, bound, other_flows });
                     feed.agreeing = agreeing;
                     None
                 }

@@ -177,8 +177,8 @@ impl Drive {
         }
     }
 
-    fn estimate(&self) -> Estimate {
-        Estimate {
+    fn estimate(&self) -> FeedEstimate {
+        FeedEstimate {
             rate: Rate::from_bits_per_sec(self.estimate * 1000),
             sampled_at: self.sampled_at,
             bound: self.world.bound,

@@ -43,7 +43,7 @@ impl Rounds {
         let prior_delivered = self.delivered;
         self.delivered += trip.inflight;
         let feed = Snapshot {
-            estimate: Some(Estimate {
+            estimate: Some(FeedEstimate {
                 rate: Rate::from_bits_per_sec(SHARE * 1_000_000),
                 sampled_at: self.now,
                 bound: Bound::Capacity,

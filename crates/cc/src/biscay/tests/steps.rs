@@ -7,7 +7,7 @@ const NOW: HostInstant = HostInstant::from_nanos(1_000_000_000);
 
 fn fresh(rate_mbit: u64) -> Snapshot {
     let rate = Rate::from_bits_per_sec(rate_mbit * 1_000_000);
-    let estimate = Estimate { rate, sampled_at: NOW, bound: Bound::Capacity, other_flows: 0 };
+    let estimate = FeedEstimate { rate, sampled_at: NOW, bound: Bound::Capacity, other_flows: 0 };
     Snapshot { estimate: Some(estimate), agreeing: 2, heartbeat_at: NOW }
 }
 
@@ -246,7 +246,7 @@ fn agreement_counts_samples_within_30_percent_and_starts_again_at_others() {
         [(10, 1), (13, 2), (13, 2), (10, 3), (20, 4), (20, 5), (0, 6), (0, 7)]
             .into_iter()
             .map(|(mbit, at)| {
-                agreement.handle_estimate(&Estimate {
+                agreement.handle_estimate(&FeedEstimate {
                     rate: Rate::from_bits_per_sec(mbit * 1_000_000),
                     sampled_at: HostInstant::from_nanos(at),
                     bound: Bound::Capacity,

@@ -89,7 +89,7 @@ proptest! {
                         driver.handle_mtu(size);
                     }
                     Said::Set { rate, age, served } => {
-                        let bound = if served { Bound::Served } else { Bound::Capacity };
+                        let bound = if served { Bound::Floor } else { Bound::Capacity };
                         let age = Duration::from_millis(age.into());
                         let rate = Rate::from_bytes_per_sec(rate.into());
                         handle.set(LinkEstimate { bound, age, ..estimate(rate) }, now);
@@ -99,7 +99,7 @@ proptest! {
                 }
                 prop_assert!(driver.window() >= 2 * mtu, "{}: {}", name, driver.window());
                 if let Some(rate) = driver.pacing_rate() {
-                    prop_assert!((2 * mtu..=MOST_RATE).contains(&rate), "{}: {}", name, rate);
+                    prop_assert!((2 * mtu..=MAX_RATE).contains(&rate), "{}: {}", name, rate);
                 }
             }
         }

@@ -1,10 +1,28 @@
+//! What a radio link carries now, how old that is, and how far it can be trusted: the type that an estimator makes and that
+//! controllers, reports and the feed of the kernel pass on.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
 use core::fmt;
 use core::time::Duration;
 
-use sounding_kpi::Direction;
 use sounding_units::{Bytes, Rate};
 
-use crate::Method;
+/// No radio carries more: 100 Gbit/s of IP packets. An estimate above it cannot be true.
+pub const MAX_RATE: Rate = Rate::from_bits_per_sec(100_000_000_000);
+
+/// Which way the data goes, seen from the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// Device to network.
+    Uplink,
+    /// Network to device.
+    Downlink,
+}
 
 /// What the radio link carries, and how far that can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,20 +42,20 @@ pub struct LinkEstimate {
     /// What the link is doing.
     pub state: State,
     /// The method behind `rate`.
-    pub cause: Cause,
+    pub source: Source,
 }
 
 impl LinkEstimate {
     /// True if a controller may act on it.
     pub fn is_usable(&self) -> bool {
-        self.cause != Cause::None && matches!(self.state, State::Active | State::Silent)
+        self.source != Source::None && matches!(self.state, State::Active | State::Silent)
     }
 
     /// The rate, if it is one of now: `None` before the first grant, while the device changes its cell, and where the modem has
     /// not said anything for too long. That nothing is granted to an idle device is known: its rate is zero.
     pub fn known_rate(&self) -> Option<Rate> {
         let known =
-            self.cause != Cause::None && !matches!(self.state, State::Handover | State::Stale);
+            self.source != Source::None && !matches!(self.state, State::Handover | State::Stale);
         known.then_some(self.rate)
     }
 
@@ -48,7 +66,7 @@ impl LinkEstimate {
 
     /// What the link is doing. `None` before the first grant: that a device is idle is known once there were grants.
     pub fn known_state(&self) -> Option<State> {
-        (self.cause != Cause::None || self.state != State::Idle).then_some(self.state)
+        (self.source != Source::None || self.state != State::Idle).then_some(self.state)
     }
 }
 
@@ -57,8 +75,7 @@ impl LinkEstimate {
 /// A base station grants what a device asks for: a sender held back by its own window asks for little and is
 /// granted little, so its grants say nothing about what it could have had.
 ///
-/// A label speaks of the moment that [`Estimator::bound_speaks_of`](crate::Estimator::bound_speaks_of) names, and of the
-/// 20 ms before it: blocks are reported up to 100 ms after they were sent, and the label knows no more than they tell.
+/// A label is about the moment that `Estimator::bound_speaks_of` of `sounding-link` names, and about the 20 ms before it: blocks are reported up to 100 ms after they were sent, and the label knows no more than they tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Throughout those 20 ms more waited than was granted, and `rate` is that of the time in which it did: this is what
@@ -66,7 +83,7 @@ pub enum Bound {
     /// was not sent within the 15 ms that the network takes to answer a report.
     Capacity,
     /// The device was granted all it asked for: a floor.
-    Served,
+    Floor,
 }
 
 /// What the link is doing.
@@ -101,7 +118,7 @@ pub enum State {
 
 /// The method behind a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum Source {
     /// Granted bytes summed per window (BISCAY §3.2.2, the MAC summary).
     Grants,
     /// Equation 1 of BISCAY: table[PRB, I_TBS] by carrier and layers.
@@ -136,7 +153,8 @@ macro_rules! words {
     };
 }
 
-words!(Bound { Capacity => "capacity", Served => "served" });
+words!(Direction { Uplink => "uplink", Downlink => "downlink" });
+words!(Bound { Capacity => "capacity", Floor => "floor" });
 words!(State {
     Active => "active",
     Idle => "idle",
@@ -144,7 +162,7 @@ words!(State {
     Silent => "silent",
     Stale => "stale",
 });
-words!(Cause {
+words!(Source {
     None => "none",
     Grants => "grants",
     Formula => "formula",
@@ -154,23 +172,3 @@ words!(Cause {
     Mcs => "mcs",
     Rsrp => "rsrp",
 });
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Cause::from(*self).fmt(f)
-    }
-}
-
-impl From<Method> for Cause {
-    fn from(method: Method) -> Self {
-        match method {
-            Method::Grants => Self::Grants,
-            Method::Formula => Self::Formula,
-            Method::Cqi => Self::Cqi,
-            Method::Cell => Self::Cell,
-            Method::Prb => Self::Prb,
-            Method::Mcs => Self::Mcs,
-            Method::Rsrp => Self::Rsrp,
-        }
-    }
-}
