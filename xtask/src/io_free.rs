@@ -7,6 +7,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 const PURE: &[&str] = &[
     "sounding-units",
+    "sounding-estimate",
     "sounding-diag",
     "sounding-phy",
     "sounding-trace",

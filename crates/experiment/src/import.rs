@@ -21,10 +21,11 @@ use sounding_trace::log::{Problem, Source};
 use sounding_units::Bytes;
 use thiserror::Error;
 
-use crate::results::{Results, ResultsError};
-use crate::simulate::{About, Finished, FlowOutcome, Outcome};
 pub use log::{MOST_EVENTS, Recorded};
 pub use measure::{Question, measure};
+
+use crate::results::{Results, ResultsError};
+use crate::simulate::{About, Finished, FlowOutcome, Outcome};
 
 /// One file.
 #[derive(Clone, Debug, PartialEq, Eq)]

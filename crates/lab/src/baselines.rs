@@ -9,11 +9,12 @@ mod properties;
 mod rig;
 mod table;
 
-use properties::PROPERTIES;
-use rig::Rig;
 use serde::Serialize;
 use sounding_experiment::jobs;
 use sounding_experiment::provenance::{Begun, Provenance};
+
+use properties::PROPERTIES;
+use rig::Rig;
 
 /// What is measured.
 #[derive(Clone, Debug)]

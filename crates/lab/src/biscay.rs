@@ -22,8 +22,12 @@ mod wire;
 
 use std::time::Duration;
 
+use sounding_experiment::jobs;
+
 pub use distance::Distance;
+pub(crate) use experiment::{CrossingsItem, MethodsItem, PrivateItem, Replay, ViewsItem};
 pub use figures::Figures;
+pub(crate) use flags::{Links, read};
 pub use item::{Evidence, Item, Measured, Report};
 pub use links::{
     Entry, LinksError, ReadCapture, Scenario, chosen, dataset, own_capture, own_trace, real,
@@ -34,11 +38,7 @@ pub use private::{Private, PrivateError, PrivateRun, private, private_page};
 pub use views::{View, ViewsError, views};
 pub use wire::{Crossing, Ground, WireError, Wires, crossings};
 
-pub(crate) use experiment::{CrossingsItem, MethodsItem, PrivateItem, Replay, ViewsItem};
-pub(crate) use flags::{Links, read};
-
 use given_link::{FlowStart, PathSetup};
-use sounding_experiment::jobs;
 
 /// The shortest that flows are looked at: what is before 2.3 s does not count.
 pub const SHORTEST: Duration = Duration::from_secs(4);

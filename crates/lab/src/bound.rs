@@ -15,12 +15,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;
 
-pub use scenario::{Kind, Shape};
 use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
 use sounding_experiment::jobs;
 use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_units::Bytes;
+
+pub use scenario::{Kind, Shape};
 
 /// Every packet, in bytes of IP.
 const PACKET: Bytes = Bytes::new(1_500);

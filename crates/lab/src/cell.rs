@@ -23,11 +23,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
+use sounding_experiment::provenance::{Begun, Provenance};
 
 pub use figures::{FIGURES, Figure};
 pub use spread::Spread;
-
-use sounding_experiment::provenance::{Begun, Provenance};
 
 /// What is measured.
 #[derive(Clone, Debug)]

@@ -20,14 +20,13 @@ use sounding_cell::config::InvalidConfig;
 use sounding_experiment::jobs;
 use sounding_experiment::provenance::{Begun, Provenance};
 
-use crate::table::Table;
-
 pub use aim::Miss;
 pub use contender::Contender;
 pub use late::Late;
 pub use run::Score;
 pub use scenario::{Case, Kind};
 
+use crate::table::Table;
 use run::Truth;
 
 /// Who, where and how often.

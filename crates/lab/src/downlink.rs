@@ -24,10 +24,10 @@ use sounding_testbed::flow::{FlowError, TcpFlow, TcpResult};
 use sounding_testbed::kernel_compare::Spread;
 use sounding_units::Bytes;
 
+pub use scene::{Channel, Scene, UnknownChannel};
+
 use crate::agreement::fallback_percent;
 use crate::table::Table;
-
-pub use scene::{Channel, Scene, UnknownChannel};
 
 /// A download over a modelled cell: as it is, with its receive window held by the device, and with a sender that obeys the
 /// device's TCP option

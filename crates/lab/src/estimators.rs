@@ -12,17 +12,16 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
+use sounding_experiment::jobs;
 use sounding_link::Method;
-
-use crate::table::Table;
 
 pub use run::Trial;
 pub use scenario::{Pace, Scenario};
 pub use score::Score;
 pub(crate) use score::pearson;
 
+use crate::table::Table;
 use run::Series;
-use sounding_experiment::jobs;
 
 /// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes a packet and nine a block are headers.
 /// Real networks have more, 50 with what [`Config::ip_share_permille`](sounding_link::Config) says.

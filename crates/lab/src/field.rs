@@ -14,13 +14,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cc::{Fallback, RadioController};
-
-pub use index::{Group, Link, links};
-
 use sounding_experiment::inference::{Paired, holm};
 use sounding_experiment::plan::{ORACLE, Text};
 use sounding_experiment::simulate::Outcome;
 use sounding_experiment::sweep::summary::{FIGURES, Row, Summary};
+
+pub use index::{Group, Link, links};
 
 /// What is wanted.
 #[derive(Clone, Debug)]

@@ -18,10 +18,6 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
-
-use crate::table::Table;
-pub use sightings::Spread;
-use sightings::{Sighting, Sightings};
 use sounding_board::{NameError, OpenError, Place as BoardPlace, Reader};
 use sounding_modem::{
     Behaviour, Place, Script, Simulation, monotonic_now, prefer_this_thread, uplink_capture,
@@ -29,6 +25,11 @@ use sounding_modem::{
 use sounding_testbed::follower::{Follower, FollowerError};
 use sounding_units::ModemInstant;
 use thiserror::Error;
+
+pub use sightings::Spread;
+
+use crate::table::Table;
+use sightings::{Sighting, Sightings};
 
 /// How records leave the modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

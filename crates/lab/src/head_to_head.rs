@@ -15,6 +15,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_emu::{EnterError, StartError, StopError};
+use sounding_experiment::catalogue::{self, TraceFileError};
+use sounding_experiment::metrics::nearest_rank;
+use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_sim::PathConfig;
 use sounding_trace::{Schedule, Steps};
 use sounding_units::Rate;
@@ -22,10 +25,6 @@ use thiserror::Error;
 
 pub use measure::Side;
 pub use peer::{PEERS, Peer};
-
-use sounding_experiment::catalogue::{self, TraceFileError};
-use sounding_experiment::metrics::nearest_rank;
-use sounding_experiment::provenance::{Begun, Provenance};
 
 /// One-way delay of either direction.
 const DELAY: Duration = Duration::from_millis(20);

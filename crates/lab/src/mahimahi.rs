@@ -8,11 +8,6 @@ pub(crate) mod experiment;
 mod figures;
 mod reference;
 
-pub(crate) use compare::Spread;
-pub use compare::{Comparison, Row, Verdict};
-pub use figures::{Figures, Passage};
-pub use reference::{Reference, ReferenceError};
-
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,6 +21,11 @@ use sounding_sim::PathConfig;
 use sounding_testbed::flow::{FlowError, TcpFlow};
 use sounding_trace::Schedule;
 use sounding_units::HostInstant;
+
+pub(crate) use compare::Spread;
+pub use compare::{Comparison, Row, Verdict};
+pub use figures::{Figures, Passage};
+pub use reference::{Reference, ReferenceError};
 
 /// One-way delay of the reference.
 const DELAY: Duration = Duration::from_millis(20);

@@ -15,15 +15,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_modem::{OpenError, SourceError};
+use sounding_testbed::follower::FollowerError;
 use sounding_units::Rate;
 use thiserror::Error;
-
-use crate::table::Table;
 
 pub use cpu::{CpuRow, Port, Reads};
 pub use masks::{Mask, MaskRow};
 
-use sounding_testbed::follower::FollowerError;
+use crate::table::Table;
 
 /// What is measured.
 #[derive(Clone, Debug)]

@@ -207,7 +207,8 @@ impl<E: fmt::Display + Serialize> Report<E> {
 impl<E: fmt::Display> fmt::Display for Report<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\npaper: {}\n", self.about, self.expected.section)?;
-        let mut table = Table::new().left(["", "paper"]).right(self.columns.iter().cloned());
+        let heads = self.columns.iter().map(|head| if head.is_empty() { " " } else { head });
+        let mut table = Table::new().left(["", "paper"]).right(heads);
         for (name, cells) in &self.rows {
             let names = [name.clone(), self.expected.of(name)].into_iter();
             table.row(names.chain(cells.iter().cloned()));

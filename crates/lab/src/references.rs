@@ -15,11 +15,11 @@ use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
 use sounding_experiment::provenance::Provenance;
 
-use crate::biscay::{self, Distance, Entry, LinksError, ReadCapture};
-use crate::closed_loop::{self, Case, Contender, Kind};
-
 pub use curve::{Curve, Ground, Point, Reached, There};
 pub use reference::{Hears, Reference};
+
+use crate::biscay::{self, Distance, Entry, LinksError, ReadCapture};
+use crate::closed_loop::{self, Case, Contender, Kind};
 
 /// Which rooms and spans references have.
 #[derive(Clone, Debug)]

@@ -91,9 +91,9 @@ impl Table {
 /// Markdown.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A column without a head has a bar of its own and nothing before it.
+        // A head of nothing, or of a space, stands between its bars as it is.
         let heads = self.columns.iter().map(|column| match column.head.as_str() {
-            "" => String::new(),
+            head @ ("" | " ") => head.to_owned(),
             head => format!("{head} "),
         });
         writeln!(f, "| {}|", heads.collect::<Vec<_>>().join("| "))?;
@@ -132,7 +132,14 @@ mod tests {
 
     #[test]
     fn as_text_its_columns_are_as_wide_as_they_are_meant() {
-        let expected = "link          Mbit/s\none   bbr      4.53\ntwo           12.00\n\n2 of 2 rows agree.\n";
+        let expected =
+            "link         Mbit/s\none   bbr      4.53\ntwo           12.00\n\n2 of 2 rows agree.\n";
         assert_eq!(table().text(), expected);
+    }
+
+    #[test]
+    fn a_head_of_a_space_keeps_its_room() {
+        let table = Table::new().left(["", "paper"]).right(["biscay", " ", "median"]);
+        assert_eq!(table.to_string(), "| | paper | biscay |  | median |\n|---|---|--:|--:|--:|\n");
     }
 }

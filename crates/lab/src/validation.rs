@@ -19,9 +19,9 @@ use std::time::Duration;
 use serde::Serialize;
 use sounding_experiment::provenance::{Begun, Provenance};
 
-use crate::mahimahi::{self, Buffers, Figures, Plan, Reference, RunError, Task, Verdict};
-
 pub use virtual_time::VirtualFlow;
+
+use crate::mahimahi::{self, Buffers, Figures, Plan, Reference, RunError, Task, Verdict};
 
 /// One-way delay of the reference.
 const DELAY: Duration = Duration::from_millis(20);

@@ -9,13 +9,13 @@ use std::process::ExitCode;
 
 use clap::error::{Error, ErrorKind};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
-use host::Terminal;
 use miette::{Context, IntoDiagnostic};
 use sounding_lab::experiment::{End, Outcome, Registered};
 use sounding_lab::registry::{EXPERIMENTS, line};
 
 use crate::dataset;
 use crate::screen;
+use host::Terminal;
 
 /// Experiments that compare this project with others and with itself.
 ///

@@ -11,21 +11,22 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use daemons::Daemons;
 use sounding_emu::{Config, Emulation, Report, Slot, StartError, StopError, Tap};
 use sounding_experiment::plan::{self, Actors, Built, Run, Wrong};
 use sounding_modem::{Behaviour, Place};
 use sounding_sim::{Device, Reading};
 use thiserror::Error;
 
-use crate::daemon::DaemonError;
-use crate::flow::FlowError;
 pub use figures::{FlowFigures, figures};
 pub use flows::Sent;
-use flows::Shape;
 pub use modems::{ModemPort, Served};
 pub use trial::{handovers, load};
 pub use whole::whole;
+
+use crate::daemon::DaemonError;
+use crate::flow::FlowError;
+use daemons::Daemons;
+use flows::Shape;
 
 /// Percent of a core that the emulator takes for being punctual where nothing else is stated.
 pub const PUNCTUALITY_PERCENT: u8 = 10;

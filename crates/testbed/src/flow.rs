@@ -7,11 +7,6 @@ mod tcp_info;
 mod traffic;
 mod udp;
 
-pub use arriving::UdpArrival;
-pub use tcp::{RunningTcp, SampleHook, TcpFlow, TcpResult, TcpSample};
-pub use tcp_info::{InfoError, TcpInfo};
-pub use udp::{RunningUdp, UdpFlow, UdpResult};
-
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
@@ -20,6 +15,11 @@ use nix::time::{ClockId, clock_gettime};
 use sounding_emu::{Direction, Emulation, EnterError, Netns, monotonic_now};
 use sounding_sim::Device;
 use sounding_units::HostInstant;
+
+pub use arriving::UdpArrival;
+pub use tcp::{RunningTcp, SampleHook, TcpFlow, TcpResult, TcpSample};
+pub use tcp_info::{InfoError, TcpInfo};
+pub use udp::{RunningUdp, UdpFlow, UdpResult};
 
 /// Why a flow did not run.
 #[derive(Debug, thiserror::Error)]

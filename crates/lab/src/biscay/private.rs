@@ -18,11 +18,11 @@ use sounding_testbed::emulate::{self, EmulateError, Ended, PUNCTUALITY_PERCENT, 
 use sounding_units::{Bytes, HostInstant};
 use thiserror::Error;
 
+pub use page::private_page;
+
 use super::item::{Item, Measured, Report};
 use crate::agreement::fallback_percent;
 use crate::paper::{Expected, Gains, Ours};
-
-pub use page::private_page;
 
 /// Of the bins in which throughput and delay are drawn.
 const BIN: Duration = Duration::from_millis(500);

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use grounds::{Seen, given, in_kernel, over_cell};
 use serde::Serialize;
 use sounding_experiment::metrics::nearest_rank;
 use sounding_experiment::plan::{PlanError, Run, Text, Wrong};
@@ -20,6 +19,7 @@ use thiserror::Error;
 
 use super::item::{Item, Measured, Report};
 use super::tables;
+use grounds::{Seen, given, in_kernel, over_cell};
 
 /// What to run.
 #[derive(Clone, Debug)]
