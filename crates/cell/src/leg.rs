@@ -10,7 +10,9 @@ use crate::coding::Sizes;
 use crate::config::{DeviceConfig, HarqConfig, InvalidConfig, PowerConfig, Rat};
 use crate::event::{CarrierId, Direction};
 use crate::policy::Share;
-use crate::radio::{self, Adapter, Bands, Channel, ChannelConfig, Choice, CqiReport, Reporter};
+use crate::radio::{
+    self, Channel, ChannelConfig, Choice, CqiReport, LinkAdaptation, Reporter, SubBands,
+};
 
 /// Pieces of a carrier that fade apart: 5 MHz each of 20, which the echoes of a city leave alike.
 pub(crate) const SUB_BANDS: usize = 4;
@@ -70,11 +72,14 @@ impl Leg {
             reporter: Reporter::new(&report, down)?,
             down: Way::new(
                 carrier.config.harq(device.harq, Direction::Downlink),
-                Adapter::new(&device.adapt_downlink, down)?,
+                LinkAdaptation::new(&device.adapt_downlink, down)?,
             ),
             up: Way::new(
                 carrier.config.harq(device.harq, Direction::Uplink),
-                Adapter::new(&device.adapt_uplink, carrier.config.coding(Direction::Uplink))?,
+                LinkAdaptation::new(
+                    &device.adapt_uplink,
+                    carrier.config.coding(Direction::Uplink),
+                )?,
             ),
             power: device.power,
             measured: [f32::NEG_INFINITY; SUB_BANDS],
@@ -168,7 +173,7 @@ pub(crate) struct Way {
     pub(crate) share: Share,
     /// The slot of the newest block: a user has one in a slot.
     pub(crate) last: Option<u64>,
-    adapter: Adapter,
+    adapter: LinkAdaptation,
     harq: radio::HarqConfig,
     /// When a report can be used that was not when the rates were found.
     next_report: Option<HostInstant>,
@@ -184,7 +189,7 @@ pub(crate) struct Rates {
 }
 
 impl Way {
-    fn new(harq: HarqConfig, adapter: Adapter) -> Self {
+    fn new(harq: HarqConfig, adapter: LinkAdaptation) -> Self {
         Self {
             processes: Processes::new(harq.processes),
             share: Share::default(),
@@ -242,7 +247,7 @@ impl Way {
         self.stale = false;
         self.rates = Rates::default();
         for (band, rate) in self.rates.bytes.iter_mut().take(bands).enumerate() {
-            let choice = self.adapter.choose(now, Bands::one(band));
+            let choice = self.adapter.choose(now, SubBands::one(band));
             if let Some(Choice { mcs, layers }) = choice {
                 *rate = sizes.rate(layers, mcs);
             }
@@ -256,7 +261,7 @@ impl Way {
 
     /// How to send on these sub-bands.
     pub(crate) fn choose(&mut self, now: HostInstant, bands: u32) -> Option<Choice> {
-        self.adapter.choose(now, Bands::from_bits(bands))
+        self.adapter.choose(now, SubBands::from_bits(bands))
     }
 
     /// Sends a process's block at the SINRs that its sub-bands have.
@@ -266,7 +271,7 @@ impl Way {
         let (rv, number) = (process.rv(), process.sent);
         let block = &process.block;
         let choice = Choice { mcs: block.mcs, layers: block.layers };
-        let bands = Bands::from_bits(block.bands);
+        let bands = SubBands::from_bits(block.bands);
         if number == 0 {
             process.air = radio::Block::new(coding, choice, block.size * 8, &self.harq);
         }

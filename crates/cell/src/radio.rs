@@ -4,7 +4,6 @@
 //! gives the same bits on every machine.
 
 mod adapt;
-mod bands;
 mod channel;
 mod coding;
 mod config;
@@ -13,6 +12,7 @@ mod error;
 mod fading;
 mod geometry;
 mod interference;
+mod invalid;
 mod layers;
 mod profile;
 mod propagation;
@@ -20,21 +20,21 @@ mod random;
 mod report;
 mod script;
 mod shadow;
-mod sight;
+mod sub_bands;
+mod visibility;
 
-pub use adapt::{AdaptConfig, Adapter, Choice};
-pub use bands::Bands;
-pub use channel::Channel;
+pub use adapt::{AdaptConfig, Choice, LinkAdaptation};
+pub use channel::{Channel, ChannelConfig, ModelConfig};
 pub use coding::Coding;
-pub use config::{
-    CarrierConfig, ChannelConfig, DeviceConfig, Duplex, FadingConfig, InvalidConfig, MAX_SUB_BANDS,
-    ModelConfig, SiteConfig,
-};
+pub use config::{CarrierConfig, DeviceConfig, Duplex, MAX_SUB_BANDS, SiteConfig};
 pub use error::{Block, HarqConfig, block_error_rate};
+pub use fading::FadingConfig;
 pub use geometry::{AtTheEnd, Motion, Position, Trajectory, TrajectoryConfig};
 pub use interference::InterferenceConfig;
+pub use invalid::InvalidConfig;
 pub use layers::{RankConfig, per_layer_db};
 pub use profile::{DelayProfile, Tap};
 pub use propagation::{LineOfSight, PropagationConfig, Surroundings};
 pub use report::{CqiReport, ReportConfig, Reporter};
 pub use script::{Between, Level, ScriptConfig};
+pub use sub_bands::SubBands;

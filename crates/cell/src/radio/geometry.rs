@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use sounding_units::HostInstant;
 
-use super::InvalidConfig;
+use super::invalid::InvalidConfig;
 use super::random::uniform;
 
 /// A place in the plane of the map; heights are properties of sites and devices.

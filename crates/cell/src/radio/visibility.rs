@@ -10,7 +10,7 @@ const TRANSITION_M: f64 = 5.0;
 
 /// Whether the device sees the site.
 #[derive(Clone, Debug)]
-pub(super) struct Sight {
+pub(super) struct SiteVisibility {
     clear: bool,
     /// How much of the state is line of sight, 0..=1, while one becomes the other.
     share: f64,
@@ -18,7 +18,7 @@ pub(super) struct Sight {
     left_m: f64,
 }
 
-impl Sight {
+impl SiteVisibility {
     pub(super) fn new(probability: f64, correlation_m: f64, rng: &mut ChaCha8Rng) -> Self {
         let clear = uniform(rng) < probability;
         let left_m = exponential(rng, correlation_m);
@@ -62,7 +62,7 @@ mod tests {
     fn state_has_its_probability_and_forgets_over_its_correlation_length() {
         let (probability, correlation_m) = (0.3, 50.0);
         let mut rng = ChaCha8Rng::seed_from_u64(21);
-        let mut sight = Sight::new(probability, correlation_m, &mut rng);
+        let mut sight = SiteVisibility::new(probability, correlation_m, &mut rng);
         let states: Vec<f64> = (0..2_000_000)
             .map(|_| {
                 sight.advance(1.0, probability, correlation_m, &mut rng);
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn one_state_becomes_the_other_over_metres_not_at_once() {
         let mut rng = ChaCha8Rng::seed_from_u64(22);
-        let mut sight = Sight::new(0.5, 20.0, &mut rng);
+        let mut sight = SiteVisibility::new(0.5, 20.0, &mut rng);
         let mut before = sight.share();
         for _ in 0..100_000 {
             sight.advance(0.1, 0.5, 20.0, &mut rng);

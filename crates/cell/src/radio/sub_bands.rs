@@ -6,9 +6,9 @@ use super::config::{CarrierConfig, MAX_SUB_BANDS};
 
 /// Some of a carrier's sub-bands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bands(u32);
+pub struct SubBands(u32);
 
-impl Bands {
+impl SubBands {
     /// None of them.
     pub const NONE: Self = Self(0);
 
@@ -58,14 +58,14 @@ impl Bands {
     }
 }
 
-impl BitOr for Bands {
+impl BitOr for SubBands {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-impl BitOrAssign for Bands {
+impl BitOrAssign for SubBands {
     fn bitor_assign(&mut self, other: Self) {
         *self = *self | other;
     }
@@ -76,30 +76,30 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    fn values(bands: Bands) -> Vec<u8> {
+    fn values(bands: SubBands) -> Vec<u8> {
         bands.of(&[10, 11, 12, 13]).collect()
     }
 
     #[test]
     fn blocks_lie_in_the_sub_bands_they_touch() {
         let carrier = CarrierConfig::default();
-        assert_eq!(values(Bands::of_blocks(&carrier, 24, 2)), [10, 11]);
-        assert_eq!(values(Bands::of_blocks(&carrier, 75, 25)), [13]);
-        assert_eq!(values(Bands::of_blocks(&carrier, 0, 100)), [10, 11, 12, 13]);
-        assert_eq!(Bands::of_blocks(&carrier, 5, 0), Bands::NONE);
+        assert_eq!(values(SubBands::of_blocks(&carrier, 24, 2)), [10, 11]);
+        assert_eq!(values(SubBands::of_blocks(&carrier, 75, 25)), [13]);
+        assert_eq!(values(SubBands::of_blocks(&carrier, 0, 100)), [10, 11, 12, 13]);
+        assert_eq!(SubBands::of_blocks(&carrier, 5, 0), SubBands::NONE);
     }
 
     #[test]
     fn bits_are_sub_bands_and_come_back() {
-        assert_eq!(values(Bands::from_bits(0b1010)), [11, 13]);
-        assert_eq!(Bands::from_bits(u32::MAX), Bands::ALL);
-        assert_eq!((Bands::one(3) | Bands::one(0)).bits(), 0b1001);
+        assert_eq!(values(SubBands::from_bits(0b1010)), [11, 13]);
+        assert_eq!(SubBands::from_bits(u32::MAX), SubBands::ALL);
+        assert_eq!((SubBands::one(3) | SubBands::one(0)).bits(), 0b1001);
     }
 
     #[test]
     fn a_set_outside_the_carrier_is_all_of_it() {
-        assert_eq!(values(Bands::NONE), [10, 11, 12, 13]);
-        assert_eq!(values(Bands::one(7)), [10, 11, 12, 13]);
-        assert_eq!(values(Bands::one(2) | Bands::one(0)), [10, 12]);
+        assert_eq!(values(SubBands::NONE), [10, 11, 12, 13]);
+        assert_eq!(values(SubBands::one(7)), [10, 11, 12, 13]);
+        assert_eq!(values(SubBands::one(2) | SubBands::one(0)), [10, 12]);
     }
 }
