@@ -15,8 +15,8 @@ use alloc::collections::VecDeque;
 use arrayvec::ArrayVec;
 use sounding_units::{Bytes, HostInstant};
 
+use crate::byte_range::{ByteRange, ReceivedRanges};
 use crate::config::RlcConfig;
-use crate::span::{Received, Span};
 
 use sender::Sender;
 
@@ -26,7 +26,7 @@ pub struct Pdu {
     /// Sequence number of the AMD PDU, counted from zero without wrapping.
     pub sn: u32,
     /// What it carries.
-    pub span: Span,
+    pub span: ByteRange,
     /// RLC sends it again.
     pub again: bool,
     /// Asks the receiver for a status.
@@ -41,7 +41,7 @@ pub struct Status {
     /// All before it has arrived.
     pub edge: u64,
     /// What is missing.
-    pub nacks: ArrayVec<Span, 8>,
+    pub nacks: ArrayVec<ByteRange, 8>,
     /// The sequence numbers of the PDUs that were missing first, as far as the sender still knows them.
     pub nack_sns: ArrayVec<u32, 8>,
 }
@@ -75,7 +75,7 @@ pub struct Passage {
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate<P> {
+pub(crate) enum PacketFate<P> {
     Delivered { payload: P, size: Bytes, passage: Passage },
     Lost { payload: P, size: Bytes, entered: HostInstant, at: HostInstant },
 }
@@ -107,7 +107,7 @@ pub(crate) struct Bearer<P> {
     waiting_bytes: u64,
     flight: VecDeque<Flight<P>>,
     sender: Sender,
-    received: Received,
+    received: ReceivedRanges,
     /// t-Reordering runs since then, for what is missing below the offset.
     reordering: Option<(HostInstant, u64)>,
     /// t-Reordering has expired for what is missing below this.
@@ -119,7 +119,7 @@ pub(crate) struct Bearer<P> {
     status_prohibited_until: HostInstant,
     /// Statuses for the sender whose blocks are being decoded, by when they are.
     statuses: VecDeque<(HostInstant, Status)>,
-    fates: VecDeque<Fate<P>>,
+    fates: VecDeque<PacketFate<P>>,
 }
 
 impl<P> Bearer<P> {
@@ -130,7 +130,7 @@ impl<P> Bearer<P> {
             waiting_bytes: 0,
             flight: VecDeque::new(),
             sender: Sender::default(),
-            received: Received::default(),
+            received: ReceivedRanges::default(),
             reordering: None,
             given_up: 0,
             polled: None,
@@ -145,7 +145,7 @@ impl<P> Bearer<P> {
     pub(crate) fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P) {
         let cost = self.cost(size);
         if self.backlog() + cost > self.config.queue.count() {
-            self.fates.push_back(Fate::Lost { payload, size, entered: now, at: now });
+            self.fates.push_back(PacketFate::Lost { payload, size, entered: now, at: now });
             return;
         }
         self.waiting_bytes += cost;
@@ -171,7 +171,7 @@ impl<P> Bearer<P> {
         !self.fates.is_empty()
     }
 
-    pub(crate) fn drain_fates(&mut self) -> impl Iterator<Item = Fate<P>> {
+    pub(crate) fn drain_fates(&mut self) -> impl Iterator<Item = PacketFate<P>> {
         self.fates.drain(..)
     }
 
@@ -183,8 +183,8 @@ impl<P> Bearer<P> {
         self.polled = None;
         self.status_due = None;
         self.statuses.clear();
-        let holes: ArrayVec<Span, 64> = {
-            let top = Span { from: self.received.top(), to: self.sender.sent() };
+        let holes: ArrayVec<ByteRange, 64> = {
+            let top = ByteRange { from: self.received.top(), to: self.sender.sent() };
             let holes = self.received.holes(u64::MAX);
             holes.chain(core::iter::once(top)).filter(|hole| !hole.is_empty()).take(64).collect()
         };
@@ -200,7 +200,7 @@ impl<P> Bearer<P> {
             self.waiting_bytes = 0;
             let lost = self.waiting.drain(..).map(|packet| {
                 let Waiting { payload, size, entered } = packet;
-                Fate::Lost { payload, size, entered, at: now }
+                PacketFate::Lost { payload, size, entered, at: now }
             });
             self.fates.extend(lost);
         }

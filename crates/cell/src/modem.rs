@@ -33,7 +33,7 @@ use self::nr::Nr;
 use self::rlc::Window;
 use self::rrc::Signalling;
 use crate::bearer::Status;
-use crate::config::{CarrierConfig, DeviceConfig, InvalidConfig, Mode, Rat};
+use crate::config::{CarrierConfig, DeviceConfig, InvalidConfig, Rat, RlcMode};
 use crate::event::{
     CarrierId, ChannelReport, Dci, DeviceId, Direction, Event, Rrc, Signal, SlotId, Transmission,
 };
@@ -135,8 +135,8 @@ impl Modem {
         let acknowledged = [device.downlink.mode, device.uplink.mode];
         Ok(Self {
             device: id,
-            rnti: rnti(id.0),
-            acknowledged: acknowledged.map(|mode| mode == Mode::Acknowledged),
+            rnti: rnti(id),
+            acknowledged: acknowledged.map(|mode| mode == RlcMode::Acknowledged),
             lte: Lte::new(origin, cells.has(Rat::Lte)),
             nr: Nr::new(origin),
             signalling: Signalling::new(device.scheduling),

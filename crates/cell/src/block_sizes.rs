@@ -1,27 +1,27 @@
-//! Sizes of a carrier's transport blocks.
+//! BlockSizes of a carrier's transport blocks.
 
 use alloc::vec::Vec;
 
+use sounding_kpi::Direction;
 use sounding_phy::{lte, nr};
 use sounding_units::Prb;
 
 use crate::config::{CarrierConfig, Rat};
-use crate::event::Direction;
 
 /// Bytes of a block by layers, I_MCS and resource blocks: looked up in every slot, so made once.
 #[derive(Clone, Debug)]
-pub(crate) struct Sizes {
+pub(crate) struct BlockSizes {
     prb: u16,
     mcs: u8,
     bytes: Vec<u32>,
 }
 
-impl Sizes {
+impl BlockSizes {
     pub(crate) fn new(config: &CarrierConfig, direction: Direction) -> Self {
         Self::of(config, direction, |prb| prb)
     }
 
-    /// Sizes of the downlink in LTE's special subframes, whose blocks are those of fewer resource blocks (TS 36.213 §7.1.7).
+    /// BlockSizes of the downlink in LTE's special subframes, whose blocks are those of fewer resource blocks (TS 36.213 §7.1.7).
     pub(crate) fn in_special(config: &CarrierConfig) -> Option<Self> {
         config.lte_tdd()?;
         // Ten symbols down, two of guard, two up: what networks next to NR's usual patterns have.

@@ -4,14 +4,14 @@ use alloc::vec::Vec;
 
 /// Bytes `from..to` of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct ByteRange {
     /// The first byte.
     pub from: u64,
     /// One past the last.
     pub to: u64,
 }
 
-impl Span {
+impl ByteRange {
     /// How many bytes.
     pub const fn len(self) -> u64 {
         self.to - self.from
@@ -33,13 +33,13 @@ impl Span {
 
 /// What a receiver has of a stream: all before `edge`, and islands beyond it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedRanges {
     edge: u64,
     /// In order, apart from each other and from the edge.
-    islands: Vec<Span>,
+    islands: Vec<ByteRange>,
 }
 
-impl Received {
+impl ReceivedRanges {
     pub(crate) const fn edge(&self) -> u64 {
         self.edge
     }
@@ -53,14 +53,14 @@ impl Received {
         !self.islands.is_empty()
     }
 
-    pub(crate) fn insert(&mut self, span: Span) {
-        let span = Span { from: span.from.max(self.edge), to: span.to };
+    pub(crate) fn insert(&mut self, span: ByteRange) {
+        let span = ByteRange { from: span.from.max(self.edge), to: span.to };
         if span.is_empty() {
             return;
         }
         let first = self.islands.partition_point(|island| island.to < span.from);
         let last = self.islands.partition_point(|island| island.from <= span.to);
-        let merged = self.islands[first..last].iter().fold(span, |sum, island| Span {
+        let merged = self.islands[first..last].iter().fold(span, |sum, island| ByteRange {
             from: sum.from.min(island.from),
             to: sum.to.max(island.to),
         });
@@ -76,16 +76,19 @@ impl Received {
     }
 
     /// What is missing below `to`.
-    pub(crate) fn holes(&self, to: u64) -> impl Iterator<Item = Span> + '_ {
+    pub(crate) fn holes(&self, to: u64) -> impl Iterator<Item = ByteRange> + '_ {
         let starts = core::iter::once(self.edge).chain(self.islands.iter().map(|i| i.to));
         let ends = self.islands.iter().map(|island| island.from);
-        starts.zip(ends).map(|(from, to)| Span { from, to }).take_while(move |hole| hole.from < to)
+        starts
+            .zip(ends)
+            .map(|(from, to)| ByteRange { from, to })
+            .take_while(move |hole| hole.from < to)
     }
 
     /// How many bytes of `span` have not arrived.
     #[inline]
-    pub(crate) fn missing_in(&self, span: Span) -> u64 {
-        let beyond = Span { from: span.from.max(self.edge), to: span.to };
+    pub(crate) fn missing_in(&self, span: ByteRange) -> u64 {
+        let beyond = ByteRange { from: span.from.max(self.edge), to: span.to };
         if beyond.is_empty() {
             return 0;
         }
@@ -97,7 +100,7 @@ impl Received {
     /// Gives up what is missing below `to`.
     pub(crate) fn skip_to(&mut self, to: u64) {
         if to > self.edge {
-            self.insert(Span { from: self.edge, to });
+            self.insert(ByteRange { from: self.edge, to });
         }
     }
 }
@@ -112,10 +115,10 @@ mod tests {
         fn any_order_of_pieces_gives_the_same_holes(
             pieces in proptest::collection::vec((0_u64..200, 1_u64..30), 0..40)
         ) {
-            let mut received = Received::default();
+            let mut received = ReceivedRanges::default();
             let mut have = [false; 256];
             for &(from, len) in &pieces {
-                received.insert(Span { from, to: from + len });
+                received.insert(ByteRange { from, to: from + len });
                 have[from as usize..(from + len) as usize].fill(true);
             }
             let edge = have.iter().position(|byte| !byte).unwrap();

@@ -1,4 +1,4 @@
-//! The many users that are only told parameters (PBE-CC §4.2.1): they come, take a few resource blocks, and are never
+//! The many users that only receive parameters (PBE-CC §4.2.1): they come, take a few resource blocks, and are never
 //! seen again.
 
 use alloc::vec::Vec;
@@ -36,7 +36,7 @@ impl ControlUsers {
         Self { per_sec, next, count: 0, active: Vec::new() }
     }
 
-    /// Time has reached `now`: whoever has come is there.
+    /// Time has reached `now`: the users that have come are there.
     pub(crate) fn handle_time(&mut self, now: HostInstant, rng: &mut ChaCha8Rng) {
         while let Some(at) = self.next.filter(|at| *at <= now) {
             self.count = self.count.wrapping_add(1);
