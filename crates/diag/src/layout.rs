@@ -12,9 +12,10 @@ mod probe;
 #[cfg(test)]
 mod tests;
 
+pub use crate::sink::{Names, Sink, Value};
 pub use bits::Bits;
-pub use field::{Field, Kind, Names, Value};
-pub use node::{Children, Node, Sink, SubPacket, SubPackets};
+pub use field::{Field, Kind};
+pub use node::{Children, Node, SubPacket, SubPackets};
 pub use part::{Block, Count, Layout, Part, Short, SubLayout};
 pub use probe::{Item, Met, Probe};
 

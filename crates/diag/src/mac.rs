@@ -8,8 +8,8 @@ pub mod nr;
 
 use alloc::vec::Vec;
 
-use crate::layout::{Names, Sink, Value};
 use crate::radio::Rnti;
+use crate::sink::{Names, Sink, Value};
 
 pub use element::Element;
 

@@ -2,6 +2,7 @@
 
 mod device;
 mod diagchar;
+mod open;
 mod router;
 mod serial;
 mod source;
@@ -22,10 +23,11 @@ use sounding_diag::hdlc;
 
 pub use device::CharDevice;
 pub use diagchar::DiagChar;
+pub use open::OpenError;
 pub(crate) use router::DRAIN;
 pub use router::{Router, RouterSocket};
 pub use serial::Port;
-pub use source::{OpenError, Source, SourceError};
+pub use source::{Source, SourceError};
 pub use stream::Stream;
 pub use tcp::Tcp;
 pub use unframed::Unframed;

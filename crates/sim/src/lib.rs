@@ -16,6 +16,7 @@ mod fluid;
 pub mod held;
 mod histogram;
 pub mod link;
+mod link_event;
 mod links;
 mod network;
 mod opportunity;
@@ -28,7 +29,8 @@ mod wired;
 pub mod world;
 
 pub use histogram::Histogram;
-pub use link::{Link, LinkEvent};
+pub use link::Link;
+pub use link_event::LinkEvent;
 pub use links::{Duplex, Links};
 pub use network::{Device, Diag, Network, Port};
 pub use path::{Order, Path, PathConfig};

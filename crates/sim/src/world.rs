@@ -25,8 +25,7 @@ use sounding_units::HostInstant;
 
 pub use ear::Listening;
 pub use event::{Event, Observer};
-pub use flow::{Flow, FlowId, MakeController, Tcp, Transport};
-pub use receiver::Acks;
+pub use flow::{Acks, Flow, FlowId, MakeController, Tcp, Transport};
 pub use report::Report;
 pub use segment::Segment;
 pub use traffic::Traffic;
