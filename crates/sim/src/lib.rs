@@ -12,7 +12,6 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod fluid;
 pub mod held;
 mod histogram;
 pub mod link;
@@ -24,6 +23,7 @@ mod path;
 mod pipe;
 mod queue;
 mod radio;
+mod rate_server;
 mod soonest;
 mod wired;
 pub mod world;

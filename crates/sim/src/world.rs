@@ -5,10 +5,10 @@
 //! the same [`digest`](World::digest) on every machine.
 
 mod digest;
-mod ear;
 mod event;
 mod flow;
 mod host;
+mod modem_feed;
 mod receiver;
 mod report;
 mod scoreboard;
@@ -23,9 +23,9 @@ use core::time::Duration;
 use sounding_cc::sharing::Policy;
 use sounding_units::HostInstant;
 
-pub use ear::Listening;
 pub use event::{Event, Observer};
 pub use flow::{Acks, Flow, FlowId, MakeController, Tcp, Transport};
+pub use modem_feed::Listening;
 pub use report::Report;
 pub use segment::Segment;
 pub use traffic::Traffic;
@@ -33,9 +33,9 @@ pub use traffic::Traffic;
 use crate::soonest::soonest;
 use crate::{Network, Output, Port};
 use digest::Digest;
-use ear::Ear;
 use host::{Host, Outbox};
-use segment::Said;
+use modem_feed::ModemFeed;
+use segment::SegmentStore;
 use timers::Timers;
 
 /// How long a flow that sends nothing still counts among those that share a link: two epochs of 134 ms, as in the
@@ -50,9 +50,9 @@ pub struct World<N> {
     seed: u64,
     flows: Vec<Host>,
     timers: Timers,
-    ears: Vec<Ear>,
+    feeds: Vec<ModemFeed>,
     outbox: Outbox,
-    said: Said,
+    said: SegmentStore,
     policy: Policy,
     digest: Digest,
 }
@@ -66,9 +66,9 @@ impl<N: Network<Segment>> World<N> {
             seed,
             flows: Vec::new(),
             timers: Timers::default(),
-            ears: Vec::new(),
+            feeds: Vec::new(),
             outbox: Outbox::default(),
-            said: Said::default(),
+            said: SegmentStore::default(),
             policy: Policy::default(),
             digest: Digest::default(),
         }
@@ -92,7 +92,7 @@ impl<N: Network<Segment>> World<N> {
 
     /// Tells controllers what a device's modem says.
     pub fn listen(&mut self, listening: Listening) {
-        self.ears.push(Ear::new(listening, self.now));
+        self.feeds.push(ModemFeed::new(listening, self.now));
     }
 
     /// Lets time pass until `until`, that moment included.
@@ -141,8 +141,8 @@ impl<N: Network<Segment>> World<N> {
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        let ears = self.ears.iter().map(Ear::wakeup).min();
-        soonest([self.network.wakeup(), ears, self.timers.next()])
+        let feeds = self.feeds.iter().map(ModemFeed::wakeup).min();
+        soonest([self.network.wakeup(), feeds, self.timers.next()])
     }
 
     fn step<O: Observer>(&mut self, observer: &mut O) {
@@ -151,10 +151,10 @@ impl<N: Network<Segment>> World<N> {
         self.carry(observer);
         while let Some(diag) = self.network.poll_diag() {
             self.digest.fold(diag.at.as_nanos(), diag.bytes.len() as u64);
-            self.ears.iter_mut().for_each(|ear| ear.handle_diag(&diag));
+            self.feeds.iter_mut().for_each(|feed| feed.handle_diag(&diag));
         }
-        for ear in 0..self.ears.len() {
-            self.hear(ear, observer);
+        for feed in 0..self.feeds.len() {
+            self.hear(feed, observer);
         }
         while let Some(flow) = self.timers.pop_due(now) {
             self.flows[flow].handle_time(now, &mut self.outbox);
@@ -193,11 +193,11 @@ impl<N: Network<Segment>> World<N> {
         }
     }
 
-    fn hear<O: Observer>(&mut self, ear: usize, observer: &mut O) {
+    fn hear<O: Observer>(&mut self, feed: usize, observer: &mut O) {
         let now = self.now;
-        self.ears[ear].handle_time(now);
-        while let Some(estimate) = self.ears[ear].poll_estimate(now) {
-            let port = self.ears[ear].port();
+        self.feeds[feed].handle_time(now);
+        while let Some(estimate) = self.feeds[feed].poll_estimate(now) {
+            let port = self.feeds[feed].port();
             let sharing = self
                 .flows
                 .iter()
@@ -233,8 +233,8 @@ impl<N: Network<Segment>> World<N> {
         while let Some((way, size, kind)) = self.outbox.pop_front() {
             let port: Port = self.flows[flow.0 as usize].port();
             let port = match way {
-                host::Way::Forth => port,
-                host::Way::Back => port.reverse(),
+                host::FlowEnd::Receiver => port,
+                host::FlowEnd::Sender => port.reverse(),
             };
             self.network.handle_packet(self.now, port, size, self.said.put(flow, kind));
         }

@@ -39,14 +39,14 @@ impl Listening {
 
 /// A modem's bytes on their way to controllers: through the same extraction and estimation as a live one's.
 #[derive(Debug)]
-pub(super) struct Ear {
+pub(super) struct ModemFeed {
     listening: Listening,
     sounder: Sounder,
     publish_at: HostInstant,
     underway: VecDeque<(HostInstant, LinkEstimate)>,
 }
 
-impl Ear {
+impl ModemFeed {
     pub(super) fn new(listening: Listening, now: HostInstant) -> Self {
         Self {
             sounder: Sounder::new(listening.estimator),

@@ -9,7 +9,7 @@ const NANOBITS_PER_BYTE: u128 = 8_000_000_000;
 
 /// A link that carries bytes as a rate flows, to the nanosecond.
 #[derive(Debug)]
-pub(crate) struct Fluid {
+pub(crate) struct RateServer {
     steps: Arc<Steps>,
     origin: HostInstant,
     /// The step in force when the last service began or ended.
@@ -20,7 +20,7 @@ pub(crate) struct Fluid {
     idle_since: HostInstant,
 }
 
-impl Fluid {
+impl RateServer {
     pub(crate) fn new(steps: Arc<Steps>, origin: HostInstant) -> Self {
         Self { steps, origin, index: 0, credit: 0, idle_since: origin }
     }
@@ -94,14 +94,14 @@ fn div_ceil(need: u128, rate: u128) -> u128 {
 mod tests {
     use super::*;
 
-    fn fluid(steps: &str) -> Fluid {
-        Fluid::new(Arc::new(steps.parse().unwrap()), HostInstant::from_nanos(1_000))
+    fn server(steps: &str) -> RateServer {
+        RateServer::new(Arc::new(steps.parse().unwrap()), HostInstant::from_nanos(1_000))
     }
 
     #[test]
     fn a_million_packets_in_a_row_take_exactly_their_time() {
         // 1500 bytes at 7 Mbit/s are 1714285.7 ns: rounding each up would lose 0.3 s of a million.
-        let mut link = fluid("7Mbit");
+        let mut link = server("7Mbit");
         let mut at = HostInstant::from_nanos(1_000);
         for _ in 0..1_000_000 {
             at = link.serve(at, Bytes::new(1500)).unwrap();
@@ -111,20 +111,20 @@ mod tests {
 
     #[test]
     fn a_packet_across_a_step_uses_both_rates() {
-        let mut link = fluid("0s 12Mbit, 500us 6Mbit");
+        let mut link = server("0s 12Mbit, 500us 6Mbit");
         let left = link.serve(HostInstant::from_nanos(1_000), Bytes::new(1500)).unwrap();
         assert_eq!(left.as_nanos() - 1_000, 1_500_000);
     }
 
     #[test]
     fn an_outage_holds_a_packet_until_it_ends() {
-        let mut link = fluid("0s 0bit, 70s 12Mbit");
+        let mut link = server("0s 0bit, 70s 12Mbit");
         let left = link.serve(HostInstant::from_nanos(1_000), Bytes::new(1500)).unwrap();
         assert_eq!(left.as_nanos() - 1_000, 70_001_000_000);
     }
 
     #[test]
     fn an_outage_without_end_never_delivers() {
-        assert_eq!(fluid("0bit").serve(HostInstant::from_nanos(2_000), Bytes::new(40)), None);
+        assert_eq!(server("0bit").serve(HostInstant::from_nanos(2_000), Bytes::new(40)), None);
     }
 }
