@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 mod arrows;
+mod circles;
 mod io_free;
 mod notices;
 mod words;
@@ -41,8 +42,10 @@ fn check() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let checks: [(&str, Vec<String>); 3] = [
+    let circles = circles::find(&metadata);
+    let checks: [(&str, Vec<String>); 4] = [
         ("arrows run one way", arrows::violations(&metadata)),
+        ("modules of one parent use each other one way", circles.violations),
         ("pure crates do no I/O", io_free::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];
@@ -53,6 +56,12 @@ fn check() -> ExitCode {
             println!("     {violation}");
         }
         failed |= !violations.is_empty();
+    }
+    if !circles.known.is_empty() {
+        println!("circles of modules that are known and are to go:");
+        for circle in &circles.known {
+            println!("     {circle}");
+        }
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -16,6 +16,7 @@
 //! for one that is not; readers look in all of them. Boards hold no identities of the subscriber, so that every user
 //! of the machine may read them.
 
+mod error;
 mod lock;
 mod memory;
 mod place;
@@ -23,6 +24,7 @@ mod publisher;
 mod reader;
 mod wakes;
 
+pub use error::PublishError;
 pub use place::{NameError, Place};
-pub use publisher::{PublishError, Publisher};
+pub use publisher::Publisher;
 pub use reader::{OpenError, Reader, Writer};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag};
 
-use crate::publisher::PublishError;
+use crate::error::PublishError;
 
 /// An flock takes no more than the right to open the file, for reading too. With this mode no other user has it.
 const MODE: u32 = 0o600;

@@ -8,11 +8,11 @@ use std::time::Duration;
 use nix::fcntl::{AT_FDCWD, Flock};
 use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
 use sounding_kpi::Reading;
-use sounding_kpi::board::{Board, NotABoard, Writer, words_for};
+use sounding_kpi::board::{Board, Writer, words_for};
 use sounding_kpi::registry::NamedKpi;
 use sounding_units::HostInstant;
-use thiserror::Error;
 
+use crate::error::PublishError;
 use crate::memory::Memory;
 use crate::wakes::Wakes;
 use crate::{Place, lock};
@@ -32,36 +32,6 @@ pub struct Publisher {
     beaten: Option<HostInstant>,
     // The last to go: it is what keeps others out.
     _lock: Flock<File>,
-}
-
-/// Why a board cannot be made.
-#[derive(Debug, Error)]
-pub enum PublishError {
-    /// Another process has it.
-    #[error("{path}: another process publishes this board")]
-    Taken {
-        /// The lock it holds.
-        path: PathBuf,
-    },
-    /// What has the lock's name would not keep other writers out, or would let another user do so.
-    #[error("{path}: {why}: remove it, or give the board another name")]
-    NotALock {
-        /// The lock.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The system would not make it.
-    #[error("{path}: {error}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// It would be too large.
-    #[error(transparent)]
-    Layout(#[from] NotABoard),
 }
 
 /// A heartbeat looks for new readers, which is a system call: more of them than this would cost more than the reading.

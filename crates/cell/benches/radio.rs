@@ -5,8 +5,8 @@ use core::time::Duration;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use sounding_cell::radio::{
-    AdaptConfig, Adapter, Bands, Block, Channel, ChannelConfig, Choice, Coding, HarqConfig, Motion,
-    Position, ReportConfig, Reporter,
+    AdaptConfig, Block, Channel, ChannelConfig, Choice, Coding, HarqConfig, LinkAdaptation, Motion,
+    Position, ReportConfig, Reporter, SubBands,
 };
 use sounding_units::HostInstant;
 
@@ -50,17 +50,18 @@ fn block_error_rate(bencher: divan::Bencher<'_, '_>, count: usize) {
     let block = block.expect("not reserved");
     bencher.bench_local(|| {
         let mut block = block;
-        block.handle_transmission(divan::black_box(&sinr_db), Bands::ALL)
+        block.handle_transmission(divan::black_box(&sinr_db), SubBands::ALL)
     });
 }
 
 /// The MCS of one of the sub-bands.
 #[divan::bench(args = [4, 13])]
 fn choose(bencher: divan::Bencher<'_, '_>, count: usize) {
-    let mut adapter = Adapter::new(&AdaptConfig::DOWNLINK, Coding::Nr64Qam).expect("possible");
+    let mut adapter =
+        LinkAdaptation::new(&AdaptConfig::DOWNLINK, Coding::Nr64Qam).expect("possible");
     adapter.handle_measurement(&sub_bands(count), 1);
     let now = HostInstant::default();
-    bencher.bench_local(|| adapter.choose(now, divan::black_box(Bands::one(1))));
+    bencher.bench_local(|| adapter.choose(now, divan::black_box(SubBands::one(1))));
 }
 
 /// A report of all sub-bands.

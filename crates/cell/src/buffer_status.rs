@@ -1,4 +1,4 @@
-//! How a device asks for the uplink, and what the network believes of its buffer.
+//! How a device requests the uplink, and what the network estimates its buffer to hold.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -19,15 +19,15 @@ use crate::event::{BufferReport, ReportCause};
 ///    └──────── a block with the report ◀──┴────────────── the first grant ◀──────────┘
 /// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Asking {
+pub(crate) struct BsrReporter {
     regular: bool,
     /// When the periodic report is due, once a report was sent.
     periodic: Option<HostInstant>,
-    /// When the report counts as not heard.
+    /// When the report counts as lost.
     retx: Option<HostInstant>,
 }
 
-impl Asking {
+impl BsrReporter {
     pub(crate) const fn new() -> Self {
         Self { regular: false, periodic: None, retx: None }
     }
@@ -38,7 +38,7 @@ impl Asking {
     }
 
     /// Whether a scheduling request is to be sent in a slot without a grant.
-    pub(crate) fn requests(&self) -> bool {
+    pub(crate) fn needs_grant(&self) -> bool {
         self.regular
     }
 
@@ -50,12 +50,12 @@ impl Asking {
         }
     }
 
-    /// The report for a block that leaves `waiting` bytes behind and has `room` bytes to spare.
-    pub(crate) fn report(
+    /// The report for a block that leaves `waiting` bytes behind and has `spare` bytes left.
+    pub(crate) fn poll_report(
         &mut self,
         now: HostInstant,
         waiting: u64,
-        room: u64,
+        spare: u64,
         rat: Rat,
         config: &UplinkConfig,
     ) -> Option<BufferReport> {
@@ -63,7 +63,7 @@ impl Asking {
             ReportCause::Regular
         } else if self.periodic.is_some_and(|at| at <= now) {
             ReportCause::Periodic
-        } else if room >= REPORT_SIZE {
+        } else if spare >= REPORT_SIZE {
             ReportCause::Padding
         } else {
             return None;
@@ -74,8 +74,8 @@ impl Asking {
         Some(BufferReport { at: now, cause, index: report_index(rat, waiting), waiting })
     }
 
-    /// Whether a report will be in the next block whatever room it has.
-    pub(crate) fn reports(&self, now: HostInstant) -> bool {
+    /// Whether a report will be in the next block however full it is.
+    pub(crate) fn is_report_due(&self, now: HostInstant) -> bool {
         self.regular || self.periodic.is_some_and(|at| at <= now)
     }
 
@@ -107,26 +107,26 @@ fn report_value(rat: Rat, index: u8) -> u64 {
     upper.map_or(OPEN_ENDED, Bytes::count)
 }
 
-/// The network's side: what it believes waits in a device.
+/// The network's side: what it estimates to wait in a device.
 ///
 /// Grants follow a rhythm: once all that was reported is granted, the next grant is one report interval later, so that what
 /// comes in one interval is sent in the next but one, with that interval's report (Gandalf §3.2.1). A device that has just
-/// had something is granted room for a report even if it told of nothing. A report is heard once its block is decoded; it
-/// counts what was granted but not sent when it was written, and what has been granted since. The network corrects for that,
-/// not always rightly (§3.2.2).
+/// had something is granted room for a report even if its last report was of an empty buffer. A report counts once its block
+/// is decoded. It includes what was granted but not sent when it was written, and what has been granted since. The network
+/// corrects for that, not always rightly (§3.2.2).
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Belief {
+pub(crate) struct GnbBufferEstimate {
     /// To be granted now.
     ready: u64,
     /// To be granted later.
     later: VecDeque<Expected>,
-    /// Grants for blocks that are sent after the newest report that was heard was written.
+    /// Grants for blocks that are sent after the newest decoded report was written.
     granted: VecDeque<Granted>,
     /// Reports whose blocks are being decoded.
-    coming: Vec<Told>,
-    /// When the newest report that was heard was written, and what it told.
-    heard: Option<HostInstant>,
-    told: u64,
+    pending: Vec<PendingReport>,
+    /// When the newest decoded report was written, and its value.
+    newest: Option<HostInstant>,
+    newest_value: u64,
     /// All reported is granted, and the next block is not sent before.
     rhythm: Option<HostInstant>,
     /// Grants for a report alone that are still to be given.
@@ -152,9 +152,9 @@ struct Expected {
     bytes: u64,
 }
 
-/// A report as it reached the network.
+/// A report whose block is being decoded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct PendingReport {
     /// When it was written.
     written: HostInstant,
     /// What the network takes it for.
@@ -163,11 +163,11 @@ pub(crate) struct Told {
     sent: HostInstant,
     /// When it is decoded.
     known: HostInstant,
-    /// This time the network takes bytes for new that it was told of before.
+    /// This time the network takes bytes for new that an earlier report counted.
     twice: bool,
 }
 
-impl Told {
+impl PendingReport {
     pub(crate) fn new(
         rat: Rat,
         report: &BufferReport,
@@ -180,36 +180,36 @@ impl Told {
     }
 }
 
-impl Belief {
+impl GnbBufferEstimate {
     /// A request arrived; it is answered from `from` on.
     pub(crate) fn handle_request(&mut self, from: HostInstant, config: &UplinkConfig) {
-        // Whoever asks has more than was reported before.
-        self.coming.clear();
+        // A device that requests has more than was reported before.
+        self.pending.clear();
         let bytes = config.first_grant.count();
         self.later.push_back(Expected { known: from, sent: from, bytes });
     }
 
-    /// A report arrived, to be heard when it is decoded.
-    pub(crate) fn handle_report(&mut self, told: Told) {
-        self.coming.push(told);
+    /// A report arrived; it counts once it is decoded.
+    pub(crate) fn handle_report(&mut self, report: PendingReport) {
+        self.pending.push(report);
     }
 
-    /// Hears what is decoded by `now`.
-    fn hear(&mut self, now: HostInstant, config: &UplinkConfig) {
-        while let Some(at) = self.coming.iter().position(|told| told.known <= now) {
-            let told = self.coming.remove(at);
-            self.take_in(&told, config);
+    /// Applies the reports that are decoded by `now`.
+    fn apply_decoded(&mut self, now: HostInstant, config: &UplinkConfig) {
+        while let Some(at) = self.pending.iter().position(|report| report.known <= now) {
+            let report = self.pending.remove(at);
+            self.apply(&report, config);
         }
     }
 
-    fn take_in(&mut self, report: &Told, config: &UplinkConfig) {
-        let &Told { written, value, sent, known, twice } = report;
+    fn apply(&mut self, report: &PendingReport, config: &UplinkConfig) {
+        let &PendingReport { written, value, sent, known, twice } = report;
         // One in a block that had to be repeated was overtaken.
-        if self.heard.is_some_and(|heard| written < heard) {
+        if self.newest.is_some_and(|newest| written < newest) {
             return;
         }
-        self.heard = Some(written);
-        let before = core::mem::replace(&mut self.told, value);
+        self.newest = Some(written);
+        let before = core::mem::replace(&mut self.newest_value, value);
         if value > 0 {
             self.polls = POLLS;
             self.poll = config.first_grant.count();
@@ -217,16 +217,16 @@ impl Belief {
         self.granted.retain(|grant| grant.sent > written);
         let granted: u64 = self.granted.iter().map(|grant| grant.bytes).sum();
         let later: u64 = self.later.iter().map(|expected| expected.bytes).sum();
-        let believed = self.ready + later + granted;
+        let estimate = self.ready + later + granted;
         let wanted = value + if twice { before } else { 0 };
-        if wanted > believed {
+        if wanted > estimate {
             let delay = interval(config).mul_f64(config.grant_delay);
-            let bytes = wanted - believed;
+            let bytes = wanted - estimate;
             self.later.push_back(Expected { known, sent: sent + delay, bytes });
             return;
         }
-        // Less than believed: the newest belief goes first.
-        let mut excess = believed - wanted;
+        // Less than estimated: what was counted last goes first.
+        let mut excess = estimate - wanted;
         while let Some(expected) = self.later.back_mut() {
             let cut = excess.min(expected.bytes);
             expected.bytes -= cut;
@@ -239,7 +239,7 @@ impl Belief {
         self.ready -= excess.min(self.ready);
     }
 
-    /// What may be granted at `now` for a block that is sent at `sent`: asked of everyone in every slot.
+    /// What may be granted at `now` for a block that is sent at `sent`: called for every user in every slot.
     #[inline]
     pub(crate) fn ready(
         &mut self,
@@ -247,8 +247,8 @@ impl Belief {
         sent: HostInstant,
         config: &UplinkConfig,
     ) -> u64 {
-        if self.coming.iter().any(|told| told.known <= now) {
-            self.hear(now, config);
+        if self.pending.iter().any(|report| report.known <= now) {
+            self.apply_decoded(now, config);
         }
         if !self.later.is_empty() {
             self.take_expected(now, sent);
@@ -272,8 +272,8 @@ impl Belief {
 
     /// Whether there is or will be anything to grant.
     pub(crate) fn is_empty(&self) -> bool {
-        let told = self.coming.iter().any(|told| told.value > 0);
-        self.ready == 0 && self.later.is_empty() && self.polls == 0 && !told
+        let pending = self.pending.iter().any(|report| report.value > 0);
+        self.ready == 0 && self.later.is_empty() && self.polls == 0 && !pending
     }
 
     /// A grant was given for a block that is sent at `sent`.
@@ -295,7 +295,7 @@ impl Belief {
 }
 
 /// Reports that the network still makes room for after one of an empty buffer. Chosen: without, a device that sends evenly
-/// would have to ask anew whenever it was granted too much once.
+/// would have to send a request whenever it was granted too much once.
 const POLLS: u8 = 2;
 
 /// What the network counts with: reports that come seldom are no reason to grant seldom.
@@ -313,40 +313,40 @@ mod tests {
     }
 
     /// Written and sent in `ms`, and decoded three milliseconds later.
-    fn report(ms: u64, value: u64) -> Told {
-        Told { written: at(ms), value, sent: at(ms), known: at(ms + 3), twice: false }
+    fn report(ms: u64, value: u64) -> PendingReport {
+        PendingReport { written: at(ms), value, sent: at(ms), known: at(ms + 3), twice: false }
     }
 
     #[test]
-    fn nobody_knows_of_a_report_before_its_block_is_decoded() {
+    fn a_report_counts_once_its_block_is_decoded() {
         let config = UplinkConfig::default();
-        let mut belief = Belief::default();
-        belief.handle_report(report(10, 1_000));
-        assert!(!belief.is_empty());
-        assert_eq!(belief.ready(at(12), at(20), &config), 0);
-        assert_eq!(belief.ready(at(13), at(20), &config), 1_000);
+        let mut estimate = GnbBufferEstimate::default();
+        estimate.handle_report(report(10, 1_000));
+        assert!(!estimate.is_empty());
+        assert_eq!(estimate.ready(at(12), at(20), &config), 0);
+        assert_eq!(estimate.ready(at(13), at(20), &config), 1_000);
     }
 
     #[test]
     fn what_was_granted_since_a_report_was_written_is_not_granted_again() {
         let config = UplinkConfig::default();
-        let mut belief = Belief::default();
-        belief.handle_report(report(10, 1_000));
-        assert_eq!(belief.ready(at(13), at(20), &config), 1_000);
-        belief.handle_grant(at(20), 1_000, &config);
-        // The device still has them then, and tells of them again.
-        belief.handle_report(report(15, 1_000));
-        assert_eq!(belief.ready(at(18), at(40), &config), config.first_grant.count());
-        belief.handle_report(report(25, 1_000));
-        assert_eq!(belief.ready(at(28), at(40), &config), 1_000);
+        let mut estimate = GnbBufferEstimate::default();
+        estimate.handle_report(report(10, 1_000));
+        assert_eq!(estimate.ready(at(13), at(20), &config), 1_000);
+        estimate.handle_grant(at(20), 1_000, &config);
+        // The device still has them then, and reports them again.
+        estimate.handle_report(report(15, 1_000));
+        assert_eq!(estimate.ready(at(18), at(40), &config), config.first_grant.count());
+        estimate.handle_report(report(25, 1_000));
+        assert_eq!(estimate.ready(at(28), at(40), &config), 1_000);
     }
 
     #[test]
-    fn a_report_that_was_overtaken_says_nothing() {
+    fn a_report_that_was_overtaken_changes_nothing() {
         let config = UplinkConfig::default();
-        let mut belief = Belief::default();
-        belief.handle_report(report(15, 5_000));
-        belief.handle_report(Told { written: at(10), ..report(16, 200) });
-        assert_eq!(belief.ready(at(30), at(40), &config), 5_000);
+        let mut estimate = GnbBufferEstimate::default();
+        estimate.handle_report(report(15, 5_000));
+        estimate.handle_report(PendingReport { written: at(10), ..report(16, 200) });
+        assert_eq!(estimate.ready(at(30), at(40), &config), 5_000);
     }
 }

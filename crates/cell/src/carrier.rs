@@ -1,23 +1,77 @@
-//! A component carrier: its slots, the sizes of its blocks, and who is on it.
+//! A component carrier: its slots, the sizes of its blocks, and its users.
 
 use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
 use core::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
+use sounding_kpi::Direction;
 use sounding_phy::lte;
 use sounding_phy::nr::{BandwidthPart, RbgConfiguration};
 use sounding_units::{HostInstant, Prb};
 
-use crate::coding::Sizes;
-use crate::config::{CarrierConfig, InvalidConfig, Rat};
-use crate::control::ControlUsers;
-use crate::event::{CarrierId, Direction, SlotId};
+use crate::block_sizes::BlockSizes;
+use crate::config::{CarrierConfig, InvalidConfig, Rat, SUB_BANDS};
+use crate::control_users::ControlUsers;
 use crate::frame::{Frame, SlotKind};
-use crate::leg::SUB_BANDS;
-use crate::rota::{NEVER, Rota};
+use crate::ids::{CarrierId, SlotId, User};
+use crate::wake_schedule::{NEVER, WakeSchedule};
 
 /// How far ahead of a slot something can be due in it; offsets are below 32 slots (TS 38.214 §6.1.2.1).
 const AHEAD: usize = 64;
+
+/// All carriers of a network.
+#[derive(Debug)]
+pub(crate) struct Carriers(Vec<Carrier>);
+
+impl Carriers {
+    pub(crate) const fn new(all: Vec<Carrier>) -> Self {
+        Self(all)
+    }
+
+    pub(crate) fn get(&self, index: usize) -> Option<&Carrier> {
+        self.0.get(index)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Carrier> {
+        self.0.iter()
+    }
+
+    /// The carrier on whose slot something happens next, and when that begins.
+    pub(crate) fn next_slot(&self) -> Option<(CarrierId, HostInstant)> {
+        let slots = self.0.iter().map(|carrier| (carrier.id, carrier.next_at()));
+        slots.filter(|(_, at)| *at < NEVER).min_by_key(|(_, at)| *at)
+    }
+
+    /// A device has something to do from `now` on, as each of these users.
+    pub(crate) fn activate(
+        &mut self,
+        users: impl Iterator<Item = (CarrierId, User)>,
+        now: HostInstant,
+    ) {
+        for (carrier, user) in users {
+            let carrier = &mut self[carrier];
+            carrier.skip_to(now);
+            carrier.activate(user);
+        }
+    }
+}
+
+impl Index<CarrierId> for Carriers {
+    type Output = Carrier;
+
+    #[inline]
+    fn index(&self, id: CarrierId) -> &Carrier {
+        &self.0[usize::from(id.0)]
+    }
+}
+
+impl IndexMut<CarrierId> for Carriers {
+    #[inline]
+    fn index_mut(&mut self, id: CarrierId) -> &mut Carrier {
+        &mut self.0[usize::from(id.0)]
+    }
+}
 
 /// A carrier.
 #[derive(Debug)]
@@ -25,53 +79,51 @@ pub(crate) struct Carrier {
     pub(crate) id: CarrierId,
     pub(crate) config: CarrierConfig,
     pub(crate) frame: Frame,
-    down: Sizes,
+    down: BlockSizes,
     /// Of blocks in a special subframe, where they are shorter.
-    down_special: Option<Sizes>,
-    pub(crate) up: Sizes,
-    /// Device and leg of everyone who can be on this carrier.
-    pub(crate) attached: Vec<(u16, u8)>,
-    /// Those of them who have something to send, to ask for or to wait for, in order.
-    active: Vec<(u16, u8)>,
-    /// When the channels of `attached` are looked at.
-    pub(crate) measuring: Rota,
+    down_special: Option<BlockSizes>,
+    pub(crate) up: BlockSizes,
+    /// All that can be on this carrier.
+    pub(crate) attached: Vec<User>,
+    /// Those of them that have something to send, to request or to wait for, in order.
+    active: Vec<User>,
+    /// When the channels of `attached` are due.
+    pub(crate) measuring: WakeSchedule,
     /// When their signals, their neighbours and their traffic are.
-    pub(crate) keeping: Rota,
+    pub(crate) upkeep: WakeSchedule,
     pub(crate) rng: ChaCha8Rng,
     /// Share of the downlink's resource blocks that were used lately.
     load: f32,
     /// Resource blocks of each sub-band.
     pub(crate) bands: [u16; SUB_BANDS],
     /// What is due in the slots to come, by slot number modulo [`AHEAD`].
-    due: Vec<Due>,
-    pub(crate) control: ControlUsers,
+    due: Vec<DueInSlot>,
+    pub(crate) control_users: ControlUsers,
     origin: HostInstant,
     next: u64,
 }
 
 /// What is due in a slot.
 #[derive(Debug, Default)]
-pub(crate) struct Due {
+pub(crate) struct DueInSlot {
     /// Downlink blocks whose feedback comes.
-    pub(crate) feedback: Vec<Answer>,
+    pub(crate) feedback: Vec<HarqFeedback>,
     /// Uplink blocks that are sent.
-    pub(crate) grants: Vec<Grant>,
+    pub(crate) grants: Vec<UplinkGrant>,
 }
 
 /// Feedback for a downlink block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
-    pub(crate) device: u16,
-    pub(crate) leg: u8,
+pub(crate) struct HarqFeedback {
+    pub(crate) user: User,
     pub(crate) harq: u8,
     pub(crate) arrived: bool,
 }
 
 /// An uplink grant.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grant {
-    pub(crate) device: u16,
-    pub(crate) leg: u8,
+pub(crate) struct UplinkGrant {
+    pub(crate) user: User,
     pub(crate) harq: u8,
     pub(crate) again: bool,
     pub(crate) mcs: u8,
@@ -79,16 +131,6 @@ pub(crate) struct Grant {
     pub(crate) first_prb: u16,
     pub(crate) bands: u32,
     pub(crate) size: u32,
-}
-
-/// How the time of a carrier is cut.
-pub(crate) fn frame(config: &CarrierConfig) -> Result<Frame, InvalidConfig> {
-    Ok(match (config.rat, &config.tdd) {
-        (Rat::Lte, None) => Frame::lte_fdd(),
-        (Rat::Lte, Some(configuration)) => Frame::lte_tdd(configuration)?,
-        (Rat::Nr, None) => Frame::nr_fdd(config.numerology),
-        (Rat::Nr, Some(pattern)) => Frame::nr_tdd(config.numerology, pattern)?,
-    })
 }
 
 impl Carrier {
@@ -99,67 +141,67 @@ impl Carrier {
         rng: ChaCha8Rng,
     ) -> Result<Self, InvalidConfig> {
         config.check()?;
-        let frame = frame(&config)?;
+        let frame = config.frame()?;
         let mut bands = [config.prb / SUB_BANDS as u16; SUB_BANDS];
         for band in bands.iter_mut().take(usize::from(config.prb) % SUB_BANDS) {
             *band += 1;
         }
-        let control = ControlUsers::new(config.control_users_per_sec, origin);
+        let control_users = ControlUsers::new(config.control_users_per_sec, origin);
         Ok(Self {
             id,
             frame,
-            down: Sizes::new(&config, Direction::Downlink),
-            down_special: Sizes::in_special(&config),
-            up: Sizes::new(&config, Direction::Uplink),
+            down: BlockSizes::new(&config, Direction::Downlink),
+            down_special: BlockSizes::in_special(&config),
+            up: BlockSizes::new(&config, Direction::Uplink),
             config,
             attached: Vec::new(),
             active: Vec::new(),
-            measuring: Rota::default(),
-            keeping: Rota::default(),
+            measuring: WakeSchedule::default(),
+            upkeep: WakeSchedule::default(),
             rng,
             load: 0.0,
             bands,
-            due: (0..AHEAD).map(|_| Due::default()).collect(),
-            control,
+            due: (0..AHEAD).map(|_| DueInSlot::default()).collect(),
+            control_users,
             origin,
             next: 0,
         })
     }
 
-    /// Sizes of the downlink's blocks in a slot.
+    /// BlockSizes of the downlink's blocks in a slot.
     #[inline]
-    pub(crate) fn down(&self, slot: u64) -> &Sizes {
+    pub(crate) fn down(&self, slot: u64) -> &BlockSizes {
         let special = self.frame.kind(slot) == SlotKind::Special;
         self.down_special.as_ref().filter(|_| special).unwrap_or(&self.down)
     }
 
-    /// A leg that is on this carrier from now on. It counts as active.
-    pub(crate) fn attach(&mut self, device: u16, leg: u8) {
-        self.attached.push((device, leg));
+    /// A user that is on this carrier from now on. It counts as active.
+    pub(crate) fn attach(&mut self, user: User) {
+        self.attached.push(user);
         self.measuring.add();
-        self.keeping.add();
-        self.rouse((device, leg));
+        self.upkeep.add();
+        self.activate(user);
     }
 
-    /// A leg has something to do.
-    pub(crate) fn rouse(&mut self, who: (u16, u8)) {
-        if let Err(place) = self.active.binary_search(&who) {
-            self.active.insert(place, who);
+    /// A user has something to do.
+    fn activate(&mut self, user: User) {
+        if let Err(place) = self.active.binary_search(&user) {
+            self.active.insert(place, user);
         }
     }
 
-    /// Legs with something to do.
+    /// Users with something to do.
     #[inline]
-    pub(crate) fn active(&self) -> &[(u16, u8)] {
+    pub(crate) fn active(&self) -> &[User] {
         &self.active
     }
 
     /// The same, to be given back with [`set_active`](Self::set_active).
-    pub(crate) fn take_active(&mut self) -> Vec<(u16, u8)> {
+    pub(crate) fn take_active(&mut self) -> Vec<User> {
         core::mem::take(&mut self.active)
     }
 
-    pub(crate) fn set_active(&mut self, active: Vec<(u16, u8)>) {
+    pub(crate) fn set_active(&mut self, active: Vec<User>) {
         self.active = active;
     }
 
@@ -169,13 +211,13 @@ impl Carrier {
         self.begin(self.next_slot())
     }
 
-    /// The next slot in which something happens. Nobody looks at those in between.
+    /// The next slot in which something happens. Those in between are passed over.
     #[inline]
     fn next_slot(&self) -> u64 {
         if !self.active.is_empty() || self.config.control_users_per_sec > 0.0 {
             return self.next;
         }
-        let due = self.measuring.soonest().min(self.keeping.soonest());
+        let due = self.measuring.soonest().min(self.upkeep.soonest());
         if due == NEVER { u64::MAX } else { self.next.max(self.slot_from(due)) }
     }
 
@@ -209,6 +251,11 @@ impl Carrier {
         HostInstant::from_nanos(self.origin.as_nanos().saturating_add(nanos))
     }
 
+    /// When what is sent in a slot that begins at `at` is decoded.
+    pub(crate) fn decoded_at(&self, at: HostInstant) -> HostInstant {
+        at + self.frame.slot() + self.config.decoding()
+    }
+
     /// Goes on to the next slot in which something happens.
     pub(crate) fn advance(&mut self) -> SlotId {
         let slot = self.next_slot();
@@ -217,7 +264,7 @@ impl Carrier {
         SlotId { carrier: self.id, slot, at: self.begin(slot) }
     }
 
-    pub(crate) fn due(&mut self, slot: u64) -> &mut Due {
+    pub(crate) fn due(&mut self, slot: u64) -> &mut DueInSlot {
         &mut self.due[slot as usize % AHEAD]
     }
 }

@@ -5,26 +5,7 @@ pub use sounding_kpi::Direction;
 use sounding_units::HostInstant;
 
 use crate::bearer::{Passage, Pdu, Status};
-use crate::block::Process;
-
-/// Index of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DeviceId(pub u16);
-
-/// Index of a carrier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CarrierId(pub u8);
-
-/// A slot of a carrier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotId {
-    /// The carrier.
-    pub carrier: CarrierId,
-    /// Slots since the network began; a frame of 10 ms has 10 << numerology of them.
-    pub slot: u64,
-    /// When it begins.
-    pub at: HostInstant,
-}
+pub use crate::ids::{CarrierId, DeviceId, SlotId};
 
 /// A grant or an assignment on the PDCCH, for whomever.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,38 +75,6 @@ pub struct Transmission {
     pub pdus: ArrayVec<Pdu, 2>,
     /// Buffer status report in it.
     pub report: Option<BufferReport>,
-}
-
-impl Transmission {
-    pub(crate) fn of(
-        dci: &Dci,
-        process: &Process,
-        number: u8,
-        arrived: bool,
-        sinr_db: f32,
-        power_dbm: f32,
-    ) -> Self {
-        let block = &process.block;
-        Self {
-            slot: dci.sent_in,
-            direction: dci.direction,
-            harq: dci.harq,
-            number,
-            rv: dci.rv,
-            ndi: dci.ndi,
-            mcs: dci.mcs,
-            prb: dci.prb,
-            first_prb: dci.first_prb,
-            layers: dci.layers,
-            size: dci.size,
-            padding: block.padding,
-            arrived,
-            sinr_db,
-            power_dbm,
-            pdus: block.pdus.clone(),
-            report: block.report,
-        }
-    }
 }
 
 /// Why a buffer status report was sent (TS 36.321 §5.4.5, TS 38.321 §5.4.5).

@@ -4,7 +4,7 @@ use crate::config::Policy;
 
 /// What a scheduler remembers of a user on a carrier.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
+pub(crate) struct ServiceHistory {
     /// Average of what it was served, bytes a slot, as of `slot`.
     average: f32,
     slot: u64,
@@ -13,26 +13,26 @@ pub(crate) struct Share {
 
 /// How a user is to be preferred, by the rate that it has in a sub-band.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rank {
+pub(crate) struct Preference {
     base: f32,
     per_rate: f32,
 }
 
-impl Rank {
+impl Preference {
     /// The higher, the sooner; at `rate` bytes a resource block.
     pub(crate) fn at(self, rate: f32) -> f32 {
         self.base + self.per_rate * rate
     }
 }
 
-impl Default for Share {
+impl Default for ServiceHistory {
     fn default() -> Self {
         // A user that was never served goes first, but not infinitely so.
         Self { average: 1.0, slot: 0, served: 0 }
     }
 }
 
-impl Share {
+impl ServiceHistory {
     #[inline]
     fn decay(&self, slots: u32, slot: u64) -> f32 {
         let keep = 1.0 - 1.0 / slots.max(1) as f32;
@@ -53,18 +53,18 @@ impl Share {
 
     /// How this user is to be preferred in `slot`.
     #[inline]
-    pub(crate) fn rank(&self, policy: Policy, slot: u64, background: bool) -> Rank {
+    pub(crate) fn preference(&self, policy: Policy, slot: u64, background: bool) -> Preference {
         let fair = |slots| 1.0 / self.decay(slots, slot).max(1e-3);
         match policy {
-            Policy::ProportionalFair { slots } => Rank { base: 0.0, per_rate: fair(slots) },
+            Policy::ProportionalFair { slots } => Preference { base: 0.0, per_rate: fair(slots) },
             Policy::RoundRobin => {
-                Rank { base: slot.saturating_sub(self.served) as f32, per_rate: 0.0 }
+                Preference { base: slot.saturating_sub(self.served) as f32, per_rate: 0.0 }
             }
-            Policy::MaxRate => Rank { base: 0.0, per_rate: 1.0 },
+            Policy::MaxRate => Preference { base: 0.0, per_rate: 1.0 },
             Policy::Priority { slots } => {
                 // No ratio of rates reaches it: a foreground user always comes first.
                 const CLASS: f32 = 1e9;
-                Rank { base: if background { 0.0 } else { CLASS }, per_rate: fair(slots) }
+                Preference { base: if background { 0.0 } else { CLASS }, per_rate: fair(slots) }
             }
         }
     }
@@ -86,13 +86,13 @@ mod tests {
     #[test]
     fn users_of_equal_rate_take_turns() {
         for policy in [Policy::ProportionalFair { slots: 100 }, Policy::RoundRobin] {
-            let mut users = [Share::default(); 3];
+            let mut users = [ServiceHistory::default(); 3];
             let mut served = [0; 3];
             for slot in 1..3_001 {
                 let best = (0..3)
                     .max_by(|&a, &b| {
                         let preference =
-                            |user: usize| users[user].rank(policy, slot, false).at(50.0);
+                            |user: usize| users[user].preference(policy, slot, false).at(50.0);
                         preference(a).total_cmp(&preference(b))
                     })
                     .unwrap();
@@ -106,11 +106,11 @@ mod tests {
     #[test]
     fn a_foreground_user_of_any_rate_comes_before_a_background_user_of_any() {
         let policy = Policy::Priority { slots: 100 };
-        let mut foreground = Share::default();
+        let mut foreground = ServiceHistory::default();
         for slot in 0..1_000 {
             foreground.serve(policy, slot, 9_000);
         }
-        let rarely = foreground.rank(policy, 1_000, false).at(0.5);
-        assert!(rarely > Share::default().rank(policy, 1_000, true).at(90.0));
+        let rarely = foreground.preference(policy, 1_000, false).at(0.5);
+        assert!(rarely > ServiceHistory::default().preference(policy, 1_000, true).at(90.0));
     }
 }

@@ -9,23 +9,23 @@ use sounding_units::Bytes;
 
 /// A time, for `deserialize_with`.
 pub fn duration<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
-    Span::deserialize(input).map(|span| span.0)
+    TimeText::deserialize(input).map(|text| text.0)
 }
 
 /// The least and the most of a time.
 pub fn durations<'de, D: Deserializer<'de>>(input: D) -> Result<[Duration; 2], D::Error> {
-    <[Span; 2]>::deserialize(input).map(|spans| spans.map(|span| span.0))
+    <[TimeText; 2]>::deserialize(input).map(|texts| texts.map(|text| text.0))
 }
 
 /// Times.
 pub fn list<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Duration>, D::Error> {
-    Vec::<Span>::deserialize(input).map(|spans| spans.into_iter().map(|span| span.0).collect())
+    Vec::<TimeText>::deserialize(input).map(|texts| texts.into_iter().map(|text| text.0).collect())
 }
 
 /// A span of time as it is written.
-struct Span(Duration);
+struct TimeText(Duration);
 
-impl<'de> Deserialize<'de> for Span {
+impl<'de> Deserialize<'de> for TimeText {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         let text = String::deserialize(input)?;
         if text == "inf" {

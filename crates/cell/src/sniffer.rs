@@ -1,8 +1,8 @@
-//! What a sniffer hears of a cell: its control channel, of all users.
+//! What a sniffer receives of a cell: its control channel, of all users.
 
 use core::time::Duration;
 
-use sounding_trace::dci::{Block, Dci as Message, Direction as Way, Moment};
+use sounding_trace::dci::{Block, Dci as Message, Direction as TraceDirection, Moment};
 
 use crate::config::{CarrierConfig, Rat};
 use crate::event::{Dci, Direction};
@@ -10,7 +10,7 @@ use crate::event::{Dci, Direction};
 /// The message that a sniffer writes of a DCI on a carrier of this configuration. Its clock counts from where the
 /// host's does.
 ///
-/// A network is heard as a whole once [`Ran::sniff`](crate::Ran::sniff) has been called. HARQ processes of LTE's uplink
+/// All users' DCIs become events once [`Ran::sniff`](crate::Ran::sniff) has been called. HARQ processes of LTE's uplink
 /// are not in its DCIs (TS 36.212 §5.3.3.1.1).
 pub fn message(dci: &Dci, carrier: &CarrierConfig) -> Message {
     let numerology = match carrier.rat {
@@ -20,8 +20,8 @@ pub fn message(dci: &Dci, carrier: &CarrierConfig) -> Message {
     let slots = 10_u64 << numerology;
     let slot = dci.sent_in;
     let direction = match dci.direction {
-        Direction::Uplink => Way::Uplink,
-        Direction::Downlink => Way::Downlink,
+        Direction::Uplink => TraceDirection::Uplink,
+        Direction::Downlink => TraceDirection::Downlink,
     };
     let lte = carrier.rat == Rat::Lte;
     // Two layers of LTE are two codewords (TS 36.211 §6.3.3.2); in NR four are one (TS 38.211 §7.3.1.3).
@@ -40,6 +40,6 @@ pub fn message(dci: &Dci, carrier: &CarrierConfig) -> Message {
         prb: dci.prb,
         cell_prb: Some(carrier.prb),
         blocks: [Some(block), (blocks > 1).then_some(block)],
-        harq: (direction == Way::Downlink || !lte).then_some(dci.harq),
+        harq: (direction == TraceDirection::Downlink || !lte).then_some(dci.harq),
     }
 }

@@ -42,7 +42,7 @@ pub enum Traffic {
 
 /// The state of a background user.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct TrafficSource {
     traffic: Traffic,
     next: HostInstant,
     /// End of the turn that an on-off user is in.
@@ -51,7 +51,7 @@ pub(crate) struct Source {
     rng: ChaCha8Rng,
 }
 
-impl Source {
+impl TrafficSource {
     pub(crate) fn new(traffic: Traffic, origin: HostInstant, rng: ChaCha8Rng) -> Self {
         let mut source = Self { traffic, next: origin, until: origin, on: true, rng };
         if let Traffic::Objects { per_sec, .. } = traffic {
@@ -125,7 +125,7 @@ mod tests {
 
     fn bytes_in(traffic: Traffic, seconds: u64) -> std::vec::Vec<u64> {
         let mut source =
-            Source::new(traffic, HostInstant::from_nanos(0), ChaCha8Rng::seed_from_u64(1));
+            TrafficSource::new(traffic, HostInstant::from_nanos(0), ChaCha8Rng::seed_from_u64(1));
         let mut sums = std::vec::Vec::new();
         for second in 0..seconds {
             let mut sum = 0;

@@ -4,215 +4,221 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use rand::RngExt;
+use sounding_kpi::Direction;
 
-use crate::block::{Block, State};
-use crate::buffer_status::{REPORT_SIZE, Told};
-use crate::carrier::Grant;
+use crate::buffer_status::{PendingReport, REPORT_SIZE};
+use crate::carrier::{Carrier, UplinkGrant};
 use crate::config::Rat;
-use crate::downlink::{BLOCK_HEADER, Room};
-use crate::event::{Dci, DeviceId, Direction, Event, SlotId, Transmission};
-use crate::leg::Attempt;
+use crate::device::{Device, Devices};
+use crate::event::{Dci, Event};
+use crate::free_prbs::FreePrbs;
+use crate::harq::{Attempt, BLOCK_HEADER, HarqState, TransportBlock};
+use crate::ids::{SlotId, User};
+use crate::outputs::Outputs;
 use crate::radio::Choice;
-use crate::ran::{Ran, processing};
 use crate::rnti::rnti;
 
 /// From a scheduling request to the network's answer. With the grant's own four subframes the first data go 8 to 10 ms
 /// after the request; srsRAN answers after 6 in the median.
 const REQUEST_ANSWERED_AFTER: Duration = Duration::from_millis(5);
 
-impl<P> Ran<P> {
+/// One slot of a carrier's uplink.
+pub(crate) struct UplinkSlot<'a, P> {
+    pub(crate) slot: SlotId,
+    pub(crate) carrier: &'a mut Carrier,
+    pub(crate) outputs: &'a mut Outputs<P>,
+}
+
+impl<P> UplinkSlot<'_, P> {
     /// Grants what a grant in this slot can give; the DCIs used.
-    pub(crate) fn grant_uplink(&mut self, index: usize, slot: SlotId) -> u8 {
-        let carrier = &self.carriers[index];
+    pub(crate) fn grant(&mut self, devices: &mut Devices<P>) -> u8 {
+        let carrier = &*self.carrier;
         if !carrier.config.uplink {
             return 0;
         }
         // Half of the PDCCH at most, so that neither direction starves the other.
         let dcis = carrier.config.pdcch.div_ceil(2);
-        let slots: arrayvec::ArrayVec<u64, 4> = carrier.frame.grants(slot.slot).take(4).collect();
+        let slots: arrayvec::ArrayVec<u64, 4> =
+            carrier.frame.grants(self.slot.slot).take(4).collect();
         let mut used = 0;
         for data_slot in slots {
-            let mut room = Room::of(&self.carriers[index], dcis - used);
-            self.repeat_uplink(index, slot, data_slot, &mut room);
-            self.grant_new(index, slot, data_slot, &mut room);
-            used = dcis - room.dcis;
+            let mut free = FreePrbs::new(self.carrier.bands, dcis - used);
+            self.grant_again(devices, data_slot, &mut free);
+            self.grant_new(devices, data_slot, &mut free);
+            used = dcis - free.dcis;
         }
         used
     }
 
-    fn repeat_uplink(&mut self, index: usize, slot: SlotId, data_slot: u64, room: &mut Room) {
-        for at in 0..self.carriers[index].active().len() {
-            let (device, leg) = self.carriers[index].active()[at];
-            let way = &self.devices[usize::from(device)].legs[usize::from(leg)].up;
-            let Some(harq) = way.processes.again_in(slot.slot, data_slot) else { continue };
-            let block = &way.processes.get(harq).block;
-            let Some((bands, first_prb)) = room.take(block.prb) else { continue };
-            let (mcs, prb, size) = (block.mcs, block.prb, block.size);
-            let way = &mut self.devices[usize::from(device)].legs[usize::from(leg)].up;
-            way.processes.repeat(harq);
-            way.last = Some(data_slot);
+    fn grant_again(&mut self, devices: &mut Devices<P>, data_slot: u64, free: &mut FreePrbs) {
+        for at in 0..self.carrier.active().len() {
+            let user = self.carrier.active()[at];
+            let device = &mut devices[user.device];
+            let uplink = &mut device.carriers[user.carrier].uplink;
+            let again = uplink.processes.again_in(self.slot.slot, data_slot);
+            let Some(harq) = again else { continue };
+            let &TransportBlock { mcs, prb, size, .. } = &uplink.processes.get(harq).block;
+            let Some((bands, first_prb)) = free.take(prb) else { continue };
+            uplink.processes.repeat(harq);
+            uplink.last = Some(data_slot);
             let again = true;
-            let grant = Grant { device, leg, harq, again, mcs, prb, first_prb, bands, size };
-            self.grant(index, slot, data_slot, grant);
+            let grant = UplinkGrant { user, harq, again, mcs, prb, first_prb, bands, size };
+            self.send_grant(device, data_slot, grant);
         }
     }
 
-    fn grant_new(&mut self, index: usize, slot: SlotId, data_slot: u64, room: &mut Room) {
-        while room.dcis > 0 {
-            let Some((device, leg)) = self.neediest(index, slot, data_slot) else { return };
-            let carrier = &self.carriers[index];
+    fn grant_new(&mut self, devices: &mut Devices<P>, data_slot: u64, free: &mut FreePrbs) {
+        let slot = self.slot;
+        while free.dcis > 0 {
+            let Some(user) = self.neediest(devices, data_slot) else { return };
+            let device = &mut devices[user.device];
+            let (carrier, scheduling) = (&*self.carrier, &device.config.scheduling);
             let sent = carrier.begin(data_slot);
-            let state = &mut self.devices[usize::from(device)];
-            let place = &mut state.legs[usize::from(leg)];
-            let free: u16 = room.bands.iter().sum();
-            let Some(harq) = place.up.processes.idle().filter(|_| free > 0) else { return };
-            place.up.last = Some(data_slot);
-            let need = state.belief.ready(slot.at, sent, &state.config.scheduling)
-                + BLOCK_HEADER
-                + REPORT_SIZE;
-            let Some((prb, mcs)) = place.plan_uplink(slot.at, &carrier.up, need, free) else {
+            let here = &mut device.carriers[user.carrier];
+            let left = free.count();
+            let Some(harq) = here.uplink.processes.idle().filter(|_| left > 0) else { return };
+            here.uplink.last = Some(data_slot);
+            let need =
+                device.gnb_estimate.ready(slot.at, sent, scheduling) + BLOCK_HEADER + REPORT_SIZE;
+            let Some((prb, mcs)) = here.plan_uplink(slot.at, &carrier.up, need, left) else {
                 continue;
             };
-            let prb = dft_size(prb, free);
+            let prb = dft_size(prb, left);
             let size = carrier.up.size(1, mcs, prb);
-            let Some((bands, first_prb)) = room.take(prb) else { return };
-            state.belief.handle_grant(sent, u64::from(size), &state.config.scheduling);
-            state.attention.handle_data(slot.at);
-            place.up.share.serve(carrier.config.policy, slot.slot, size);
-            place.up.processes.reserve(harq);
-            place.used = slot.at;
+            let Some((bands, first_prb)) = free.take(prb) else { return };
+            device.gnb_estimate.handle_grant(sent, u64::from(size), scheduling);
+            here.uplink.history.serve(carrier.config.policy, slot.slot, size);
+            here.uplink.processes.reserve(harq);
+            here.used = slot.at;
+            device.connection.handle_data(slot.at);
             let again = false;
-            let grant = Grant { device, leg, harq, again, mcs, prb, first_prb, bands, size };
-            self.grant(index, slot, data_slot, grant);
+            let grant = UplinkGrant { user, harq, again, mcs, prb, first_prb, bands, size };
+            self.send_grant(device, data_slot, grant);
         }
     }
 
     /// The user to be granted next.
-    fn neediest(&mut self, index: usize, slot: SlotId, data_slot: u64) -> Option<(u16, u8)> {
-        let carrier = &self.carriers[index];
+    fn neediest(&self, devices: &mut Devices<P>, data_slot: u64) -> Option<User> {
+        let (slot, carrier) = (self.slot, &*self.carrier);
         let sent = carrier.begin(data_slot);
-        let mut best: Option<(f32, (u16, u8))> = None;
-        for &(device, leg) in carrier.active() {
-            let state = &mut self.devices[usize::from(device)];
-            if state.belief.ready(slot.at, sent, &state.config.scheduling) == 0 {
+        let mut best: Option<(f32, User)> = None;
+        for &user in carrier.active() {
+            let device = &mut devices[user.device];
+            if device.gnb_estimate.ready(slot.at, sent, &device.config.scheduling) == 0 {
                 continue;
             }
-            let background = state.config.background;
-            let place = &state.legs[usize::from(leg)];
-            if place.up.last == Some(data_slot) {
+            let here = &device.carriers[user.carrier];
+            if here.uplink.last == Some(data_slot) || here.uplink.processes.idle().is_none() {
                 continue;
             }
-            let idle = place.up.processes.idle().is_some();
-            if !idle || !state.may_use(place, slot.at) || !state.may_send_on(place, slot.at) {
+            let backlog = device.bearers.uplink.backlog();
+            let dual = &device.config.dual;
+            if !device.carriers.may_use(here, slot.at)
+                || !device.carriers.may_send_on(here, slot.at, backlog, dual)
+            {
                 continue;
             }
-            let place = &mut state.legs[usize::from(leg)];
-            let rank = place.up.share.rank(carrier.config.policy, slot.slot, background);
-            let rate = place.up.first_rate(slot.at, &carrier.up);
+            let uplink = &mut device.carriers[user.carrier].uplink;
+            let background = device.config.background;
+            let rank = uplink.history.preference(carrier.config.policy, slot.slot, background);
+            let rate = uplink.first_rate(slot.at, &carrier.up);
             if rate <= 0.0 {
                 continue;
             }
             let preference = rank.at(rate);
             if best.is_none_or(|(found, _)| preference > found) {
-                best = Some((preference, (device, leg)));
+                best = Some((preference, user));
             }
         }
-        best.map(|(_, who)| who)
+        best.map(|(_, user)| user)
     }
 
-    fn grant(&mut self, index: usize, slot: SlotId, data_slot: u64, grant: Grant) {
-        let watched = self.devices[usize::from(grant.device)].watched;
-        let way = &self.devices[usize::from(grant.device)].legs[usize::from(grant.leg)].up;
-        let process = way.processes.get(grant.harq);
-        if let (true, Some(events)) = (watched || self.sniffed, &mut self.events) {
-            events.push(Event::Dci(Dci {
-                sent_in: slot,
-                data_slot,
-                rnti: rnti(grant.device),
-                direction: Direction::Uplink,
-                harq: grant.harq,
-                mcs: grant.mcs,
-                rv: if grant.again { process.rv() } else { 0 },
-                ndi: process.ndi != grant.again,
-                again: grant.again,
-                prb: grant.prb,
-                first_prb: grant.first_prb,
-                layers: 1,
-                size: grant.size,
-            }));
-        }
-        self.carriers[index].due(data_slot).grants.push(grant);
+    fn send_grant(&mut self, device: &Device<P>, data_slot: u64, grant: UplinkGrant) {
+        let process = device.carriers[grant.user.carrier].uplink.processes.get(grant.harq);
+        self.outputs.events.record_dci(device.watched, || Dci {
+            sent_in: self.slot,
+            data_slot,
+            rnti: rnti(device.id),
+            direction: Direction::Uplink,
+            harq: grant.harq,
+            mcs: grant.mcs,
+            rv: if grant.again { process.rv() } else { 0 },
+            ndi: process.ndi != grant.again,
+            again: grant.again,
+            prb: grant.prb,
+            first_prb: grant.first_prb,
+            layers: 1,
+            size: grant.size,
+        });
+        self.carrier.due(data_slot).grants.push(grant);
     }
 
     /// Devices send what they were granted in this slot.
-    pub(crate) fn send_uplink(&mut self, index: usize, slot: SlotId) {
-        let mut grants = core::mem::take(&mut self.carriers[index].due(slot.slot).grants);
+    pub(crate) fn send(&mut self, devices: &mut Devices<P>) {
+        let mut grants = core::mem::take(&mut self.carrier.due(self.slot.slot).grants);
         for grant in grants.drain(..) {
+            let device = &mut devices[grant.user.device];
             // A handover came between the grant and its slot.
-            let way = &self.devices[usize::from(grant.device)].legs[usize::from(grant.leg)].up;
-            if way.processes.get(grant.harq).state != State::Sent {
+            let processes = &device.carriers[grant.user.carrier].uplink.processes;
+            if processes.get(grant.harq).state != HarqState::Sent {
                 continue;
             }
             if !grant.again {
-                self.build(index, slot, &grant);
+                self.build(device, &grant);
             }
-            self.transmit_uplink(index, slot, &grant);
+            self.transmit(device, &grant);
         }
-        self.carriers[index].due(slot.slot).grants = grants;
+        self.carrier.due(self.slot.slot).grants = grants;
     }
 
     /// The device fills a block: report, then status, then data (TS 36.321 §5.4.3.1).
-    fn build(&mut self, index: usize, slot: SlotId, grant: &Grant) {
-        let rat = self.carriers[index].config.rat;
-        let state = &mut self.devices[usize::from(grant.device)];
+    fn build(&self, device: &mut Device<P>, grant: &UplinkGrant) {
+        let (now, rat) = (self.slot.at, self.carrier.config.rat);
         let mut left = u64::from(grant.size).saturating_sub(BLOCK_HEADER);
-        let mut block = Block {
+        let mut block = TransportBlock {
             size: grant.size,
             mcs: grant.mcs,
             prb: grant.prb,
             first_prb: grant.first_prb,
             layers: 1,
             bands: grant.bands,
-            ..Block::default()
+            ..TransportBlock::default()
         };
-        if state.asking.reports(slot.at) {
+        if device.bsr.is_report_due(now) {
             left = left.saturating_sub(REPORT_SIZE);
         }
-        if state.downlink.owes_status(slot.at) {
-            let status = state.downlink.take_status(slot.at);
+        if device.bearers.downlink.owes_status(now) {
+            let status = device.bearers.downlink.take_status(now);
             left = left.saturating_sub(status.size());
             block.status = Some(Box::new(status));
         }
         while let Some(pdu) =
-            (!block.pdus.is_full()).then(|| state.uplink.cut(left, slot.at)).flatten()
+            (!block.pdus.is_full()).then(|| device.bearers.uplink.cut(left, now)).flatten()
         {
             left -= pdu.span.len();
             block.pdus.push(pdu);
         }
-        let waiting = state.uplink_demand(slot.at);
-        block.report = state.asking.report(slot.at, waiting, left, rat, &state.config.scheduling);
+        let waiting = device.bearers.uplink_demand(now);
+        block.report = device.bsr.poll_report(now, waiting, left, rat, &device.config.scheduling);
         block.padding = left as u32;
-        state.legs[usize::from(grant.leg)].up.processes.fill(grant.harq, block);
+        device.carriers[grant.user.carrier].uplink.processes.fill(grant.harq, block);
     }
 
-    fn transmit_uplink(&mut self, index: usize, slot: SlotId, grant: &Grant) {
-        let carrier = &mut self.carriers[index];
-        let state = &mut self.devices[usize::from(grant.device)];
-        let most = state.config.harq.transmissions;
-        let place = &mut state.legs[usize::from(grant.leg)];
-        let sinr = place.uplink_sinr_db(grant.prb);
-        let Attempt { rv, number, arrived, sinr_db } =
-            place.up.transmit(grant.harq, &sinr, &mut carrier.rng);
+    fn transmit(&mut self, device: &mut Device<P>, grant: &UplinkGrant) {
+        let Self { slot, carrier, outputs } = self;
+        let here = &mut device.carriers[grant.user.carrier];
+        let sinr = here.uplink_sinr_db(grant.prb);
+        let attempt = here.uplink.transmit(grant.harq, &sinr, &mut carrier.rng);
+        let Attempt { rv, number, arrived, .. } = attempt;
         if number == 0 {
-            place.up.handle_feedback(Choice { mcs: grant.mcs, layers: 1 }, arrived);
+            here.uplink.handle_feedback(Choice { mcs: grant.mcs, layers: 1 }, arrived);
         }
-        if let (true, Some(events)) = (state.watched, &mut self.events) {
-            let process = place.up.processes.get(grant.harq);
-            let power_dbm = place.power_dbm(grant.prb);
-            let data = Dci {
-                sent_in: slot,
+        outputs.events.record(device.watched, || {
+            let process = here.uplink.processes.get(grant.harq);
+            let dci = Dci {
+                sent_in: *slot,
                 data_slot: slot.slot,
-                rnti: rnti(grant.device),
+                rnti: rnti(device.id),
                 direction: Direction::Uplink,
                 harq: grant.harq,
                 mcs: grant.mcs,
@@ -224,73 +230,75 @@ impl<P> Ran<P> {
                 layers: 1,
                 size: grant.size,
             };
-            let sent = Transmission::of(&data, process, number, arrived, sinr_db, power_dbm);
-            events.push(Event::Transmission(DeviceId(grant.device), sent));
-        }
+            let sent = process.transmission(&dci, attempt, here.power_dbm(grant.prb));
+            Event::Transmission(device.id, sent)
+        });
         if !arrived {
+            let config = device.config.harq;
             // Only LTE answers: NR grants the repeat.
-            let misheard = carrier.config.rat == Rat::Lte
-                && carrier.rng.random::<f64>() < state.config.harq.misheard;
-            if misheard || number + 1 >= most {
-                place.up.processes.finish(grant.harq);
+            let misheard =
+                carrier.config.rat == Rat::Lte && carrier.rng.random::<f64>() < config.misheard;
+            if misheard || number + 1 >= config.transmissions {
+                here.uplink.processes.finish(grant.harq);
             } else {
                 let from = carrier.frame.uplink_again(slot.slot);
                 let sent = carrier.frame.uplink_repeat(slot.slot);
-                place.up.processes.refuse(grant.harq, from, sent);
+                here.uplink.processes.refuse(grant.harq, from, sent);
             }
             return;
         }
-        let at = slot.at + carrier.frame.slot() + processing(&carrier.config);
-        let block = core::mem::take(&mut place.up.processes.sent(grant.harq).block);
-        place.up.processes.finish(grant.harq);
+        let decoded = carrier.decoded_at(slot.at);
+        let block = core::mem::take(&mut here.uplink.processes.sent(grant.harq).block);
+        here.uplink.processes.finish(grant.harq);
         for pdu in &block.pdus {
-            state.uplink.handle_pdu(at, pdu, number);
+            device.bearers.uplink.handle_pdu(decoded, pdu, number);
         }
         if let Some(report) = &block.report {
-            let twice = carrier.rng.random::<f64>() < state.config.scheduling.double_grant;
-            let rat = carrier.config.rat;
-            state.belief.handle_report(Told::new(rat, report, slot.at, at, twice));
+            let twice = carrier.rng.random::<f64>() < device.config.scheduling.double_grant;
+            let report = PendingReport::new(carrier.config.rat, report, slot.at, decoded, twice);
+            device.gnb_estimate.handle_report(report);
         }
         if let Some(status) = &block.status {
-            state.downlink.handle_status(at, status);
-            self.tell_status(grant.device, at, Direction::Downlink, status);
+            device.bearers.downlink.handle_status(decoded, status);
+            device.report_status(decoded, Direction::Downlink, status, &mut outputs.events);
         }
-        self.collect(grant.device);
+        device.collect(outputs);
     }
 
-    /// Devices that have data and no grant ask for one.
-    pub(crate) fn request(&mut self, index: usize, slot: SlotId) {
-        let Self { carriers, devices, events, .. } = self;
-        let carrier = &carriers[index];
-        for &(device, leg) in carrier.active() {
-            let state = &mut devices[usize::from(device)];
-            if usize::from(leg) != state.path_leg(slot.at) {
+    /// Devices that have data and no grant request one.
+    pub(crate) fn request(&mut self, devices: &mut Devices<P>) {
+        let Self { slot, carrier, outputs } = self;
+        for &user in carrier.active() {
+            let device = &mut devices[user.device];
+            if user.carrier != device.carriers.path(slot.at, &device.config.dual) {
                 continue;
             }
-            if state.downlink.owes_status(slot.at) {
-                state.asking.handle_data();
+            if device.bearers.downlink.owes_status(slot.at) {
+                device.bsr.handle_data();
             }
-            if !state.asking.requests() || state.away_until > slot.at {
+            if !device.bsr.needs_grant() || device.carriers.is_away(slot.at) {
                 continue;
             }
-            // A device that asks listens for the answer.
-            state.attention.handle_data(slot.at);
-            if state.legs[usize::from(leg)].up.processes.is_busy() || !state.belief.is_empty() {
+            // A device that requests listens for the answer.
+            device.connection.handle_data(slot.at);
+            let here = &device.carriers[user.carrier];
+            if here.uplink.processes.is_busy() || !device.gnb_estimate.is_empty() {
                 continue;
             }
             // Occasions come every period, each device at its own offset; one that falls between two uplink slots is
             // in the later.
-            let period = state.config.scheduling.sr_period.as_nanos().max(1) as u64;
+            let scheduling = &device.config.scheduling;
+            let period = scheduling.sr_period.as_nanos().max(1) as u64;
             let length = carrier.frame.slot().as_nanos() as u64;
-            let occasion = |slot: u64| (slot * length + u64::from(device) * 1_700_000) / period;
+            let offset = u64::from(device.id.0) * 1_700_000;
+            let occasion = |slot: u64| (slot * length + offset) / period;
             let before = carrier.frame.uplink_before(slot.slot);
             if before.is_some_and(|before| occasion(before) == occasion(slot.slot)) {
                 continue;
             }
-            state.belief.handle_request(slot.at + REQUEST_ANSWERED_AFTER, &state.config.scheduling);
-            if let (true, Some(events)) = (state.watched, events.as_mut()) {
-                events.push(Event::SchedulingRequest { device: DeviceId(device), slot });
-            }
+            device.gnb_estimate.handle_request(slot.at + REQUEST_ANSWERED_AFTER, scheduling);
+            let event = || Event::SchedulingRequest { device: device.id, slot: *slot };
+            outputs.events.record(device.watched, event);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sounding_cell::config::{CarrierConfig, DeviceConfig, HandoverConfig, Path, Rat};
+use sounding_cell::config::{CarrierConfig, DeviceConfig, HandoverConfig, PrimaryPath, Rat};
 use sounding_cell::event::{CarrierId, Rrc};
 use sounding_cell::radio::{ModelConfig, Position, PropagationConfig, TrajectoryConfig};
 use sounding_cell::{DeviceId, Direction, Event, Outcome, Ran};
@@ -112,7 +112,9 @@ fn run(
 
 #[test]
 fn nothing_is_lost_or_doubled_while_nr_comes_and_goes() {
-    for (seed, primary_path) in [(1, Path::Secondary), (2, Path::Master), (3, Path::Secondary)] {
+    for (seed, primary_path) in
+        [(1, PrimaryPath::Secondary), (2, PrimaryPath::Master), (3, PrimaryPath::Secondary)]
+    {
         let mut device = driving();
         device.dual.primary_path = primary_path;
         // The outages of a second outlast the usual timer.
@@ -127,7 +129,7 @@ fn nothing_is_lost_or_doubled_while_nr_comes_and_goes() {
         let [lte, nr] = carried;
         assert!(lte[0] > 0 && nr[0] > 0, "the downlink is split: {carried:?}");
         assert!(lte[1] > 0, "without NR the uplink goes through LTE: {carried:?}");
-        if primary_path == Path::Secondary {
+        if primary_path == PrimaryPath::Secondary {
             assert!(nr[1] > 0, "{carried:?}");
         }
     }

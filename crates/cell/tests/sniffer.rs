@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sounding_cell::config::{CarrierConfig, DeviceConfig, Rat};
 use sounding_cell::{Direction, Event, Ran, sniffer};
-use sounding_trace::dci::{Direction as Way, Format, Heard, Reader};
+use sounding_trace::dci::{Direction as TraceDirection, Format, Heard, Reader};
 use sounding_units::{Bytes, HostInstant};
 
 fn heard(carrier: CarrierConfig) -> Vec<sounding_cell::event::Dci> {
@@ -36,7 +36,11 @@ fn every_format_keeps_what_every_user_was_granted() {
     for (carrier, formats) in [
         (
             CarrierConfig::default(),
-            &[Format::DciLog(Way::Downlink), Format::DciLog(Way::Uplink), Format::Falcon][..],
+            &[
+                Format::DciLog(TraceDirection::Downlink),
+                Format::DciLog(TraceDirection::Uplink),
+                Format::Falcon,
+            ][..],
         ),
         (nr, &[Format::NrScope][..]),
     ] {

@@ -60,6 +60,7 @@ pub mod record;
 pub mod rlc;
 pub mod rlc_nr;
 pub mod session;
+mod sink;
 
 pub use code::LogCode;
 pub use packet::LogRecord;

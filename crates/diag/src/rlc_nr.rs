@@ -1,6 +1,6 @@
 //! NR RLC status PDUs: what an acknowledged-mode receiver has, and what it lacks (TS 38.322 §6.2.2.5).
 
-use crate::layout::{Sink, Value};
+use crate::sink::{Sink, Value};
 
 /// A status PDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,10 +12,10 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod fluid;
 pub mod held;
 mod histogram;
 pub mod link;
+mod link_event;
 mod links;
 mod network;
 mod opportunity;
@@ -23,12 +23,14 @@ mod path;
 mod pipe;
 mod queue;
 mod radio;
+mod rate_server;
 mod soonest;
 mod wired;
 pub mod world;
 
 pub use histogram::Histogram;
-pub use link::{Link, LinkEvent};
+pub use link::Link;
+pub use link_event::LinkEvent;
 pub use links::{Duplex, Links};
 pub use network::{Device, Diag, Network, Port};
 pub use path::{Order, Path, PathConfig};

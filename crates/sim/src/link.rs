@@ -14,10 +14,10 @@ use alloc::vec::Vec;
 use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant};
 
-use crate::fluid::Fluid;
-use crate::opportunity::{Cursor, OPPORTUNITY, TUN_HEADER};
+use crate::opportunity::{OPPORTUNITY, TUN_HEADER, TraceCursor};
 use crate::queue::{Queue, Waiting};
-use crate::{Backlog, QueueLimit};
+use crate::rate_server::RateServer;
+use crate::{Backlog, LinkEvent, QueueLimit};
 
 /// A bottleneck that packets wait in front of.
 ///
@@ -38,8 +38,8 @@ pub struct Link<P> {
 
 #[derive(Debug)]
 enum Server {
-    Opportunities(Cursor),
-    Fluid(Fluid),
+    Opportunities(TraceCursor),
+    Rate(RateServer),
 }
 
 #[derive(Debug)]
@@ -82,48 +82,17 @@ pub struct Drop<P> {
     pub at: HostInstant,
 }
 
-/// What happened at a link, in the order in which it did: what a log is written from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkEvent {
-    /// A packet arrived.
-    Arrived {
-        /// When.
-        at: HostInstant,
-        /// Bytes of IP.
-        size: Bytes,
-    },
-    /// A packet departed.
-    Departed {
-        /// When.
-        at: HostInstant,
-        /// When it had arrived.
-        arrival: HostInstant,
-        /// Bytes of IP.
-        size: Bytes,
-        /// How many opportunities of the trace were used up to and including the one that carried its last byte;
-        /// zero for a link with rate steps, which has none.
-        opportunities: u64,
-    },
-    /// A packet was dropped.
-    Dropped {
-        /// When.
-        at: HostInstant,
-        /// Bytes of IP.
-        size: Bytes,
-    },
-}
-
 impl<P> Link<P> {
     /// A link that follows `schedule` from `origin` on.
     pub fn new(schedule: &Schedule, limit: QueueLimit, origin: HostInstant) -> Self {
         match schedule {
             Schedule::Trace(trace) => {
-                let cursor = Cursor::new(trace.clone(), origin);
+                let cursor = TraceCursor::new(trace.clone(), origin);
                 Self::with(Server::Opportunities(cursor), TUN_HEADER, limit, origin)
             }
             Schedule::Steps(steps) => {
-                let fluid = Fluid::new(steps.clone(), origin);
-                Self::with(Server::Fluid(fluid), Bytes::ZERO, limit, origin)
+                let server = RateServer::new(steps.clone(), origin);
+                Self::with(Server::Rate(server), Bytes::ZERO, limit, origin)
             }
         }
     }
@@ -176,8 +145,8 @@ impl<P> Link<P> {
         let packet = Waiting { payload, cost: size + self.overhead, arrival: now };
         if self.in_service.is_none() && self.queue.would_hold_alone(packet.cost) {
             // Nobody waits in front of a rate that serves nobody.
-            if let Server::Fluid(fluid) = &mut self.server {
-                let until = fluid.serve(now, packet.cost);
+            if let Server::Rate(server) = &mut self.server {
+                let until = server.serve(now, packet.cost);
                 self.in_service = Some(InService { packet, progress: Progress::Until(until) });
                 return;
             }
@@ -195,7 +164,7 @@ impl<P> Link<P> {
                 at: now,
             });
         });
-        if let Server::Fluid(_) = self.server {
+        if let Server::Rate(_) = self.server {
             self.begin_service(now);
         }
     }
@@ -206,7 +175,7 @@ impl<P> Link<P> {
         self.now = self.now.max(now);
         match self.server {
             Server::Opportunities(_) => self.use_opportunities(),
-            Server::Fluid(_) => {
+            Server::Rate(_) => {
                 if self.wakeup().is_some_and(|at| at <= self.now) {
                     self.flow();
                 }
@@ -260,8 +229,8 @@ impl<P> Link<P> {
             (Server::Opportunities(cursor), in_service) => {
                 (in_service.is_some() || !self.queue.is_empty()).then(|| cursor.next()).flatten()
             }
-            (Server::Fluid(_), Some(InService { progress: Progress::Until(at), .. })) => *at,
-            (Server::Fluid(_), _) => None,
+            (Server::Rate(_), Some(InService { progress: Progress::Until(at), .. })) => *at,
+            (Server::Rate(_), _) => None,
         }
     }
 
@@ -289,7 +258,7 @@ impl<P> Link<P> {
     pub fn no_departure_before(&self, arrival: HostInstant, size: Bytes) -> HostInstant {
         match &self.server {
             Server::Opportunities(cursor) => cursor.first_after(arrival),
-            Server::Fluid(fluid) => fluid.no_end_before(arrival, size),
+            Server::Rate(server) => server.no_end_before(arrival, size),
         }
     }
 
@@ -297,7 +266,7 @@ impl<P> Link<P> {
     pub fn end(&self) -> Option<HostInstant> {
         match &self.server {
             Server::Opportunities(cursor) => cursor.end(),
-            Server::Fluid(_) => None,
+            Server::Rate(_) => None,
         }
     }
 
@@ -378,8 +347,8 @@ impl<P> Link<P> {
         if self.in_service.is_some() {
             return;
         }
-        if let (Server::Fluid(fluid), Some(packet)) = (&mut self.server, self.queue.pop()) {
-            let until = fluid.serve(start, packet.cost);
+        if let (Server::Rate(server), Some(packet)) = (&mut self.server, self.queue.pop()) {
+            let until = server.serve(start, packet.cost);
             self.in_service = Some(InService { packet, progress: Progress::Until(until) });
         }
     }

@@ -11,7 +11,7 @@ pub(crate) const TUN_HEADER: Bytes = Bytes::new(4);
 
 /// Where a link stands in its trace.
 #[derive(Debug)]
-pub(crate) struct Cursor {
+pub(crate) struct TraceCursor {
     trace: Arc<Trace>,
     /// When the link's clock shows 0 ms.
     origin: HostInstant,
@@ -24,7 +24,7 @@ pub(crate) struct Cursor {
     once: bool,
 }
 
-impl Cursor {
+impl TraceCursor {
     /// A trace that is repeated from `origin` on.
     pub(crate) fn new(trace: Arc<Trace>, origin: HostInstant) -> Self {
         Self { trace, origin, lap_began: 0, index: 0, used: 0, once: false }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn the_first_opportunity_after_a_moment_may_be_in_the_next_lap() {
         let trace = Arc::new(Trace::from_millis(vec![0, 3, 3, 8]).unwrap());
-        let cursor = Cursor::new(trace, HostInstant::default());
+        let cursor = TraceCursor::new(trace, HostInstant::default());
         for (now, first) in [(0, 3), (2, 3), (3, 8), (8, 11), (11, 16)] {
             assert_eq!(cursor.first_after(at_millis(now)), at_millis(first), "after {now} ms");
         }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_trace_that_is_not_repeated_ends() {
         let trace = Arc::new(Trace::from_millis(vec![1, 4]).unwrap());
-        let mut cursor = Cursor::new(trace, HostInstant::default());
+        let mut cursor = TraceCursor::new(trace, HostInstant::default());
         cursor.set_once(true);
         cursor.skip_to(at_millis(100));
         assert_eq!((cursor.next(), cursor.used()), (None, 2));
@@ -150,8 +150,8 @@ mod tests {
             millis.sort_unstable();
             millis.push(30);
             let trace = Arc::new(Trace::from_millis(millis).unwrap());
-            let mut skipped = Cursor::new(trace.clone(), at_millis(5));
-            let mut taken = Cursor::new(trace, at_millis(5));
+            let mut skipped = TraceCursor::new(trace.clone(), at_millis(5));
+            let mut taken = TraceCursor::new(trace, at_millis(5));
             for cursor in [&mut skipped, &mut taken] {
                 cursor.set_once(once);
                 cursor.set_base(base);

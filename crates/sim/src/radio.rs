@@ -18,20 +18,20 @@ use crate::{Carried, Device, Diag, Lost, Network, Output, Port};
 pub struct Radio<P> {
     ran: Ran<P>,
     carriers: Vec<CarrierConfig>,
-    modems: Vec<Listened>,
+    modems: Vec<AttachedModem>,
     events: Vec<Event>,
     /// What happened, for whoever asked to be shown; `None` if nobody did.
     shown: Option<Vec<Event>>,
     /// What has been decided but comes out later, in that order: a block's packets are known when it is sent, and are
     /// there once it is decoded.
-    ahead: VecDeque<Ahead<P>>,
+    ahead: VecDeque<PendingOutput<P>>,
     diag: VecDeque<Diag>,
     now: HostInstant,
 }
 
 /// A modem, and how its host reads it.
 #[derive(Debug)]
-struct Listened {
+struct AttachedModem {
     device: Device,
     modem: Modem,
     buffer: Buffer<Vec<u8>>,
@@ -60,7 +60,7 @@ impl From<Duration> for Reading {
 }
 
 #[derive(Debug)]
-struct Ahead<P> {
+struct PendingOutput<P> {
     at: HostInstant,
     port: Port,
     output: Output<P>,
@@ -99,7 +99,7 @@ impl<P> Radio<P> {
         let modem = Modem::new(modem, id, &config, &self.carriers, HostInstant::default())?;
         self.ran.watch(id);
         let buffer = Buffer::new(Limits::AT_ONCE);
-        let mut listened = Listened { device, modem, buffer, drain: None };
+        let mut listened = AttachedModem { device, modem, buffer, drain: None };
         listened.set_reading(reading.into());
         self.modems.push(listened);
         Ok(device)
@@ -170,7 +170,7 @@ impl<P> Radio<P> {
                     (dropped, Output::Lost(Lost { payload, size, entered, dropped }))
                 }
             };
-            let ahead = Ahead { at, port, output };
+            let ahead = PendingOutput { at, port, output };
             if self.ahead.back().is_none_or(|last| last.at <= at) {
                 self.ahead.push_back(ahead);
             } else {
@@ -194,7 +194,7 @@ impl<P> Radio<P> {
     }
 }
 
-impl Listened {
+impl AttachedModem {
     fn set_reading(&mut self, Reading { limits, drain }: Reading) {
         self.buffer = Buffer::new(limits);
         self.drain = drain.map(|every| every.max(Duration::from_micros(1)));
@@ -260,7 +260,7 @@ impl<P> Network<P> for Radio<P> {
             return soonest([self.ran.no_delivery_until(), outputs]);
         }
         // There is something to say of any slot.
-        let drains = self.modems.iter().filter_map(Listened::wakeup).min();
+        let drains = self.modems.iter().filter_map(AttachedModem::wakeup).min();
         let modems = self.modems.iter().map(|listened| listened.modem.wakeup()).min();
         soonest([self.ran.wakeup(), modems, outputs, drains])
     }

@@ -24,7 +24,7 @@ pub mod steps;
 
 pub use course::Course;
 pub use mahimahi::ParseTraceError;
-pub use opportunities::{InvalidTrace, MAX_MILLIS, MAX_OPPORTUNITIES, Trace};
-pub use schedule::{OPPORTUNITY_PAYLOAD, Opportunities, Schedule};
+pub use opportunities::{InvalidTrace, MAX_MILLIS, MAX_OPPORTUNITIES, OPPORTUNITY_PAYLOAD, Trace};
+pub use schedule::{Opportunities, Schedule};
 pub use series::{ParseSeriesError, Series};
 pub use steps::{ParseStepsError, Step, Steps};

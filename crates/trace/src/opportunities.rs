@@ -3,7 +3,8 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, Rate};
 
-use crate::OPPORTUNITY_PAYLOAD;
+/// What one delivery opportunity carries of an IP packet: mahimahi's 1504 bytes less the 4 of a TUN header.
+pub const OPPORTUNITY_PAYLOAD: Bytes = Bytes::new(1500);
 
 /// The latest moment a trace may name: seven days, in milliseconds. Chosen: the longest public trace lasts less
 /// than a day, and a larger number is a file in another unit.

@@ -4,10 +4,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, Rate};
 
-use crate::{InvalidTrace, MAX_MILLIS, MAX_OPPORTUNITIES, Steps, Trace};
-
-/// What one delivery opportunity carries of an IP packet: mahimahi's 1504 bytes less the 4 of a TUN header.
-pub const OPPORTUNITY_PAYLOAD: Bytes = Bytes::new(1500);
+use crate::{InvalidTrace, MAX_MILLIS, MAX_OPPORTUNITIES, OPPORTUNITY_PAYLOAD, Steps, Trace};
 
 /// A link over time. Cheap to clone: both forms are shared.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,6 +14,7 @@ mod clock;
 mod decimal;
 mod prb;
 mod rate;
+mod transfer;
 
 pub use bytes::Bytes;
 pub use clock::{HostInstant, ModemInstant};

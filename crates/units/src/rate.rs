@@ -1,9 +1,8 @@
 use core::fmt;
-use core::ops::{Add, Mul};
+use core::ops::Add;
 use core::str::FromStr;
-use core::time::Duration;
 
-use crate::{Bytes, scaled_decimal};
+use crate::scaled_decimal;
 
 /// A data rate, kept in bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,15 +53,6 @@ impl Add for Rate {
     type Output = Rate;
     fn add(self, other: Rate) -> Rate {
         Rate(self.0.saturating_add(other.0))
-    }
-}
-
-impl Mul<Duration> for Rate {
-    type Output = Bytes;
-    fn mul(self, span: Duration) -> Bytes {
-        // A rate of 2^64 bit/s over 2^64 ns stays below 2^128; only the result can be too large.
-        let bytes = u128::from(self.0) * span.as_nanos() / 8_000_000_000;
-        Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 }
 

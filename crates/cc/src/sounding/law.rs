@@ -4,11 +4,12 @@ use sounding_estimate::Bound;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::delivery_cap::DeliveryCap;
-use super::micros;
+use super::input::{Ack, FeedUpdate};
 use super::path::{self, PathRtt, Seen};
 use super::queue_growth::QueueGrowth;
 use super::queue_target::QueueTarget;
 use super::window::{self, Share, Window};
+use super::{MAX_RATE, micros};
 use crate::Phase;
 use crate::sharing::Part;
 
@@ -96,51 +97,6 @@ impl State {
             Self::EstimateTooHigh => Phase::EstimateTooHigh,
         }
     }
-}
-
-/// What the publisher reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeedUpdate {
-    /// The device has this of the radio, IP.
-    Carries {
-        /// For the whole device.
-        rate: Rate,
-        /// Whether that is all there is.
-        bound: Bound,
-    },
-    /// Nothing is granted, and nothing is known to wait.
-    Idle,
-    /// The device is on the way to another cell.
-    Handover,
-    /// Nothing that may be used, or nobody speaks.
-    Nothing,
-}
-
-/// An acknowledgement, in what the law goes by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ack {
-    /// When it arrived.
-    pub now: HostInstant,
-    /// The RTT it measured, if any.
-    pub rtt: Option<Duration>,
-    /// How fast the path delivered over about the last round, payload, if known.
-    pub rate: Option<Rate>,
-    /// Delivered by it, payload.
-    pub acked: Bytes,
-    /// Found lost by it, payload.
-    pub lost: Bytes,
-    /// In flight before it, payload.
-    pub in_flight: Bytes,
-    /// Delivered since the flow began, in any unit, wrapping.
-    pub delivered: u32,
-    /// The same when what is now acknowledged left.
-    pub prior_delivered: u32,
-    /// Packets were found lost by what came after them, and are still being repaired.
-    pub is_recovering: bool,
-    /// It carries a congestion mark.
-    pub is_marked: bool,
-    /// The application held back what it measured.
-    pub is_limited: bool,
 }
 
 /// What the radio last had for the whole device, IP, bytes/s.
@@ -250,7 +206,7 @@ impl Law {
         }
         match word {
             FeedUpdate::Carries { rate, bound } => {
-                let rate = rate.bytes_per_sec().min(window::MAX_RATE);
+                let rate = rate.bytes_per_sec().min(MAX_RATE);
                 self.handle_rate(now, rate, bound, part, shadow.count());
             }
             // What was known of the last cell is not true of the next, and what is under way is enough to meet it with.
@@ -344,7 +300,7 @@ impl Law {
         let seen = self.path.handle_ack(ack);
         let acked = ack.acked.count().min(window::MAX_CWND);
         self.window.handle_ack(acked);
-        let measured = ack.rate.map(|rate| rate.bytes_per_sec().min(window::MAX_RATE));
+        let measured = ack.rate.map(|rate| rate.bytes_per_sec().min(MAX_RATE));
         self.delivery = measured.or(self.delivery);
         self.delivery_cap.handle_ack(seen.over, measured, ack.is_limited);
         self.round_acked += acked;

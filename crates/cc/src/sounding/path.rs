@@ -1,6 +1,6 @@
 use sounding_units::HostInstant;
 
-use super::law::Ack;
+use super::input::Ack;
 use super::micros;
 use crate::part::Windowed;
 

@@ -1,6 +1,7 @@
 use sounding_units::HostInstant;
 
-use super::{micros, window};
+use super::window::MAX_CWND;
+use super::{MAX_RATE, micros};
 
 /// The smallest RTT is compared from slot to slot, of so many microseconds and so many RTTs at least: one is longer than
 /// what a cell's rhythm of grants and reports does to single packets.
@@ -72,13 +73,13 @@ impl QueueGrowth {
 
     /// More has arrived.
     pub(super) fn count(&mut self, acked: u64) {
-        self.acked = (self.acked + acked).min(window::MAX_CWND);
+        self.acked = (self.acked + acked).min(MAX_CWND);
     }
 
     /// What arrived since it began, bytes/s.
     pub(super) fn rate(&self, now: HostInstant) -> u64 {
         let elapsed = micros(now - self.since).unwrap_or(1);
-        (self.acked * 1_000_000 / elapsed).min(window::MAX_RATE)
+        (self.acked * 1_000_000 / elapsed).min(MAX_RATE)
     }
 
     /// The smallest RTT of the last slot, microseconds.

@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::law::Ack;
+use super::input::Ack;
 use super::micros;
 use super::path::{self, PathRtt};
 use super::queue_target::QueueTarget;
@@ -19,10 +19,8 @@ const MIN_SEGMENTS: u64 = 4;
 /// The least of any flow, so that delayed acknowledgements are sent at once; and what a flow begins with (RFC 6928: IW10).
 const FEWEST: u64 = 2;
 const INITIAL: u64 = 10;
-/// 1 GB: more than any path of this kind holds. Keeps the products below under 2^64, as the next three do.
+/// 1 GB: more than any path of this kind holds. Keeps the products below under 2^64, as the next two do.
 pub(super) const MAX_CWND: u64 = 1 << 30;
-/// 100 Gbit/s in bytes/s: no radio carries more.
-pub(super) const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 /// No segment is longer.
 const MAX_MSS: u64 = 65_535;
 /// 1 Mbit/s in bytes/s: at a rate of zero the pacing timer would outlive an outage.

@@ -1,16 +1,16 @@
 use arrayvec::ArrayVec;
 use sounding_units::HostInstant;
 
-use super::{Bearer, Fate, Pdu, Status};
-use crate::config::Mode;
-use crate::span::Span;
+use super::{Bearer, PacketFate, Pdu, Status};
+use crate::byte_range::ByteRange;
+use crate::config::RlcMode;
 
 impl<P> Bearer<P> {
     /// A PDU arrived whole, in a block that needed `repeats` transmissions beyond the first.
     pub(crate) fn handle_pdu(&mut self, now: HostInstant, pdu: &Pdu, repeats: u8) {
         let first = self.flight.partition_point(|packet| packet.end <= pdu.span.from);
         for packet in self.flight.range_mut(first..) {
-            let whole = Span { from: packet.end - packet.cost, to: packet.end };
+            let whole = ByteRange { from: packet.end - packet.cost, to: packet.end };
             if whole.from >= pdu.span.to {
                 break;
             }
@@ -67,9 +67,9 @@ impl<P> Bearer<P> {
             self.fates.push_back(if packet.missing == 0 {
                 let mut passage = packet.passage;
                 passage.delivered = now;
-                Fate::Delivered { payload, size, passage }
+                PacketFate::Delivered { payload, size, passage }
             } else {
-                Fate::Lost { payload, size, entered: packet.passage.entered, at: now }
+                PacketFate::Lost { payload, size, entered: packet.passage.entered, at: now }
             });
         }
     }
@@ -77,7 +77,7 @@ impl<P> Bearer<P> {
     /// Time has reached `now`: statuses are decoded, t-Reordering and t-PollRetransmit expire.
     pub(crate) fn handle_timers(&mut self, now: HostInstant) {
         while let Some((_, status)) = self.statuses.pop_front_if(|(known, _)| *known <= now) {
-            self.hear_status(now, &status);
+            self.apply_status(now, &status);
         }
         self.handle_poll_timer(now);
         let Some((since, upto)) = self.reordering else { return };
@@ -85,7 +85,7 @@ impl<P> Bearer<P> {
             return;
         }
         self.given_up = upto;
-        if self.config.mode == Mode::Unacknowledged {
+        if self.config.mode == RlcMode::Unacknowledged {
             let missing = self.received.holes(upto).last().map_or(upto, |hole| hole.to);
             self.received.skip_to(missing);
             self.hand_on(now);

@@ -2,9 +2,9 @@ use alloc::collections::VecDeque;
 
 use sounding_units::HostInstant;
 
-use super::{Bearer, Fate, Flight, Passage, Pdu, Status};
-use crate::config::Mode;
-use crate::span::Span;
+use super::{Bearer, Flight, PacketFate, Passage, Pdu, Status};
+use crate::byte_range::ByteRange;
+use crate::config::RlcMode;
 
 /// Recent PDUs whose sequence numbers a status can still name.
 const REMEMBERED: usize = 512;
@@ -16,15 +16,15 @@ pub(super) struct Sender {
     sent: u64,
     /// The stream up to here belongs to packets that were begun.
     begun: u64,
-    again: VecDeque<Span>,
+    again: VecDeque<ByteRange>,
     next_sn: u32,
     /// PDUs by sequence number, oldest first; the first one's number is `next_sn` less their count.
-    recent: VecDeque<Span>,
+    recent: VecDeque<ByteRange>,
     /// A poll that no status has answered, and how much had been sent then: POLL_SN is the newest of all, not that of
     /// the PDU that polls (TS 36.322 §5.2.2.1).
     poll: Option<(HostInstant, u64)>,
     /// The newest PDU of new data.
-    newest: Span,
+    newest: ByteRange,
     since_poll: (u32, u64),
     /// Where the oldest hole began when a status last named it, and how often it did.
     stuck: (u64, u32),
@@ -43,8 +43,8 @@ impl Sender {
         self.again.iter().map(|span| span.len()).sum()
     }
 
-    pub(super) fn send_again(&mut self, span: Span) {
-        let overlaps = |other: &Span| other.from < span.to && span.from < other.to;
+    pub(super) fn send_again(&mut self, span: ByteRange) {
+        let overlaps = |other: &ByteRange| other.from < span.to && span.from < other.to;
         if !span.is_empty() && !self.again.iter().any(overlaps) {
             self.again.push_back(span);
         }
@@ -65,13 +65,13 @@ impl Sender {
     }
 
     /// The PDU that carried a byte, and its number, as far as it is still known.
-    fn pdu_of(&self, byte: u64) -> Option<(u32, Span)> {
+    fn pdu_of(&self, byte: u64) -> Option<(u32, ByteRange)> {
         let at = self.recent.iter().rposition(|sent| sent.from <= byte && byte < sent.to)?;
         Some((self.next_sn - (self.recent.len() - at) as u32, self.recent[at]))
     }
 
     /// The numbers of the PDUs that carried `span`.
-    pub(super) fn sns_of(&self, span: Span) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn sns_of(&self, span: ByteRange) -> impl Iterator<Item = u32> + '_ {
         let mut from = span.from;
         core::iter::from_fn(move || {
             let (sn, pdu) = (from < span.to).then(|| self.pdu_of(from)).flatten()?;
@@ -81,7 +81,7 @@ impl Sender {
     }
 
     /// The number of a new PDU.
-    fn number(&mut self, span: Span) -> u32 {
+    fn number(&mut self, span: ByteRange) -> u32 {
         if self.recent.len() == REMEMBERED {
             self.recent.pop_front();
         }
@@ -111,7 +111,7 @@ impl<P> Bearer<P> {
 
     /// A PDU that is sent again keeps its number; where it does not fit, a segment of it goes (TS 36.322 §5.2.1). What an
     /// RLC before this one had sent gets a new number.
-    fn cut_again(&mut self, room: u64) -> Option<(Span, Option<u32>)> {
+    fn cut_again(&mut self, room: u64) -> Option<(ByteRange, Option<u32>)> {
         let edge = self.received.edge();
         let again = &mut self.sender.again;
         // What arrived meanwhile, by HARQ or by another copy, need not be sent a third time.
@@ -123,7 +123,7 @@ impl<P> Bearer<P> {
         let whole = known.map_or(u64::MAX, |(_, pdu)| pdu.to);
         let again = &mut self.sender.again;
         let span = again.front_mut()?;
-        let cut = Span { from, to: span.to.min(from + room).min(whole) };
+        let cut = ByteRange { from, to: span.to.min(from + room).min(whole) };
         span.from = cut.to;
         if span.is_empty() {
             again.pop_front();
@@ -140,16 +140,16 @@ impl<P> Bearer<P> {
 
     /// A PDU was under way where nobody sends any more: another RLC sends what has not arrived of it.
     pub(crate) fn recover(&mut self, pdu: &Pdu) {
-        if self.config.mode == Mode::Acknowledged && self.received.missing_in(pdu.span) > 0 {
+        if self.config.mode == RlcMode::Acknowledged && self.received.missing_in(pdu.span) > 0 {
             self.sender.send_again(pdu.span);
         }
     }
 
-    fn cut_new(&mut self, room: u64, now: HostInstant) -> Option<Span> {
+    fn cut_new(&mut self, room: u64, now: HostInstant) -> Option<ByteRange> {
         let from = self.sender.sent;
         let to = from + room;
         while self.sender.begun < to && self.begin_packet(now) {}
-        let cut = Span { from, to: to.min(self.sender.begun) };
+        let cut = ByteRange { from, to: to.min(self.sender.begun) };
         if cut.is_empty() {
             return None;
         }
@@ -174,7 +174,7 @@ impl<P> Bearer<P> {
             self.waiting_bytes -= cost;
             if now - packet.entered > self.config.discard {
                 let super::Waiting { payload, size, entered } = packet;
-                self.fates.push_back(Fate::Lost { payload, size, entered, at: now });
+                self.fates.push_back(PacketFate::Lost { payload, size, entered, at: now });
                 continue;
             }
             self.sender.begun += cost;
@@ -200,8 +200,8 @@ impl<P> Bearer<P> {
     }
 
     /// Whether the PDU just cut polls (TS 36.322 §5.2.2.1): every so many PDUs or bytes, and the last of all.
-    fn asks_for_status(&mut self, span: Span, now: HostInstant) -> bool {
-        if self.config.mode == Mode::Unacknowledged {
+    fn asks_for_status(&mut self, span: ByteRange, now: HostInstant) -> bool {
+        if self.config.mode == RlcMode::Unacknowledged {
             return false;
         }
         let last = self.waiting.is_empty()
@@ -218,12 +218,12 @@ impl<P> Bearer<P> {
         due || last
     }
 
-    /// The receiver said what it has and what it misses, in a block that is decoded at `known`.
+    /// The receiver reported what it has and what it misses, in a block that is decoded at `known`.
     pub(crate) fn handle_status(&mut self, known: HostInstant, status: &Status) {
         self.statuses.push_back((known, status.clone()));
     }
 
-    pub(super) fn hear_status(&mut self, now: HostInstant, status: &Status) {
+    pub(super) fn apply_status(&mut self, now: HostInstant, status: &Status) {
         let sender = &mut self.sender;
         let refused = status.nacks.last().map_or(0, |nack| nack.to);
         if sender.poll.is_some_and(|(_, upto)| status.edge.max(refused) >= upto) {

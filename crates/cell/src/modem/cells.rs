@@ -7,7 +7,6 @@ use sounding_phy::lte::{self, McsTable};
 use sounding_phy::nr;
 use sounding_units::HostInstant;
 
-use crate::carrier::frame;
 use crate::config::{CarrierConfig, InvalidConfig, Rat};
 use crate::event::{CarrierId, Direction};
 use crate::frame::Frame;
@@ -40,7 +39,7 @@ impl Cells {
         let cell = |&at: &usize| {
             let config = carriers.get(at)?.clone();
             let cell = |frame| Cell { carrier: CarrierId(at as u8), config, frame };
-            Some(frame(&carriers[at]).map(cell))
+            Some(carriers[at].frame().map(cell))
         };
         let mut used: Vec<usize> = groups.concat();
         used.sort_unstable();

@@ -132,12 +132,13 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::span::Span;
+    use crate::byte_range::ByteRange;
     use sounding_diag::rlc_nr::StatusPdu;
 
     #[test]
     fn a_status_says_what_arrived_and_what_did_not() {
-        let nacks = [Span { from: 0, to: 9 }, Span { from: 20, to: 30 }].into_iter().collect();
+        let nacks =
+            [ByteRange { from: 0, to: 9 }, ByteRange { from: 20, to: 30 }].into_iter().collect();
         let status = Status { edge: 0, nacks, nack_sns: [1026, 1030].into_iter().collect() };
         let window = Window { next: 1040, arrived: 1033 };
         // D/C 0, CPT 000, ACK_SN 9, E1; 2, E1, E2; 6, E1, E2.

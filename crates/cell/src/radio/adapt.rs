@@ -9,12 +9,12 @@ use alloc::collections::VecDeque;
 use serde::Deserialize;
 use sounding_units::HostInstant;
 
-use super::InvalidConfig;
-use super::bands::Bands;
 use super::coding::{Coding, MCS_COUNT};
 use super::config::MAX_SUB_BANDS;
+use super::invalid::InvalidConfig;
 use super::layers::per_layer_db;
 use super::report::CqiReport;
+use super::sub_bands::SubBands;
 
 /// Reports under way that are kept: more than any period and delay leave there.
 const MOST_PENDING: usize = 128;
@@ -86,7 +86,7 @@ pub struct Choice {
 
 /// A base station's view of one direction of a device's channel.
 #[derive(Clone, Debug)]
-pub struct Adapter {
+pub struct LinkAdaptation {
     coding: Coding,
     /// SINR from which each MCS is received with one block in ten lost, as reports have it.
     from_db: [f32; MCS_COUNT],
@@ -108,7 +108,7 @@ struct Known {
     count: usize,
 }
 
-impl Adapter {
+impl LinkAdaptation {
     /// A base station that knows nothing of the channel yet.
     pub fn new(config: &AdaptConfig, coding: Coding) -> Result<Self, InvalidConfig> {
         config.check()?;
@@ -180,7 +180,7 @@ impl Adapter {
 
     /// How to send a block on these sub-bands now; `None` while nothing is known of the channel or the device cannot
     /// receive (CQI 0).
-    pub fn choose(&mut self, now: HostInstant, bands: Bands) -> Option<Choice> {
+    pub fn choose(&mut self, now: HostInstant, bands: SubBands) -> Option<Choice> {
         while self.pending.front().is_some_and(|report| report.usable <= now) {
             self.known = self.pending.pop_front().and_then(|report| self.known_by(&report));
         }

@@ -1,16 +1,23 @@
 //! The channel between one device and one carrier of one site: what each end receives of the other, step by step.
 
+mod config;
+#[cfg(test)]
+mod tests;
+
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
 use sounding_units::HostInstant;
 
-use super::config::{ChannelConfig, Duplex, InvalidConfig, ModelConfig};
+pub use config::{ChannelConfig, ModelConfig};
+
+use super::config::Duplex;
 use super::decibel::{decibels, power};
 use super::fading::{Branches, Fading};
 use super::geometry::{Motion, Position};
 use super::interference::Interference;
+use super::invalid::InvalidConfig;
 use super::profile::DelayProfile;
 use super::propagation::Propagation;
 use super::report::capacity_mean_db;
@@ -94,7 +101,7 @@ impl Channel {
             .then(|| Fading::new(profile, &offsets, branches, &mut rng));
         let (mean, transmitter_noise) = match model {
             ModelConfig::Propagation(propagation) => {
-                let mean = Propagation::new(propagation, config, &mut rng)?;
+                let mean = Propagation::new(propagation, (carrier, site, device), &mut rng)?;
                 (Mean::Propagation(mean.into()), power(-CEILING_DB))
             }
             ModelConfig::Script(script) => (Mean::Script(Script::new(script)?), 0.0),
@@ -314,6 +321,3 @@ impl Channel {
 
 /// Twelve resource elements a resource block and symbol, in dB.
 const RESOURCE_ELEMENTS_DB: f32 = 10.791_812;
-
-#[cfg(test)]
-mod tests;

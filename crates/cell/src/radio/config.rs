@@ -1,83 +1,13 @@
-//! What a channel is made of, as a scenario states it.
-
-use core::fmt;
+//! Both ends of a channel and the carrier between them, as a scenario states them.
 
 use serde::Deserialize;
 
 use super::geometry::Position;
-use super::interference::InterferenceConfig;
-use super::profile::DelayProfile;
-use super::propagation::PropagationConfig;
-use super::script::ScriptConfig;
+use super::invalid::InvalidConfig;
 
 /// Most sub-bands of a carrier: no carrier of TS 36.213 §7.2.1 or TS 38.214 §5.2.1.4 reports more than 18 and a
 /// remainder.
 pub const MAX_SUB_BANDS: usize = 20;
-
-/// A setting outside its range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidConfig {
-    /// Its name in the scenario.
-    pub what: &'static str,
-    /// What is possible.
-    pub must: &'static str,
-}
-
-impl InvalidConfig {
-    /// The error, unless the condition holds; an unordered comparison (a NaN) does not hold.
-    pub(super) fn unless(
-        holds: bool,
-        what: &'static str,
-        must: &'static str,
-    ) -> Result<(), InvalidConfig> {
-        if holds { Ok(()) } else { Err(Self { what, must }) }
-    }
-}
-
-impl fmt::Display for InvalidConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.what, self.must)
-    }
-}
-
-impl core::error::Error for InvalidConfig {}
-
-/// One device on one carrier of one site.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ChannelConfig {
-    /// The carrier.
-    pub carrier: CarrierConfig,
-    /// The base station's end.
-    pub site: SiteConfig,
-    /// The device's end.
-    pub device: DeviceConfig,
-    /// What lies between.
-    pub model: ModelConfig,
-}
-
-/// Where the channel's mean comes from.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum ModelConfig {
-    /// From where the device is: path loss, line of sight, shadowing.
-    Propagation(PropagationConfig),
-    /// From a list of levels over time, wherever the device is.
-    Script(ScriptConfig),
-}
-
-impl Default for ModelConfig {
-    fn default() -> Self {
-        Self::Propagation(PropagationConfig::default())
-    }
-}
-
-impl ChannelConfig {
-    /// A channel whose downlink has this SINR on every sub-band for ever.
-    pub fn constant(sinr_db: f32) -> Self {
-        Self { model: ModelConfig::Script(ScriptConfig::constant(sinr_db)), ..Self::default() }
-    }
-}
 
 /// A carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -245,60 +175,5 @@ impl DeviceConfig {
             "is between 0 and 20",
         )?;
         InvalidConfig::unless(matches!(self.antennas, 1 | 2), "device.antennas", "is 1 or 2")
-    }
-}
-
-/// Small-scale fading.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct FadingConfig {
-    /// The echoes.
-    pub profile: DelayProfile,
-    /// Rician K of a channel in line of sight, dB; range -20..=40. Unset: drawn for the scenario (TR 38.901
-    /// Table 7.5-6), none in a script.
-    pub rician_k_db: Option<f32>,
-    /// Metres per second at which the surroundings of a still device move; range 0..=100. 0.3 m/s turns a 2 GHz
-    /// channel over in a fifth of a second (chosen).
-    pub surroundings_mps: f64,
-}
-
-impl Default for FadingConfig {
-    fn default() -> Self {
-        Self { profile: DelayProfile::default(), rician_k_db: None, surroundings_mps: 0.3 }
-    }
-}
-
-impl FadingConfig {
-    /// A channel that does not fade.
-    pub const NONE: Self =
-        Self { profile: DelayProfile::None, rician_k_db: None, surroundings_mps: 0.0 };
-
-    pub(super) fn check(&self) -> Result<(), InvalidConfig> {
-        InvalidConfig::unless(
-            self.rician_k_db.is_none_or(|k| (-20.0..=40.0).contains(&k)),
-            "fading.rician_k_db",
-            "is between -20 and 40",
-        )?;
-        InvalidConfig::unless(
-            (0.0..=100.0).contains(&self.surroundings_mps),
-            "fading.surroundings_mps",
-            "is between 0 and 100",
-        )
-    }
-}
-
-impl ModelConfig {
-    pub(super) fn fading(&self) -> &FadingConfig {
-        match self {
-            Self::Propagation(config) => &config.fading,
-            Self::Script(config) => &config.fading,
-        }
-    }
-
-    pub(super) fn interference(&self) -> &InterferenceConfig {
-        match self {
-            Self::Propagation(config) => &config.interference,
-            Self::Script(config) => &config.interference,
-        }
     }
 }

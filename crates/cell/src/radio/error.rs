@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use sounding_phy::abstraction::Bler;
 
-use super::InvalidConfig;
 use super::adapt::Choice;
-use super::bands::Bands;
 use super::coding::Coding;
 use super::config::MAX_SUB_BANDS;
 use super::decibel::{decibels, exp2, power};
+use super::invalid::InvalidConfig;
 use super::layers::per_layer_db;
+use super::sub_bands::SubBands;
 
 /// What repeats of a block are worth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
@@ -58,7 +58,7 @@ impl Block {
 
     /// It is sent (again) on these sub-bands of a carrier with these SINRs: the chance, 0..=1, that it is lost even
     /// with all that arrived of it before.
-    pub fn handle_transmission(&mut self, sinr_db: &[f32], bands: Bands) -> f32 {
+    pub fn handle_transmission(&mut self, sinr_db: &[f32], bands: SubBands) -> f32 {
         self.combined += over_bands(self.beta, self.layers, sinr_db, bands);
         let gain = self.redundancy_gain_db * f32::from(self.transmissions);
         self.transmissions = self.transmissions.saturating_add(1);
@@ -82,7 +82,7 @@ pub fn block_error_rate(
     choice: Choice,
     bits: u32,
     sinr_db: &[f32],
-    bands: Bands,
+    bands: SubBands,
 ) -> Option<f32> {
     let block = Block::new(coding, choice, bits, &HarqConfig::default());
     block.map(|mut block| block.handle_transmission(sinr_db, bands))
@@ -91,7 +91,7 @@ pub fn block_error_rate(
 /// Effective SINR of each layer over some of a carrier's sub-bands, linear: -β ln(mean(e^(-γ/β))), as
 /// [`effective_sinr_db`](sounding_phy::abstraction::effective_sinr_db) has it, in the form that a step in every slot
 /// can afford. Nothing on no sub-band.
-fn over_bands(beta: f32, layers: u8, sinr_db: &[f32], bands: Bands) -> f32 {
+fn over_bands(beta: f32, layers: u8, sinr_db: &[f32], bands: SubBands) -> f32 {
     let mut parts = [0.0; MAX_SUB_BANDS];
     let mut count = 0;
     for (part, sinr) in parts.iter_mut().zip(bands.of(sinr_db)) {
@@ -130,7 +130,7 @@ mod tests {
         Block::new(Coding::Nr64Qam, CHOICE, BITS, harq).expect("not reserved")
     }
 
-    fn rate(sinr_db: &[f32], bands: Bands) -> f32 {
+    fn rate(sinr_db: &[f32], bands: SubBands) -> f32 {
         block_error_rate(Coding::Nr64Qam, CHOICE, BITS, sinr_db, bands).expect("not reserved")
     }
 
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn only_the_sub_bands_it_is_sent_on_matter() {
         let sinr = [half() + 3.0, half() - 20.0, half() + 3.0];
-        assert!(rate(&sinr, Bands::one(0) | Bands::one(2)) < 0.001);
-        assert!(rate(&sinr, Bands::one(1)) > 0.999);
-        assert!(rate(&sinr, Bands::ALL) > 0.5);
+        assert!(rate(&sinr, SubBands::one(0) | SubBands::one(2)) < 0.001);
+        assert!(rate(&sinr, SubBands::one(1)) > 0.999);
+        assert!(rate(&sinr, SubBands::ALL) > 0.5);
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
             for mcs in 0..coding.mcs_count() as u8 {
                 let beta = coding.eesm_beta(mcs).expect("not reserved");
                 for count in 1..=sinr.len() {
-                    let have = decibels(over_bands(beta, 1, &sinr[..count], Bands::ALL));
+                    let have = decibels(over_bands(beta, 1, &sinr[..count], SubBands::ALL));
                     let want = effective_sinr_db(beta, &sinr[..count]).expect("some parts");
                     assert!((have - want).abs() < 0.002, "{coding:?} {mcs}: {have}, not {want}");
                 }
@@ -166,8 +166,8 @@ mod tests {
     fn a_second_transmission_is_worth_three_decibels() {
         let mut block = block(&HarqConfig::default());
         let sinr = [half() - 3.0103; 4];
-        assert!(block.handle_transmission(&sinr, Bands::ALL) > 0.99);
-        let second = block.handle_transmission(&sinr, Bands::ALL);
+        assert!(block.handle_transmission(&sinr, SubBands::ALL) > 0.99);
+        let second = block.handle_transmission(&sinr, SubBands::ALL);
         assert!((second - 0.5).abs() < 0.02, "{second}");
         assert!((block.sinr_db() - half()).abs() < 0.01);
         assert_eq!(block.transmissions(), 2);
@@ -176,26 +176,26 @@ mod tests {
     #[test]
     fn other_redundancy_gains_on_top_from_the_second_transmission_on() {
         let mut block = block(&HarqConfig { redundancy_gain_db: 2.0 });
-        assert!((block.handle_transmission(&[half()], Bands::ALL) - 0.5).abs() < 0.02);
+        assert!((block.handle_transmission(&[half()], SubBands::ALL) - 0.5).abs() < 0.02);
         let mut block = self::block(&HarqConfig { redundancy_gain_db: 2.0 });
         let sinr = [half() - 5.0103];
-        block.handle_transmission(&sinr, Bands::ALL);
-        assert!((block.handle_transmission(&sinr, Bands::ALL) - 0.5).abs() < 0.02);
+        block.handle_transmission(&sinr, SubBands::ALL);
+        assert!((block.handle_transmission(&sinr, SubBands::ALL) - 0.5).abs() < 0.02);
     }
 
     #[test]
     fn two_layers_need_six_decibels_more() {
         let two = Choice { layers: 2, ..CHOICE };
         let sinr = [half() + 6.0206; 4];
-        let rate = block_error_rate(Coding::Nr64Qam, two, BITS, &sinr, Bands::ALL);
+        let rate = block_error_rate(Coding::Nr64Qam, two, BITS, &sinr, SubBands::ALL);
         assert!((rate.expect("not reserved") - 0.5).abs() < 0.02);
     }
 
     #[test]
     fn no_channel_loses_everything_and_no_block_has_no_rate() {
-        assert_eq!(rate(&[], Bands::ALL), 1.0);
+        assert_eq!(rate(&[], SubBands::ALL), 1.0);
         let reserved = Choice { mcs: 30, layers: 1 };
-        assert_eq!(block_error_rate(Coding::Nr64Qam, reserved, BITS, &[9.0], Bands::ALL), None);
-        assert_eq!(block_error_rate(Coding::Nr64Qam, CHOICE, 0, &[9.0], Bands::ALL), None);
+        assert_eq!(block_error_rate(Coding::Nr64Qam, reserved, BITS, &[9.0], SubBands::ALL), None);
+        assert_eq!(block_error_rate(Coding::Nr64Qam, CHOICE, 0, &[9.0], SubBands::ALL), None);
     }
 }

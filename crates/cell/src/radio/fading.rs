@@ -8,9 +8,15 @@
 //! Antennas and the two directions of a frequency-division carrier see the same eight sinusoids with the signs of
 //! different Walsh codes (Dent, Bottomley, Croft 1993), which makes them uncorrelated for a few additions.
 
+mod config;
+#[cfg(test)]
+mod tests;
+
 use alloc::vec::Vec;
 
 use rand_chacha::ChaCha8Rng;
+
+pub use config::FadingConfig;
 
 use super::profile::DelayProfile;
 use super::random::uniform;
@@ -361,6 +367,3 @@ fn turns(radians: f32) -> (f32, f32) {
 fn linear(db: f32) -> f64 {
     libm::pow(10.0, f64::from(db) / 10.0)
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use sounding_units::HostInstant;
 
-use super::InvalidConfig;
+use super::invalid::InvalidConfig;
 use super::random::uniform;
 
 /// A place in the plane of the map; heights are properties of sites and devices.
@@ -120,11 +120,11 @@ pub enum AtTheEnd {
 /// A device on its way.
 #[derive(Clone, Debug)]
 pub struct Trajectory {
-    way: Way,
+    route: Route,
 }
 
 #[derive(Clone, Debug)]
-enum Way {
+enum Route {
     Straight { from: Position, per_sec: Position, speed_mps: f64 },
     Waypoints { points: Vec<Position>, ends_m: Vec<f64>, speed_mps: f64, then: AtTheEnd },
     Random { walk: Box<Walk>, leg: Leg },
@@ -161,10 +161,10 @@ impl Trajectory {
                 "a place is two finite numbers",
             )
         };
-        let way = match config {
+        let route = match config {
             TrajectoryConfig::Static { at } => {
                 finite(*at)?;
-                Way::Straight { from: *at, per_sec: Position::default(), speed_mps: 0.0 }
+                Route::Straight { from: *at, per_sec: Position::default(), speed_mps: 0.0 }
             }
             TrajectoryConfig::Straight { from, heading_deg, speed_mps } => {
                 finite(*from)?;
@@ -175,7 +175,7 @@ impl Trajectory {
                 )?;
                 let (sin, cos) = libm::sincos(heading_deg.to_radians());
                 let per_sec = Position::new(speed_mps * cos, speed_mps * sin);
-                Way::Straight { from: *from, per_sec, speed_mps: *speed_mps }
+                Route::Straight { from: *from, per_sec, speed_mps: *speed_mps }
             }
             TrajectoryConfig::Waypoints { points, speed_mps, then } => {
                 points.iter().try_for_each(|point| finite(*point))?;
@@ -214,26 +214,26 @@ impl Trajectory {
                     rng,
                 });
                 let leg = walk.leg(*corner, 0.0);
-                Way::Random { walk, leg }
+                Route::Random { walk, leg }
             }
         };
-        Ok(Self { way })
+        Ok(Self { route })
     }
 
     /// Where the device is. A random walk goes forward only: an earlier time than the last one asked for gives the
     /// beginning of the leg it is on.
     pub fn at(&mut self, now: HostInstant) -> Motion {
         let secs = now.as_nanos() as f64 * 1e-9;
-        match &mut self.way {
-            Way::Straight { from, per_sec, speed_mps } => {
+        match &mut self.route {
+            Route::Straight { from, per_sec, speed_mps } => {
                 let position =
                     Position::new(from.x_m + per_sec.x_m * secs, from.y_m + per_sec.y_m * secs);
                 Motion { position, speed_mps: *speed_mps }
             }
-            Way::Waypoints { points, ends_m, speed_mps, then } => {
+            Route::Waypoints { points, ends_m, speed_mps, then } => {
                 along(points, ends_m, *speed_mps, *then, secs)
             }
-            Way::Random { walk, leg } => {
+            Route::Random { walk, leg } => {
                 while leg.end <= secs {
                     *leg = walk.leg(leg.to, leg.end);
                 }
@@ -243,7 +243,7 @@ impl Trajectory {
     }
 }
 
-fn waypoints(points: &[Position], speed_mps: f64, then: AtTheEnd) -> Result<Way, InvalidConfig> {
+fn waypoints(points: &[Position], speed_mps: f64, then: AtTheEnd) -> Result<Route, InvalidConfig> {
     InvalidConfig::unless(
         speed_mps > 0.0 && speed_mps.is_finite(),
         "trajectory",
@@ -260,7 +260,7 @@ fn waypoints(points: &[Position], speed_mps: f64, then: AtTheEnd) -> Result<Way,
         ends_m.push(total);
     }
     InvalidConfig::unless(total > 0.0, "trajectory", "waypoints are at least two places")?;
-    Ok(Way::Waypoints { points, ends_m, speed_mps, then })
+    Ok(Route::Waypoints { points, ends_m, speed_mps, then })
 }
 
 fn along(points: &[Position], ends_m: &[f64], speed_mps: f64, then: AtTheEnd, secs: f64) -> Motion {

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
-use super::InvalidConfig;
 use super::decibel::power;
+use super::invalid::InvalidConfig;
 use super::random::{exponential, uniform};
 
 /// Most interfering cells: more of them are one steady level.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::InvalidConfig;
+use super::invalid::InvalidConfig;
 
 /// How a device chooses its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]

@@ -4,14 +4,15 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use sounding_phy::channel::{Geometry, Scenario, Shadowing, los_probability, path_loss_db};
 
-use super::InvalidConfig;
-use super::config::{ChannelConfig, FadingConfig};
+use super::config::{CarrierConfig, DeviceConfig, SiteConfig};
 use super::decibel::power;
+use super::fading::FadingConfig;
 use super::geometry::Position;
 use super::interference::InterferenceConfig;
+use super::invalid::InvalidConfig;
 use super::random::normal;
 use super::shadow::Shadow;
-use super::sight::Sight;
+use super::visibility::SiteVisibility;
 
 /// Metres a device goes before its mean is worked out again: at ten metres from the site that is a change of 0.1 dB.
 const REFRESH_M: f64 = 0.1;
@@ -135,13 +136,13 @@ pub(super) struct Propagation {
 struct Place {
     position: Position,
     shadow: Shadow,
-    sight: Sight,
+    visibility: SiteVisibility,
 }
 
 impl Propagation {
     pub(super) fn new(
         config: &PropagationConfig,
-        channel: &ChannelConfig,
+        (carrier, site, device): (&CarrierConfig, &SiteConfig, &DeviceConfig),
         rng: &mut ChaCha8Rng,
     ) -> Result<Self, InvalidConfig> {
         InvalidConfig::unless(
@@ -153,10 +154,10 @@ impl Propagation {
         let drawn = mean + deviation * normal(rng);
         let clear_k = power(config.fading.rician_k_db.unwrap_or(drawn as f32));
         Ok(Self {
-            site: channel.site.position,
-            heights_m: (channel.site.height_m, channel.device.height_m),
-            frequency_ghz: channel.carrier.frequency_mhz / 1e3,
-            antenna_gain_dbi: channel.site.antenna_gain_dbi,
+            site: site.position,
+            heights_m: (site.height_m, device.height_m),
+            frequency_ghz: carrier.frequency_mhz / 1e3,
+            antenna_gain_dbi: site.antenna_gain_dbi,
             config: config.clone(),
             place: None,
             clear_k,
@@ -199,18 +200,18 @@ impl Propagation {
             None => Place {
                 position,
                 shadow: Shadow::new(rng),
-                sight: Sight::new(probability, correlation_m, rng),
+                visibility: SiteVisibility::new(probability, correlation_m, rng),
             },
             Some(mut place) => {
                 let gone = place.position.distance_m(position);
                 place.position = position;
-                place.sight.advance(gone, probability, correlation_m, rng);
-                let shadowing = Shadowing::of(scenario, place.sight.share() > 0.5);
+                place.visibility.advance(gone, probability, correlation_m, rng);
+                let shadowing = Shadowing::of(scenario, place.visibility.share() > 0.5);
                 place.shadow.advance(gone, shadowing.correlation_m, rng);
                 place
             }
         };
-        let clear = place.sight.share();
+        let clear = place.visibility.share();
         let mix = |with: f64, without: f64| clear * with + (1.0 - clear) * without;
         let loss = |clear| path_loss_db(scenario, &link, clear, self.frequency_ghz);
         let loss = mix(loss(true), loss(false));
@@ -239,11 +240,15 @@ mod tests {
     use rand::SeedableRng as _;
     use std::vec::Vec;
 
+    fn propagation(config: &PropagationConfig, rng: &mut ChaCha8Rng) -> Propagation {
+        let ends = (&CarrierConfig::default(), &SiteConfig::default(), &DeviceConfig::default());
+        Propagation::new(config, ends, rng).expect("possible")
+    }
+
     fn settled(text: &str, x_m: f64, seed: u64) -> Propagation {
         let config: PropagationConfig = toml::from_str(text).expect(text);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut propagation =
-            Propagation::new(&config, &ChannelConfig::default(), &mut rng).expect("possible");
+        let mut propagation = propagation(&config, &mut rng);
         propagation.advance(Position::new(x_m, 0.0), &mut rng);
         propagation
     }
@@ -311,8 +316,7 @@ mod tests {
     fn ten_centimetres_never_change_the_gain_by_two_decibels() {
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let config = PropagationConfig::default();
-        let mut propagation =
-            Propagation::new(&config, &ChannelConfig::default(), &mut rng).expect("possible");
+        let mut propagation = propagation(&config, &mut rng);
         propagation.advance(Position::new(-500.0, 30.0), &mut rng);
         let mut before = propagation.gain_db();
         let mut least = before;

@@ -8,9 +8,9 @@ use core::time::Duration;
 use serde::Deserialize;
 use sounding_units::HostInstant;
 
-use super::InvalidConfig;
 use super::coding::Coding;
 use super::config::MAX_SUB_BANDS;
+use super::invalid::InvalidConfig;
 use super::layers::{RankConfig, Ranker, per_layer_db};
 
 /// How a device reports its channel.

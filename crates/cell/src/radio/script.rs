@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use serde::Deserialize;
 
-use super::InvalidConfig;
-use super::config::FadingConfig;
+use super::fading::FadingConfig;
 use super::interference::InterferenceConfig;
+use super::invalid::InvalidConfig;
 
 /// Levels over time.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -1,10 +1,6 @@
-use core::fmt;
-
 use super::Bits;
 use crate::radio::Decibels;
-
-/// What the numbers of a field stand for, by number.
-pub type Names = &'static [(u64, &'static str)];
+use crate::sink::{Names, Value};
 
 /// One named number, or run of bytes, of a block.
 #[derive(Clone, Copy, Debug)]
@@ -56,25 +52,6 @@ pub enum Kind {
         /// How many of their bits.
         width: u8,
     },
-}
-
-/// A field's value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
-    /// A count or an identity.
-    Uint(u64),
-    /// A number that may be negative.
-    Int(i64),
-    /// One bit.
-    Flag(bool),
-    /// A bitmap or an opaque word, with its width in bits.
-    Hex(u64, u8),
-    /// A number in the unit of the field's name.
-    Scaled(f64),
-    /// A choice: its number, and its name where it has one.
-    Name(u64, Option<&'static str>),
-    /// Opaque bytes.
-    Bytes(&'a [u8]),
 }
 
 impl Field {
@@ -153,23 +130,6 @@ fn name_of(names: Names, raw: u64) -> Option<&'static str> {
     match direct {
         Some(&(number, name)) if number == raw => Some(name),
         _ => names.iter().find(|(number, _)| *number == raw).map(|(_, name)| *name),
-    }
-}
-
-impl fmt::Display for Value<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Value::Uint(number) => write!(f, "{number}"),
-            Value::Int(number) => write!(f, "{number}"),
-            Value::Flag(set) => write!(f, "{set}"),
-            Value::Hex(word, width) => {
-                write!(f, "0x{word:0digits$x}", digits = usize::from(width).div_ceil(4))
-            }
-            Value::Scaled(number) => write!(f, "{number}"),
-            Value::Name(_, Some(name)) => f.write_str(name),
-            Value::Name(number, None) => write!(f, "{number}"),
-            Value::Bytes(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
-        }
     }
 }
 

@@ -1,5 +1,5 @@
 use super::part::{Block, SUB_HEADER, measure};
-use super::{Bits, Part, SubLayout, Value};
+use super::{Bits, Layout, Part, Short, Sink, SubLayout, Value};
 use crate::mac::{MacPdu, nr};
 use crate::radio::Rnti;
 use crate::rlc::RlcHeader;
@@ -13,22 +13,16 @@ pub struct Node<'a> {
     parts: &'static [Part],
 }
 
-/// Receives the fields of a record in the order of its table.
-pub trait Sink {
-    /// One field.
-    fn field(&mut self, name: &'static str, value: Value<'_>);
-    /// A list of that name begins; items follow.
-    fn begin_list(&mut self, name: &'static str);
-    /// An item of the innermost list begins; its fields and lists follow.
-    fn begin_item(&mut self);
-    /// The item is complete.
-    fn end_item(&mut self);
-    /// The list is complete.
-    fn end_list(&mut self);
+impl Layout {
+    /// A body checked against this layout.
+    pub fn node<'a>(&self, body: &'a [u8]) -> Result<Node<'a>, Short> {
+        measure(self.parts, body, 0)?;
+        Ok(Node::new(body, 0, self.parts))
+    }
 }
 
 impl<'a> Node<'a> {
-    pub(super) const fn new(body: &'a [u8], at: usize, parts: &'static [Part]) -> Self {
+    const fn new(body: &'a [u8], at: usize, parts: &'static [Part]) -> Self {
         Self { body, at, parts }
     }
 

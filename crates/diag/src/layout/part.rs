@@ -1,4 +1,4 @@
-use super::{Bits, Field, Node};
+use super::{Bits, Field};
 use crate::mac::nr;
 
 /// The layouts of one log code for some of its versions.
@@ -290,12 +290,6 @@ impl Layout {
             _ => &[],
         };
         self.parts.iter().flat_map(known)
-    }
-
-    /// A body checked against this layout.
-    pub fn node<'a>(&self, body: &'a [u8]) -> Result<Node<'a>, Short> {
-        measure(self.parts, body, 0)?;
-        Ok(Node::new(body, 0, self.parts))
     }
 }
 

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use crate::layout::{Sink, Value};
+use crate::sink::{Sink, Value};
 
 /// A control element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::layout::{Names, Sink, Value};
+use crate::sink::{Names, Sink, Value};
 
 /// A control element (Table 6.2.1-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

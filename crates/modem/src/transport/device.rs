@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
-use super::source::open_device;
+use super::open::open_device;
 use super::{OpenError, Read, Transport, outcome, wait};
 
 /// A Diag port of the kernel's WWAN framework, as `/dev/wwan0qcdm0`: HDLC frames, and no terminal settings.

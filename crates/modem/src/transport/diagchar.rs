@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sounding_host::{Capabilities, keep_only};
 
-use super::source::open_device;
+use super::open::open_device;
 use super::{OpenError, Read, Transport, outcome, userspace, wait};
 
 /// Requests of the driver. They are plain numbers, from before the kernel's scheme of sizes and directions.

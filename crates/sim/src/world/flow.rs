@@ -5,7 +5,6 @@ use sounding_cc::sharing::WEIGHT;
 use sounding_cc::{Controller, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::receiver::Acks;
 use super::traffic::Traffic;
 use crate::Port;
 
@@ -52,6 +51,16 @@ pub struct Tcp {
     pub acks: Acks,
     /// The most that may be unacknowledged, whatever the window says: the smaller of the buffers at both ends.
     pub buffer: Option<Bytes>,
+}
+
+/// When a receiver acknowledges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Acks {
+    /// Every second segment, after 40 ms at the latest, and at once where something is missing.
+    #[default]
+    Delayed,
+    /// Every segment.
+    EveryPacket,
 }
 
 impl Flow {

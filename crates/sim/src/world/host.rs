@@ -29,15 +29,15 @@ const REQUEST: Bytes = Bytes::new(200);
 const REPEAT: Duration = Duration::from_secs(1);
 
 /// Packets a flow has to send, in order.
-pub(super) type Outbox = VecDeque<(Way, Bytes, Kind)>;
+pub(super) type Outbox = VecDeque<(FlowEnd, Bytes, Kind)>;
 
-/// Which way of a flow.
+/// Which end of a flow a packet goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum FlowEnd {
     /// With the data.
-    Forth,
+    Receiver,
     /// With the acknowledgements.
-    Back,
+    Sender,
 }
 
 /// Both ends of a flow.
@@ -192,7 +192,7 @@ impl Host {
         observer: &mut O,
     ) {
         match kind {
-            Kind::Syn => outbox.push_back((Way::Back, SYN, Kind::SynAck)),
+            Kind::Syn => outbox.push_back((FlowEnd::Sender, SYN, Kind::SynAck)),
             Kind::SynAck => self.connect(now, outbox),
             Kind::Data(data) => self.handle_data(now, data, out, outbox, observer),
             Kind::Ack(said) => {
@@ -276,7 +276,7 @@ impl Host {
             State::Waiting(_) => self.begin(now, outbox),
             State::Connecting { sent_at, tries, .. } => {
                 (*sent_at, *tries) = (now, *tries + 1);
-                outbox.push_back((Way::Forth, SYN, Kind::Syn));
+                outbox.push_back((FlowEnd::Receiver, SYN, Kind::Syn));
             }
             State::Connected(connection) => {
                 let Connection { sender, receiver, reader } = connection.as_mut();
@@ -285,14 +285,14 @@ impl Host {
                     acknowledge(said, outbox);
                 }
                 if let Some(number) = reader.poll_request(now) {
-                    outbox.push_back((Way::Back, REQUEST, Kind::Request(number)));
+                    outbox.push_back((FlowEnd::Sender, REQUEST, Kind::Request(number)));
                 }
                 self.send(now, outbox);
             }
             State::Datagrams { sent, .. } => {
                 *sent += 1;
                 self.report.handle_sent(DATAGRAM);
-                outbox.push_back((Way::Forth, DATAGRAM, Kind::Datagram));
+                outbox.push_back((FlowEnd::Receiver, DATAGRAM, Kind::Datagram));
             }
         }
     }
@@ -300,7 +300,7 @@ impl Host {
     fn begin(&mut self, now: HostInstant, outbox: &mut Outbox) {
         self.state = match core::mem::take(&mut self.state) {
             State::Waiting(Transport::Tcp(tcp)) => {
-                outbox.push_back((Way::Forth, SYN, Kind::Syn));
+                outbox.push_back((FlowEnd::Receiver, SYN, Kind::Syn));
                 State::Connecting { tcp, sent_at: now, tries: 0 }
             }
             State::Waiting(Transport::Datagrams(rate)) => State::Datagrams { rate, sent: 0 },
@@ -333,7 +333,7 @@ impl Host {
         while let Some(data) = connection.sender.poll_data(now) {
             let size = HEADERS + Bytes::new(data.size.into());
             self.report.handle_sent(size);
-            outbox.push_back((Way::Forth, size, Kind::Data(data)));
+            outbox.push_back((FlowEnd::Receiver, size, Kind::Data(data)));
         }
     }
 
@@ -357,7 +357,7 @@ impl Host {
 }
 
 fn acknowledge(said: Acknowledgement, outbox: &mut Outbox) {
-    outbox.push_back((Way::Back, said.size(), Kind::Ack(said)));
+    outbox.push_back((FlowEnd::Sender, said.size(), Kind::Ack(said)));
 }
 
 impl Reader {

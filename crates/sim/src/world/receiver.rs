@@ -3,22 +3,13 @@ use core::time::Duration;
 
 use sounding_units::HostInstant;
 
+use super::flow::Acks;
 use super::segment::{Acknowledgement, BLOCKS, Block, Data};
 
 /// The longest a lone segment waits for its acknowledgement (Linux `TCP_DELACK_MIN`; RFC 9293 §3.8.6.3 allows 500 ms).
 pub(super) const DELAY: Duration = Duration::from_millis(40);
 /// Segments acknowledged one by one at the beginning, so that slow start is not halved (Linux `TCP_MAX_QUICKACKS`).
 const QUICK: u32 = 16;
-
-/// When a receiver acknowledges.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Acks {
-    /// Every second segment, after 40 ms at the latest, and at once where something is missing.
-    #[default]
-    Delayed,
-    /// Every segment.
-    EveryPacket,
-}
 
 /// The receiving end of a byte stream.
 #[derive(Debug)]

@@ -6,22 +6,22 @@ use super::FlowId;
 
 /// What a world puts into its network. Networks carry it and do not look inside.
 ///
-/// It is copied from queue to queue, so what it says stays with the world.
+/// It is copied from queue to queue, so its contents stay with the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     pub(super) flow: FlowId,
     place: u32,
 }
 
-/// What the segments inside the network say.
+/// The contents of the segments inside the network.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct SegmentStore {
     kinds: Vec<Kind>,
     free: Vec<u32>,
 }
 
-impl Said {
-    /// A segment that says `kind`, until it is [taken](Self::take).
+impl SegmentStore {
+    /// A segment with these contents, until it is [taken](Self::take).
     #[inline]
     pub(super) fn put(&mut self, flow: FlowId, kind: Kind) -> Segment {
         if let Some(place) = self.free.pop() {
@@ -33,7 +33,7 @@ impl Said {
         Segment { flow, place }
     }
 
-    /// What a segment says that came out: each comes out once.
+    /// The contents of a segment that came out: each comes out once.
     #[inline]
     pub(super) fn take(&mut self, segment: Segment) -> Kind {
         self.free.push(segment.place);

@@ -273,7 +273,7 @@ pub(in super::super) fn write_channel(cell: &Cell, report: &ChannelReport, commo
             .number("subframe", tti.subframe())
             .number("mode", WIDEBAND)
             .number("report_type", WIDEBAND)
-            .number("subbands", crate::leg::SUB_BANDS as u8)
+            .number("subbands", crate::config::SUB_BANDS as u8)
             .number("cqi_0", report.cqi)
             .number("cqi_1", if report.rank > 1 { report.cqi } else { 0 })
             .number("carrier", carrier)

@@ -19,16 +19,16 @@ fn report(coding: Coding, sinr_db: &[f32]) -> CqiReport {
     reporter.poll_report(at(0), sinr_db).expect("due")
 }
 
-fn adapter(coding: Coding) -> Adapter {
-    Adapter::new(&AdaptConfig::DOWNLINK, coding).expect("possible")
+fn adapter(coding: Coding) -> LinkAdaptation {
+    LinkAdaptation::new(&AdaptConfig::DOWNLINK, coding).expect("possible")
 }
 
 #[test]
 fn a_report_counts_from_the_moment_it_is_usable() {
     let mut adapter = adapter(Coding::Lte64Qam);
     adapter.handle_report(report(Coding::Lte64Qam, &[12.0; 4]));
-    assert_eq!(adapter.choose(at(7), Bands::ALL), None);
-    assert!(adapter.choose(at(8), Bands::ALL).is_some());
+    assert_eq!(adapter.choose(at(7), SubBands::ALL), None);
+    assert!(adapter.choose(at(8), SubBands::ALL).is_some());
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_device_out_of_range_is_not_sent_to() {
     let mut adapter = adapter(Coding::Lte64Qam);
     adapter.handle_report(report(Coding::Lte64Qam, &[12.0; 4]));
     adapter.handle_report(report(Coding::Lte64Qam, &[-15.0; 4]));
-    assert_eq!(adapter.choose(at(8), Bands::ALL), None);
+    assert_eq!(adapter.choose(at(8), SubBands::ALL), None);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn the_mcs_is_the_highest_that_loses_at_most_one_in_ten() {
             let sinr = f32::from(step) / 2.0 - 5.0;
             let mut adapter = adapter(coding);
             adapter.handle_measurement(&[sinr; 4], 1);
-            let mcs = usize::from(adapter.choose(at(0), Bands::ALL).expect("measured").mcs);
+            let mcs = usize::from(adapter.choose(at(0), SubBands::ALL).expect("measured").mcs);
             assert!(mcs == 0 || thresholds[mcs] <= sinr, "{coding:?} {sinr} dB: {mcs}");
             for higher in &thresholds[mcs + 1..coding.mcs_count()] {
                 assert!(*higher > sinr, "{coding:?} {sinr} dB: more than {mcs} would do");
@@ -61,7 +61,9 @@ fn better_sub_bands_are_sent_to_with_a_higher_mcs() {
     let mut adapter = adapter(Coding::Lte64Qam);
     adapter.handle_report(report(Coding::Lte64Qam, &[8.0, 8.0, 16.0, 8.0]));
     let mut mcs = |bands| adapter.choose(at(8), bands).expect("reported").mcs;
-    assert!(mcs(Bands::one(2)) > mcs(Bands::ALL) && mcs(Bands::ALL) > mcs(Bands::one(0)));
+    assert!(
+        mcs(SubBands::one(2)) > mcs(SubBands::ALL) && mcs(SubBands::ALL) > mcs(SubBands::one(0))
+    );
 }
 
 #[test]
@@ -82,7 +84,7 @@ fn a_higher_mcs_and_more_layers_send_more_bits() {
 #[test]
 fn losses_lower_the_offset_and_successes_raise_it_by_the_ratio_of_the_target() {
     let config = AdaptConfig { target_error_rate: 0.1, step_db: 0.9, ..AdaptConfig::DOWNLINK };
-    let mut adapter = Adapter::new(&config, Coding::Nr64Qam).expect("possible");
+    let mut adapter = LinkAdaptation::new(&config, Coding::Nr64Qam).expect("possible");
     let choice = Choice { mcs: 10, layers: 1 };
     adapter.handle_feedback(choice, false);
     assert!((adapter.offset_db() + 0.9).abs() < 1e-6);
@@ -115,7 +117,7 @@ fn settings_outside_their_ranges_are_refused_by_name() {
         ("most_offset_db = 31.0", "adapt.most_offset_db"),
     ] {
         let config: AdaptConfig = toml::from_str(text).expect(text);
-        assert_eq!(Adapter::new(&config, Coding::Nr64Qam).expect_err(text).what, name);
+        assert_eq!(LinkAdaptation::new(&config, Coding::Nr64Qam).expect_err(text).what, name);
     }
 }
 
@@ -140,11 +142,11 @@ fn walk(model: &str, adapt: &AdaptConfig, uplink: bool, secs: u64, seed: u64) ->
     let mut channel = Channel::new(&config, ChaCha8Rng::seed_from_u64(seed)).expect("possible");
     let mut rng = ChaCha8Rng::seed_from_u64(seed + 1_000);
     let mut reporter = Reporter::new(&ReportConfig::default(), CODING).expect("possible");
-    let mut adapter = Adapter::new(adapt, CODING).expect("possible");
+    let mut adapter = LinkAdaptation::new(adapt, CODING).expect("possible");
     // 23 dBm on half of the carrier; the site's noise is 5 dB above thermal.
     let uplink_snr_db = |gain: f32| gain + 23.0 - 17.24 + 174.0 - 55.56 - 5.0;
     let mut uplink_db = Vec::new();
-    let mut retransmissions: VecDeque<(u64, Block, Bands)> = VecDeque::new();
+    let mut retransmissions: VecDeque<(u64, Block, SubBands)> = VecDeque::new();
     let (mut firsts, mut lost_firsts) = (0_u32, 0_u32);
     let mut by_second = Vec::new();
     let (mut sent, mut lost) = (0_u32, 0_u32);
@@ -166,7 +168,8 @@ fn walk(model: &str, adapt: &AdaptConfig, uplink: bool, secs: u64, seed: u64) ->
             let Some((_, block, bands)) = retransmissions.pop_front() else { continue };
             (block, bands, None)
         } else {
-            let half = Bands::one((millis % 4) as usize) | Bands::one((millis / 4 % 4) as usize);
+            let half =
+                SubBands::one((millis % 4) as usize) | SubBands::one((millis / 4 % 4) as usize);
             let Some(choice) = adapter.choose(at(millis), half) else { continue };
             let block = Block::new(CODING, choice, BITS, &HarqConfig::default());
             (block.expect("not reserved"), half, Some(choice))

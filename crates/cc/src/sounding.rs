@@ -1,0 +1,182 @@
+//! The project's own controller: all that the modem says, and what acknowledgements show beside it.
+//!
+//! A base station grants what is asked for. While more waits at the radio than it grants, the grants are what the radio has,
+//! and the window is what the link holds at this rate: the RTT without queue, and as much room as it takes that something is
+//! left waiting. While they are only what was asked for they are a floor, and the window grows above it
+//! until the modem tells of a backlog or every packet of a round is late. A queue that stands although the radio has nothing
+//! waiting stands elsewhere: then, and while the modem says nothing that may be used, a stock algorithm controls the flow.
+//!
+//! [`Law`] is what decides that, and runs in the kernel too; [`Sounding`] has the stock algorithm beside it.
+
+mod delivery_cap;
+mod input;
+mod law;
+mod path;
+mod queue_growth;
+mod queue_target;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use core::time::Duration;
+
+use sounding_estimate::{LinkEstimate, State as Link};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::sharing::Part;
+use crate::stock::{Fallback, Stock};
+use crate::{Controller, Departure, Loss, Recovery, Start};
+pub use input::{Ack, FeedUpdate};
+pub use law::{Law, State};
+pub use sounding_estimate::Bound;
+
+/// The longest silence of a publisher that lives: twelve of its heartbeats, as BISCAY's law has it
+/// ([`Config::max_silence`](crate::biscay::Config)).
+const SILENCE: Duration = Duration::from_millis(60);
+
+/// How far back the rate of an estimate should look. Over the 100 ms of BISCAY's paper it says too late that a fade has begun, and
+/// that it has ended (papers/biscay/README.md); records of the physical layer come often enough for this. Chosen.
+pub const SPAN: Duration = Duration::from_millis(30);
+
+/// In bytes/s.
+const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
+
+/// Ten seconds: no path is so long, and the law's products stay below 2^64.
+const MAX_RTT_US: u64 = 10_000_000;
+
+/// Whole microseconds; none if it was less than one.
+fn micros(span: Duration) -> Option<u64> {
+    let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX).min(MAX_RTT_US);
+    (micros > 0).then_some(micros)
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Sounding {
+    shadow: Stock,
+    law: Law,
+    part: Part,
+    heard_at: HostInstant,
+    silence: Duration,
+}
+
+impl Sounding {
+    /// A flow without any estimate.
+    pub fn new(start: &Start) -> Self {
+        Self::falling_back_to(Fallback::Bbr, start, Duration::ZERO)
+    }
+
+    /// The same with another algorithm to fall back to, where estimates come so rarely: silence begins so much later.
+    pub fn falling_back_to(fallback: Fallback, start: &Start, every: Duration) -> Self {
+        Self {
+            shadow: Stock::new(start, fallback),
+            law: Law::new(start.now, start.mss, start.headers, start.rtt, 0),
+            part: Part::default(),
+            heard_at: start.now,
+            silence: SILENCE + every,
+        }
+    }
+
+    fn hear(&mut self, now: HostInstant, word: FeedUpdate) {
+        self.law.handle_feed(now, word, self.part, self.shadow.cwnd());
+        self.settle(now, None);
+    }
+
+    /// Tells the stock algorithm whether it controls the flow.
+    fn settle(&mut self, now: HostInstant, cut: Option<Rate>) {
+        self.shadow.handle_verdict(now, self.law.law_controls(), self.law.cwnd(), cut);
+        // BBR, which never sees an empty path under our window, would keep a shorter one's.
+        if let Some(least) = self.law.rtt_min().filter(|_| self.law.law_controls()) {
+            self.shadow.raise_rtt_min(least);
+        }
+    }
+
+    /// A modem that has gone quiet is not obeyed any longer.
+    fn listen(&mut self, now: HostInstant) {
+        if now - self.heard_at > self.silence {
+            self.hear(now, FeedUpdate::Nothing);
+        }
+    }
+}
+
+impl Controller for Sounding {
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        self.shadow.handle_sent(sent, size);
+        self.listen(sent.at);
+    }
+
+    fn handle_ack(&mut self, ack: &crate::Ack) {
+        self.shadow.handle_ack(ack);
+        self.listen(ack.now);
+        let cut = self.law.handle_ack(&Ack {
+            now: ack.now,
+            rtt: ack.rtt,
+            rate: ack.rate,
+            acked: ack.acked,
+            lost: ack.newly_lost,
+            in_flight: ack.prior_in_flight,
+            delivered: ack.delivered.count() as u32,
+            prior_delivered: ack.sent.delivered.count() as u32,
+            is_recovering: ack.recovery == Recovery::Fast,
+            is_marked: ack.ce > Bytes::ZERO,
+            is_limited: ack.sent.app_limited,
+        });
+        self.settle(ack.now, cut);
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.shadow.handle_loss(loss);
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.shadow.handle_timeout(now);
+        self.law.handle_timeout();
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.shadow.handle_spurious_timeout(now);
+        self.law.handle_undone();
+    }
+
+    fn handle_part(&mut self, _now: HostInstant, part: Part) {
+        self.part = part;
+    }
+
+    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, _flows: u32) {
+        self.heard_at = now;
+        let word = match estimate.state {
+            Link::Handover => FeedUpdate::Handover,
+            _ if estimate.is_usable() => {
+                FeedUpdate::Carries { rate: estimate.rate, bound: estimate.bound }
+            }
+            Link::Idle => FeedUpdate::Idle,
+            _ => FeedUpdate::Nothing,
+        };
+        self.hear(now, word);
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.shadow.handle_time(now);
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        self.shadow.wakeup()
+    }
+
+    fn cwnd(&self) -> Bytes {
+        if self.law.law_controls() {
+            self.law.cwnd()
+        } else {
+            self.shadow.cwnd().max(self.law.floor())
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        let pacing = self.law.pacing().filter(|_| self.law.law_controls());
+        pacing.or_else(|| self.shadow.pacing_rate())
+    }
+
+    fn state(&self) -> &'static str {
+        self.law.state().phase().name()
+    }
+}

@@ -1,0 +1,213 @@
+//! One direction of a data radio bearer: packets, the RLC that carries them, and what is true of each.
+//!
+//! RLC and PDCP are one machine here. The packets of a bearer are one stream of bytes; a PDU carries a span of it, and
+//! the receiver hands a packet on once the stream is whole up to its end. That is what LTE's RLC AM and NR's RLC AM
+//! with PDCP's reordering do to a packet (TS 36.322 §5.1.3, TS 38.322 §5.2.3, TS 38.323 §5.2.2), without a copy of its
+//! bytes.
+
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::VecDeque;
+
+use arrayvec::ArrayVec;
+use sounding_units::{Bytes, HostInstant};
+
+use crate::byte_range::{ByteRange, ReceivedRanges};
+use crate::config::RlcConfig;
+
+use sender::Sender;
+
+/// What a transport block carries of a bearer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pdu {
+    /// Sequence number of the AMD PDU, counted from zero without wrapping.
+    pub sn: u32,
+    /// What it carries.
+    pub span: ByteRange,
+    /// RLC sends it again.
+    pub again: bool,
+    /// Asks the receiver for a status.
+    pub poll: bool,
+    /// The packets that end in it.
+    pub ends: u16,
+}
+
+/// What a receiver has and misses (TS 36.322 §6.2.1.6, TS 38.322 §6.2.2.5).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// All before it has arrived.
+    pub edge: u64,
+    /// What is missing.
+    pub nacks: ArrayVec<ByteRange, 8>,
+    /// The sequence numbers of the PDUs that were missing first, as far as the sender still knows them.
+    pub nack_sns: ArrayVec<u32, 8>,
+}
+
+impl Status {
+    /// What it takes in a block: header, ACK_SN, and a NACK_SN with segment offsets each.
+    pub(crate) fn size(&self) -> u64 {
+        4 + 6 * self.nacks.len() as u64
+    }
+}
+
+/// When a packet passed where. The truth about its delay, for judging only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// It entered the bearer's queue.
+    pub entered: HostInstant,
+    /// Its first byte was sent for the first time: until then it waited for the scheduler or, in the uplink, for a
+    /// grant.
+    pub began: HostInstant,
+    /// Its last byte was sent for the first time.
+    pub sent: HostInstant,
+    /// All its bytes had arrived: from `sent` on the air, HARQ and RLC.
+    pub arrived: HostInstant,
+    /// It was handed on: from `arrived` on it waited for others before it.
+    pub delivered: HostInstant,
+    /// The most transmissions that a block with bytes of it needed beyond the first.
+    pub harq: u8,
+    /// Whether RLC had to send bytes of it again.
+    pub rlc: bool,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacketFate<P> {
+    Delivered { payload: P, size: Bytes, passage: Passage },
+    Lost { payload: P, size: Bytes, entered: HostInstant, at: HostInstant },
+}
+
+#[derive(Debug)]
+struct Waiting<P> {
+    payload: P,
+    size: Bytes,
+    entered: HostInstant,
+}
+
+/// A packet of which a byte was sent.
+#[derive(Debug)]
+struct Flight<P> {
+    payload: P,
+    size: Bytes,
+    end: u64,
+    cost: u64,
+    missing: u64,
+    passage: Passage,
+}
+
+/// One direction of a bearer, sender and receiver in one.
+#[derive(Debug)]
+pub(crate) struct Bearer<P> {
+    config: RlcConfig,
+    waiting: VecDeque<Waiting<P>>,
+    /// Bytes of `waiting`, as they will be in the stream.
+    waiting_bytes: u64,
+    flight: VecDeque<Flight<P>>,
+    sender: Sender,
+    received: ReceivedRanges,
+    /// t-Reordering runs since then, for what is missing below the offset.
+    reordering: Option<(HostInstant, u64)>,
+    /// t-Reordering has expired for what is missing below this.
+    given_up: u64,
+    /// Where PDUs end that asked for a status and have not got it, the first and the last of them.
+    polled: Option<(u64, u64)>,
+    /// From then on a status is owed.
+    status_due: Option<HostInstant>,
+    status_prohibited_until: HostInstant,
+    /// Statuses for the sender whose blocks are being decoded, by when they are.
+    statuses: VecDeque<(HostInstant, Status)>,
+    fates: VecDeque<PacketFate<P>>,
+}
+
+impl<P> Bearer<P> {
+    pub(crate) fn new(config: RlcConfig) -> Self {
+        Self {
+            config,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            flight: VecDeque::new(),
+            sender: Sender::default(),
+            received: ReceivedRanges::default(),
+            reordering: None,
+            given_up: 0,
+            polled: None,
+            status_due: None,
+            statuses: VecDeque::new(),
+            status_prohibited_until: HostInstant::default(),
+            fates: VecDeque::new(),
+        }
+    }
+
+    /// A packet enters the queue, or finds it full.
+    pub(crate) fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P) {
+        let cost = self.cost(size);
+        if self.backlog() + cost > self.config.queue.count() {
+            self.fates.push_back(PacketFate::Lost { payload, size, entered: now, at: now });
+            return;
+        }
+        self.waiting_bytes += cost;
+        self.waiting.push_back(Waiting { payload, size, entered: now });
+    }
+
+    /// Bytes that have not been sent for the first time.
+    pub(crate) fn backlog(&self) -> u64 {
+        self.waiting_bytes + self.sender.begun_unsent()
+    }
+
+    /// Bytes that could be sent now: new ones and those to be sent again.
+    pub(crate) fn demand(&self) -> u64 {
+        self.backlog() + self.sender.again_bytes()
+    }
+
+    /// Whether anything is queued, on its way, or owed.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.waiting.is_empty() || !self.flight.is_empty() || self.status_due.is_some()
+    }
+
+    pub(crate) fn has_fates(&self) -> bool {
+        !self.fates.is_empty()
+    }
+
+    pub(crate) fn drain_fates(&mut self) -> impl Iterator<Item = PacketFate<P>> {
+        self.fates.drain(..)
+    }
+
+    /// The connection moves to another cell: RLC and PDCP are re-established (TS 36.323 §5.2, TS 38.323 §5.1.2). What
+    /// was not confirmed is sent again by the new cell, or is lost with the queue where the old one does not forward
+    /// it.
+    pub(crate) fn reestablish(&mut self, now: HostInstant, forward: bool) {
+        self.reordering = None;
+        self.polled = None;
+        self.status_due = None;
+        self.statuses.clear();
+        let holes: ArrayVec<ByteRange, 64> = {
+            let top = ByteRange { from: self.received.top(), to: self.sender.sent() };
+            let holes = self.received.holes(u64::MAX);
+            holes.chain(core::iter::once(top)).filter(|hole| !hole.is_empty()).take(64).collect()
+        };
+        self.sender.reset();
+        if forward {
+            for hole in holes {
+                self.sender.send_again(hole);
+            }
+        } else {
+            self.sender.forget_begun();
+            self.received.skip_to(self.sender.sent());
+            self.hand_on(now);
+            self.waiting_bytes = 0;
+            let lost = self.waiting.drain(..).map(|packet| {
+                let Waiting { payload, size, entered } = packet;
+                PacketFate::Lost { payload, size, entered, at: now }
+            });
+            self.fates.extend(lost);
+        }
+    }
+
+    /// A packet as it is in the stream: with PDCP's header and its share of RLC's and MAC's.
+    fn cost(&self, size: Bytes) -> u64 {
+        size.count() + self.config.packet_overhead.count()
+    }
+}

@@ -1,0 +1,117 @@
+//! What leaves a network: packets, and what happened to them.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use sounding_units::{Bytes, HostInstant};
+
+use crate::bearer::{PacketFate, Passage};
+use crate::event::{Dci, DeviceId, Direction, Event};
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was handed on, and passed where when.
+    Delivered(Passage),
+    /// It found a full queue, waited too long, or RLC gave up on it.
+    Lost(HostInstant),
+}
+
+/// A packet that left the network, one way or the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output<P> {
+    /// Whose.
+    pub device: DeviceId,
+    /// Which way.
+    pub direction: Direction,
+    /// What the driver put in.
+    pub payload: P,
+    /// Bytes of IP.
+    pub size: Bytes,
+    /// When it entered.
+    pub entered: HostInstant,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// Packets and events that wait to be taken.
+#[derive(Debug)]
+pub(crate) struct Outputs<P> {
+    pub(crate) packets: VecDeque<Output<P>>,
+    pub(crate) events: EventLog,
+}
+
+impl<P> Outputs<P> {
+    pub(crate) fn new() -> Self {
+        Self { packets: VecDeque::new(), events: EventLog::default() }
+    }
+
+    /// What became of a packet of a device, which may be watched.
+    pub(crate) fn handle_fate(
+        &mut self,
+        (device, watched): (DeviceId, bool),
+        direction: Direction,
+        fate: PacketFate<Option<P>>,
+    ) {
+        let (payload, size, entered, outcome) = match fate {
+            PacketFate::Delivered { payload, size, passage } => {
+                (payload, size, passage.entered, Outcome::Delivered(passage))
+            }
+            PacketFate::Lost { payload, size, entered, at } => {
+                (payload, size, entered, Outcome::Lost(at))
+            }
+        };
+        // Background traffic ends here.
+        let Some(payload) = payload else { return };
+        if let Outcome::Delivered(passage) = outcome {
+            self.events.record(watched, || Event::Passage { device, direction, passage });
+        }
+        self.packets.push_back(Output { device, direction, payload, size, entered, outcome });
+    }
+}
+
+/// What happened, as far as anything is watched.
+#[derive(Debug, Default)]
+pub(crate) struct EventLog {
+    events: Option<Vec<Event>>,
+    /// Every user's DCIs become events.
+    sniffed: bool,
+}
+
+impl EventLog {
+    /// Some events are wanted from now on.
+    pub(crate) fn begin(&mut self) {
+        self.events.get_or_insert_default();
+    }
+
+    /// Every user's DCIs are wanted from now on.
+    pub(crate) fn sniff(&mut self) {
+        self.sniffed = true;
+        self.begin();
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.events.is_some()
+    }
+
+    /// Moves what happened since the last call to the end of `into`.
+    pub(crate) fn drain(&mut self, into: &mut Vec<Event>) {
+        if let Some(events) = &mut self.events {
+            into.append(events);
+        }
+    }
+
+    /// Something happened to a device, which may be watched.
+    #[inline]
+    pub(crate) fn record(&mut self, watched: bool, event: impl FnOnce() -> Event) {
+        if watched && let Some(events) = &mut self.events {
+            events.push(event());
+        }
+    }
+
+    /// A DCI was sent to a device, which may be watched, or to a user that is none.
+    #[inline]
+    pub(crate) fn record_dci(&mut self, watched: bool, dci: impl FnOnce() -> Dci) {
+        self.record(watched || self.sniffed, || Event::Dci(dci()));
+    }
+}

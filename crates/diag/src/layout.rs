@@ -1,0 +1,24 @@
+//! Layouts as data: which bits of a record's body mean what, and one engine that checks and reads them.
+//!
+//! A [`Layout`] is a constant: [`Part`]s in the order of the bytes, made of [`Field`]s. [`Node`] is a place in a body
+//! that has been checked against its parts once; reading from it cannot panic. Everything that differs between two
+//! versions of a record differs in its constants, and in nothing else.
+
+mod bits;
+mod field;
+mod node;
+mod part;
+mod probe;
+#[cfg(test)]
+mod tests;
+
+pub use crate::sink::{Names, Sink, Value};
+pub use bits::Bits;
+pub use field::{Field, Kind};
+pub use node::{Children, Node, SubPacket, SubPackets};
+pub use part::{Block, Count, Layout, Part, Short, SubLayout};
+pub use probe::{Item, Met, Probe};
+
+pub(crate) use bits::{bits, u8, u16, u32, u64};
+pub(crate) use field::{bytes, flag, hex, int, names, network, scaled, scaled_int, uint};
+pub(crate) use part::{field, key, try_field, try_key};

@@ -1,0 +1,56 @@
+//! What reading a record yields, field by field.
+
+use core::fmt;
+
+/// What the numbers of a field stand for, by number.
+pub type Names = &'static [(u64, &'static str)];
+
+/// A field's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// A count or an identity.
+    Uint(u64),
+    /// A number that may be negative.
+    Int(i64),
+    /// One bit.
+    Flag(bool),
+    /// A bitmap or an opaque word, with its width in bits.
+    Hex(u64, u8),
+    /// A number in the unit of the field's name.
+    Scaled(f64),
+    /// A choice: its number, and its name where it has one.
+    Name(u64, Option<&'static str>),
+    /// Opaque bytes.
+    Bytes(&'a [u8]),
+}
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Value::Uint(number) => write!(f, "{number}"),
+            Value::Int(number) => write!(f, "{number}"),
+            Value::Flag(set) => write!(f, "{set}"),
+            Value::Hex(word, width) => {
+                write!(f, "0x{word:0digits$x}", digits = usize::from(width).div_ceil(4))
+            }
+            Value::Scaled(number) => write!(f, "{number}"),
+            Value::Name(_, Some(name)) => f.write_str(name),
+            Value::Name(number, None) => write!(f, "{number}"),
+            Value::Bytes(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+        }
+    }
+}
+
+/// Receives the fields of a record in the order of its table.
+pub trait Sink {
+    /// One field.
+    fn field(&mut self, name: &'static str, value: Value<'_>);
+    /// A list of that name begins; items follow.
+    fn begin_list(&mut self, name: &'static str);
+    /// An item of the innermost list begins; its fields and lists follow.
+    fn begin_item(&mut self);
+    /// The item is complete.
+    fn end_item(&mut self);
+    /// The list is complete.
+    fn end_list(&mut self);
+}

@@ -1,0 +1,130 @@
+//! The ways to a modem's Diag: one trait, and a room for each.
+
+mod device;
+mod diagchar;
+mod open;
+mod router;
+mod serial;
+mod source;
+mod stream;
+mod tcp;
+mod unframed;
+mod userspace;
+
+use std::fmt;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use sounding_diag::hdlc;
+
+pub use device::CharDevice;
+pub use diagchar::DiagChar;
+pub use open::OpenError;
+pub(crate) use router::DRAIN;
+pub use router::{Router, RouterSocket};
+pub use serial::Port;
+pub use source::{Source, SourceError};
+pub use stream::Stream;
+pub use tcp::Tcp;
+pub use unframed::Unframed;
+
+/// What stands before Diag bytes on their way through `/dev/diag`.
+pub(crate) const USERSPACE_DATA: [u8; 4] = userspace::DATA.to_le_bytes();
+
+/// What came of one wait for bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// This many bytes are in the buffer.
+    Bytes(usize),
+    /// The wait ran out.
+    Idle,
+    /// The other end is gone, or the file is at its end.
+    Closed,
+}
+
+/// What the bytes of one read are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// Some of a stream of HDLC frames.
+    Hdlc,
+    /// One whole packet without a frame; one without a byte is a stretch that was none.
+    Packet,
+}
+
+/// A buffer for [`Transport::read`] holds at least this: a packet that is longer than the buffer loses its end.
+pub const READ_SIZE: usize = 1 << 17;
+
+/// A way to a modem's Diag, open.
+pub trait Transport: fmt::Debug + Send {
+    /// Waits up to `patience` for bytes and reads what is there.
+    fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read>;
+
+    /// Sends the payload of one request, framed as the other end expects it. Never waits: requests are tiny, and a
+    /// port that has no room for one is an error.
+    fn send(&mut self, payload: &[u8]) -> io::Result<()> {
+        let mut frame = Vec::new();
+        hdlc::encode(payload, &mut frame);
+        self.send_bytes(&frame)
+    }
+
+    /// Sends bytes as they are, where the port carries bytes both ways.
+    fn send_bytes(&mut self, _: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// What reads bring.
+    fn framing(&self) -> Framing {
+        Framing::Hdlc
+    }
+
+    /// Whether requests can be sent at all.
+    fn takes_requests(&self) -> bool {
+        true
+    }
+
+    /// Whether the modem's buffers can be emptied on command. Where they cannot, records come when the modem sends
+    /// them.
+    fn can_drain(&self) -> bool {
+        false
+    }
+
+    /// Tells the modem to send what it has buffered.
+    fn drain(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Waits for something to read from any of these; false if nothing came.
+pub(crate) fn wait<'a>(
+    fds: impl IntoIterator<Item = BorrowedFd<'a>>,
+    patience: Duration,
+) -> io::Result<bool> {
+    // Milliseconds, as poll counts, are too coarse for a drain every one of them.
+    let mut fds: Vec<_> = fds.into_iter().map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+    match ppoll(&mut fds, Some(TimeSpec::from_duration(patience)), None) {
+        Ok(0) | Err(Errno::EINTR) => Ok(false),
+        Ok(_) => Ok(true),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// What a read that did not fail outright means.
+fn outcome(read: io::Result<usize>) -> io::Result<Read> {
+    match read {
+        // A tty whose other end is gone reads as EIO on a pty, as end of file on a USB adapter.
+        Ok(0) => Ok(Read::Closed),
+        Ok(count) => Ok(Read::Bytes(count)),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::EIO | libc::ENODEV | libc::ENXIO | libc::ECONNRESET | libc::EPIPE) => {
+                Ok(Read::Closed)
+            }
+            _ if error.kind() == io::ErrorKind::WouldBlock => Ok(Read::Idle),
+            _ if error.kind() == io::ErrorKind::Interrupted => Ok(Read::Idle),
+            _ => Err(error),
+        },
+    }
+}

@@ -1,0 +1,32 @@
+use sounding_units::{Bytes, HostInstant};
+
+/// What happened at a link, in the order in which it did: what a log is written from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEvent {
+    /// A packet arrived.
+    Arrived {
+        /// When.
+        at: HostInstant,
+        /// Bytes of IP.
+        size: Bytes,
+    },
+    /// A packet departed.
+    Departed {
+        /// When.
+        at: HostInstant,
+        /// When it had arrived.
+        arrival: HostInstant,
+        /// Bytes of IP.
+        size: Bytes,
+        /// How many opportunities of the trace were used up to and including the one that carried its last byte;
+        /// zero for a link with rate steps, which has none.
+        opportunities: u64,
+    },
+    /// A packet was dropped.
+    Dropped {
+        /// When.
+        at: HostInstant,
+        /// Bytes of IP.
+        size: Bytes,
+    },
+}

@@ -1,0 +1,248 @@
+//! Hosts and flows in virtual time over any [`Network`].
+//!
+//! Everything that happens, happens at a moment, in an order that depends on nothing but what was put in: at equal times
+//! first what leaves the network, then what modems are heard to say, then timers in order of flows. The same world gives
+//! the same [`digest`](World::digest) on every machine.
+
+mod digest;
+mod event;
+mod flow;
+mod host;
+mod modem_feed;
+mod receiver;
+mod report;
+mod scoreboard;
+mod segment;
+mod sender;
+mod timers;
+mod traffic;
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use sounding_cc::sharing::Policy;
+use sounding_units::HostInstant;
+
+pub use event::{Event, Observer};
+pub use flow::{Acks, Flow, FlowId, MakeController, Tcp, Transport};
+pub use modem_feed::Listening;
+pub use report::Report;
+pub use segment::Segment;
+pub use traffic::Traffic;
+
+use crate::soonest::soonest;
+use crate::{Network, Output, Port};
+use digest::Digest;
+use host::{Host, Outbox};
+use modem_feed::ModemFeed;
+use segment::SegmentStore;
+use timers::Timers;
+
+/// How long a flow that sends nothing still counts among those that share a link: two epochs of 134 ms, as in the
+/// kernel (BISCAY §A.5.2 does not say; its interpretation 7).
+const ACTIVE_FOR: Duration = Duration::from_millis(268);
+
+/// Flows, their hosts and the network between them.
+#[derive(Debug)]
+pub struct World<N> {
+    network: N,
+    now: HostInstant,
+    seed: u64,
+    flows: Vec<Host>,
+    timers: Timers,
+    feeds: Vec<ModemFeed>,
+    outbox: Outbox,
+    said: SegmentStore,
+    policy: Policy,
+    digest: Digest,
+}
+
+impl<N: Network<Segment>> World<N> {
+    /// A world at time zero without flows. Whatever is drawn by lot in it follows from `seed`.
+    pub fn new(network: N, seed: u64) -> Self {
+        Self {
+            network,
+            now: HostInstant::default(),
+            seed,
+            flows: Vec::new(),
+            timers: Timers::default(),
+            feeds: Vec::new(),
+            outbox: Outbox::default(),
+            said: SegmentStore::default(),
+            policy: Policy::default(),
+            digest: Digest::default(),
+        }
+    }
+
+    /// The flows of each device share its link by this policy, as far as their controllers ask for their part.
+    pub fn share_by(&mut self, policy: Policy) {
+        self.policy = policy;
+    }
+
+    /// Adds a flow. One that should have begun earlier begins at once.
+    pub fn add_flow(&mut self, flow: Flow) -> FlowId {
+        let id = FlowId(u32::try_from(self.flows.len()).unwrap_or(u32::MAX));
+        // Flows of one world draw different lots.
+        let seed = self.seed.wrapping_add(u64::from(id.0).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        self.flows.push(Host::new(id, flow, self.now, seed));
+        self.timers.add();
+        self.schedule(id);
+        id
+    }
+
+    /// Tells controllers what a device's modem says.
+    pub fn listen(&mut self, listening: Listening) {
+        self.feeds.push(ModemFeed::new(listening, self.now));
+    }
+
+    /// Lets time pass until `until`, that moment included.
+    pub fn run_until(&mut self, until: HostInstant) {
+        self.observe_until(until, &mut ());
+    }
+
+    /// Lets time pass until `until`, and shows everything that happens.
+    pub fn observe_until<O: Observer>(&mut self, until: HostInstant, observer: &mut O) {
+        while let Some(at) = self.wakeup().filter(|&at| at <= until) {
+            self.now = self.now.max(at);
+            self.step(observer);
+        }
+        self.now = self.now.max(until);
+        self.flows.iter_mut().for_each(|host| host.report_mut().until = until);
+    }
+
+    /// What was measured of a flow.
+    ///
+    /// # Panics
+    ///
+    /// If the flow is of another world.
+    pub fn report(&self, flow: FlowId) -> &Report {
+        self.flows[flow.0 as usize].report()
+    }
+
+    /// Measures from now on, and forgets what was measured before.
+    pub fn measure_afresh(&mut self) {
+        let now = self.now;
+        self.flows.iter_mut().for_each(|host| host.measure_afresh(now));
+    }
+
+    /// The time.
+    pub fn now(&self) -> HostInstant {
+        self.now
+    }
+
+    /// The network between the hosts.
+    pub fn network(&self) -> &N {
+        &self.network
+    }
+
+    /// A number that follows from all that happened so far, in its order.
+    pub fn digest(&self) -> u64 {
+        self.digest.value()
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        let feeds = self.feeds.iter().map(ModemFeed::wakeup).min();
+        soonest([self.network.wakeup(), feeds, self.timers.next()])
+    }
+
+    fn step<O: Observer>(&mut self, observer: &mut O) {
+        let now = self.now;
+        self.network.handle_time(now);
+        self.carry(observer);
+        while let Some(diag) = self.network.poll_diag() {
+            self.digest.fold(diag.at.as_nanos(), diag.bytes.len() as u64);
+            self.feeds.iter_mut().for_each(|feed| feed.handle_diag(&diag));
+        }
+        for feed in 0..self.feeds.len() {
+            self.hear(feed, observer);
+        }
+        while let Some(flow) = self.timers.pop_due(now) {
+            self.flows[flow].handle_time(now, &mut self.outbox);
+            self.settle(self.flows[flow].id(), observer);
+        }
+    }
+
+    /// Hands on what came out of the network, and what is sent upon it, until nothing more comes out now.
+    fn carry<O: Observer>(&mut self, observer: &mut O) {
+        // Packets of a flow come out together, and only its last timer counts.
+        let mut changed: Option<FlowId> = None;
+        while let Some((_, output)) = self.network.poll_output() {
+            match output {
+                Output::Carried(out) => {
+                    let flow = out.payload.flow;
+                    if let Some(before) = changed.replace(flow).filter(|before| *before != flow) {
+                        self.schedule(before);
+                    }
+                    self.digest
+                        .fold(out.exits.as_nanos(), u64::from(flow.0) << 32 | out.size.count());
+                    let kind = self.said.take(out.payload);
+                    let host = &mut self.flows[flow.0 as usize];
+                    host.handle_segment(self.now, kind, &out, &mut self.outbox, observer);
+                    self.send(flow);
+                }
+                Output::Lost(out) => {
+                    let flow = out.payload.flow;
+                    self.digest.fold(out.dropped.as_nanos(), !u64::from(flow.0));
+                    let kind = self.said.take(out.payload);
+                    self.flows[flow.0 as usize].handle_drop(self.now, kind, &out, observer);
+                }
+            }
+        }
+        if let Some(flow) = changed {
+            self.schedule(flow);
+        }
+    }
+
+    fn hear<O: Observer>(&mut self, feed: usize, observer: &mut O) {
+        let now = self.now;
+        self.feeds[feed].handle_time(now);
+        while let Some(estimate) = self.feeds[feed].poll_estimate(now) {
+            let port = self.feeds[feed].port();
+            let sharing = self
+                .flows
+                .iter()
+                .filter(|host| host.port() == port && host.is_active(now, ACTIVE_FOR));
+            let sharing = u32::try_from(sharing.count()).unwrap_or(u32::MAX);
+            let those = (0..self.flows.len()).filter(|&flow| self.flows[flow].port() == port);
+            let those: Vec<usize> = those.collect();
+            let members: Vec<_> = those.iter().map(|&flow| self.flows[flow].member(now)).collect();
+            for (flow, part) in those.into_iter().zip(self.policy.parts(&members)) {
+                {
+                    self.flows[flow].handle_part(now, part);
+                    self.flows[flow].handle_estimate(
+                        now,
+                        &estimate,
+                        sharing,
+                        &mut self.outbox,
+                        observer,
+                    );
+                    self.settle(self.flows[flow].id(), observer);
+                }
+            }
+        }
+    }
+
+    /// Sends what a flow has put out, takes what that brings at once, and sets the flow's timer.
+    fn settle<O: Observer>(&mut self, flow: FlowId, observer: &mut O) {
+        self.send(flow);
+        self.schedule(flow);
+        self.carry(observer);
+    }
+
+    fn send(&mut self, flow: FlowId) {
+        while let Some((way, size, kind)) = self.outbox.pop_front() {
+            let port: Port = self.flows[flow.0 as usize].port();
+            let port = match way {
+                host::FlowEnd::Receiver => port,
+                host::FlowEnd::Sender => port.reverse(),
+            };
+            self.network.handle_packet(self.now, port, size, self.said.put(flow, kind));
+        }
+    }
+
+    fn schedule(&mut self, flow: FlowId) {
+        let index = flow.0 as usize;
+        let at = self.flows[index].wakeup(self.now).map(|at| at.max(self.now));
+        self.timers.set(index, at);
+    }
+}

@@ -1,0 +1,86 @@
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use sounding_link::{Arrival, LinkEstimate, Sounder};
+use sounding_units::HostInstant;
+
+use crate::{Diag, Port};
+
+/// How the host of a device listens to its modem for one direction.
+#[derive(Clone, Copy, Debug)]
+pub struct Listening {
+    /// Whose modem, and the direction whose controllers are told.
+    pub port: Port,
+    /// How its records become an estimate.
+    pub estimator: sounding_link::Config,
+    /// How often an estimate is published.
+    pub every: Duration,
+    /// From its publication to the controller: the host's own time, and the way to the sender where that is elsewhere.
+    pub latency: Duration,
+}
+
+impl Listening {
+    /// As the daemon does it: every 10 ms, and a controller on the same host knows at once.
+    pub fn new(port: Port) -> Self {
+        Self {
+            port,
+            estimator: sounding_link::Config::new(port.direction),
+            every: Duration::from_millis(10),
+            latency: Duration::ZERO,
+        }
+    }
+
+    /// The same for flows of these controllers: estimates look back as far as they want.
+    pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str>) -> Self {
+        self.estimator = self.estimator.over(sounding_cc::span(controllers));
+        self
+    }
+}
+
+/// A modem's bytes on their way to controllers: through the same extraction and estimation as a live one's.
+#[derive(Debug)]
+pub(super) struct ModemFeed {
+    listening: Listening,
+    sounder: Sounder,
+    publish_at: HostInstant,
+    underway: VecDeque<(HostInstant, LinkEstimate)>,
+}
+
+impl ModemFeed {
+    pub(super) fn new(listening: Listening, now: HostInstant) -> Self {
+        Self {
+            sounder: Sounder::new(listening.estimator),
+            publish_at: now + listening.every,
+            underway: VecDeque::new(),
+            listening,
+        }
+    }
+
+    pub(super) fn port(&self) -> Port {
+        self.listening.port
+    }
+
+    pub(super) fn handle_diag(&mut self, diag: &Diag) {
+        if diag.device == self.listening.port.device {
+            self.sounder.handle_bytes(Arrival::At(diag.at), &diag.bytes, |_, _| {});
+        }
+    }
+
+    pub(super) fn handle_time(&mut self, now: HostInstant) {
+        while self.publish_at <= now {
+            let mut estimate = self.sounder.estimate(self.publish_at);
+            // Where nothing is known the age is the longest there is.
+            estimate.age = estimate.age.saturating_add(self.listening.latency);
+            self.underway.push_back((self.publish_at + self.listening.latency, estimate));
+            self.publish_at = self.publish_at + self.listening.every.max(Duration::from_micros(1));
+        }
+    }
+
+    pub(super) fn poll_estimate(&mut self, now: HostInstant) -> Option<LinkEstimate> {
+        self.underway.pop_front_if(|(due, _)| *due <= now).map(|(_, estimate)| estimate)
+    }
+
+    pub(super) fn wakeup(&self) -> HostInstant {
+        self.underway.front().map_or(self.publish_at, |(due, _)| self.publish_at.min(*due))
+    }
+}
