@@ -25,14 +25,6 @@ const KNOWN: &[Known<'_>] = &[
     ("sounding", "crate", &["board", "run"]),
     ("sounding", "crate", &["convert", "decode"]),
     ("sounding", "crate::run", &["config", "downlink", "peers"]),
-    ("sounding-lab", "crate", &["biscay", "closed_loop", "references"]),
-    ("sounding-lab", "crate::biscay", &["item", "private", "tables", "views", "wire"]),
-    ("sounding-lab", "crate::closed_loop", &["late", "run"]),
-    (
-        "sounding-report",
-        "crate",
-        &["bars", "cdf", "data", "draw", "figure", "plane", "series", "table"],
-    ),
 ];
 
 /// What the check found.

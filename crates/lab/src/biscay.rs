@@ -28,7 +28,7 @@ pub use distance::Distance;
 pub(crate) use experiment::{CrossingsItem, MethodsItem, PrivateItem, Replay, ViewsItem};
 pub use figures::Figures;
 pub(crate) use flags::{Links, read};
-pub use item::{Evidence, Item, Measured, Report};
+pub use item::{Evidence, Item, OverLinks, Report};
 pub use links::{
     Entry, LinksError, ReadCapture, Scenario, chosen, dataset, own_capture, own_trace, real,
 };

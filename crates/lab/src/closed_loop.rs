@@ -6,6 +6,7 @@
 //! cell's modem writes.
 
 mod aim;
+mod arrival;
 mod contender;
 pub(crate) mod experiment;
 mod late;

@@ -19,6 +19,7 @@ pub mod head_to_head;
 pub mod mahimahi;
 pub mod overhead;
 pub mod paper;
+pub mod reference;
 pub mod references;
 pub mod registry;
 pub mod soak;

@@ -6,7 +6,6 @@
 
 mod curve;
 pub(crate) mod experiment;
-mod reference;
 
 use std::fmt;
 use std::time::Duration;
@@ -16,10 +15,10 @@ use sounding_cell::config::InvalidConfig;
 use sounding_experiment::provenance::Provenance;
 
 pub use curve::{Curve, Ground, Point, Reached, There};
-pub use reference::{Hears, Reference};
 
 use crate::biscay::{self, Distance, Entry, LinksError, ReadCapture};
 use crate::closed_loop::{self, Case, Contender, Kind};
+use crate::reference::{Hears, Reference};
 
 /// Which rooms and spans references have.
 #[derive(Clone, Debug)]

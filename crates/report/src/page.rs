@@ -11,7 +11,8 @@ use sha2::{Digest as _, Sha256};
 use sounding_export::table::TableError;
 use thiserror::Error;
 
-use super::draw::{self, RasterError, Size};
+use super::draw::Size;
+use super::drawing::{self, RasterError};
 use super::palette::{Styles, Theme, stylesheet};
 use super::{Figure, Kind, escape, paragraph, plain};
 
@@ -169,12 +170,12 @@ impl Page {
         let styles = self.styles();
         for figure in self.figures() {
             let path = |ending: &str| figures.join(format!("{}.{ending}", figure.name));
-            if let Some(svg) = draw::standalone(figure, &styles, Theme::Both) {
+            if let Some(svg) = drawing::standalone(figure, &styles, Theme::Both) {
                 write(path("svg"), svg.as_bytes())?;
             }
-            if let Some(svg) = draw::standalone(figure, &styles, Theme::Light) {
+            if let Some(svg) = drawing::standalone(figure, &styles, Theme::Light) {
                 let picture = |error| WriteError::Picture(figure.name.clone(), error);
-                write(path("png"), &draw::png(&svg).map_err(picture)?)?;
+                write(path("png"), &drawing::png(&svg).map_err(picture)?)?;
             }
             let path = path("parquet");
             let out = fs::File::create(&path).map_err(file(&path))?;
@@ -217,7 +218,8 @@ impl Section {
             let _ = write!(html, "<p>{}</p>", escape(&self.text));
         }
         for figure in &self.figures {
-            let values = draw::pointed(figure, styles).and_then(|v| serde_json::to_string(&v).ok());
+            let values =
+                drawing::pointed(figure, styles).and_then(|v| serde_json::to_string(&v).ok());
             let values =
                 values.map_or(String::new(), |v| format!(" data-values=\"{}\"", escape(&v)));
             let _ = write!(html, "<figure id=\"{}\"{values}>", escape(&figure.name));
@@ -226,7 +228,7 @@ impl Section {
                 Kind::Table(table) => html.push_str(&table.html(styles)),
                 _ => {
                     let sizes = [Size::Wide, Size::Narrow];
-                    html.extend(sizes.iter().filter_map(|s| draw::inline(figure, styles, *s)));
+                    html.extend(sizes.iter().filter_map(|s| drawing::inline(figure, styles, *s)));
                 }
             }
             let (caption, origin) = (escape(&figure.caption), escape(&figure.origin.to_string()));

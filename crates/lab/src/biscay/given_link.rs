@@ -14,7 +14,7 @@ use sounding_trace::{Schedule, Steps};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::scripted::Scripted;
-use crate::references::Reference;
+use crate::reference::Reference;
 
 /// The flow begins this long after the link, as the modem's first reports arrive.
 pub(super) const HEAD_START: Duration = Duration::from_millis(300);

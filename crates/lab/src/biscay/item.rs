@@ -1,12 +1,11 @@
-//! The items of the evaluation, and what the rows of each are made of.
+//! The items of the evaluation, and how their tables are made.
 
 use std::fmt;
 
 use serde::Serialize;
 use sounding_experiment::provenance::Provenance;
 
-use super::{Crossing, Distance, Figures, Plan, PrivateRun, View, tables};
-use crate::estimators;
+use super::{Distance, Figures, Plan, tables};
 use crate::paper::{self, PaperItem, paper_item};
 
 /// An item.
@@ -49,40 +48,24 @@ impl Item {
     }
 }
 
-/// What the rows of an item were made of.
+/// What is behind the table of an item: `M` is what its rows were made of.
 #[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Measured {
-    /// Flows over links that are given.
-    Figures(Vec<Figures>),
-    /// Flows behind a wire.
-    Crossings(Vec<Crossing>),
-    /// Ways to a rate.
-    Methods(Vec<estimators::Row>),
-    /// Readers of a modem.
-    Views(Vec<View>),
-    /// Flows of this kernel.
-    Runs(Vec<PrivateRun>),
-}
-
-/// What is behind the table of an item.
-#[derive(Clone, Debug, Serialize)]
-pub struct Evidence {
+pub struct Evidence<M> {
     /// How far from the oracle, where it ran too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<Distance>,
-    /// What the rows were made of.
+    /// What the rows were made of, under its own name.
     #[serde(flatten)]
-    pub measured: Measured,
+    pub measured: M,
 }
 
-impl From<Measured> for Evidence {
-    fn from(measured: Measured) -> Self {
+impl<M> From<M> for Evidence<M> {
+    fn from(measured: M) -> Self {
         Self { distances: Vec::new(), measured }
     }
 }
 
-impl fmt::Display for Evidence {
+impl<M> fmt::Display for Evidence<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.distances.iter().try_for_each(|distance| write!(f, "\n{distance}"))?;
         if !self.distances.is_empty() {
@@ -96,7 +79,14 @@ impl fmt::Display for Evidence {
 }
 
 /// An item as a table.
-pub type Report = paper::Report<Evidence>;
+pub type Report<M> = paper::Report<Evidence<M>>;
+
+/// Flows over links that are given.
+#[derive(Clone, Debug, Serialize)]
+pub struct OverLinks {
+    /// Of each link and controller.
+    pub figures: Vec<Figures>,
+}
 
 /// The table of an item whose flows went over links that are given.
 pub(super) fn of_links(
@@ -104,7 +94,7 @@ pub(super) fn of_links(
     plan: &Plan,
     figures: Vec<Figures>,
     provenance: Provenance,
-) -> Result<Report, toml::de::Error> {
+) -> Result<Report<OverLinks>, toml::de::Error> {
     let expected = item.files().expected()?;
     let ours = match item {
         Item::Table1 => tables::gains(&figures, plan, &expected),
@@ -117,6 +107,6 @@ pub(super) fn of_links(
         Item::Table1 | Item::Fig8 => Distance::all(&figures),
         _ => Vec::new(),
     };
-    let evidence = Evidence { distances, measured: Measured::Figures(figures) };
+    let evidence = Evidence { distances, measured: OverLinks { figures } };
     Ok(Report::new(&plan.about, expected, ours, evidence, provenance))
 }

@@ -3,15 +3,22 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sounding_cell::config::InvalidConfig;
 use sounding_cell::quantity as time;
 use sounding_experiment::provenance::Begun;
 use thiserror::Error;
 
-use super::item::{Item, Measured, Report};
+use super::item::{Item, Report};
 use crate::estimators::{self, Row, Scenario, TRIALS, Trial};
 use crate::paper::Ours;
+
+/// What the rows are made of.
+#[derive(Clone, Debug, Serialize)]
+pub struct OfMethods {
+    /// Of each way to a rate.
+    pub methods: Vec<Row>,
+}
 
 /// The item's plan: a file of `papers/biscay`.
 #[derive(Clone, Debug, Deserialize)]
@@ -47,7 +54,7 @@ pub fn methods(
     plan: &Methods,
     jobs: usize,
     progress: impl Fn(&str),
-) -> Result<Report, MethodsError> {
+) -> Result<Report<OfMethods>, MethodsError> {
     let begun = Begun::now();
     let mut scenarios = Scenario::all();
     scenarios.retain(|scenario| scenario.name().contains(&plan.links));
@@ -70,7 +77,13 @@ pub fn methods(
     let measured: Vec<Row> =
         comparison.rows.into_iter().filter(|row| names.contains(&row.method)).collect();
     let expected = Item::Fig5.files().expected()?;
-    Ok(Report::new(&plan.about, expected, ours, Measured::Methods(measured).into(), begun.end()))
+    Ok(Report::new(
+        &plan.about,
+        expected,
+        ours,
+        OfMethods { methods: measured }.into(),
+        begun.end(),
+    ))
 }
 
 /// Whether the paper has it in its figure: both its methods, and raw KPIs.

@@ -20,7 +20,7 @@ use thiserror::Error;
 
 pub use page::private_page;
 
-use super::item::{Item, Measured, Report};
+use super::item::{Item, Report};
 use crate::agreement::fallback_percent;
 use crate::paper::{Expected, Gains, Ours};
 
@@ -93,12 +93,19 @@ pub struct PrivateRun {
     delays_ms: Vec<f64>,
 }
 
+/// What the rows are made of.
+#[derive(Clone, Debug, Serialize)]
+pub struct Runs {
+    /// All of them.
+    pub runs: Vec<PrivateRun>,
+}
+
 /// Runs the item until it is done or `stop` rises, and says which; `progress` hears of each run.
 pub fn private(
     plan: &Private,
     stop: &AtomicBool,
     mut progress: impl FnMut(&PrivateRun),
-) -> Result<(Report, bool), PrivateError> {
+) -> Result<(Report<Runs>, bool), PrivateError> {
     let begun = Begun::now();
     let item = Item::Fig11b.files();
     let mut text = Text::new(item.file, item.plan, PathBuf::new());
@@ -146,7 +153,7 @@ pub fn private(
     let expected = item.expected()?;
     let ours = rows(&all, &expected);
     let complete = all.len() == runs.len() * plan.reps as usize;
-    let report = Report::new(about, expected, ours, Measured::Runs(all).into(), begun.end());
+    let report = Report::new(about, expected, ours, Runs { runs: all }.into(), begun.end());
     Ok((report, complete))
 }
 

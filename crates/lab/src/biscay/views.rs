@@ -15,7 +15,7 @@ use sounding_link::{Arrival, Config, Seen, Sounder};
 use sounding_modem::Pacing;
 use thiserror::Error;
 
-use super::item::{Item, Measured, Report};
+use super::item::{Item, Report};
 use crate::estimators::pearson;
 use crate::paper::Ours;
 
@@ -66,8 +66,15 @@ pub enum ViewsError {
     Expected(#[from] toml::de::Error),
 }
 
+/// What the rows are made of.
+#[derive(Clone, Debug, Serialize)]
+pub struct Views {
+    /// Of each reader.
+    pub views: Vec<View>,
+}
+
 /// The item: its plan's first run, so long and with this seed if not as the plan has it.
-pub fn views(duration: Option<Duration>, seed: Option<u64>) -> Result<Report, ViewsError> {
+pub fn views(duration: Option<Duration>, seed: Option<u64>) -> Result<Report<Views>, ViewsError> {
     let begun = Begun::now();
     let item = Item::Fig7.files();
     let mut text = Text::new(item.file, item.plan, PathBuf::new());
@@ -96,7 +103,7 @@ pub fn views(duration: Option<Duration>, seed: Option<u64>) -> Result<Report, Vi
     let columns = ["updates/s", "age p50 ms", "age p99 ms", "off by % of the mean", "r"];
     let ours = Ours::new(columns, rows);
     let expected = item.expected()?;
-    Ok(Report::new(&run.plan.about, expected, ours, Measured::Views(views).into(), begun.end()))
+    Ok(Report::new(&run.plan.about, expected, ours, Views { views }.into(), begun.end()))
 }
 
 /// Resource blocks of one transmission; times since the network began.
@@ -189,7 +196,7 @@ mod tests {
     #[test]
     fn who_waits_for_batches_knows_less_of_the_resource_blocks_than_who_drains() {
         let report = views(Some(Duration::from_secs(8)), Some(1)).expect("it runs");
-        let Measured::Views(views) = &report.evidence.measured else { panic!("{report}") };
+        let Views { views } = &report.evidence.measured;
         let [drained, batches] = &views[..] else { panic!("{report}") };
         assert!(drained.updates_per_sec > 30.0 && batches.updates_per_sec <= 1.3, "{report}");
         assert!(drained.age_p50_ms < 30.0 && batches.age_p50_ms > 300.0, "{report}");

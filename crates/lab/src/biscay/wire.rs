@@ -3,6 +3,7 @@
 //! On three grounds: a link that is given and a modelled cell, both in virtual time, and this kernel over the same cell.
 
 mod grounds;
+mod table;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,8 +18,8 @@ use sounding_testbed::emulate::EmulateError;
 use sounding_trace::{ParseStepsError, Steps};
 use thiserror::Error;
 
-use super::item::{Item, Measured, Report};
-use super::tables;
+use self::table::table;
+use super::item::{Item, Report};
 use grounds::{Seen, given, in_kernel, over_cell};
 
 /// What to run.
@@ -124,12 +125,19 @@ pub struct Crossing {
     pub times_behind: u64,
 }
 
+/// What the rows are made of.
+#[derive(Clone, Debug, Serialize)]
+pub struct Crossings {
+    /// All of them.
+    pub crossings: Vec<Crossing>,
+}
+
 /// Runs the item until it is done or `stop` rises, and says which; `progress` hears of each stretch.
 pub fn crossings(
     plan: &Wires,
     stop: &AtomicBool,
     mut progress: impl FnMut(&Crossing),
-) -> Result<(Report, bool), WireError> {
+) -> Result<(Report<Crossings>, bool), WireError> {
     let begun = Begun::now();
     let item = Item::Fig10.files();
     let mut text = Text::new(item.file, item.plan, PathBuf::new());
@@ -166,9 +174,12 @@ pub fn crossings(
         all.extend(crossed);
     }
     let about = runs.first().map_or("", |run| run.plan.about.as_str());
-    let rows = tables::wire(&all);
+    let rows = table(&all);
     let expected = item.expected()?;
-    Ok((Report::new(about, expected, rows, Measured::Crossings(all).into(), begun.end()), complete))
+    Ok((
+        Report::new(about, expected, rows, Crossings { crossings: all }.into(), begun.end()),
+        complete,
+    ))
 }
 
 /// Who sends when, and where.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::late::{BEARABLE, Late};
 use super::{Case, Kind, Row, Score};
-use crate::references::Reference;
+use crate::reference::Reference;
 
 /// Who has the aim.
 const WHOSE: &str = "sounding";

@@ -11,7 +11,7 @@ use sounding_sim::Port;
 use sounding_sim::world::Listening;
 use sounding_units::{Bytes, HostInstant};
 
-use crate::references::Reference;
+use crate::reference::Reference;
 
 /// Who sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::Serialize;
 use sounding_units::HostInstant;
 
+use super::arrival::{Arrival, HEADERS};
 use super::contender::Knows;
-use super::run::{Arrival, HEADERS};
 
 /// Beyond the empty link's 95th percentile; later than that is late.
 pub(super) const BEARABLE: Duration = Duration::from_millis(10);

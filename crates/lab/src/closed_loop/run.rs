@@ -8,9 +8,10 @@ use sounding_cc::{Controller, Start};
 use sounding_cell::config::InvalidConfig;
 use sounding_experiment::metrics::{jain, nearest_rank};
 use sounding_sim::held::{Fixed, Held};
-use sounding_sim::world::{Event, Flow, FlowId, Listening};
+use sounding_sim::world::{Event, Flow, Listening};
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use super::arrival::{Arrival, HEADERS};
 use super::contender::{Contender, Knows};
 use super::late::{BEARABLE, Late, Told};
 use super::scenario::{Case, FREED, GOES, Kind, Scenario, WIRE};
@@ -23,18 +24,6 @@ const LIGHT: Rate = Rate::from_bits_per_sec(300_000);
 const BEGUN: Duration = Duration::from_secs(2);
 /// What fairness is looked at in.
 const SHORT: Duration = Duration::from_millis(500);
-
-/// A packet that arrived: when, after how long, when the radio had sent it, how large, and whose.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub(super) at: Duration,
-    pub(super) delay: Duration,
-    /// From entering the radio's queue, or that of the wire, until its last byte had been sent once.
-    pub(super) queueing: Duration,
-    pub(super) sent: Duration,
-    pub(super) size: u64,
-    pub(super) flow: FlowId,
-}
 
 /// What a link could do with the same seed: judged by, and told to nobody but the oracle.
 #[derive(Clone, Debug)]
@@ -117,9 +106,6 @@ impl Truth {
         self.least + WIRE
     }
 }
-
-/// TCP and IPv4 with timestamps.
-pub(super) const HEADERS: u64 = 52;
 
 fn within(arrivals: &[Arrival], from: Duration, to: Duration) -> impl Iterator<Item = &Arrival> {
     let first = arrivals.partition_point(|packet| packet.at < from);

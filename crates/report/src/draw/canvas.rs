@@ -38,7 +38,7 @@ impl Pen {
     }
 
     /// What has been put behind the last element.
-    pub(super) fn rest(&self) -> String {
+    pub(crate) fn rest(&self) -> String {
         self.markup.take()
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Entry<'a> {
 }
 
 /// Where each entry begins, in pixels from the left and in rows from the top, and how many rows that takes.
-pub(super) fn places(entries: &[Entry<'_>], size: Size) -> (Vec<(f64, u32)>, u32) {
+pub(crate) fn places(entries: &[Entry<'_>], size: Size) -> (Vec<(f64, u32)>, u32) {
     let (mut x, mut row) = (0.0, 0);
     let mut places = Vec::new();
     for entry in entries {
@@ -50,10 +50,10 @@ fn glyph_width(glyph: Glyph) -> f64 {
 }
 
 /// Height of a row in pixels.
-pub(super) const ROW: u32 = 20;
+pub(crate) const ROW: u32 = 20;
 
 /// Draws the entries from (`left`, `top`) on, in pixels.
-pub(super) fn draw(plot: &Plot<'_, '_>, entries: &[Entry<'_>], (left, top): (u32, u32)) {
+pub(crate) fn draw(plot: &Plot<'_, '_>, entries: &[Entry<'_>], (left, top): (u32, u32)) {
     let (places, _) = places(entries, plot.size);
     for (entry, (x, row)) in entries.iter().zip(places) {
         let fine = |pixels: f64| (pixels * f64::from(FINE)) as i32;

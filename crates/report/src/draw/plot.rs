@@ -31,7 +31,7 @@ pub(crate) fn done<T>(result: Result<T, DrawingAreaErrorKind<Infallible>>) -> Op
 }
 
 impl<'c, 'p> Plot<'c, 'p> {
-    pub(super) fn new(area: Area<'c>, pen: &'p Pen, styles: &'p Styles, size: Size) -> Self {
+    pub(crate) fn new(area: Area<'c>, pen: &'p Pen, styles: &'p Styles, size: Size) -> Self {
         Self { area, pen, styles, size }
     }
 
@@ -41,7 +41,7 @@ impl<'c, 'p> Plot<'c, 'p> {
     }
 
     /// A line of text whose upper left corner is here, in pixels.
-    pub(super) fn line(&self, (x, y): (u32, u32), text: &str, ink: usize, size: f64, bold: bool) {
+    pub(crate) fn line(&self, (x, y): (u32, u32), text: &str, ink: usize, size: f64, bold: bool) {
         let style = face(size, ink, bold, Pos::new(HPos::Left, VPos::Top));
         let fine = FINE.unsigned_abs();
         let _ = done(self.area.draw_text(text, &style, ((x * fine) as i32, (y * fine) as i32)));

@@ -3,12 +3,12 @@ use sounding_report::{
     Table, distinct,
 };
 
-use super::{BIN, PrivateRun};
-use crate::biscay::item::{Measured, Report};
+use super::{BIN, PrivateRun, Runs};
+use crate::biscay::item::Report;
 
 /// The item as a page: its table, boxes as in the paper's figure, and distributions.
-pub fn private_page(report: &Report) -> Page {
-    let Measured::Runs(runs) = &report.evidence.measured else { return Page::default() };
+pub fn private_page(report: &Report<Runs>) -> Page {
+    let Runs { runs } = &report.evidence.measured;
     let mut seeds: Vec<u64> = runs.iter().map(|run| run.seed).collect();
     seeds.dedup();
     let seeds = seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
@@ -92,7 +92,7 @@ fn delays(run: &PrivateRun) -> Vec<f64> {
     run.bins.iter().filter_map(|(_, delay)| *delay).collect()
 }
 
-fn table(report: &Report) -> Table {
+fn table(report: &Report<Runs>) -> Table {
     let columns = ["".to_owned(), "paper".into()].into_iter().chain(report.columns.clone());
     let rows = report.rows.iter().map(|(name, cells)| {
         let cells = cells.iter().map(|cell| Cell::from(cell.as_str()));
@@ -104,7 +104,7 @@ fn table(report: &Report) -> Table {
     Table { columns: columns.collect(), named: 0, rows: rows.collect() }
 }
 
-fn notes(report: &Report) -> String {
+fn notes(report: &Report<Runs>) -> String {
     let mut text = String::new();
     for (heading, lines) in [("Missed", &report.misses), ("Why ours differ", &report.expected.why)]
     {

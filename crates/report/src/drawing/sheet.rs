@@ -1,7 +1,7 @@
 //! How a drawing is divided: title, legend, plot, and what stands below.
 
-use super::canvas::width_of;
-use super::{Area, Entry, FINE, Pen, Plot, Size, legend};
+use crate::draw::canvas::width_of;
+use crate::draw::{Area, Entry, FINE, Pen, Plot, Size, legend};
 use crate::figure::Figure;
 use crate::palette::{self, Styles};
 

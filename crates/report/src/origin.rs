@@ -1,0 +1,52 @@
+//! Where a figure comes from.
+
+use std::fmt;
+
+use sounding_experiment::provenance::Provenance;
+
+/// What made a figure; it stands in its caption and in its file of data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The command that made the results.
+    pub command: String,
+    /// The commit of the program that made them.
+    pub commit: String,
+    /// The seeds they were made with; empty where there is none.
+    pub seeds: String,
+    /// The machine, or why it does not matter.
+    pub machine: String,
+}
+
+impl Origin {
+    /// Of an experiment that has just ended.
+    pub fn of(provenance: &Provenance, seeds: impl Into<String>) -> Self {
+        Self {
+            command: provenance.command.clone(),
+            commit: provenance.commit.clone(),
+            seeds: seeds.into(),
+            machine: provenance.machine.clone(),
+        }
+    }
+
+    /// Name and value of each part that is known.
+    pub fn pairs(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        [
+            ("command", self.command.as_str()),
+            ("commit", &self.commit),
+            ("seed", &self.seeds),
+            ("machine", &self.machine),
+        ]
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (name, value)) in self.pairs().enumerate() {
+            let between = if at == 0 { "" } else { " · " };
+            write!(f, "{between}{name} {value}")?;
+        }
+        Ok(())
+    }
+}
