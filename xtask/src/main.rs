@@ -6,6 +6,7 @@ use std::process::ExitCode;
 mod arrows;
 mod circles;
 mod io_free;
+mod map;
 mod notices;
 mod words;
 
@@ -43,9 +44,10 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 4] = [
+    let checks: [(&str, Vec<String>); 5] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
+        ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
         ("pure crates do no I/O", io_free::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];
