@@ -14,7 +14,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::part::{Round, RttEstimator, Windowed};
 use crate::{Ack, Controller, Loss, Start};
 use mode::{Competition, DEFAULT_INVERSE_DELTA};
-use velocity::{Direction, Velocity};
+use velocity::{Trend, Velocity};
 
 /// How long the minimum RTT is remembered.
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
@@ -107,13 +107,13 @@ impl Copa {
     }
 
     /// What the window has to do; `None` while nothing is known.
-    fn direction(&self) -> Option<Direction> {
+    fn direction(&self) -> Option<Trend> {
         let delay = self.delay?;
         let (queueing, standing) =
             (delay.queueing().as_secs_f64(), delay.standing.best().as_secs_f64());
         // cwnd ÷ standing against 1 ÷ (δ × queueing), without dividing by a queue of nothing.
         let is_below = self.cwnd * queueing <= self.inverse_delta * standing;
-        Some(if is_below { Direction::Up } else { Direction::Down })
+        Some(if is_below { Trend::Up } else { Trend::Down })
     }
 
     /// From the first time that the window is at its target: until then it drains what slow start has left.
@@ -151,7 +151,7 @@ impl Controller for Copa {
         let acked = ack.acked.count() as f64 / self.mss.count() as f64;
         let may_grow = !ack.sent.app_limited;
         if self.phase == Phase::SlowStart {
-            if direction == Direction::Up {
+            if direction == Trend::Up {
                 self.cwnd += if may_grow { acked } else { 0.0 };
                 self.cwnd = self.cwnd.min(MOST_CWND);
                 return;
@@ -159,7 +159,7 @@ impl Controller for Copa {
             self.phase = Phase::Draining;
             self.velocity = Velocity::default();
         }
-        if direction == Direction::Up {
+        if direction == Trend::Up {
             self.phase = Phase::AtTarget;
         }
         if round_began {
@@ -167,9 +167,9 @@ impl Controller for Copa {
         }
         let step = self.velocity.step(direction) * self.inverse_delta / self.cwnd * acked;
         match direction {
-            Direction::Up if may_grow => self.cwnd += step,
-            Direction::Up => {}
-            Direction::Down => self.cwnd -= step,
+            Trend::Up if may_grow => self.cwnd += step,
+            Trend::Up => {}
+            Trend::Down => self.cwnd -= step,
         }
         self.cwnd = self.cwnd.clamp(LEAST_CWND, MOST_CWND);
     }

@@ -2,6 +2,7 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
+use sounding_estimate::Direction;
 use sounding_sim::{Device, Diag, Network, PathConfig};
 
 use crate::Slot;
@@ -108,20 +109,11 @@ impl Between {
     /// The link of a direction, if there are links: what a log tells of.
     pub(crate) fn link(&self, direction: Direction) -> Option<&PathConfig> {
         match (self, direction) {
-            (Self::Links { up, .. }, Direction::Up) => Some(up),
-            (Self::Links { down, .. }, Direction::Down) => Some(down),
+            (Self::Links { up, .. }, Direction::Uplink) => Some(up),
+            (Self::Links { down, .. }, Direction::Downlink) => Some(down),
             (Self::Network(_), _) => None,
         }
     }
-}
-
-/// One of the two ways through a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// From near (the device) to far (the server).
-    Up,
-    /// From far to near.
-    Down,
 }
 
 /// Where packet logs go; `None` for no log.

@@ -85,7 +85,7 @@ impl Emulation {
             }
         }
 
-        let logs = [open_log(&config, Direction::Up)?, open_log(&config, Direction::Down)?];
+        let logs = [open_log(&config, Direction::Uplink)?, open_log(&config, Direction::Downlink)?];
         let logged = [logs[0].is_some(), logs[1].is_some()];
         let network = make_network(config.between, logged);
         let started = monotonic_now();
@@ -327,8 +327,8 @@ fn open_log(
 ) -> Result<Option<LinkLog<BufWriter<File>>>, StartError> {
     let logs = &config.logs;
     let (path, trace, name) = match direction {
-        Direction::Up => (&logs.up, &logs.up_name, "Uplink"),
-        Direction::Down => (&logs.down, &logs.down_name, "Downlink"),
+        Direction::Uplink => (&logs.up, &logs.up_name, "Uplink"),
+        Direction::Downlink => (&logs.down, &logs.down_name, "Downlink"),
     };
     let (Some(path), Some(link)) = (path, config.between.link(direction)) else { return Ok(None) };
     let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

@@ -48,7 +48,7 @@ impl Lane {
             let report = DirectionReport::default();
             Self { port, direction, report, moment: (HostInstant::default(), 0), takes_udp: true }
         };
-        [lane(Port::up(device), Direction::Up), lane(Port::down(device), Direction::Down)]
+        [lane(Port::up(device), Direction::Uplink), lane(Port::down(device), Direction::Downlink)]
     }
 
     /// What there is to say at the end.

@@ -31,7 +31,7 @@ mod report;
 mod run_as;
 mod wait;
 
-pub use config::{Between, Config, Direction, Logs, Realtime, Tap};
+pub use config::{Between, Config, Logs, Realtime, Tap};
 pub use counts::Counts;
 pub use emulation::Emulation;
 pub use error::{StartError, StopError};
@@ -44,4 +44,5 @@ pub use pool::Slot;
 pub use record::{Outcome, PacketRecord};
 pub use report::{DeviceReport, DirectionReport, KernelDrops, Report, Scheduling};
 pub use run_as::RunAs;
+pub use sounding_estimate::Direction;
 pub use sounding_host::monotonic_now;

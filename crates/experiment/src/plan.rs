@@ -28,7 +28,7 @@ use sounding_cell::quantity as time;
 pub use actors::{Actor, Actors, Group};
 pub use cell::{Cell, DevicePlan, ModemPlan, Scatter};
 pub use error::{PlanError, Wrong};
-pub use flow::{Acknowledged, FlowPlan, TrafficPlan, Way};
+pub use flow::{Acknowledged, FlowPlan, TrafficPlan};
 pub use links::{Begin, Drops, LinkPlan, Wire};
 pub use network::{Built, given, network, offered};
 pub(crate) use oracle::oracle;

@@ -79,7 +79,7 @@ pub enum DownlinkError {
 /// How the sender is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Way {
+pub enum Signalling {
     /// Not at all: CUBIC.
     Unclamped,
     /// By the receive window: CUBIC, which knows of nothing.
@@ -88,7 +88,7 @@ pub enum Way {
     Option,
 }
 
-impl Way {
+impl Signalling {
     /// In the order in which a table has them.
     pub const ALL: [Self; 3] = [Self::Unclamped, Self::Clamped, Self::Option];
 
@@ -107,7 +107,7 @@ pub struct Row {
     /// What the radio did.
     pub channel: Channel,
     /// How its sender was told.
-    pub way: Way,
+    pub way: Signalling,
     /// The cell's seed.
     pub seed: u32,
     /// IP bytes that came out.
@@ -143,7 +143,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Comparison, Do
     let mut rows = Vec::new();
     for &channel in &plan.channels {
         for seed in 1..=plan.seeds {
-            for way in Way::ALL {
+            for way in Signalling::ALL {
                 let row = one(plan, channel, way, seed, &own)?;
                 progress(&row);
                 rows.push(row);
@@ -159,7 +159,7 @@ const HEAD_START: Duration = Duration::from_millis(500);
 fn one(
     plan: &Plan,
     channel: Channel,
-    way: Way,
+    way: Signalling,
     seed: u32,
     own: &OwnCgroup,
 ) -> Result<Row, DownlinkError> {
@@ -169,20 +169,20 @@ fn one(
             congestion: Some(congestion.into()),
             connect_at: Some(monotonic_now() + HEAD_START),
             duration: Some(plan.duration),
-            ..TcpFlow::new(Direction::Down)
+            ..TcpFlow::new(Direction::Downlink)
         }
         .start(scene.emulation())?
         .wait()
     };
     let (flow, said) = match way {
-        Way::Unclamped => (send("cubic")?, None),
-        Way::Clamped => {
+        Signalling::Unclamped => (send("cubic")?, None),
+        Signalling::Clamped => {
             let device = scene.start_on_device("window")?;
             let flow = send("cubic")?;
             drop(device);
             (flow, None)
         }
-        Way::Option => {
+        Signalling::Option => {
             let (name, server) = scene.start_on_server()?;
             let device = scene.start_on_device("option")?;
             let flow = send(&name)?;
@@ -201,11 +201,16 @@ fn warm(flow: &TcpResult) -> sounding_units::HostInstant {
     flow.began + (flow.ended - flow.began) / 5
 }
 
-fn measure(report: &Report, flow: &TcpResult, (channel, way): (Channel, Way), seed: u32) -> Row {
+fn measure(
+    report: &Report,
+    flow: &TcpResult,
+    (channel, way): (Channel, Signalling),
+    seed: u32,
+) -> Row {
     let (from, to) = (warm(flow), flow.ended);
     let (mut carried, mut delays) = (Bytes::ZERO, Vec::new());
     let its = |record: &&sounding_emu::PacketRecord| {
-        record.direction == Direction::Down && record.flow == flow.flow
+        record.direction == Direction::Downlink && record.flow == flow.flow
     };
     for record in report.records.iter().filter(its) {
         if let Outcome::Delivered { written, .. } = record.outcome
@@ -237,12 +242,12 @@ impl Comparison {
     /// What of the throughput and of the 95th percentile of queueing the same download has that nobody holds.
     fn of_unclamped(&self, row: &Row) -> Option<(f64, f64)> {
         let alike = |other: &&Row| {
-            (other.channel, other.seed, other.way) == (row.channel, row.seed, Way::Unclamped)
+            (other.channel, other.seed, other.way) == (row.channel, row.seed, Signalling::Unclamped)
         };
         let unclamped = self.rows.iter().find(alike)?;
         let throughput = row.throughput_mbit_per_sec / unclamped.throughput_mbit_per_sec;
         let queueing = row.queueing_ms.p95 / unclamped.queueing_ms.p95;
-        (row.way != Way::Unclamped).then_some((throughput, queueing))
+        (row.way != Signalling::Unclamped).then_some((throughput, queueing))
     }
 }
 

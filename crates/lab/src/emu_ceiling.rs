@@ -194,7 +194,7 @@ fn measure(plan: &Plan, rate: Rate) -> Result<Row, CeilingError> {
     let flow = UdpFlow {
         // Ten milliseconds for the emulator's own thread to settle are in the delay.
         drain: plan.delay + Duration::from_millis(500),
-        ..UdpFlow::new(Direction::Down, rate.scaled(105, 100), plan.duration)
+        ..UdpFlow::new(Direction::Downlink, rate.scaled(105, 100), plan.duration)
     };
     let result = flow.start(&emulation)?.wait()?;
     let ran = monotonic_now() - emulation.started();
@@ -244,7 +244,7 @@ fn row(
 /// The link keeps the order, so the n-th arrival is the n-th delivery as long as nothing is lost on the way.
 fn errors(arrivals: &[UdpArrival], records: &[PacketRecord], clocks: [ClockPair; 2]) -> Vec<i64> {
     let dues = records.iter().filter_map(|record| match record.outcome {
-        Outcome::Delivered { due, .. } if record.direction == Direction::Down => Some(due),
+        Outcome::Delivered { due, .. } if record.direction == Direction::Downlink => Some(due),
         _ => None,
     });
     let mut errors: Vec<i64> = arrivals

@@ -34,7 +34,7 @@ use sightings::{Sighting, Sightings};
 /// How records leave the modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum BufferPolicy {
     /// Its buffer is drained every millisecond.
     Drained,
     /// It has no buffer.
@@ -45,7 +45,7 @@ pub enum Way {
     Batches,
 }
 
-impl Way {
+impl BufferPolicy {
     /// All of them, with their names.
     pub const ALL: [(Self, &'static str); 4] = [
         (Self::Drained, "drained"),
@@ -55,14 +55,14 @@ impl Way {
     ];
 }
 
-impl Way {
+impl BufferPolicy {
     /// What the command line calls it.
     fn word(self) -> &'static str {
         Self::ALL.into_iter().find(|(way, _)| *way == self).map_or("", |(_, word)| word)
     }
 }
 
-impl FromStr for Way {
+impl FromStr for BufferPolicy {
     type Err = UnknownWay;
 
     fn from_str(text: &str) -> Result<Self, UnknownWay> {
@@ -84,9 +84,9 @@ pub struct Plan {
         long,
         value_name = "WAY,…",
         value_delimiter = ',',
-        default_values = Way::ALL.map(|(_, name)| name)
+        default_values = BufferPolicy::ALL.map(|(_, name)| name)
     )]
-    pub ways: Vec<Way>,
+    pub ways: Vec<BufferPolicy>,
 
     /// How long to measure each way
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
@@ -105,7 +105,7 @@ pub struct Plan {
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// How records left the modem.
-    pub way: Way,
+    pub way: BufferPolicy,
     /// Deliveries after the first.
     pub deliveries: usize,
     /// Records in one of them, median.
@@ -157,7 +157,7 @@ pub enum GranularityError {
     #[error("{way}: {deliveries} deliveries are too few: measure for longer, or leave {} out of the ways", way.word())]
     Few {
         /// How records left the modem.
-        way: Way,
+        way: BufferPolicy,
         /// How often.
         deliveries: usize,
     },
@@ -188,24 +188,24 @@ fn capture(duration: Duration) -> Vec<u8> {
     uplink_capture(&vec![2000; duration.as_millis() as usize], begin, 970)
 }
 
-fn modem(way: Way, duration: Duration) -> Result<Simulation, GranularityError> {
+fn modem(way: BufferPolicy, duration: Duration) -> Result<Simulation, GranularityError> {
     let script = Script::of(&capture(duration));
     let full = Behaviour { high_water: usize::MAX, ..Behaviour::default() };
     let name = format!("sounding-granularity-{}", std::process::id());
     let (place, behaviour) = match way {
-        Way::Drained => (Place::VendorRouter(name), full),
-        Way::AtOnce => (Place::Pty(None), Behaviour::default()),
-        Way::HighWater => {
+        BufferPolicy::Drained => (Place::VendorRouter(name), full),
+        BufferPolicy::AtOnce => (Place::Pty(None), Behaviour::default()),
+        BufferPolicy::HighWater => {
             let report = capture(Duration::from_millis(10)).len();
             let release = Duration::from_secs(3600);
             (Place::Tcp(0), Behaviour { high_water: 70 * report, release, ..full })
         }
-        Way::Batches => (Place::Tcp(0), full),
+        BufferPolicy::Batches => (Place::Tcp(0), full),
     };
     Simulation::new(script, behaviour, place).map_err(GranularityError::Modem)
 }
 
-fn measure(way: Way, plan: &Plan) -> Result<Row, GranularityError> {
+fn measure(way: BufferPolicy, plan: &Plan) -> Result<Row, GranularityError> {
     // What is made last may never be released.
     let mut modem = modem(way, WARM_UP + plan.duration + Duration::from_secs(5))?;
     let source = modem.source();
@@ -317,7 +317,7 @@ fn watch(stop: &AtomicBool) -> Vec<Duration> {
     late
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for BufferPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Drained => "drained every 1 ms",

@@ -173,7 +173,7 @@ pub(crate) fn measure(
 pub(crate) fn tasks(plan: &Plan, reference: &Reference) -> Result<Vec<Task>, RunError> {
     let mut tasks = Vec::new();
     for (trace, up, down) in TRACES {
-        for (direction, way) in [(Direction::Down, "down"), (Direction::Up, "up")] {
+        for (direction, way) in [(Direction::Downlink, "down"), (Direction::Uplink, "up")] {
             for congestion in ["cubic", "bbr"] {
                 let name = format!("{trace}.{way}.{congestion}");
                 if plan.filter.as_ref().is_some_and(|filter| !name.contains(filter.as_str())) {
@@ -209,8 +209,8 @@ fn repeat(
     let started = emulation.started();
     // The downlink's data meets the delay first, so it has to leave that much earlier to be in time.
     let before_link = match task.direction {
-        Direction::Up => Duration::ZERO,
-        Direction::Down => DELAY,
+        Direction::Uplink => Duration::ZERO,
+        Direction::Downlink => DELAY,
     };
     let send_at = started + start.saturating_sub(before_link);
     let flow = TcpFlow {
@@ -230,8 +230,8 @@ fn repeat(
         tracing::warn!(row = task.name, "packets were lost outside the emulated queue: {report:?}");
     }
     let schedule = match task.direction {
-        Direction::Up => &task.up,
-        Direction::Down => &task.down,
+        Direction::Uplink => &task.up,
+        Direction::Downlink => &task.down,
     };
     let passages = passages(&report.records, task.direction, started);
     Figures::of(&passages, window, |from, to| opportunities(schedule, from, to))

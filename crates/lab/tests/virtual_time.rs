@@ -53,7 +53,7 @@ fn compare(controller: &str, reference: &str) {
     let reference = Reference::read(&reference).unwrap();
     for link in LINKS {
         let (Some(up), Some(down)) = (schedule(link.up), schedule(link.down)) else { return };
-        for (way, direction) in [("up", Direction::Up), ("down", Direction::Down)] {
+        for (way, direction) in [("up", Direction::Uplink), ("down", Direction::Downlink)] {
             let row = format!("{}.{way}.{controller}", link.row);
             let kernel = reference.row(&row);
             let first = kernel.iter().map(|figures| figures.start_ms).min().unwrap();

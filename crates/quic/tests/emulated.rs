@@ -9,7 +9,8 @@ mod scene;
 
 use std::time::{Duration, Instant};
 
-use scene::{Controls, Scene, Way, measured};
+use scene::{Controls, Scene, measured};
+use sounding_emu::Direction;
 use sounding_quic::EstimateHandle;
 use sounding_testdata::{may_emulate, steadily};
 
@@ -23,11 +24,30 @@ fn an_upload_that_hears_the_modem_waits_far_less_than_the_stocks_at_a_comparable
         return;
     }
     steadily(|| {
-        let stock = measured(Way::Up, Stack::Quinn, Stack::Quinn, Controls::Stock, TRANSFER);
+        let stock =
+            measured(Direction::Uplink, Stack::Quinn, Stack::Quinn, Controls::Stock, TRANSFER);
         let ours = [
-            measured(Way::Up, Stack::Quinn, Stack::Quinn, Controls::Modem("sounding"), TRANSFER),
-            measured(Way::Up, Stack::Quinn, Stack::Noq, Controls::Modem("biscay"), TRANSFER),
-            measured(Way::Up, Stack::Noq, Stack::Quinn, Controls::Modem("sounding"), TRANSFER),
+            measured(
+                Direction::Uplink,
+                Stack::Quinn,
+                Stack::Quinn,
+                Controls::Modem("sounding"),
+                TRANSFER,
+            ),
+            measured(
+                Direction::Uplink,
+                Stack::Quinn,
+                Stack::Noq,
+                Controls::Modem("biscay"),
+                TRANSFER,
+            ),
+            measured(
+                Direction::Uplink,
+                Stack::Noq,
+                Stack::Quinn,
+                Controls::Modem("sounding"),
+                TRANSFER,
+            ),
         ];
         println!("stock {stock:?}\nours {ours:?}");
         for flow in ours {
@@ -43,9 +63,15 @@ fn a_download_whose_receiver_reports_its_modem_waits_far_less_than_the_stocks() 
         return;
     }
     steadily(|| {
-        let stock = measured(Way::Down, Stack::Quinn, Stack::Quinn, Controls::Stock, TRANSFER);
-        let ours =
-            measured(Way::Down, Stack::Noq, Stack::Quinn, Controls::Reports("sounding"), TRANSFER);
+        let stock =
+            measured(Direction::Downlink, Stack::Quinn, Stack::Quinn, Controls::Stock, TRANSFER);
+        let ours = measured(
+            Direction::Downlink,
+            Stack::Noq,
+            Stack::Quinn,
+            Controls::Reports("sounding"),
+            TRANSFER,
+        );
         println!("stock {stock:?}\nours {ours:?}");
         assert!(ours.reports > 100, "{ours:?}");
         assert!(2 * ours.p95 < stock.p95, "{ours:?} beside {stock:?}");
@@ -73,7 +99,7 @@ fn a_feed_that_stops_is_left_for_the_stock_algorithm_and_taken_up_when_it_is_bac
         return;
     }
     steadily(|| {
-        let scene = Scene::new(Way::Up);
+        let scene = Scene::new(Direction::Uplink);
         let handle = EstimateHandle::new();
         let transfer = scene.begin(Stack::Quinn, Stack::Quinn, Some(("sounding", &handle)), None);
         let state = || handle.flows().first().map_or("none", |flow| flow.state);

@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sounding_bpf::OwnCgroup;
 use sounding_emu::Direction;
-use sounding_lab::downlink::{Channel, Plan, Row, Scene, Way, run};
+use sounding_lab::downlink::{Channel, Plan, Row, Scene, Signalling, run};
 use sounding_testbed::flow::{RunningTcp, TcpFlow, TcpInfo};
 use sounding_testdata::{may_emulate, steadily};
 
@@ -39,8 +39,9 @@ fn a_stock_sender_is_held_at_what_the_radio_carries_and_one_that_is_told_needs_n
         };
         let result = run(&plan, |_| {}).expect("three downloads");
         let _ = write!(std::io::stderr(), "{result}");
-        let of = |way: Way| result.rows.iter().find(|row| row.way == way).expect("a row");
-        let (free, held, told) = (of(Way::Unclamped), of(Way::Clamped), of(Way::Option));
+        let of = |way: Signalling| result.rows.iter().find(|row| row.way == way).expect("a row");
+        let (free, held, told) =
+            (of(Signalling::Unclamped), of(Signalling::Clamped), of(Signalling::Option));
         let throughput = |row: &Row| row.throughput_mbit_per_sec / free.throughput_mbit_per_sec;
         let queueing = |row: &Row| row.queueing_ms.p95 / free.queueing_ms.p95;
         // What holds on a machine that is busy with something else; the table has the figures.
@@ -70,7 +71,7 @@ fn in_scene(test: impl Fn(&Scene<'_>)) {
 }
 
 fn download(scene: &Scene<'_>) -> RunningTcp {
-    let flow = TcpFlow { congestion: Some("cubic".into()), ..TcpFlow::new(Direction::Down) };
+    let flow = TcpFlow { congestion: Some("cubic".into()), ..TcpFlow::new(Direction::Downlink) };
     flow.start(scene.emulation()).expect("a connection")
 }
 

@@ -83,8 +83,8 @@ impl<'a> Ends<'a> {
         let near = near.ok_or(FlowError::NoHost(device))?;
         let far = (emulation.far(), emulation.far_address());
         let ((sender, sender_address), (receiver, receiver_address)) = match direction {
-            Direction::Up => (near, far),
-            Direction::Down => (far, near),
+            Direction::Uplink => (near, far),
+            Direction::Downlink => (far, near),
         };
         Ok(Self { sender, receiver, sender_address, receiver_address })
     }

@@ -122,7 +122,7 @@ fn of_records(
 ) -> Measured {
     let schedule = Schedule::from(link.offered.clone());
     let question = Question {
-        direction: Direction::Up,
+        direction: Direction::Uplink,
         flow: Some(flow),
         at_least: Bytes::ZERO,
         schedule: &schedule,
@@ -154,7 +154,7 @@ fn delivered(
     let count = (to - from).as_millis().div_ceil(BIN.as_millis()) as usize;
     let mut bins = vec![(Bytes::ZERO, Vec::new()); count];
     let mut delays = Vec::new();
-    for record in records.iter().filter(|r| r.direction == Direction::Up && r.flow == flow) {
+    for record in records.iter().filter(|r| r.direction == Direction::Uplink && r.flow == flow) {
         let Outcome::Delivered { left, .. } = record.outcome else { continue };
         let Some(delay) = record.one_way_delay().map(millis) else { continue };
         if left < from || left >= to {

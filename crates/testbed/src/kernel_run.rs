@@ -115,7 +115,7 @@ pub fn run(
     let flow = TcpFlow {
         congestion: Some(name.clone()),
         duration: Some(setup.duration),
-        ..TcpFlow::new(Direction::Up)
+        ..TcpFlow::new(Direction::Uplink)
     };
     let Sender::Fed(listener) = sender else {
         let emulation = Emulation::start(config)?;

@@ -41,7 +41,7 @@ fn drain(link: &mut Link<()>, delay: Duration, records: &mut Vec<PacketRecord>) 
         let arrived = departure.at + delay;
         records.push(PacketRecord {
             device: Device::default(),
-            direction: Direction::Up,
+            direction: Direction::Uplink,
             size: departure.size,
             flow: Flow::default(),
             entered: departure.arrival,

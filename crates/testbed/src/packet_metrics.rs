@@ -121,7 +121,7 @@ mod tests {
     fn delivered(entered: u64, joined: u64, left: u64, written: u64) -> PacketRecord {
         PacketRecord {
             device: Device::default(),
-            direction: Direction::Up,
+            direction: Direction::Uplink,
             size: Bytes::new(1000),
             flow: Flow::default(),
             entered: millis(entered),
@@ -144,7 +144,7 @@ mod tests {
         Metrics::of(
             records,
             &Question {
-                direction: Direction::Up,
+                direction: Direction::Uplink,
                 flow: None,
                 at_least: Bytes::ZERO,
                 schedule: &schedule,

@@ -24,7 +24,7 @@ fn a_tcp_flow_in_either_direction_uses_the_congestion_control_asked_for() {
     if !may_emulate() {
         return;
     }
-    for (direction, name) in [(Direction::Up, "reno"), (Direction::Down, "cubic")] {
+    for (direction, name) in [(Direction::Uplink, "reno"), (Direction::Downlink, "cubic")] {
         let emulation = Emulation::start(Config::new(link(20), link(20))).unwrap();
         let flow = TcpFlow {
             congestion: Some(name.into()),
@@ -51,7 +51,7 @@ fn the_hook_is_called_with_every_sample() {
         hook: Some(Arc::new(move |_| {
             counted.fetch_add(1, Ordering::Relaxed);
         })),
-        ..TcpFlow::new(Direction::Up)
+        ..TcpFlow::new(Direction::Uplink)
     };
     let running = flow.start(&emulation).unwrap();
     while calls.load(Ordering::Relaxed) < 5 {
@@ -66,7 +66,7 @@ fn a_greeting_goes_up_before_any_data_whichever_way_the_data_goes() {
     if !may_emulate() {
         return;
     }
-    for direction in [Direction::Up, Direction::Down] {
+    for direction in [Direction::Uplink, Direction::Downlink] {
         let config = Config { record: true, ..Config::new(link(20), link(20)) };
         let emulation = Emulation::start(config).unwrap();
         let flow = TcpFlow {
@@ -80,7 +80,7 @@ fn a_greeting_goes_up_before_any_data_whichever_way_the_data_goes() {
         let report = emulation.stop().unwrap();
         assert_eq!(result.congestion, "cubic");
         // Behind the SYN and its acknowledgement, each packet of the uplink below 60 bytes is an acknowledgement.
-        let upward = report.records.iter().filter(|record| record.direction == Direction::Up);
+        let upward = report.records.iter().filter(|record| record.direction == Direction::Uplink);
         let first = upward.map(|record| record.size.count()).find(|&size| size > 60);
         assert_eq!(first, Some(37 + 52), "{direction:?}");
     }
@@ -92,7 +92,7 @@ fn an_unknown_congestion_control_is_an_error_that_names_it() {
         return;
     }
     let emulation = Emulation::start(Config::new(link(20), link(20))).unwrap();
-    let flow = TcpFlow { congestion: Some("nosuch".into()), ..TcpFlow::new(Direction::Up) };
+    let flow = TcpFlow { congestion: Some("nosuch".into()), ..TcpFlow::new(Direction::Uplink) };
     let error = flow.start(&emulation).unwrap_err().to_string();
     assert!(error.contains("nosuch"), "{error}");
 }
@@ -104,7 +104,7 @@ fn every_datagram_is_numbered_and_stamped() {
     }
     let emulation = Emulation::start(Config::new(link(20), link(20))).unwrap();
     let rate = Rate::from_bits_per_sec(5_000_000);
-    let flow = UdpFlow::new(Direction::Down, rate, Duration::from_millis(500));
+    let flow = UdpFlow::new(Direction::Downlink, rate, Duration::from_millis(500));
     let result = flow.start(&emulation).unwrap().wait().unwrap();
     let report = emulation.stop().unwrap();
     assert_eq!(result.received, result.sent, "{report:?}");

@@ -5,7 +5,7 @@ const MOST: f64 = (1 << 16) as f64;
 
 /// Which way the window goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum Trend {
     Up,
     Down,
 }
@@ -15,7 +15,7 @@ pub(super) enum Direction {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Velocity {
     value: f64,
-    direction: Option<Direction>,
+    direction: Option<Trend>,
     rounds: u32,
     /// The window when the round began.
     cwnd: Option<f64>,
@@ -31,7 +31,7 @@ impl Velocity {
     /// For a step in this direction. One against that in which steps have grown is small at once: until the round is
     /// over is too late, and the window would swing ever wider. Not the paper's rule, which looks
     /// once a window; deployed Copa has it (mvfst).
-    pub(super) fn step(&mut self, direction: Direction) -> f64 {
+    pub(super) fn step(&mut self, direction: Trend) -> f64 {
         if self.value > 1.0 && self.direction != Some(direction) {
             (self.direction, self.rounds, self.value) = (Some(direction), 0, 1.0);
         }
@@ -41,7 +41,7 @@ impl Velocity {
     /// A round began with this window.
     pub(super) fn handle_round(&mut self, cwnd: f64) {
         let Some(before) = self.cwnd.replace(cwnd) else { return };
-        let direction = if cwnd > before { Direction::Up } else { Direction::Down };
+        let direction = if cwnd > before { Trend::Up } else { Trend::Down };
         if self.direction == Some(direction) {
             self.rounds += 1;
             if self.rounds >= STEADY_ROUNDS {
@@ -72,6 +72,6 @@ mod tests {
     fn a_step_back_is_small_before_the_round_is_over() {
         let mut velocity = Velocity::default();
         [10.0, 12.0, 14.0, 16.0, 20.0].iter().for_each(|&cwnd| velocity.handle_round(cwnd));
-        assert_eq!([Direction::Up, Direction::Down].map(|way| velocity.step(way)), [4.0, 1.0]);
+        assert_eq!([Trend::Up, Trend::Down].map(|way| velocity.step(way)), [4.0, 1.0]);
     }
 }

@@ -53,7 +53,8 @@ fn packets_cross_the_cell_both_ways_and_its_modem_writes_about_it() {
     for record in &report.records {
         let Outcome::Delivered { due, .. } = record.outcome else { panic!("{record:?}") };
         // Asking for the first grant and HARQ's processing take some milliseconds of the cell's own time.
-        let least = Duration::from_millis(if record.direction == Direction::Up { 4 } else { 1 });
+        let least =
+            Duration::from_millis(if record.direction == Direction::Uplink { 4 } else { 1 });
         assert!(due - record.entered >= least, "{record:?}");
     }
 }
@@ -82,7 +83,7 @@ fn each_device_has_a_host_of_its_own_and_both_share_the_cell() {
         far.send_to(b"and back", from).unwrap();
         near.recv(&mut [0; 10]).unwrap();
     }
-    assert!(eventually(|| emulation.counts(Direction::Down).delivered == 2));
+    assert!(eventually(|| emulation.counts(Direction::Downlink).delivered == 2));
     let report = emulation.stop().unwrap();
     let ways: Vec<_> = report
         .devices

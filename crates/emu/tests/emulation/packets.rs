@@ -56,7 +56,7 @@ fn a_record_says_when_a_packet_passed_where() {
     let ports = (near.local_addr().unwrap().port(), far.local_addr().unwrap().port());
     let report = emulation.stop().unwrap();
     let record = report.records[0];
-    assert_eq!((record.direction, record.size), (Direction::Up, Bytes::new(1500)));
+    assert_eq!((record.direction, record.size), (Direction::Uplink, Bytes::new(1500)));
     assert_eq!((record.flow.source, record.flow.destination), ports);
     // A packet of 1500 bytes takes a millisecond at 12 Mbit/s: exact, because the model computes it.
     assert_eq!(record.queueing_delay(), Some(Duration::from_millis(1)));
@@ -77,7 +77,7 @@ fn a_full_queue_drops_and_counts() {
     for _ in 0..20 {
         near.send(&datagram(1000)).unwrap();
     }
-    assert!(eventually(|| emulation.counts(Direction::Up).arrived == 20));
+    assert!(eventually(|| emulation.counts(Direction::Uplink).arrived == 20));
     let report = emulation.stop().unwrap();
     assert_conserved(&report.up);
     // One is in service, five wait.
@@ -96,7 +96,7 @@ fn a_queue_of_bytes_drops_and_counts() {
     for _ in 0..20 {
         near.send(&datagram(1000)).unwrap();
     }
-    assert!(eventually(|| emulation.counts(Direction::Up).arrived == 20));
+    assert!(eventually(|| emulation.counts(Direction::Uplink).arrived == 20));
     let report = emulation.stop().unwrap();
     assert_eq!((report.up.dropped_bytes, report.up.queued), (Bytes::new(17_000), 3));
 }

@@ -84,7 +84,7 @@ impl Actors {
             let devices = group.devices.clone();
             let each = devices.flat_map(|device| (0..flow.count).map(move |_| Device(device)));
             for (number, device) in (0..).zip(each) {
-                let port = Port { device, direction: flow.direction.into() };
+                let port = Port { device, direction: flow.direction };
                 flows.push(Actor { plan: at, number, port });
             }
             if flows.len() > MOST_FLOWS {

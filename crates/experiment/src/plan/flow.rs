@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use sounding_cell::quantity as time;
 use sounding_kpi::Direction;
 use sounding_sim::world::{Acks, Traffic};
@@ -19,7 +19,8 @@ pub struct FlowPlan {
     /// The name of its device; where that is of several, each has the flow. Default the first.
     pub device: Option<String>,
     /// Which way its data goes.
-    pub direction: Way,
+    #[serde(deserialize_with = "up_or_down")]
+    pub direction: Direction,
     /// What it sends. Default all that it may.
     #[serde(default)]
     pub traffic: TrafficPlan,
@@ -46,23 +47,18 @@ pub struct FlowPlan {
     pub buffer: Bytes,
 }
 
-/// Which way data goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Way {
-    /// From the device.
-    Up,
-    /// To the device.
-    Down,
-}
-
-impl From<Way> for Direction {
-    fn from(way: Way) -> Self {
-        match way {
-            Way::Up => Self::Uplink,
-            Way::Down => Self::Downlink,
-        }
+/// `up` or `down`, as a plan writes a direction.
+fn up_or_down<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Direction, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Written {
+        Up,
+        Down,
     }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::Up => Direction::Uplink,
+        Written::Down => Direction::Downlink,
+    })
 }
 
 /// When a receiver acknowledges.

@@ -8,7 +8,7 @@ use sounding_cell::event::{Dci, SlotId};
 use sounding_cell::{DeviceId, Direction, Event, Passage, sniffer};
 use sounding_export::figures::{Cell, Kind};
 use sounding_sim::{Device, Diag};
-use sounding_trace::dci::{Direction as Way, Format, Heard};
+use sounding_trace::dci::{Format, Heard};
 use sounding_units::HostInstant;
 
 use super::keep::{Failed, Files, Keep, Output, Table};
@@ -58,7 +58,7 @@ struct Lines {
     name: String,
     format: Format,
     /// Which DCIs it is of, if not of all.
-    only: Option<Way>,
+    only: Option<Direction>,
     out: Output,
     /// The first slot of which nothing is written yet.
     next_slot: u64,
@@ -99,10 +99,14 @@ impl Logs {
         }
         if keep.sniffer && cell.sniffer {
             for (at, carrier) in cell.carriers.iter().enumerate() {
-                let kinds: &[(&str, Format, Option<Way>)] = match carrier.rat {
+                let kinds: &[(&str, Format, Option<Direction>)] = match carrier.rat {
                     Rat::Lte => &[
-                        ("-down.dciLog", Format::DciLog(Way::Downlink), Some(Way::Downlink)),
-                        ("-up.dciLog", Format::DciLog(Way::Uplink), Some(Way::Uplink)),
+                        (
+                            "-down.dciLog",
+                            Format::DciLog(Direction::Downlink),
+                            Some(Direction::Downlink),
+                        ),
+                        ("-up.dciLog", Format::DciLog(Direction::Uplink), Some(Direction::Uplink)),
                     ],
                     Rat::Nr => &[(".csv", Format::NrScope, None)],
                 };

@@ -169,7 +169,7 @@ impl PrivateRun {
         let arrived: Vec<(HostInstant, Bytes, Duration)> = report
             .records
             .iter()
-            .filter(|record| record.direction == Direction::Up)
+            .filter(|record| record.direction == Direction::Uplink)
             .filter_map(|record| match record.outcome {
                 Outcome::Delivered { written, .. } if written >= from && written < to => {
                     Some((written, record.size, written - record.entered))

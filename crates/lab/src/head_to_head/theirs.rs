@@ -63,7 +63,7 @@ pub(super) fn run(
 
 fn passage(record: &PacketRecord) -> Option<Passage> {
     let Outcome::Delivered { joined, left, written, .. } = record.outcome else { return None };
-    let is_data = record.direction == Direction::Up && record.size >= DATA;
+    let is_data = record.direction == Direction::Uplink && record.size >= DATA;
     is_data.then_some(Passage {
         entered: record.entered,
         joined,

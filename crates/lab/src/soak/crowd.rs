@@ -89,7 +89,7 @@ impl Crowd {
                 let flow = UdpFlow { drain, ..UdpFlow::new(direction, rate, lasts) };
                 Sends::Datagrams(flow.start(emulation)?)
             }
-            (_, Direction::Down, _) => {
+            (_, Direction::Downlink, _) => {
                 Sends::Download(tcp("cubic", direction, dice).start(emulation)?)
             }
             (1 | 2, ..) | (_, _, None) => {

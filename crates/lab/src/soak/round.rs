@@ -41,11 +41,12 @@ pub(super) fn run(
     summary: &mut Summary,
 ) -> Result<(), SoakError> {
     let mut dice = Dice::new(seed);
-    let direction = if dice.below(3) == 0 && downloads { Direction::Down } else { Direction::Up };
+    let direction =
+        if dice.below(3) == 0 && downloads { Direction::Downlink } else { Direction::Uplink };
     let lasts = span + Duration::from_secs(5);
     let link = match direction {
-        Direction::Up => RadioLink::generated(seed, lasts)?,
-        Direction::Down => RadioLink::cell(Some(seed), lasts)?,
+        Direction::Uplink => RadioLink::generated(seed, lasts)?,
+        Direction::Downlink => RadioLink::cell(Some(seed), lasts)?,
     };
     let pty = Pty::create(None).map_err(SoakError::Pty)?;
     let device = pty.path().to_path_buf();
@@ -54,8 +55,8 @@ pub(super) fn run(
     let wide = Steps::constant(Rate::from_bits_per_sec(100_000_000));
     let wide = PathConfig { delay: DELAY, ..PathConfig::new(wide) };
     let emulation = Emulation::start(match direction {
-        Direction::Up => Config::new(radio, wide),
-        Direction::Down => Config::new(wide, radio),
+        Direction::Uplink => Config::new(radio, wide),
+        Direction::Downlink => Config::new(wide, radio),
     })?;
     let mut replay = Replay::new(&link.capture, Pacing::since(&link.capture, link.begin), pty, 1.0);
     let stop = AtomicBool::new(false);
@@ -156,7 +157,7 @@ impl Keeper<'_> {
         let mut flags = vec!["--bound", "capacity", "--default", "--route", "default"];
         flags.extend(["--interface", DEVICE, "--share", share]);
         flags.extend(law_flags(listener));
-        if self.direction == Direction::Down {
+        if self.direction == Direction::Downlink {
             let signal = ["window", "option", "both"][self.dice.below(3) as usize];
             flags.extend(["--downlink", signal]);
         }

@@ -43,8 +43,8 @@ impl VirtualFlow<'_> {
         let mut world = World::new(links, self.seed);
         // A handshake comes first, and on the way down the delay too.
         let (port, schedule, ways) = match self.direction {
-            Direction::Up => (Port::up(Device(0)), self.up, 2),
-            Direction::Down => (Port::down(Device(0)), self.down, 3),
+            Direction::Uplink => (Port::up(Device(0)), self.up, 2),
+            Direction::Downlink => (Port::down(Device(0)), self.down, 3),
         };
         let before = ways * (self.delay + HANDSHAKE / 2);
         let begins = HostInstant::default() + self.start.saturating_sub(before);

@@ -12,7 +12,6 @@ use sounding_cell::radio::{ModelConfig, ScriptConfig};
 use sounding_emu::{
     Config, Direction, Emulation, Netns, Outcome, PacketRecord, Slot, Tap, monotonic_now,
 };
-use sounding_kpi::Direction as Link;
 use sounding_modem::{Behaviour, Place, Simulation, Source, feed};
 use sounding_quic::modem::ModemFeed;
 use sounding_quic::{EstimateHandle, Factory};
@@ -21,13 +20,6 @@ use sounding_trace::Steps;
 use sounding_units::HostInstant;
 
 use crate::common::{self, Failed, Identity, Receiving, Sending, Stack, Transferred, trusting};
-
-/// Which way the data goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    Up,
-    Down,
-}
 
 /// Who says how fast.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +51,7 @@ const FULL: u64 = 600;
 
 /// An LTE cell of 10 MHz with one device, whose modem is on a port.
 pub(crate) struct Scene {
-    way: Way,
+    direction: Direction,
     emulation: Emulation,
     modem: Option<JoinHandle<()>>,
     stop_modem: Arc<AtomicBool>,
@@ -67,7 +59,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    pub(crate) fn new(way: Way) -> Self {
+    pub(crate) fn new(direction: Direction) -> Self {
         let (given, fed) = feed(monotonic_now()).unwrap();
         let mut simulation = Simulation::new(fed, Behaviour::default(), Place::Pty(None)).unwrap();
         let port = simulation.source().parse().unwrap();
@@ -80,23 +72,19 @@ impl Scene {
         config.record = true;
         config.tap = Some(Tap::new(move |diag| given.send(diag.at, diag.bytes)));
         let emulation = Emulation::start(config).unwrap();
-        Self { way, emulation, modem: Some(modem), stop_modem, port }
+        Self { direction, emulation, modem: Some(modem), stop_modem, port }
     }
 
     /// Reads the device's modem into a handle, for a controller of this name to hear of.
     pub(crate) fn read_modem(&self, controller: &str, handle: &EstimateHandle) -> ModemFeed {
-        let link = if self.way == Way::Up { Link::Uplink } else { Link::Downlink };
-        let config = sounding_link::Config::new(link).over(sounding_cc::span([controller]));
+        let config =
+            sounding_link::Config::new(self.direction).over(sounding_cc::span([controller]));
         ModemFeed::start(&self.port, config, handle.clone()).unwrap()
     }
 
     /// Packets that have come through so far.
     pub(crate) fn carried(&self) -> u64 {
-        self.emulation.counts(self.direction()).delivered
-    }
-
-    fn direction(&self) -> Direction {
-        if self.way == Way::Up { Direction::Up } else { Direction::Down }
+        self.emulation.counts(self.direction).delivered
     }
 
     /// Begins to send: over one stack to another, with a controller of ours and who sets its handle, or the stack's own.
@@ -110,7 +98,8 @@ impl Scene {
     ) -> Transfer {
         let near = (self.emulation.near(), self.emulation.near_address());
         let far = (self.emulation.far(), self.emulation.far_address());
-        let (from, to) = if self.way == Way::Up { (near, far) } else { (far, near) };
+        let (from, to) =
+            if self.direction == Direction::Uplink { (near, far) } else { (far, near) };
         let bind = |(netns, address): (&Netns, _)| {
             netns.enter(|| UdpSocket::bind(SocketAddr::new(address, 0))).unwrap().unwrap()
         };
@@ -172,13 +161,13 @@ impl Transfer {
 
 /// A transfer of this length over a scene of its own.
 pub(crate) fn measured(
-    way: Way,
+    direction: Direction,
     sender: Stack,
     receiver: Stack,
     controls: Controls,
     length: Duration,
 ) -> Measured {
-    let scene = Scene::new(way);
+    let scene = Scene::new(direction);
     let (heard, told) = (EstimateHandle::new(), EstimateHandle::new());
     let (ours, modem, reported) = match controls {
         Controls::Stock => (None, None, None),
@@ -193,7 +182,7 @@ pub(crate) fn measured(
     let until = monotonic_now();
     let sent = transfer.end();
     drop(modem);
-    let direction = scene.direction();
+    let direction = scene.direction;
     let from = begun + WARM_UP;
     let mut delays = Vec::new();
     let mut bytes = 0;

@@ -220,8 +220,8 @@ fn no_tale_of_a_publisher_stalls_a_download_and_the_truth_holds_it_again() {
         let objects: BTreeSet<_> =
             held_by(std::process::id()).difference(&before).copied().collect();
         let publisher = Publisher::start(downlink.feed().clone(), TRUE_RATE);
-        let ours = Track::over(emulation, Direction::Down, "cubic");
-        let stock = Track::start(link(), Direction::Down, "cubic");
+        let ours = Track::over(emulation, Direction::Downlink, "cubic");
+        let stock = Track::start(link(), Direction::Downlink, "cubic");
         let is_held = |window| window < HELD;
         thread::sleep(SECOND / 2);
         let mut spans = Vec::new();

@@ -155,8 +155,10 @@ fn tell_tales(law: Law) {
     let objects = held_by(std::process::id()).difference(&before).copied().collect();
     let publisher = Publisher::start(biscay.feed().clone(), TRUE_RATE);
     let link = || beside::over(Steps::constant(TRUE_RATE));
-    let (ours, stock) =
-        (Track::start(link(), Direction::Up, &name), Track::start(link(), Direction::Up, "bbr"));
+    let (ours, stock) = (
+        Track::start(link(), Direction::Uplink, &name),
+        Track::start(link(), Direction::Uplink, "bbr"),
+    );
     wait_until_driven(&biscay, &ours, Tale::Truth);
     let mut spans = Vec::new();
     for (tale, reason) in TALES {

@@ -186,8 +186,8 @@ impl Rig {
     pub(crate) fn transfer(&self) -> RunningTcp {
         let emulation = self.emulation.as_ref().expect("running");
         match self.drives {
-            Drives::Uploads(_) => beside::transfer(emulation, Direction::Up, &self.name),
-            Drives::Downloads(_) => beside::transfer(emulation, Direction::Down, "cubic"),
+            Drives::Uploads(_) => beside::transfer(emulation, Direction::Uplink, &self.name),
+            Drives::Downloads(_) => beside::transfer(emulation, Direction::Downlink, "cubic"),
         }
     }
 
@@ -201,9 +201,9 @@ impl Rig {
     pub(crate) fn stock(&self) -> Track {
         let offered = self.link.offered.clone();
         match self.drives {
-            Drives::Uploads(_) => Track::start(beside::over(offered), Direction::Up, "bbr"),
+            Drives::Uploads(_) => Track::start(beside::over(offered), Direction::Uplink, "bbr"),
             Drives::Downloads(_) => {
-                Track::start(beside::over_down(offered), Direction::Down, "cubic")
+                Track::start(beside::over_down(offered), Direction::Downlink, "cubic")
             }
         }
     }
@@ -324,7 +324,7 @@ impl Rig {
     /// Ends the emulation; when packets of the upload arrived.
     pub(crate) fn arrivals(&mut self) -> Vec<HostInstant> {
         let report = self.emulation.take().expect("running").stop().expect("a report");
-        let up = report.records.iter().filter(|record| record.direction == Direction::Up);
+        let up = report.records.iter().filter(|record| record.direction == Direction::Uplink);
         up.filter_map(|record| match record.outcome {
             Outcome::Delivered { written, .. } => Some(written),
             _ => None,

@@ -54,7 +54,7 @@ impl Scene {
     }
 
     pub(crate) fn upload(&self) -> RunningTcp {
-        transfer(&self.emulation, Direction::Up, self.instance.name())
+        transfer(&self.emulation, Direction::Uplink, self.instance.name())
     }
 
     pub(crate) fn flow(&self, running: &RunningTcp) -> Flow {
@@ -168,7 +168,7 @@ fn a_flow_that_pauses_gives_its_part_back_within_a_round_trip() {
         let pausing = TcpFlow {
             congestion: Some(scene.instance.name().into()),
             traffic: Traffic::OnOff { on: second, off: 2 * second },
-            ..TcpFlow::new(Direction::Up)
+            ..TcpFlow::new(Direction::Uplink)
         };
         let pausing = pausing.start(&scene.emulation).expect("a flow");
         thread::sleep(second / 2);
@@ -196,11 +196,11 @@ fn what_a_limited_flow_and_a_udp_flow_do_not_use_goes_to_the_one_that_would() {
         let steady = TcpFlow {
             congestion: Some(scene.instance.name().into()),
             traffic: Traffic::Steady(Rate::from_bits_per_sec(2_000_000)),
-            ..TcpFlow::new(Direction::Up)
+            ..TcpFlow::new(Direction::Uplink)
         };
         let steady = steady.start(&scene.emulation).expect("a flow");
         let rate = Rate::from_bits_per_sec(4_000_000);
-        let udp = UdpFlow::new(Direction::Up, rate, Duration::from_secs(3));
+        let udp = UdpFlow::new(Direction::Uplink, rate, Duration::from_secs(3));
         let udp = udp.start(&scene.emulation).expect("a flow");
         thread::sleep(Duration::from_millis(1500));
         let mut shares: Vec<Rate> = (0..500)
@@ -228,9 +228,9 @@ fn a_cubic_flow_and_a_udp_flow_beside_three_starve_nobody() {
         let Some(scene) = Scene::new("rivals", Sharing::default()) else { return };
         let mut flows: Vec<_> = (0..3).map(|_| scene.upload()).collect();
         secs(1);
-        flows.push(transfer(&scene.emulation, Direction::Up, "cubic"));
+        flows.push(transfer(&scene.emulation, Direction::Uplink, "cubic"));
         let rate = Rate::from_bits_per_sec(3_000_000);
-        let udp = UdpFlow::new(Direction::Up, rate, Duration::from_secs(9));
+        let udp = UdpFlow::new(Direction::Uplink, rate, Duration::from_secs(9));
         let udp = udp.start(&scene.emulation).expect("a flow");
         secs(1);
         let seen_by_kernel = scene.flow(&flows[0]).flows;

@@ -123,7 +123,7 @@ fn download_over(carries: Rate, speaker: Speaker, lasts: Duration, flags: &[&str
         congestion: Some(name),
         duration: Some(lasts),
         sample_every: Duration::from_millis(20),
-        ..TcpFlow::new(Direction::Down)
+        ..TcpFlow::new(Direction::Downlink)
     };
     let flow = flow.start(&emulation).expect("a connection").wait().expect("a download");
     let forged = forger.as_ref().map_or(0, Forger::sent);

@@ -61,7 +61,7 @@ fn figure(plan: &Plan, report: &Report, sent: &Sent) -> FlowFigures {
     let through = delays.len() as u64 + dropped;
     FlowFigures {
         name: sent.name.clone(),
-        direction: if direction == Direction::Up { "up" } else { "down" },
+        direction: if direction == Direction::Uplink { "up" } else { "down" },
         device: sent.port.device.0,
         controller: sent.controller.clone().unwrap_or_default(),
         throughput_mbit_per_sec: carried.per(to - from).mbit_per_sec(),
@@ -73,5 +73,5 @@ fn figure(plan: &Plan, report: &Report, sent: &Sent) -> FlowFigures {
 }
 
 fn way(port: Port) -> Direction {
-    if port == Port::up(port.device) { Direction::Up } else { Direction::Down }
+    if port == Port::up(port.device) { Direction::Uplink } else { Direction::Downlink }
 }

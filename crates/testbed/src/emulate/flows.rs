@@ -68,8 +68,11 @@ pub(super) fn shapes(run: &Run, actors: &Actors) -> Result<Vec<Shape>, Wrong> {
             Ok(traffic) => (Sends::Stream(traffic), Some(flow.controller.clone())),
             Err(rate) => (Sends::Datagrams(rate), None),
         };
-        let direction =
-            if actor.port == Port::up(actor.port.device) { Direction::Up } else { Direction::Down };
+        let direction = if actor.port == Port::up(actor.port.device) {
+            Direction::Uplink
+        } else {
+            Direction::Downlink
+        };
         let start = flow.start.saturating_add(flow.stagger.saturating_mul(actor.number));
         let stop = flow.stop.min(plan.duration);
         Shape { name, port: actor.port, direction, sends, controller, start, stop }

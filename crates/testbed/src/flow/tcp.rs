@@ -154,8 +154,8 @@ impl TcpFlow {
         let address = local(&listener)?;
         sleep_until(self.connect_at.unwrap_or_default());
         let (late_near, late_far) = match (self.direction, &self.congestion) {
-            (Direction::Up, Some(name)) if self.choose_late => (Some(name.clone()), None),
-            (Direction::Down, Some(name)) if self.choose_late => (None, Some(name)),
+            (Direction::Uplink, Some(name)) if self.choose_late => (Some(name.clone()), None),
+            (Direction::Downlink, Some(name)) if self.choose_late => (None, Some(name)),
             _ => (None, None),
         };
         let greeting = self.greeting;
@@ -178,8 +178,8 @@ impl TcpFlow {
         await_greeting(&far_end, greeting)?;
 
         let (sending, receiving) = match self.direction {
-            Direction::Up => (near_end, far_end),
-            Direction::Down => (far_end, near_end),
+            Direction::Uplink => (near_end, far_end),
+            Direction::Downlink => (far_end, near_end),
         };
         let flow = Flow {
             protocol: libc::IPPROTO_TCP as u8,

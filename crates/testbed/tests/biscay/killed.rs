@@ -77,7 +77,7 @@ fn a_flow_outlives_the_process_that_loaded_its_program() {
         let flow = TcpFlow {
             congestion: Some(name.clone()),
             sample_every: Duration::from_millis(50),
-            ..TcpFlow::new(Direction::Up)
+            ..TcpFlow::new(Direction::Uplink)
         };
         let running = flow.start(&emulation).unwrap();
         std::thread::sleep(Duration::from_secs(2));

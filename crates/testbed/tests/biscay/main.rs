@@ -47,7 +47,7 @@ fn emulate(steps: &[(u64, u64)]) -> Emulation {
 }
 
 fn upload(emulation: &Emulation, congestion: &str) -> RunningTcp {
-    let flow = TcpFlow { congestion: Some(congestion.into()), ..TcpFlow::new(Direction::Up) };
+    let flow = TcpFlow { congestion: Some(congestion.into()), ..TcpFlow::new(Direction::Uplink) };
     flow.start(emulation).unwrap()
 }
 
@@ -134,7 +134,7 @@ fn a_link_that_falls_and_rises_is_followed_with_little_queue() {
                 .records
                 .iter()
                 .filter(|packet| (from..from + Duration::from_secs(1)).contains(&packet.entered))
-                .filter(|packet| packet.direction == Direction::Up)
+                .filter(|packet| packet.direction == Direction::Uplink)
                 .filter_map(sounding_emu::PacketRecord::queueing_delay)
                 .collect();
             delays.sort();

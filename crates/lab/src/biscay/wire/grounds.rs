@@ -73,7 +73,7 @@ pub(super) fn in_kernel(run: &Run, program: PathBuf, stop: &AtomicBool) -> Resul
         WireError::Emulate { controller: controller(run).into(), seed: run.seed, source }
     })?;
     let report = &ended.report;
-    let arrivals = report.records.iter().filter(|record| record.direction == Direction::Up);
+    let arrivals = report.records.iter().filter(|record| record.direction == Direction::Uplink);
     let arrivals = arrivals.filter_map(|record| match record.outcome {
         Outcome::Delivered { joined, left, due, .. } => Some(Arrival {
             at: due - report.started,
