@@ -323,7 +323,7 @@ impl Answers {
 }
 
 /// As many words as states are told apart by; each stays for as long as the program runs.
-const MOST_WORDS: usize = 256;
+const MAX_WORDS: usize = 256;
 
 fn word(text: &str) -> &'static str {
     static WORDS: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
@@ -331,7 +331,7 @@ fn word(text: &str) -> &'static str {
     if let Some(word) = words.iter().find(|word| **word == text) {
         return word;
     }
-    if words.len() == MOST_WORDS {
+    if words.len() == MAX_WORDS {
         return "other";
     }
     let word: &'static str = Box::leak(text.to_owned().into_boxed_str());

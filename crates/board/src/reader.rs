@@ -71,7 +71,7 @@ pub enum OpenError {
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Wake-ups that are taken back at once: more than a socket holds (net.core.wmem_max is 208 KiB by default).
-const MOST_WAKES: usize = 1 << 20;
+const MAX_WAKES: usize = 1 << 20;
 
 impl Reader {
     /// Maps a board and asks to be woken when it changes.
@@ -137,7 +137,7 @@ impl Reader {
     pub fn rearm(&mut self) {
         let mut bytes = [0; 512];
         // A writer that writes more than a socket holds is none of ours, and would keep its reader here for ever.
-        for _ in 0..MOST_WAKES / bytes.len() {
+        for _ in 0..MAX_WAKES / bytes.len() {
             match self.socket.read(&mut bytes) {
                 Ok(0) => {
                     // That it ended says nothing of a writer that never let this one in.

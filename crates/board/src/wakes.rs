@@ -16,10 +16,10 @@ pub(crate) const FULL: u8 = 2;
 const MOST: usize = 64;
 
 /// More readers than this of one user are not, so that no user takes the place of all others. Chosen.
-const MOST_OF_A_USER: usize = 16;
+const MAX_OF_A_USER: usize = 16;
 
 /// New readers that one look lets in or turns away: somebody who connects without end must not keep the writer from its modem.
-const MOST_AT_ONCE: usize = 16;
+const MAX_AT_ONCE: usize = 16;
 
 #[derive(Debug)]
 pub(crate) struct Wakes {
@@ -47,7 +47,7 @@ impl Wakes {
     /// Lets in who has connected meanwhile, as far as there is room.
     pub(crate) fn let_in(&mut self) {
         let mut looked = false;
-        for _ in 0..MOST_AT_ONCE {
+        for _ in 0..MAX_AT_ONCE {
             let Ok((socket, _)) = self.listener.accept() else { return };
             let (Ok(peer), Ok(())) =
                 (getsockopt(&socket, PeerCredentials), socket.set_nonblocking(true))
@@ -70,7 +70,7 @@ impl Wakes {
 
     fn has_room(&self, user: u32) -> bool {
         let of_user = self.readers.iter().filter(|reader| reader.user == user).count();
-        self.readers.len() < MOST && of_user < MOST_OF_A_USER
+        self.readers.len() < MOST && of_user < MAX_OF_A_USER
     }
 }
 

@@ -90,7 +90,7 @@ pub struct DownlinkConfig {
     /// The cgroup (v2) whose sockets it is about, those of its descendants included; `None` for the whole machine.
     pub cgroup: Option<PathBuf>,
     /// The modem's interfaces, in the network namespace of the thread that loads, at most
-    /// [`MOST_RADIOS`](crate::MOST_RADIOS); every interface
+    /// [`MAX_RADIOS`](crate::MAX_RADIOS); every interface
     /// but loopback if none is named. One that is not there yet is found by [`follow`](Downlink::follow).
     pub interfaces: Vec<String>,
     /// How senders are told.

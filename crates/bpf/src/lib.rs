@@ -69,12 +69,12 @@ pub use downlink::{
 pub use error::LoadError;
 pub use feed::{Feed, Lull};
 pub use flows::{Flow, FlowError, Reason, Transition};
-pub use loader::{Config, Instance, MOST_RADIOS};
+pub use loader::{Config, Instance, MAX_RADIOS};
 pub use offers::offers;
 pub use peers::{Overstatement, PeerCounts, Peers, PeersConfig};
 pub use preflight::{Check, is_name, preflight};
 pub use registration::unregister;
-pub use sharing::{Application, Counting, MOST_WEIGHTS, Owner, Sharing};
+pub use sharing::{Application, Counting, MAX_WEIGHTS, Owner, Sharing};
 pub use sounding_cc::Phase;
 pub use sounding_cc::biscay::{Bound, Config as LawConfig, FeedEstimate};
 pub use sounding_cc::sharing::Policy;

@@ -27,14 +27,14 @@ use crate::skel::{CcSkel, CcSkelBuilder};
 const MAX_QUEUED: usize = 4096;
 
 /// So many network devices may be a modem's (`radio.h`).
-pub const MOST_RADIOS: usize = 8;
+pub const MAX_RADIOS: usize = 8;
 
 /// The numbers of a modem's devices as the kernel's programs keep them.
-pub(crate) fn radios(devices: &[u32]) -> io::Result<[u32; MOST_RADIOS]> {
-    let mut numbers = [0; MOST_RADIOS];
+pub(crate) fn radios(devices: &[u32]) -> io::Result<[u32; MAX_RADIOS]> {
+    let mut numbers = [0; MAX_RADIOS];
     numbers
         .get_mut(..devices.len())
-        .ok_or_else(|| io::Error::other(format!("a modem has at most {MOST_RADIOS} devices")))?
+        .ok_or_else(|| io::Error::other(format!("a modem has at most {MAX_RADIOS} devices")))?
         .copy_from_slice(devices);
     Ok(numbers)
 }
@@ -217,7 +217,7 @@ impl Instance {
 
     /// Which network devices of this thread's network namespace are the modem's, by their numbers: flows of the namespace that
     /// leave by others go on as without a modem, and claim nothing of its link. Of a device that is not there any more the
-    /// number is 0; with an empty list, as at load, all flows are taken for the modem's. At most [`MOST_RADIOS`].
+    /// number is 0; with an empty list, as at load, all flows are taken for the modem's. At most [`MAX_RADIOS`].
     pub fn set_radios(&mut self, devices: &[u32]) -> io::Result<()> {
         let Some(bss) = self.skel.maps.bss_data.as_mut() else { return Ok(()) };
         bss.radios.numbers = radios(devices)?;

@@ -50,7 +50,7 @@ const OF_CGROUP: u32 = 1;
 const OF_PORT: u32 = 2;
 
 /// Most entries of [`Sharing::weights`], as the map has room for.
-pub const MOST_WEIGHTS: usize = 1024;
+pub const MAX_WEIGHTS: usize = 1024;
 
 impl Sharing {
     pub(crate) fn wire(&self) -> types::sounding_sharing {

@@ -21,9 +21,9 @@ const BANDWIDTH_ROUNDS: u64 = 10;
 /// §4.1.2.2: RTpropFilterLen; §4.3.5: ProbeRTTInterval.
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
 /// In segments (§4.2.3.3: BBRMinPipeCwnd).
-const LEAST_CWND: u64 = 4;
+const MIN_CWND: u64 = 4;
 /// In segments. No path comes near; it bounds what follows from absurd samples.
-const MOST_CWND: u64 = 1 << 20;
+const MAX_CWND: u64 = 1 << 20;
 /// 2 ÷ ln 2 and its inverse, in thousandths (§4.3.2.1, §4.3.3).
 const HIGH_GAIN: u32 = 2885;
 const DRAIN_GAIN: u32 = 347;
@@ -141,7 +141,7 @@ impl Bbr {
     }
 
     fn least_cwnd(&self) -> Bytes {
-        Bytes::new(self.mss.count() * LEAST_CWND)
+        Bytes::new(self.mss.count() * MIN_CWND)
     }
 
     /// What fills the path `gain` thousandths of once; `None` before the first RTT.
@@ -154,7 +154,7 @@ impl Bbr {
     fn with_quanta(&self, flight: Bytes) -> Bytes {
         let mss = self.mss.count().max(1);
         let quanta = Bytes::new(3 * burst(self.pacing, self.mss).count());
-        let segments = (flight + quanta).count().div_ceil(mss).min(MOST_CWND);
+        let segments = (flight + quanta).count().div_ceil(mss).min(MAX_CWND);
         let probing = matches!(self.mode, Mode::ProbeBw { phase: 0, .. });
         Bytes::new((segments.next_multiple_of(2) + if probing { 2 } else { 0 }) * mss)
     }

@@ -20,9 +20,9 @@ use probe::{LOSS_THRESHOLD, Probe};
 use signals::{ShortTerm, Signals};
 
 /// In segments (§2: MinPipeCwnd).
-const LEAST_CWND: u64 = 4;
+const MIN_CWND: u64 = 4;
 /// In segments. No path comes near; it bounds what follows from absurd samples.
-const MOST_CWND: u64 = 1 << 20;
+const MAX_CWND: u64 = 1 << 20;
 /// In thousandths (§5.3.1.1, §5.3.2, §5.3.3).
 const STARTUP_GAIN: u32 = 2770;
 const DRAIN_GAIN: u32 = 500;
@@ -167,7 +167,7 @@ impl Bbr3 {
     }
 
     fn least_cwnd(&self) -> Bytes {
-        Bytes::new(self.mss.count() * LEAST_CWND)
+        Bytes::new(self.mss.count() * MIN_CWND)
     }
 
     /// What fills the path `gain` thousandths of once; `None` before the first RTT.
@@ -179,7 +179,7 @@ impl Bbr3 {
     /// §5.6.4.2.
     fn with_quanta(&self, flight: Bytes) -> Bytes {
         let quanta = Bytes::new(3 * burst(self.pacing, self.mss).count());
-        let most = Bytes::new(self.mss.count().saturating_mul(MOST_CWND));
+        let most = Bytes::new(self.mss.count().saturating_mul(MAX_CWND));
         let flight = flight.max(quanta).max(self.least_cwnd()).min(most);
         let two = Bytes::new(2 * self.mss.count());
         flight + if self.mode == Mode::Up { two } else { Bytes::ZERO }

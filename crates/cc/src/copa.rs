@@ -19,9 +19,9 @@ use velocity::{Trend, Velocity};
 /// How long the minimum RTT is remembered.
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
 /// In segments; chosen: what one delayed acknowledgement covers.
-const LEAST_CWND: f64 = 2.0;
+const MIN_CWND: f64 = 2.0;
 /// In segments. No path comes near; it bounds what follows from absurd samples.
-const MOST_CWND: f64 = (1 << 20) as f64;
+const MAX_CWND: f64 = (1 << 20) as f64;
 
 /// One flow under Copa.
 #[derive(Clone, Debug)]
@@ -153,7 +153,7 @@ impl Controller for Copa {
         if self.phase == Phase::SlowStart {
             if direction == Trend::Up {
                 self.cwnd += if may_grow { acked } else { 0.0 };
-                self.cwnd = self.cwnd.min(MOST_CWND);
+                self.cwnd = self.cwnd.min(MAX_CWND);
                 return;
             }
             self.phase = Phase::Draining;
@@ -171,7 +171,7 @@ impl Controller for Copa {
             Trend::Up => {}
             Trend::Down => self.cwnd -= step,
         }
-        self.cwnd = self.cwnd.clamp(LEAST_CWND, MOST_CWND);
+        self.cwnd = self.cwnd.clamp(MIN_CWND, MAX_CWND);
     }
 
     fn handle_loss(&mut self, loss: &Loss) {
@@ -184,7 +184,7 @@ impl Controller for Copa {
 
     fn handle_timeout(&mut self, _now: HostInstant) {
         self.before_timeout.get_or_insert((self.cwnd, self.phase));
-        self.cwnd = LEAST_CWND;
+        self.cwnd = MIN_CWND;
         self.phase = Phase::SlowStart;
         self.velocity = Velocity::default();
     }

@@ -14,7 +14,7 @@ const BETA: f64 = 0.7;
 /// Segments a round with which an AIMD of the same decrease is as fast as Reno (RFC 9438 §4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// In segments (RFC 9438 §4.6).
-const LEAST_SSTHRESH: f64 = 2.0;
+const MIN_SSTHRESH: f64 = 2.0;
 
 /// One flow under CUBIC. Windows are in segments, as in the RFC.
 #[derive(Clone, Debug)]
@@ -138,7 +138,7 @@ impl Window {
         let converging = self.cwnd < self.w_max;
         self.w_max = if converging { self.cwnd * (1.0 + BETA) / 2.0 } else { self.cwnd };
         self.prior = self.cwnd;
-        self.ssthresh = (self.cwnd * BETA).max(LEAST_SSTHRESH);
+        self.ssthresh = (self.cwnd * BETA).max(MIN_SSTHRESH);
         self.cwnd = self.ssthresh;
         self.epoch = None;
     }

@@ -27,7 +27,7 @@ pub use interval::Outcome;
 pub use vivace::VivaceLaw;
 
 /// Packets in an interval at least (Allegro).
-const LEAST_PACKETS: u64 = 10;
+const MIN_PACKETS: u64 = 10;
 /// Before the first RTT sample; chosen.
 const NOMINAL_RTT: Duration = Duration::from_millis(100);
 
@@ -118,7 +118,7 @@ impl<L: Law> Pcc<L> {
         let (rate, purpose) = self.law.next();
         self.rate = self.bounded(rate);
         let rounds = self.law.interval(&mut self.lots);
-        let packets = Bytes::new(self.mss.count() * LEAST_PACKETS);
+        let packets = Bytes::new(self.mss.count() * MIN_PACKETS);
         let filled = packets.time_at(self.rate).unwrap_or_default();
         let length = Duration::from_secs_f64(self.round().as_secs_f64() * rounds).max(filled);
         self.intervals.begin(now, length, self.rate, purpose);

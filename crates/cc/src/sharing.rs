@@ -189,7 +189,7 @@ impl User {
         match policy {
             Policy::Weights => {
                 let mean = self.pool.everybody / self.flows;
-                u32::try_from(mean).unwrap_or(MOST_WEIGHT).clamp(1, MOST_WEIGHT)
+                u32::try_from(mean).unwrap_or(MAX_WEIGHT).clamp(1, MAX_WEIGHT)
             }
             Policy::Flows | Policy::Applications => WEIGHT,
         }
@@ -220,11 +220,11 @@ impl User {
 /// What the weights of a user's flows come to if all of the link is to be as many as its `whole` is of the user's own weight.
 /// Alone, a user's flows are what they are.
 fn among(flows: u64, whole: u64, own: u32) -> u64 {
-    let (mut whole, mut own) = (whole.min(MOST_WHOLE), u64::from(own));
+    let (mut whole, mut own) = (whole.min(MAX_WHOLE), u64::from(own));
     if whole > EXACT_WHOLE {
         (whole, own) = (whole >> COARSE_SHIFT, own >> COARSE_SHIFT);
     }
-    flows.min(MOST_FLOWS) * whole / own.max(1)
+    flows.min(MAX_FLOWS) * whole / own.max(1)
 }
 
 impl Policy {
@@ -261,7 +261,7 @@ impl Policy {
     pub fn weight(self, member: &Member, members: &[Member]) -> Weight {
         match self {
             Self::Flows => WEIGHT.into(),
-            Self::Weights => member.weight.clamp(1, MOST_WEIGHT).into(),
+            Self::Weights => member.weight.clamp(1, MAX_WEIGHT).into(),
             Self::Applications => {
                 let whose = |one: &Member| (one.user, one.application);
                 let alike = || members.iter().filter(|other| whose(other) == whose(member));
@@ -281,16 +281,16 @@ fn one_of(flows: usize) -> u32 {
 }
 
 /// What is given beyond this is this, so that products with any rate stay below 2^64.
-const MOST_WEIGHT: u32 = 1 << 20;
+const MAX_WEIGHT: u32 = 1 << 20;
 /// An application weighs as much as so many flows, so that a part of it is still a whole number.
 const APPLICATION: u32 = 64;
 /// The weights of a user's flows come to less than this: 65536 of the greatest weight.
-const MOST_FLOWS: u64 = 1 << 36;
+const MAX_FLOWS: u64 = 1 << 36;
 /// What users weigh together is taken as it is up to this, so that its product with the above stays below 2^64: a thousand users
 /// of 512 times the ordinary weight. Beyond, it is taken without its last bits, and is less than the other.
 const EXACT_WHOLE: u64 = 1 << 27;
 const COARSE_SHIFT: u32 = 13;
-const MOST_WHOLE: u64 = 1 << 40;
+const MAX_WHOLE: u64 = 1 << 40;
 
 #[cfg(test)]
 mod tests;

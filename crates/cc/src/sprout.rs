@@ -20,7 +20,7 @@ use sends::Sends;
 /// How long a packet may take.
 const LOOK_AHEAD: Duration = Duration::from_millis(100);
 /// In segments; chosen: so that a link that comes back is noticed.
-const LEAST_CWND: u64 = 2;
+const MIN_CWND: u64 = 2;
 /// How much longer than the shortest a way may take without a queue: chosen, for what hosts and pairs of packets add.
 const IMPATIENCE: Duration = Duration::from_millis(2);
 /// After a pause of so much more nothing is known any longer.
@@ -123,7 +123,7 @@ impl Sprout {
         let part = ((now - self.tick_began).as_secs_f64() / TICK).min(1.0);
         let [first, last] = self.forecast;
         let segments = first + (last - first) * part - self.segments(self.acked);
-        let least = Bytes::new(self.mss.count() * LEAST_CWND);
+        let least = Bytes::new(self.mss.count() * MIN_CWND);
         self.cwnd = Bytes::new((segments * self.mss.count() as f64) as u64).max(least);
     }
 }

@@ -8,14 +8,14 @@ use crate::part::RttEstimator;
 use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
 
 /// The least window that CUBIC begins with, in segments: as BBR.
-const LEAST_CWND: u64 = 4;
+const MIN_CWND: u64 = 4;
 /// How fast Linux paces a window, in thousandths of it an RTT (`tcp_pacing_ca_ratio`), and while it is less than half of what slow
 /// start goes to (`tcp_pacing_ss_ratio`).
 const PACING: u32 = 1200;
 const PACING_AT_FIRST: u32 = 2000;
 
 /// Below it the window holds a flow back, and a timer would outlive an outage: `LAW_MIN_PACING`.
-const LEAST_PACING: Rate = Rate::from_bits_per_sec(1_000_000);
+const MIN_PACING: Rate = Rate::from_bits_per_sec(1_000_000);
 
 /// What a flow falls back to while no law drives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Stock {
         let instead = Instead {
             cubic: Cubic::new(start),
             drives: true,
-            least: start.segments(LEAST_CWND),
+            least: start.segments(MIN_CWND),
             restart: start.initial_cwnd(),
             rtt: RttEstimator::default(),
             is_timed_out: false,
@@ -187,7 +187,7 @@ impl Controller for Stock {
             let cwnd = instead.cubic.cwnd();
             let begins = cwnd.count() < instead.cubic.ssthresh().count() / 2;
             let rate = cwnd.per(instead.rtt.smoothed()?);
-            Some(rate.scaled(if begins { PACING_AT_FIRST } else { PACING }, 1000).max(LEAST_PACING))
+            Some(rate.scaled(if begins { PACING_AT_FIRST } else { PACING }, 1000).max(MIN_PACING))
         });
         paced.or_else(|| self.bbr.pacing_rate())
     }

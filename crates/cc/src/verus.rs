@@ -30,9 +30,9 @@ const SLOW_START_ENDS: f64 = 15.0;
 /// How often the curve is drawn anew.
 const DRAWN_EVERY: Duration = Duration::from_secs(1);
 /// In segments.
-const LEAST_CWND: f64 = 2.0;
+const MIN_CWND: f64 = 2.0;
 /// In segments. No path comes near; it bounds what follows from absurd samples.
-const MOST_CWND: f64 = (1 << 20) as f64;
+const MAX_CWND: f64 = (1 << 20) as f64;
 
 /// One flow under Verus. Delays are RTTs in seconds, windows segments.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ impl Verus {
             let dropped = ack.lost.saturating_sub(ack.sent.lost);
             let window = ack.sent.in_flight.saturating_sub(dropped);
             let window = window.count() as f64 / self.mss.count() as f64;
-            self.profile.handle_sample(window.clamp(1.0, MOST_CWND), rtt);
+            self.profile.handle_sample(window.clamp(1.0, MAX_CWND), rtt);
         }
     }
 
@@ -129,7 +129,7 @@ impl Verus {
         }
         self.aim = self.aim.clamp(self.least, 2.0 * self.ratio * self.least);
         if let Some(window) = self.profile.window(self.aim) {
-            self.cwnd = window.clamp(LEAST_CWND, MOST_CWND);
+            self.cwnd = window.clamp(MIN_CWND, MAX_CWND);
         }
     }
 
@@ -174,14 +174,14 @@ impl Controller for Verus {
         match self.phase {
             Phase::SlowStart => {
                 if ack.cwnd_limited {
-                    self.cwnd = (self.cwnd + acked).min(MOST_CWND);
+                    self.cwnd = (self.cwnd + acked).min(MAX_CWND);
                 }
                 if let Some(rtt) = rtt.filter(|&rtt| rtt > SLOW_START_ENDS * self.least) {
                     self.steer(rtt);
                 }
             }
             Phase::Recovering => {
-                self.cwnd = (self.cwnd + acked / self.cwnd).min(MOST_CWND);
+                self.cwnd = (self.cwnd + acked / self.cwnd).min(MAX_CWND);
                 if ack.recovery == Recovery::None {
                     // The delay of the window that is left (authors' program), not that of the queue it fell from.
                     let delay = self.profile.delay(self.cwnd).or(rtt);
@@ -202,7 +202,7 @@ impl Controller for Verus {
             return;
         }
         let lost_at = loss.sent.in_flight.count() as f64 / self.mss.count() as f64;
-        self.cwnd = (AFTER_LOSS * lost_at.min(self.cwnd)).max(LEAST_CWND);
+        self.cwnd = (AFTER_LOSS * lost_at.min(self.cwnd)).max(MIN_CWND);
         self.phase = Phase::Recovering;
     }
 
@@ -210,7 +210,7 @@ impl Controller for Verus {
         self.silent_since = None;
         self.timeout_at = Some(now);
         self.before_timeout.get_or_insert((self.cwnd, self.phase));
-        self.cwnd = LEAST_CWND;
+        self.cwnd = MIN_CWND;
         self.phase = Phase::SlowStart;
     }
 

@@ -18,7 +18,7 @@ use crate::streams::Streams;
 use crate::traffic::TrafficSource;
 
 /// RNTIs above are those of users that are never seen again.
-const MOST_DEVICES: usize = 15_000;
+const MAX_DEVICES: usize = 15_000;
 
 /// A radio access network: base stations with their carriers, and devices.
 ///
@@ -93,7 +93,7 @@ impl<P> Ran<P> {
         if carriers.is_empty() || config.cells.iter().any(Vec::is_empty) {
             return Err(InvalidConfig::NoCell);
         }
-        if self.devices.len() >= MOST_DEVICES || carriers.len() > usize::from(u8::MAX) {
+        if self.devices.len() >= MAX_DEVICES || carriers.len() > usize::from(u8::MAX) {
             return Err(InvalidConfig::TooMany);
         }
         let trajectory = Trajectory::new(&config.trajectory, self.streams.place(id))?;

@@ -58,7 +58,7 @@ impl Emulation {
             return Err(StartError::Mtu { mtu: config.mtu });
         }
         let count = config.devices.len();
-        if !(1..=MOST_DEVICES).contains(&count) {
+        if !(1..=MAX_DEVICES).contains(&count) {
             return Err(StartError::Devices { count });
         }
         let logged = config.logs.up.is_some() || config.logs.down.is_some();
@@ -276,7 +276,7 @@ impl Emulation {
 }
 
 /// Each needs a namespace, and its address a number of its own in the third byte.
-const MOST_DEVICES: usize = 64;
+const MAX_DEVICES: usize = 64;
 
 fn address_of(near: Ipv4Addr, place: usize) -> Ipv4Addr {
     Ipv4Addr::from_bits(near.to_bits().wrapping_add((place as u32) << 8))

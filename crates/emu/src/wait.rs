@@ -98,7 +98,7 @@ pub(crate) enum Plan {
 
 impl Punctuality {
     /// Credit that can be saved up: a burst of this much may be served with full punctuality.
-    const MOST_CREDIT: i64 = 5_000_000;
+    const MAX_CREDIT: i64 = 5_000_000;
     /// Packets a second, in and out counted apart, up to which each is worth full punctuality: 30 Mbit/s of TCP.
     /// Chosen; the ceiling benchmark shows what it does.
     const FEW: u64 = 8_000;
@@ -106,18 +106,18 @@ impl Punctuality {
     /// about as often as groups do. Where every packet is a step of its own, groups end when they may.
     const FEW_STEPS: u64 = 4_000;
     /// Debt beyond this is forgiven: without a bound, a minute of many packets would leave groups for seconds after it.
-    const MOST_DEBT: i64 = 5_000_000;
+    const MAX_DEBT: i64 = 5_000_000;
     /// How long packets are counted before their rate is believed.
     const WINDOW: Duration = Duration::from_millis(50);
     /// Polling for longer than this is never worth it: wake-ups this late are the machine's load, not its habit.
-    const LONGEST_POLL: Duration = Duration::from_micros(150);
+    const MAX_POLL: Duration = Duration::from_micros(150);
     /// A group of packets is never later than this. Chosen: mahimahi's p95 is twice as much.
-    const LONGEST_GROUP: Duration = Duration::from_micros(500);
+    const MAX_GROUP: Duration = Duration::from_micros(500);
 
     pub(crate) fn new(percent: u8, now: HostInstant) -> Self {
         Self {
             percent: percent.min(100).into(),
-            credit: Self::MOST_CREDIT,
+            credit: Self::MAX_CREDIT,
             credited: now,
             moved: 0,
             steps: 0,
@@ -135,14 +135,14 @@ impl Punctuality {
         // Many packets are worth less punctuality each, and grouping them saves more.
         let worth = self.packet_rate.max(Self::FEW);
         let earned = span.saturating_mul(self.percent * Self::FEW) / (100 * worth);
-        self.credit = self.credit.saturating_add_unsigned(earned).min(Self::MOST_CREDIT);
+        self.credit = self.credit.saturating_add_unsigned(earned).min(Self::MAX_CREDIT);
         self.credited = now;
         if self.credit < 0 {
             let owed = Duration::from_nanos(
                 self.credit.unsigned_abs() + self.sleep_cost.as_nanos() as u64,
             );
             let span = owed * 100 / (self.percent as u32).max(1);
-            let until = now + span.min(Self::LONGEST_GROUP);
+            let until = now + span.min(Self::MAX_GROUP);
             let step = deadline.filter(|_| self.step_rate <= Self::FEW_STEPS);
             return Plan::Group(step.map_or(until, |step| until.min(step)));
         }
@@ -182,9 +182,9 @@ impl Punctuality {
     ) {
         self.sleeps += 1;
         if let Some(cpu) = cpu {
-            self.sleep_cost = (self.sleep_cost * 7 + cpu.min(Self::LONGEST_POLL)) / 8;
+            self.sleep_cost = (self.sleep_cost * 7 + cpu.min(Self::MAX_POLL)) / 8;
         }
-        if let Some(late) = wake.map(|wake| (now - wake).min(Self::LONGEST_POLL)) {
+        if let Some(late) = wake.map(|wake| (now - wake).min(Self::MAX_POLL)) {
             // Rising nine times as fast as falling settles where one in ten is above.
             if late > self.oversleep {
                 self.oversleep += (late - self.oversleep).min(Duration::from_micros(9));
@@ -205,7 +205,7 @@ impl Punctuality {
     }
 
     fn charge(&mut self, span: Duration) {
-        self.credit = (self.credit - span.as_nanos() as i64).max(-Self::MOST_DEBT);
+        self.credit = (self.credit - span.as_nanos() as i64).max(-Self::MAX_DEBT);
     }
 }
 

@@ -21,7 +21,7 @@ use sounding_trace::log::{Problem, Source};
 use sounding_units::Bytes;
 use thiserror::Error;
 
-pub use log::{MOST_EVENTS, Recorded};
+pub use log::{MAX_EVENTS, Recorded};
 pub use measure::{Question, measure};
 
 use crate::results::{Results, ResultsError};
@@ -92,7 +92,7 @@ pub enum ImportError {
         least: Bytes,
     },
     /// It holds more than is read.
-    #[error("{path}: more than {MOST_EVENTS} lines; cut it first", path = path.display())]
+    #[error("{path}: more than {MAX_EVENTS} lines; cut it first", path = path.display())]
     Large {
         /// Which.
         path: PathBuf,

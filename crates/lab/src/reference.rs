@@ -59,7 +59,7 @@ impl Hears {
 }
 
 /// The longest room or span that a name can ask for. Chosen: far beyond where a link still is what it was.
-const MOST_MS: u64 = 10_000;
+const MAX_MS: u64 = 10_000;
 
 impl Reference {
     /// Of names as `present`, `reported`, `present-15ms` (its room) and `reported-15ms-over-30ms` (and its span).
@@ -87,7 +87,7 @@ fn millis(text: &str) -> Option<Duration> {
     let number = text.strip_suffix("ms")?;
     // Not "+5", which is a number too.
     let is_plain = number.bytes().all(|byte| byte.is_ascii_digit());
-    let ms = number.parse().ok().filter(|ms| is_plain && *ms <= MOST_MS)?;
+    let ms = number.parse().ok().filter(|ms| is_plain && *ms <= MAX_MS)?;
     Some(Duration::from_millis(ms))
 }
 

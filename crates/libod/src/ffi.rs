@@ -84,7 +84,7 @@ pub unsafe extern "C" fn od_read(od: c_int, samples: *mut Sample, count: size_t)
                 return Err(Failure::new(libc::EINVAL, "room for no sample"));
             }
             // More than there can be subscriptions at once is asked for in several goes.
-            let most = count.min(MOST_AT_ONCE);
+            let most = count.min(MAX_AT_ONCE);
             let mut taken = vec![Sample::default(); most];
             let read = source.read(&mut taken)?;
             // Through a buffer of our own, because what C hands over need not hold valid samples yet.
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn od_read(od: c_int, samples: *mut Sample, count: size_t)
 }
 
 /// Samples that one call gives at most: `count` is a promise about memory that cannot be checked.
-const MOST_AT_ONCE: usize = 4096;
+const MAX_AT_ONCE: usize = 4096;
 
 /// `od_latest`.
 ///

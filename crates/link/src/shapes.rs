@@ -18,7 +18,7 @@ const CARRIERS: usize = 8;
 const TABLES: [McsTable; 3] = [McsTable::Qam64, McsTable::Qam256, McsTable::Qam64LowSe];
 
 /// Resource elements of a resource block are even, and 156 at most (TS 38.214 §5.1.3.2).
-const MOST_ELEMENTS: u16 = 156;
+const MAX_ELEMENTS: u16 = 156;
 
 /// As many blocks in a row that do not fit are no slots of another length among those of this one. Chosen: special slots
 /// of TDD patterns come one or two at a time.
@@ -47,7 +47,7 @@ impl Shape {
         let mut all = Vec::new();
         for layers in 1..=4 {
             for table in TABLES {
-                let elements = (1..=MOST_ELEMENTS / 2).rev().map(|half| half * 2);
+                let elements = (1..=MAX_ELEMENTS / 2).rev().map(|half| half * 2);
                 all.extend(elements.map(|elements| Self { table, elements, layers }));
             }
         }
@@ -108,7 +108,7 @@ impl Carrier {
     }
 
     fn is_found(&self) -> bool {
-        self.left.len() < 4 * TABLES.len() * usize::from(MOST_ELEMENTS / 2)
+        self.left.len() < 4 * TABLES.len() * usize::from(MAX_ELEMENTS / 2)
     }
 }
 

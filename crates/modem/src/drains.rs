@@ -61,7 +61,7 @@ const SUBFRAMES: usize = 10;
 const FRAME_FADING: f32 = 1.0 - 1.0 / 20.0;
 
 /// After so many milliseconds without a record none is due.
-const MOST_PASSED: i64 = 200;
+const MAX_PASSED: i64 = 200;
 
 /// A record is due in a subframe that had one in so great a part of the last frames. Chosen.
 const DUE: f32 = 0.25;
@@ -74,7 +74,7 @@ const HELD_UP_NS: i64 = 100_000;
 const LOST: u32 = 8;
 
 /// A drain moves by so much at a time, so that none is long in coming.
-const MOST_SHIFT_NS: i64 = 50_000;
+const MAX_SHIFT_NS: i64 = 50_000;
 
 /// The times of drains.
 #[derive(Clone, Debug)]
@@ -232,7 +232,7 @@ impl Drains {
         let phase = nanos(next.as_nanos()) - offset;
         let behind = (best - phase).rem_euclid(PERIOD_NS);
         let shift = if behind > PERIOD_NS / 2 { behind - PERIOD_NS } else { behind };
-        shift.clamp(-MOST_SHIFT_NS, MOST_SHIFT_NS)
+        shift.clamp(-MAX_SHIFT_NS, MAX_SHIFT_NS)
     }
 }
 
@@ -269,7 +269,7 @@ impl Subframes {
             return;
         }
         // Each that passed without a record counts against its subframe; a clock that was set begins anew.
-        if !(0..MOST_PASSED).contains(&passed) {
+        if !(0..MAX_PASSED).contains(&passed) {
             *self = Self::default();
         } else {
             for passed in self.counted + 1..=millisecond {
@@ -282,7 +282,7 @@ impl Subframes {
 
     /// Whether a record is to be expected.
     fn is_due(&self, millisecond: i64) -> bool {
-        let recent = millisecond - self.counted < MOST_PASSED;
+        let recent = millisecond - self.counted < MAX_PASSED;
         recent && self.share[Self::place(millisecond)] > DUE
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Chunk {
 }
 
 /// A jump ahead beyond this is a clock that was set, or two captures in one file. It is replayed as one second.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 const PAUSE_INSTEAD: Duration = Duration::from_secs(1);
 
 impl Pacing {
@@ -125,12 +125,12 @@ impl ReplayClock {
     pub(crate) fn handle_stamp(&mut self, stamp: Option<ModemInstant>) -> bool {
         let Some(stamp) = stamp else { return false };
         let Some(newest) = self.newest.replace(stamp) else { return false };
-        if newest - stamp > LONGEST_PAUSE {
+        if newest - stamp > MAX_PAUSE {
             return true;
         }
         self.newest = Some(newest.max(stamp));
         let pause = stamp - newest;
-        let jumped = pause > LONGEST_PAUSE;
+        let jumped = pause > MAX_PAUSE;
         self.due += if jumped { PAUSE_INSTEAD } else { pause };
         jumped
     }

@@ -33,7 +33,7 @@ pub struct Summary {
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Longest sleep, so that a stop and a request are met promptly.
-const LONGEST_SLEEP: Duration = Duration::from_millis(5);
+const MAX_SLEEP: Duration = Duration::from_millis(5);
 
 impl<'a> Replay<'a> {
     /// A replay that has not begun.
@@ -57,13 +57,13 @@ impl<'a> Replay<'a> {
             if self.pty.has_reader() {
                 return true;
             }
-            std::thread::sleep(LONGEST_SLEEP);
+            std::thread::sleep(MAX_SLEEP);
         }
         false
     }
 
     /// Serves the capture from `begin` on, until its end or until `stop`. `progress` is told the replay time about
-    /// every [`LONGEST_SLEEP`].
+    /// every [`MAX_SLEEP`].
     pub fn run(
         &mut self,
         begin: HostInstant,
@@ -84,7 +84,7 @@ impl<'a> Replay<'a> {
                 if wait.is_zero() {
                     break;
                 }
-                std::thread::sleep(wait.min(LONGEST_SLEEP));
+                std::thread::sleep(wait.min(MAX_SLEEP));
             }
             let bytes = &self.capture[chunk.bytes.clone()];
             let taken = self.pty.write(bytes, PATIENCE)?;

@@ -50,7 +50,7 @@ const MEMORY: usize = 1 << 20;
 const DOWN: Duration = Duration::from_millis(500);
 
 /// Who opens or leaves the port is noticed within this; a request is at once.
-const LONGEST_SLEEP: Duration = Duration::from_millis(1);
+const MAX_SLEEP: Duration = Duration::from_millis(1);
 
 impl Simulation {
     /// A modem that has just been plugged in.
@@ -102,7 +102,7 @@ impl Simulation {
             if self.modem.is_over() && !attended {
                 break;
             }
-            let idle = self.modem.idle(now, LONGEST_SLEEP);
+            let idle = self.modem.idle(now, MAX_SLEEP);
             match &self.port {
                 Some(port) => port.wait(self.modem.awake(), idle)?,
                 None => std::thread::sleep(idle),

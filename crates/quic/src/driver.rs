@@ -38,13 +38,13 @@ use claims::Claims;
 use repair::Repair;
 
 /// A stack's window above this would switch pacing off (quinn's pacer stops at 4 GiB).
-const MOST_WINDOW: u64 = 1 << 30;
+const MAX_WINDOW: u64 = 1 << 30;
 
 /// No radio carries more: 100 Gbit/s.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 
 /// Lost bytes that are told as segments, at most: more than any window holds.
-const MOST_SEGMENTS: u64 = 1 << 20;
+const MAX_SEGMENTS: u64 = 1 << 20;
 
 /// What is still counted after so long without an event is not in flight: of what has to be acknowledged a stack would have
 /// sent a probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
@@ -284,7 +284,7 @@ impl Driver {
         }
         let sent = self.departure(self.flights.at(left).map(|flight| flight.departure));
         let mut rest = total;
-        for _ in 0..MOST_SEGMENTS {
+        for _ in 0..MAX_SEGMENTS {
             let size = rest.min(self.mtu);
             if size == Bytes::ZERO {
                 break;
@@ -359,7 +359,7 @@ impl Driver {
     /// What may be in flight, in bytes: two segments at least, as a controller gets nowhere with less (RFC 9002 §7.2).
     pub fn window(&self) -> u64 {
         let least = self.mtu.count().saturating_mul(2);
-        self.controller.cwnd().count().min(MOST_WINDOW).max(least)
+        self.controller.cwnd().count().min(MAX_WINDOW).max(least)
     }
 
     /// The window that a connection begins with.

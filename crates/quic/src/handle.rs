@@ -59,7 +59,7 @@ pub struct Flow {
 const ACTIVE_FOR: Duration = Duration::from_secs(1);
 
 /// An estimate further ahead was not stamped by this machine's clock.
-const MOST_LEAD: Duration = Duration::from_secs(1);
+const MAX_LEAD: Duration = Duration::from_secs(1);
 
 /// A connection is told anew so often, as a daemon tells flows of the kernel.
 const TELL_EVERY: Duration = Duration::from_millis(5);
@@ -134,7 +134,7 @@ impl Said {
     fn aged(self, now: HostInstant) -> LinkEstimate {
         let age = self.estimate.age.saturating_add(now - self.at);
         let aged = LinkEstimate { age, ..self.estimate };
-        if self.withdrawn || age > aged.valid_for || self.at - now > MOST_LEAD {
+        if self.withdrawn || age > aged.valid_for || self.at - now > MAX_LEAD {
             return LinkEstimate { state: State::Stale, source: Source::None, ..aged };
         }
         aged

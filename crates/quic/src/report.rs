@@ -54,7 +54,7 @@ const VERSION: u8 = 1;
 
 /// Longer than this nobody's word is taken for, so that a peer that says "for ever" and falls silent does no more harm than
 /// one that lives. Chosen: five times the validity of an estimate from a modem.
-const MOST_VALIDITY: Duration = Duration::from_secs(1);
+const MAX_VALIDITY: Duration = Duration::from_secs(1);
 
 /// No radio carries more: 100 Gbit/s.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
@@ -154,7 +154,7 @@ impl Report {
             rate: Rate::from_bytes_per_sec(rate),
             bound: meaning(bytes, field::BOUND, Bound::ALL)?,
             age: Duration::from_micros(number(field::AGE)),
-            valid_for: Duration::from_micros(number(field::VALIDITY)).min(MOST_VALIDITY),
+            valid_for: Duration::from_micros(number(field::VALIDITY)).min(MAX_VALIDITY),
             backlog: None,
             state: meaning(bytes, field::STATE, State::ALL)?,
             source: meaning(bytes, field::CAUSE, Source::ALL)?,
@@ -313,7 +313,7 @@ mod tests {
     fn nobody_is_believed_for_longer_than_a_second() {
         let long = LinkEstimate { valid_for: Duration::from_secs(4000), ..estimate() };
         let parsed = Report::parse(&Report { sequence: 0, estimate: long }.emit()).unwrap();
-        assert_eq!(parsed.estimate.valid_for, MOST_VALIDITY);
+        assert_eq!(parsed.estimate.valid_for, MAX_VALIDITY);
     }
 
     #[test]

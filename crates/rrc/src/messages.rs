@@ -6,7 +6,7 @@ use sounding_diag::record::{LteRrc, MessageSegments, NrRrc, RecordError, RrcPdu,
 use sounding_diag::{LogCode, LogRecord};
 
 /// Streams of segments that are held at once: more than a modem has, so that a broken capture costs no more.
-const MOST_STREAMS: usize = 64;
+const MAX_STREAMS: usize = 64;
 
 /// Finds the messages of one stream of records, in its order.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ impl Messages {
         if segment == Segment::Whole {
             return Ok(Some(Message { pdu, bytes }));
         }
-        if self.segments.len() >= MOST_STREAMS {
+        if self.segments.len() >= MAX_STREAMS {
             self.segments.clear();
         }
         let parts = self.segments.entry((log.code, log.radio)).or_default();
@@ -103,7 +103,7 @@ mod tests {
         let begin = record(DL_DCCH, 1, b"a");
         for radio in 0..1000 {
             assert_eq!(messages.handle_record(&log(radio, &begin)), Ok(None));
-            assert!(messages.segments.len() <= MOST_STREAMS);
+            assert!(messages.segments.len() <= MAX_STREAMS);
         }
     }
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use sounding_bpf::{Feed, Instance, Lull, MOST_RADIOS};
+use sounding_bpf::{Feed, Instance, Lull, MAX_RADIOS};
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_link::{Arrival, LinkEstimate, Seen, Sounder, State};
@@ -134,8 +134,8 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         settings: config.settings,
         sharing: config.sharing.clone(),
     };
-    if config.interfaces.len() > MOST_RADIOS {
-        return Err(miette!("a modem has at most {MOST_RADIOS} network devices: --interface"));
+    if config.interfaces.len() > MAX_RADIOS {
+        return Err(miette!("a modem has at most {MAX_RADIOS} network devices: --interface"));
     }
     let Some(device) = config.device.clone() else {
         return downlink::serve(&config, &bpf, &stop, (events, supervisor))

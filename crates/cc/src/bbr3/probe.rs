@@ -15,7 +15,7 @@ const HEADROOM: u64 = 15;
 /// The clock's bound on how long nothing is probed: this and up to a second more (§5.3.3.8).
 const PROBE_AFTER: Duration = Duration::from_secs(2);
 /// The rounds' bound: as often as a Reno flow of this BDP cuts its window, but no fewer times (§5.3.3.8).
-const MOST_ROUNDS: u64 = 63;
+const MAX_ROUNDS: u64 = 63;
 
 /// Whether acknowledgements are of packets that probed (§5.3.3.9: ack_phase).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl Bbr3 {
 
     fn is_time_to_probe(&self, now: HostInstant) -> bool {
         let target = self.target_inflight().count() / self.mss.count().max(1);
-        now > self.probe.began_at + self.probe.wait || self.probe.rounds >= target.min(MOST_ROUNDS)
+        now > self.probe.began_at + self.probe.wait || self.probe.rounds >= target.min(MAX_ROUNDS)
     }
 
     fn is_time_to_cruise(&self, ack: &Ack) -> bool {

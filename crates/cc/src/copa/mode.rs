@@ -16,9 +16,9 @@ const FEW_SEGMENTS: f64 = 1.5;
 /// Rounds within which a queue of Copa's alone is nearly empty once.
 const EMPTY_ROUNDS: u32 = 5;
 /// Rounds over which the largest RTT is taken.
-const MOST_ROUNDS: u32 = 4;
+const MAX_ROUNDS: u32 = 4;
 /// δ no smaller than 0.001: no window is so large; it bounds what follows from absurd samples.
-const MOST_INVERSE_DELTA: f64 = 1000.0;
+const MAX_INVERSE_DELTA: f64 = 1000.0;
 
 /// Whether somebody else fills the buffer, and how hard to push then.
 ///
@@ -52,7 +52,7 @@ impl Competition {
         segment: f64,
     ) {
         let at = now.as_nanos();
-        let window = nanos(smoothed * MOST_ROUNDS);
+        let window = nanos(smoothed * MAX_ROUNDS);
         let most = self.most.get_or_insert_with(|| Windowed::max(window, at, rtt));
         most.set_window(window);
         most.update(at, rtt);
@@ -69,7 +69,7 @@ impl Competition {
         if now - empty_at <= smoothed * EMPTY_ROUNDS {
             self.inverse_delta = DEFAULT_INVERSE_DELTA;
         } else if !self.lost {
-            self.inverse_delta = (self.inverse_delta + 1.0).min(MOST_INVERSE_DELTA);
+            self.inverse_delta = (self.inverse_delta + 1.0).min(MAX_INVERSE_DELTA);
         }
         self.lost = false;
         self.inverse_delta

@@ -9,17 +9,17 @@ const WINDOW: usize = 20;
 const KEPT: f64 = 0.9;
 /// The trend is multiplied by this and by groups so far, up to a number.
 const GAIN: f64 = 4.0;
-const MOST_GROUPS: u32 = 60;
+const MAX_GROUPS: u32 = 60;
 /// In milliseconds: the threshold at first, and its bounds.
 const THRESHOLD: f64 = 12.5;
-const LEAST_THRESHOLD: f64 = 6.0;
-const MOST_THRESHOLD: f64 = 600.0;
+const MIN_THRESHOLD: f64 = 6.0;
+const MAX_THRESHOLD: f64 = 600.0;
 /// How fast the threshold follows a trend above and below it, for each millisecond.
 const RISES: f64 = 0.0087;
 const FALLS: f64 = 0.039;
 /// What is farther from the threshold is a spike and does not move it; in milliseconds, as is the longest step.
 const SPIKE: f64 = 15.0;
-const LONGEST_STEP: f64 = 100.0;
+const MAX_STEP: f64 = 100.0;
 /// How long the trend is above the threshold before the link is overused; in milliseconds.
 const PATIENCE: f64 = 10.0;
 
@@ -94,7 +94,7 @@ impl Detector {
         if self.groups < 2 {
             return;
         }
-        let value = f64::from(self.groups.min(MOST_GROUPS)) * self.trend * GAIN;
+        let value = f64::from(self.groups.min(MAX_GROUPS)) * self.trend * GAIN;
         if value > self.threshold {
             let (long, often) = self
                 .over
@@ -117,9 +117,9 @@ impl Detector {
             return;
         }
         let gain = if value < self.threshold { FALLS } else { RISES };
-        let step = (at.saturating_sub(before).as_secs_f64() * 1e3).min(LONGEST_STEP);
+        let step = (at.saturating_sub(before).as_secs_f64() * 1e3).min(MAX_STEP);
         let moved = self.threshold + gain * (value - self.threshold) * step;
-        self.threshold = moved.clamp(LEAST_THRESHOLD, MOST_THRESHOLD);
+        self.threshold = moved.clamp(MIN_THRESHOLD, MAX_THRESHOLD);
     }
 }
 
@@ -160,7 +160,7 @@ mod tests {
         let mut detector = Detector::new();
         for (at, value) in (0..).zip([0.0, 0.0, 20.0, 30.0, 1e9, 0.0]) {
             detector.adapt(value, Duration::from_millis(at * 100));
-            assert!((LEAST_THRESHOLD..=MOST_THRESHOLD).contains(&detector.threshold));
+            assert!((MIN_THRESHOLD..=MAX_THRESHOLD).contains(&detector.threshold));
         }
     }
 }

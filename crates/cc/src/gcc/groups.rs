@@ -5,7 +5,7 @@ const SPAN: Duration = Duration::from_millis(5);
 /// Groups that arrive closer together than this although they left farther apart were held up together: one as well, up
 /// to a length.
 const BURST_GAP: Duration = Duration::from_millis(5);
-const LONGEST_BURST: Duration = Duration::from_millis(100);
+const MAX_BURST: Duration = Duration::from_millis(100);
 /// Of arrivals against departures: a jump of clocks, not a queue.
 const JUMP: Duration = Duration::from_secs(3);
 /// Groups in a row that arrive before those that left earlier.
@@ -54,7 +54,7 @@ impl Group {
         let propagation = between(self.arrived, arrived) - between(self.sent, sent);
         propagation < 0.0
             && between(self.arrived, arrived) <= millis(BURST_GAP)
-            && between(self.first_arrived, arrived) < millis(LONGEST_BURST)
+            && between(self.first_arrived, arrived) < millis(MAX_BURST)
     }
 }
 

@@ -6,7 +6,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 const NO_LOSS: f64 = 0.02;
 const MUCH_LOSS: f64 = 0.1;
 /// Packets over which loss is taken at least (libwebrtc `SendSideBandwidthEstimation`, as all that follow).
-const LEAST_PACKETS: u64 = 20;
+const MIN_PACKETS: u64 = 20;
 /// Growth over the least rate of the last second, and a little.
 const GROWTH: f64 = 1.08;
 const GROWTH_MORE: f64 = 1000.0;
@@ -52,7 +52,7 @@ impl LossControl {
         self.delivered += delivered;
         self.lost += lost;
         let all = self.delivered + self.lost;
-        if all.count() < packet.count().saturating_mul(LEAST_PACKETS) {
+        if all.count() < packet.count().saturating_mul(MIN_PACKETS) {
             return;
         }
         let loss = self.lost.count() as f64 / all.count() as f64;

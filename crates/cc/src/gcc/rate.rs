@@ -9,19 +9,19 @@ const AFTER_OVERUSE: f64 = 0.85;
 /// Growth a second far from where the link was last found full.
 const GROWTH: f64 = 1.08;
 /// Bits a second, and each second: the least that is added near it.
-const LEAST_INCREASE: f64 = 4000.0;
+const MIN_INCREASE: f64 = 4000.0;
 /// What the link and the other end take to answer, on top of the RTT.
 const RESPONSE: Duration = Duration::from_millis(100);
 /// How soon a cut may follow a cut.
-const LEAST_APART: Duration = Duration::from_millis(10);
-const MOST_APART: Duration = Duration::from_millis(200);
+const MIN_APART: Duration = Duration::from_millis(10);
+const MAX_APART: Duration = Duration::from_millis(200);
 /// Never more than this of what was acknowledged, and a little.
 const AHEAD: f64 = 1.5;
 const AHEAD_MORE: f64 = 10_000.0;
 /// Weight of a new sample in the capacity, and bounds of its variance (in kbit/s).
 const CAPACITY_WEIGHT: f64 = 0.05;
-const LEAST_VARIANCE: f64 = 0.4;
-const MOST_VARIANCE: f64 = 2.5;
+const MIN_VARIANCE: f64 = 0.4;
+const MAX_VARIANCE: f64 = 2.5;
 
 /// A rate that grows until the link is overused. In bits a second.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ impl Capacity {
         self.mean += CAPACITY_WEIGHT * (kbit - self.mean);
         let variance = error * error / self.mean.max(1.0);
         self.variance = ((1.0 - CAPACITY_WEIGHT) * self.variance + CAPACITY_WEIGHT * variance)
-            .clamp(LEAST_VARIANCE, MOST_VARIANCE);
+            .clamp(MIN_VARIANCE, MAX_VARIANCE);
     }
 }
 
@@ -113,7 +113,7 @@ impl RateControl {
     }
 
     fn cut(&mut self, now: HostInstant, rtt: Duration, acked: f64) {
-        let apart = rtt.clamp(LEAST_APART, MOST_APART);
+        let apart = rtt.clamp(MIN_APART, MAX_APART);
         self.phase = Phase::Hold;
         if self.cut_at.is_some_and(|at| now < at + apart) {
             return;
@@ -125,7 +125,7 @@ impl RateControl {
             Some(capacity) if kbit >= capacity.mean - 3.0 * capacity.deviation() => {
                 capacity.update(kbit);
             }
-            capacity => *capacity = Some(Capacity { mean: kbit, variance: LEAST_VARIANCE }),
+            capacity => *capacity = Some(Capacity { mean: kbit, variance: MIN_VARIANCE }),
         }
         self.rate = self.rate.min(AFTER_OVERUSE * acked);
     }
@@ -139,7 +139,7 @@ impl RateControl {
         self.grown_at = now;
         let more = if self.capacity.is_some_and(|capacity| capacity.is_near(kbit)) {
             let packet = packet.count() as f64 * 8.0;
-            (packet / (rtt + RESPONSE).as_secs_f64()).max(LEAST_INCREASE) * seconds
+            (packet / (rtt + RESPONSE).as_secs_f64()).max(MIN_INCREASE) * seconds
         } else {
             self.rate * (libm::pow(GROWTH, seconds) - 1.0)
         };

@@ -9,7 +9,7 @@ use crate::{Ack, Controller, Loss, Recovery, Start};
 /// Of queueing, on the way there and back: LEDBAT++ goes by the RTT (draft).
 const TARGET: Duration = Duration::from_millis(60);
 /// The gain is one over at most this (draft).
-const MOST_GAIN_DIVISOR: f64 = 16.0;
+const MAX_GAIN_DIVISOR: f64 = 16.0;
 /// What delay above the target takes from the window in a round, in windows for each target too much (draft).
 const DECREASE: f64 = 1.0;
 /// The first slow start ends at this part of the target (draft).
@@ -70,7 +70,7 @@ impl LedbatPlusPlus {
     fn gain(&self) -> f64 {
         let base = self.delay.base().unwrap_or_default().as_secs_f64();
         let rounds = libm::ceil(2.0 * TARGET.as_secs_f64() / base.max(1e-6));
-        1.0 / rounds.clamp(1.0, MOST_GAIN_DIVISOR)
+        1.0 / rounds.clamp(1.0, MAX_GAIN_DIVISOR)
     }
 
     /// Segments for each segment acknowledged.

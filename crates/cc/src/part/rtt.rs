@@ -2,11 +2,11 @@ use core::time::Duration;
 
 /// The least RTO. RFC 6298 §2.4 has a second and every stack less; 200 ms is Linux's, which adds it to the smoothed
 /// RTT in place of a smaller variation, so that a steady path never times out for a delayed acknowledgement.
-const LEAST_VARIATION: Duration = Duration::from_millis(200);
+const MIN_VARIATION: Duration = Duration::from_millis(200);
 /// RFC 6298 §2.1.
 const FIRST_RTO: Duration = Duration::from_secs(1);
 /// Linux's `TCP_RTO_MAX`; RFC 6298 §2.5 allows any from 60 s on.
-const MOST_RTO: Duration = Duration::from_secs(120);
+const MAX_RTO: Duration = Duration::from_secs(120);
 
 /// Smoothed RTT, its variation, its minimum, and the timeout that follows (RFC 6298).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,8 +54,8 @@ impl RttEstimator {
     pub fn timeout(&self) -> Duration {
         let base = self
             .smoothed
-            .map_or(FIRST_RTO, |smoothed| smoothed + (self.variation * 4).max(LEAST_VARIATION));
-        base.saturating_mul(1 << self.backoff.min(16)).min(MOST_RTO)
+            .map_or(FIRST_RTO, |smoothed| smoothed + (self.variation * 4).max(MIN_VARIATION));
+        base.saturating_mul(1 << self.backoff.min(16)).min(MAX_RTO)
     }
 }
 
@@ -101,6 +101,6 @@ mod tests {
         let mut rtt = RttEstimator::default();
         rtt.handle_sample(millis(100));
         (0..100).for_each(|_| rtt.handle_timeout());
-        assert_eq!(rtt.timeout(), MOST_RTO);
+        assert_eq!(rtt.timeout(), MAX_RTO);
     }
 }

@@ -6,8 +6,8 @@ use super::Round;
 use crate::Ack;
 
 /// RFC 9406 §4.3, all of them.
-const LEAST_RISE: Duration = Duration::from_millis(4);
-const MOST_RISE: Duration = Duration::from_millis(16);
+const MIN_RISE: Duration = Duration::from_millis(4);
+const MAX_RISE: Duration = Duration::from_millis(16);
 const RISE_DIVISOR: u32 = 8;
 const SAMPLES: u32 = 8;
 const GROWTH_DIVISOR: u64 = 4;
@@ -61,7 +61,7 @@ impl SlowStart {
         }
         match (self.phase, self.last, self.current) {
             (Phase::Slow, Some(last), Some(current)) if self.samples >= SAMPLES => {
-                let rise = (last / RISE_DIVISOR).clamp(LEAST_RISE, MOST_RISE);
+                let rise = (last / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE);
                 if current >= last + rise {
                     self.phase = Phase::Conservative { baseline: current, rounds: 0 };
                 }

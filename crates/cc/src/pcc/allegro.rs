@@ -4,8 +4,8 @@ use sounding_units::Rate;
 use super::{Law, Outcome, between, coin, scaled};
 
 /// The steps in which rates are tried and changed, and the largest that is tried where smaller ones did not tell.
-const LEAST_STEP: f64 = 0.01;
-const MOST_STEP: f64 = 0.05;
+const MIN_STEP: f64 = 0.01;
+const MAX_STEP: f64 = 0.05;
 /// How steep the cliff is (the paper's α of at least 100).
 const STEEPNESS: f64 = 100.0;
 /// Where it is.
@@ -84,7 +84,7 @@ impl AllegroLaw {
     fn adjust(&mut self, up: bool) {
         self.epoch += 1;
         self.waiting = false;
-        self.step = LEAST_STEP;
+        self.step = MIN_STEP;
         self.phase = Phase::Adjusting { up, steps: 0, last: None };
     }
 }
@@ -96,7 +96,7 @@ impl Law for AllegroLaw {
         Self {
             rate,
             phase: Phase::Starting { last: None },
-            step: LEAST_STEP,
+            step: MIN_STEP,
             epoch: 0,
             waiting: false,
         }
@@ -114,7 +114,7 @@ impl Law for AllegroLaw {
             Phase::Starting { last: Some(_) } if is_step => self.rate = scaled(self.rate, 2.0),
             Phase::Adjusting { up, steps, .. } if is_step => {
                 *steps += 1;
-                let step = f64::from(*steps) * LEAST_STEP;
+                let step = f64::from(*steps) * MIN_STEP;
                 self.rate = scaled(self.rate, if *up { 1.0 + step } else { (1.0 - step).max(0.5) });
             }
             Phase::Deciding(trials) if trials.begun < trials.higher.len() => {
@@ -176,7 +176,7 @@ impl Law for AllegroLaw {
                 if one == other {
                     self.adjust(one);
                 } else {
-                    self.step = (self.step + LEAST_STEP).min(MOST_STEP);
+                    self.step = (self.step + MIN_STEP).min(MAX_STEP);
                     self.decide(lots);
                 }
                 true

@@ -18,7 +18,7 @@ const CONVERSION: f64 = 1.0;
 /// have to agree. Here the third is left out where the first two do.
 const PAIRS: usize = 3;
 /// Of the rate, what it changes by at most, and what that grows by each time it was not enough (the paper's ω0 and δ).
-const LEAST_BOUND: f64 = 0.05;
+const MIN_BOUND: f64 = 0.05;
 const BOUND_STEP: f64 = 0.1;
 /// The amplifier grows by one with each change in one direction up to here, and by two from there.
 const SLOW_AMPLIFICATION: u32 = 3;
@@ -96,9 +96,9 @@ impl VivaceLaw {
         };
         let wanted = f64::from(amplifier) * CONVERSION * gradient.abs();
         let rate = self.rate.mbit_per_sec();
-        let most = rate * (LEAST_BOUND + f64::from(self.bounded) * BOUND_STEP);
+        let most = rate * (MIN_BOUND + f64::from(self.bounded) * BOUND_STEP);
         // The bound that just holds this change is the next one's.
-        let needed = ((wanted / rate.max(1e-9) - LEAST_BOUND) / BOUND_STEP).max(0.0);
+        let needed = ((wanted / rate.max(1e-9) - MIN_BOUND) / BOUND_STEP).max(0.0);
         self.bounded =
             if wanted > most { self.bounded.saturating_add(1) } else { libm::ceil(needed) as u32 };
         let change = wanted.min(most) / rate.max(1e-9);

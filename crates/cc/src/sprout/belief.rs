@@ -4,10 +4,10 @@ use core::time::Duration;
 /// How often the link is observed (the paper's τ), in seconds.
 pub(super) const TICK: f64 = 0.02;
 pub(super) const TICK_SPAN: Duration = Duration::from_millis(20);
-/// Rates told apart, from none to [`MOST_RATE`].
+/// Rates told apart, from none to [`MAX_RATE`].
 const BINS: usize = 256;
 /// In packets a second. The paper's links stay below 11 Mbit/s, and no faster link is believed in.
-const MOST_RATE: f64 = 1000.0;
+const MAX_RATE: f64 = 1000.0;
 /// How a rate wanders: packets a second, for each square root of a second (the paper's σ).
 const VOLATILITY: f64 = 200.0;
 /// Outages end at this rate a second (the paper's λz).
@@ -21,7 +21,7 @@ const HALVINGS: u32 = 11;
 /// All bins of less together are far from the caution.
 const NEGLIGIBLE: f64 = 1e-6;
 /// What is not believed at all is never believed again.
-const LEAST_BELIEF: f64 = 1e-12;
+const MIN_BELIEF: f64 = 1e-12;
 
 /// How fast a link delivers, as a probability of each rate: what a Bayesian filter makes of packets counted in ticks
 /// (the paper's model).
@@ -34,7 +34,7 @@ pub(super) struct Belief {
 }
 
 fn rate(bin: usize) -> f64 {
-    MOST_RATE * bin as f64 / (BINS - 1) as f64
+    MAX_RATE * bin as f64 / (BINS - 1) as f64
 }
 
 impl Belief {
@@ -58,7 +58,7 @@ impl Belief {
         self.bins[0] -= outage;
         self.wandered.fill(0.0);
         for (bin, &belief) in self.bins.iter().enumerate() {
-            if belief >= LEAST_BELIEF {
+            if belief >= MIN_BELIEF {
                 let reached = self.wandered[bin..].iter_mut().zip(&self.kernel);
                 reached.for_each(|(to, weight)| *to += belief * weight);
             }
@@ -101,7 +101,7 @@ impl Belief {
 
     fn weigh(&mut self, weight: impl Fn(usize) -> f64) {
         for (bin, belief) in self.bins.iter_mut().enumerate() {
-            *belief = belief.max(LEAST_BELIEF) * weight(bin);
+            *belief = belief.max(MIN_BELIEF) * weight(bin);
         }
         let sum: f64 = self.bins.iter().sum();
         if sum > 0.0 {
@@ -129,7 +129,7 @@ impl Belief {
             })
             .sum::<f64>()
         };
-        let (mut least, mut most) = (0.0, MOST_RATE * seconds);
+        let (mut least, mut most) = (0.0, MAX_RATE * seconds);
         for _ in 0..HALVINGS {
             let middle = (least + most) / 2.0;
             if fewer(middle) < CAUTION { least = middle } else { most = middle }

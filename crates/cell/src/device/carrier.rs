@@ -170,9 +170,9 @@ impl DeviceCarrier {
 
     /// Blocks beyond which none would be received: the lowest MCS takes some −4 dB.
     fn most_uplink_prb(&self) -> u16 {
-        const LEAST_SNR_DB: f32 = -2.0;
+        const MIN_SNR_DB: f32 = -2.0;
         let whole = self.power.most_dbm + self.channel.mean_gain_db() - self.noise_dbm_per_prb;
-        let most = libm::powf(10.0, (whole - LEAST_SNR_DB) / 10.0);
+        let most = libm::powf(10.0, (whole - MIN_SNR_DB) / 10.0);
         (most.min(f32::from(u16::MAX)) as u16).max(1)
     }
 

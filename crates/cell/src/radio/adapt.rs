@@ -17,7 +17,7 @@ use super::report::CqiReport;
 use super::sub_bands::SubBands;
 
 /// Reports under way that are kept: more than any period and delay leave there.
-const MOST_PENDING: usize = 128;
+const MAX_PENDING: usize = 128;
 
 /// How a base station adapts one direction of one device's link.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -140,7 +140,7 @@ impl LinkAdaptation {
 
     /// A report that the device made: it counts from the moment it is usable.
     pub fn handle_report(&mut self, report: CqiReport) {
-        if self.pending.len() == MOST_PENDING {
+        if self.pending.len() == MAX_PENDING {
             self.pending.pop_front();
         }
         self.pending.push_back(report);

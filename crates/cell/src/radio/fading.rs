@@ -36,7 +36,7 @@ pub(super) const BRANCHES: usize = 4;
 const STEPS_BETWEEN_TRIMS: u32 = 256;
 
 /// Radians of travel a step may have for the series of [`turns`].
-const LONGEST_SERIES: f64 = 4.0;
+const MAX_SERIES: f64 = 4.0;
 
 /// The sinusoids of four taps.
 #[derive(Clone, Debug)]
@@ -192,7 +192,7 @@ impl Fading {
 
     fn add_up(&mut self) {
         let Branches { device, site, reciprocal } = self.branches;
-        let mut sums = [[[[0.0; LANES]; 2]; BRANCHES]; MOST_GROUPS];
+        let mut sums = [[[[0.0; LANES]; 2]; BRANCHES]; MAX_GROUPS];
         for (sums, taps) in sums.iter_mut().zip(&self.taps) {
             *sums = taps.sums();
         }
@@ -229,9 +229,9 @@ impl Fading {
 }
 
 /// Groups of four taps in the longest profile.
-const MOST_GROUPS: usize = 3;
+const MAX_GROUPS: usize = 3;
 
-type Sums = [[[Lanes; 2]; BRANCHES]; MOST_GROUPS];
+type Sums = [[[Lanes; 2]; BRANCHES]; MAX_GROUPS];
 
 impl Bands {
     #[inline]
@@ -282,7 +282,7 @@ impl Taps {
         for sinusoid in 0..SINUSOIDS {
             let shift = &self.shift[sinusoid];
             let step = self.step_re[sinusoid].iter_mut().zip(&mut self.step_im[sinusoid]);
-            if radians <= LONGEST_SERIES {
+            if radians <= MAX_SERIES {
                 let radians = radians as f32;
                 for ((re, im), shift) in step.zip(shift) {
                     (*im, *re) = turns(shift * radians);

@@ -10,7 +10,7 @@ use super::invalid::InvalidConfig;
 use super::random::{exponential, uniform};
 
 /// Most interfering cells: more of them are one steady level.
-const MOST_CELLS: u8 = 16;
+const MAX_CELLS: u8 = 16;
 
 /// Other cells on this carrier.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -49,7 +49,7 @@ impl InterferenceConfig {
             "interference.over_noise_db",
             "is between -30 and 40",
         )?;
-        InvalidConfig::unless(self.cells <= MOST_CELLS, "interference.cells", "is at most 16")?;
+        InvalidConfig::unless(self.cells <= MAX_CELLS, "interference.cells", "is at most 16")?;
         InvalidConfig::unless(
             share.contains(&self.load),
             "interference.load",

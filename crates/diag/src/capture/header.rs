@@ -13,7 +13,7 @@ const WRAPPER: usize = 8;
 const NON_HDLC_HEADER: usize = 4;
 const TERMINATOR: u8 = 0x7E;
 /// Radio ids counted so far go to 2; more in this place are something else. Chosen; any number of a byte will do.
-const MOST_RADIOS: u32 = 255;
+const MAX_RADIOS: u32 = 255;
 /// Two records of one capture are within this of each other, in the modem's units of 1.25 ms: a day. Chosen; a clock
 /// that jumps further is believed once the record after it agrees (test `a_clock_that_is_set_is_believed`).
 const A_DAY: u64 = 24 * 3600 * 800;
@@ -124,7 +124,7 @@ fn packet(bytes: &[u8]) -> Verdict {
     let inner = match bytes.first() {
         Some(&MULTI_RADIO) => match bytes.split_first_chunk::<WRAPPER>() {
             Some((&[_, 1, 0, 0, a, b, c, d], inner))
-                if u32::from_le_bytes([a, b, c, d]) <= MOST_RADIOS =>
+                if u32::from_le_bytes([a, b, c, d]) <= MAX_RADIOS =>
             {
                 inner
             }

@@ -54,7 +54,7 @@ pub enum Looks {
 /// message dictionaries, and the GUIDs, sixteen bytes each. Source: the header as a recorder of the platform writes it.
 const QMDL2_HEADER: usize = 10;
 /// No header with more than these GUIDs is looked for. Chosen: a build has about one for each of its processors.
-const MOST_GUIDS: u32 = 1000;
+const MAX_GUIDS: u32 = 1000;
 
 /// What kind of capture `beginning`, the first bytes of something, begins; all of it or the first [`PROBE`] bytes are
 /// looked at.
@@ -115,7 +115,7 @@ fn qmdl2(bytes: &[u8]) -> Option<Kind> {
     let &[a, b, c, d, version, framing, e, f, g, h] = bytes.first_chunk::<QMDL2_HEADER>()?;
     let preamble = u32::from_le_bytes([a, b, c, d]) as usize;
     let guids = u32::from_le_bytes([e, f, g, h]);
-    if version == 0 || guids > MOST_GUIDS || preamble < QMDL2_HEADER + 16 * guids as usize {
+    if version == 0 || guids > MAX_GUIDS || preamble < QMDL2_HEADER + 16 * guids as usize {
         return None;
     }
     let mut stream = bytes.get(preamble..)?;

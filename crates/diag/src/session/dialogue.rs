@@ -6,7 +6,7 @@ use super::{Event, Reason, Session, State, Step};
 use crate::command::{Answer, MessageRange, message_ranges};
 
 /// Ranges of messages that are asked for at most; modems have about thirty.
-const MOST_RANGES: usize = 64;
+const MAX_RANGES: usize = 64;
 
 impl Session {
     /// Goes on without the answer to a step.
@@ -57,7 +57,7 @@ impl Session {
                 self.events_on = bits.iter().map(|byte| byte.count_ones()).sum();
             }
             (Step::MessageRanges, Answer::MessageRanges(ranges)) => {
-                let ranges = message_ranges(ranges).take(MOST_RANGES);
+                let ranges = message_ranges(ranges).take(MAX_RANGES);
                 self.steps.extend(ranges.map(Step::ReadMessageMask));
             }
             (Step::ReadMessageMask(asked), Answer::MessageMaskOf(range, masks))

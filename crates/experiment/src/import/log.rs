@@ -11,7 +11,7 @@ use sounding_units::Bytes;
 use super::ImportError;
 
 /// As many packets and opportunities as are kept of a log: 1.5 GB of memory, and seven minutes of a gigabit.
-pub const MOST_EVENTS: usize = 50_000_000;
+pub const MAX_EVENTS: usize = 50_000_000;
 
 /// What a log says.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ pub(super) fn read(mut input: impl BufRead, path: &Path) -> Result<Recorded, Imp
             Ok(Some(Line::About(about))) => recorded.learn(about),
             Ok(Some(event)) => {
                 events += 1;
-                if events > MOST_EVENTS {
+                if events > MAX_EVENTS {
                     return Err(ImportError::Large { path: path.into() });
                 }
                 recorded.handle_event(event);

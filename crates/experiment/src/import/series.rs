@@ -27,7 +27,7 @@ const COLUMNS: [(&str, Kind); 10] = [
 ];
 
 /// Chosen: a day of ten flows in bins of a second, in 40 MB.
-const MOST_BINS: usize = 1_000_000;
+const MAX_BINS: usize = 1_000_000;
 
 #[derive(Clone, Copy, Default)]
 struct Bin {
@@ -53,8 +53,8 @@ pub(super) fn write(
         Source::MmLink => TUN_HEADER,
         Source::Pantheon => Bytes::ZERO,
     };
-    if bins.saturating_mul(flows.len()) > MOST_BINS {
-        let message = format!("more than {MOST_BINS} bins; make them wider");
+    if bins.saturating_mul(flows.len()) > MAX_BINS {
+        let message = format!("more than {MAX_BINS} bins; make them wider");
         return Err(io::Error::other(message).into());
     }
     let mut capacity = vec![Bytes::ZERO; bins];

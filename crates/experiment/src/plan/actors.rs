@@ -47,7 +47,7 @@ pub struct Actor {
 }
 
 /// As many flows as one plan may have: more is a typing error.
-const MOST_FLOWS: usize = 10_000;
+const MAX_FLOWS: usize = 10_000;
 
 impl Actors {
     /// Counts them; fails where a flow is at a device that there is not.
@@ -87,8 +87,8 @@ impl Actors {
                 let port = Port { device, direction: flow.direction };
                 flows.push(Actor { plan: at, number, port });
             }
-            if flows.len() > MOST_FLOWS {
-                let message = format!("more than {MOST_FLOWS} flows in all");
+            if flows.len() > MAX_FLOWS {
+                let message = format!("more than {MAX_FLOWS} flows in all");
                 return Err(Wrong::new(format!("flows.{at}.count"), message));
             }
         }

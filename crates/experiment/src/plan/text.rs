@@ -13,10 +13,10 @@ use super::tree::{self, Root, Value};
 use super::{Plan, PlanError, Seeds, Wrong, set};
 
 /// Most runs that one plan may come to: more is a typing error.
-const MOST_RUNS: usize = 100_000;
+const MAX_RUNS: usize = 100_000;
 
 /// And about the most memory that their plans may take, in bytes: each run has its own.
-const MOST_KEPT: usize = 300_000_000;
+const MAX_KEPT: usize = 300_000_000;
 
 /// Of one of its devices, carriers, links or flows, about, in bytes.
 const ENTRY: usize = 1_000;
@@ -148,8 +148,8 @@ impl Text {
         let (axes, root) = self.root()?;
         let combinations =
             axes.iter().try_fold(1_usize, |runs, axis| runs.checked_mul(axis.values.len()));
-        let combinations = combinations.filter(|&runs| runs <= MOST_RUNS).ok_or_else(|| {
-            self.error(None, "sweep".into(), format!("comes to more than {MOST_RUNS} runs"))
+        let combinations = combinations.filter(|&runs| runs <= MAX_RUNS).ok_or_else(|| {
+            self.error(None, "sweep".into(), format!("comes to more than {MAX_RUNS} runs"))
         })?;
         let mut runs = Vec::new();
         let mut kept = 0_usize;
@@ -164,9 +164,9 @@ impl Text {
             kept = kept.saturating_add(seeds.saturating_mul(own + plan.entries() * ENTRY));
             // Where seeds are not swept, those that follow have as many: what is too much is not made first.
             let to_come = if sweeps_seeds { 1 } else { combinations - combination };
-            if runs.len() + seeds.saturating_mul(to_come) > MOST_RUNS || kept > MOST_KEPT {
+            if runs.len() + seeds.saturating_mul(to_come) > MAX_RUNS || kept > MAX_KEPT {
                 let message = format!(
-                    "with all seeds, more than {MOST_RUNS} runs, or fewer that are too large"
+                    "with all seeds, more than {MAX_RUNS} runs, or fewer that are too large"
                 );
                 return Err(self.error(None, "sweep".into(), message));
             }

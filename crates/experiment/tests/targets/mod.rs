@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use sounding_experiment::plan::{Actors, PlanError, Run, Text, network};
 
 /// Networks of more are left out: what they take is what was asked for.
-const MOST_DEVICES: u16 = 16;
-const MOST_CARRIERS: usize = 4;
+const MAX_DEVICES: u16 = 16;
+const MAX_CARRIERS: usize = 4;
 
 /// The text of a plan, and behind each zero byte a key that is set in it: it is refused, with a place that is in the text, or
 /// comes to runs, whose networks are built or refused. How many runs.
@@ -41,7 +41,7 @@ fn build(text: &Text, run: &Run) {
     // Files of this machine are none of the fuzzer's business.
     let is_outside = links.chain(wires).any(|link| link.contains(['/', '\\', '.']));
     let devices = groups.last().map_or(0, |group| group.devices.end);
-    if devices > MOST_DEVICES || carriers > MOST_CARRIERS || is_outside {
+    if devices > MAX_DEVICES || carriers > MAX_CARRIERS || is_outside {
         return;
     }
     if let Err(wrong) = network::<()>(&run.plan, Path::new("nowhere"), run.seed) {

@@ -27,7 +27,7 @@ const CYCLE: u64 = 10_240_000_000;
 
 /// The longest interval at which records are written is 300 ms; a record that seems to be later comes from a cell whose
 /// frames begin elsewhere.
-const LONGEST_NS: u64 = 400_000_000;
+const MAX_NS: u64 = 400_000_000;
 
 /// The network's time and the modem's stamps may drift apart by so much: one nanosecond in so many.
 const DRIFT: u64 = 20_000;
@@ -46,10 +46,10 @@ impl Air {
         let anchor = match self.anchor {
             Some(anchor) => {
                 let elapsed = (stamped - anchor.seen).as_nanos() as u64;
-                let crept = (anchor.phase + (elapsed / DRIFT).min(LONGEST_NS)) % CYCLE;
+                let crept = (anchor.phase + (elapsed / DRIFT).min(MAX_NS)) % CYCLE;
                 let late = (phase + CYCLE - crept) % CYCLE;
                 // Earlier than any before: by less than a cycle, so it seems to be late by nearly one.
-                if late > LONGEST_NS { phase } else { crept }
+                if late > MAX_NS { phase } else { crept }
             }
             None => phase,
         };

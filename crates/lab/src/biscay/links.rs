@@ -203,7 +203,7 @@ pub fn own_trace(path: &Path) -> Result<Entry, LinksError> {
 }
 
 /// What went less than a tenth as fast as what went the other way was acknowledgements, and nobody's link. Chosen.
-const LEAST_PART: u64 = 10;
+const MIN_PART: u64 = 10;
 
 /// The links behind a modem's log of one's own, each way in which enough was granted, and each twice: as the modem wrote it, and
 /// with a modelled modem that is granted what the link offers. What was granted within 100 ms makes one rate of the link, but is
@@ -229,7 +229,7 @@ pub fn own_capture(path: &Path, capture: &[u8]) -> Result<Vec<Entry>, LinksError
         link.capacity(Duration::ZERO, link.duration).per(link.duration).bytes_per_sec()
     };
     let fastest = links.iter().map(rate).max().unwrap_or_default();
-    links.retain(|link| rate(link) * LEAST_PART >= fastest);
+    links.retain(|link| rate(link) * MIN_PART >= fastest);
     let both = links.into_iter().flat_map(|link| {
         let modelled = format!("{}, modelled modem", link.name);
         [RadioLink::of_trace(&modelled, link.offered.clone(), link.duration), link]

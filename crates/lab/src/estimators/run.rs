@@ -20,7 +20,7 @@ const PACKET: Bytes = Bytes::new(1_500);
 const WAITING: u64 = 300_000;
 
 /// Others wait for what was asked for before, as transports do.
-const MOST_WAITING: u64 = 500_000;
+const MAX_WAITING: u64 = 500_000;
 
 const DEVICE: DeviceId = DeviceId(0);
 
@@ -88,7 +88,7 @@ pub(super) fn run(
             for (user, packets) in (1..).zip(crowd.packets(now, PACKET.count())) {
                 let other = DeviceId(user);
                 for _ in 0..packets {
-                    if ran.backlog(other, scenario.direction).count() < MOST_WAITING {
+                    if ran.backlog(other, scenario.direction).count() < MAX_WAITING {
                         ran.handle_packet(now, other, scenario.direction, PACKET, ());
                     }
                 }

@@ -30,7 +30,7 @@ pub struct Score {
 const LEARNING_STEPS: usize = 2_200;
 
 /// Steps by which goodput may be later than what was granted for it, decoding, repeats and reordering between.
-const MOST_LATE: usize = 6;
+const MAX_LATE: usize = 6;
 
 /// Steps that a window has.
 const fn steps(window: Duration) -> usize {
@@ -64,7 +64,7 @@ impl Series {
     /// How many steps records are earlier (or, negative, later) than what they say is carried: where the correlation of
     /// one trial is best. Propagation and reporting delay are taken out as in BISCAY §5.2.
     pub(super) fn lateness(&self, trial: usize, window: Duration) -> isize {
-        let most = MOST_LATE as isize;
+        let most = MAX_LATE as isize;
         let r = |late: &isize| pearson(&self.pairs(trial, steps(window), *late)).unwrap_or(-1.0);
         (-most..=most).max_by(|a, b| r(a).total_cmp(&r(b))).unwrap_or(0)
     }

@@ -15,7 +15,7 @@ pub(super) const FILLED_FOR: Duration = Duration::from_millis(20);
 const SERVED_WITHIN: Duration = Duration::from_millis(40);
 
 /// Reports of one cycle: a block in each subframe of each of a few carriers may have one.
-const MOST_REPORTS: usize = 64;
+const MAX_REPORTS: usize = 64;
 
 /// What the blocks of one direction say about the demand behind them.
 ///
@@ -86,7 +86,7 @@ impl Demand {
         }
         self.handle_sent(at, grant.size);
         if let Some(BufferStatus { least, most }) = grant.report {
-            if self.reports.len() == MOST_REPORTS {
+            if self.reports.len() == MAX_REPORTS {
                 self.reports.remove(0);
             }
             // Nobody knows where in its range a report is.

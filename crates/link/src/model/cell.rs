@@ -24,7 +24,7 @@ const ACTIVE: Duration = Duration::from_secs(1);
 
 /// Losses are counted over this: about as many blocks as their share can be told from.
 const LOSSES: Duration = Duration::from_secs(1);
-const FEWEST_BLOCKS: u32 = 50;
+const MIN_BLOCKS: u32 = 50;
 
 /// What was heard longer ago than this says nothing about now.
 const HEARD_VALID: Duration = Duration::from_millis(200);
@@ -244,7 +244,7 @@ impl Errors {
             again += slot.again;
             bits += slot.first_bits;
         }
-        if first < FEWEST_BLOCKS {
+        if first < MIN_BLOCKS {
             return Self { p: bit_error_rate(sinr_db), measured: false };
         }
         let first = f64::from(first);

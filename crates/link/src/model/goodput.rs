@@ -6,7 +6,7 @@
 
 /// Share of transport blocks that are lost, as link adaptation leaves it at most where nothing was measured: it aims at
 /// 10 % (TS 36.213 §7.2.3).
-const MOST_LOST: f64 = 0.12;
+const MAX_LOST: f64 = 0.12;
 
 /// Rate of bit errors at a SINR, the three curves that PBE-CC's Figure 6(b) fits to its places. Where they change over
 /// is chosen: the figure's places are 10 and 25 dB apart from the edge of a cell.
@@ -38,7 +38,7 @@ pub(super) fn transport(
     block: impl Fn(f64) -> f64,
 ) -> f64 {
     let carried = physical * (1.0 - headers);
-    let most = if measured { 1.0 } else { MOST_LOST };
+    let most = if measured { 1.0 } else { MAX_LOST };
     // The share lost changes slowly with the size: each round leaves at most a tenth of the error.
     let mut transport = carried;
     for _ in 0..4 {

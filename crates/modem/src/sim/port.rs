@@ -48,7 +48,7 @@ enum End {
 }
 
 /// Bytes of one message of a vendor's router: half of what the driver of `/dev/diag` gives in one read.
-const MOST_TOGETHER: usize = 8192;
+const MAX_TOGETHER: usize = 8192;
 
 /// What a host sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -229,7 +229,7 @@ impl SimPort {
     fn queue_piece(&mut self, piece: &[u8]) {
         let len = (piece.len() as u32).to_le_bytes();
         match self.queue.back_mut() {
-            Some(last) if last.len() + piece.len() < MOST_TOGETHER => {
+            Some(last) if last.len() + piece.len() < MAX_TOGETHER => {
                 let count = u32::from_le_bytes([last[4], last[5], last[6], last[7]]) + 1;
                 last[4..8].copy_from_slice(&count.to_le_bytes());
                 last.extend_from_slice(&len);

@@ -50,11 +50,11 @@ impl RouterSocket {
 pub(crate) const DRAIN: [u8; 8] = [36, 0, 0, 0, 0, 0, 0, 0];
 
 /// What a message of a vendor's router holds at most: what a read of its `/dev/diag` could.
-const LONGEST_MESSAGE: usize = 1 << 16;
+const MAX_MESSAGE: usize = 1 << 16;
 
 impl Router {
     /// Bytes that the name of an abstract socket has room for.
-    pub const LONGEST_NAME: usize = 107;
+    pub const MAX_NAME: usize = 107;
 
     /// Connects to the open router.
     pub fn connect(socket: &RouterSocket) -> Result<Self, OpenError> {
@@ -103,7 +103,7 @@ impl Router {
 fn candidates(name: Option<&str>) -> Vec<Vec<u8>> {
     let padded = |name: &str| {
         let mut padded = name.as_bytes().to_vec();
-        padded.resize(Router::LONGEST_NAME, 0);
+        padded.resize(Router::MAX_NAME, 0);
         padded
     };
     match name {
@@ -138,7 +138,7 @@ impl Transport for Router {
                 Read::Idle | Read::Closed if len > 0 => break,
                 other => return Ok(other),
             }
-            if buffer.len() - len < LONGEST_MESSAGE {
+            if buffer.len() - len < MAX_MESSAGE {
                 break;
             }
         }

@@ -55,7 +55,7 @@ impl FromStr for Source {
 
     fn from_str(text: &str) -> Result<Self, SourceError> {
         let name = |name: Option<&str>| match name {
-            Some(name) if name.is_empty() || name.len() > Router::LONGEST_NAME => {
+            Some(name) if name.is_empty() || name.len() > Router::MAX_NAME => {
                 Err(SourceError::Name(text.into()))
             }
             name => Ok(RouterSocket { name: name.map(str::to_owned), served_by: None }),

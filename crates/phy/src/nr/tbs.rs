@@ -56,7 +56,7 @@ pub const fn tbs_bits(
     layers: u8,
     scaling: TbScaling,
 ) -> Option<u32> {
-    if elements == 0 || elements > MOST_ELEMENTS || layers == 0 || layers > 4 {
+    if elements == 0 || elements > MAX_ELEMENTS || layers == 0 || layers > 4 {
         return None;
     }
     // N_info in 1/8192 bit: the rate is in 1/2048, the scaling in quarters.
@@ -70,7 +70,7 @@ pub const fn tbs_bits(
 }
 
 /// 156 resource elements in each of 275 blocks.
-const MOST_ELEMENTS: u32 = 156 * 275;
+const MAX_ELEMENTS: u32 = 156 * 275;
 /// The bits behind the point of N_info.
 const FRACTION: u32 = 13;
 /// The largest size that is looked up.
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn grants_outside_the_procedure_have_no_size() {
         let scheme = mcs(McsTable::Qam64, 0).expect("not reserved");
-        for (elements, layers) in [(0, 1), (100, 0), (100, 5), (MOST_ELEMENTS + 1, 1)] {
+        for (elements, layers) in [(0, 1), (100, 0), (100, 5), (MAX_ELEMENTS + 1, 1)] {
             assert_eq!(tbs_bits(elements, scheme, layers, TbScaling::One), None);
         }
     }
@@ -213,7 +213,7 @@ mod tests {
     fn low_rates_are_cut_into_short_code_blocks() {
         let low = mcs(McsTable::Qam64, 0).expect("not reserved");
         assert!(low.rate_2048 <= QUARTER);
-        let bits = tbs_bits(MOST_ELEMENTS, low, 1, TbScaling::One).expect("a size");
+        let bits = tbs_bits(MAX_ELEMENTS, low, 1, TbScaling::One).expect("a size");
         assert_eq!(base_graph(bits, low.rate_2048), BaseGraph::Two);
         assert_eq!(code_blocks(bits, low.rate_2048).count, (bits + 24).div_ceil(3816));
         assert_eq!(base_graph(292, 2000), BaseGraph::Two);
@@ -255,7 +255,7 @@ mod tests {
     proptest! {
         #[test]
         fn integers_give_what_the_specification_says_in_words(
-            elements in 1..=MOST_ELEMENTS, scheme in schemes(), layers in 1..=4u8, s in 0..3usize,
+            elements in 1..=MAX_ELEMENTS, scheme in schemes(), layers in 1..=4u8, s in 0..3usize,
         ) {
             let scalings = [(TbScaling::One, 1.0), (TbScaling::Half, 0.5), (TbScaling::Quarter, 0.25)];
             let (scaling, factor) = scalings[s];
@@ -271,7 +271,7 @@ mod tests {
 
         #[test]
         fn more_elements_never_make_a_smaller_block(
-            elements in 1..MOST_ELEMENTS, scheme in schemes(), layers in 1..=4u8,
+            elements in 1..MAX_ELEMENTS, scheme in schemes(), layers in 1..=4u8,
         ) {
             let size = |elements| tbs_bits(elements, scheme, layers, TbScaling::One);
             prop_assert!(size(elements) <= size(elements + 1));
@@ -279,7 +279,7 @@ mod tests {
 
         #[test]
         fn code_blocks_are_equal_and_fit_their_graph(
-            elements in 1..=MOST_ELEMENTS, scheme in schemes(), layers in 1..=4u8,
+            elements in 1..=MAX_ELEMENTS, scheme in schemes(), layers in 1..=4u8,
         ) {
             let bits = tbs_bits(elements, scheme, layers, TbScaling::One).expect("a size");
             let blocks = code_blocks(bits, scheme.rate_2048);

@@ -6,7 +6,7 @@ use super::{Findings, Flow, ReadError};
 use crate::{Axis, Happening, Line, Panel, Series, Shade, distinct};
 
 /// Bins that a drawing has room for. Chosen: one for each pixel of a desk's is as close as a reader can look.
-const MOST_BINS: usize = 800;
+const MAX_BINS: usize = 800;
 
 /// Runs of one scenario and seed: those whose lines stand in one figure.
 pub(super) struct Group<'a> {
@@ -62,7 +62,7 @@ impl<'a> Group<'a> {
             let Some((results, run, flows)) = self.run_of(name) else { continue };
             let Some(bins) = Bins::read(results, run)? else { continue };
             let numbers: Vec<i64> = flows.iter().map(|flow| flow.number).collect();
-            let (sum, factor) = coarser(&bins.sum(&numbers), MOST_BINS);
+            let (sum, factor) = coarser(&bins.sum(&numbers), MAX_BINS);
             width = bins.width * factor as f64;
             end = end.max(bins.end());
             let line = |of: fn(&super::bins::Bin) -> Option<f64>| Line {
@@ -110,7 +110,7 @@ impl<'a> Group<'a> {
             let mut lines = Vec::new();
             for (at, flow) in flows.iter().enumerate() {
                 let own = bins.flows.get(&flow.number).map_or(&[][..], Vec::as_slice);
-                let (own, factor) = coarser(own, MOST_BINS);
+                let (own, factor) = coarser(own, MAX_BINS);
                 width = bins.width * factor as f64;
                 let points = own.iter().map(|bin| (bin.from + 0.5 * width, Some(bin.throughput)));
                 lines.push(Line { name: format!("flow {}", at + 1), points: points.collect() });
@@ -134,7 +134,7 @@ impl<'a> Group<'a> {
             let numbers: Vec<i64> = flows.iter().map(|flow| flow.number).collect();
             let points = sliding(&bins, &numbers, window);
             (width, end) = (bins.width, end.max(bins.end()));
-            let every = points.len().div_ceil(MOST_BINS).max(1);
+            let every = points.len().div_ceil(MAX_BINS).max(1);
             let points: Vec<_> = points.into_iter().step_by(every).collect();
             if points.iter().any(|point| point.1.is_some()) {
                 lines.push(Line { name: name.into(), points });

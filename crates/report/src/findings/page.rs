@@ -16,7 +16,7 @@ use crate::{Axis, Bar, Bars, Figure, Kind, Origin, Page, Section, Spread, distin
 const LINES: usize = 4;
 
 /// As many scenarios, or groups of them, are told apart; more are drawn together. Chosen: a page of more planes is not read.
-const MOST_GROUPS: usize = 8;
+const MAX_GROUPS: usize = 8;
 
 /// What is to be told apart.
 #[derive(Clone, Debug)]
@@ -138,7 +138,7 @@ impl Maker<'_> {
 
     fn overview(&self, groups: &[&str]) -> Result<Section, ReadError> {
         let names = distinct(self.flows.iter().map(|flow| flow.name.as_str()));
-        let shown = if groups.len() > MOST_GROUPS { &[] } else { groups };
+        let shown = if groups.len() > MAX_GROUPS { &[] } else { groups };
         let mut figures = Vec::from_iter(self.summary(shown, groups.len()));
         let windows = Windows::read(self.results, &self.flows)?;
         if !windows.is_empty() {
@@ -386,7 +386,7 @@ fn counted(count: usize, of: &str) -> String {
 }
 
 fn together(groups: usize) -> String {
-    if groups > MOST_GROUPS {
+    if groups > MAX_GROUPS {
         format!(" All {groups} scenarios together; flows.parquet has each.")
     } else {
         String::new()

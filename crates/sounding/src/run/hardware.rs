@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sounding_bpf::MOST_RADIOS;
+use sounding_bpf::MAX_RADIOS;
 use sounding_modem::Source;
 
 /// Where the kernel shows its devices.
@@ -65,7 +65,7 @@ impl Hardware {
         let tops = known.iter().filter(|name| !bears(name));
         // A name that is not text cannot be given on the command line either.
         let tops = tops.filter_map(|name| name.to_str().map(String::from));
-        tops.take(MOST_RADIOS).collect()
+        tops.take(MAX_RADIOS).collect()
     }
 
     /// The folder of the modem, above which other hardware begins.
@@ -225,6 +225,6 @@ mod tests {
         for number in 1..20 {
             sys.network(&format!("{MODEM}/1-1:1.{}", number + 4), &format!("wwan{number}"));
         }
-        assert_eq!(sys.found("/dev/ttyUSB0").len(), MOST_RADIOS);
+        assert_eq!(sys.found("/dev/ttyUSB0").len(), MAX_RADIOS);
     }
 }

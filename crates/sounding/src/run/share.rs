@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 
 use clap::ValueEnum;
 use serde::Deserialize;
-use sounding_bpf::{Application, MOST_WEIGHTS, Owner, Policy, Sharing};
+use sounding_bpf::{Application, MAX_WEIGHTS, Owner, Policy, Sharing};
 use thiserror::Error;
 
 /// By what the link is divided.
@@ -49,7 +49,7 @@ pub(crate) enum WeightError {
     #[error("--weight: {0:?} is not OWNER=FACTOR, as in port:443=2")]
     Pair(String),
     /// More than the kernel side has room for.
-    #[error("cc.weights: {0} of them, and there is room for {MOST_WEIGHTS}")]
+    #[error("cc.weights: {0} of them, and there is room for {MAX_WEIGHTS}")]
     TooMany(usize),
     /// They would not be looked at.
     #[error("cc.weights: flows share by weights only with share = \"weighted\"")]
@@ -71,7 +71,7 @@ pub(super) fn sharing(
         let (owner, factor) = pair.ok_or_else(|| WeightError::Pair(flag.clone()))?;
         weights.insert(owner, factor);
     }
-    if weights.len() > MOST_WEIGHTS {
+    if weights.len() > MAX_WEIGHTS {
         return Err(WeightError::TooMany(weights.len()));
     }
     if !weights.is_empty() && share != ShareWord::Weighted {

@@ -18,9 +18,9 @@ use sounding_units::{Bytes, HostInstant, Rate};
 /// One way; twice that is the RTT without queue.
 const DELAY: Duration = Duration::from_millis(20);
 /// No flow stands still for longer.
-pub(crate) const LONGEST_STALL: Duration = Duration::from_millis(200);
+pub(crate) const MAX_STALL: Duration = Duration::from_millis(200);
 /// TCP's least window that does not wait for delayed acknowledgements.
-const LEAST_WINDOW: u32 = 2;
+const MIN_WINDOW: u32 = 2;
 
 /// A link of this uplink, with room for a tenth of a second of 12 Mbit/s, whose packets are recorded.
 pub(crate) fn over(up: impl Into<Schedule>) -> Config {
@@ -128,7 +128,7 @@ impl Ran {
 
 /// Holds a flow against the stock one between two moments.
 pub(crate) fn judge(what: &str, ours: &Ran, stock: &Ran, from: HostInstant, to: HostInstant) {
-    judge_within(LONGEST_STALL, what, ours, stock, from, to);
+    judge_within(MAX_STALL, what, ours, stock, from, to);
 }
 
 /// The same where a flow may stand still for so long.
@@ -147,7 +147,7 @@ pub(crate) fn judge_within(
         stock.flow.congestion
     );
     assert!(gap <= bearable.max(2 * beside), "{what}: stalled for {gap:?}, stock {beside:?}");
-    assert!(window >= LEAST_WINDOW, "{what}: a window of {window}");
+    assert!(window >= MIN_WINDOW, "{what}: a window of {window}");
     assert!(ours.flow.samples.len() > 50, "{what}: {} samples", ours.flow.samples.len());
 }
 

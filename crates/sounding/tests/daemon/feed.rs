@@ -15,7 +15,7 @@ use sounding_testdata::steadily;
 use sounding_trace::Steps;
 use sounding_units::{HostInstant, Rate};
 
-use crate::beside::{self, LONGEST_STALL, Track, Witness, judge_within};
+use crate::beside::{self, MAX_STALL, Track, Witness, judge_within};
 use crate::rig::skipped;
 
 pub(crate) const TRUE_RATE: Rate = Rate::from_bits_per_sec(12_000_000);
@@ -183,7 +183,7 @@ fn tell_tales(law: Law) {
     for (tale, from, to) in spans {
         let bearable = match (law, tale) {
             (Law::Biscay, Tale::Plenty | Tale::Flapping) => LOST_AT_ONCE,
-            _ => LONGEST_STALL,
+            _ => MAX_STALL,
         };
         judge_within(bearable, &format!("{law:?}: {tale:?}"), &ours, &stock, from, to);
     }

@@ -40,7 +40,7 @@ pub enum Problem {
 const QUOTED: usize = 40;
 
 /// The longest that a log may last, and a packet be under way: what is longer is in another unit.
-const LONGEST_TIME: Duration = Duration::from_secs(7 * 24 * 3600);
+const MAX_TIME: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Reads a line without its end; `None` of an empty one.
 pub fn parse_line(bytes: &[u8]) -> Result<Option<Line>, BadLine> {
@@ -112,7 +112,7 @@ fn parse_about(text: &str) -> About {
 
 fn time(text: &str) -> Result<Duration, Problem> {
     let nanos = scaled_decimal(text, 1_000_000).ok_or(Problem::Number)?;
-    Some(Duration::from_nanos(nanos)).filter(|&at| at <= LONGEST_TIME).ok_or(Problem::Number)
+    Some(Duration::from_nanos(nanos)).filter(|&at| at <= MAX_TIME).ok_or(Problem::Number)
 }
 
 fn span(text: &str) -> Result<Duration, Problem> {

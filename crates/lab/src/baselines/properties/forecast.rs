@@ -82,7 +82,7 @@ fn with_ratio(ratio: f64) -> Report {
 
 const RATIOS: [f64; 3] = [2.0, 4.0, 6.0];
 /// The least delay with a packet on its way, in ms.
-const LEAST_MS: f64 = 41.0;
+const MIN_MS: f64 = 41.0;
 
 pub(super) const VERUS: &[Property] = &[
     says("verus", "link used, R of 2, 4 and 6", "Verus", [0.85, 1.0], "", |_| {
@@ -96,7 +96,7 @@ pub(super) const VERUS: &[Property] = &[
         "",
         |_| {
             RATIOS
-                .map(|ratio| millis(with_ratio(ratio).rtt.quantile(0.95)) / LEAST_MS - ratio)
+                .map(|ratio| millis(with_ratio(ratio).rtt.quantile(0.95)) / MIN_MS - ratio)
                 .to_vec()
         },
     ),
@@ -117,9 +117,7 @@ pub(super) const VERUS: &[Property] = &[
         "Verus: ends at N = 15",
         [15.0, 32.0],
         "",
-        |_| {
-            vec![millis(over(&steps("0s 12Mbit"), 50 * BDP, "verus", (0, 5)).rtt.most()) / LEAST_MS]
-        },
+        |_| vec![millis(over(&steps("0s 12Mbit"), 50 * BDP, "verus", (0, 5)).rtt.most()) / MIN_MS],
     )
     .note("what is sent in the RTT that finds it is on top"),
     says(
