@@ -56,7 +56,7 @@ pub struct Sounding {
     shadow: Stock,
     law: Law,
     part: Part,
-    heard_at: HostInstant,
+    updated_at: HostInstant,
     silence: Duration,
 }
 
@@ -72,18 +72,18 @@ impl Sounding {
             shadow: Stock::new(start, fallback),
             law: Law::new(start.now, start.mss, start.headers, start.rtt, 0),
             part: Part::default(),
-            heard_at: start.now,
+            updated_at: start.now,
             silence: SILENCE + every,
         }
     }
 
-    fn hear(&mut self, now: HostInstant, word: FeedUpdate) {
-        self.law.handle_feed(now, word, self.part, self.shadow.cwnd());
-        self.settle(now, None);
+    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate) {
+        self.law.handle_feed(now, update, self.part, self.shadow.cwnd());
+        self.share_verdict(now, None);
     }
 
-    /// Tells the stock algorithm whether it controls the flow.
-    fn settle(&mut self, now: HostInstant, cut: Option<Rate>) {
+    /// Lets the stock algorithm know whether the law controls the flow.
+    fn share_verdict(&mut self, now: HostInstant, cut: Option<Rate>) {
         self.shadow.handle_verdict(now, self.law.law_controls(), self.law.cwnd(), cut);
         // BBR, which never sees an empty path under our window, would keep a shorter one's.
         if let Some(least) = self.law.rtt_min().filter(|_| self.law.law_controls()) {
@@ -91,10 +91,10 @@ impl Sounding {
         }
     }
 
-    /// A modem that has gone quiet is not obeyed any longer.
-    fn listen(&mut self, now: HostInstant) {
-        if now - self.heard_at > self.silence {
-            self.hear(now, FeedUpdate::Nothing);
+    /// An estimate of a publisher that is silent is not used any longer.
+    fn check_silence(&mut self, now: HostInstant) {
+        if now - self.updated_at > self.silence {
+            self.handle_feed(now, FeedUpdate::Nothing);
         }
     }
 }
@@ -102,12 +102,12 @@ impl Sounding {
 impl Controller for Sounding {
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.shadow.handle_sent(sent, size);
-        self.listen(sent.at);
+        self.check_silence(sent.at);
     }
 
     fn handle_ack(&mut self, ack: &crate::Ack) {
         self.shadow.handle_ack(ack);
-        self.listen(ack.now);
+        self.check_silence(ack.now);
         let cut = self.law.handle_ack(&Ack {
             now: ack.now,
             rtt: ack.rtt,
@@ -121,7 +121,7 @@ impl Controller for Sounding {
             is_marked: ack.ce > Bytes::ZERO,
             is_limited: ack.sent.app_limited,
         });
-        self.settle(ack.now, cut);
+        self.share_verdict(ack.now, cut);
     }
 
     fn handle_loss(&mut self, loss: &Loss) {
@@ -143,8 +143,8 @@ impl Controller for Sounding {
     }
 
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, _flows: u32) {
-        self.heard_at = now;
-        let word = match estimate.state {
+        self.updated_at = now;
+        let update = match estimate.state {
             Link::Handover => FeedUpdate::Handover,
             _ if estimate.is_usable() => {
                 FeedUpdate::Carries { rate: estimate.rate, bound: estimate.bound }
@@ -152,7 +152,7 @@ impl Controller for Sounding {
             Link::Idle => FeedUpdate::Idle,
             _ => FeedUpdate::Nothing,
         };
-        self.hear(now, word);
+        self.handle_feed(now, update);
     }
 
     fn handle_time(&mut self, now: HostInstant) {

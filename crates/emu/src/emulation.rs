@@ -200,7 +200,7 @@ impl Emulation {
         self.counts.lag()
     }
 
-    /// How often the network has fallen behind the clock so far: see [`Pace`](crate::Pace).
+    /// How often the network has fallen behind the clock so far: see [`ClockLag`](crate::ClockLag).
     pub fn times_behind(&self) -> u64 {
         self.counts.times_behind()
     }

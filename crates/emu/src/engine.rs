@@ -18,10 +18,10 @@ use crate::collector::Sender;
 use crate::counts::LiveCounts;
 use crate::gso::VNET_HEADER;
 use crate::lane::{Clock, Lane};
-use crate::pace::Pacer;
 use crate::pool::Pool;
 use crate::wait::{self, Plan, Punctuality, Ready, StopSignal};
-use crate::{DirectionReport, Flow, Pace, Realtime, Slot, Tap};
+use crate::wall_clock::ClockWatch;
+use crate::{ClockLag, DirectionReport, Flow, Realtime, Slot, Tap};
 
 /// Packets read from one device before departures are looked after again. A burst of this many takes about 100 us,
 /// which bounds how late it can make a departure.
@@ -59,7 +59,7 @@ pub(crate) struct Finished {
     pub(crate) ended: HostInstant,
     /// Uplink and downlink of the first device, of the second, and so on.
     pub(crate) ways: Vec<DirectionReport>,
-    pub(crate) pace: Pace,
+    pub(crate) pace: ClockLag,
     pub(crate) diag_lost: u64,
     pub(crate) cpu: Duration,
     pub(crate) sleeps: u64,
@@ -83,7 +83,7 @@ impl Engine {
             steps: 0,
             tap,
             diag_lost: 0,
-            pacer: Pacer::new(),
+            pacer: ClockWatch::new(),
             pool: Pool::new(VNET_HEADER + usize::from(mtu), WARM_SLOTS, realtime.lock_memory),
             mtu: mtu.into(),
             burst: Burst::default(),
@@ -117,7 +117,7 @@ struct Mover {
     steps: u64,
     tap: Option<Tap>,
     diag_lost: u64,
-    pacer: Pacer,
+    pacer: ClockWatch,
     pool: Pool,
     mtu: usize,
     burst: Burst,

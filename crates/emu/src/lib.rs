@@ -2,7 +2,7 @@
 //!
 //! [`Emulation::start`] makes namespaces without a name, `near` (the device; one for each) and `far` (the server), with
 //! TUN devices in them, and one thread that moves packets between them through a network of `sounding_sim`: links, or a
-//! modelled cell. The network's time follows the clock; where it cannot, [`Pace`] says so. Everything is held by file
+//! modelled cell. The network's time follows the clock; where it cannot, [`ClockLag`] says so. Everything is held by file
 //! descriptors of this process, so nothing stays behind when it ends, however it ends.
 //!
 //! Nothing outside the namespaces is touched: no route, address or setting of the host.
@@ -23,13 +23,13 @@ mod lane;
 mod lateness;
 mod log;
 mod netns;
-mod pace;
 mod pool;
 mod realtime;
 mod record;
 mod report;
 mod run_as;
 mod wait;
+mod wall_clock;
 
 pub use config::{Between, Config, Logs, Realtime, Tap};
 pub use counts::Counts;
@@ -39,10 +39,10 @@ pub use flow::Flow;
 pub use inside::refuse_inside;
 pub use lateness::Lateness;
 pub use netns::{EnterError, Netns};
-pub use pace::{BEHIND, Pace};
 pub use pool::Slot;
 pub use record::{Outcome, PacketRecord};
 pub use report::{DeviceReport, DirectionReport, KernelDrops, Report, Scheduling};
 pub use run_as::RunAs;
 pub use sounding_estimate::Direction;
 pub use sounding_host::monotonic_now;
+pub use wall_clock::{BEHIND, ClockLag};

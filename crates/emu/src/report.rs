@@ -3,7 +3,7 @@ use std::time::Duration;
 use sounding_sim::Device;
 use sounding_units::{Bytes, HostInstant};
 
-use crate::{Lateness, Pace, PacketRecord};
+use crate::{ClockLag, Lateness, PacketRecord};
 
 /// What an emulation did.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Report {
     /// Each device that had a host.
     pub devices: Vec<DeviceReport>,
     /// How well the network kept up with the clock.
-    pub pace: Pace,
+    pub pace: ClockLag,
     /// What modems wrote that nobody took away fast enough, in pieces.
     pub diag_lost: u64,
     /// How the thread that moved packets was scheduled.

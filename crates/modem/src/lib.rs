@@ -7,12 +7,12 @@ mod drains;
 mod live;
 mod memory;
 mod modelled;
-mod pace;
-mod pacing;
+mod poll_interval;
 mod probe;
 mod pty;
 mod readings;
 mod replay;
+mod replay_schedule;
 mod retry;
 mod sim;
 mod transport;
@@ -20,11 +20,11 @@ mod transport;
 pub use clock::ClockMap;
 pub use live::Live;
 pub use modelled::uplink_capture;
-pub use pacing::Pacing;
 pub use probe::{Probe, probe};
 pub use pty::Pty;
 pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
+pub use replay_schedule::ReplaySchedule;
 pub use retry::Retry;
 pub use sim::{
     Behaviour, Fed, Feed, Made, Mischief, Place, Records, Script, Simulation, Tally, feed,

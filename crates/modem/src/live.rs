@@ -10,7 +10,7 @@ use sounding_units::HostInstant;
 
 use crate::drains::Drains;
 use crate::memory::{self, Memory};
-use crate::pace::Pace;
+use crate::poll_interval::PollInterval;
 use crate::{Framing, Read, Source, Transport};
 
 /// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
@@ -24,7 +24,7 @@ pub struct Live {
     session: Option<Session>,
     memory: Option<Memory>,
     drains: Drains,
-    pace: Pace,
+    pace: PollInterval,
     request: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ impl Live {
             session,
             memory: None,
             drains: Drains::default(),
-            pace: Pace::default(),
+            pace: PollInterval::default(),
             request: Vec::new(),
         }
     }
@@ -62,7 +62,7 @@ impl Live {
     /// For a reader to whom it is the same how old records are, and who would rather be woken seldom.
     #[must_use]
     pub fn in_no_hurry(mut self) -> Self {
-        (self.drains, self.pace) = (Drains::seldom(), Pace::seldom());
+        (self.drains, self.pace) = (Drains::seldom(), PollInterval::seldom());
         self
     }
 

@@ -6,13 +6,13 @@ use sounding_host::monotonic_now;
 use sounding_units::HostInstant;
 
 use crate::answer::Answerer;
-use crate::{Pacing, Pty};
+use crate::{Pty, ReplaySchedule};
 
 /// A capture served on a pty at its own pace, with the modem's short answers to a host's requests.
 #[derive(Debug)]
 pub struct Replay<'a> {
     capture: &'a [u8],
-    pacing: Pacing,
+    pacing: ReplaySchedule,
     pty: Pty,
     /// How many times faster than the modem.
     speed: f64,
@@ -37,7 +37,7 @@ const MAX_SLEEP: Duration = Duration::from_millis(5);
 
 impl<'a> Replay<'a> {
     /// A replay that has not begun.
-    pub fn new(capture: &'a [u8], pacing: Pacing, pty: Pty, speed: f64) -> Self {
+    pub fn new(capture: &'a [u8], pacing: ReplaySchedule, pty: Pty, speed: f64) -> Self {
         Self { capture, pacing, pty, speed }
     }
 

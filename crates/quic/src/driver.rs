@@ -29,7 +29,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::EstimateHandle;
 use crate::flights::Flights;
-use crate::handle::Listener;
+use crate::handle::HandleReader;
 
 mod claims;
 mod repair;
@@ -60,7 +60,7 @@ pub struct Driver {
     begun: bool,
     /// Whether the stack's pacer does what the controller's rate says.
     obeys_rates: bool,
-    listener: Listener,
+    reader: HandleReader,
     flights: Flights,
     rate: DeliveryRate,
     /// The latest that it was told: a controller's time does not go back.
@@ -106,7 +106,7 @@ impl Driver {
             start,
             begun: true,
             obeys_rates: true,
-            listener: Listener::new(handle, start.now),
+            reader: HandleReader::new(handle, start.now),
             flights: Flights::default(),
             rate: DeliveryRate::default(),
             now: start.now,
@@ -134,13 +134,13 @@ impl Driver {
     /// A [`Controller`] cannot be copied, and what it had learnt may not be true there. The path so far does not count
     /// among those over the link until something happens on it again.
     pub fn renewed(&mut self) -> Self {
-        self.listener.leave();
+        self.reader.leave();
         let start = Start { now: self.now, rtt: self.least_rtt, ..self.start };
         Self {
             mtu: self.mtu,
             begun: false,
             obeys_rates: self.obeys_rates,
-            ..Self::new(&self.make.0, start, self.listener.handle())
+            ..Self::new(&self.make.0, start, self.reader.handle())
         }
     }
 
@@ -340,7 +340,7 @@ impl Driver {
         if self.controller.wakeup().is_some_and(|at| at <= self.now) {
             self.controller.handle_time(self.now);
         }
-        self.listener.listen(self.now, self.claims.claim(), self.controller.as_mut());
+        self.reader.read(self.now, self.claims.claim(), self.controller.as_mut());
     }
 
     /// Of a packet that nobody remembers: one that says nothing of how fast anything was.

@@ -143,7 +143,7 @@ impl Said {
 
 /// One connection's ear.
 #[derive(Debug)]
-pub(crate) struct Listener {
+pub(crate) struct HandleReader {
     handle: EstimateHandle,
     id: u64,
     version: u64,
@@ -154,7 +154,7 @@ pub(crate) struct Listener {
     left: bool,
 }
 
-impl Listener {
+impl HandleReader {
     pub(crate) fn new(handle: &EstimateHandle, now: HostInstant) -> Self {
         let mut link = handle.0.lock();
         let id = link.next;
@@ -188,12 +188,7 @@ impl Listener {
 
     /// Tells the controller if there is something new, if it was told last some time ago, or if its flow has begun to claim
     /// something or ceased to; `claim` is what it claims by now.
-    pub(crate) fn listen(
-        &mut self,
-        now: HostInstant,
-        claim: Claim,
-        controller: &mut dyn Controller,
-    ) {
+    pub(crate) fn read(&mut self, now: HostInstant, claim: Claim, controller: &mut dyn Controller) {
         let version = self.handle.0.version.load(Ordering::Acquire);
         let idle = claim == Claim::Idle;
         let known = version == self.version && idle == self.idle && !self.left;
@@ -235,7 +230,7 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for HandleReader {
     fn drop(&mut self) {
         self.handle.0.lock().members.retain(|member| member.id != self.id);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sounding_cc::RadioController;
 use sounding_emu::{Config, Direction, Emulation, Report};
-use sounding_modem::{Pacing, Pty, Replay};
+use sounding_modem::{Pty, Replay, ReplaySchedule};
 use sounding_sim::PathConfig;
 use sounding_trace::Steps;
 use sounding_units::{HostInstant, Rate};
@@ -125,8 +125,8 @@ pub fn run(
 
     let pty = Pty::create(None).map_err(KernelRunError::Pty)?;
     let daemon = start_daemon(pty.path(), &name, *listener, setup)?;
-    let pacing = Pacing::since(&link.capture, link.begin);
-    let mut replay = Replay::new(&link.capture, pacing, pty, 1.0);
+    let schedule = ReplaySchedule::since(&link.capture, link.begin);
+    let mut replay = Replay::new(&link.capture, schedule, pty, 1.0);
     let stop = Arc::new(AtomicBool::new(false));
     let emulation = Emulation::start(config)?;
     let begin = emulation.started();

@@ -1,4 +1,4 @@
-//! A link over time as CSV: the rows of a [`Course`] under the names of their columns.
+//! A link over time as CSV: the rows of a [`LinkTrace`] under the names of their columns.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use core::fmt;
 
 use csv_core::{ReadRecordResult, Reader};
 
-use crate::course::{Builder, Course, CourseError, Form};
+use crate::link_trace::{Builder, Form, LinkTrace, LinkTraceError};
 
 /// The longest line, in bytes of its fields: three numbers of twenty digits have room.
 const LONGEST: usize = 256;
@@ -56,11 +56,11 @@ pub enum ParseCsvError {
     },
     /// A row that cannot be; rows count from 1, without the header.
     #[error(transparent)]
-    Row(#[from] CourseError),
+    Row(#[from] LinkTraceError),
 }
 
 /// Reads a link.
-pub fn parse(bytes: &[u8]) -> Result<Course, ParseCsvError> {
+pub fn parse(bytes: &[u8]) -> Result<LinkTrace, ParseCsvError> {
     let mut records = Records::new(bytes);
     let (line, header) = records.next()?.ok_or(ParseCsvError::Empty)?;
     let names: Vec<String> = header.iter().map(|field| quote(field.trim_ascii())).collect();
@@ -86,7 +86,7 @@ pub fn parse(bytes: &[u8]) -> Result<Course, ParseCsvError> {
 }
 
 /// Writes a link as [`parse`] reads it.
-pub fn write(course: &Course, out: &mut impl fmt::Write) -> fmt::Result {
+pub fn write(course: &LinkTrace, out: &mut impl fmt::Write) -> fmt::Result {
     writeln!(out, "{}", course.form().columns().join(","))?;
     course.for_each_row(|row| {
         for (at, number) in row.iter().enumerate() {
@@ -159,7 +159,7 @@ mod tests {
     use std::string::ToString;
     use std::vec;
 
-    fn written(course: &Course) -> String {
+    fn written(course: &LinkTrace) -> String {
         let mut text = String::new();
         write(course, &mut text).unwrap();
         text

@@ -2,7 +2,7 @@
 //!
 //! A [`Trace`] is what mahimahi replays: moments at which one packet may leave. [`Steps`] is a rate that changes at
 //! given moments, and a [`Series`] one that was sampled. A [`Schedule`] is a trace or steps; [`Schedule::opportunities`]
-//! turns both into delivery opportunities. A [`Course`] is either with its end, as tables hold it ([`csv`]). [`dci`] is what
+//! turns both into delivery opportunities. A [`LinkTrace`] is either with its end, as tables hold it ([`csv`]). [`dci`] is what
 //! sniffers hear of a cell, and its formats; [`log`] is what links and tunnels logged of the packets that passed.
 
 #![no_std]
@@ -12,9 +12,9 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod course;
 pub mod csv;
 pub mod dci;
+pub mod link_trace;
 pub mod log;
 pub mod mahimahi;
 mod opportunities;
@@ -22,7 +22,7 @@ mod schedule;
 mod series;
 pub mod steps;
 
-pub use course::Course;
+pub use link_trace::LinkTrace;
 pub use mahimahi::ParseTraceError;
 pub use opportunities::{InvalidTrace, MAX_MILLIS, MAX_OPPORTUNITIES, OPPORTUNITY_PAYLOAD, Trace};
 pub use schedule::{Opportunities, Schedule};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use sounding_modem::Pacing;
+use sounding_modem::ReplaySchedule;
 use sounding_sim::{Device, Diag, Network, Output, Port};
 use sounding_testbed::radio::RadioLink;
 use sounding_units::{Bytes, HostInstant};
@@ -21,8 +21,8 @@ pub(super) struct Scripted<'a, N> {
 impl<'a, N> Scripted<'a, N> {
     /// Time zero is when the link begins.
     pub(super) fn new(network: N, link: &'a RadioLink) -> Self {
-        let pacing = Pacing::since(&link.capture, link.begin);
-        let chunks = pacing.pieces().collect();
+        let schedule = ReplaySchedule::since(&link.capture, link.begin);
+        let chunks = schedule.pieces().collect();
         Self { network, capture: &link.capture, chunks, next: 0, now: HostInstant::default() }
     }
 

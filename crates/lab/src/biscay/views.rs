@@ -12,7 +12,7 @@ use sounding_experiment::provenance::Begun;
 use sounding_experiment::simulate::{About, SimulateError, capture};
 use sounding_kpi::{Direction, Kpi, Layer};
 use sounding_link::{Arrival, Config, Seen, Sounder};
-use sounding_modem::Pacing;
+use sounding_modem::ReplaySchedule;
 use thiserror::Error;
 
 use super::item::{Item, Report};
@@ -120,7 +120,7 @@ fn blocks(capture: &[u8]) -> Vec<Blocks> {
     let begins = ClockConfig::default().begins;
     let mut sounder = Sounder::new(Config::new(Direction::Uplink));
     let mut blocks = Vec::new();
-    for (bytes, written) in Pacing::since(capture, begins).pieces() {
+    for (bytes, written) in ReplaySchedule::since(capture, begins).pieces() {
         sounder.handle_bytes(Arrival::AsStamped, &capture[bytes], |_, seen| {
             if let Seen::Kpi(Kpi::Grant(grant)) = seen
                 && grant.direction == Direction::Uplink

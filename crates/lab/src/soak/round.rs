@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use sounding_bpf::inventory::{Object, alive, held_by};
 use sounding_cc::RadioController;
 use sounding_emu::{Config, Direction, Emulation, monotonic_now};
-use sounding_modem::{Pacing, Pty, Replay};
+use sounding_modem::{Pty, Replay, ReplaySchedule};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testbed::daemon::{Daemon, law_flags};
 use sounding_testbed::radio::RadioLink;
@@ -58,7 +58,8 @@ pub(super) fn run(
         Direction::Uplink => Config::new(radio, wide),
         Direction::Downlink => Config::new(wide, radio),
     })?;
-    let mut replay = Replay::new(&link.capture, Pacing::since(&link.capture, link.begin), pty, 1.0);
+    let mut replay =
+        Replay::new(&link.capture, ReplaySchedule::since(&link.capture, link.begin), pty, 1.0);
     let stop = AtomicBool::new(false);
     let mut keeper = Keeper {
         plan,

@@ -6,7 +6,7 @@ use sounding_diag::hdlc::Deframer;
 use sounding_diag::packet::Packet;
 use sounding_units::ModemInstant;
 
-use crate::pacing::ReplayClock;
+use crate::replay_schedule::ReplayClock;
 
 /// The log records of a capture, and when each is made.
 #[derive(Clone, Debug, Default)]

@@ -14,8 +14,8 @@ use sounding_diag::command::Request;
 use sounding_diag::session::{Note, Wanted};
 use sounding_kpi::{Subscription, registry};
 use sounding_modem::{
-    Framing, Live, Pacing, Polled, READ_SIZE, Read, Readings, Router, RouterSocket, Script, Source,
-    Transport, Unframed, probe,
+    Framing, Live, Polled, READ_SIZE, Read, Readings, ReplaySchedule, Router, RouterSocket, Script,
+    Source, Transport, Unframed, probe,
 };
 use sounding_units::HostInstant;
 
@@ -139,7 +139,7 @@ fn probed(data: &[u8]) {
 
 /// A capture that is replayed, whole or as a script: every byte of it has its turn, in order.
 fn paced(data: &[u8]) {
-    let pacing = Pacing::of(data);
+    let pacing = ReplaySchedule::of(data);
     let script = Script::of(data);
     assert!(script.len() as u64 <= pacing.records());
     assert!(script.duration() <= pacing.duration() || script.is_empty());

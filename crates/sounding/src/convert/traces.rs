@@ -9,8 +9,8 @@ use miette::{Result, miette};
 use sounding_export::figures::{Cell, Figures, Kind};
 use sounding_export::numbers::{Numbers, NumbersError};
 use sounding_export::table::TableError;
-use sounding_trace::course::{Builder, CourseError, Form};
-use sounding_trace::{Course, csv, mahimahi};
+use sounding_trace::link_trace::{Builder, Form, LinkTraceError};
+use sounding_trace::{LinkTrace, csv, mahimahi};
 
 use super::format::{FileKind, Target};
 use crate::input::read_whole;
@@ -62,7 +62,7 @@ pub(super) fn run(
         InputKind::Csv => csv::parse(&bytes).map_err(|error| refused(&error))?,
         InputKind::Parquet => table(bytes).map_err(|error| refused(&error))?,
         InputKind::Mahimahi | InputKind::Capture => {
-            Course::Opportunities(mahimahi::parse(&bytes).map_err(|error| refused(&error))?)
+            LinkTrace::Opportunities(mahimahi::parse(&bytes).map_err(|error| refused(&error))?)
         }
     };
     write(&course, output, target, force)
@@ -70,32 +70,33 @@ pub(super) fn run(
 
 /// Why a table is no link.
 #[derive(Debug, thiserror::Error)]
-enum NoCourse {
+enum NoLinkTrace {
     #[error(transparent)]
     Numbers(#[from] NumbersError),
     #[error(transparent)]
-    Course(#[from] CourseError),
+    LinkTrace(#[from] LinkTraceError),
     #[error(
         "has the columns {0}, not time_ms and packets, or from_ns, until_ns and rate_bits_per_sec"
     )]
     Columns(String),
 }
 
-fn table(file: Vec<u8>) -> Result<Course, NoCourse> {
+fn table(file: Vec<u8>) -> Result<LinkTrace, NoLinkTrace> {
     let numbers = Numbers::new(file)?;
     let columns = numbers.columns();
-    let (form, places) = Form::of(&columns).ok_or_else(|| NoCourse::Columns(columns.join(", ")))?;
+    let (form, places) =
+        Form::of(&columns).ok_or_else(|| NoLinkTrace::Columns(columns.join(", ")))?;
     let mut builder = Builder::new(form);
     let mut own = Vec::new();
     numbers.for_each_row(|row| {
         own.clear();
         own.extend(places.iter().map(|&place| row[place]));
-        builder.push(&own).map_err(NoCourse::from)
+        builder.push(&own).map_err(NoLinkTrace::from)
     })?;
     Ok(builder.finish()?)
 }
 
-fn write(course: &Course, path: &Path, target: Target, force: bool) -> Result<()> {
+fn write(course: &LinkTrace, path: &Path, target: Target, force: bool) -> Result<()> {
     let failed = |error: &dyn fmt::Display| miette!("{}: {error}", screen::path(path));
     let mut text = String::new();
     match target.kind {
@@ -123,7 +124,7 @@ fn write(course: &Course, path: &Path, target: Target, force: bool) -> Result<()
 }
 
 /// As mahimahi has it; what it cannot hold is said.
-fn opportunities(course: &Course, path: &Path) -> Result<String> {
+fn opportunities(course: &LinkTrace, path: &Path) -> Result<String> {
     let (trace, lost) = course
         .to_trace()
         .map_err(|error| miette!("{}: mahimahi has no such trace: {error}", screen::path(path)))?;
@@ -142,7 +143,7 @@ fn opportunities(course: &Course, path: &Path) -> Result<String> {
     Ok(text)
 }
 
-fn parquet(course: &Course, out: &mut (impl Write + Send)) -> Result<(), TableError> {
+fn parquet(course: &LinkTrace, out: &mut (impl Write + Send)) -> Result<(), TableError> {
     let columns: Vec<_> = course.form().columns().iter().map(|name| (*name, Kind::Int)).collect();
     let mut figures = Figures::new(out, &columns, &[])?;
     course.for_each_row(|row| {

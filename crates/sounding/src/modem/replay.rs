@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_host::monotonic_now;
-use sounding_modem::{Pacing, Pty, Replay};
+use sounding_modem::{Pty, Replay, ReplaySchedule};
 
 use super::progress;
 use crate::{input, screen, signals};
@@ -35,8 +35,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     }
     // Served as it is, damage and all.
     let (capture, _) = input::capture(&args.capture)?;
-    let pacing = Pacing::of(&capture);
-    let duration = pacing.duration();
+    let schedule = ReplaySchedule::of(&capture);
+    let duration = schedule.duration();
     let pty =
         Pty::create(args.link.as_deref()).into_diagnostic().wrap_err_with(|| match &args.link {
             Some(link) => format!("no pty, or no link at {}", screen::path(link)),
@@ -44,14 +44,14 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
         })?;
     println!("{}", screen::path(args.link.as_deref().unwrap_or(pty.path())));
     let stop = signals::stop_flag().into_diagnostic()?;
-    if pacing.shortened() > 0 {
+    if schedule.shortened() > 0 {
         eprintln!(
             "sounding: the modem's clock jumps {} times; each is replayed as 1 s",
-            pacing.shortened()
+            schedule.shortened()
         );
     }
     let progress = progress(duration);
-    let mut replay = Replay::new(&capture, pacing, pty, args.speed);
+    let mut replay = Replay::new(&capture, schedule, pty, args.speed);
     progress.set_message("waiting for somebody to open the tty");
     if !replay.wait_for_reader(&stop) {
         return Ok(ExitCode::SUCCESS);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use sounding_host::monotonic_now;
-use sounding_modem::{Pacing, Pty, Replay};
+use sounding_modem::{Pty, Replay, ReplaySchedule};
 use sounding_testbed::radio::RadioLink;
 
 use crate::rig::skipped;
@@ -38,7 +38,7 @@ fn a_reader_that_stops_reading_does_not_stop_the_daemon() {
         assert!(stdout.read_line(&mut line).expect("it speaks") > 0, "it ended early");
     }
     let begin = monotonic_now();
-    let mut replay = Replay::new(&link.capture, Pacing::of(&link.capture), pty, 1.0);
+    let mut replay = Replay::new(&link.capture, ReplaySchedule::of(&link.capture), pty, 1.0);
     replay.run(begin, &AtomicBool::new(false), |_| {}).expect("the pty stays");
     let end = monotonic_now();
 

@@ -12,7 +12,7 @@ use sounding_bpf::OwnCgroup;
 use sounding_bpf::inventory::{Object, held_by};
 use sounding_emu::{Config, Direction, Emulation, Outcome};
 use sounding_host::monotonic_now;
-use sounding_modem::{Pacing, Pty, Replay};
+use sounding_modem::{Pty, Replay, ReplaySchedule};
 use sounding_sim::PathConfig;
 use sounding_testbed::daemon::Daemon;
 use sounding_testbed::flow::RunningTcp;
@@ -288,9 +288,9 @@ impl Rig {
 
     fn play_as(&mut self, paced_by: &[u8], bytes: &[u8], span: Duration) {
         let begin = self.link.begin + self.replayed;
-        let pacing = Pacing::since(paced_by, begin).until(span);
+        let schedule = ReplaySchedule::since(paced_by, begin).until(span);
         let pty = self.pty.take().expect("a modem is plugged in");
-        let mut replay = Replay::new(bytes, pacing, pty, 1.0);
+        let mut replay = Replay::new(bytes, schedule, pty, 1.0);
         let stop = AtomicBool::new(false);
         replay.run(monotonic_now(), &stop, |_| {}).expect("the pty stays");
         self.pty = Some(replay.into_pty());

@@ -2,9 +2,9 @@
 
 use core::time::Duration;
 
-use sounding_trace::course::Form;
+use sounding_trace::link_trace::Form;
 use sounding_trace::log::{LONGEST, parse_line};
-use sounding_trace::{Course, Schedule, Series, Steps, csv, mahimahi};
+use sounding_trace::{LinkTrace, Schedule, Series, Steps, csv, mahimahi};
 
 /// A kind in one byte, and a file of packet-delivery opportunities, a text of steps, a table, or a series in either of its
 /// forms: it is refused, or what it says is written and read back, and makes a link that can be asked for what it carries.
@@ -74,8 +74,8 @@ fn table(bytes: &[u8]) -> Option<Schedule> {
     csv::write(&course, &mut written).expect("a string takes everything");
     assert_eq!(csv::parse(written.as_bytes()).as_ref(), Ok(&course));
     match &course {
-        Course::Opportunities(trace) => Some(trace.clone().into()),
-        Course::Rates(rates) => {
+        LinkTrace::Opportunities(trace) => Some(trace.clone().into()),
+        LinkTrace::Rates(rates) => {
             assert_eq!(course.form(), Form::Rates);
             Some(rates.steps().0.clone().into())
         }

@@ -12,7 +12,7 @@ use sounding_units::ModemInstant;
 /// All bytes are kept, corrupt frames and what stands between frames too: a reader of the replay meets exactly what
 /// the reader of the modem met.
 #[derive(Clone, Debug)]
-pub struct Pacing {
+pub struct ReplaySchedule {
     chunks: Vec<Chunk>,
     records: u64,
     shortened: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Chunk {
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 const PAUSE_INSTEAD: Duration = Duration::from_secs(1);
 
-impl Pacing {
+impl ReplaySchedule {
     /// Reads the time stamps of a capture.
     pub fn of(capture: &[u8]) -> Self {
         Self::since(capture, ModemInstant::default())
@@ -160,26 +160,26 @@ mod tests {
         capture
     }
 
-    fn dues(pacing: &Pacing) -> Vec<u128> {
+    fn dues(pacing: &ReplaySchedule) -> Vec<u128> {
         // Diag stamps count in 25 ns, which is rounded away here.
         pacing.chunks().iter().map(|c| (c.due.as_nanos() + 500_000) / 1_000_000).collect()
     }
 
     #[test]
     fn records_are_due_as_far_apart_as_they_were_made() {
-        let pacing = Pacing::of(&capture(&[5, 15, 15, 45]));
+        let pacing = ReplaySchedule::of(&capture(&[5, 15, 15, 45]));
         assert_eq!(dues(&pacing), [0, 10, 40]);
         assert_eq!(pacing.records(), 4);
     }
 
     #[test]
     fn a_record_that_was_overtaken_is_due_at_once() {
-        assert_eq!(dues(&Pacing::of(&capture(&[5, 15, 14, 25]))), [0, 10, 20]);
+        assert_eq!(dues(&ReplaySchedule::of(&capture(&[5, 15, 14, 25]))), [0, 10, 20]);
     }
 
     #[test]
     fn a_clock_that_jumps_makes_a_short_pause() {
-        let pacing = Pacing::of(&capture(&[0, 10, 3_600_000, 3_600_010, 20, 30]));
+        let pacing = ReplaySchedule::of(&capture(&[0, 10, 3_600_000, 3_600_010, 20, 30]));
         assert_eq!(dues(&pacing), [0, 10, 1010, 1020, 1030]);
         assert_eq!(pacing.shortened(), 2);
     }
@@ -189,7 +189,7 @@ mod tests {
         let mut bytes = b"\x01garbage".to_vec();
         bytes.extend(capture(&[5, 15]));
         bytes.extend(b"tail without an end");
-        let pacing = Pacing::of(&bytes);
+        let pacing = ReplaySchedule::of(&bytes);
         let total: usize = pacing.chunks().iter().map(|c| c.bytes.len()).sum();
         assert_eq!(total, bytes.len());
     }
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_replay_can_begin_in_the_middle() {
         let begin = ModemInstant::from_nanos(1_000_000_000_000_000 + 12 * 1_000_000);
-        let pacing = Pacing::since(&capture(&[5, 15, 25]), begin);
+        let pacing = ReplaySchedule::since(&capture(&[5, 15, 25]), begin);
         assert_eq!(dues(&pacing), [3, 13]);
     }
 }

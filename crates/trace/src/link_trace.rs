@@ -12,7 +12,7 @@ use crate::{
 
 /// A link from its beginning to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Course {
+pub enum LinkTrace {
     /// When it could have carried a packet each, as mahimahi has it.
     Opportunities(Trace),
     /// How much it could have carried of whatever size.
@@ -64,7 +64,7 @@ impl Form {
 
 /// Why rows are no link. Rows count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CourseError {
+pub enum LinkTraceError {
     /// There is no row.
     #[error("no row: a link lasts some time")]
     Empty,
@@ -138,44 +138,45 @@ impl Builder {
     }
 
     /// Adds a row: a number for each of [`Form::columns`].
-    pub fn push(&mut self, row: &[u64]) -> Result<(), CourseError> {
+    pub fn push(&mut self, row: &[u64]) -> Result<(), LinkTraceError> {
         self.rows += 1;
         match (self.form, row) {
             (Form::Opportunities, &[at, packets]) => self.push_opportunities(at, packets),
             (Form::Rates, &[from, until, rate]) => self.push_rate(from, until, rate),
             // Whoever reads a table has a number for each column.
-            _ => Err(CourseError::Empty),
+            _ => Err(LinkTraceError::Empty),
         }
     }
 
-    fn push_opportunities(&mut self, at: u64, packets: u64) -> Result<(), CourseError> {
+    fn push_opportunities(&mut self, at: u64, packets: u64) -> Result<(), LinkTraceError> {
         let row = self.rows;
         if row > 1 && at <= self.reached {
-            return Err(CourseError::NotRising { row, at, before: self.reached });
+            return Err(LinkTraceError::NotRising { row, at, before: self.reached });
         }
         if packets == 0 {
-            return Err(CourseError::NoPackets { row });
+            return Err(LinkTraceError::NoPackets { row });
         }
         let millis = u32::try_from(at).unwrap_or(u32::MAX);
         if millis > MAX_MILLIS {
             let what = InvalidTrace::TooLate { index: self.millis.len(), millis };
-            return Err(CourseError::TooMuch { row, what });
+            return Err(LinkTraceError::TooMuch { row, what });
         }
         let room = MAX_OPPORTUNITIES - self.millis.len();
         let packets = usize::try_from(packets).ok().filter(|&packets| packets <= room);
-        let packets = packets.ok_or(CourseError::TooMuch { row, what: InvalidTrace::TooMany })?;
+        let packets =
+            packets.ok_or(LinkTraceError::TooMuch { row, what: InvalidTrace::TooMany })?;
         self.millis.extend(core::iter::repeat_n(millis, packets));
         self.reached = at;
         Ok(())
     }
 
-    fn push_rate(&mut self, from: u64, until: u64, rate: u64) -> Result<(), CourseError> {
+    fn push_rate(&mut self, from: u64, until: u64, rate: u64) -> Result<(), LinkTraceError> {
         let row = self.rows;
         if from != self.reached {
-            return Err(CourseError::Gap { row, from, ended: self.reached });
+            return Err(LinkTraceError::Gap { row, from, ended: self.reached });
         }
         if until <= from {
-            return Err(CourseError::NoTime { row, until });
+            return Err(LinkTraceError::NoTime { row, until });
         }
         if self.steps.len() == crate::steps::MAX_STEPS {
             return Err(ParseStepsError::TooMany.into());
@@ -187,23 +188,23 @@ impl Builder {
     }
 
     /// The link, if it is one.
-    pub fn finish(self) -> Result<Course, CourseError> {
+    pub fn finish(self) -> Result<LinkTrace, LinkTraceError> {
         if self.rows == 0 {
-            return Err(CourseError::Empty);
+            return Err(LinkTraceError::Empty);
         }
         match self.form {
             Form::Opportunities => Trace::from_millis(self.millis)
-                .map(Course::Opportunities)
-                .map_err(|_| CourseError::NoDuration),
+                .map(LinkTrace::Opportunities)
+                .map_err(|_| LinkTraceError::NoDuration),
             Form::Rates => {
                 let steps = Steps::new(self.steps)?;
-                Ok(Course::Rates(Rates { steps, ends: Duration::from_nanos(self.reached) }))
+                Ok(LinkTrace::Rates(Rates { steps, ends: Duration::from_nanos(self.reached) }))
             }
         }
     }
 }
 
-impl Course {
+impl LinkTrace {
     /// Which table holds it.
     pub fn form(&self) -> Form {
         match self {
@@ -264,13 +265,13 @@ mod tests {
     use super::*;
     use std::vec;
 
-    fn course(form: Form, rows: &[&[u64]]) -> Result<Course, CourseError> {
+    fn course(form: Form, rows: &[&[u64]]) -> Result<LinkTrace, LinkTraceError> {
         let mut builder = Builder::new(form);
         rows.iter().try_for_each(|row| builder.push(row))?;
         builder.finish()
     }
 
-    fn rows(course: &Course) -> Vec<Vec<u64>> {
+    fn rows(course: &LinkTrace) -> Vec<Vec<u64>> {
         let mut rows = Vec::new();
         let all: Result<(), ()> = course.for_each_row(|row| {
             rows.push(row.to_vec());
@@ -282,7 +283,7 @@ mod tests {
     #[test]
     fn packets_of_a_millisecond_are_a_row() {
         let trace = Trace::from_millis(vec![0, 0, 3, 3, 3, 9]).unwrap();
-        let course = Course::Opportunities(trace);
+        let course = LinkTrace::Opportunities(trace);
         assert_eq!(rows(&course), [[0, 2], [3, 3], [9, 1]]);
         let again = self::course(Form::Opportunities, &[&[0, 2], &[3, 3], &[9, 1]]);
         assert_eq!(again, Ok(course));
@@ -306,24 +307,24 @@ mod tests {
     fn every_fault_is_named_with_its_row() {
         let fault = |form, rows: &[&[u64]]| course(form, rows).unwrap_err();
         let packets = Form::Opportunities;
-        assert_eq!(fault(packets, &[]), CourseError::Empty);
+        assert_eq!(fault(packets, &[]), LinkTraceError::Empty);
         assert_eq!(
             fault(packets, &[&[5, 1], &[5, 1]]),
-            CourseError::NotRising { row: 2, at: 5, before: 5 }
+            LinkTraceError::NotRising { row: 2, at: 5, before: 5 }
         );
-        assert_eq!(fault(packets, &[&[5, 0]]), CourseError::NoPackets { row: 1 });
-        assert_eq!(fault(packets, &[&[0, 7]]), CourseError::NoDuration);
-        let too_many = CourseError::TooMuch { row: 2, what: InvalidTrace::TooMany };
+        assert_eq!(fault(packets, &[&[5, 0]]), LinkTraceError::NoPackets { row: 1 });
+        assert_eq!(fault(packets, &[&[0, 7]]), LinkTraceError::NoDuration);
+        let too_many = LinkTraceError::TooMuch { row: 2, what: InvalidTrace::TooMany };
         assert_eq!(fault(packets, &[&[1, 1], &[2, u64::MAX]]), too_many);
         assert!(matches!(
             fault(packets, &[&[u64::MAX, 1]]),
-            CourseError::TooMuch { row: 1, what: InvalidTrace::TooLate { .. } }
+            LinkTraceError::TooMuch { row: 1, what: InvalidTrace::TooLate { .. } }
         ));
         assert_eq!(
             fault(Form::Rates, &[&[0, 5, 1], &[6, 7, 1]]),
-            CourseError::Gap { row: 2, from: 6, ended: 5 }
+            LinkTraceError::Gap { row: 2, from: 6, ended: 5 }
         );
-        assert_eq!(fault(Form::Rates, &[&[0, 0, 1]]), CourseError::NoTime { row: 1, until: 0 });
+        assert_eq!(fault(Form::Rates, &[&[0, 0, 1]]), LinkTraceError::NoTime { row: 1, until: 0 });
     }
 
     #[test]
@@ -339,7 +340,7 @@ mod tests {
     #[test]
     fn a_trace_loses_nothing() {
         let trace = Trace::from_millis(vec![0, 4, 4]).unwrap();
-        let course = Course::Opportunities(trace.clone());
+        let course = LinkTrace::Opportunities(trace.clone());
         assert_eq!(course.to_trace(), Ok((trace, Lost::default())));
     }
 }

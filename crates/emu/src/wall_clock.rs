@@ -9,7 +9,7 @@ use crate::Lateness;
 /// A step is what a network has to do at one moment: a slot of a modelled cell, a packet that leaves a link. Each is
 /// worked through in its order, however late, so a network that fell behind comes out the same, only later.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub struct ClockLag {
     /// How late each step was done.
     pub steps: Lateness,
     /// Times that the network fell behind the clock by [`BEHIND`] or more.
@@ -29,7 +29,7 @@ pub const BEHIND: Duration = Duration::from_millis(10);
 ///     ▲────a step < BEHIND/10 late───────┘
 /// ```
 #[derive(Debug)]
-pub(crate) struct Pacer {
+pub(crate) struct ClockWatch {
     steps: Lateness,
     times_behind: u64,
     behind_for: Duration,
@@ -38,7 +38,7 @@ pub(crate) struct Pacer {
     lag: Duration,
 }
 
-impl Pacer {
+impl ClockWatch {
     pub(crate) fn new() -> Self {
         Self {
             steps: Lateness::default(),
@@ -75,10 +75,10 @@ impl Pacer {
         self.times_behind
     }
 
-    pub(crate) fn into_pace(self, ended: HostInstant) -> Pace {
+    pub(crate) fn into_pace(self, ended: HostInstant) -> ClockLag {
         let still = self.behind_since.map_or(Duration::ZERO, |since| ended - since);
         let Self { steps, times_behind, behind_for, .. } = self;
-        Pace { steps, times_behind, behind_for: behind_for + still }
+        ClockLag { steps, times_behind, behind_for: behind_for + still }
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_network_that_falls_behind_and_catches_up_was_behind_once() {
-        let mut pacer = Pacer::new();
+        let mut pacer = ClockWatch::new();
         // (due, done): on time, then ever later, then catching up.
         for (due, done) in [(1, 1), (2, 9), (3, 20), (4, 21), (5, 22), (23, 23), (24, 24)] {
             pacer.handle_step(at(due), at(done));
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_network_that_never_catches_up_is_behind_to_the_end() {
-        let mut pacer = Pacer::new();
+        let mut pacer = ClockWatch::new();
         for step in 1..100 {
             pacer.handle_step(at(step), at(10 * step));
         }

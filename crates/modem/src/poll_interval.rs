@@ -13,7 +13,7 @@ use crate::drains::PERIOD;
 
 /// Reads that follow each other at once make a busy port.
 #[derive(Clone, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct PollInterval {
     /// From one look at a busy port to the next.
     every: Duration,
     last: HostInstant,
@@ -33,13 +33,13 @@ const BUSY: u32 = 8;
 /// A read that brought as much as a tty gives at most is followed by another at once.
 const FULL: RangeInclusive<usize> = 4095..=4096;
 
-impl Default for Pace {
+impl Default for PollInterval {
     fn default() -> Self {
         Self { every: PERIOD, last: HostInstant::default(), streak: 0, count: 0 }
     }
 }
 
-impl Pace {
+impl PollInterval {
     /// The pace of a reader to whom it is the same how old records are.
     pub(crate) fn seldom() -> Self {
         Self { every: SELDOM, ..Self::default() }
@@ -78,8 +78,8 @@ mod tests {
         HostInstant::from_nanos(1_000_000_000 + us * 1_000)
     }
 
-    fn reads(every_us: u64, count: usize) -> Pace {
-        let mut pace = Pace::default();
+    fn reads(every_us: u64, count: usize) -> PollInterval {
+        let mut pace = PollInterval::default();
         (0..20).for_each(|n| pace.handle_read(at(every_us * n), count));
         pace
     }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_reader_in_no_hurry_looks_less_often() {
-        let mut pace = Pace::seldom();
+        let mut pace = PollInterval::seldom();
         (0..20).for_each(|n| pace.handle_read(at(20_000 * n), 300));
         assert_eq!(pace.rest(at(381_000), None), Duration::from_millis(19));
     }
