@@ -10,9 +10,9 @@ use sounding_kpi::{Subscription, registry};
 use sounding_modem::{Polled, Readings, Retry, Source};
 
 use crate::doctor::refuse_held;
-use crate::run::told;
+use crate::session_report;
 use crate::skipped::counted;
-use crate::{screen, signals, words};
+use crate::{cli_types, screen, signals};
 
 /// What a congestion control asks for (BISCAY §3.2.2, Gandalf Table 8), where no names are given.
 pub(crate) const USUAL: &[&str] = &[
@@ -49,10 +49,10 @@ Examples:
 pub(crate) struct Board {
     /// A modem: device, tcp:HOST:PORT, router[:NAME], with non-hdlc: before it where the HDLC framing is off; for a capture,
     /// the pty that `sounding modem replay` serves
-    #[arg(value_parser = words::source_parser())]
+    #[arg(value_parser = cli_types::source_parser())]
     source: Source,
     #[command(flatten)]
-    router: words::RouterUser,
+    router: cli_types::RouterUser,
     /// Name that readers open it by
     #[arg(long, default_value = "modem")]
     name: String,
@@ -84,7 +84,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
     }
     let source = args.router.of(args.source).into_diagnostic()?;
     let subscription = subscription(&args.kpi)?;
-    let _awake = words::awake(args.cpu_latency)?;
+    let _awake = cli_types::awake(args.cpu_latency)?;
     let stop = signals::stop_flag().into_diagnostic()?;
     refuse_held(&source)?;
     let mut readings = Readings::open(source, subscription).into_diagnostic()?;
@@ -97,11 +97,11 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
         screen::path(&publisher.place().memory())
     );
     if let Err(refused) = prefer_this_thread() {
-        eprintln!("sounding: {}", words::no_priority(&refused));
+        eprintln!("sounding: {}", cli_types::no_priority(&refused));
     }
     let outcome = serve(&mut readings, &mut publisher, &stop);
     readings.finish();
-    told::tell(|| readings.poll_event());
+    session_report::tell(|| readings.poll_event());
     let (counts, stream) = (readings.counts(), readings.stream());
     eprintln!(
         "sounding: {}, {}; {} of versions nobody has described, {} corrupt; {}",
@@ -139,7 +139,7 @@ fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) 
             }
         }
         publisher.heartbeat(monotonic_now());
-        told::tell(|| readings.poll_event());
+        session_report::tell(|| readings.poll_event());
     }
     Ok(())
 }

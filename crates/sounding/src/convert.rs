@@ -8,7 +8,7 @@ mod traces;
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,8 +25,8 @@ use sounding_export::messages;
 use sounding_export::pcap::{Became, Messages};
 use sounding_export::privacy::{self, Privacy};
 
-use crate::decode::{Codes, parse_code};
-use crate::input::{CaptureError, Source, Step};
+use crate::capture_args::{Codes, PrivacyArgs, parse_code};
+use crate::input::{Failure, Source, Step};
 use crate::output::{Access, Output};
 use crate::screen;
 use crate::signals;
@@ -83,32 +83,6 @@ pub(crate) struct Convert {
     force: bool,
     #[command(flatten)]
     privacy: PrivacyArgs,
-}
-
-/// Whether what identifies a person is shown.
-#[derive(Args, Debug)]
-pub(crate) struct PrivacyArgs {
-    /// Leave out what identifies a person; the default
-    #[arg(long, overrides_with = "no_redact")]
-    redact: bool,
-    /// Keep everything: IMSI, IMEI, GUTI, NAS and RRC messages, cell identities, positions, debug messages
-    #[arg(long, overrides_with = "redact")]
-    no_redact: bool,
-}
-
-impl PrivacyArgs {
-    pub(crate) fn choice(&self) -> Privacy {
-        if self.no_redact { Privacy::Expose } else { Privacy::Redact }
-    }
-
-    /// As [`choice`](Self::choice), and says aloud what it gives away.
-    pub(crate) fn announced(&self, output: &Path) -> Privacy {
-        if self.no_redact {
-            let exposes = privacy::EXPOSES;
-            eprintln!("warning: --no-redact: {} will hold {exposes}", screen::path(output));
-        }
-        self.choice()
-    }
 }
 
 pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
@@ -316,21 +290,6 @@ enum Writer {
     Lines(Output),
     Messages(Messages<Output>),
     Capture(Output, Format, Vec<u8>),
-}
-
-/// A report that captures' errors turn into.
-pub(crate) struct Failure(pub(crate) miette::Report);
-
-impl From<CaptureError> for Failure {
-    fn from(error: CaptureError) -> Self {
-        Self(error.into())
-    }
-}
-
-impl From<miette::Report> for Failure {
-    fn from(report: miette::Report) -> Self {
-        Self(report)
-    }
 }
 
 /// A file that is read and renamed over at once would be lost if what is left out is wanted later.

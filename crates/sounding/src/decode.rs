@@ -7,17 +7,17 @@ use std::process::ExitCode;
 use clap::Args;
 use miette::{Result, miette};
 use serde_json::{Value as Json, json};
+use sounding_diag::LogRecord;
 use sounding_diag::capture::Located;
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordError, Version};
-use sounding_diag::{LogCode, LogRecord};
 use sounding_export::json;
 use sounding_export::messages::Messages;
 
-use crate::convert::{Failure, PrivacyArgs};
+use crate::capture_args::{Codes, PrivacyArgs, parse_code};
 use crate::coverage;
-use crate::input::{Source, Step};
-use crate::skipped::{Absent, Records, Skipped, counted};
+use crate::input::{Failure, Source, Step};
+use crate::skipped::{Records, Skipped, counted};
 use crate::{say, screen};
 
 /// Prints the records of a capture, every field by name
@@ -52,12 +52,6 @@ pub(crate) struct Decode {
     json: bool,
     #[command(flatten)]
     privacy: PrivacyArgs,
-}
-
-pub(crate) fn parse_code(text: &str) -> Result<u16, String> {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-    u16::from_str_radix(digits, 16)
-        .map_err(|_| "a log code is four hex digits, as in 0xB139".into())
 }
 
 pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
@@ -114,50 +108,6 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
         Ok(()) => skipped.tell(),
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The log codes that are asked for, and which of them have come.
-#[derive(Debug)]
-pub(crate) struct Codes {
-    /// With whether it has come; none, where all codes are wanted.
-    codes: Vec<(u16, bool)>,
-}
-
-impl Codes {
-    /// These codes, or all if there are none.
-    pub(crate) fn new(codes: &[u16]) -> Self {
-        let mut own: Vec<(u16, bool)> = Vec::new();
-        for &code in codes {
-            if !own.iter().any(|(known, _)| *known == code) {
-                own.push((code, false));
-            }
-        }
-        Self { codes: own }
-    }
-
-    /// Whether a record of that code is asked for, which has come now.
-    pub(crate) fn wants(&mut self, code: u16) -> bool {
-        match self.codes.iter_mut().find(|(own, _)| *own == code) {
-            Some((_, has_come)) => {
-                *has_come = true;
-                true
-            }
-            None => self.codes.is_empty(),
-        }
-    }
-
-    /// Whether everything is asked for, what is no log record too.
-    pub(crate) fn is_all(&self) -> bool {
-        self.codes.is_empty()
-    }
-
-    /// Those that have not come.
-    pub(crate) fn absent(&self) -> Vec<Absent> {
-        let absent = self.codes.iter().filter(|(_, has_come)| !has_come);
-        absent
-            .map(|(code, _)| Absent { name: LogCode::new(*code).to_string(), because: None })
-            .collect()
-    }
 }
 
 /// Writes a line; true if the reader has had enough, as `head` has.

@@ -16,7 +16,7 @@ use crate::screen;
 use ports::Port;
 pub(crate) use ports::refuse_held;
 
-use crate::words::RouterUser;
+use crate::cli_types::RouterUser;
 
 /// Says what this machine and its modem can do, and the cure for what they cannot
 #[derive(Args, Debug)]

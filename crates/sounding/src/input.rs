@@ -335,3 +335,18 @@ impl<R: Read> Read for Counted<R> {
         Ok(len)
     }
 }
+
+/// A report that captures' errors turn into.
+pub(crate) struct Failure(pub(crate) miette::Report);
+
+impl From<CaptureError> for Failure {
+    fn from(error: CaptureError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<miette::Report> for Failure {
+    fn from(report: miette::Report) -> Self {
+        Self(report)
+    }
+}

@@ -17,11 +17,11 @@ use sounding_kpi::{Counts, Reading, Subscription};
 use sounding_modem::{Polled, Readings, Source};
 use sounding_units::HostInstant;
 
+use crate::cli_types::{RouterUser, source_parser};
 use crate::doctor::refuse_held;
 use crate::input::{self, CaptureError, Step};
-use crate::run::told;
+use crate::session_report;
 use crate::skipped::{Absent, Records, Skipped};
-use crate::words::{RouterUser, source_parser};
 use crate::{say, screen, signals};
 
 /// Prints KPIs of a capture or a live modem, or lists them all
@@ -167,10 +167,10 @@ fn live(
             Polled::Idle => {}
             Polled::Closed => break,
         }
-        told::tell(|| readings.poll_event());
+        session_report::tell(|| readings.poll_event());
     }
     readings.finish();
-    told::tell(|| readings.poll_event());
+    session_report::tell(|| readings.poll_event());
     Ok(Skipped {
         name: readings.source().to_string(),
         stream: readings.stream(),

@@ -17,12 +17,12 @@ use sounding_link::{Arrival, Config, Counts, Method, Seen, Sounder};
 use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
 use sounding_units::ModemInstant;
 
+use crate::cli_types::{DirectionWord, MethodWord, RouterUser, source_parser};
 use crate::doctor::refuse_held;
 use crate::kpi::is_recorded;
-use crate::run::told;
+use crate::session_report;
 use crate::skipped::{Records, Skipped};
 use crate::sniffer::{self, SnifferFile};
-use crate::words::{DirectionWord, MethodWord, RouterUser, source_parser};
 use crate::{input, say, signals};
 use missing::Needs;
 use print::Printer;
@@ -242,7 +242,7 @@ impl Reading {
                 Read::Idle => {}
                 Read::Closed => break,
             }
-            told::tell(|| live.poll_event());
+            session_report::tell(|| live.poll_event());
             if let Some((stamped, came)) = heard {
                 let clock = stamped + (monotonic_now() - came);
                 self.rows.handle_time(&self.sounder, clock.saturating_before(UNDERWAY));
@@ -252,7 +252,7 @@ impl Reading {
                 outcome = flushed.map_err(Stopped::Output);
             }
         }
-        told::tell(|| live.poll_event());
+        session_report::tell(|| live.poll_event());
         let counts = self.sounder.counts();
         let records = records(&counts);
         outcome.map(|()| Skipped {

@@ -10,6 +10,8 @@ mod say;
 mod before;
 mod board;
 mod caller;
+mod capture_args;
+mod cli_types;
 mod convert;
 mod coverage;
 mod dataset;
@@ -27,11 +29,11 @@ mod output;
 mod record;
 mod run;
 mod screen;
+mod session_report;
 mod signals;
 mod sim;
 mod skipped;
 mod sniffer;
-mod words;
 
 /// It does as it is told by whoever starts it: with rights of its own, every user of the machine would have them.
 fn raised() -> miette::Report {

@@ -18,9 +18,9 @@ use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
 use crate::doctor::refuse_held;
-use crate::run::told;
+use crate::session_report;
 use crate::skipped::counted;
-use crate::{decode, screen, signals, words};
+use crate::{cli_types, screen, signals};
 use file::Recording;
 
 /// Writes what a modem sends to a file, until Ctrl-C
@@ -43,10 +43,10 @@ Examples:
 pub(crate) struct Record {
     /// Where the modem's Diag is: a device, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for standard input;
     /// with non-hdlc: before it where the modem has the HDLC framing switched off
-    #[arg(value_parser = words::source_parser())]
+    #[arg(value_parser = cli_types::source_parser())]
     source: Source,
     #[command(flatten)]
-    router: words::RouterUser,
+    router: cli_types::RouterUser,
     /// File to write, which must not exist
     file: PathBuf,
     /// Record only log records of these codes, the most important first, e.g. 0xB139,0xB064
@@ -64,7 +64,7 @@ pub(crate) struct Record {
 }
 
 fn log_code(text: &str) -> std::result::Result<LogCode, String> {
-    decode::parse_code(text).map(LogCode::new)
+    crate::capture_args::parse_code(text).map(LogCode::new)
 }
 
 /// Why a recording ended early.
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     if source.may_return()
         && let Err(refused) = prefer_this_thread()
     {
-        recorder.say(&words::no_priority(&refused));
+        recorder.say(&cli_types::no_priority(&refused));
     }
     let until = args.duration.map(|span| monotonic_now() + span);
     let recorded = recorder.record(source, until, &stop);
@@ -250,7 +250,7 @@ impl Recorder<'_> {
 
     fn tell(&mut self) {
         while let Some(event) = self.live.poll_event() {
-            self.say(&told::sentence(&event));
+            self.say(&session_report::sentence(&event));
         }
     }
 

@@ -1,19 +1,20 @@
 //! The daemon: modem to link to kernel.
 
 mod config;
+mod config_error;
 mod downlink;
+mod event_queue;
 mod events;
+mod foreign_flows;
 mod hardware;
-mod others;
-mod outbox;
 mod peers;
 mod posts;
 mod reopen;
 mod rights;
+mod server;
 mod share;
 mod sleep;
 mod supervisor;
-pub(crate) mod told;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,12 +32,12 @@ use sounding_units::HostInstant;
 
 use crate::doctor::refuse_held;
 use crate::guard::Guard;
-use crate::{board, signals, words};
+use crate::{board, cli_types, signals};
 use config::{Config, Flags};
 use downlink::Receiving;
 use events::Events;
+use foreign_flows::Others;
 use hardware::Hardware;
-use others::Others;
 use peers::Hearing;
 use posts::Posts;
 use reopen::Reopening;
@@ -138,7 +139,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         return Err(miette!("a modem has at most {MAX_RADIOS} network devices: --interface"));
     }
     let Some(device) = config.device.clone() else {
-        return downlink::serve(&config, &bpf, &stop, (events, supervisor))
+        return server::serve(&config, &bpf, &stop, (events, supervisor))
             .map(|()| ExitCode::SUCCESS);
     };
 
@@ -171,7 +172,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     guard.keep_name(&instance).into_diagnostic()?;
     // What may be refused comes before what changes the machine.
     let hearing = config.downlink.listen(&instance, &mut events)?;
-    let receiving = config.downlink.tell(config.told_of_downlink(), &mut guard, &mut events)?;
+    let receiving = config.downlink.start(config.told_of_downlink(), &mut guard, &mut events)?;
     if config.default {
         guard.set_default(&config.name).into_diagnostic()?;
     }
@@ -179,7 +180,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         guard.set_route(route, &config.name).into_diagnostic()?;
     }
     guard.close().into_diagnostic()?;
-    let _awake = words::awake(config.cpu_latency)?;
+    let _awake = cli_types::awake(config.cpu_latency)?;
     let refused = prefer_this_thread().err();
     drop_rights()?;
 

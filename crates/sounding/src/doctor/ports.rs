@@ -13,8 +13,8 @@ use sounding_modem::{OpenError, Probe, RouterSocket, Source, Transport, probe};
 use super::holders::{Holder, holders};
 use super::usb::{interface_of, orphans};
 use super::{Check, limits};
+use crate::cli_types::RouterUser;
 use crate::screen;
-use crate::words::RouterUser;
 
 /// More about a port.
 #[derive(Clone, Debug, Default, Serialize)]

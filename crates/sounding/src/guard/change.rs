@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::GuardError;
 use super::route::Route;
-use crate::{before, words};
+use crate::{before, cli_types};
 
 /// The default algorithm of this network namespace: the one setting that this program changes.
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -109,7 +109,7 @@ impl Change {
                 check_now("the default", &default()?, was, ours)
             }
             Self::Route { prefix, ours, was } => {
-                if !words::is_prefix(prefix) {
+                if !cli_types::is_prefix(prefix) {
                     return Err(Refusal::NoPrefix(prefix.clone()));
                 }
                 check_ours(ours)?;

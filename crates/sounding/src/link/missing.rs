@@ -5,7 +5,7 @@ use sounding_diag::LogCode;
 use sounding_kpi::{Direction, Kpi, channel_codes, grant_codes};
 use sounding_link::{LinkEstimate, Method, Seen};
 
-use crate::run::told;
+use crate::session_report;
 
 /// What a method needs in one direction, and what of it came.
 #[derive(Clone, Debug)]
@@ -110,13 +110,13 @@ impl Needs {
         };
         let came: Vec<LogCode> =
             codes.iter().filter(|code| self.came.contains(code)).copied().collect();
-        let log = told::names(&codes).join(", ");
+        let log = session_report::names(&codes).join(", ");
         if came.is_empty() {
             return format!(
                 "no rate of the {direction}: there are no records that {what}; log one of {log}"
             );
         }
-        let came = told::names(&came).join(", ");
+        let came = session_report::names(&came).join(", ");
         format!(
             "no rate of the {direction}: the records that {what} cannot be read or hold nothing ({came}); the others are {log}"
         )
@@ -124,12 +124,12 @@ impl Needs {
 
     /// The same for programs.
     pub(super) fn json(&self) -> Json {
-        let codes = self.lack().map(|lack| told::names(&lack.codes)).unwrap_or_default();
+        let codes = self.lack().map(|lack| session_report::names(&lack.codes)).unwrap_or_default();
         json!({
             "direction": self.direction.to_string(),
             "method": self.method.to_string(),
             "log_one_of": codes,
-            "came": told::names(&self.came),
+            "came": session_report::names(&self.came),
         })
     }
 }

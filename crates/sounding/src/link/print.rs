@@ -8,8 +8,8 @@ use sounding_kpi::Direction;
 use sounding_link::{Jump, Line, Row, Way};
 use sounding_units::{Bytes, Rate};
 
-use crate::run::told;
 use crate::screen;
+use crate::session_report;
 
 /// Where rows go.
 pub(super) struct Printer {
@@ -72,7 +72,7 @@ impl Printer {
 
     fn json_row(&mut self, row: &Row) -> io::Result<()> {
         for Way { estimate, cell, granted } in &row.ways {
-            let mut line = told::estimate(estimate);
+            let mut line = session_report::estimate(estimate);
             line["time_s"] = row.bin.elapsed.as_secs_f64().into();
             line["span_s"] = row.bin.span.as_secs_f64().into();
             line["unix_ns"] = row.bin.end.unix_nanos().into();

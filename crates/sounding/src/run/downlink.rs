@@ -2,27 +2,24 @@
 //! sends to.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use miette::{IntoDiagnostic, Result, WrapErr};
+use miette::{IntoDiagnostic, Result};
 use serde::Deserialize;
-use sounding_bpf::{Downlink, DownlinkConfig, DownlinkError, EXID, Instance, PeersConfig, Signal};
+use sounding_bpf::{Downlink, DownlinkConfig, EXID, Instance, PeersConfig, Signal};
 use sounding_cc::Law;
-use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Sounder};
 use sounding_modem::Framing;
 use sounding_units::{HostInstant, Rate};
 
-use super::config::{Config, ConfigError, time};
+use super::config_error::{ConfigError, time};
 use super::events::Events;
-use super::peers::Hearing;
-use super::supervisor::Supervisor;
-use super::{PUBLISH_EVERY, TICK, drop_rights, load, publish};
+use super::peers::{Hearing, failed};
+use super::{PUBLISH_EVERY, publish};
+use crate::cli_types::{SignalWord, Unused};
 use crate::guard::Guard;
-use crate::words::{SignalWord, Unused};
 
 #[derive(Args, Debug, Default)]
 #[group(id = "downlink_flags")]
@@ -155,28 +152,23 @@ impl Plan {
         self.server.as_ref().map(|config| Hearing::start(instance, config, events)).transpose()
     }
 
-    /// Has senders told, if that is wanted.
-    pub(super) fn tell(
+    /// Reports the downlink to senders, if that is wanted.
+    pub(super) fn start(
         &self,
         link: sounding_link::Config,
         guard: &mut Guard,
         events: &mut Events,
     ) -> Result<Option<Receiving>> {
         let Some(config) = &self.device else { return Ok(None) };
-        let downlink = Downlink::load(config).map_err(told)?;
+        let downlink = Downlink::load(config).map_err(failed)?;
         if let Some(name) = &config.pin {
             guard.keep_pins(name).into_diagnostic()?;
         }
-        events.downlink(config.signal, downlink.adopt().map_err(told)?);
+        events.downlink(config.signal, downlink.adopt().map_err(failed)?);
         let link = sounding_link::Config { direction: Direction::Downlink, ..link };
         let published = HostInstant::default();
         Ok(Some(Receiving { sounder: Sounder::new(link), downlink, published }))
     }
-}
-
-pub(super) fn told(error: DownlinkError) -> miette::Report {
-    let cure = error.cure();
-    miette::miette!(help = cure, "{error}")
 }
 
 /// The downlink of the modem that is read.
@@ -217,45 +209,6 @@ impl Receiving {
         publish(self.downlink.feed(), &estimate, now);
         events.estimate(now, &estimate);
     }
-}
-
-/// Serves flows whose other ends say what they carry, until `stop`.
-pub(super) fn serve(
-    config: &Config,
-    bpf: &sounding_bpf::Config,
-    stop: &AtomicBool,
-    (mut events, mut supervisor): (Events, Supervisor),
-) -> Result<()> {
-    let instance = load(bpf)?;
-    let mut guard = Guard::start().into_diagnostic()?;
-    guard.keep_name(&instance).into_diagnostic()?;
-    let mut hearing =
-        config.downlink.listen(&instance, &mut events).wrap_err("peers are not heard")?;
-    if config.default {
-        guard.set_default(&config.name).into_diagnostic()?;
-    }
-    for route in &config.routes {
-        guard.set_route(route, &config.name).into_diagnostic()?;
-    }
-    guard.close().into_diagnostic()?;
-    drop_rights()?;
-    events.serving(&config.name);
-    supervisor.ready();
-    while !stop.load(Ordering::Relaxed) {
-        std::thread::sleep(TICK);
-        supervisor.beat(monotonic_now());
-        while let Some(transition) = instance.poll_transition() {
-            events.transition(&transition);
-        }
-        if let Some(hearing) = &mut hearing {
-            hearing.attend(monotonic_now(), &mut events);
-        }
-    }
-    supervisor.stopping();
-    let counts = hearing.map(Hearing::end);
-    drop((instance, guard));
-    events.served(counts.unwrap_or_default());
-    Ok(())
 }
 
 #[cfg(test)]
@@ -331,7 +284,7 @@ mod tests {
         let error = plan("", slack).expect_err("nobody is told");
         assert!(error.to_string().contains("--slack"), "{error}");
         let root = || Flags { cgroup: Some("/".into()), ..Flags::default() };
-        let error = plan("", root()).expect_err("nobody is told, nobody heard");
+        let error = plan("", root()).expect_err("nobody is failed, nobody heard");
         assert!(error.to_string().contains("--cgroup"), "{error}");
         plan("peers = true", root()).expect("fine");
         let error = plan("cgroup = '/no/such/folder'", Flags::default()).expect_err("none");

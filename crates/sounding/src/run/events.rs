@@ -10,10 +10,10 @@ use sounding_link::{Counts, LinkEstimate};
 use sounding_modem::Source;
 use sounding_units::HostInstant;
 
-use super::outbox::Outbox;
-use super::told;
+use super::event_queue::Outbox;
+use crate::cli_types;
+use crate::session_report;
 use crate::skipped::counted;
-use crate::words;
 
 /// What the daemon says: JSON lines for programs on standard output, or sentences for people on standard error.
 ///
@@ -65,7 +65,7 @@ impl Events {
         let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
         Ok(Self {
             json,
-            fallback: words::fallback(fallback),
+            fallback: cli_types::fallback(fallback),
             outbox,
             late: Late::default(),
             overstated: Untold::default(),
@@ -150,7 +150,7 @@ impl Events {
 
     pub(crate) fn no_priority(&mut self, refused: &io::Error) {
         self.say(&json!({ "event": "no_priority", "reason": refused.to_string() }), || {
-            Some(words::no_priority(refused))
+            Some(cli_types::no_priority(refused))
         });
     }
 
@@ -231,11 +231,11 @@ impl Events {
     }
 
     pub(crate) fn session(&mut self, event: &Event) {
-        self.say(&told::json(event), || Some(told::sentence(event)));
+        self.say(&session_report::json(event), || Some(session_report::sentence(event)));
     }
 
     pub(crate) fn estimate(&mut self, now: HostInstant, estimate: &LinkEstimate) {
-        let mut event = told::estimate(estimate);
+        let mut event = session_report::estimate(estimate);
         event["event"] = "estimate".into();
         event["at_ns"] = now.as_nanos().into();
         self.say(&event, || None);
@@ -309,7 +309,7 @@ impl Events {
             "unsupported": counts.unsupported,
             "corrupt_records": counts.corrupt,
             "kpis": counts.kpis,
-            "codes_switched_off": told::names(switched_off),
+            "codes_switched_off": session_report::names(switched_off),
             "late_heartbeats": late,
             "events_dropped": dropped,
             "peers": peers.map(disbelief),

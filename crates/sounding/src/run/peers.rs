@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use miette::Result;
-use sounding_bpf::{Instance, PeerCounts, Peers, PeersConfig};
+use sounding_bpf::{DownlinkError, Instance, PeerCounts, Peers, PeersConfig};
 use sounding_units::HostInstant;
 
-use super::downlink::told;
 use super::events::Events;
 
 /// Counts are told of at most this often.
@@ -26,8 +25,8 @@ impl Hearing {
         config: &PeersConfig,
         events: &mut Events,
     ) -> Result<Self> {
-        let peers = Peers::attach(instance, config).map_err(told)?;
-        events.peers(peers.adopt().map_err(told)?);
+        let peers = Peers::attach(instance, config).map_err(failed)?;
+        events.peers(peers.adopt().map_err(failed)?);
         let (counts, counted) = (PeerCounts::default(), HostInstant::default());
         Ok(Self { peers, counts, counted })
     }
@@ -52,4 +51,10 @@ impl Hearing {
     pub(super) fn end(self) -> PeerCounts {
         self.peers.counts()
     }
+}
+
+/// With what to do about it.
+pub(super) fn failed(error: DownlinkError) -> miette::Report {
+    let cure = error.cure();
+    miette::miette!(help = cure, "{error}")
 }

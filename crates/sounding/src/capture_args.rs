@@ -1,0 +1,87 @@
+//! What the verbs that read captures take alike: log codes, and whether identities are shown.
+
+use std::path::Path;
+
+use clap::Args;
+use sounding_diag::LogCode;
+use sounding_export::privacy::{self, Privacy};
+
+use crate::screen;
+use crate::skipped::Absent;
+
+/// Whether what identifies a person is shown.
+#[derive(Args, Debug)]
+pub(crate) struct PrivacyArgs {
+    /// Leave out what identifies a person; the default
+    #[arg(long, overrides_with = "no_redact")]
+    redact: bool,
+    /// Keep everything: IMSI, IMEI, GUTI, NAS and RRC messages, cell identities, positions, debug messages
+    #[arg(long, overrides_with = "redact")]
+    no_redact: bool,
+}
+
+impl PrivacyArgs {
+    pub(crate) fn choice(&self) -> Privacy {
+        if self.no_redact { Privacy::Expose } else { Privacy::Redact }
+    }
+
+    /// As [`choice`](Self::choice), and says aloud what it gives away.
+    pub(crate) fn announced(&self, output: &Path) -> Privacy {
+        if self.no_redact {
+            let exposes = privacy::EXPOSES;
+            eprintln!("warning: --no-redact: {} will hold {exposes}", screen::path(output));
+        }
+        self.choice()
+    }
+}
+
+/// The log codes that are asked for, and which of them have come.
+#[derive(Debug)]
+pub(crate) struct Codes {
+    /// With whether it has come; none, where all codes are wanted.
+    codes: Vec<(u16, bool)>,
+}
+
+impl Codes {
+    /// These codes, or all if there are none.
+    pub(crate) fn new(codes: &[u16]) -> Self {
+        let mut own: Vec<(u16, bool)> = Vec::new();
+        for &code in codes {
+            if !own.iter().any(|(known, _)| *known == code) {
+                own.push((code, false));
+            }
+        }
+        Self { codes: own }
+    }
+
+    /// Whether a record of that code is asked for, which has come now.
+    pub(crate) fn wants(&mut self, code: u16) -> bool {
+        match self.codes.iter_mut().find(|(own, _)| *own == code) {
+            Some((_, has_come)) => {
+                *has_come = true;
+                true
+            }
+            None => self.codes.is_empty(),
+        }
+    }
+
+    /// Whether everything is asked for, what is no log record too.
+    pub(crate) fn is_all(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// Those that have not come.
+    pub(crate) fn absent(&self) -> Vec<Absent> {
+        let absent = self.codes.iter().filter(|(_, has_come)| !has_come);
+        absent
+            .map(|(code, _)| Absent { name: LogCode::new(*code).to_string(), because: None })
+            .collect()
+    }
+}
+
+/// A log code as people write it.
+pub(crate) fn parse_code(text: &str) -> Result<u16, String> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+    u16::from_str_radix(digits, 16)
+        .map_err(|_| "a log code is four hex digits, as in 0xB139".into())
+}

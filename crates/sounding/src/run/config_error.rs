@@ -1,0 +1,85 @@
+//! What may be wrong with a configuration.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sounding_units::Rate;
+use thiserror::Error;
+
+use super::share::WeightError;
+use crate::cli_types::Unused;
+
+/// What is wrong with a configuration.
+#[derive(Debug, Error)]
+pub(crate) enum ConfigError {
+    /// The file cannot be read.
+    #[error("{path}: {error}")]
+    Read { path: PathBuf, error: std::io::Error },
+    /// The file is not TOML, or has a key or a value that nothing here knows.
+    #[error("{path}: {error}")]
+    Parse { path: PathBuf, error: Box<toml::de::Error> },
+    /// A time without a unit, or not a time.
+    #[error("{key}: {error}: a time has a unit, as in 100ms")]
+    Time { key: &'static str, error: humantime::DurationError },
+    /// A rate without a unit, or not a rate.
+    #[error("{key}: {error}")]
+    Rate { key: &'static str, error: sounding_units::ParseRateError },
+    /// Not a place where Diag bytes come from.
+    #[error("modem.device: {0}")]
+    Source(#[from] sounding_modem::SourceError),
+    /// Nobody of this machine.
+    #[error("modem.router_user: {0}")]
+    RouterUser(String),
+    /// Outside what the kernel side takes.
+    #[error("cc.allowance: {0:?} is longer than 1s")]
+    Allowance(Duration),
+    /// Outside what the kernel side takes.
+    #[error("cc.pacing_gain: {0} is outside 1 to 4")]
+    PacingGain(f64),
+    /// Outside what the kernel side takes.
+    #[error("downlink.slack: {0:?} is longer than 1s")]
+    Slack(Duration),
+    /// Outside what the option can say or any radio carries.
+    #[error(
+        "downlink.peers_at_most: {0} is outside 1kbit to 100Gbit; to believe no device, leave out --peers"
+    )]
+    PeersAtMost(Rate),
+    /// A weight that is none.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
+    /// The window is outside what makes sense.
+    #[error("link.window: {0:?} is outside 1ms to 10s")]
+    WindowRange(Duration),
+    /// No device was named.
+    #[error("no modem: name its Diag port with --device or modem.device, e.g. /dev/ttyUSB0")]
+    NoDevice,
+    /// They would not be looked at.
+    #[error(
+        "cc.allowance and cc.pacing_gain are settings of BISCAY's law: the law of sounding finds its own"
+    )]
+    NotOfThisLaw,
+    /// The kernel would not take the name.
+    #[error("cc.name: {0:?} is not 1 to 15 bytes of a-z, 0-9, _ and -")]
+    Name(String),
+    /// Its estimates would never be usable.
+    #[error(
+        "link.method: cqi is for link.direction downlink: no device reports a CQI of what it sends"
+    )]
+    NoCqi,
+    /// `ip route` would not take it.
+    #[error("cc.routes: {0:?} is not `default` or a prefix, as 10.0.0.0/8 or 2001:db8::/32")]
+    Prefix(String),
+    /// No sockets are in it.
+    #[error(
+        "downlink.cgroup: {0}: no folder: a cgroup of version 2 is a folder below /sys/fs/cgroup"
+    )]
+    Cgroup(PathBuf),
+    /// It would not be looked at.
+    #[error(transparent)]
+    Unused(#[from] Unused),
+}
+
+pub(super) fn time(key: &'static str, text: Option<&str>) -> Result<Option<Duration>, ConfigError> {
+    let time = text.map(humantime::parse_duration).transpose();
+    time.map_err(|error| ConfigError::Time { key, error })
+}
