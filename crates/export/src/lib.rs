@@ -6,11 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "parquet")]
 pub mod figures;
 pub mod json;
 pub mod message;
 pub mod messages;
+#[cfg(feature = "parquet")]
 pub mod numbers;
 pub mod pcap;
 pub mod privacy;
+#[cfg(feature = "parquet")]
 pub mod table;

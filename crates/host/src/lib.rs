@@ -3,6 +3,7 @@
 //! need, the rights that a process has, and where the system's programs are.
 
 mod clock;
+pub mod files;
 mod folder;
 mod memory;
 mod priority;

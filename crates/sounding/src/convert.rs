@@ -2,7 +2,11 @@
 
 mod existing;
 mod format;
-mod tables;
+#[cfg(feature = "lab")]
+mod parquet;
+#[cfg(not(feature = "lab"))]
+#[path = "convert/no_parquet.rs"]
+mod parquet;
 mod tally;
 mod traces;
 
@@ -118,7 +122,7 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         tally: Tally::default(),
     };
     let skipped = match target.kind {
-        FileKind::Parquet => tables::write(&mut job)?,
+        FileKind::Parquet => parquet::write_tables(&mut job)?,
         _ => job.stream(target)?,
     };
     job.progress.finish_and_clear();

@@ -12,7 +12,6 @@ use sounding_experiment::dataset::{
     ABOUT, BISCAY_MOBILE, BISCAY_STATIC, Comparison, Entry, Figures, Made, Order, Rat, comparison,
     entries, make_all, real,
 };
-use sounding_experiment::results;
 use sounding_experiment::simulate::{Files, Output, Place};
 
 use crate::output::Folder;
@@ -98,7 +97,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     });
     let manifest = serde_json::to_string_pretty(&manifest).into_diagnostic()? + "\n";
     let path = args.dir.join("manifest.json");
-    results::write(&path, manifest.as_bytes())
+    sounding_host::files::write(&path, manifest.as_bytes())
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", screen::path(&path)))?;
     let rows = compare(&made, &args.data);

@@ -3,7 +3,6 @@ mod limits;
 mod ports;
 mod usb;
 
-use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -62,6 +61,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     let mut checks = needed_for_demo();
     let works = checks.iter().all(|check| check.ok);
     checks.extend(offers());
+    #[cfg(feature = "lab")]
     checks.push(tool("setpriv", "util-linux"));
     checks.push(real_time());
     checks.extend(downlink());
@@ -88,11 +88,19 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
 pub(crate) fn needed_for_demo() -> Vec<Check> {
     let kernel = sounding_bpf::preflight("biscay").into_iter();
     let kernel = kernel.map(|check| of_kernel("kernel", check));
-    limits::checks()
-        .into_iter()
-        .chain(kernel)
-        .chain([tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")])
-        .collect()
+    limits::checks().into_iter().chain(kernel).chain(emulator()).collect()
+}
+
+/// What an emulated link needs.
+#[cfg(feature = "lab")]
+fn emulator() -> Vec<Check> {
+    vec![tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")]
+}
+
+/// Only `ip`, which sets and restores routes: this build emulates nothing.
+#[cfg(not(feature = "lab"))]
+fn emulator() -> Vec<Check> {
+    vec![tool("ip", "iproute2")]
 }
 
 /// What only newer kernels have, and nothing waits for.
@@ -130,15 +138,17 @@ fn check(
     Check { area, name: name.into(), ok, detail, cure, port: None }
 }
 
+#[cfg(feature = "lab")]
 fn tun() -> Check {
     const PATH: &str = "/dev/net/tun";
-    let opened = OpenOptions::new().read(true).write(true).open(PATH);
+    let opened = std::fs::OpenOptions::new().read(true).write(true).open(PATH);
     const CURE: &str = "run as root; if it is missing, `modprobe tun`";
     let cure = limits::cure_of(&opened, CURE);
     let found = opened.map(|_| PATH.to_string()).map_err(|error| format!("{PATH}: {error}"));
     check("emulator", "tun", found, &cure)
 }
 
+#[cfg(feature = "lab")]
 fn namespaces() -> Check {
     let made = sounding_emu::Netns::new();
     let cure = limits::cure_of(&made, "run as root, or with CAP_SYS_ADMIN");

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,11 @@ impl Source {
         Self::begin(path, Box::new(file), size)
     }
 
-    fn begin(path: &Path, stream: Box<dyn Read>, size: Option<u64>) -> Result<Self, CaptureError> {
+    pub(crate) fn begin(
+        path: &Path,
+        stream: Box<dyn Read>,
+        size: Option<u64>,
+    ) -> Result<Self, CaptureError> {
         let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
         let taken = Rc::new(Cell::new(0));
         let counted = Counted { inner: stream, taken: Rc::clone(&taken) };
@@ -195,7 +199,7 @@ impl Source {
 }
 
 /// A port is not even opened: that alone changes how it behaves, and it never ends.
-fn refuse_device(path: &Path) -> Result<(), CaptureError> {
+pub(crate) fn refuse_device(path: &Path) -> Result<(), CaptureError> {
     match path.metadata() {
         Ok(about) if about.file_type().is_char_device() => {
             Err(CaptureError::Device { path: path.to_path_buf() })
@@ -210,45 +214,6 @@ pub(crate) enum Step<'a> {
     Chunk { taken: u64, size: Option<u64> },
     /// A packet, or damage.
     Found(Result<Located<'a>, Damage>),
-}
-
-/// Something that can be read from its beginning more than once.
-pub(crate) enum Replayable {
-    File(PathBuf),
-    /// What came through a pipe.
-    Spooled(PathBuf, File),
-}
-
-impl Replayable {
-    /// A file as it is; anything else is copied to a file without a name first.
-    pub(crate) fn new(path: &Path) -> Result<Self, CaptureError> {
-        let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
-        if path != Path::new("-") && path.metadata().is_ok_and(|about| about.is_file()) {
-            return Ok(Self::File(path.to_path_buf()));
-        }
-        refuse_device(path)?;
-        let mut stream: Box<dyn Read> = match path == Path::new("-") {
-            true => Box::new(io::stdin().lock()),
-            false => Box::new(File::open(path).map_err(fail)?),
-        };
-        let mut spool = tempfile::tempfile().map_err(fail)?;
-        io::copy(&mut stream, &mut spool).map_err(fail)?;
-        Ok(Self::Spooled(path.to_path_buf(), spool))
-    }
-
-    /// From the beginning.
-    pub(crate) fn open(&self) -> Result<Source, CaptureError> {
-        match self {
-            Self::File(path) => Source::open(path),
-            Self::Spooled(path, spool) => {
-                let fail = |error| CaptureError::Read { path: path.clone(), error };
-                let mut again = spool.try_clone().map_err(fail)?;
-                again.seek(SeekFrom::Start(0)).map_err(fail)?;
-                let size = again.metadata().map_err(fail)?.len();
-                Source::begin(path, Box::new(again), Some(size))
-            }
-        }
-    }
 }
 
 /// A whole capture as a stream of frames, for what serves or replays it, and what of it is none.

@@ -14,14 +14,18 @@ mod capture_args;
 mod cli_types;
 mod convert;
 mod coverage;
+#[cfg(feature = "lab")]
 mod dataset;
 mod decode;
+#[cfg(feature = "lab")]
 mod demo;
 mod doctor;
+#[cfg(feature = "lab")]
 mod emu;
 mod guard;
 mod input;
 mod kpi;
+#[cfg(feature = "lab")]
 mod lab;
 mod link;
 mod modem;
@@ -31,6 +35,7 @@ mod run;
 mod screen;
 mod session_report;
 mod signals;
+#[cfg(feature = "lab")]
 mod sim;
 mod skipped;
 mod sniffer;
@@ -67,6 +72,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    #[cfg(feature = "lab")]
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
     Decode(decode::Decode),
@@ -74,8 +80,11 @@ enum Verb {
     Kpi(kpi::Kpi),
     Convert(convert::Convert),
     Link(link::Link),
+    #[cfg(feature = "lab")]
     Emu(Box<emu::Args>),
+    #[cfg(feature = "lab")]
     Sim(sim::Args),
+    #[cfg(feature = "lab")]
     Lab(lab::Args),
     Modem(modem::Modem),
     Record(record::Record),
@@ -97,6 +106,7 @@ fn main() -> ExitCode {
         .init();
     say::set_up_reports();
     let outcome = match say::parse::<Cli>().verb {
+        #[cfg(feature = "lab")]
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
         Verb::Board(args) => board::run(args),
@@ -104,8 +114,11 @@ fn main() -> ExitCode {
         Verb::Kpi(args) => kpi::run(args),
         Verb::Convert(args) => convert::run(&args),
         Verb::Link(args) => link::run(&args),
+        #[cfg(feature = "lab")]
         Verb::Emu(args) => emu::run(&args),
+        #[cfg(feature = "lab")]
         Verb::Sim(args) => sim::run(args),
+        #[cfg(feature = "lab")]
         Verb::Lab(args) => lab::run(args),
         Verb::Modem(args) => modem::run(&args),
         Verb::Record(args) => record::run(&args),

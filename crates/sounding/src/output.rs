@@ -9,8 +9,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
-pub(crate) use sounding_experiment::results::Folder;
-use sounding_experiment::results::{folder_of, temporary};
+#[cfg(feature = "lab")]
+pub(crate) use sounding_host::files::Folder;
+use sounding_host::files::{folder_of, temporary};
 use tempfile::NamedTempFile;
 
 use crate::caller;

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) struct Claim {
     path: PathBuf,
     /// What it keeps locked.
-    file: File,
+    _file: File,
     // The last to go, with what is in them.
     _made: Made,
 }
@@ -46,10 +46,7 @@ impl Claim {
                 entered => break entered?,
             }
         };
-        let claim = Self { path, file, _made: made };
-        let fail = |source| DownlinkError::Claim { path: folder.to_path_buf(), source };
-        claim.write(&sockets.to_text(process::id())).map_err(fail)?;
-        Ok(claim)
+        Ok(Self { path, _file: file, _made: made })
     }
 
     fn enter(
@@ -65,18 +62,23 @@ impl Claim {
             refuse_overlap(&text, sockets)?;
         }
         let (path, file) = create_file(folder).map_err(fail)?;
-        // The folder may have been taken away and made anew meanwhile, and then this is the gate of none.
-        if !gate.is_of(folder).map_err(fail)? {
+        let text = sockets.to_text(process::id());
+        if let Err(source) = write_within(&gate, folder, &file, &text) {
             let _ = fs::remove_file(&path);
-            return Err(fail(io::ErrorKind::NotFound.into()));
+            return Err(fail(source));
         }
         Ok((path, file))
     }
+}
 
-    fn write(&self, text: &str) -> io::Result<()> {
-        self.file.try_lock()?;
-        (&self.file).write_all(text.as_bytes())
+/// Locks a claim and writes it before the gate opens: a process that looks in sees all of it or nothing.
+fn write_within(gate: &Gate<'_>, folder: &Path, mut file: &File, text: &str) -> io::Result<()> {
+    // The folder may have been removed and made again meanwhile. Then this gate guards nothing.
+    if !gate.is_of(folder)? {
+        return Err(io::ErrorKind::NotFound.into());
     }
+    file.try_lock()?;
+    file.write_all(text.as_bytes())
 }
 
 impl Drop for Claim {

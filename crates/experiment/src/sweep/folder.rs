@@ -11,8 +11,8 @@ use thiserror::Error;
 
 use super::Part;
 use crate::plan::Run;
-use crate::results::{self, TEMPORARY, write, write_unsynced};
 use crate::simulate::{About, Keep, Outcome, SimulateError};
+use sounding_host::files::{self, TEMPORARY, write, write_unsynced};
 
 /// Why a sweep cannot be made.
 #[derive(Debug, Error)]
@@ -271,7 +271,7 @@ fn clean(path: &Path) -> io::Result<()> {
 
 /// Copies the folder of a run so that it appears whole.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let whole = results::Folder::begin(to)?;
+    let whole = files::Folder::begin(to)?;
     whole.copy(from)?;
     if to.exists() {
         fs::remove_dir_all(to)?;

@@ -1,12 +1,9 @@
 //! What stands under the name of an output already: it stays, unless its successor is wanted in its place.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::Path;
 
 use miette::{Result, miette};
-use sounding_experiment::results::{folder_of, temporary};
 
 use super::format::FileKind;
 
@@ -99,23 +96,6 @@ fn is_table(name: &std::ffi::OsStr) -> bool {
     code.is_some_and(|code| code.len() == 4 && u16::from_str_radix(code, 16).is_ok())
 }
 
-/// Gives `path` to what `finish` puts there. What is there already steps aside first, and comes back if that fails: a
-/// folder and a file cannot take each other's place otherwise, nor one full folder another's.
-pub(super) fn replacing(path: &Path, finish: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-    if !path.exists() {
-        return finish();
-    }
-    let mut aside = temporary().tempdir_in(folder_of(path))?;
-    let old = aside.path().join("old");
-    fs::rename(path, &old)?;
-    let finished = finish();
-    if finished.is_err() && fs::rename(&old, path).is_err() {
-        // Where even that fails, it is kept where it is.
-        aside.disable_cleanup(true);
-    }
-    finished
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,18 +111,5 @@ mod tests {
         ] {
             assert_eq!(is_table(name.as_ref()), is, "{name}");
         }
-    }
-
-    #[test]
-    fn what_steps_aside_comes_back_if_its_successor_fails() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("out.parquet");
-        fs::write(&path, "precious").expect("a file");
-        let failed = replacing(&path, || Err(io::ErrorKind::StorageFull.into()));
-        assert!(failed.is_err());
-        assert_eq!(fs::read(&path).expect("it is there"), b"precious");
-        replacing(&path, || fs::create_dir(&path)).expect("it is replaced");
-        assert!(path.is_dir());
-        assert_eq!(folder.path().read_dir().expect("a folder").count(), 1, "nothing else is left");
     }
 }

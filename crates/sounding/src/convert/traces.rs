@@ -1,18 +1,15 @@
 //! A link over time into another kind of file: mahimahi's packet deliveries, CSV, Parquet.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
 use miette::{Result, miette};
-use sounding_export::figures::{Cell, Figures, Kind};
-use sounding_export::numbers::{Numbers, NumbersError};
-use sounding_export::table::TableError;
-use sounding_trace::link_trace::{Builder, Form, LinkTraceError};
 use sounding_trace::{LinkTrace, csv, mahimahi};
 
 use super::format::{FileKind, Target};
+use super::parquet;
 use crate::input::read_whole;
 use crate::output::{Access, Output};
 use crate::screen;
@@ -60,40 +57,12 @@ pub(super) fn run(
     let refused = |error: &dyn fmt::Display| miette!("{}: {error}", screen::path(input));
     let course = match kind {
         InputKind::Csv => csv::parse(&bytes).map_err(|error| refused(&error))?,
-        InputKind::Parquet => table(bytes).map_err(|error| refused(&error))?,
+        InputKind::Parquet => parquet::read(bytes).map_err(|error| refused(&error))?,
         InputKind::Mahimahi | InputKind::Capture => {
             LinkTrace::Opportunities(mahimahi::parse(&bytes).map_err(|error| refused(&error))?)
         }
     };
     write(&course, output, target, force)
-}
-
-/// Why a table is no link.
-#[derive(Debug, thiserror::Error)]
-enum NoLinkTrace {
-    #[error(transparent)]
-    Numbers(#[from] NumbersError),
-    #[error(transparent)]
-    LinkTrace(#[from] LinkTraceError),
-    #[error(
-        "has the columns {0}, not time_ms and packets, or from_ns, until_ns and rate_bits_per_sec"
-    )]
-    Columns(String),
-}
-
-fn table(file: Vec<u8>) -> Result<LinkTrace, NoLinkTrace> {
-    let numbers = Numbers::new(file)?;
-    let columns = numbers.columns();
-    let (form, places) =
-        Form::of(&columns).ok_or_else(|| NoLinkTrace::Columns(columns.join(", ")))?;
-    let mut builder = Builder::new(form);
-    let mut own = Vec::new();
-    numbers.for_each_row(|row| {
-        own.clear();
-        own.extend(places.iter().map(|&place| row[place]));
-        builder.push(&own).map_err(NoLinkTrace::from)
-    })?;
-    Ok(builder.finish()?)
 }
 
 fn write(course: &LinkTrace, path: &Path, target: Target, force: bool) -> Result<()> {
@@ -106,7 +75,7 @@ fn write(course: &LinkTrace, path: &Path, target: Target, force: bool) -> Result
         FileKind::Parquet => {
             let output = Output::begin(path, target.packing, Access::Usual, force);
             let mut output = output.map_err(|error| failed(&error))?;
-            parquet(course, &mut output).map_err(|error| failed(&error))?;
+            parquet::write(course, &mut output).map_err(|error| failed(&error))?;
             return output.finish().map_err(|error| failed(&error));
         }
         _ => {
@@ -141,18 +110,4 @@ fn opportunities(course: &LinkTrace, path: &Path) -> Result<String> {
     // Writing into a string cannot fail.
     let _ = mahimahi::write(&trace, &mut text);
     Ok(text)
-}
-
-fn parquet(course: &LinkTrace, out: &mut (impl Write + Send)) -> Result<(), TableError> {
-    let columns: Vec<_> = course.form().columns().iter().map(|name| (*name, Kind::Int)).collect();
-    let mut figures = Figures::new(out, &columns, &[])?;
-    course.for_each_row(|row| {
-        // The columns have 63 bits; nothing lasts or carries as much, but it would not come back.
-        if row.iter().any(|&number| i64::try_from(number).is_err()) {
-            let error = format!("a column of Parquet has no room for {row:?}; CSV has");
-            return Err(TableError::Io(io::Error::other(error)));
-        }
-        figures.push(row.iter().map(|&number| Some(Cell::from(number))))
-    })?;
-    figures.finish()
 }

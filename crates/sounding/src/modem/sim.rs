@@ -1,11 +1,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_modem::{Behaviour, Place, Script, Simulation};
-use sounding_testbed::radio::RadioLink;
 
 use super::{PortArgs, progress};
 use crate::skipped::counted;
@@ -38,8 +36,19 @@ pub(crate) struct SimArgs {
     seed: u64,
 }
 
-/// How much is generated where no capture is given.
-const GENERATED: Duration = Duration::from_secs(600);
+/// An uplink of ten minutes.
+#[cfg(feature = "lab")]
+fn generated(seed: u64) -> Result<Vec<u8>> {
+    const LASTS: std::time::Duration = std::time::Duration::from_secs(600);
+    Ok(sounding_testbed::radio::RadioLink::generated(seed, LASTS).into_diagnostic()?.capture)
+}
+
+#[cfg(not(feature = "lab"))]
+fn generated(_: u64) -> Result<Vec<u8>> {
+    Err(miette!(
+        "name a capture: this build of sounding generates none, which is part of the feature `lab`"
+    ))
+}
 
 pub(crate) fn run(args: &SimArgs) -> Result<ExitCode> {
     if !(args.speed.is_finite() && args.speed > 0.0) {
@@ -55,7 +64,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<ExitCode> {
             skipped.tell();
             capture
         }
-        None => RadioLink::generated(args.seed, GENERATED).into_diagnostic()?.capture,
+        None => generated(args.seed)?,
     };
     let script = Script::of(&capture);
     drop(capture);

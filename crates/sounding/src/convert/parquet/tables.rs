@@ -7,16 +7,17 @@ use sounding_diag::LogCode;
 use sounding_diag::packet::Packet;
 use sounding_export::table::{Schemas, TableError, Tables};
 
-use super::Job;
-use super::existing::replacing;
-use super::tally::Tally;
 use crate::caller::Caller;
-use crate::input::Replayable;
+use sounding_host::files::{folder_of, temporary};
+
+use super::replayable::Replayable;
+use crate::convert::Job;
+use crate::convert::tally::Tally;
 use crate::output::{Access, Folder, Output, Packing};
 use crate::screen;
 use crate::skipped::Skipped;
 
-pub(super) fn write(job: &mut Job<'_>) -> Result<Skipped> {
+pub(in crate::convert) fn write(job: &mut Job<'_>) -> Result<Skipped> {
     let path = &job.args.output;
     let input = Replayable::new(&job.args.input)?;
     let privacy = job.privacy;
@@ -101,5 +102,45 @@ fn failed(job: &Job<'_>, error: TableError) -> miette::Report {
     match error {
         TableError::Io(error) => job.failed(error),
         other => miette!("{}: {other}", screen::path(&job.args.output)),
+    }
+}
+
+/// Gives `path` to what `finish` puts there. What is there already steps aside first, and comes back if that fails: a
+/// folder and a file cannot take each other's place otherwise, nor one full folder another's.
+fn replacing(
+    path: &std::path::Path,
+    finish: impl FnOnce() -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    if !path.exists() {
+        return finish();
+    }
+    let mut aside = temporary().tempdir_in(folder_of(path))?;
+    let old = aside.path().join("old");
+    std::fs::rename(path, &old)?;
+    let finished = finish();
+    if finished.is_err() && std::fs::rename(&old, path).is_err() {
+        // Where even that fails, it is kept where it is.
+        aside.disable_cleanup(true);
+    }
+    finished
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, io};
+
+    use super::replacing;
+
+    #[test]
+    fn what_steps_aside_comes_back_if_its_successor_fails() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.parquet");
+        fs::write(&path, "precious").expect("a file");
+        let failed = replacing(&path, || Err(io::ErrorKind::StorageFull.into()));
+        assert!(failed.is_err());
+        assert_eq!(fs::read(&path).expect("it is there"), b"precious");
+        replacing(&path, || fs::create_dir(&path)).expect("it is replaced");
+        assert!(path.is_dir());
+        assert_eq!(folder.path().read_dir().expect("a folder").count(), 1, "nothing else is left");
     }
 }
