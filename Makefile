@@ -1,6 +1,6 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test test-kernel test-python build setup check agreement bench fuzz loom install clean
+.PHONY: demo test test-kernel test-python build daemon setup check agreement bench fuzz loom install clean
 
 # Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -24,6 +24,10 @@ test-python: setup
 build: setup
 	cargo build --release --locked --package sounding
 
+# The daemon without the lab, for a router: target/daemon/sounding.
+daemon: setup
+	cargo build --profile daemon --locked --package sounding --no-default-features --features daemon
+
 setup:
 	@scripts/setup
 
@@ -31,6 +35,7 @@ setup:
 check: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
+	cargo clippy --package sounding --no-default-features --features daemon --locked -- --deny warnings
 	cargo xtask check
 	cargo fmt --check --manifest-path python/Cargo.toml
 	cargo clippy --manifest-path python/Cargo.toml --all-targets -- --deny warnings
