@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sounding_kpi::Direction;
 use sounding_link::{
-    Arrival, Bound as Limit, Source, Config, Line, Method, Row, Seen, Sounder, State,
+    Arrival, Bound as Limit, Config, Line, Method, Row, Seen, Sounder, Source, State,
 };
 use sounding_units::Bytes;
 

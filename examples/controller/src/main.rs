@@ -10,11 +10,11 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
+use controller::Gentle;
 use sounding_cc::Registry;
 use sounding_experiment::plan::Text;
 use sounding_experiment::simulate::{self, Keep};
 use sounding_experiment::study::Study;
-use controller::Gentle;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
