@@ -9,6 +9,7 @@ mod daemon;
 mod io_free;
 mod map;
 mod notices;
+mod prose;
 mod words;
 
 fn main() -> ExitCode {
@@ -45,12 +46,13 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 6] = [
+    let checks: [(&str, Vec<String>); 7] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
         ("pure crates do no I/O", io_free::violations(&metadata)),
         ("the daemon leaves the lab out", daemon::violations(&metadata)),
+        ("documents are in plain words", prose::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];
     let mut failed = false;
