@@ -70,11 +70,14 @@ fn make_seeds() {
     let segments = [(0, 0), (100_000, 0), (1 << 30, 0), (50, 1)].into_iter();
     let segments =
         segments.flat_map(|(ack, stamp)| step([0; 3], asked([ack, 0, 100_000, 65_535, stamp, 1])));
+    // As much under way as numbers can count, beside a window.
+    let span = step([0; 3], asked([i32::MAX as u32, 0, i32::MAX as u32, 65_535, 0, 1]));
     let extreme = step([u64::MAX; 3], [u32::MAX; 16]);
-    let files: [(&str, &str, Vec<u8>); 8] = [
+    let files: [(&str, &str, Vec<u8>); 9] = [
         ("peers", "lie", lie.collect()),
         ("peers", "words", words.collect()),
         ("peers", "segments", segments.collect()),
+        ("peers", "span", span),
         ("peers", "extreme", extreme),
         ("claims", "one", b"process 7\nnetns 4026531840\ncgroups 12 1\ninterface wwan0\n".into()),
         ("claims", "all", b"process 7\nnetns 1\ncgroups 1\n".into()),
