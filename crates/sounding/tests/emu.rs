@@ -333,6 +333,11 @@ fn a_command_of_another_user_ends_with_the_emulation_however_that_ends() {
         };
         processes.filter(|process| is_theirs(&process.path())).count()
     };
+    // The shell becomes the other program some time after its line.
+    let until = Instant::now() + Duration::from_secs(20);
+    while theirs() == 0 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     assert_eq!(theirs(), 1, "the check below would prove nothing");
     child.kill().unwrap();
     child.wait().unwrap();
