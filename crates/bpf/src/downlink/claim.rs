@@ -6,6 +6,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -61,7 +62,8 @@ impl Claim {
         for text in gate.claims().map_err(fail)? {
             refuse_overlap(&text, sockets)?;
         }
-        let (path, file) = create_file(folder).map_err(fail)?;
+        let (name, file) = create_file(&gate.inside()).map_err(fail)?;
+        let path = folder.join(name);
         let text = sockets.to_text(process::id());
         if let Err(source) = write_within(&gate, folder, &file, &text) {
             let _ = fs::remove_file(&path);
@@ -72,7 +74,7 @@ impl Claim {
 }
 
 /// Locks a claim and writes it before the gate opens: a process that looks in sees all of it or nothing.
-fn write_within(gate: &Gate<'_>, folder: &Path, mut file: &File, text: &str) -> io::Result<()> {
+fn write_within(gate: &Gate, folder: &Path, mut file: &File, text: &str) -> io::Result<()> {
     // The folder may have been removed and made again meanwhile. Then this gate guards nothing.
     if !gate.is_of(folder)? {
         return Err(io::ErrorKind::NotFound.into());
@@ -97,14 +99,13 @@ pub(super) fn sweep(folder: &Path) -> io::Result<()> {
 }
 
 /// A folder that one process looks into at a time.
-struct Gate<'a> {
-    folder: &'a Path,
+struct Gate {
     /// What it keeps locked.
     open: File,
 }
 
-impl<'a> Gate<'a> {
-    fn enter(folder: &'a Path) -> io::Result<Self> {
+impl Gate {
+    fn enter(folder: &Path) -> io::Result<Self> {
         const STEP: Duration = Duration::from_millis(5);
         let open = File::open(folder)?;
         let until = Instant::now() + PATIENCE;
@@ -118,7 +119,12 @@ impl<'a> Gate<'a> {
                 TryLockError::Error(error) => return Err(error),
             }
         }
-        Ok(Self { folder, open })
+        Ok(Self { open })
+    }
+
+    /// The folder that this gate is of, and no other that has its name by now: in one that was removed there is nothing.
+    fn inside(&self) -> PathBuf {
+        Path::new("/proc/self/fd").join(self.open.as_raw_fd().to_string())
     }
 
     /// Whether it is this folder that has the name.
@@ -129,7 +135,7 @@ impl<'a> Gate<'a> {
 
     /// What processes that are alive claim.
     fn claims(&self) -> io::Result<Vec<String>> {
-        let texts = fs::read_dir(self.folder)?.map(|entry| claimed(&entry?.path()));
+        let texts = fs::read_dir(self.inside())?.map(|entry| claimed(&entry?.path()));
         texts.filter_map(Result::transpose).collect()
     }
 }
@@ -169,12 +175,12 @@ impl Drop for Made {
 }
 
 /// A file that nobody else has: in another process namespace there is somebody of the same number.
-fn create_file(folder: &Path) -> io::Result<(PathBuf, File)> {
-    let names = (0..).map(|count: u32| folder.join(format!("{}-{count}", process::id())));
-    for path in names {
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
+fn create_file(folder: &Path) -> io::Result<(String, File)> {
+    let names = (0..).map(|count: u32| format!("{}-{count}", process::id()));
+    for name in names {
+        match OpenOptions::new().write(true).create_new(true).open(folder.join(&name)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (path, file)),
+            opened => return opened.map(|file| (name, file)),
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
