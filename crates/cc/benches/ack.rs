@@ -93,6 +93,7 @@ fn a_packets_round(bencher: Bencher<'_, '_>, name: &str) {
         backlog: None,
         state: State::Active,
         source: Source::Grants,
+        fair: None,
     };
     bencher.counter(ItemsCount::new(ACKS)).with_inputs(|| make(&start())).bench_values(
         |mut controller| {

@@ -104,6 +104,7 @@ fn estimate(bits: u64, age_ms: u64, served: bool, silent: bool) -> LinkEstimate 
         backlog: None,
         state: if silent { State::Stale } else { State::Active },
         source: Source::Grants,
+        fair: None,
     }
 }
 

@@ -43,6 +43,19 @@ pub struct LinkEstimate {
     pub state: State,
     /// The method behind `rate`.
     pub source: Source,
+    /// What an equal division of the cells would give this device; `None` where the method does not know the other users.
+    pub fair: Option<FairShare>,
+}
+
+/// An equal division of the cells that serve a device among their users with data (PBE-CC §4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FairShare {
+    /// C_f of all active carriers, as IP bytes.
+    pub rate: Rate,
+    /// N of the primary carrier: users with data, this device included. At least 1.
+    pub users: u32,
+    /// Carriers that are active for this device. At least 1.
+    pub carriers: u32,
 }
 
 impl LinkEstimate {

@@ -280,6 +280,7 @@ impl Estimator {
             backlog: self.fresh_backlog(),
             state,
             source,
+            fair: None,
         }
     }
 

@@ -158,6 +158,7 @@ impl Report {
             backlog: None,
             state: meaning(bytes, field::STATE, State::ALL)?,
             source: meaning(bytes, field::CAUSE, Source::ALL)?,
+            fair: None,
         };
         // Four bytes.
         Ok(Self { sequence: number(field::SEQUENCE) as u32, estimate })
@@ -262,6 +263,7 @@ mod tests {
             backlog: None,
             state: State::Silent,
             source: Source::Cell,
+            fair: None,
         }
     }
 

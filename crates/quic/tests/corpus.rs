@@ -59,6 +59,7 @@ fn estimate(mbit: u64) -> LinkEstimate {
         backlog: None,
         state: State::Active,
         source: Source::Grants,
+        fair: None,
     }
 }
 

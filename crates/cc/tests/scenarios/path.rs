@@ -138,6 +138,7 @@ impl Path {
                 backlog: None,
                 state: State::Active,
                 source: Source::Grants,
+                fair: None,
             };
             self.controller.handle_estimate(now, &estimate, 1);
         }

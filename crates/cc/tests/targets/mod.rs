@@ -100,6 +100,7 @@ fn estimate(rate: Rate, bound: Bound, state: State, age: Duration) -> LinkEstima
         backlog: None,
         state,
         source: Source::Grants,
+        fair: None,
     }
 }
 

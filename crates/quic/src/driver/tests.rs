@@ -39,6 +39,7 @@ fn estimate(rate: Rate) -> LinkEstimate {
         backlog: None,
         state: State::Active,
         source: Source::Grants,
+        fair: None,
     }
 }
 

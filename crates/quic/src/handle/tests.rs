@@ -18,6 +18,7 @@ fn estimate(mbit: u64) -> LinkEstimate {
         backlog: Some(Bytes::new(1)),
         state: State::Active,
         source: Source::Grants,
+        fair: None,
     }
 }
 

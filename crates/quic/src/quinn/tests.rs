@@ -124,6 +124,7 @@ fn a_copy_is_a_controller_that_begins_and_hears_the_same_link() {
         backlog: None,
         state: State::Active,
         source: Source::Grants,
+        fair: None,
     };
     let mut now = begin;
     let tell = |adapter: &mut dyn Controller, now: Instant, number| {
