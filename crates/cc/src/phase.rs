@@ -4,7 +4,7 @@ use core::fmt;
 /// and documents use these names.
 ///
 /// BISCAY's law has [`NoEstimate`](Self::NoEstimate), [`RadioLimited`](Self::RadioLimited) and
-/// [`BottleneckElsewhere`](Self::BottleneckElsewhere); that of `sounding` has all of them.
+/// [`BottleneckElsewhere`](Self::BottleneckElsewhere); that of `sounding` has all of them but the last two, which are PBE-CC's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// There is no usable estimate: the stock algorithm controls the flow.
@@ -21,13 +21,17 @@ pub enum Phase {
     Handover,
     /// The queue is not at the radio: the stock algorithm controls the flow.
     BottleneckElsewhere,
-    /// The path drops what the estimate allows: the stock algorithm controls the flow.
+    /// The path drops what the estimate allows, or much less arrives: the stock algorithm controls the flow.
     EstimateTooHigh,
+    /// The rate grows in a line to the flow's fair share of the cells.
+    Ramp,
+    /// Half of what the path carries is sent, for a queue to drain.
+    Drain,
 }
 
 impl Phase {
     /// All of them, by their numbers in the kernel.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::NoEstimate,
         Self::RadioLimited,
         Self::Probing,
@@ -36,6 +40,8 @@ impl Phase {
         Self::Handover,
         Self::BottleneckElsewhere,
         Self::EstimateTooHigh,
+        Self::Ramp,
+        Self::Drain,
     ];
 
     /// Its name in events, results and tables.
@@ -49,6 +55,8 @@ impl Phase {
             Self::Handover => "handover",
             Self::BottleneckElsewhere => "bottleneck-elsewhere",
             Self::EstimateTooHigh => "estimate-too-high",
+            Self::Ramp => "ramp",
+            Self::Drain => "drain",
         }
     }
 

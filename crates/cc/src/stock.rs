@@ -83,6 +83,11 @@ impl Stock {
         self.bbr.raise_rtt_min(least);
     }
 
+    /// The path carries no more than this, payload: what BBR remembers above it is forgotten.
+    pub(crate) fn cap_bandwidth(&mut self, most: Rate) {
+        self.bbr.cap_bandwidth(most);
+    }
+
     fn driving(&self) -> Option<&Instead> {
         self.instead.as_ref().filter(|instead| instead.drives)
     }

@@ -1,0 +1,199 @@
+//! PBE-CC: the sender goes by the capacity and the fair share that the receiving device reads off its cells (Xie et al.,
+//! SIGCOMM 2020).
+//!
+//! A flow ramps up to its fair share within three round trips (§4.1), then sends what the device reports (§4.2.1). Packets that
+//! are late although the cells are not full show a bottleneck in the Internet; there a BBR that probes no further than the fair
+//! share controls the flow (§4.2.3). Where the paper is silent, `docs/interpretations/pbe-cc.md` says what was chosen.
+//!
+//! [`Law`] decides, in whole numbers, step by step as the kernel does; [`PbeCc`] has BBR beside it.
+
+mod delay;
+mod delivery;
+mod law;
+#[cfg(test)]
+mod tests;
+
+use core::time::Duration;
+
+use sounding_estimate::{FairShare, LinkEstimate, State as Link};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::sharing::Part;
+use crate::stock::{Fallback, Stock};
+use crate::{Controller, Departure, Loss, Start};
+pub use law::{Ack, Claim, FeedUpdate, Law, State};
+
+/// What the law can be tuned by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Round trips in which a flow reaches its fair share. Default 3 (§4.1).
+    pub ramp_rtts: u32,
+    /// How much later than the earliest packets may be, for HARQ's three repetitions and jitter. Default 27 ms (§4.2.2).
+    pub late_by: Duration,
+    /// Packets of so long a time in a row have to be late, or on time, until the bottleneck is believed to have moved.
+    /// Default 6 ms, of six subframes (Eq. 6).
+    pub late_for: Duration,
+    /// Whether late packets count only where less arrives than the device reports. Default true; the paper has it false
+    /// (interpretation 10).
+    pub judge_by_delivery: bool,
+    /// Window beyond rate times RTprop: a quarter of it, and at least this. Default 15 ms (interpretation 9).
+    pub slack: Duration,
+    /// Least window, in segments. Default 4, as BBR.
+    pub min_cwnd: u32,
+    /// The oldest estimate that is used. Default 200 ms.
+    pub max_age: Duration,
+    /// The longest silence of a publisher that lives. Default 60 ms.
+    pub max_silence: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            ramp_rtts: 3,
+            late_by: Duration::from_millis(27),
+            late_for: Duration::from_millis(6),
+            judge_by_delivery: true,
+            slack: Duration::from_millis(15),
+            min_cwnd: 4,
+            max_age: Duration::from_millis(200),
+            max_silence: Duration::from_millis(60),
+        }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct PbeCc {
+    config: Config,
+    shadow: Stock,
+    law: Law,
+    part: Part,
+    updated_at: HostInstant,
+}
+
+impl PbeCc {
+    /// A flow without any estimate, that takes silence for one `every` later than usual.
+    pub fn new(config: Config, start: &Start, every: Duration) -> Self {
+        let config = Config {
+            max_age: config.max_age + every,
+            max_silence: config.max_silence + every,
+            ..config
+        };
+        Self {
+            config,
+            shadow: Stock::new(start, Fallback::Bbr),
+            law: Law::new(config, start),
+            part: Part::default(),
+            updated_at: start.now,
+        }
+    }
+
+    /// The law as it stands.
+    pub fn law(&self) -> &Law {
+        &self.law
+    }
+
+    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate) {
+        self.law.handle_feed(now, update);
+        self.share_verdict(now);
+    }
+
+    /// Lets BBR know whether the law controls the flow, and what it must not remember.
+    fn share_verdict(&mut self, now: HostInstant) {
+        if let Some(most) = self.law.take_cut() {
+            self.shadow.cap_bandwidth(most);
+        }
+        self.shadow.handle_verdict(now, self.law.law_controls(), self.law.cwnd(), None);
+    }
+
+    fn check_silence(&mut self, now: HostInstant) {
+        if now - self.updated_at > self.config.max_silence {
+            self.handle_feed(now, FeedUpdate::Nothing);
+        }
+    }
+}
+
+impl Controller for PbeCc {
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        self.shadow.handle_sent(sent, size);
+        self.check_silence(sent.at);
+    }
+
+    fn handle_ack(&mut self, ack: &crate::Ack) {
+        self.shadow.handle_ack(ack);
+        self.check_silence(ack.now);
+        self.law.handle_ack(&Ack {
+            now: ack.now,
+            rtt: ack.rtt,
+            one_way: ack.one_way,
+            rate: ack.rate,
+            acked: ack.acked,
+            bandwidth: self.shadow.bandwidth(),
+            delivered: ack.delivered.count() as u32,
+            prior_delivered: ack.sent.delivered.count() as u32,
+            is_limited: ack.sent.app_limited,
+        });
+        self.share_verdict(ack.now);
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.shadow.handle_loss(loss);
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.shadow.handle_timeout(now);
+        self.law.handle_timeout(now);
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.shadow.handle_spurious_timeout(now);
+    }
+
+    fn handle_part(&mut self, _now: HostInstant, part: Part) {
+        self.part = part;
+    }
+
+    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, _flows: u32) {
+        self.updated_at = now;
+        let part = |rate| self.part.of(rate);
+        // A device that nothing is granted to is idle; a fair share says what it may have all the same.
+        let knows =
+            estimate.is_usable() || (estimate.state == Link::Idle && estimate.fair.is_some());
+        let update = match estimate.state {
+            Link::Handover => FeedUpdate::Handover,
+            _ if knows && estimate.age <= self.config.max_age => FeedUpdate::Carries(Claim {
+                rate: part(estimate.rate),
+                bound: estimate.bound,
+                fair: estimate.fair.map(|fair| FairShare { rate: part(fair.rate), ..fair }),
+            }),
+            _ => FeedUpdate::Nothing,
+        };
+        self.handle_feed(now, update);
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.shadow.handle_time(now);
+        self.law.handle_time(now);
+        self.share_verdict(now);
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        [self.shadow.wakeup(), self.law.wakeup()].into_iter().flatten().min()
+    }
+
+    fn cwnd(&self) -> Bytes {
+        if self.law.law_controls() { self.law.cwnd() } else { self.shadow.cwnd() }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        if self.law.law_controls() {
+            return Some(self.law.pacing());
+        }
+        let shadow = self.shadow.pacing_rate()?;
+        Some(self.law.limit().map_or(shadow, |limit| shadow.min(limit)))
+    }
+
+    fn state(&self) -> &'static str {
+        self.law.state().phase().name()
+    }
+}

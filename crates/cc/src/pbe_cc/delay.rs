@@ -1,0 +1,86 @@
+use core::time::Duration;
+
+use sounding_units::{Bytes, HostInstant};
+
+use super::Config;
+use crate::part::Windowed;
+
+/// How long the earliest packet says how long the way is (§4.2.2).
+const LASTS: Duration = Duration::from_secs(10);
+
+/// So much later than the earliest is still as early as packets come: the jitter of 94.1 % of the time (§4.2.2).
+const JITTER: Duration = Duration::from_millis(3);
+
+/// Which packets are late, and how many of them came in a row (§4.2.2).
+///
+/// A delay is relative, on two clocks whose difference is unknown: only differences count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LateRun {
+    /// D_prop.
+    least: Option<Windowed<Duration>>,
+    /// When a packet came as early as that, within the jitter.
+    early_at: HostInstant,
+    late: Bytes,
+    on_time: Bytes,
+}
+
+impl LateRun {
+    pub(super) fn new(now: HostInstant) -> Self {
+        Self { least: None, early_at: now, late: Bytes::ZERO, on_time: Bytes::ZERO }
+    }
+
+    /// `acked` was on the way for `delay`.
+    pub(super) fn handle_ack(
+        &mut self,
+        config: &Config,
+        now: HostInstant,
+        delay: Duration,
+        acked: Bytes,
+    ) {
+        let least = match &mut self.least {
+            Some(filter) => {
+                filter.update(now.as_nanos(), delay);
+                filter.best()
+            }
+            None => {
+                let window = LASTS.as_nanos() as u64;
+                self.least = Some(Windowed::min(window, now.as_nanos(), delay));
+                delay
+            }
+        };
+        if delay <= least + JITTER {
+            self.early_at = now;
+        }
+        if delay > least + config.late_by {
+            (self.late, self.on_time) = (self.late + acked, Bytes::ZERO);
+        } else {
+            (self.late, self.on_time) = (Bytes::ZERO, self.on_time + acked);
+        }
+    }
+
+    /// Whether the last packets were late, `enough` of them.
+    pub(super) fn is_late(&self, enough: Bytes) -> bool {
+        self.late >= enough
+    }
+
+    /// Whether the last packets were on time, `enough` of them.
+    pub(super) fn is_on_time(&self, enough: Bytes) -> bool {
+        self.on_time >= enough
+    }
+
+    /// What came so far says nothing about what comes.
+    pub(super) fn begin(&mut self) {
+        (self.late, self.on_time) = (Bytes::ZERO, Bytes::ZERO);
+    }
+
+    /// Whether no packet has come as early as the earliest for ten seconds: the queue has to be drained, to see how long the
+    /// way is now.
+    pub(super) fn is_due(&self, now: HostInstant) -> bool {
+        now - self.early_at > LASTS
+    }
+
+    /// It is being drained.
+    pub(super) fn handle_drain(&mut self, now: HostInstant) {
+        self.early_at = now;
+    }
+}

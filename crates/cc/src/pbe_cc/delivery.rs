@@ -1,0 +1,105 @@
+use sounding_units::Bytes;
+
+/// A flow of which less than so many hundredths of the claim arrive is held back by something else than the radio. Chosen:
+/// Equation 5 and the average over a round trip are off by some 10 %.
+const NARROW: u64 = 85;
+
+/// A claim is no more than so many hundredths of what arrives, or it is not believed (interpretation 12).
+const BELIEVED: u64 = 125;
+
+/// So many rounds in a row have to show a claim that is too high.
+const ROUNDS: u32 = 3;
+
+/// What the device claims beside what arrives, round by round.
+///
+/// What arrives in a round left in the one before, at a rate that was claimed by then: it is compared with the least claim of
+/// both. All rates are payload, in bytes a second.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Delivery {
+    /// The round ends once this is delivered.
+    round_ends_at: u32,
+    /// The least claim of this round; `None` before the first.
+    claim: Option<u64>,
+    /// And of the round before.
+    prior_claim: Option<u64>,
+    /// The highest rate at which this round arrived.
+    best: u64,
+    limited: bool,
+    /// The last whole round arrived at this rate; zero: unknown.
+    last: u64,
+    narrow: bool,
+    excess: u32,
+}
+
+impl Delivery {
+    pub(super) fn new(delivered: u32) -> Self {
+        Self { round_ends_at: delivered, ..Self::default() }
+    }
+
+    /// The flow is to send at this rate, of what the device claims.
+    pub(super) fn handle_claim(&mut self, rate: u64) {
+        self.claim = Some(self.claim.map_or(rate, |claim| claim.min(rate)));
+    }
+
+    /// There is no claim now, or it is of another link.
+    pub(super) fn forget(&mut self) {
+        (self.claim, self.prior_claim) = (None, None);
+        (self.narrow, self.excess) = (false, 0);
+    }
+
+    /// Folds an acknowledgement in; whether it ends a round.
+    pub(super) fn handle_ack(
+        &mut self,
+        rate: Option<u64>,
+        delivered: u32,
+        prior_delivered: u32,
+        is_limited: bool,
+    ) -> bool {
+        self.best = self.best.max(rate.unwrap_or_default());
+        self.limited |= is_limited;
+        if (prior_delivered.wrapping_sub(self.round_ends_at) as i32) < 0 {
+            return false;
+        }
+        self.round_ends_at = delivered;
+        if self.best > 0 {
+            self.last = self.best;
+        }
+        let claims = self.claim.zip(self.prior_claim);
+        let wanted = claims.map_or(0, |(claim, prior)| claim.min(prior));
+        if self.best > 0 && !self.limited {
+            self.narrow = self.best * 100 < wanted * NARROW;
+            let excess = wanted * 100 > self.best * BELIEVED;
+            self.excess = if excess { self.excess + 1 } else { 0 };
+        } else {
+            (self.narrow, self.excess) = (false, 0);
+        }
+        (self.prior_claim, self.claim) = (self.claim, None);
+        (self.best, self.limited) = (0, false);
+        true
+    }
+
+    /// How fast the last whole round arrived; `None` before the first.
+    pub(super) fn last(&self) -> Option<u64> {
+        (self.last > 0).then_some(self.last)
+    }
+
+    /// Whether less arrived in the last round than was claimed and sent.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.narrow
+    }
+
+    /// Whether the claim was too high for rounds.
+    pub(super) fn is_overstated(&self) -> bool {
+        self.excess >= ROUNDS
+    }
+
+    /// The most that is sent upon a claim that is too high.
+    pub(super) fn believed(&self) -> u64 {
+        self.last * BELIEVED / 100
+    }
+}
+
+/// Bytes that are delivered in `micros` at a rate.
+pub(super) const fn over(rate: u64, micros: u64) -> Bytes {
+    Bytes::new(rate * micros / 1_000_000)
+}

@@ -1,0 +1,462 @@
+use core::time::Duration;
+
+use sounding_estimate::{Bound, FairShare, MAX_RATE};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::Config;
+use super::delay::LateRun;
+use super::delivery::{self, Delivery};
+use crate::part::Windowed;
+use crate::{Phase, Start};
+
+/// How long a minimum of the RTT is believed (§4.2.2: as BBR's).
+const RTT_LASTS: Duration = Duration::from_secs(10);
+/// Ten seconds: no path is so long, and products stay below 2^64.
+const MAX_RTT_US: u64 = 10_000_000;
+/// Part of BtlBw that is sent while the queue of the Internet drains, in hundredths (§4.2.3).
+const DRAIN: u64 = 50;
+/// The fair share counts as reached from so many hundredths of it on (interpretation 10).
+const REACHED: u64 = 95;
+/// Growth of a rate whose capacity is unknown, in a round and in hundredths: at first as slow start, later as BBR probes.
+const FIRST_GROWTH: u64 = 200;
+const GROWTH: u64 = 125;
+/// It grows to no more than so many times what the radio is known to grant.
+const ABOVE_FLOOR: u64 = 2;
+
+/// What a device reports, of this flow's part of its link; IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// C_t, the capacity.
+    pub rate: Rate,
+    /// Whether that is all there is. A floor without a fair share says only what was asked for.
+    pub bound: Bound,
+    /// C_f, where the users of the cells are known.
+    pub fair: Option<FairShare>,
+}
+
+/// What the publisher reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FeedUpdate {
+    /// The device has this of its cells.
+    Carries(Claim),
+    /// The device is on the way to another cell.
+    Handover,
+    /// Nothing that may be used, or no publisher speaks.
+    Nothing,
+}
+
+/// An acknowledgement, in what the law goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: HostInstant,
+    /// The RTT it measured, if any.
+    pub rtt: Option<Duration>,
+    /// The way to the receiver, on two clocks; the RTT stands for it where it is unknown.
+    pub one_way: Option<Duration>,
+    /// How fast the path delivered over about the last round, payload, if known.
+    pub rate: Option<Rate>,
+    /// Delivered by it, payload.
+    pub acked: Bytes,
+    /// BtlBw: BBR's filter of delivery rates, payload.
+    pub bandwidth: Rate,
+    /// Delivered since the flow began, in any unit, wrapping.
+    pub delivered: u32,
+    /// The same when what is now acknowledged left.
+    pub prior_delivered: u32,
+    /// The application held back what it measured.
+    pub is_limited: bool,
+}
+
+/// Where the bottleneck is believed to be, and what the law does.
+///
+/// ```text
+/// from                  event                                             to
+/// any                   no estimate, or the publisher is silent           NoEstimate
+/// any that controls     the device is on the way to another cell          Handover
+/// NoEstimate, Handover  an estimate with a fair share                     Ramp
+/// NoEstimate, Handover  a capacity without one                            RadioLimited
+/// NoEstimate, Handover  a floor without one                               Probing
+/// Ramp                  the fair share is reached                         RadioLimited
+/// RadioLimited          a carrier is added                                Ramp
+/// Ramp, RadioLimited,   N_pkt packets are late, and less arrives than     Drain
+///   Probing               was claimed
+/// Drain                 one RTprop                                        BottleneckElsewhere
+/// BottleneckElsewhere   N_pkt packets are on time, and C_f arrives        RadioLimited
+/// RadioLimited          three rounds of less than four fifths of a claim  EstimateTooHigh
+/// EstimateTooHigh       the claim is no more than 1.25 of what arrives    RadioLimited
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// There is no usable estimate: BBR controls the flow.
+    NoEstimate,
+    /// The rate grows in a line to the fair share (§4.1).
+    Ramp {
+        /// Since when.
+        since: HostInstant,
+        /// From this rate, payload, bytes a second.
+        from: u64,
+    },
+    /// The rate is the capacity that the device reports (§4.2.1).
+    RadioLimited,
+    /// Only what was asked for is known: the rate grows.
+    Probing {
+        /// By so many hundredths a round.
+        growth: u64,
+    },
+    /// The device is on the way to another cell: rate and window stay as they are.
+    Handover,
+    /// Half of what the path carries is sent, for its queue to drain.
+    Drain {
+        /// Until then.
+        until: HostInstant,
+        /// What comes next: whether the queue is one of the Internet.
+        elsewhere: bool,
+    },
+    /// The bottleneck is in the Internet: BBR controls the flow, and probes no further than the fair share (§4.2.3).
+    BottleneckElsewhere,
+    /// Less arrives than is claimed: BBR controls the flow, and sends no more than 1.25 of what arrives.
+    EstimateTooHigh,
+}
+
+impl State {
+    /// Its name everywhere outside the law.
+    pub const fn phase(&self) -> Phase {
+        match self {
+            Self::NoEstimate => Phase::NoEstimate,
+            Self::Ramp { .. } => Phase::Ramp,
+            Self::RadioLimited => Phase::RadioLimited,
+            Self::Probing { .. } => Phase::Probing,
+            Self::Handover => Phase::Handover,
+            Self::Drain { .. } => Phase::Drain,
+            Self::BottleneckElsewhere => Phase::BottleneckElsewhere,
+            Self::EstimateTooHigh => Phase::EstimateTooHigh,
+        }
+    }
+}
+
+/// What the device last reported, as payload in bytes a second.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    rate: u64,
+    bound: Bound,
+    fair: Option<u64>,
+    carriers: u32,
+}
+
+impl Share {
+    /// What the flow ramps up to.
+    fn goal(&self) -> u64 {
+        self.fair.unwrap_or(self.rate)
+    }
+
+    /// Whether it says what the radio could carry.
+    fn is_capacity(&self) -> bool {
+        self.fair.is_some() || self.bound == Bound::Capacity
+    }
+}
+
+/// One flow under PBE-CC. Whole numbers only; the kernel runs the same.
+#[derive(Clone, Debug)]
+pub struct Law {
+    config: Config,
+    mss: u64,
+    headers: u64,
+    initial_cwnd: u64,
+    state: State,
+    share: Option<Share>,
+    /// The rate, payload, bytes a second.
+    target: u64,
+    /// RTprop in microseconds.
+    rtt_min: Option<Windowed<u64>>,
+    late: LateRun,
+    delivery: Delivery,
+    bandwidth: u64,
+    cut: Option<u64>,
+}
+
+impl Law {
+    /// A flow without any estimate.
+    pub fn new(config: Config, start: &Start) -> Self {
+        let mut law = Self {
+            config,
+            mss: start.mss.count().max(1),
+            headers: start.headers.count(),
+            initial_cwnd: start.initial_cwnd().count(),
+            state: State::NoEstimate,
+            share: None,
+            target: 0,
+            rtt_min: None,
+            late: LateRun::new(start.now),
+            delivery: Delivery::new(0),
+            bandwidth: 0,
+            cut: None,
+        };
+        law.handle_rtt(start.now, start.rtt);
+        law
+    }
+
+    /// Where the bottleneck is believed to be.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Whether the window and the pace are the law's, and not BBR's.
+    pub fn law_controls(&self) -> bool {
+        self.state.phase().law_controls()
+    }
+
+    /// The window while the law controls the flow.
+    pub fn cwnd(&self) -> Bytes {
+        let rtt = self.rtt_min_us();
+        let slack = (rtt / 4).max(micros(self.config.slack));
+        let least = match self.state {
+            State::Ramp { .. } | State::Probing { .. } => self.initial_cwnd,
+            _ => self.mss * u64::from(self.config.min_cwnd),
+        };
+        let window = delivery::over(self.target, rtt + slack).count() + 2 * self.mss;
+        Bytes::new(window.max(least))
+    }
+
+    /// The pace while the law controls the flow.
+    pub fn pacing(&self) -> Rate {
+        let rate = match self.state {
+            State::Drain { .. } => self.bandwidth.min(self.target) * DRAIN / 100,
+            _ => self.target,
+        };
+        Rate::from_bytes_per_sec(rate.max(self.slowest()))
+    }
+
+    /// The most that BBR may send while the law does not control the flow (Eq. 7, and the guard against misreports).
+    pub fn limit(&self) -> Option<Rate> {
+        let most = match self.state {
+            State::BottleneckElsewhere => self.share?.goal().max(self.bandwidth),
+            State::EstimateTooHigh => self.delivery.believed().max(self.slowest()),
+            _ => return None,
+        };
+        Some(Rate::from_bytes_per_sec(most.max(self.slowest())))
+    }
+
+    /// Given once: BBR's filter must not remember more than this, payload.
+    pub fn take_cut(&mut self) -> Option<Rate> {
+        self.cut.take().map(Rate::from_bytes_per_sec)
+    }
+
+    /// A window of four segments a round trip: at less a flow would not learn that the path is back.
+    fn slowest(&self) -> u64 {
+        self.mss * u64::from(self.config.min_cwnd) * 1_000_000 / self.rtt_min_us().max(1_000)
+    }
+
+    fn rtt_min_us(&self) -> u64 {
+        self.rtt_min.map_or(100_000, |filter| filter.best())
+    }
+
+    fn rtt_min(&self) -> Duration {
+        Duration::from_micros(self.rtt_min_us())
+    }
+
+    fn handle_rtt(&mut self, now: HostInstant, rtt: Option<Duration>) {
+        let Some(rtt) = rtt.map(micros).filter(|rtt| *rtt > 0) else { return };
+        match &mut self.rtt_min {
+            Some(filter) => filter.update(now.as_nanos(), rtt),
+            None => {
+                let window = RTT_LASTS.as_nanos() as u64;
+                self.rtt_min = Some(Windowed::min(window, now.as_nanos(), rtt));
+            }
+        }
+    }
+
+    /// Payload of a rate of IP packets.
+    fn payload(&self, rate: Rate) -> u64 {
+        rate.min(MAX_RATE).bytes_per_sec() * self.mss / (self.mss + self.headers)
+    }
+
+    /// N_pkt (Eq. 6), as payload.
+    fn enough(&self) -> Bytes {
+        let goal = self.share.map_or(self.target, |share| share.rate);
+        delivery::over(goal, micros(self.config.late_for)).max(Bytes::new(self.mss))
+    }
+
+    /// A timeout fired: what is in flight is lost, and the flow begins anew.
+    pub fn handle_timeout(&mut self, now: HostInstant) {
+        if self.law_controls() {
+            self.target = 0;
+            self.state = State::Ramp { since: now, from: 0 };
+        }
+    }
+
+    /// The publisher spoke, or is found to be silent.
+    pub fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate) {
+        match update {
+            FeedUpdate::Carries(claim) if self.rtt_min.is_some() => self.handle_claim(now, claim),
+            FeedUpdate::Carries(_) => {}
+            FeedUpdate::Handover => {
+                // What was known of the last cell is not true of the next.
+                self.late = LateRun::new(now);
+                self.delivery.forget();
+                if self.law_controls() {
+                    self.state = State::Handover;
+                }
+            }
+            FeedUpdate::Nothing => {
+                self.delivery.forget();
+                (self.state, self.share) = (State::NoEstimate, None);
+            }
+        }
+        self.advance(now);
+    }
+
+    fn handle_claim(&mut self, now: HostInstant, claim: Claim) {
+        let before = self.share;
+        let share = Share {
+            rate: self.payload(claim.rate),
+            bound: claim.bound,
+            fair: claim.fair.map(|fair| self.payload(fair.rate)),
+            carriers: claim.fair.map_or(0, |fair| fair.carriers),
+        };
+        self.share = Some(share);
+        match self.state {
+            State::NoEstimate | State::Handover => {
+                let from = match self.state {
+                    State::Handover => self.target.min(share.goal()),
+                    _ => self.delivery.last().unwrap_or_default(),
+                };
+                self.begin(now, share, from);
+            }
+            State::RadioLimited
+                if before.is_some_and(|before| share.carriers > before.carriers) =>
+            {
+                self.state = State::Ramp { since: now, from: self.target };
+            }
+            State::RadioLimited if !share.is_capacity() => {
+                self.state = State::Probing { growth: GROWTH };
+            }
+            State::Probing { .. } if share.is_capacity() => self.state = State::RadioLimited,
+            State::EstimateTooHigh if share.rate <= self.delivery.believed() => {
+                self.state = State::RadioLimited;
+            }
+            _ => {}
+        }
+    }
+
+    /// The law takes the flow over, which sends at about `from`.
+    fn begin(&mut self, now: HostInstant, share: Share, from: u64) {
+        self.target = from;
+        self.late.begin();
+        self.state = match (share.fair, share.bound) {
+            (Some(_), _) => State::Ramp { since: now, from },
+            (None, Bound::Capacity) => State::RadioLimited,
+            (None, Bound::Floor) => State::Probing { growth: FIRST_GROWTH },
+        };
+    }
+
+    /// Lets the rate follow time and what was reported.
+    fn advance(&mut self, now: HostInstant) {
+        let Some(share) = self.share else { return };
+        match self.state {
+            State::Ramp { since, from } => {
+                let goal = share.goal();
+                let whole = self.rtt_min_us() * u64::from(self.config.ramp_rtts.max(1));
+                let passed = micros(now - since).min(whole);
+                let reached = from + goal.saturating_sub(from) * passed / whole.max(1);
+                if passed >= whole || from >= goal {
+                    self.state = State::RadioLimited;
+                    self.target = share.rate;
+                } else {
+                    let first = self.initial_cwnd * 1_000_000 / self.rtt_min_us().max(1_000);
+                    self.target = reached.max(first.min(goal));
+                }
+            }
+            State::RadioLimited => self.target = share.rate,
+            State::Probing { .. } => {
+                let first = self.initial_cwnd * 1_000_000 / self.rtt_min_us().max(1_000);
+                self.target = self.target.max(share.rate).max(first);
+            }
+            State::Drain { until, elsewhere } if now >= until => self.end_drain(share, elsewhere),
+            _ => {}
+        }
+    }
+
+    fn end_drain(&mut self, share: Share, elsewhere: bool) {
+        self.late.begin();
+        self.state = match (elsewhere, share.is_capacity()) {
+            (true, _) => State::BottleneckElsewhere,
+            (false, true) => State::RadioLimited,
+            (false, false) => State::Probing { growth: GROWTH },
+        };
+    }
+
+    /// Folds an acknowledgement in.
+    pub fn handle_ack(&mut self, ack: &Ack) {
+        self.handle_rtt(ack.now, ack.rtt);
+        self.bandwidth = ack.bandwidth.min(MAX_RATE).bytes_per_sec();
+        if let Some(delay) = ack.one_way.or(ack.rtt) {
+            self.late.handle_ack(&self.config, ack.now, delay, ack.acked);
+        }
+        if let Some(share) = self.share {
+            let asked = if self.law_controls() { self.target } else { share.rate };
+            self.delivery.handle_claim(asked.min(share.rate));
+        }
+        let rate = ack.rate.map(|rate| rate.min(MAX_RATE).bytes_per_sec());
+        let over =
+            self.delivery.handle_ack(rate, ack.delivered, ack.prior_delivered, ack.is_limited);
+        self.judge(ack, over);
+        self.advance(ack.now);
+    }
+
+    fn judge(&mut self, ack: &Ack, over: bool) {
+        let Some(share) = self.share else { return };
+        let late = self.late.is_late(self.enough());
+        let narrow = !self.config.judge_by_delivery || self.delivery.is_narrow();
+        match self.state {
+            State::Ramp { .. } | State::RadioLimited | State::Probing { .. } if late && narrow => {
+                self.begin_drain(ack.now, true);
+            }
+            State::RadioLimited if self.delivery.is_overstated() => {
+                self.state = State::EstimateTooHigh;
+                self.cut = self.delivery.last();
+            }
+            State::RadioLimited if self.late.is_due(ack.now) => self.begin_drain(ack.now, false),
+            State::Probing { .. } if late => self.state = State::Probing { growth: 100 },
+            State::Probing { growth } if over && !ack.is_limited => {
+                let most = share.rate * ABOVE_FLOOR;
+                self.target = (self.target * growth / 100).min(most.max(self.target));
+                let next = if growth == 100 { GROWTH } else { growth };
+                self.state = State::Probing { growth: next };
+            }
+            State::BottleneckElsewhere if self.late.is_on_time(self.enough()) => {
+                let arrives = self.delivery.last().unwrap_or_default();
+                if over && !ack.is_limited && arrives * 100 >= share.goal() * REACHED {
+                    self.target = arrives;
+                    self.state = State::RadioLimited;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_drain(&mut self, now: HostInstant, elsewhere: bool) {
+        self.late.handle_drain(now);
+        if elsewhere {
+            self.cut = self.delivery.last();
+        }
+        self.state = State::Drain { until: now + self.rtt_min(), elsewhere };
+    }
+
+    /// Time has reached [`wakeup`](Self::wakeup).
+    pub fn handle_time(&mut self, now: HostInstant) {
+        self.advance(now);
+    }
+
+    /// When the rate changes of itself.
+    pub fn wakeup(&self) -> Option<HostInstant> {
+        match self.state {
+            State::Drain { until, .. } => Some(until),
+            _ => None,
+        }
+    }
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX).min(MAX_RTT_US)
+}
