@@ -20,7 +20,9 @@ use sounding_units::{Bytes, ModemInstant, Prb};
 
 use air::Air;
 
-use crate::{Allocation, Backlog, BufferStatus, Coding, Direction, Grant, Kpi, Layer, Signal};
+use crate::{
+    Allocation, Backlog, BufferStatus, Carriers, Coding, Direction, Grant, Kpi, Layer, Signal,
+};
 
 /// Reads the KPIs of one log record and hands each to `sink`, oldest first; whether its code is one that holds KPIs.
 ///
@@ -252,8 +254,14 @@ fn mac_downlink(
 ) {
     let dates = Dates::new(stamped, blocks.blocks().filter_map(|b| b.tti).last(), air);
     for block in blocks.blocks().filter(|block| is_ours(block.rnti)) {
+        let at = dates.of(block.tti);
+        for (_, element) in block.pdu.elements() {
+            if let Element::Activation(active) = element {
+                sink(Kpi::Carriers(Carriers { at, active }));
+            }
+        }
         sink(Kpi::Grant(Grant {
-            at: dates.of(block.tti),
+            at,
             direction: Direction::Downlink,
             carrier: block.cell,
             harq: Some(block.harq),

@@ -21,8 +21,8 @@ mod subscription;
 pub use codes::{channel_codes, codes, grant_codes};
 pub use extract::{Extractor, extract};
 pub use sample::{
-    Allocation, Backlog, BufferStatus, Change, Channel, Coding, Connection, CqiTable, Grant, Kpi,
-    Layer, Signal,
+    Allocation, Backlog, BufferStatus, Carriers, Change, Channel, Coding, Connection, CqiTable,
+    Grant, Kpi, Layer, Signal,
 };
 pub use sounding_estimate::Direction;
 pub use subscription::{Counts, Reading, Subscription, UnknownKpi, Unread};

@@ -166,6 +166,15 @@ pub enum Change {
     Ends,
 }
 
+/// Which secondary carriers are switched on, as a MAC control element of the network says (TS 36.321 §6.1.3.8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carriers {
+    /// When it came.
+    pub at: ModemInstant,
+    /// Bit i is that of the carrier of index i; bit 0 is reserved.
+    pub active: u8,
+}
+
 /// One number, or a few that belong together, out of one record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kpi {
@@ -179,4 +188,6 @@ pub enum Kpi {
     Channel(Channel),
     /// The connection changed.
     Connection(Connection),
+    /// Secondary carriers were switched on or off.
+    Carriers(Carriers),
 }

@@ -11,7 +11,7 @@ use sounding_kpi::{Direction, Grant, Kpi, Layer};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant, ModemInstant, Rate};
 
-use crate::model::{Model, Modelled};
+use crate::model::Model;
 use crate::shapes::Shapes;
 use crate::window::Window;
 use crate::{Bound, CellView, Config, LinkEstimate, Method, Source, State};
@@ -164,9 +164,16 @@ impl Estimator {
         }
     }
 
+    fn is_sniffed(&self, now: HostInstant) -> bool {
+        self.model.as_ref().is_some_and(|model| model.is_sniffed(now))
+    }
+
     /// What was granted in one cell says nothing about the next.
     fn leave_cell(&mut self, at: ModemInstant) {
         self.forget_until(at);
+        if let Some(model) = &mut self.model {
+            model.handle_handover();
+        }
         self.began = Some(at);
     }
 
@@ -255,17 +262,31 @@ impl Estimator {
 
     /// What the link carries, as far as the records so far say.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
+        self.estimate_over(now, self.config.window)
+    }
+
+    /// The same with a rate over `span`, if the method is [`Method::Cell`]: each flow wants one over its own RTprop.
+    pub fn estimate_over(&self, now: HostInstant, span: Duration) -> LinkEstimate {
         let age = self.newest_record.map_or(Duration::MAX, |at| now - at);
         let state = if age > self.valid_for() { State::Stale } else { self.link_state() };
-        let (rate, bound, source) = match self.window().newest() {
+        let newest = self.window().newest();
+        let newest = newest.or_else(|| self.is_sniffed(now).then_some(self.modem_now));
+        let mut fair = None;
+        let (rate, bound, source) = match newest {
             None => (Rate::ZERO, Bound::Floor, Source::None),
             Some(newest) => {
                 let bound = self.config.assume.unwrap_or_else(|| self.bound(state));
                 let source = Source::from(self.config.method);
-                match self.model.as_ref().map(|model| model.modelled(now, self.settled(newest))) {
+                let model = self.model.as_ref();
+                match model.map(|model| model.modelled(now, self.settled(newest), span)) {
                     None => (self.rate(newest, bound), bound, source),
-                    Some(Some(Modelled { rate, bound: known })) => {
-                        (rate, self.config.assume.or(known).unwrap_or(bound), source)
+                    Some(Some(modelled)) => {
+                        fair = modelled.fair;
+                        (
+                            modelled.rate,
+                            self.config.assume.or(modelled.bound).unwrap_or(bound),
+                            source,
+                        )
                     }
                     Some(None) => (Rate::ZERO, Bound::Floor, Source::None),
                 }
@@ -280,7 +301,7 @@ impl Estimator {
             backlog: self.fresh_backlog(),
             state,
             source,
-            fair: None,
+            fair,
         }
     }
 
@@ -295,7 +316,9 @@ impl Estimator {
 
     /// What is known of the cells that serve the device, with [`Method::Cell`].
     pub fn cell(&self, now: HostInstant) -> Option<CellView> {
-        self.model.as_ref()?.cell(now, self.settled(self.window().newest()?))
+        let newest = self.window().newest();
+        let newest = newest.or_else(|| self.is_sniffed(now).then_some(self.modem_now))?;
+        self.model.as_ref()?.cell(now, self.settled(newest), self.config.window)
     }
 
     /// The moment, on the modem's clock, that [`Bound`] speaks of; `None` while no record told of padding.

@@ -5,6 +5,7 @@
 mod cell;
 mod cqi;
 mod goodput;
+mod identity;
 mod raw;
 mod slots;
 mod sniffed;
@@ -16,7 +17,7 @@ use sounding_kpi::Kpi;
 use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, ModemInstant, Rate};
 
-use crate::{Bound, Config, Method};
+use crate::{Bound, Config, FairShare, Method};
 use cell::CellMonitor;
 use cqi::CqiTables;
 use raw::Regression;
@@ -45,6 +46,8 @@ pub(crate) struct Modelled {
     pub(crate) rate: Rate,
     /// How it relates to what the radio had, where the model itself knows.
     pub(crate) bound: Option<Bound>,
+    /// What an equal division would give, where the model knows the other users.
+    pub(crate) fair: Option<FairShare>,
 }
 
 impl Model {
@@ -81,24 +84,49 @@ impl Model {
         }
     }
 
-    /// What it says of the span that ends at `end`; `None` while it knows nothing.
-    pub(crate) fn modelled(&self, now: HostInstant, end: ModemInstant) -> Option<Modelled> {
+    /// The device is in another cell.
+    pub(crate) fn handle_handover(&mut self) {
+        if let Kind::Cell(monitor) = &mut self.kind {
+            monitor.handle_handover();
+        }
+    }
+
+    /// Whether it knows something before the first grant: a sniffer shows what there is.
+    pub(crate) fn is_sniffed(&self, now: HostInstant) -> bool {
+        matches!(&self.kind, Kind::Cell(monitor) if monitor.is_sniffed(now))
+    }
+
+    /// What it says of the `span` that ends at `end`; `None` while it knows nothing. Only [`Method::Cell`] has rates over
+    /// another span than the configured one.
+    pub(crate) fn modelled(
+        &self,
+        now: HostInstant,
+        end: ModemInstant,
+        span: Duration,
+    ) -> Option<Modelled> {
         let rate = match &self.kind {
             Kind::Cqi(tables) => tables.rate(&self.slots, end)?,
             Kind::Raw(regression) => regression.rate(&self.slots, end)?,
-            Kind::Cell(monitor) => {
-                let view = monitor.view(now, &self.slots, end)?;
-                let bound = view.users.map(|_| Bound::Capacity);
-                return Some(Modelled { rate: view.rate, bound });
+            Kind::Cell(_) => {
+                let CellView { rate, fair_share, users, carriers, .. } =
+                    self.cell(now, end, span)?;
+                let fair = fair_share.zip(users);
+                let fair = fair.map(|(rate, users)| FairShare { rate, users, carriers });
+                return Some(Modelled { rate, bound: fair.map(|_| Bound::Capacity), fair });
             }
         };
-        Some(Modelled { rate, bound: None })
+        Some(Modelled { rate, bound: None, fair: None })
     }
 
     /// What is known of the cells, if the method is one that watches them.
-    pub(crate) fn cell(&self, now: HostInstant, end: ModemInstant) -> Option<CellView> {
+    pub(crate) fn cell(
+        &self,
+        now: HostInstant,
+        end: ModemInstant,
+        span: Duration,
+    ) -> Option<CellView> {
         match &self.kind {
-            Kind::Cell(monitor) => monitor.view(now, &self.slots, end),
+            Kind::Cell(monitor) => monitor.view(now, &self.slots, end, span),
             Kind::Cqi(_) | Kind::Raw(_) => None,
         }
     }

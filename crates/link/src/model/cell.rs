@@ -7,27 +7,30 @@
 
 use core::time::Duration;
 
-use sounding_kpi::{Direction, Kpi};
+use sounding_kpi::{Direction, Kpi, Layer};
 use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, ModemInstant, Rate};
 
+use super::cqi::standard_bits;
 use super::goodput::{bit_error_rate, bit_error_rate_of, transport};
+use super::identity::IdentitySearch;
 use super::slots::{Slot, Slots};
-use super::sniffed::{Share, Sniffed, is_user};
+use super::sniffed::{Share, Sniffed};
 use crate::Config;
 
 /// Cells that are told apart: no device aggregates more than five of LTE and a few of NR.
 const CELLS: usize = 8;
 
-/// A carrier without a grant for so long is not active for this device.
-const ACTIVE: Duration = Duration::from_secs(1);
+/// A secondary carrier without a grant for so long has been switched off by its timer: networks set sCellDeactivationTimer to 320
+/// ms mostly (TS 36.331 §6.3.2, TS 36.321 §5.13), and the paper's Fig. 2 shows some 300 ms.
+const ACTIVE: Duration = Duration::from_millis(320);
 
 /// Losses are counted over this: about as many blocks as their share can be told from.
 const LOSSES: Duration = Duration::from_secs(1);
 const MIN_BLOCKS: u32 = 50;
 
-/// What was heard longer ago than this says nothing about now.
-const HEARD_VALID: Duration = Duration::from_millis(200);
+/// What was received longer ago than this says nothing about now: a sniffer reports every slot.
+const HEARD_VALID: Duration = Duration::from_millis(100);
 
 /// What a cell ever granted is counted over spans of this.
 const SPAN_OF_MOST: Duration = Duration::from_millis(100);
@@ -44,6 +47,8 @@ pub struct CellView {
     pub ceiling: Rate,
     /// Users with data on the primary cell, this one included; `None` without a sniffer.
     pub users: Option<u32>,
+    /// Carriers that are switched on for this device.
+    pub carriers: u32,
     /// Part of the resource blocks of all its cells that nobody has, 0..=1; `None` without a sniffer.
     pub idle: Option<f64>,
 }
@@ -83,12 +88,17 @@ impl Most {
 #[derive(Clone, Debug)]
 pub(super) struct CellMonitor {
     direction: Direction,
-    /// RTprop.
+    /// RTprop, over which users are counted and which rates are of unless another span is wanted.
     span: Duration,
     headers: f64,
     heard: [Option<Sniffed>; CELLS],
     heard_at: Option<HostInstant>,
+    identities: [IdentitySearch; CELLS],
     most: [Most; CELLS],
+    /// What the device last reported of each carrier's channel, as bits of a resource block.
+    reported: [Option<f64>; CELLS],
+    /// When a MAC control element switched which secondary carriers on, bit i that of index i.
+    activation: Option<(ModemInstant, u8)>,
     sinr_db: Option<f32>,
 }
 
@@ -96,11 +106,14 @@ impl CellMonitor {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             direction: config.direction,
-            span: config.window,
+            span: in_subframes(config.window),
             headers: 1.0 - f64::from(config.ip_share_permille) / 1000.0,
             heard: [const { None }; CELLS],
             heard_at: None,
+            identities: [const { IdentitySearch::new() }; CELLS],
             most: [Most::default(); CELLS],
+            reported: [None; CELLS],
+            activation: None,
             sinr_db: None,
         }
     }
@@ -108,31 +121,86 @@ impl CellMonitor {
     pub(super) fn handle_kpi(&mut self, kpi: &Kpi) {
         match kpi {
             Kpi::Signal(signal) => self.sinr_db = signal.sinr_db.or(self.sinr_db),
+            Kpi::Channel(channel) => {
+                if let Some(bits) = self.reported.get_mut(usize::from(channel.carrier)) {
+                    *bits = Some(standard_bits(channel));
+                }
+            }
+            Kpi::Carriers(carriers) => self.activation = Some((carriers.at, carriers.active)),
             Kpi::Grant(grant) if grant.direction == self.direction => {
-                let most = self.most.get_mut(usize::from(grant.carrier));
-                if let (Some(slot), Some(most)) = (Slot::of(grant), most) {
-                    most.add(grant.at, slot.prb);
+                let carrier = usize::from(grant.carrier);
+                let (Some(slot), true) = (Slot::of(grant), carrier < CELLS) else { return };
+                self.most[carrier].add(grant.at, slot.prb);
+                if grant.layer == Layer::Phy {
+                    self.identities[carrier].handle_grant(grant.at, slot.prb, &self.heard);
                 }
             }
             _ => {}
         }
     }
 
-    /// The sniffer numbers cells as the modem does carriers: the primary is 0.
+    /// The device is in another cell: nothing of the last one is true of it (§4.2.1 is silent; interpretation 11).
+    pub(super) fn handle_handover(&mut self) {
+        self.heard = [const { None }; CELLS];
+        self.identities = [const { IdentitySearch::new() }; CELLS];
+        self.most = [Most::default(); CELLS];
+        (self.reported, self.activation) = ([None; CELLS], None);
+    }
+
+    /// The sniffer numbers cells as the modem does carriers, the primary is 0, until grants show another order.
     pub(super) fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
         self.heard_at = Some(now);
+        let moment = match heard {
+            Heard::Nothing(moment) => moment,
+            Heard::Dci(dci) => &dci.moment,
+        };
+        let at = usize::from(moment.cell);
+        let own = self.identities.iter().filter_map(IdentitySearch::found);
+        let own = own.filter(|own| own.cell == at).map(|own| own.rnti).next();
+        let Some(cell) = self.heard.get_mut(at) else { return };
         match heard {
-            Heard::Nothing(moment) => {
-                if let Some(Some(cell)) = self.heard.get_mut(usize::from(moment.cell)) {
-                    cell.handle_silence(moment.time);
+            Heard::Dci(dci) if dci.direction == self.direction => {
+                cell.get_or_insert_with(Sniffed::new).handle(dci, self.span, own);
+            }
+            _ => {
+                if let Some(cell) = cell {
+                    cell.reach(moment.time, self.span, own);
                 }
             }
-            Heard::Dci(dci) => {
-                let cell = self.heard.get_mut(usize::from(dci.moment.cell));
-                if let (true, Some(cell)) = (dci.direction == self.direction, cell) {
-                    cell.get_or_insert_with(|| Sniffed::new(self.span)).handle(dci);
-                }
+        }
+    }
+
+    /// Whether a sniffer is being received.
+    pub(super) fn is_sniffed(&self, now: HostInstant) -> bool {
+        self.heard_at.is_some_and(|at| now - at <= HEARD_VALID)
+    }
+
+    fn share(&self, carrier: usize, span: Duration) -> Option<Share> {
+        let identity = self.identities[carrier].found();
+        let cell = identity.map_or(carrier, |identity| identity.cell);
+        let sniffed = self.heard[cell].as_ref()?;
+        Some(sniffed.share(span, identity.map(|identity| identity.rnti)))
+    }
+
+    /// Whether a carrier other than the primary is switched on: it was used before the timer that switches it off, and no
+    /// control element did so since.
+    fn is_active(
+        &self,
+        slots: &Slots,
+        end: ModemInstant,
+        carrier: u8,
+        share: Option<Share>,
+    ) -> bool {
+        let of_carrier = |entry: &&(ModemInstant, Slot)| entry.1.carrier == carrier;
+        let newest = slots.until(end).find(of_carrier).map(|(at, _)| *at);
+        let used = newest.filter(|at| end - *at <= ACTIVE);
+        let is_used_now =
+            share.and_then(|share| share.own).is_some_and(|own| own.prb_per_sec > 0.0);
+        match self.activation {
+            Some((at, active)) if used.is_none_or(|used| used <= at) && end - at <= ACTIVE => {
+                active & (1_u8.checked_shl(carrier.into()).unwrap_or(0)) != 0
             }
+            _ => used.is_some() || is_used_now,
         }
     }
 
@@ -141,31 +209,39 @@ impl CellMonitor {
         now: HostInstant,
         slots: &Slots,
         end: ModemInstant,
+        span: Duration,
     ) -> Option<CellView> {
-        let fresh = self.heard_at.is_some_and(|at| now - at <= HEARD_VALID);
+        let span = in_subframes(span);
         let errors = Errors::of(slots, end, self.sinr_db);
         let (mut rate, mut fair, mut ceiling, mut idle, mut all) = (0.0, 0.0, 0.0, 0.0, 0.0);
-        let mut users = None;
-        let mut known = false;
+        let (mut users, mut carriers) = (None, 0);
         for carrier in 0..CELLS as u8 {
-            let mut recent = slots.within(end, ACTIVE).filter(|slot| slot.carrier == carrier);
-            if carrier > 0 && recent.next().is_none() {
+            let at = usize::from(carrier);
+            let share = self.is_sniffed(now).then(|| self.share(at, span)).flatten();
+            if carrier > 0 && !self.is_active(slots, end, carrier, share) {
                 continue;
             }
-            let own = Own::of(slots, end, carrier);
-            let heard = &self.heard[usize::from(carrier)];
-            let share: Option<Share> = heard.as_ref().filter(|_| fresh).map(Sniffed::share);
+            let modem = Own::of(slots, end, span, carrier);
+            let sniffed = share.and_then(|share| share.own);
             let of_all = share.and_then(|share| share.bits_per_prb);
-            let Some(bits_per_prb) = own.bits_per_prb.or(of_all) else { continue };
-            known = true;
+            // A modem knows the sizes of its blocks; a sniffer has to know which tables are configured.
+            let bits_per_prb = modem
+                .bits_per_prb
+                .or(sniffed.and_then(|own| own.bits_per_prb))
+                .or(modem.bits_before)
+                .or(self.reported[at])
+                .or(of_all);
+            let Some(bits_per_prb) = bits_per_prb else { continue };
+            carriers += 1;
             let carries = |prb_per_sec| {
-                errors.transport(bits_per_prb * prb_per_sec, self.headers, own.blocks_per_sec)
+                errors.transport(bits_per_prb * prb_per_sec, self.headers, modem.blocks_per_sec)
             };
-            let mut prb_per_sec = own.prb_per_sec;
+            // Both terms by one clock: what the modem reports comes later, and would be counted twice.
+            let mut prb_per_sec = sniffed.map_or(modem.prb_per_sec, |own| own.prb_per_sec);
             if let Some(share) = share {
-                // A sniffer hears this device too, unless it is idle.
-                let n = share.users.max(1) + u32::from(!own.is_user && share.users > 0);
-                prb_per_sec += share.idle / f64::from(n);
+                let n = share.others + 1;
+                let left = share.idle.min(share.all - prb_per_sec.min(share.all));
+                prb_per_sec += left / f64::from(n);
                 fair += carries(share.all / f64::from(n));
                 (idle, all) = (idle + share.idle, all + share.all);
                 if carrier == 0 {
@@ -173,48 +249,50 @@ impl CellMonitor {
                 }
             }
             rate += carries(prb_per_sec);
-            ceiling += carries(self.most[usize::from(carrier)].per_sec());
+            ceiling += carries(self.most[at].per_sec());
         }
         let rate_of = |bits: f64| Rate::from_bits_per_sec(bits as u64);
-        known.then(|| CellView {
+        (carriers > 0).then(|| CellView {
             rate: rate_of(rate),
             fair_share: users.map(|_| rate_of(fair)),
             ceiling: rate_of(ceiling),
             users,
+            carriers,
             idle: users.map(|_| if all > 0.0 { idle / all } else { 0.0 }),
         })
     }
 }
 
-/// What a device had of one carrier.
+/// RTprop in subframes, no fewer than say anything and no more than say it late (interpretation 4).
+fn in_subframes(span: Duration) -> Duration {
+    span.clamp(Duration::from_millis(20), Duration::from_millis(200))
+}
+
+/// What a device had of one carrier, as its modem reports it.
 #[derive(Clone, Copy, Debug)]
 struct Own {
-    /// R_w, of the window or else of what is still known before it.
+    /// R_w of the window, and of all that is still known before it.
     bits_per_prb: Option<f64>,
+    bits_before: Option<f64>,
     /// P_a.
     prb_per_sec: f64,
     blocks_per_sec: f64,
-    /// Whether a sniffer counts it among the users with data.
-    is_user: bool,
 }
 
 impl Own {
-    fn of(slots: &Slots, end: ModemInstant, carrier: u8) -> Self {
+    fn of(slots: &Slots, end: ModemInstant, span: Duration, carrier: u8) -> Self {
         let of_carrier = |slot: &&Slot| slot.carrier == carrier;
-        let (mut prb, mut count, mut blocks) = (0, 0_u32, 0);
-        for slot in slots.window(end).filter(of_carrier) {
+        let (mut prb, mut blocks) = (0, 0);
+        for slot in slots.within(end, span).filter(of_carrier) {
             prb += slot.prb;
-            count += 1;
             blocks += slot.first;
         }
-        let secs = slots.span.as_secs_f64();
-        let window = bits_per_prb(slots.window(end).filter(of_carrier));
-        let before = || bits_per_prb(slots.within(end, Slots::KEPT).filter(of_carrier));
+        let secs = span.as_secs_f64();
         Self {
-            bits_per_prb: window.or_else(before),
+            bits_per_prb: bits_per_prb(slots.within(end, span).filter(of_carrier)),
+            bits_before: bits_per_prb(slots.within(end, Slots::KEPT).filter(of_carrier)),
             prb_per_sec: f64::from(prb) / secs,
             blocks_per_sec: f64::from(blocks) / secs,
-            is_user: is_user(count, prb),
         }
     }
 }

@@ -147,6 +147,12 @@ impl CqiTables {
     }
 }
 
+/// What the standard says of a report: bits of a resource block, all layers together.
+pub(super) fn standard_bits(report: &Channel) -> f64 {
+    let rank = usize::from(report.rank.unwrap_or(1)).clamp(1, RANKS) - 1;
+    Table::standard(report.table).bits[rank][usize::from(report.cqi).min(15)]
+}
+
 impl Table {
     fn standard(table: CqiTable) -> Self {
         let efficiency = |index: usize| {

@@ -1,86 +1,117 @@
-//! What a sniffer hears of one cell in the last round trip: who was granted how much of it (PBE-CC §4.2.1).
+//! What a sniffer receives of one cell: who was granted how much of it in the last round trip (PBE-CC §4.2.1).
 
 use alloc::collections::{BTreeMap, VecDeque};
 use core::time::Duration;
 
 use sounding_trace::dci::Dci;
 
-/// Messages of a cell that are kept: all that its control channel can hold in 200 ms of NR's shortest usual slots.
+/// Messages of a cell that are kept: all that its control channel can hold in half a second, of NR's shortest usual slots.
 const CAPACITY: usize = 20_000;
+
+/// How long messages are kept: as long as a modem takes to report what they granted it.
+const KEPT: Duration = Duration::from_millis(500);
 
 /// Slots of a frame at the highest numerology.
 const SLOTS: usize = 160;
 const FRAMES_PER_SEC: f64 = 100.0;
 
-/// A user has data, and not only parameters to be told, if it is active in more subframes than this and has more
+/// A slot of the frame belongs to the direction once so many messages came in it: one may be none.
+const SEEN: u8 = 2;
+
+/// A user has data, and not only parameters to receive, if it is active in more subframes than this and has more
 /// resource blocks than that in each of them on average (PBE-CC §4.2.1: T_a > 1, P_a > 4). What a sniffer takes for a
 /// message without there being one has neither.
 const CONTROL_SLOTS: u32 = 1;
 const CONTROL_PRB: u32 = 4;
 
-/// Whether someone with so many resource blocks in so many slots has data.
+/// Whether a user with so many resource blocks in so many slots has data.
 pub(super) fn is_user(slots: u32, prb: u32) -> bool {
     slots > CONTROL_SLOTS && prb > CONTROL_PRB.saturating_mul(slots)
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Message {
-    time: Duration,
-    rnti: u16,
-    prb: u16,
+pub(super) struct Message {
+    pub(super) time: Duration,
+    pub(super) rnti: u16,
+    pub(super) prb: u16,
     bits: u32,
 }
 
 /// One cell's control channel.
 #[derive(Clone, Debug)]
 pub(super) struct Sniffed {
-    span: Duration,
     messages: VecDeque<Message>,
+    /// The newest moment of which anything is known.
+    newest: Duration,
     /// Resource blocks of the cell, where the format says; else the most that were granted in a slot.
     width: Option<u16>,
     widest: u32,
-    /// Slots of a frame in which messages of the direction were ever heard: the others are the other direction's, in
+    /// Messages of the direction in each slot of a frame, up to [`SEEN`]: slots without are the other direction's, in
     /// TDD, or do not exist at its numerology.
-    used: [bool; SLOTS],
-    /// The slot that is being heard, and what was granted in it so far.
+    used: [u8; SLOTS],
+    /// The slot that is being received, and what was granted in it so far.
     slot: (Duration, u32),
+    users: UserCount,
 }
 
-/// What was heard in the last span.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What was received in the last span.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Share {
     /// Resource blocks of the cell, a second.
     pub(super) all: f64,
-    /// Those of nobody.
+    /// Those that no user has.
     pub(super) idle: f64,
-    /// Users with data.
-    pub(super) users: u32,
+    /// Users with data, without this device where its RNTI is known.
+    pub(super) others: u32,
+    /// What this device has, where its RNTI is known.
+    pub(super) own: Option<OwnShare>,
     /// Bits of a resource block, the mean of all users with data.
     pub(super) bits_per_prb: Option<f64>,
 }
 
+/// What a device has, as a sniffer sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct OwnShare {
+    /// Resource blocks a second.
+    pub(super) prb_per_sec: f64,
+    /// Bits of each.
+    pub(super) bits_per_prb: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct User {
+    slots: u32,
+    prb: u32,
+    bits: u64,
+    last: Option<Duration>,
+}
+
+impl User {
+    fn bits_per_prb(&self) -> Option<f64> {
+        (self.prb > 0).then(|| self.bits as f64 / f64::from(self.prb))
+    }
+}
+
 impl Sniffed {
-    pub(super) const fn new(span: Duration) -> Self {
+    pub(super) const fn new() -> Self {
         Self {
-            span,
             messages: VecDeque::new(),
+            newest: Duration::ZERO,
             width: None,
             widest: 0,
-            used: [false; SLOTS],
+            used: [0; SLOTS],
             slot: (Duration::ZERO, 0),
+            users: UserCount::new(),
         }
     }
 
-    pub(super) fn handle(&mut self, dci: &Dci) {
+    /// A message came; `span` is that over which users are counted.
+    pub(super) fn handle(&mut self, dci: &Dci, span: Duration, own: Option<u16>) {
         let time = dci.moment.time;
-        let newest = self.messages.back().map(|message| message.time);
-        // A log that begins anew, or whose clock was set.
-        if newest.is_some_and(|newest| time.saturating_add(Duration::from_secs(1)) < newest) {
-            *self = Self::new(self.span);
-        }
+        self.reach(time, span, own);
         self.width = dci.cell_prb.or(self.width);
         if let Some(used) = self.used.get_mut(usize::from(dci.moment.slot)) {
-            *used = true;
+            *used = used.saturating_add(1).min(SEEN);
         }
         let before = if self.slot.0 == time { self.slot.1 } else { 0 };
         self.slot = (time, before.saturating_add(dci.prb.into()));
@@ -88,60 +119,108 @@ impl Sniffed {
         let bits = dci.blocks.iter().flatten().map(|block| block.bits).fold(0, u32::saturating_add);
         let place = self.messages.iter().rposition(|m| m.time <= time).map_or(0, |at| at + 1);
         self.messages.insert(place, Message { time, rnti: dci.rnti, prb: dci.prb, bits });
-        let end = self.messages.back().map_or(time, |message| message.time);
-        while self.messages.len() > CAPACITY
-            || self
-                .messages
-                .front()
-                .is_some_and(|message| message.time.saturating_add(self.span) <= end)
-        {
+        if self.messages.len() > CAPACITY {
             self.messages.pop_front();
         }
     }
 
-    /// Silence is heard too: nothing older than a span before it counts.
-    pub(super) fn handle_silence(&mut self, time: Duration) {
-        while self
-            .messages
-            .front()
-            .is_some_and(|message| message.time.saturating_add(self.span) <= time)
-        {
+    /// The sniffer listened at that time.
+    pub(super) fn reach(&mut self, time: Duration, span: Duration, own: Option<u16>) {
+        // A log that begins anew, or whose clock was set.
+        if time.saturating_add(Duration::from_secs(1)) < self.newest {
+            *self = Self::new();
+        }
+        if self.users.is_due(time, span) {
+            let found = self.others(span, own);
+            self.users.handle_window(time, found);
+        }
+        self.newest = self.newest.max(time);
+        let is_old = |message: &Message| message.time.saturating_add(KEPT) <= self.newest;
+        while self.messages.front().is_some_and(is_old) {
             self.messages.pop_front();
         }
     }
 
-    pub(super) fn share(&self) -> Share {
-        #[derive(Default)]
-        struct User {
-            slots: u32,
-            prb: u32,
-            bits: u64,
-            last: Option<Duration>,
-        }
+    /// Messages that are kept, oldest first.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter()
+    }
+
+    fn by_user(&self, span: Duration) -> BTreeMap<u16, User> {
         let mut users: BTreeMap<u16, User> = BTreeMap::new();
-        for message in &self.messages {
+        let recent = self.messages.iter().rev();
+        for message in recent.take_while(|m| m.time.saturating_add(span) > self.newest) {
             let user = users.entry(message.rnti).or_default();
             user.slots += u32::from(user.last.replace(message.time) != Some(message.time));
             user.prb += u32::from(message.prb);
             user.bits += u64::from(message.bits);
         }
+        users
+    }
+
+    fn others(&self, span: Duration, own: Option<u16>) -> u32 {
+        let users = self.by_user(span);
+        let with_data =
+            |(rnti, user): &(&u16, &User)| Some(**rnti) != own && is_user(user.slots, user.prb);
+        users.iter().filter(with_data).count() as u32
+    }
+
+    /// What was received in the last `span`.
+    pub(super) fn share(&self, span: Duration, own: Option<u16>) -> Share {
+        let users = self.by_user(span);
         let granted: u32 = users.values().map(|user| user.prb).sum();
-        let (mut count, mut prb, mut bits) = (0, 0, 0);
+        let (mut prb, mut bits) = (0, 0);
         for user in users.values().filter(|user| is_user(user.slots, user.prb)) {
-            count += 1;
             prb += user.prb;
             bits += user.bits;
         }
         let width = self.width.map_or(self.widest, u32::from);
-        let slots = self.used.iter().filter(|used| **used).count();
+        let slots = self.used.iter().filter(|used| **used >= SEEN).count();
         let all = f64::from(width) * slots as f64 * FRAMES_PER_SEC;
-        let used = f64::from(granted) / self.span.as_secs_f64();
+        let per_sec = |prb: u32| f64::from(prb) / span.as_secs_f64();
+        let user = own.map(|rnti| users.get(&rnti).copied().unwrap_or_default());
         Share {
             all,
-            idle: (all - used).max(0.0),
-            users: count,
+            idle: (all - per_sec(granted)).max(0.0),
+            others: self.users.settled(),
+            own: user.map(|user| OwnShare {
+                prb_per_sec: per_sec(user.prb),
+                bits_per_prb: user.bits_per_prb(),
+            }),
             bits_per_prb: (prb > 0).then(|| bits as f64 / f64::from(prb)),
         }
+    }
+}
+
+/// Users with data, counted window by window. A change of one has to show in two windows in a row: a user that pauses
+/// between two bursts is still one (interpretation 4).
+#[derive(Clone, Copy, Debug)]
+struct UserCount {
+    settled: u32,
+    last: u32,
+    window_ends: Duration,
+}
+
+impl UserCount {
+    const fn new() -> Self {
+        Self { settled: 0, last: 0, window_ends: Duration::ZERO }
+    }
+
+    fn is_due(&self, time: Duration, span: Duration) -> bool {
+        // The first window is a whole one.
+        time >= self.window_ends || self.window_ends > time.saturating_add(span)
+    }
+
+    fn handle_window(&mut self, time: Duration, found: u32) {
+        if found.abs_diff(self.settled) > 1 || found == self.last {
+            self.settled = found;
+        }
+        self.last = found;
+        self.window_ends = time.saturating_add(Duration::from_millis(20));
+    }
+
+    const fn settled(&self) -> u32 {
+        self.settled
     }
 }
 
@@ -164,55 +243,71 @@ mod tests {
         }
     }
 
-    /// Forty subframes in each of which these users have so many resource blocks.
-    fn heard(users: &[(u16, u16)]) -> Sniffed {
-        let mut sniffed = Sniffed::new(Duration::from_millis(40));
-        for ms in 0..40 {
-            users.iter().for_each(|(rnti, prb)| sniffed.handle(&dci(ms, *rnti, *prb)));
+    const SPAN: Duration = Duration::from_millis(40);
+
+    /// Two hundred subframes in each of which these users have so many resource blocks.
+    fn received(users: &[(u16, u16)]) -> Sniffed {
+        let mut sniffed = Sniffed::new();
+        for ms in 0..200 {
+            users.iter().for_each(|(rnti, prb)| sniffed.handle(&dci(ms, *rnti, *prb), SPAN, None));
         }
         sniffed
     }
 
     #[test]
-    fn what_nobody_was_granted_is_idle() {
-        let share = heard(&[(7, 20), (8, 15)]).share();
-        assert_eq!((share.all, share.idle, share.users), (50_000.0, 15_000.0, 2));
+    fn what_no_user_was_granted_is_idle() {
+        let share = received(&[(7, 20), (8, 15)]).share(SPAN, None);
+        assert_eq!((share.all, share.idle, share.others), (50_000.0, 15_000.0, 2));
         assert_eq!(share.bits_per_prb, Some(100.0));
+        let own = received(&[(7, 20), (8, 15)]).share(SPAN, Some(7)).own.expect("an RNTI");
+        assert_eq!((own.prb_per_sec, own.bits_per_prb), (20_000.0, Some(100.0)));
     }
 
     #[test]
     fn users_of_control_traffic_take_resource_blocks_but_no_share() {
-        let mut sniffed = heard(&[(7, 20)]);
-        sniffed.handle(&dci(39, 100, 4));
-        // Once, however wide, is what a sniffer hears of messages that were none.
-        sniffed.handle(&dci(39, 101, 10));
-        for ms in 35..40 {
-            sniffed.handle(&dci(ms, 102, 4));
+        let mut sniffed = received(&[(7, 20)]);
+        sniffed.handle(&dci(199, 100, 4), SPAN, None);
+        // Once, however wide, is what a sniffer makes of messages that were none.
+        sniffed.handle(&dci(199, 101, 10), SPAN, None);
+        for ms in 195..200 {
+            sniffed.handle(&dci(ms, 102, 4), SPAN, None);
         }
-        let share = sniffed.share();
-        assert_eq!(share.users, 1);
+        let share = sniffed.share(SPAN, None);
+        assert_eq!(sniffed.others(SPAN, None), 1);
+        assert_eq!(sniffed.others(SPAN, Some(7)), 0);
         assert_eq!(share.idle, 50_000.0 - (20.0 * 40.0 + 4.0 + 10.0 + 20.0) / 0.04);
     }
 
     #[test]
-    fn what_is_older_than_a_round_trip_does_not_count() {
-        let mut sniffed = heard(&[(7, 20)]);
-        sniffed.handle_silence(Duration::from_millis(200));
-        assert_eq!((sniffed.share().users, sniffed.share().idle), (0, 50_000.0));
+    fn a_user_that_pauses_for_a_window_is_still_one() {
+        let mut sniffed = received(&[(7, 20), (8, 15)]);
+        assert_eq!(sniffed.share(SPAN, None).others, 2);
+        (200..255).for_each(|ms| sniffed.handle(&dci(ms, 7, 20), SPAN, None));
+        assert_eq!(sniffed.others(SPAN, None), 1);
+        assert_eq!(sniffed.share(SPAN, None).others, 2);
+        (255..300).for_each(|ms| sniffed.handle(&dci(ms, 7, 20), SPAN, None));
+        assert_eq!(sniffed.share(SPAN, None).others, 1);
     }
 
     #[test]
-    fn memory_stays_bounded_however_much_is_heard_at_once() {
-        let mut sniffed = Sniffed::new(Duration::from_millis(40));
-        (0..CAPACITY + 10).for_each(|at| sniffed.handle(&dci(5, at as u16, 1)));
+    fn what_is_older_than_a_round_trip_does_not_count() {
+        let mut sniffed = received(&[(7, 20)]);
+        sniffed.reach(Duration::from_millis(300), SPAN, None);
+        assert_eq!(sniffed.share(SPAN, None).idle, 50_000.0);
+    }
+
+    #[test]
+    fn memory_stays_bounded_however_much_comes_at_once() {
+        let mut sniffed = Sniffed::new();
+        (0..CAPACITY + 10).for_each(|at| sniffed.handle(&dci(5, at as u16, 1), SPAN, None));
         assert_eq!(sniffed.messages.len(), CAPACITY);
     }
 
     #[test]
     fn a_log_that_begins_anew_does_not_continue_the_old_one() {
-        let mut sniffed = heard(&[(7, 20)]);
-        sniffed.handle(&dci(900_000, 7, 20));
-        sniffed.handle(&dci(5, 8, 20));
+        let mut sniffed = received(&[(7, 20)]);
+        sniffed.handle(&dci(900_000, 7, 20), SPAN, None);
+        sniffed.handle(&dci(5, 8, 20), SPAN, None);
         assert_eq!(sniffed.messages.len(), 1);
     }
 }
