@@ -10,6 +10,7 @@ const LEFT_OUT: &[&str] = &[
     "oxirush-nas",
     "parquet",
     "plotters",
+    "regex-automata",
     "resvg",
     "sounding-cell",
     "sounding-emu",
