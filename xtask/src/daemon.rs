@@ -1,4 +1,4 @@
-//! The daemon's build leaves the lab out: what `--features daemon` depends on is asked of Cargo.
+//! The daemon's build leaves out the lab and the NAS decoder: Cargo lists what `--features daemon` depends on.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -7,13 +7,16 @@ use cargo_metadata::Metadata;
 
 /// Crates that a router has no room for.
 const LEFT_OUT: &[&str] = &[
+    "oxirush-nas",
     "parquet",
     "plotters",
+    "regex-automata",
     "resvg",
     "sounding-cell",
     "sounding-emu",
     "sounding-experiment",
     "sounding-lab",
+    "sounding-nas",
     "sounding-report",
     "sounding-sim",
     "sounding-testbed",
@@ -51,8 +54,9 @@ mod tests {
     fn what_the_daemon_must_not_carry_is_named() {
         let daemon = "sounding v0.1.0 (/a)\nsounding-bpf v0.1.0 (/a)\nlibc v0.2.1 (*)\n";
         assert_eq!(carried(daemon), Vec::<String>::new());
-        let found = carried(&format!("{daemon}parquet v60.1.0\n"));
-        assert_eq!(found, ["the daemon's build carries parquet"]);
+        let found = carried(&format!("{daemon}parquet v60.1.0\noxirush-nas v0.5.0\n"));
+        let carries = |name| format!("the daemon's build carries {name}");
+        assert_eq!(found, ["oxirush-nas", "parquet"].map(carries));
         assert_eq!(carried("").len(), 1);
     }
 }

@@ -51,7 +51,7 @@ fn check() -> ExitCode {
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
         ("pure crates do no I/O", io_free::violations(&metadata)),
-        ("the daemon leaves the lab out", daemon::violations(&metadata)),
+        ("the daemon leaves out the lab and the NAS decoder", daemon::violations(&metadata)),
         ("documents are in plain words", prose::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];

@@ -157,7 +157,7 @@ impl Sink for Head {
 }
 
 /// NAS of LTE and NR, and whether the device sent it.
-const fn nas(code: u16) -> Option<(Channel, bool)> {
+pub(crate) const fn nas(code: u16) -> Option<(Channel, bool)> {
     match code {
         0xB0E0 | 0xB0EA => Some((Channel::NasProtected, false)),
         0xB0E1 | 0xB0EB => Some((Channel::NasProtected, true)),

@@ -1,18 +1,22 @@
 //! RRC and NAS messages in records, as people read them.
 
 use serde_json::{Value as Json, json};
+use sounding_diag::LogRecord;
 use sounding_diag::record::{Record, RecordError, RrcPdu, Version};
-use sounding_diag::{LogCode, LogRecord};
-use sounding_nas::{Direction, NasMessage, System};
 use sounding_rrc::Value;
 use sounding_rrc::facts::facts;
 
+use crate::message::{self, Channel};
 use crate::privacy::{self, Privacy};
+
+/// What a build without the feature `nas` says of every NAS message.
+pub const NO_NAS: &str = "this build has no NAS decoder: build with the default features";
 
 /// Decodes the messages of one capture, in the order of its records.
 #[derive(Debug, Default)]
 pub struct Messages {
     rrc: sounding_rrc::Messages,
+    undecoded: u64,
 }
 
 impl Messages {
@@ -22,9 +26,11 @@ impl Messages {
     /// Of a message that may identify somebody those parts are left out that are not known to identify nobody.
     pub fn read(&mut self, record: &LogRecord<'_>, privacy: Privacy) -> Option<Json> {
         let hide = || privacy == Privacy::Redact && privacy::identifies(record);
-        if let Some((system, direction)) = nas(record.code) {
+        if let Some((channel, uplink)) = message::nas(record.code.number()) {
             let Ok(Record::Other(node)) = Record::parse(record) else { return None };
-            return Some(read_nas(system, direction, node.message()?, hide()));
+            let read = read_nas(channel, uplink, node.message()?, hide());
+            self.undecoded += u64::from(read.is_none());
+            return Some(read.unwrap_or_else(|| json!({ "unread": NO_NAS })));
         }
         match self.rrc.handle_record(record) {
             Ok(message) => message.map(|message| read_rrc(message.pdu, message.bytes, hide())),
@@ -35,29 +41,33 @@ impl Messages {
             Err(_) => None,
         }
     }
+
+    /// How many NAS messages were not decoded because this build has no decoder of them ([`NO_NAS`]).
+    pub fn undecoded(&self) -> u64 {
+        self.undecoded
+    }
 }
 
-/// Whose NAS message a record of that code holds, and which way it went.
-const fn nas(code: LogCode) -> Option<(System, Direction)> {
-    Some(match code.number() {
-        0xB0E0 | 0xB0E2 | 0xB0EA | 0xB0EC => (System::Eps, Direction::Downlink),
-        0xB0E1 | 0xB0E3 | 0xB0EB | 0xB0ED => (System::Eps, Direction::Uplink),
-        0xB800 | 0xB808 | 0xB80A => (System::FiveGs, Direction::Downlink),
-        0xB801 | 0xB809 | 0xB80B => (System::FiveGs, Direction::Uplink),
-        _ => return None,
-    })
-}
-
-fn read_nas(system: System, direction: Direction, message: &[u8], hide: bool) -> Json {
+#[cfg(feature = "nas")]
+fn read_nas(channel: Channel, uplink: bool, message: &[u8], hide: bool) -> Option<Json> {
+    use sounding_nas::{Direction, NasMessage, System};
+    let system = if channel == Channel::NasNr { System::FiveGs } else { System::Eps };
+    let direction = if uplink { Direction::Uplink } else { Direction::Downlink };
     let decoded = match NasMessage::decode(system, direction, message) {
         Ok(decoded) => decoded,
         // The decoder's words may hold what it could not read.
-        Err(_) if hide => return json!({ "unread": "no message of this system" }),
-        Err(error) => return json!({ "unread": error.to_string() }),
+        Err(_) if hide => return Some(json!({ "unread": "no message of this system" })),
+        Err(error) => return Some(json!({ "unread": error.to_string() })),
     };
     let content = if hide { decoded.redacted() } else { decoded.whole() };
     let content: Json = serde_json::from_str(&content).unwrap_or_default();
-    json!({ "message": decoded.name(), "content": content })
+    Some(json!({ "message": decoded.name(), "content": content }))
+}
+
+/// Without a decoder nothing of a message is known, and so nothing of it is shown.
+#[cfg(not(feature = "nas"))]
+fn read_nas(_: Channel, _: bool, _: &[u8], _: bool) -> Option<Json> {
+    None
 }
 
 fn read_rrc(pdu: RrcPdu, message: &[u8], hide: bool) -> Json {
@@ -79,4 +89,55 @@ fn read_rrc(pdu: RrcPdu, message: &[u8], hide: bool) -> Json {
         "facts": facts.facts,
         "content": serde_json::to_value(&content).unwrap_or_default(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_diag::LogCode;
+    use sounding_units::ModemInstant;
+
+    use super::*;
+    use crate::json;
+
+    /// A detach request with the number of a subscriber of a test network (TS 24.301 §8.2.11), in a record 0xB0ED.
+    const DETACH: &[u8] =
+        &[1, 9, 6, 0, 0x07, 0x45, 0x09, 0x08, 0x09, 0x10, 0x10, 0x10, 0x32, 0x54, 0x76, 0x98];
+    /// The number's end, as bytes and as a decoder reads it.
+    const NUMBER: [&str; 2] = ["1032547698", "0123456789"];
+
+    fn line(privacy: Privacy, messages: &mut Messages) -> Json {
+        let at = ModemInstant::from_diag(0);
+        let code = LogCode::new(0xB0ED);
+        let record = LogRecord { code, at, stamp: 0, radio: None, body: DETACH };
+        json::line(0, &record, privacy, messages)
+    }
+
+    #[test]
+    fn a_hidden_nas_message_shows_no_number_in_any_build() {
+        let line = line(Privacy::Redact, &mut Messages::default());
+        assert_eq!(line["redacted"], true, "{line}");
+        let text = line.to_string();
+        assert!(!NUMBER.iter().any(|number| text.contains(number)), "{line}");
+    }
+
+    #[test]
+    #[cfg(feature = "nas")]
+    fn with_the_decoder_a_nas_message_has_a_name() {
+        let mut messages = Messages::default();
+        let line = line(Privacy::Expose, &mut messages);
+        assert_eq!(line["decoded"]["message"], "detach-request", "{line}");
+        assert_eq!(messages.undecoded(), 0);
+    }
+
+    #[test]
+    #[cfg(not(feature = "nas"))]
+    fn without_the_decoder_a_nas_message_stays_bytes_and_the_feature_is_named() {
+        let mut messages = Messages::default();
+        let undecoded = serde_json::json!({ "unread": NO_NAS });
+        let shown = line(Privacy::Expose, &mut messages);
+        assert_eq!(shown["decoded"], undecoded);
+        assert!(shown["fields"].to_string().contains(NUMBER[0]), "{shown}");
+        assert_eq!(line(Privacy::Redact, &mut messages)["decoded"], undecoded);
+        assert_eq!(messages.undecoded(), 2);
+    }
 }

@@ -34,7 +34,7 @@ use crate::input::{Failure, Source, Step};
 use crate::output::{Access, Output};
 use crate::screen;
 use crate::signals;
-use crate::skipped::Skipped;
+use crate::skipped::{Records, Skipped};
 use existing::Existing;
 use format::{FileKind, Target};
 use tally::Tally;
@@ -130,7 +130,8 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         FileKind::Pcap | FileKind::Pcapng => ["message", "messages"],
         _ => ["record", "records"],
     };
-    let skipped = Skipped { records: job.tally.unread, absent: job.asked.absent(), ..skipped };
+    let records = Records { without_nas: job.messages.undecoded(), ..job.tally.unread };
+    let skipped = Skipped { records, absent: job.asked.absent(), ..skipped };
     skipped.tell_after(Some(job.tally.sentence(written)));
     Ok(ExitCode::SUCCESS)
 }

@@ -91,7 +91,8 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     let skipped = skipped.map_err(|Failure(report)| report)?;
     // Of what nobody has looked at it cannot be said what is nowhere in it.
     let absent = if is_whole { asked.absent() } else { Vec::new() };
-    let skipped = Skipped { records: unread, absent, ..skipped };
+    let records = Records { without_nas: messages.undecoded(), ..unread };
+    let skipped = Skipped { records, absent, ..skipped };
     let written = match (args.summary, args.json) {
         (true, true) => {
             writeln!(out, "{}", screen::inline(&summary.json(&skipped).to_string()))

@@ -183,7 +183,7 @@ fn live(
 /// Of the records that have these KPIs, those that cannot be read.
 fn unread(counts: &Counts) -> Records {
     let &Counts { unsupported, lacking, corrupt, .. } = counts;
-    Records { undescribed: unsupported, lacking, corrupt }
+    Records { undescribed: unsupported, lacking, corrupt, ..Records::default() }
 }
 
 /// Prints readings, and keeps the first error.

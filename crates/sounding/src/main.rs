@@ -99,11 +99,7 @@ fn main() -> ExitCode {
         eprintln!("{:?}", raised());
         return ExitCode::FAILURE;
     }
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_env("SOUNDING_LOG"))
-        .with_ansi(false)
-        .with_writer(|| say::Log)
-        .init();
+    say::set_up_log();
     say::set_up_reports();
     let outcome = match say::parse::<Cli>().verb {
         #[cfg(feature = "lab")]

@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::screen;
 
@@ -49,8 +52,25 @@ pub(crate) fn say_aside(words: fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(screen::lines(&words).as_bytes());
 }
 
+/// Says which log lines are wanted, as `debug` or `libbpf=debug,info`; without it errors alone.
+const LOG: &str = "SOUNDING_LOG";
+
+/// Starts the log. Its filter is the one without regular expressions, which a router has no room for.
+pub(crate) fn set_up_log() {
+    let errors = || Targets::new().with_default(LevelFilter::ERROR);
+    let wanted = match std::env::var(LOG) {
+        Ok(text) if !text.is_empty() => text.parse().unwrap_or_else(|error| {
+            eprintln!("sounding: {LOG}={text}: {error}: only errors are logged");
+            errors()
+        }),
+        _ => errors(),
+    };
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(|| Log);
+    tracing_subscriber::registry().with(lines).with(wanted).init();
+}
+
 /// Standard error as a log, whose lines come one at a time and stay one each.
-pub(crate) struct Log;
+struct Log;
 
 impl io::Write for Log {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value as Json, json};
 use sounding_diag::capture::Counts;
 use sounding_diag::record::RecordError;
+use sounding_export::messages::NO_NAS;
 
 /// What of a capture did not become what the verb gives.
 #[derive(Debug, Default)]
@@ -38,6 +39,8 @@ pub(crate) struct Records {
     pub(crate) lacking: u64,
     /// Their bytes do not fit their description.
     pub(crate) corrupt: u64,
+    /// They are read, but not their NAS messages, for which this build has no decoder.
+    pub(crate) without_nas: u64,
 }
 
 impl Records {
@@ -73,8 +76,10 @@ impl Skipped {
     }
 
     fn sentence(&self, first: Option<String>) -> Option<String> {
-        let clauses: Vec<String> =
-            [first, self.nowhere(), self.not_read()].into_iter().flatten().collect();
+        let clauses: Vec<String> = [first, self.nowhere(), self.not_read(), self.not_decoded()]
+            .into_iter()
+            .flatten()
+            .collect();
         (!clauses.is_empty()).then(|| format!("{}: {}", self.name, clauses.join("; ")))
     }
 
@@ -102,6 +107,13 @@ impl Skipped {
             text += &format!("; `sounding decode {} --summary` shows more", self.name);
         }
         Some(text)
+    }
+
+    /// What this build has no decoder for.
+    fn not_decoded(&self) -> Option<String> {
+        let count = self.records.without_nas;
+        let messages = counted(count, "NAS message", "NAS messages");
+        (count > 0).then(|| format!("not decoded: {messages} ({NO_NAS})"))
     }
 
     /// Where damage is, as far as it was kept: a line each.
@@ -235,8 +247,11 @@ mod tests {
             )
         );
         assert_eq!(
-            sentence(stream(1, Some(9), 9), Records { undescribed: 2, lacking: 1, corrupt: 1 })
-                .as_deref(),
+            sentence(
+                stream(1, Some(9), 9),
+                Records { undescribed: 2, lacking: 1, corrupt: 1, without_nas: 0 }
+            )
+            .as_deref(),
             Some(
                 "a.qmdl: not read: 1 corrupt record, 2 records of codes or versions that nobody has described, 1 record of \
                  versions without what was asked for, the frame that the end cuts off at offset 9 (2 bytes); \
@@ -246,6 +261,17 @@ mod tests {
         let both = sentence(stream(3, Some(9), 7), none).expect("something");
         assert!(both.contains("2 corrupt frames, the frame that the end cuts off"), "{both}");
         assert!(both.contains("the first: frame of 2 bytes at offset 7"), "{both}");
+    }
+
+    #[test]
+    fn a_build_without_the_nas_decoder_names_it_once() {
+        let records = Records { without_nas: 3, ..Records::default() };
+        assert_eq!(
+            sentence(stream(0, None, 0), records).as_deref(),
+            Some(
+                "a.qmdl: not decoded: 3 NAS messages (this build has no NAS decoder: build with the default features)"
+            )
+        );
     }
 
     #[test]

@@ -16,8 +16,8 @@ use sounding_units::{HostInstant, Rate};
 
 use super::config_error::{ConfigError, time};
 use super::events::Events;
+use super::feed::{PUBLISH_EVERY, publish};
 use super::peers::{Hearing, failed};
-use super::{PUBLISH_EVERY, publish};
 use crate::cli_types::{SignalWord, Unused};
 use crate::guard::Guard;
 

@@ -1,52 +1,66 @@
 //! A server without a modem: its flows use what the devices at their other ends report.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use miette::{IntoDiagnostic, Result, WrapErr};
+use sounding_bpf::Instance;
 use sounding_host::monotonic_now;
 
 use super::config::Config;
 use super::events::Events;
 use super::peers::Hearing;
 use super::supervisor::Supervisor;
-use super::{TICK, drop_rights, load};
+use super::{TICK, steps};
 use crate::guard::Guard;
+use crate::signals;
 
-/// Serves flows whose other ends say what they carry, until `stop`.
-pub(super) fn serve(
-    config: &Config,
-    bpf: &sounding_bpf::Config,
-    stop: &AtomicBool,
-    (mut events, mut supervisor): (Events, Supervisor),
-) -> Result<()> {
-    let instance = load(bpf)?;
-    let mut guard = Guard::start().into_diagnostic()?;
-    guard.keep_name(&instance).into_diagnostic()?;
-    let mut hearing =
-        config.downlink.listen(&instance, &mut events).wrap_err("peers are not heard")?;
-    if config.default {
-        guard.set_default(&config.name).into_diagnostic()?;
+/// Flows whose other ends report what they carry.
+pub(super) struct Server {
+    hearing: Option<Hearing>,
+    instance: Instance,
+    guard: Guard,
+    events: Events,
+    supervisor: Supervisor,
+    stop: Arc<AtomicBool>,
+}
+
+impl Server {
+    /// Puts the law into the kernel. An error ends it, and what was changed until then is restored.
+    pub(super) fn start(config: &Config, json: bool) -> Result<Self> {
+        let stop = signals::stop_flag().into_diagnostic()?;
+        let (mut events, supervisor) = steps::start_reports(config, json)?;
+        steps::limit_interfaces(config)?;
+        let instance = steps::load_law(config)?;
+        let mut guard = steps::start_guard(&instance)?;
+        let hearing =
+            config.downlink.listen(&instance, &mut events).wrap_err("peers are not heard")?;
+        steps::take_new_flows(config, &mut guard)?;
+        steps::drop_rights()?;
+        events.serving(&config.name);
+        supervisor.ready();
+        Ok(Self { hearing, instance, guard, events, supervisor, stop })
     }
-    for route in &config.routes {
-        guard.set_route(route, &config.name).into_diagnostic()?;
-    }
-    guard.close().into_diagnostic()?;
-    drop_rights()?;
-    events.serving(&config.name);
-    supervisor.ready();
-    while !stop.load(Ordering::Relaxed) {
-        std::thread::sleep(TICK);
-        supervisor.beat(monotonic_now());
-        while let Some(transition) = instance.poll_transition() {
-            events.transition(&transition);
+
+    /// Reports what flows do, until `stop`.
+    pub(super) fn serve(&mut self) {
+        while !self.stop.load(Ordering::Relaxed) {
+            std::thread::sleep(TICK);
+            self.supervisor.beat(monotonic_now());
+            while let Some(transition) = self.instance.poll_transition() {
+                self.events.transition(&transition);
+            }
+            if let Some(hearing) = &mut self.hearing {
+                hearing.attend(monotonic_now(), &mut self.events);
+            }
         }
-        if let Some(hearing) = &mut hearing {
-            hearing.attend(monotonic_now(), &mut events);
-        }
     }
-    supervisor.stopping();
-    let counts = hearing.map(Hearing::end);
-    drop((instance, guard));
-    events.served(counts.unwrap_or_default());
-    Ok(())
+
+    /// Takes the law out of the kernel, and restores what pointed to it.
+    pub(super) fn stop(self) {
+        self.supervisor.stopping();
+        let counts = self.hearing.map(Hearing::end);
+        drop((self.instance, self.guard));
+        self.events.served(counts.unwrap_or_default());
+    }
 }

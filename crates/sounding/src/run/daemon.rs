@@ -1,0 +1,139 @@
+//! The daemon of a modem: how it starts, and how it restores the machine.
+//!
+//! ```text
+//! start:  reports, hardware, port, board, law, guard, peers, downlink, new flows, rights, ready, session
+//! serve:  bytes, heartbeat, estimate, devices, events
+//! stop:   session, devices, downlink, peers, law, guard, last words
+//! ```
+
+mod serve;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use miette::{IntoDiagnostic, Result};
+use sounding_bpf::Instance;
+use sounding_host::{Wakefulness, monotonic_now, prefer_this_thread};
+use sounding_link::Sounder;
+use sounding_modem::{Live, Retry, Source};
+use sounding_units::HostInstant;
+
+use super::config::Config;
+use super::downlink::Receiving;
+use super::events::Events;
+use super::foreign_flows::Others;
+use super::peers::Hearing;
+use super::posts::Posts;
+use super::sleep::Sleep;
+use super::steps;
+use super::supervisor::Supervisor;
+use crate::guard::Guard;
+use crate::{cli_types, signals};
+
+/// A modem that is read, a law in the kernel, and what was changed for both.
+///
+/// A panic drops the fields in this order. It is that of [`stop`](Self::stop): the programs, and then what points to them by
+/// name.
+pub(super) struct Daemon {
+    live: Live,
+    others: Others,
+    /// The downlink, if senders are limited to it.
+    receiving: Option<Receiving>,
+    /// Devices that this machine sends to, if their reports are used.
+    hearing: Option<Hearing>,
+    instance: Instance,
+    guard: Guard,
+    supervisor: Supervisor,
+    events: Events,
+    posts: Option<Posts>,
+    _awake: Option<Wakefulness>,
+    sounder: Sounder,
+    source: Source,
+    /// When the last estimate was published.
+    published: HostInstant,
+    /// When the port was opened.
+    opened: HostInstant,
+    retry: Retry,
+    warned_mute: bool,
+    /// When the last heartbeat was.
+    beaten: Option<HostInstant>,
+    sleep: Sleep,
+    stop: Arc<AtomicBool>,
+}
+
+impl Daemon {
+    /// Starts step by step. An error in one ends it, and what the steps before it changed is restored.
+    pub(super) fn start(mut config: Config, device: Source, json: bool) -> Result<Self> {
+        let stop = signals::stop_flag().into_diagnostic()?;
+        let (mut events, supervisor) = steps::start_reports(&config, json)?;
+        let hardware = steps::find_hardware(&mut config, &device);
+        steps::limit_interfaces(&config)?;
+
+        // The port first: a wrong device then leaves the kernel untouched.
+        let port = steps::open_port(&device)?;
+        steps::name_interfaces(&mut config, hardware.as_ref(), &mut events);
+        let posts = steps::open_board(&config)?;
+        let wanted = steps::list_records(&config, posts.as_ref());
+
+        let mut instance = steps::load_law(&config)?;
+        let mut guard = steps::start_guard(&instance)?;
+        // What may be refused comes before what changes the machine.
+        let hearing = config.downlink.listen(&instance, &mut events)?;
+        let told = config.told_of_downlink();
+        let mut receiving = config.downlink.start(told, &mut guard, &mut events)?;
+        steps::take_new_flows(&config, &mut guard)?;
+
+        let awake = cli_types::awake(config.cpu_latency)?;
+        let no_priority = prefer_this_thread().err();
+        steps::drop_rights()?;
+
+        // The devices first: a reader of events may end the daemon as soon as it is ready.
+        let opened = monotonic_now();
+        let sounder = Sounder::new(config.told());
+        let mut others = Others::new(config.interfaces, hardware);
+        others.attend(opened, &mut instance, receiving.as_mut(), &mut events);
+        events.ready(&config.name, &device);
+        supervisor.ready();
+        if let Some(refused) = no_priority {
+            // A heartbeat that waits behind a build sends all flows to BBR.
+            events.no_priority(&refused);
+        }
+        let live = Live::new(port, wanted).remembering(&device);
+
+        Ok(Self {
+            live,
+            others,
+            receiving,
+            hearing,
+            instance,
+            guard,
+            supervisor,
+            events,
+            posts,
+            _awake: awake,
+            sounder,
+            source: device,
+            published: HostInstant::default(),
+            opened,
+            retry: Retry::new(opened),
+            warned_mute: false,
+            beaten: None,
+            sleep: Sleep::default(),
+            stop,
+        })
+    }
+
+    /// Restores the modem and the machine, also where the port failed, and gives the first error.
+    pub(super) fn stop(mut self, served: Result<()>) -> Result<()> {
+        self.supervisor.stopping();
+        let outcome = served.and(self.put_back());
+        drop(self.others);
+        // The programs first, then what points to them by name; last words wait for their reader, so they come last.
+        drop(self.receiving);
+        let disbelieved = self.hearing.map(Hearing::end);
+        drop(self.instance);
+        drop((self.guard, self.supervisor));
+        self.events.done(&self.sounder.counts(), self.live.switched_off(), disbelieved);
+        outcome
+    }
+}
