@@ -30,9 +30,10 @@ impl Listening {
         }
     }
 
-    /// The same for flows of these controllers: estimates look back as far as they want.
-    pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str>) -> Self {
-        self.estimator = self.estimator.over(sounding_cc::span(controllers));
+    /// The same for flows of these controllers: estimates look back as far as they want, and are made as they want.
+    pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str> + Clone) -> Self {
+        let method = sounding_cc::method(controllers.clone());
+        self.estimator = self.estimator.over(sounding_cc::span(controllers)).by(method);
         self
     }
 }
