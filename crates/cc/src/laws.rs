@@ -111,6 +111,17 @@ laws! {
         controllers: ["sounding" over Bbr, "sounding-cubic" over Cubic],
         make: Sounding::falling_back_to,
     }
+    #[cfg(feature = "third-law")]
+    Steady {
+        name: "steady",
+        summary: "For tests: sends at exactly the rate of the estimate",
+        span: None,
+        method: None,
+        has_settings: false,
+        phases: &[Phase::NoEstimate, Phase::RadioLimited],
+        controllers: ["steady" over Bbr],
+        make: crate::steady::Steady::falling_back_to,
+    }
 }
 
 impl Law {
@@ -199,6 +210,8 @@ mod tests {
         for &law in Law::ALL {
             assert_eq!(Law::by_name(law.name()), Some(law));
             assert_eq!(law.controllers()[0].name, law.name());
+            // So long may a name in the kernel be.
+            assert!(law.name().len() <= 15, "{law}");
             for named in law.controllers() {
                 assert!(seen.insert(named.name), "{}", named.name);
                 assert!(named.name.starts_with(law.name()), "{}", named.name);

@@ -31,6 +31,8 @@ pub mod reno;
 pub mod sharing;
 pub mod sounding;
 pub mod sprout;
+#[cfg(feature = "third-law")]
+pub mod steady;
 mod stock;
 pub mod vegas;
 pub mod verus;

@@ -3,7 +3,7 @@
  * BISCAY's control law as pure functions of integers: no kernel header, no
  * clock, no memory but the caller's. ../../../cc/src/biscay.rs is the same
  * arithmetic in Rust; a property test runs both over the same sequences.
- * States and transitions: intf.h. The other law: sounding.h.
+ * States and transitions: intf.h.
  */
 #ifndef SOUNDING_BISCAY_H
 #define SOUNDING_BISCAY_H

@@ -199,3 +199,8 @@ LAW_PROGRAMS(biscay);
 
 #include "tcp_sounding.h"
 LAW_PROGRAMS(sounding);
+
+#ifdef SOUNDING_THIRD_LAW
+#include "tcp_steady.h"
+LAW_PROGRAMS(steady);
+#endif
