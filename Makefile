@@ -31,11 +31,13 @@ daemon: setup
 setup:
 	@scripts/setup
 
+# With a third law nothing may fail to compile: what differs between laws stands in their table.
 # Fuzz targets take a nightly compiler to build; whether their lock file is up to date shows without one.
 check: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	cargo clippy --package sounding --no-default-features --features daemon --locked -- --deny warnings
+	cargo clippy --package sounding-bpf --package sounding --features sounding-bpf/third-law --all-targets --locked -- --deny warnings
 	cargo xtask check
 	cargo fmt --check --manifest-path python/Cargo.toml
 	cargo clippy --manifest-path python/Cargo.toml --all-targets -- --deny warnings

@@ -7,17 +7,15 @@ use libbpf_cargo::SkeletonBuilder;
 
 /// Each an object of its own.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
+const ARGUMENTS: [&str; 5] = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-mcpu=v3"];
+
 fn main() {
+    let third_law = env::var_os("CARGO_FEATURE_THIRD_LAW").map(|_| "-DSOUNDING_THIRD_LAW");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     for program in PROGRAMS {
         let mut builder = SkeletonBuilder::new();
-        builder.source(format!("src/bpf/{program}.bpf.c")).clang_args([
-            "-Wall",
-            "-Wextra",
-            "-Wno-unused-parameter",
-            "-Werror",
-            "-mcpu=v3",
-        ]);
+        builder.source(format!("src/bpf/{program}.bpf.c"));
+        builder.clang_args(ARGUMENTS.into_iter().chain(third_law));
         if let Some(clang) = env::var_os("BPF_CLANG") {
             builder.clang(clang);
         }

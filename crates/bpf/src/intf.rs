@@ -112,9 +112,10 @@ mirrors!(
     }
 );
 
-/// What a law remembers beside it, which is nobody else's business: as much as the one that needs more.
-const MEMORY_WORDS: usize =
-    (size_of::<types::sounding_state>() - size_of::<types::flow_status>()) / 8;
+/// What a law remembers beside it, which is nobody else's business: `LAW_STATE_BYTES` without the status.
+const MEMORY_WORDS: usize = (core::mem::offset_of!(types::sounding_flow, e2e_bytes_per_sec)
+    - size_of::<types::flow_status>())
+    / 8;
 
 /// A socket's storage.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! What an object of `cc.bpf.c` has of each law: the same rows as there.
+//! What an object of `cc.bpf.c` has of each law: the same rows as there, for the laws of `sounding_cc`'s table.
 
 use libbpf_rs::{AsRawLibbpf as _, MapMut, OpenMapMut, Program};
 use sounding_cc::Law;
@@ -25,17 +25,22 @@ pub(crate) struct Programs<'a> {
 
 /// One row for each law: its map, then its programs.
 macro_rules! rows {
-    ($($law:ident: $map:ident $init:ident $cong_control:ident $older:ident $cwnd_event:ident;)+) => {
+    ($(
+        $(#[$on:meta])*
+        $law:ident: $map:ident $init:ident $cong_control:ident $older:ident $cwnd_event:ident;
+    )+) => {
         /// Chooses a law. The programs of the others are then not loaded.
         pub(crate) fn choose<'a, 'obj>(
             open: &'a mut OpenCcSkel<'obj>,
             law: Law,
         ) -> libbpf_rs::Result<Operations<'a, 'obj>> {
-            $(if law != Law::$law {
+            $($(#[$on])*
+            if law != Law::$law {
                 open.maps.$map.set_autocreate(false)?;
             })+
             Ok(match law {
-                $(Law::$law => {
+                $($(#[$on])*
+                Law::$law => {
                     let calls = open.struct_ops.$map;
                     Operations {
                         map: &mut open.maps.$map,
@@ -50,14 +55,14 @@ macro_rules! rows {
         /// The map that registers a law.
         pub(crate) fn map<'a, 'obj>(maps: &'a mut CcMaps<'obj>, law: Law) -> &'a mut MapMut<'obj> {
             match law {
-                $(Law::$law => &mut maps.$map,)+
+                $($(#[$on])* Law::$law => &mut maps.$map,)+
             }
         }
 
         /// A law's own programs.
         pub(crate) fn programs<'a>(progs: &'a CcProgs<'_>, law: Law) -> Programs<'a> {
             match law {
-                $(Law::$law => Programs {
+                $($(#[$on])* Law::$law => Programs {
                     init: &progs.$init,
                     cong_control: &progs.$cong_control,
                     older_cong_control: &progs.$older,
@@ -74,4 +79,7 @@ rows! {
     Sounding: sounding
         sounding_flow_begins sounding_cong_control sounding_cong_control_before_6_10
         sounding_cwnd_event;
+    #[cfg(feature = "third-law")]
+    Steady: steady
+        steady_flow_begins steady_cong_control steady_cong_control_before_6_10 steady_cwnd_event;
 }

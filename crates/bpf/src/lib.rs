@@ -10,7 +10,7 @@
 //!
 //! Any socket of this machine may now select `biscay` (`TCP_CONGESTION`, `ip route … congctl`, the sysctl); it is
 //! plain BBR until the feed is published and kept alive. Dropping [`Instance`] takes the name away; flows that run
-//! under it keep the program and go on as BBR. [`Config::law`] says which of the two laws an instance goes by.
+//! under it keep the program and go on as BBR. [`Config::law`] says which law an instance goes by.
 //!
 //! [`Downlink`] is the other direction: on the device it tells senders what its link carries, by the receive window or by
 //! a TCP option that [`Peers`] hears at a server of ours.

@@ -1,4 +1,4 @@
-//! The server's side of the downlink: flows under either law obey what the device at their other end says of its link.
+//! The server's side of the downlink: flows under any law use the report of the device at their other end about its link.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -46,6 +46,13 @@ pub struct Config {
     pub max_silence: Duration,
 }
 
+impl Config {
+    /// As the paper has it, where it says.
+    pub fn published() -> Self {
+        Self { judge_by_delivery: false, ..Self::default() }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {

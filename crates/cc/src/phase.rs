@@ -2,9 +2,7 @@ use core::fmt;
 
 /// Where a law believes the bottleneck to be, and what it does. Rust, C (`enum flow_phase` of `intf.h`), events, plans' results
 /// and documents use these names.
-///
-/// BISCAY's law has [`NoEstimate`](Self::NoEstimate), [`RadioLimited`](Self::RadioLimited) and
-/// [`BottleneckElsewhere`](Self::BottleneckElsewhere); that of `sounding` has all of them but the last two, which are PBE-CC's.
+/// [`Law::phases`](crate::Law::phases) has those of a law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// There is no usable estimate: the stock algorithm controls the flow.
@@ -42,6 +40,18 @@ impl Phase {
         Self::EstimateTooHigh,
         Self::Ramp,
         Self::Drain,
+    ];
+
+    /// Those of the law of `sounding`.
+    pub(crate) const OF_SOUNDING: [Self; 8] = [
+        Self::NoEstimate,
+        Self::RadioLimited,
+        Self::Probing,
+        Self::Hold,
+        Self::QueueTest,
+        Self::Handover,
+        Self::BottleneckElsewhere,
+        Self::EstimateTooHigh,
     ];
 
     /// Its name in events, results and tables.

@@ -10,10 +10,11 @@ use crate::bbr3::Bbr3;
 use crate::copa::Copa;
 use crate::cubic::Cubic;
 use crate::gcc::Gcc;
+use crate::laws::Law;
 use crate::ledbat::{Ledbat, LedbatPlusPlus};
 use crate::lp::Lp;
+use crate::pbe_cc::{self, PbeCc};
 use crate::pcc::{Allegro, Vivace};
-use crate::radio_controller::RadioController;
 use crate::reno::Reno;
 use crate::sprout::Sprout;
 use crate::vegas::Vegas;
@@ -23,8 +24,7 @@ use crate::{Controller, Start};
 /// Makes a controller for a flow.
 pub type Make = fn(&Start) -> Box<dyn Controller>;
 
-/// Every controller that needs nothing but what a flow and a modem tell, by the name it has in plans. The oracle is not
-/// among them: whoever makes one has to hand it the truth.
+/// Every controller without a law, by its name in plans. The oracle is not among them: it needs the truth at construction.
 const CONTROLLERS: &[(&str, Make)] = &[
     ("reno", |start| Box::new(Reno::new(start))),
     ("cubic", |start| Box::new(Cubic::new(start))),
@@ -43,27 +43,37 @@ const CONTROLLERS: &[(&str, Make)] = &[
     ("sprout", |start| Box::new(Sprout::new(start))),
     ("verus", |start| Box::new(Verus::new(start))),
     ("gcc", |start| Box::new(Gcc::new(start))),
-    (RadioController::BISCAY.name, |start| RadioController::BISCAY.make(start, Duration::ZERO)),
-    (RadioController::BISCAY_CUBIC.name, |start| {
-        RadioController::BISCAY_CUBIC.make(start, Duration::ZERO)
-    }),
-    (RadioController::SOUNDING.name, |start| RadioController::SOUNDING.make(start, Duration::ZERO)),
-    (RadioController::SOUNDING_CUBIC.name, |start| {
-        RadioController::SOUNDING_CUBIC.make(start, Duration::ZERO)
+    ("pbe-cc", |start| Box::new(PbeCc::new(pbe_cc::Config::default(), start, Duration::ZERO))),
+    ("pbe-cc-published", |start| {
+        Box::new(PbeCc::new(pbe_cc::Config::published(), start, Duration::ZERO))
     }),
 ];
+
+/// Controllers of the far end of a downlink: what the device reports reaches them on its acknowledgements.
+const REMOTE: [&str; 2] = ["pbe-cc", "pbe-cc-published"];
+
+/// Whether the controller of this name runs at the far end of a downlink and goes by what the device reports to it.
+pub fn is_remote(name: &str) -> bool {
+    REMOTE.contains(&name)
+}
 
 /// What plans call the oracle.
 const ORACLE: &str = "oracle";
 
+/// Every controller that needs nothing but what a flow and a modem report: those above, and each law with its fallbacks.
+fn controllers() -> impl Iterator<Item = (&'static str, Make)> {
+    let laws = Law::ALL.iter().flat_map(|law| law.controllers());
+    CONTROLLERS.iter().copied().chain(laws.map(|named| (named.name, named.make)))
+}
+
 /// How to make the controller of this name.
 pub fn by_name(name: &str) -> Option<Make> {
-    CONTROLLERS.iter().find(|(known, _)| *known == name).map(|&(_, make)| make)
+    controllers().find(|(known, _)| *known == name).map(|(_, make)| make)
 }
 
 /// The names that [`by_name`] knows.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    CONTROLLERS.iter().map(|&(name, _)| name)
+    controllers().map(|(name, _)| name)
 }
 
 /// Makes a controller for a flow, and may know more than its name: what [`Registry::add`] takes.
@@ -119,7 +129,7 @@ impl Registry {
 
     /// The names that it knows, those that were added last.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let ours = CONTROLLERS.iter().map(|&(name, _)| name);
+        let ours = controllers().map(|(name, _)| name);
         ours.chain(self.added.iter().map(|(name, _)| name.as_str()))
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use sounding_cc::{Ack, Delivered, Departure, Loss, Recovery, Start};
+use sounding_cc::{Ack, Delivered, Departure, Loss, Phase, RadioController, Recovery, Start};
 use sounding_estimate::{Bound, LinkEstimate, Source, State};
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -155,6 +155,10 @@ proptest! {
                 prop_assert!(window >= least, "{}: {:?}", name, controller);
                 let rate = controller.pacing_rate();
                 prop_assert!(rate != Some(Rate::ZERO), "{}: {:?}", name, controller);
+                if let Some(known) = RadioController::by_name(name) {
+                    let phase = Phase::by_name(controller.state()).unwrap();
+                    prop_assert!(known.law.phases().contains(&phase), "{}: {}", name, phase);
+                }
             }
         }
     }

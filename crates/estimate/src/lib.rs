@@ -25,7 +25,7 @@ pub enum Direction {
 }
 
 /// What the radio link carries, and how far that can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkEstimate {
     /// Uplink or downlink.
     pub direction: Direction,

@@ -55,29 +55,35 @@ pub enum Contender {
     Cubic,
     /// The kernel's BBR.
     Bbr,
-    /// The kernel's BBR, limited to the rate that BISCAY is [fed](Self::Fed) with. Full speed only: a flow that paces
+    /// The kernel's BBR, limited to the rate that laws are [fed](Self::Fed) with. Full speed only: a flow that paces
     /// works for each burst, one held by its window does not.
     BbrPaced,
     /// A law without a feed, under which BBR drives.
     Unfed(Law),
     /// One fed with the limit, or without one with nine tenths of what BBR reached in the run before: more, and this
-    /// machine would be the narrow part of the path, which is BBR's again. BISCAY is told that this is all there is,
-    /// and keeps to it. `sounding` is told that it is a floor, as a modem says in front of which nothing waits: it would
+    /// machine would be the narrow part of the path, which is BBR's again. The rate is all there is, and the law keeps
+    /// to it. To a law that [probes](Law::probes) it is a floor, as a modem says in front of which nothing waits: it would
     /// believe the other, and leave so much less room on a link at rest until something did wait.
     Fed(Law),
 }
 
 impl Contender {
     /// In the order in which a repetition runs them.
-    const ALL: [Contender; 7] = [
-        Self::Cubic,
-        Self::Bbr,
-        Self::BbrPaced,
-        Self::Unfed(Law::Biscay),
-        Self::Unfed(Law::Sounding),
-        Self::Fed(Law::Biscay),
-        Self::Fed(Law::Sounding),
-    ];
+    fn all() -> impl Iterator<Item = Self> {
+        let laws = || Law::ALL.iter().copied();
+        [Self::Cubic, Self::Bbr, Self::BbrPaced]
+            .into_iter()
+            .chain(laws().map(Self::Unfed))
+            .chain(laws().map(Self::Fed))
+    }
+
+    /// The BBR that it is compared with: at full speed a law that keeps to its rate with one that is paced as well.
+    fn twin(self, limit: Option<Rate>) -> Self {
+        match self {
+            Self::Fed(law) if limit.is_none() && !law.probes() => Self::BbrPaced,
+            _ => Self::Bbr,
+        }
+    }
 }
 
 impl fmt::Display for Contender {
@@ -98,26 +104,21 @@ impl Serialize for Contender {
     }
 }
 
-/// Both laws in this kernel.
-struct Laws {
-    biscay: Instance,
-    sounding: Instance,
-}
+/// Every law in this kernel, in the order of [`Law::ALL`].
+struct Laws(Vec<Instance>);
 
 impl Laws {
     fn load() -> Result<Self, LoadError> {
-        let load = |law: Law| {
-            let name = format!("{}{:x}", law.name(), std::process::id() & 0xff_ffff);
+        let load = |&law: &Law| {
+            // The kernel's names have 15 letters.
+            let name = format!("{law:.8}{:x}", std::process::id() & 0xff_ffff);
             Instance::load(&Config { name, law, ..Config::default() })
         };
-        Ok(Self { biscay: load(Law::Biscay)?, sounding: load(Law::Sounding)? })
+        Law::ALL.iter().map(load).collect::<Result<_, _>>().map(Self)
     }
 
     fn of(&self, law: Law) -> &Instance {
-        match law {
-            Law::Biscay => &self.biscay,
-            Law::Sounding => &self.sounding,
-        }
+        self.0.iter().find(|instance| instance.law() == law).expect("every law is loaded")
     }
 }
 
@@ -200,7 +201,7 @@ pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostEr
     for repetition in 0..plan.repetitions {
         for &limit in &plan.limits {
             let mut reached = Rate::from_bits_per_sec(1_000_000_000);
-            for contender in Contender::ALL {
+            for contender in Contender::all() {
                 if contender == Contender::BbrPaced && limit.is_some() {
                     continue;
                 }
@@ -217,7 +218,7 @@ pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostEr
     for &limit in &plan.limits {
         let bbr = report.of(Contender::Bbr, bits(limit)).last();
         let reached = Rate::from_bits_per_sec(bbr.map_or(0, |run| run.goodput_bits_per_sec));
-        for law in [Law::Biscay, Law::Sounding] {
+        for &law in Law::ALL {
             for contender in [Contender::Unfed(law), Contender::Fed(law)] {
                 let turn = Turn { laws: &laws, contender, limit, reached };
                 report.calls.extend(turn.count_calls(plan, &pair, law)?);
@@ -249,10 +250,7 @@ impl Turn<'_> {
             Contender::BbrPaced => ("bbr", Some(goal), None),
             Contender::Unfed(law) => (self.laws.of(law).name(), self.limit, None),
             Contender::Fed(law) => {
-                let bound = match law {
-                    Law::Biscay => Bound::Capacity,
-                    Law::Sounding => Bound::Floor,
-                };
+                let bound = if law.probes() { Bound::Floor } else { Bound::Capacity };
                 let instance = self.laws.of(law);
                 // Headers come on top of the goodput, and the law takes its percent off.
                 let rate = goal.scaled(105, 100);
@@ -330,13 +328,9 @@ fn around_the_median(count: usize) -> (usize, usize) {
 
 impl Report {
     /// CPU time per gigabyte over BBR's of the same repetition and limit: the median of the ratios, and between which the
-    /// true one is with a confidence of 95 %; `None` without both. At full speed BISCAY, fed, is compared with a BBR
-    /// that is paced as well.
+    /// true one is with a confidence of 95 %; `None` without both.
     pub fn over_bbr(&self, contender: Contender, limit: Option<Rate>) -> Option<(f64, f64, f64)> {
-        let bbr = match (contender, limit) {
-            (Contender::Fed(Law::Biscay), None) => Contender::BbrPaced,
-            _ => Contender::Bbr,
-        };
+        let bbr = contender.twin(limit);
         let pairs = self.of(contender, bits(limit)).filter_map(|run| {
             let twin = self.of(bbr, bits(limit)).find(|twin| twin.repetition == run.repetition)?;
             Some(run.total_secs_per_gb / twin.total_secs_per_gb)

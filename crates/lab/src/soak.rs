@@ -6,11 +6,13 @@ pub(crate) mod experiment;
 mod machine;
 mod round;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
+use sounding_cc::Law;
 use sounding_emu::{EnterError, StartError, StopError, monotonic_now};
 use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_testbed::KernelLog;
@@ -45,6 +47,13 @@ const ROUND: Duration = Duration::from_secs(120);
 
 /// Of so many downloads some last, and find a daemon that tells by the window.
 const ENOUGH: u32 = 20;
+
+/// Kinds of flows without a law of ours.
+pub const CUBIC: &str = "cubic";
+/// Under CUBIC towards the device, whose window may hold them.
+pub const DOWNLOADS: &str = "downloads";
+/// At a constant rate.
+pub const DATAGRAMS: &str = "datagrams";
 
 /// Why it could not be done at all.
 #[derive(Debug, Error)]
@@ -82,8 +91,9 @@ pub struct Summary {
     pub lasted_s: f64,
     /// Links, each with all that belongs to it.
     pub rounds: u32,
-    /// Flows by who set their rate: `biscay`, `sounding`, CUBIC, the receiver of a download, nobody, of datagrams.
-    pub flows: [u32; 5],
+    /// Flows by what set their rate: each law by its name, [`CUBIC`], the receiver of one of the [`DOWNLOADS`], or nothing, of
+    /// [`DATAGRAMS`].
+    pub flows: BTreeMap<&'static str, u32>,
     /// Downloads whose sender waited for the receiver's window for more than a tenth of the time.
     pub held: u32,
     /// Megabytes that flows of TCP brought over.
@@ -113,6 +123,11 @@ impl Summary {
     pub fn is_clean(&self) -> bool {
         self.faults.is_empty()
     }
+
+    /// How many flows of a kind there were.
+    fn flows_of(&self, kind: &str) -> u32 {
+        self.flows.get(kind).copied().unwrap_or_default()
+    }
 }
 
 /// Goes on for as long as the plan says; `tell` hears of every round.
@@ -140,13 +155,13 @@ pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Result<Summary, SoakError
         tell(&format!(
             "round {}: {} flows so far, {} daemons, {} killed; {} faults",
             summary.rounds,
-            summary.flows.iter().sum::<u32>(),
+            summary.flows.values().sum::<u32>(),
             summary.daemons,
             summary.killed,
             summary.faults.len() - faults
         ));
     }
-    let [.., downloads, _] = summary.flows;
+    let downloads = summary.flows_of(DOWNLOADS);
     if downloads >= ENOUGH && summary.held == 0 {
         summary.faults.push(format!("none of {downloads} downloads was held"));
     }
@@ -157,12 +172,14 @@ pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Result<Summary, SoakError
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [biscay, sounding, cubic, downloads, datagrams] = self.flows;
+        let [cubic, downloads, datagrams] =
+            [CUBIC, DOWNLOADS, DATAGRAMS].map(|kind| self.flows_of(kind));
+        let laws = Law::ALL.iter().map(|law| format!("{} of {law}, ", self.flows_of(law.name())));
         writeln!(f, "lasted              {:.0} s, {} rounds", self.lasted_s, self.rounds)?;
         writeln!(
             f,
-            "flows               {biscay} of biscay, {sounding} of sounding, {cubic} of cubic, {downloads} downloads \
-             ({} held), {datagrams} of UDP",
+            "flows               {}{cubic} of cubic, {downloads} downloads ({} held), {datagrams} of UDP",
+            laws.collect::<String>(),
             self.held
         )?;
         writeln!(f, "carried by TCP      {:.1} MB", self.megabytes)?;

@@ -79,6 +79,12 @@ impl Config {
     pub fn over(self, span: Option<Duration>) -> Self {
         Self { window: span.unwrap_or(self.window), ..self }
     }
+
+    /// The same with rates by this method, if one is wanted and there is one of this name.
+    pub fn by(self, source: Option<Source>) -> Self {
+        let wanted = Method::ALL.into_iter().find(|method| Some(Source::from(*method)) == source);
+        Self { method: wanted.unwrap_or(self.method), ..self }
+    }
 }
 
 impl fmt::Display for Method {

@@ -1,5 +1,6 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use sounding_diag::LogRecord;
 use sounding_diag::capture::{self, Located, Reader};
@@ -200,6 +201,11 @@ impl Sounder {
     /// What the link carries, as far as the bytes so far say.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
         self.first.estimate(now)
+    }
+
+    /// The same over another span: see [`Estimator::estimate_over`].
+    pub fn estimate_over(&self, now: HostInstant, span: Duration) -> LinkEstimate {
+        self.first.estimate_over(now, span)
     }
 
     /// What a sniffer heard of a cell that serves this device: see [`Estimator::handle_heard`].

@@ -60,7 +60,8 @@ fn run(args: &Args) -> Result<(), Failed> {
     let modem = match &args.modem {
         Some(source) => {
             let span = sounding_cc::span([args.controller.as_str()]);
-            let config = Config::new(Direction::Downlink).over(span);
+            let method = sounding_cc::method([args.controller.as_str()]);
+            let config = Config::new(Direction::Downlink).over(span).by(method);
             Some(ModemFeed::start(source, config, handle.clone())?)
         }
         None => None,

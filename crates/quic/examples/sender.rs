@@ -73,7 +73,8 @@ fn run(args: &Args) -> Result<(), Failed> {
         port => {
             let source: Source = port.parse()?;
             let span = sounding_cc::span([args.controller.as_str()]);
-            let config = Config::new(Direction::Uplink).over(span);
+            let method = sounding_cc::method([args.controller.as_str()]);
+            let config = Config::new(Direction::Uplink).over(span).by(method);
             modem = Some(ModemFeed::start(&source, config, handle.clone())?);
         }
     }

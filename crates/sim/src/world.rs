@@ -21,11 +21,12 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_cc::sharing::Policy;
+use sounding_link::{FairShare, LinkEstimate};
 use sounding_units::HostInstant;
 
 pub use event::{Event, Observer};
 pub use flow::{Acks, Flow, FlowId, MakeController, Tcp, Transport};
-pub use modem_feed::Listening;
+pub use modem_feed::{Feedback, Listening};
 pub use report::Report;
 pub use segment::Segment;
 pub use traffic::Traffic;
@@ -198,6 +199,10 @@ impl<N: Network<Segment>> World<N> {
         self.feeds[feed].handle_time(now);
         while let Some(estimate) = self.feeds[feed].poll_estimate(now) {
             let port = self.feeds[feed].port();
+            if self.feeds[feed].feedback() == Feedback::Acks {
+                self.report_on_acks(feed, port);
+                continue;
+            }
             let sharing = self
                 .flows
                 .iter()
@@ -219,6 +224,20 @@ impl<N: Network<Segment>> World<N> {
                     self.settle(self.flows[flow].id(), observer);
                 }
             }
+        }
+    }
+
+    /// Lets the acknowledgements of a device's flows carry what it knows of its link from here on.
+    fn report_on_acks(&mut self, feed: usize, port: Port) {
+        let now = self.now;
+        let feed = &self.feeds[feed];
+        let those = self.flows.iter_mut().filter(|host| host.port() == port);
+        let mut those: Vec<&mut Host> = those.collect();
+        let members: Vec<_> = those.iter().map(|host| host.member(now)).collect();
+        for (host, part) in those.iter_mut().zip(self.policy.parts(&members)) {
+            let estimate = feed.estimate_over(now, host.rtprop());
+            let fair = estimate.fair.map(|fair| FairShare { rate: part.of(fair.rate), ..fair });
+            host.set_report(now, LinkEstimate { rate: part.of(estimate.rate), fair, ..estimate });
         }
     }
 

@@ -4,11 +4,12 @@ use std::io;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use miette::IntoDiagnostic;
 use nix::unistd::User;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use sounding_bpf::Signal;
 use sounding_cc::{Fallback, Law};
 use sounding_host::Wakefulness;
@@ -80,22 +81,45 @@ pub(crate) enum BoundWord {
     Capacity,
 }
 
-/// What decides on the window of a flow in this kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum LawWord {
-    /// As published: what the modem says is what the link carries
-    Biscay,
-    /// This project's own: probes above what was only asked for, and finds how much has to wait at the radio
-    Sounding,
+/// What decides on the window of a flow in this kernel: a law by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LawWord(pub(crate) Law);
+
+impl LawWord {
+    const ALL: [Self; Law::ALL.len()] = {
+        let mut words = [Self(Law::ALL[0]); Law::ALL.len()];
+        let mut at = 0;
+        while at < words.len() {
+            words[at] = Self(Law::ALL[at]);
+            at += 1;
+        }
+        words
+    };
+}
+
+impl ValueEnum for LawWord {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
+    }
+}
+
+impl<'de> Deserialize<'de> for LawWord {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(input)?;
+        Law::by_name(&name).map(Self).ok_or_else(|| {
+            let known: Vec<_> = Law::ALL.iter().map(|law| format!("`{law}`")).collect();
+            D::Error::custom(format!("unknown law `{name}`, expected {}", known.join(" or ")))
+        })
+    }
 }
 
 impl From<LawWord> for Law {
     fn from(word: LawWord) -> Self {
-        match word {
-            LawWord::Biscay => Self::Biscay,
-            LawWord::Sounding => Self::Sounding,
-        }
+        word.0
     }
 }
 

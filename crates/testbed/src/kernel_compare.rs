@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use sounding_cc::Law;
 use sounding_emu::{Direction, Flow, Outcome, PacketRecord};
 use sounding_experiment::metrics::{Delays, nearest_rank};
 use sounding_report::{Axis, Cdf, Curve, Kind, Line, Panel, Series, Shade};
@@ -83,8 +84,22 @@ pub struct Bin {
 /// Width of the bins of a series.
 pub const BIN: Duration = Duration::from_millis(100);
 
-/// The senders that run unless others are named.
-pub const SENDERS: [&str; 4] = ["biscay", "sounding", "bbr", "cubic"];
+/// Of this kernel's own controls.
+const STOCK: [&str; 2] = ["bbr", "cubic"];
+
+/// The senders that run unless others are named: the laws, then this kernel's own.
+pub const SENDERS: [&str; Law::ALL.len() + STOCK.len()] = {
+    let mut senders = [""; Law::ALL.len() + STOCK.len()];
+    let mut at = 0;
+    while at < senders.len() {
+        senders[at] = match at.checked_sub(Law::ALL.len()) {
+            None => Law::ALL[at].name(),
+            Some(stock) => STOCK[stock],
+        };
+        at += 1;
+    }
+    senders
+};
 
 /// Runs [the sender of this name](Sender::by_name) over the link and measures it.
 pub fn run(link: &RadioLink, name: &str, setup: &FlowSetup) -> Result<Measured, KernelRunError> {

@@ -3,7 +3,7 @@
  * BISCAY's control law as pure functions of integers: no kernel header, no
  * clock, no memory but the caller's. ../../../cc/src/biscay.rs is the same
  * arithmetic in Rust; a property test runs both over the same sequences.
- * States and transitions: intf.h. The other law: sounding.h.
+ * States and transitions: intf.h.
  */
 #ifndef SOUNDING_BISCAY_H
 #define SOUNDING_BISCAY_H
@@ -21,6 +21,30 @@
  * remembers: as long as BBR believes its own.
  */
 #define BISCAY_LONGER_NS	10000000000ULL
+
+/* The memory of BISCAY's law of one flow. */
+struct biscay_state {
+	struct flow_status status;
+	__u64 narrow_since_ns;		/* 0: the last round was not narrow */
+	__u64 round_share;		/* smallest share in this round */
+	__u64 prior_share;		/* smallest share in the round before */
+	__u64 longer_until_ns;		/* how long longer_us holds */
+	__u32 ramp;			/* cap while restarting after an RTO, or 0 */
+	__u32 next_delivered;		/* ends this round */
+	__u32 round_rtt_us;		/* smallest in this round; 0: none */
+	__u32 round_inflight;		/* largest in this round, segments */
+	__u32 round_acked;
+	__u32 round_lost;
+	__u32 round_limited;		/* the application was the limit */
+	__u32 narrow_rounds;
+	__u32 wide_rounds;
+	__u32 queue_test;			/* rounds of a lowered window, from 1; or 0 */
+	__u32 tested_rtt_us;		/* what its RTT is compared with */
+	__u32 longer_us;		/* RTT of a path that got longer, or 0 */
+	__u32 least_us;			/* RTT without queue; 0: unknown */
+	__u32 reserved;
+};
+
 LAW_INLINE void biscay_init(struct biscay_state *st, __u64 now_ns, __u32 delivered)
 {
 	__builtin_memset(st, 0, sizeof(*st));

@@ -9,8 +9,6 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_tracing.h>
 #include "tcp_flow.h"
-#include "tcp_biscay.h"
-#include "tcp_sounding.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
@@ -116,13 +114,19 @@ void BPF_PROG(flow_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 /*
  * The programs of one law. Its own file (tcp_<law>.h) has
  *
- *	void <law>_start(struct sock *sk, struct sounding_flow *flow)
- *	void <law>_run(struct sounding_flow *flow, struct law_input *in,
+ *	struct <law>_state { struct flow_status status; ... }
+ *	void <law>_start(struct sock *sk, struct <law>_state *state)
+ *	void <law>_run(struct <law>_state *state, struct law_input *in,
  *		       struct law_output *out)
  *
  * Of the two forms of cong_control the loader takes the one that the kernel has.
  */
 #define LAW_PROGRAMS(law)							\
+_Static_assert(sizeof(struct law##_state) <= LAW_STATE_BYTES,			\
+	       "LAW_STATE_BYTES of intf.h has no room for struct " #law "_state");	\
+_Static_assert(!__builtin_offsetof(struct law##_state, status),			\
+	       "struct " #law "_state begins with its status");			\
+										\
 static __always_inline void law##_update(struct sock *sk, struct sounding_flow *flow,	\
 					 const struct rate_sample *rs)		\
 {										\
@@ -131,7 +135,7 @@ static __always_inline void law##_update(struct sock *sk, struct sounding_flow *
 	struct law_input in = {};						\
 										\
 	build_law_input(sk, flow, rs, &in);					\
-	law##_run(flow, &in, &out);						\
+	law##_run((struct law##_state *)flow->state, &in, &out);		\
 	apply_verdict(sk, flow, &in, &out, from);				\
 }										\
 										\
@@ -141,7 +145,7 @@ void BPF_PROG(law##_flow_begins, struct sock *sk)				\
 	struct sounding_flow *flow = flow_init(sk);				\
 										\
 	if (flow)								\
-		law##_start(sk, flow);						\
+		law##_start(sk, (struct law##_state *)flow->state);		\
 }										\
 										\
 SEC("struct_ops")								\
@@ -190,5 +194,13 @@ struct tcp_congestion_ops law = {						\
 }
 
 /* A row for each law; ../laws.rs has the same rows. */
+#include "tcp_biscay.h"
 LAW_PROGRAMS(biscay);
+
+#include "tcp_sounding.h"
 LAW_PROGRAMS(sounding);
+
+#ifdef SOUNDING_THIRD_LAW
+#include "tcp_steady.h"
+LAW_PROGRAMS(steady);
+#endif

@@ -23,7 +23,8 @@
 /* Whether the law controls a flow, and not the stock algorithm. */
 LAW_INLINE int phase_controls(__u32 phase)
 {
-	return phase >= PHASE_RADIO_LIMITED && phase <= PHASE_HANDOVER;
+	return (phase >= PHASE_RADIO_LIMITED && phase <= PHASE_HANDOVER) ||
+	       phase >= PHASE_RAMP;
 }
 
 struct law_input {

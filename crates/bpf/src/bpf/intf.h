@@ -46,6 +46,8 @@ enum flow_phase {
 	PHASE_HANDOVER = 5,		/* on the way to another cell */
 	PHASE_BOTTLENECK_ELSEWHERE = 6,	/* the queue is not at the radio */
 	PHASE_ESTIMATE_TOO_HIGH = 7,	/* the path drops what the estimate allows */
+	PHASE_RAMP = 8,			/* in a line to the fair share */
+	PHASE_DRAIN = 9,		/* half of what the path carries */
 };
 
 /* Why a flow is in its phase. */
@@ -118,7 +120,7 @@ struct law_config {
 	__u32 settled_after;
 };
 
-/* What either law says of a flow: how it is to send, and why. */
+/* What every law says of a flow: how it is to send, and why. */
 struct flow_status {
 	__u64 since_ns;			/* when the state began */
 	__u64 share_bytes_per_sec;	/* of IP packets, this flow's part */
@@ -132,83 +134,14 @@ struct flow_status {
 	__u32 reserved;
 };
 
-/* The memory of BISCAY's law of one flow. */
-struct biscay_state {
-	struct flow_status status;
-	__u64 narrow_since_ns;		/* 0: the last round was not narrow */
-	__u64 round_share;		/* smallest share in this round */
-	__u64 prior_share;		/* smallest share in the round before */
-	__u64 longer_until_ns;		/* how long longer_us holds */
-	__u32 ramp;			/* cap while restarting after an RTO, or 0 */
-	__u32 next_delivered;		/* ends this round */
-	__u32 round_rtt_us;		/* smallest in this round; 0: none */
-	__u32 round_inflight;		/* largest in this round, segments */
-	__u32 round_acked;
-	__u32 round_lost;
-	__u32 round_limited;		/* the application was the limit */
-	__u32 narrow_rounds;
-	__u32 wide_rounds;
-	__u32 queue_test;			/* rounds of a lowered window, from 1; or 0 */
-	__u32 tested_rtt_us;		/* what its RTT is compared with */
-	__u32 longer_us;		/* RTT of a path that got longer, or 0 */
-	__u32 least_us;			/* RTT without queue; 0: unknown */
-	__u32 reserved;
-};
-
-/* The memory of sounding's law of one flow; bytes and bytes a second. */
-struct sounding_state {
-	struct flow_status status;
-	__u64 least_at_ns[3];		/* the RTT without queue, windowed */
-	__u64 sum_us;			/* RTTs of this round */
-	__u64 round_acked;
-	__u64 round_lost;
-	__u64 capacity;			/* what the radio last had, whole device, IP */
-	__u64 capacity_share;		/* this flow's part of it */
-	__u64 capacity_at_ns;		/* 0: nothing is known */
-	__u64 usual_rate;		/* its mean, and mean deviation */
-	__u64 usual_deviation;
-	__u64 pipe;			/* mean of what was told over an RTT; 0: nothing */
-	__u64 epoch;			/* of the feed, when it was last heard */
-	__u64 heard_at_ns;
-	__u64 backlog_since_ns;		/* while the queue is elsewhere; 0: none */
-	__u64 carried;			/* through the queue that may be elsewhere; 0: unknown */
-	__u64 growth_since_ns;		/* when a queue began to grow, if it does */
-	__u64 growth_acked;		/* since then, or since it is asked whose it is */
-	__u64 slot_since_ns;
-	__u64 rival_since_ns;
-	__u64 cap_round;		/* most delivered in this round; 0: held back */
-	__u64 cap_most;		/* in the rounds counted */
-	__u64 cap_before;		/* in as many before */
-	__u32 least_us[3];		/* 0: unknown */
-	__u32 smallest_us;		/* RTT of this round; 0: none */
-	__u32 samples;
-	__u32 last_us;			/* smallest RTT of the round before */
-	__u32 jitter_us;
-	__u32 queue_us;
-	__u32 growth_slots;		/* in which it grew */
-	__u32 growth_us;			/* smallest RTT of the last slot; 0: none */
-	__u32 slot_us;			/* and of this */
-	__u32 slot_samples;
-	__u32 queue_target_us;
-	__u32 round_ends_at;		/* segments */
-	__u32 cwnd;
-	__u32 ramp;			/* cap while restarting after an RTO, or 0 */
-	__u32 phase;			/* enum flow_phase */
-	__u32 step;			/* of a climb, 64ths */
-	__u32 rounds;			/* held, or queue_test */
-	__u32 tested_us;			/* RTT that the answer is compared with */
-	__u32 rival;			/* enum sounding_rival */
-	__u32 part;			/* of all who want any of the link, SHARE_WHOLE: all */
-	__u32 usual_known;
-	__u32 cap_rounds;
-};
+/* Room for the memory of the law that needs the most, struct <law>_state. */
+#define LAW_STATE_BYTES	336
 
 /* A socket's storage. Read without a lock: fields may be one ACK apart. */
 struct sounding_flow {
 	union {
-		struct flow_status status;
-		struct biscay_state biscay;
-		struct sounding_state sounding;
+		struct flow_status status;	/* the beginning of any law's memory */
+		__u64 state[LAW_STATE_BYTES / 8];
 	};
 	__u64 e2e_bytes_per_sec;	/* BBR's bandwidth filter, payload */
 	__u64 shadow_pacing;		/* BBR's pacing rate, payload bytes/s */
@@ -255,9 +188,7 @@ SOUNDING_ASSERT(sizeof(struct sounding_feed) == 192);
 SOUNDING_ASSERT(__builtin_offsetof(struct sounding_feed, slot) == 64);
 SOUNDING_ASSERT(sizeof(struct law_config) == 64);
 SOUNDING_ASSERT(sizeof(struct flow_status) == 56);
-SOUNDING_ASSERT(sizeof(struct biscay_state) == 144);
-SOUNDING_ASSERT(sizeof(struct sounding_state) == 336);
-SOUNDING_ASSERT(sizeof(struct sounding_flow) == 392);
+SOUNDING_ASSERT(sizeof(struct sounding_flow) == LAW_STATE_BYTES + 56);
 SOUNDING_ASSERT(sizeof(struct sounding_transition) == 64);
 SOUNDING_ASSERT(sizeof(struct sounding_overstatement) == 56);
 

@@ -8,6 +8,54 @@
 
 #include "input.h"
 
+/* The memory of sounding's law of one flow; bytes and bytes a second. */
+struct sounding_state {
+	struct flow_status status;
+	__u64 least_at_ns[3];		/* the RTT without queue, windowed */
+	__u64 sum_us;			/* RTTs of this round */
+	__u64 round_acked;
+	__u64 round_lost;
+	__u64 capacity;			/* what the radio last had, whole device, IP */
+	__u64 capacity_share;		/* this flow's part of it */
+	__u64 capacity_at_ns;		/* 0: nothing is known */
+	__u64 usual_rate;		/* its mean, and mean deviation */
+	__u64 usual_deviation;
+	__u64 pipe;			/* mean of what was told over an RTT; 0: nothing */
+	__u64 epoch;			/* of the feed, when it was last heard */
+	__u64 heard_at_ns;
+	__u64 backlog_since_ns;		/* while the queue is elsewhere; 0: none */
+	__u64 carried;			/* through the queue that may be elsewhere; 0: unknown */
+	__u64 growth_since_ns;		/* when a queue began to grow, if it does */
+	__u64 growth_acked;		/* since then, or since it is asked whose it is */
+	__u64 slot_since_ns;
+	__u64 rival_since_ns;
+	__u64 cap_round;		/* most delivered in this round; 0: held back */
+	__u64 cap_most;		/* in the rounds counted */
+	__u64 cap_before;		/* in as many before */
+	__u32 least_us[3];		/* 0: unknown */
+	__u32 smallest_us;		/* RTT of this round; 0: none */
+	__u32 samples;
+	__u32 last_us;			/* smallest RTT of the round before */
+	__u32 jitter_us;
+	__u32 queue_us;
+	__u32 growth_slots;		/* in which it grew */
+	__u32 growth_us;			/* smallest RTT of the last slot; 0: none */
+	__u32 slot_us;			/* and of this */
+	__u32 slot_samples;
+	__u32 queue_target_us;
+	__u32 round_ends_at;		/* segments */
+	__u32 cwnd;
+	__u32 ramp;			/* cap while restarting after an RTO, or 0 */
+	__u32 phase;			/* enum flow_phase */
+	__u32 step;			/* of a climb, 64ths */
+	__u32 rounds;			/* held, or queue_test */
+	__u32 tested_us;			/* RTT that the answer is compared with */
+	__u32 rival;			/* enum sounding_rival */
+	__u32 part;			/* of all who want any of the link, SHARE_WHOLE: all */
+	__u32 usual_known;
+	__u32 cap_rounds;
+};
+
 #define SOUNDING_MIN_LASTS_NS	10000000000ULL
 #define SOUNDING_SAMPLES		8U
 #define SOUNDING_QUEUE_US		25000U

@@ -22,18 +22,18 @@ LAW_PART int biscay_share_step(struct biscay_state *state, struct law_input *in,
 	return 0;
 }
 
-static __always_inline void biscay_run(struct sounding_flow *flow, struct law_input *in,
+static __always_inline void biscay_run(struct biscay_state *state, struct law_input *in,
 				       struct law_output *out)
 {
-	__u32 sharers = flow->status.n_flows;
+	__u32 sharers = state->status.n_flows;
 
-	biscay_share_step(&flow->biscay, in, out);
-	flow->status.n_flows = sharers;
+	biscay_share_step(state, in, out);
+	state->status.n_flows = sharers;
 }
 
-static __always_inline void biscay_start(struct sock *sk, struct sounding_flow *flow)
+static __always_inline void biscay_start(struct sock *sk, struct biscay_state *state)
 {
-	biscay_init(&flow->biscay, bpf_ktime_get_ns(), tcp_sk(sk)->delivered);
+	biscay_init(state, bpf_ktime_get_ns(), tcp_sk(sk)->delivered);
 }
 
 #endif /* SOUNDING_TCP_BISCAY_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What both congestion controls have in common: the kernel's own BBR runs upon
+ * What all laws have in common: the kernel's own BBR runs upon
  * every ACK on a window of its own (the shadow), the law is asked what this
  * flow's share of the radio allows, and whichever of the two it names is set.
  * An instance may have CUBIC in BBR's place (cubic.h).

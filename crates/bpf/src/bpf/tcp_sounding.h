@@ -6,18 +6,17 @@
 #include "sounding.h"
 #include "tcp_flow.h"
 
-static __always_inline void sounding_run(struct sounding_flow *flow, struct law_input *in,
+static __always_inline void sounding_run(struct sounding_state *state, struct law_input *in,
 					 struct law_output *out)
 {
-	sounding_step(&config, &flow->sounding, in, out);
+	sounding_step(&config, state, in, out);
 }
 
-static __always_inline void sounding_start(struct sock *sk, struct sounding_flow *flow)
+static __always_inline void sounding_start(struct sock *sk, struct sounding_state *state)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	sounding_init(&flow->sounding, bpf_ktime_get_ns(), tp->mss_cache, least_rtt(tp),
-		      tp->delivered);
+	sounding_init(state, bpf_ktime_get_ns(), tp->mss_cache, least_rtt(tp), tp->delivered);
 }
 
 #endif /* SOUNDING_TCP_SOUNDING_H */

@@ -51,6 +51,14 @@ impl BiscayController {
         controller
     }
 
+    /// The same for a flow that receives an estimate only so often: it believes what is as much older, and waits as much longer until
+    /// it takes silence for one.
+    pub fn informed_every(fallback: Fallback, start: &Start, every: Duration) -> Self {
+        let usual = Config::default();
+        let (max_age, max_silence) = (usual.max_age + every, usual.max_silence + every);
+        Self::falling_back_to(fallback, Config { max_age, max_silence, ..usual }, start)
+    }
+
     /// The law as it stands.
     pub fn law(&self) -> &Biscay {
         &self.law

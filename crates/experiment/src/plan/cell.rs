@@ -53,9 +53,9 @@ pub struct ModemPlan {
     /// From its publication to the controller: the host's own time, and the way to the sender where that is elsewhere.
     #[serde(deserialize_with = "time::duration")]
     pub latency: Duration,
-    /// How granted bytes are counted.
+    /// How granted bytes are counted, where the plan says so.
     #[serde(deserialize_with = "method")]
-    pub method: Method,
+    pub method: Option<Method>,
     /// How much faster the modem's clock runs than the host's, in millionths.
     pub drift_ppm: f64,
     /// For so long nobody has set it.
@@ -70,7 +70,7 @@ impl Default for ModemPlan {
             drain: Duration::from_millis(1),
             every: Duration::from_millis(10),
             latency: Duration::ZERO,
-            method: Method::Grants,
+            method: None,
             drift_ppm: 0.0,
             unset_for: Duration::ZERO,
         }
@@ -85,7 +85,7 @@ pub struct Scatter {
     pub radius_m: f64,
 }
 
-fn method<'de, D: Deserializer<'de>>(input: D) -> Result<Method, D::Error> {
+fn method<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Method>, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
     enum Word {
@@ -93,8 +93,8 @@ fn method<'de, D: Deserializer<'de>>(input: D) -> Result<Method, D::Error> {
         Formula,
     }
     Word::deserialize(input).map(|word| match word {
-        Word::Grants => Method::Grants,
-        Word::Formula => Method::Formula,
+        Word::Grants => Some(Method::Grants),
+        Word::Formula => Some(Method::Formula),
     })
 }
 

@@ -24,7 +24,7 @@ impl fmt::Display for Report {
                 .left_within([("", 18)])
                 .right_within([("Gbit/s", 24), ("sender CPU s/GB", 26), ("total CPU s/GB", 26)])
                 .right_within([("over BBR, 95 %", 22)]);
-            for contender in Contender::ALL {
+            for contender in Contender::all() {
                 if self.of(contender, limit).next().is_none() {
                     continue;
                 }

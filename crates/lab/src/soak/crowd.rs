@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sounding_cc::{Law, RadioController};
+use sounding_cc::RadioController;
 use sounding_emu::{Direction, Emulation, monotonic_now};
 use sounding_sim::world::Traffic;
 use sounding_testbed::flow::{FlowError, RunningTcp, RunningUdp, TcpFlow, UdpFlow};
@@ -44,14 +44,13 @@ enum Sends {
 }
 
 impl Sends {
-    /// Its place in [`Summary::flows`].
-    const fn kind(&self) -> usize {
+    /// What [`Summary::flows`] counts it as.
+    const fn kind(&self) -> &'static str {
         match self {
-            Self::Ours(RadioController { law: Law::Biscay, .. }, _) => 0,
-            Self::Ours(RadioController { law: Law::Sounding, .. }, _) => 1,
-            Self::Cubic(_) => 2,
-            Self::Download(_) => 3,
-            Self::Datagrams(_) => 4,
+            Self::Ours(listener, _) => listener.law.name(),
+            Self::Cubic(_) => super::CUBIC,
+            Self::Download(_) => super::DOWNLOADS,
+            Self::Datagrams(_) => super::DATAGRAMS,
         }
     }
 }
@@ -99,7 +98,7 @@ impl Crowd {
                 Sends::Ours(listener, tcp(name, direction, dice).start(emulation)?)
             }
         };
-        summary.flows[sends.kind()] += 1;
+        *summary.flows.entry(sends.kind()).or_default() += 1;
         self.0.push(Member { sends, began, until: began + lasts });
         Ok(())
     }

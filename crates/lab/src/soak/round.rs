@@ -153,8 +153,8 @@ impl Keeper<'_> {
 
     fn start(&mut self) -> Result<Running, SoakError> {
         let share = ["equal", "app", "weighted"][self.dice.below(3) as usize];
-        let listener =
-            RadioController::ALL[self.dice.below(RadioController::ALL.len() as u32) as usize];
+        let all: Vec<_> = RadioController::all().collect();
+        let listener = all[self.dice.below(all.len() as u32) as usize];
         let mut flags = vec!["--bound", "capacity", "--default", "--route", "default"];
         flags.extend(["--interface", DEVICE, "--share", share]);
         flags.extend(law_flags(listener));

@@ -55,6 +55,8 @@ pub(super) struct Host {
     report: Report,
     /// What the sender had counted when the measurement began.
     before: Counts,
+    /// What acknowledgements carry, and since when.
+    reported: Option<(HostInstant, LinkEstimate)>,
 }
 
 #[derive(Debug, Default)]
@@ -116,6 +118,7 @@ impl Host {
             state: State::Waiting(transport),
             report: Report::since(now),
             before: Counts::default(),
+            reported: None,
         }
     }
 
@@ -197,6 +200,13 @@ impl Host {
             Kind::Data(data) => self.handle_data(now, data, out, outbox, observer),
             Kind::Ack(said) => {
                 let State::Connected(connection) = &mut self.state else { return };
+                if let Some(report) = said.report {
+                    // Half of an RTT ago, as far as the sender can tell.
+                    let way = connection.sender.rtt_least().unwrap_or_default() / 2;
+                    let estimate = LinkEstimate { age: report.age.saturating_add(way), ..report };
+                    connection.sender.handle_estimate(now, &estimate, 1);
+                    observer.handle_event(now, &Event::Told { flow: self.id, estimate: &estimate });
+                }
                 if let Some(ack) = connection.sender.handle_ack(now, &said) {
                     self.report.handle_ack(&ack);
                     let controller = connection.sender.controller();
@@ -236,7 +246,7 @@ impl Host {
             self.report.completion.record(took);
         }
         if let Some(said) = arrival.acknowledgement {
-            acknowledge(said, outbox);
+            acknowledge(now, said, self.reported, outbox);
         }
         let packet = out.map(|_| ());
         observer.handle_event(now, &Event::Arrived { flow: self.id, packet });
@@ -254,6 +264,17 @@ impl Host {
             let packet = out.map(|_| ());
             observer.handle_event(now, &Event::Dropped { flow: self.id, packet });
         }
+    }
+
+    /// What its device reports of its link from here on.
+    pub(super) fn set_report(&mut self, now: HostInstant, estimate: LinkEstimate) {
+        self.reported = Some((now, estimate));
+    }
+
+    /// The flow's RTprop, as far as it is known; else that of the path's usual 100 ms.
+    pub(super) fn rtprop(&self) -> Duration {
+        let State::Connected(connection) = &self.state else { return Duration::from_millis(100) };
+        connection.sender.rtt_least().unwrap_or(Duration::from_millis(100))
     }
 
     pub(super) fn handle_estimate<O: Observer>(
@@ -282,7 +303,7 @@ impl Host {
                 let Connection { sender, receiver, reader } = connection.as_mut();
                 sender.handle_time(now);
                 if let Some(said) = receiver.handle_time(now) {
-                    acknowledge(said, outbox);
+                    acknowledge(now, said, self.reported, outbox);
                 }
                 if let Some(number) = reader.poll_request(now) {
                     outbox.push_back((FlowEnd::Sender, REQUEST, Kind::Request(number)));
@@ -356,7 +377,16 @@ impl Host {
     }
 }
 
-fn acknowledge(said: Acknowledgement, outbox: &mut Outbox) {
+fn acknowledge(
+    now: HostInstant,
+    mut said: Acknowledgement,
+    reported: Option<(HostInstant, LinkEstimate)>,
+    outbox: &mut Outbox,
+) {
+    said.report = reported.map(|(at, estimate)| {
+        let age = estimate.age.saturating_add(now - at);
+        LinkEstimate { age, ..estimate }
+    });
     outbox.push_back((FlowEnd::Sender, said.size(), Kind::Ack(said)));
 }
 

@@ -1,7 +1,8 @@
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use sounding_link::{Arrival, LinkEstimate, Sounder};
+use sounding_link::{Arrival, LinkEstimate, Method, Sounder};
+use sounding_trace::dci::Heard;
 use sounding_units::HostInstant;
 
 use crate::{Diag, Port};
@@ -17,6 +18,20 @@ pub struct Listening {
     pub every: Duration,
     /// From its publication to the controller: the host's own time, and the way to the sender where that is elsewhere.
     pub latency: Duration,
+    /// How an estimate reaches the controllers.
+    pub feedback: Feedback,
+    /// Whether a sniffer of the cells is received too, if the network has one.
+    pub sniffs: bool,
+}
+
+/// How what a device knows of its link reaches the controllers of its flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Feedback {
+    /// After the latency, whatever the network does.
+    #[default]
+    Direct,
+    /// On the acknowledgements of each flow, which is told its own part, over its own RTprop (PBE-CC §4.1).
+    Acks,
 }
 
 impl Listening {
@@ -27,12 +42,20 @@ impl Listening {
             estimator: sounding_link::Config::new(port.direction),
             every: Duration::from_millis(10),
             latency: Duration::ZERO,
+            feedback: Feedback::Direct,
+            sniffs: false,
         }
     }
 
-    /// The same for flows of these controllers: estimates look back as far as they want.
-    pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str>) -> Self {
-        self.estimator = self.estimator.over(sounding_cc::span(controllers));
+    /// The same for flows of these controllers: estimates look back as far as they want, and are made as they want.
+    pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str> + Clone) -> Self {
+        let method = sounding_cc::method(controllers.clone());
+        self.estimator = self.estimator.over(sounding_cc::span(controllers.clone())).by(method);
+        let mut names = controllers.into_iter().peekable();
+        if names.peek().is_some() && names.all(sounding_cc::is_remote) {
+            self.feedback = Feedback::Acks;
+            self.estimator.method = Method::Cell;
+        }
         self
     }
 }
@@ -64,6 +87,22 @@ impl ModemFeed {
         if diag.device == self.listening.port.device {
             self.sounder.handle_bytes(Arrival::At(diag.at), &diag.bytes, |_, _| {});
         }
+    }
+
+    /// A sniffer of the network's cells.
+    pub(super) fn handle_heard(&mut self, at: HostInstant, heard: &Heard) {
+        if self.listening.sniffs {
+            self.sounder.handle_heard(at, heard);
+        }
+    }
+
+    /// What is published at `now`, over a flow's RTprop.
+    pub(super) fn estimate_over(&self, now: HostInstant, span: Duration) -> LinkEstimate {
+        self.sounder.estimate_over(now, span)
+    }
+
+    pub(super) fn feedback(&self) -> Feedback {
+        self.listening.feedback
     }
 
     pub(super) fn handle_time(&mut self, now: HostInstant) {

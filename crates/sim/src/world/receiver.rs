@@ -117,6 +117,7 @@ impl Receiver {
             blocks: self.blocks(data.number),
             echo: data.sent_at,
             received_at,
+            report: None,
         }
     }
 

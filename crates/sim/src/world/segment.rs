@@ -1,5 +1,6 @@
 use alloc::vec::Vec;
 
+use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant};
 
 use super::FlowId;
@@ -74,6 +75,8 @@ pub(super) struct Acknowledgement {
     pub(super) echo: HostInstant,
     /// When that came.
     pub(super) received_at: HostInstant,
+    /// What the device reports of its downlink, this flow's part of it.
+    pub(super) report: Option<LinkEstimate>,
 }
 
 /// Segments from `start` to before `end`; none if they are equal.

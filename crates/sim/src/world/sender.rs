@@ -155,6 +155,11 @@ impl Sender {
         self.source.handle_request(number);
     }
 
+    /// The smallest RTT so far.
+    pub(super) fn rtt_least(&self) -> Option<Duration> {
+        self.rtt.least()
+    }
+
     pub(super) fn handle_estimate(
         &mut self,
         now: HostInstant,

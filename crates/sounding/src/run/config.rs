@@ -205,8 +205,9 @@ impl Config {
     fn merge(file: File, flags: Flags) -> Result<Self, ConfigError> {
         let direction =
             flags.direction.or(file.link.direction).map_or(Direction::Uplink, Into::into);
-        let mut link = sounding_link::Config::new(direction);
-        link.method = flags.method.or(file.link.method).map_or(Method::Grants, Into::into);
+        let law = flags.law.or(file.cc.law).map_or(Law::default(), Into::into);
+        let mut link = sounding_link::Config::new(direction).by(law.method());
+        link.method = flags.method.or(file.link.method).map_or(link.method, Into::into);
         if link.method == Method::Cqi && direction == Direction::Uplink {
             return Err(ConfigError::NoCqi);
         }
@@ -219,7 +220,6 @@ impl Config {
             Some(BoundWord::Capacity) => Some(Bound::Capacity),
             Some(BoundWord::Auto) | None => None,
         };
-        let law = flags.law.or(file.cc.law).map_or(Law::default(), Into::into);
         let fallback = flags.fallback.or(file.cc.fallback);
         let name = flags.name.or(file.cc.name).unwrap_or_else(|| law.name().into());
         if !sounding_bpf::is_name(&name) {
@@ -229,7 +229,7 @@ impl Config {
         let allowance = time("cc.allowance", file.cc.allowance.as_deref())?;
         let allowance = flags.allowance.or(allowance);
         let gain = flags.pacing_gain.or(file.cc.pacing_gain);
-        if law != Law::Biscay && (allowance.is_some() || gain.is_some()) {
+        if !law.has_settings() && (allowance.is_some() || gain.is_some()) {
             return Err(ConfigError::NotOfThisLaw);
         }
         settings.allowance = allowance.unwrap_or(settings.allowance);
@@ -286,7 +286,7 @@ impl Config {
             link,
             own_window: window.is_some(),
             law,
-            fallback: fallback.map_or(Fallback::default(), Into::into),
+            fallback: fallback.map_or(law.fallback(), Into::into),
             name,
             settings,
             sharing,

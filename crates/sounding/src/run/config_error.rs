@@ -55,7 +55,7 @@ pub(crate) enum ConfigError {
     NoDevice,
     /// They would not be looked at.
     #[error(
-        "cc.allowance and cc.pacing_gain are settings of BISCAY's law: the law of sounding finds its own"
+        "cc.allowance and cc.pacing_gain are settings of the law biscay: leave them out, or choose it"
     )]
     NotOfThisLaw,
     /// The kernel would not take the name.

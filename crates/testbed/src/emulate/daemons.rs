@@ -1,4 +1,4 @@
-//! The daemons that feed BISCAY and `sounding`, one for each modem, way and law that a flow of the plan needs.
+//! The daemons that feed the laws, one for each modem, way and law that a flow of the plan needs.
 
 use std::path::Path;
 
@@ -48,7 +48,8 @@ pub(super) fn start(
             return Err(Wrong::new(key, message).into());
         };
         let law = listener.law.name();
-        let name = format!("{law}{}_{}", std::process::id() % 10_000, daemons.0.len());
+        // The kernel's names have 15 letters.
+        let name = format!("{law:.8}{}_{}", std::process::id() % 10_000, daemons.0.len());
         let mut flags = vec!["--direction", way(flow.port.direction)];
         flags.extend(law_flags(listener));
         if method(&run.plan, flow.port.device) == Some(Method::Formula) {
@@ -68,7 +69,7 @@ fn way(direction: Direction) -> &'static str {
     }
 }
 
-/// How the plan has a device's granted bytes counted.
+/// How the plan has a device's granted bytes counted, where it says so.
 fn method(plan: &Plan, device: Device) -> Option<Method> {
     let mut first = 0;
     let devices = &plan.cell.as_ref()?.devices;
@@ -76,7 +77,7 @@ fn method(plan: &Plan, device: Device) -> Option<Method> {
         first += entry.count;
         device.0 < first
     })?;
-    entry.modem.map(|modem| modem.method)
+    entry.modem.and_then(|modem| modem.method)
 }
 
 impl Daemons {

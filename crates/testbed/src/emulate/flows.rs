@@ -111,7 +111,7 @@ fn known_to_kernel(name: &str) -> Result<(), String> {
         format!(
             "{error}; it has {}, and {} by our daemon",
             known.trim().replace(' ', ", "),
-            RadioController::ALL.map(|listener| listener.name).join(", ")
+            RadioController::all().map(|listener| listener.name).collect::<Vec<_>>().join(", ")
         )
     })
 }

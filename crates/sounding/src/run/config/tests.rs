@@ -12,7 +12,7 @@ fn the_example_is_a_configuration() {
     assert_eq!(config.device, Some(Source::Path("/dev/ttyUSB0".into())));
     assert_eq!((config.mask, config.budget), (true, Some(BUDGET)));
     assert_eq!(config.link.window, Duration::from_millis(100));
-    let flags = Flags { law: Some(LawWord::Sounding), ..Flags::default() };
+    let flags = Flags { law: Some(LawWord(Law::Sounding)), ..Flags::default() };
     assert_eq!(parse(EXAMPLE, flags).expect("the example").name, "sounding");
 }
 
@@ -86,7 +86,7 @@ fn the_law_is_biscays_unless_told_otherwise_and_names_what_has_no_name() {
     let file = format!("{device}[cc]\nlaw = 'sounding'");
     let config = parse(&file, Flags::default()).expect("fine");
     assert_eq!((config.law, config.name.as_str()), (Law::Sounding, "sounding"));
-    let flags = Flags { law: Some(LawWord::Biscay), ..Flags::default() };
+    let flags = Flags { law: Some(LawWord(Law::Biscay)), ..Flags::default() };
     assert_eq!(parse(&file, flags).expect("fine").law, Law::Biscay);
     let flags = Flags { name: Some("mine".into()), ..Flags::default() };
     let config = parse(&file, flags).expect("fine");
