@@ -24,7 +24,7 @@ use slots::Slots;
 
 pub use cell::CellView;
 
-/// What a method keeps besides the blocks that it was granted.
+/// A method's state in addition to the granted blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     slots: Slots,
@@ -38,12 +38,12 @@ enum Kind {
     Raw(Regression),
 }
 
-/// What a model says of the span that ends at some time.
+/// A model's result for the span that ends at some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Modelled {
     /// As IP bytes.
     pub(crate) rate: Rate,
-    /// How it relates to what the radio had, where the model itself knows.
+    /// How it relates to the radio's capacity, if the model itself knows.
     pub(crate) bound: Option<Bound>,
 }
 
@@ -81,7 +81,7 @@ impl Model {
         }
     }
 
-    /// What it says of the span that ends at `end`; `None` while it knows nothing.
+    /// The result for the span that ends at `end`; `None` while it is unknown.
     pub(crate) fn modelled(&self, now: HostInstant, end: ModemInstant) -> Option<Modelled> {
         let rate = match &self.kind {
             Kind::Cqi(tables) => tables.rate(&self.slots, end)?,
@@ -95,7 +95,7 @@ impl Model {
         Some(Modelled { rate, bound: None })
     }
 
-    /// What is known of the cells, if the method is one that watches them.
+    /// State of the cells, if the method tracks it.
     pub(crate) fn cell(&self, now: HostInstant, end: ModemInstant) -> Option<CellView> {
         match &self.kind {
             Kind::Cell(monitor) => monitor.view(now, &self.slots, end),

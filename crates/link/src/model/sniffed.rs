@@ -1,4 +1,4 @@
-//! What a sniffer hears of one cell in the last round trip: who was granted how much of it (PBE-CC §4.2.1).
+//! What a sniffer received from one cell in the last round trip: each user's grants (PBE-CC §4.2.1).
 
 use alloc::collections::{BTreeMap, VecDeque};
 use core::time::Duration;
@@ -12,13 +12,13 @@ const CAPACITY: usize = 20_000;
 const SLOTS: usize = 160;
 const FRAMES_PER_SEC: f64 = 100.0;
 
-/// A user has data, and not only parameters to be told, if it is active in more subframes than this and has more
-/// resource blocks than that in each of them on average (PBE-CC §4.2.1: T_a > 1, P_a > 4). What a sniffer takes for a
-/// message without there being one has neither.
+/// A user has data, not only control parameters, if it is active in more subframes than this and has more resource
+/// blocks than that in each of them on average (PBE-CC §4.2.1: T_a > 1, P_a > 4). A sniffer's false detections meet
+/// neither.
 const CONTROL_SLOTS: u32 = 1;
 const CONTROL_PRB: u32 = 4;
 
-/// Whether someone with so many resource blocks in so many slots has data.
+/// Whether a user with this many resource blocks in this many slots has data.
 pub(super) fn is_user(slots: u32, prb: u32) -> bool {
     slots > CONTROL_SLOTS && prb > CONTROL_PRB.saturating_mul(slots)
 }
@@ -36,22 +36,22 @@ struct Message {
 pub(super) struct Sniffed {
     span: Duration,
     messages: VecDeque<Message>,
-    /// Resource blocks of the cell, where the format says; else the most that were granted in a slot.
+    /// Resource blocks of the cell, if the format has them; else the most that were granted in a slot.
     width: Option<u16>,
     widest: u32,
-    /// Slots of a frame in which messages of the direction were ever heard: the others are the other direction's, in
-    /// TDD, or do not exist at its numerology.
+    /// Slots of a frame that ever had messages of the direction. The others are the other direction's, in TDD, or do
+    /// not exist at its numerology.
     used: [bool; SLOTS],
-    /// The slot that is being heard, and what was granted in it so far.
+    /// The current slot, and its grants so far.
     slot: (Duration, u32),
 }
 
-/// What was heard in the last span.
+/// The messages of the last span.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Share {
     /// Resource blocks of the cell, a second.
     pub(super) all: f64,
-    /// Those of nobody.
+    /// The unused ones.
     pub(super) idle: f64,
     /// Users with data.
     pub(super) users: u32,
@@ -74,7 +74,7 @@ impl Sniffed {
     pub(super) fn handle(&mut self, dci: &Dci) {
         let time = dci.moment.time;
         let newest = self.messages.back().map(|message| message.time);
-        // A log that begins anew, or whose clock was set.
+        // A log that restarts, or whose clock was set.
         if newest.is_some_and(|newest| time.saturating_add(Duration::from_secs(1)) < newest) {
             *self = Self::new(self.span);
         }
@@ -99,7 +99,7 @@ impl Sniffed {
         }
     }
 
-    /// Silence is heard too: nothing older than a span before it counts.
+    /// Silence counts as well: messages older than a span before it are dropped.
     pub(super) fn handle_silence(&mut self, time: Duration) {
         while self
             .messages
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_was_granted_is_idle() {
+    fn ungranted_resource_blocks_are_idle() {
         let share = heard(&[(7, 20), (8, 15)]).share();
         assert_eq!((share.all, share.idle, share.users), (50_000.0, 15_000.0, 2));
         assert_eq!(share.bits_per_prb, Some(100.0));
@@ -184,7 +184,7 @@ mod tests {
     fn users_of_control_traffic_take_resource_blocks_but_no_share() {
         let mut sniffed = heard(&[(7, 20)]);
         sniffed.handle(&dci(39, 100, 4));
-        // Once, however wide, is what a sniffer hears of messages that were none.
+        // A single wide message is a sniffer's false detection.
         sniffed.handle(&dci(39, 101, 10));
         for ms in 35..40 {
             sniffed.handle(&dci(ms, 102, 4));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_stays_bounded_however_much_is_heard_at_once() {
+    fn memory_stays_bounded_however_many_messages_come_at_once() {
         let mut sniffed = Sniffed::new(Duration::from_millis(40));
         (0..CAPACITY + 10).for_each(|at| sniffed.handle(&dci(5, at as u16, 1)));
         assert_eq!(sniffed.messages.len(), CAPACITY);
