@@ -8,7 +8,7 @@ use cargo_metadata::Metadata;
 const MAX_WORDS: usize = 40;
 
 /// Software is "it", and data is reported, received and applied. Spelt in two halves, as in `words.rs`.
-const PHRASES: &[(&str, &str)] = &[
+pub(crate) const PHRASES: &[(&str, &str)] = &[
     ("who", "ever"),
     ("no", "body"),
     ("of one's", " own"),
@@ -73,7 +73,7 @@ fn faults(path: &str, text: &str) -> Vec<String> {
 }
 
 /// Whether the phrase stands there as words of its own.
-fn has(text: &str, phrase: &str) -> bool {
+pub(crate) fn has(text: &str, phrase: &str) -> bool {
     text.match_indices(phrase).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + phrase.len()..].chars().next();

@@ -1,4 +1,4 @@
-//! What a slot costs: microseconds of virtual time a microsecond of computing.
+//! Cost of a slot: microseconds of virtual time for each microsecond of computing.
 
 use divan::counter::ItemsCount;
 use sounding_cell::config::{CarrierConfig, DeviceConfig};

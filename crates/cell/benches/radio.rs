@@ -1,4 +1,4 @@
-//! What a step of a channel, a report, a choice of MCS and an error rate cost.
+//! Cost of a channel step, a report, a choice of MCS and an error rate.
 
 use core::time::Duration;
 
@@ -14,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// A device that drives past a site, advanced each millisecond.
+/// A device that moves past a site, advanced each millisecond.
 #[divan::bench(args = [("epa", 4, 1), ("epa", 4, 2), ("eva", 4, 1), ("eva", 4, 2), ("eva", 13, 2), ("etu", 13, 2)], sample_count = 200, sample_size = 2_000)]
 fn advance(bencher: divan::Bencher<'_, '_>, (profile, sub_bands, antennas): (&str, u8, u8)) {
     let text = format!(

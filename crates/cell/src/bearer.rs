@@ -1,9 +1,9 @@
 //! One direction of a data radio bearer: packets, the RLC that carries them, and what is true of each.
 //!
-//! RLC and PDCP are one machine here. The packets of a bearer are one stream of bytes; a PDU carries a span of it, and
-//! the receiver hands a packet on once the stream is whole up to its end. That is what LTE's RLC AM and NR's RLC AM
-//! with PDCP's reordering do to a packet (TS 36.322 §5.1.3, TS 38.322 §5.2.3, TS 38.323 §5.2.2), without a copy of its
-//! bytes.
+//! RLC and PDCP are modelled as one. The packets of a bearer form one stream of bytes, and a PDU carries a span of it.
+//! The receiver hands a packet on once the stream is complete up to the packet's end. LTE's RLC AM, and NR's RLC AM
+//! with PDCP's reordering, do the same (TS 36.322 §5.1.3, TS 38.322 §5.2.3, TS 38.323 §5.2.2). The model does it
+//! without a copy of the bytes.
 
 mod receiver;
 mod sender;
@@ -29,13 +29,13 @@ pub struct Pdu {
     pub span: ByteRange,
     /// RLC sends it again.
     pub again: bool,
-    /// Asks the receiver for a status.
+    /// Requests a status from the receiver (polling).
     pub poll: bool,
     /// The packets that end in it.
     pub ends: u16,
 }
 
-/// What a receiver has and misses (TS 36.322 §6.2.1.6, TS 38.322 §6.2.2.5).
+/// What a receiver has and what it misses (TS 36.322 §6.2.1.6, TS 38.322 §6.2.2.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// All before it has arrived.
@@ -47,7 +47,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// What it takes in a block: header, ACK_SN, and a NACK_SN with segment offsets each.
+    /// Its size in a block: header, ACK_SN, and a NACK_SN with segment offsets each.
     pub(crate) fn size(&self) -> u64 {
         4 + 6 * self.nacks.len() as u64
     }
@@ -112,9 +112,9 @@ pub(crate) struct Bearer<P> {
     reordering: Option<(HostInstant, u64)>,
     /// t-Reordering has expired for what is missing below this.
     given_up: u64,
-    /// Where PDUs end that asked for a status and have not got it, the first and the last of them.
+    /// Ends of the first and the last PDU that polled for a status and have no answer yet.
     polled: Option<(u64, u64)>,
-    /// From then on a status is owed.
+    /// A status is due from this time on.
     status_due: Option<HostInstant>,
     status_prohibited_until: HostInstant,
     /// Statuses for the sender whose blocks are being decoded, by when they are.
@@ -162,7 +162,7 @@ impl<P> Bearer<P> {
         self.backlog() + self.sender.again_bytes()
     }
 
-    /// Whether anything is queued, on its way, or owed.
+    /// Whether anything is queued, in flight or due.
     pub(crate) fn is_busy(&self) -> bool {
         !self.waiting.is_empty() || !self.flight.is_empty() || self.status_due.is_some()
     }

@@ -1,4 +1,4 @@
-//! How a device requests the uplink, and what the network estimates its buffer to hold.
+//! How a device requests the uplink, and the network's estimate of the device's buffer.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -37,7 +37,7 @@ impl BsrReporter {
         self.regular = true;
     }
 
-    /// Whether a scheduling request is to be sent in a slot without a grant.
+    /// Whether the device sends a scheduling request in a slot without a grant.
     pub(crate) fn needs_grant(&self) -> bool {
         self.regular
     }
@@ -74,7 +74,7 @@ impl BsrReporter {
         Some(BufferReport { at: now, cause, index: report_index(rat, waiting), waiting })
     }
 
-    /// Whether a report will be in the next block however full it is.
+    /// Whether the next block carries a report even if it is full.
     pub(crate) fn is_report_due(&self, now: HostInstant) -> bool {
         self.regular || self.periodic.is_some_and(|at| at <= now)
     }
@@ -96,7 +96,8 @@ fn report_index(rat: Rat, waiting: u64) -> u8 {
     }
 }
 
-/// What the network takes a report for: the upper end of its range; of the open one as much as it can grant.
+/// The buffer size that the network assumes for a report: the upper end of its range. For the open range, the largest
+/// amount that it can grant.
 fn report_value(rat: Rat, index: u8) -> u64 {
     /// More than any carrier can be granted within a report's period.
     const OPEN_ENDED: u64 = 600_000;
@@ -109,11 +110,11 @@ fn report_value(rat: Rat, index: u8) -> u64 {
 
 /// The network's side: what it estimates to wait in a device.
 ///
-/// Grants follow a rhythm: once all that was reported is granted, the next grant is one report interval later, so that what
-/// comes in one interval is sent in the next but one, with that interval's report (Gandalf §3.2.1). A device that has just
-/// had something is granted room for a report even if its last report was of an empty buffer. A report counts once its block
-/// is decoded. It includes what was granted but not sent when it was written, and what has been granted since. The network
-/// corrects for that, not always rightly (§3.2.2).
+/// Grants follow a rhythm. Once everything reported is granted, the next grant is one report interval later. Data that
+/// arrives in one interval is therefore sent in the interval after the next, with that interval's report (Gandalf
+/// §3.2.1). A device that has just sent data is granted space for a report even if its last report showed an empty
+/// buffer. A report counts once its block is decoded. It includes bytes that were granted but not sent when it was
+/// written, and bytes that have been granted since. The network corrects for that, not always correctly (§3.2.2).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GnbBufferEstimate {
     /// To be granted now.
@@ -239,7 +240,7 @@ impl GnbBufferEstimate {
         self.ready -= excess.min(self.ready);
     }
 
-    /// What may be granted at `now` for a block that is sent at `sent`: called for every user in every slot.
+    /// Bytes that may be granted at `now` for a block that is sent at `sent`. Called for every user in every slot.
     #[inline]
     pub(crate) fn ready(
         &mut self,
@@ -298,7 +299,7 @@ impl GnbBufferEstimate {
 /// would have to send a request whenever it was granted too much once.
 const POLLS: u8 = 2;
 
-/// What the network counts with: reports that come seldom are no reason to grant seldom.
+/// The report interval that the network assumes: infrequent reports are no reason for infrequent grants.
 fn interval(config: &UplinkConfig) -> Duration {
     const LONGEST: Duration = Duration::from_millis(40);
     config.periodic_bsr.min(LONGEST)

@@ -31,7 +31,7 @@ impl ByteRange {
     }
 }
 
-/// What a receiver has of a stream: all before `edge`, and islands beyond it.
+/// The part of a stream that a receiver has: everything before `edge`, and islands beyond it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReceivedRanges {
     edge: u64,

@@ -17,7 +17,7 @@ use crate::frame::{Frame, SlotKind};
 use crate::ids::{CarrierId, SlotId, User};
 use crate::wake_schedule::{NEVER, WakeSchedule};
 
-/// How far ahead of a slot something can be due in it; offsets are below 32 slots (TS 38.214 §6.1.2.1).
+/// How far ahead of a slot something can be scheduled; offsets are below 32 slots (TS 38.214 §6.1.2.1).
 const AHEAD: usize = 64;
 
 /// All carriers of a network.
@@ -80,7 +80,7 @@ pub(crate) struct Carrier {
     pub(crate) config: CarrierConfig,
     pub(crate) frame: Frame,
     down: BlockSizes,
-    /// Of blocks in a special subframe, where they are shorter.
+    /// Block sizes in a special subframe, which is shorter.
     down_special: Option<BlockSizes>,
     pub(crate) up: BlockSizes,
     /// All that can be on this carrier.
@@ -96,7 +96,7 @@ pub(crate) struct Carrier {
     load: f32,
     /// Resource blocks of each sub-band.
     pub(crate) bands: [u16; SUB_BANDS],
-    /// What is due in the slots to come, by slot number modulo [`AHEAD`].
+    /// Actions due in coming slots, by slot number modulo [`AHEAD`].
     due: Vec<DueInSlot>,
     pub(crate) control_users: ControlUsers,
     origin: HostInstant,
@@ -227,7 +227,7 @@ impl Carrier {
         nanos.div_ceil(self.frame.slot().as_nanos() as u64)
     }
 
-    /// Nothing happened in the slots until `now`.
+    /// Skips slots until `now`, in which nothing happened.
     pub(crate) fn skip_to(&mut self, now: HostInstant) {
         let next = self.slot_from(now + Duration::from_nanos(1));
         self.skip(next.saturating_sub(self.next));
@@ -285,7 +285,7 @@ impl Carrier {
         self.load
     }
 
-    /// So many resource blocks of a slot were used.
+    /// Records how many resource blocks of a slot were used.
     pub(crate) fn handle_use(&mut self, prb: u16) {
         const SLOTS: f32 = 100.0;
         let used = f32::from(prb) / f32::from(self.config.prb);

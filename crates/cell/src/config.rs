@@ -1,4 +1,4 @@
-//! What a network is made of. Every part has defaults that a commercial network would recognise.
+//! The parts of a network. Every part has defaults that a commercial network would recognise.
 
 mod bearer;
 mod carrier;

@@ -50,10 +50,10 @@ impl ControlUsers {
     }
 }
 
-/// Resource blocks and slots of a user. 68.2 % of all that PBE-CC saw took exactly four blocks of one subframe (Fig. 7):
-/// 74 of 100 of those that its filter removes, 14.5 of 15.8. Of the others it says only that they do not pass the filter,
-/// more than one subframe and more than four blocks: half of them have few blocks for longer, half have more blocks once.
-/// Their numbers are chosen.
+/// Resource blocks and slots of a user. Of all users that PBE-CC saw, 68.2 % took exactly four blocks of one subframe
+/// (Fig. 7). That is 74 of 100 of those that its filter removes, and 14.5 of 15.8. The paper says of the others only
+/// that they do not pass the filter: more than one subframe and more than four blocks. Here half of them have few
+/// blocks for longer, and half have more blocks once. Their numbers are chosen.
 fn shape(rng: &mut ChaCha8Rng) -> (u16, u8) {
     const USUAL: f64 = 0.74;
     let kind: f64 = rng.random();
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_come_as_are_said_to_and_most_take_four_blocks_once() {
+    fn the_configured_number_comes_and_most_take_four_blocks_once() {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let mut users = ControlUsers::new(360.0, HostInstant::from_nanos(0));
         users.handle_time(HostInstant::from_nanos(100_000_000_000), &mut rng);

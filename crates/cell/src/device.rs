@@ -85,7 +85,7 @@ pub(crate) struct Device<P> {
     rng: ChaCha8Rng,
     /// Whether its blocks, reports and signalling become events.
     pub(crate) watched: bool,
-    /// Whether it is among the active ones of its carriers.
+    /// Whether it is in its carriers' lists of active devices.
     active: bool,
     /// When neighbours are measured and the signal is reported next.
     next_measured: HostInstant,
@@ -135,12 +135,12 @@ impl<P> Device<P> {
         !core::mem::replace(&mut self.active, true)
     }
 
-    /// Whether anything waits, is under way or is owed.
+    /// Whether anything is queued, in flight or due.
     pub(crate) fn is_busy(&self) -> bool {
         self.bearers.is_busy() || !self.gnb_estimate.is_empty() || self.carriers.is_busy()
     }
 
-    /// Whether anything may happen to it in the next slot. One on several carriers is looked at in each.
+    /// Whether anything may happen to it in the next slot. A device on several carriers is checked on each.
     fn is_active(&self) -> bool {
         !self.carriers.is_one()
             || self.is_busy()
@@ -229,7 +229,7 @@ impl<P> Device<P> {
         if up {
             let had = uplink.demand() > 0;
             uplink.handle_timers(now);
-            // What RLC is to repeat is data that has become available too (TS 36.321 §5.4.5, TS 36.322 §4.5).
+            // Data that RLC has to repeat counts as newly available too (TS 36.321 §5.4.5, TS 36.322 §4.5).
             if !had && uplink.demand() > 0 {
                 self.bsr.handle_data();
             }
@@ -400,7 +400,7 @@ impl<P> Device<P> {
             return;
         }
         let Some(carrier) = self.carriers.release_secondary(&mut self.bearers) else { return };
-        // Whatever was granted there is not sent: the device requests again, through the master.
+        // Grants of the old cell are lost: the device requests again, through the master.
         self.gnb_estimate.reset();
         if self.bearers.uplink_demand(now) > 0 {
             self.bsr.handle_data();

@@ -280,7 +280,7 @@ fn share_out(candidates: &mut [Candidate], free: &mut FreePrbs, rbg: u16) {
             if best.prb == 0 {
                 dcis -= 1;
             }
-            // Headers and the coding's steps take a little more than the rate says.
+            // Headers and the steps of the coding rate need a little more than the rate implies.
             let wants = libm::ceilf(best.left * 1.05 / best.rate[band]) as u16;
             let groups = wants.clamp(1, free.bands[band]).div_ceil(rbg);
             let take = (groups * rbg).min(free.bands[band]);

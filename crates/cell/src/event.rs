@@ -1,4 +1,5 @@
-//! What happens in a network, one stream of it: what a modem logs, a sniffer hears and a judge may know.
+//! Everything that happens in a network, as one stream: what a modem logs, what a sniffer receives, and what only the
+//! simulator knows.
 
 use arrayvec::ArrayVec;
 pub use sounding_kpi::Direction;
@@ -26,7 +27,7 @@ pub struct Dci {
     pub rv: u8,
     /// New data indicator.
     pub ndi: bool,
-    /// Whether it is for a block that was sent before.
+    /// Whether it repeats an earlier block.
     pub again: bool,
     /// Resource blocks.
     pub prb: u16,
@@ -127,7 +128,7 @@ pub struct Signal {
     pub sinr_db: f32,
 }
 
-/// A change that RRC tells a device.
+/// A change that RRC commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rrc {
     /// The connection was set up.
@@ -139,7 +140,7 @@ pub enum Rrc {
         /// From when on.
         usable: HostInstant,
     },
-    /// A secondary carrier is not used any more.
+    /// A secondary carrier is deactivated.
     Deactivated {
         /// Which.
         carrier: CarrierId,
@@ -151,7 +152,7 @@ pub enum Rrc {
         /// From when on.
         usable: HostInstant,
     },
-    /// The device does not hear the secondary group any more and says so.
+    /// The device has lost the secondary group and reports that.
     SecondaryFailed {
         /// Its first carrier.
         carrier: CarrierId,
@@ -161,7 +162,7 @@ pub enum Rrc {
         /// Its first carrier.
         carrier: CarrierId,
     },
-    /// The device is told to go to another cell; it is back at `resumes`.
+    /// The device is commanded to another cell; it is back at `resumes`.
     Handover {
         /// The primary carrier it leaves.
         from: CarrierId,
@@ -209,7 +210,7 @@ pub enum Event {
         at: HostInstant,
         /// The direction of the data it is about.
         direction: Direction,
-        /// What it says.
+        /// Its contents.
         status: Status,
     },
     /// A measurement.

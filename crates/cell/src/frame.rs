@@ -1,4 +1,4 @@
-//! How a carrier's time is cut into slots, and which slot answers which.
+//! How a carrier's time is divided into slots, and which slot carries the feedback for which.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -62,7 +62,7 @@ pub enum PatternError {
     Letter(char),
     /// No slot for one of the two directions.
     OneWay,
-    /// Does not divide a frame of 10 ms: nobody could say which slot is which after it.
+    /// Does not divide a frame of 10 ms, so later slots would have no defined kind.
     Length(usize),
     /// Not the number of one of LTE's uplink-downlink configurations.
     Configuration,
@@ -89,10 +89,10 @@ impl Frame {
         Self::fdd(0, 4)
     }
 
-    /// LTE TDD by the number of an uplink-downlink configuration: feedback k subframes after a PDSCH and its repeat four
-    /// later at the earliest (TS 36.213 Table 10.1.3.1-1, TS 36.321 §7.7), a PUSCH k after its grant and the answer to it
-    /// k_PHICH later, where its repeat is granted (TS 36.213 Tables 8-2, 9.1.2-1). In configuration 0 a grant can mean the
-    /// seventh subframe after it too (TS 36.213 §8).
+    /// LTE TDD by the number of an uplink-downlink configuration. The feedback is k subframes after a PDSCH, and its
+    /// repeat at least four subframes later (TS 36.213 Table 10.1.3.1-1, TS 36.321 §7.7). A PUSCH is k after its grant
+    /// and the answer k_PHICH later, where its repeat is granted (TS 36.213 Tables 8-2, 9.1.2-1). In configuration 0 a
+    /// grant can also refer to the seventh subframe after it (TS 36.213 §8).
     pub fn lte_tdd(configuration: &str) -> Result<Self, PatternError> {
         let config = lte_configuration(configuration).ok_or(PatternError::Configuration)?;
         let repeats_from = |slot: u32| {
@@ -115,8 +115,8 @@ impl Frame {
             let answered = config.phich_delay(slot).unwrap_or(0);
             let granting = slot + u32::from(answered);
             let k = config.grant_delay(granting).unwrap_or(0);
-            // Of two subframes that a grant of configuration 0 can mean, the one that an answer means (TS 36.213 §8): of
-            // answers in subframes 1 and 6, and of those to subframes 4 and 9, the later.
+            // In configuration 0 a grant can refer to two subframes. For answers in subframes 1 and 6, and for answers
+            // to subframes 4 and 9, it is the later one (TS 36.213 §8).
             let later =
                 config.number() == 0 && (matches!(granting % 10, 1 | 6) || matches!(slot, 4 | 9));
             Slot {
@@ -131,8 +131,8 @@ impl Frame {
         Ok(Self { slot: slot_length(0), pattern: pattern.collect() })
     }
 
-    /// NR FDD of a numerology. K1 is at least N1, K2 at least N2, both under a slot at 15 kHz and under three at
-    /// 120 kHz (TS 38.214 Tables 5.3-1, 6.4-1); four is what networks leave as reserve. Chosen.
+    /// NR FDD of a numerology. K1 is at least N1 and K2 at least N2; both are under a slot at 15 kHz and under three at
+    /// 120 kHz (TS 38.214 Tables 5.3-1, 6.4-1). Four slots include the usual margin of networks. Chosen.
     pub fn nr_fdd(numerology: u8) -> Self {
         Self::fdd(numerology, 4)
     }
@@ -152,9 +152,9 @@ impl Frame {
     /// NR TDD by a pattern of D, S and U at a numerology.
     ///
     /// Two patterns have the offsets that Gandalf measured (§B.3.3, Tables 4 to 6): DDDSUDDSUU, whose uplink slot 8
-    /// nobody saw carry data, and DDDDDDDSUU. Others follow the rule that those show: feedback four slots later at the
-    /// earliest, a repeated PDSCH six after it, a grant three before its PUSCH, and six from a PUSCH to the grant that
-    /// repeats it.
+    /// never carried data there, and DDDDDDDSUU. Other patterns follow the same rule: feedback at least four slots
+    /// later, a repeated PDSCH six slots after it, a grant three slots before its PUSCH, and six slots from a PUSCH to
+    /// the grant that repeats it.
     pub fn nr_tdd(numerology: u8, pattern: &str) -> Result<Self, PatternError> {
         let kinds = pattern
             .chars()
@@ -279,7 +279,7 @@ impl Offsets {
 
     fn apply(&self, kinds: &[SlotKind]) -> Vec<Slot> {
         let kind = |slot: usize| kinds[slot % kinds.len()];
-        // Where the rule looks for a slot it finds one within a period: a pattern has both directions.
+        // The search ends within a period: a pattern has both directions.
         let next = |from: usize, fits: fn(SlotKind) -> bool| {
             (from..from + kinds.len()).find(|&slot| fits(kind(slot))).unwrap_or(from)
         };
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_nobody_can_follow_is_refused() {
+    fn a_pattern_without_valid_offsets_is_refused() {
         assert_eq!(Frame::nr_tdd(1, "DDX"), Err(PatternError::Letter('X')));
         assert_eq!(Frame::nr_tdd(1, "DDDD"), Err(PatternError::OneWay));
         assert_eq!(Frame::nr_tdd(1, "DDDDDSU"), Err(PatternError::Length(7)));

@@ -33,7 +33,7 @@ pub(crate) struct TransportBlock {
     pub(crate) padding: u32,
 }
 
-/// What MAC and RLC put around the PDUs of a block: subheaders and fixed headers.
+/// MAC and RLC overhead of a block: subheaders and fixed headers.
 pub(crate) const BLOCK_HEADER: u64 = 5;
 
 /// One transmission of a block.
@@ -91,7 +91,7 @@ impl HarqProcess {
         self.ndi = !self.ndi;
     }
 
-    /// What a modem sees of an attempt to send the block, which `dci` assigned or granted.
+    /// The modem's view of an attempt to send the block, which `dci` assigned or granted.
     pub(crate) fn transmission(&self, dci: &Dci, attempt: Attempt, power_dbm: f32) -> Transmission {
         Transmission {
             slot: dci.sent_in,
@@ -124,7 +124,7 @@ impl HarqProcess {
 #[derive(Clone, Debug)]
 pub(crate) struct HarqProcesses {
     all: ArrayVec<HarqProcess, 32>,
-    /// How many are not idle, and how many are to be sent again.
+    /// How many processes are not idle, and how many have to retransmit.
     busy: u8,
     again: u8,
 }

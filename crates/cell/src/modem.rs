@@ -1,13 +1,13 @@
 //! The modem of a watched device: events of the network become the Diag log records that a modem writes.
 //!
-//! Records come at the pace of real modems. Measured in captures of LTE modems of 2016 to 2023: uplink transmissions
-//! every 10 ms; uplink blocks every 100 ms or when there are 25 of them, downlink blocks every 50 ms; what waits in the
-//! uplink every 40 ms, a sample for each; RLC's PDUs every 40 and 45 ms, down and up; PDCCH and PHICH every 25
-//! subframes; downlink statistics after 300 ms at the latest; CQI as it is reported; signal levels every 40 ms. Of NR's
-//! records no public capture tells the pace: those are chosen to be alike.
+//! Records come as often as from real modems. The intervals were measured in captures of LTE modems of 2016 to 2023:
+//! uplink transmissions every 10 ms; uplink blocks every 100 ms or every 25 blocks, downlink blocks every 50 ms; the
+//! uplink backlog every 40 ms, with a sample per millisecond; RLC's PDUs every 40 ms (downlink) and 45 ms (uplink);
+//! PDCCH and PHICH every 25 subframes; downlink statistics after at most 300 ms; CQI with each report; signal levels
+//! every 40 ms. No public capture shows the intervals of NR's records; they are chosen to be similar.
 //!
-//! A modem sees what reaches it. Of an uplink block it learns from the network's answer whether it arrived, never from
-//! the event; a block it could not decode is none for MAC and RLC.
+//! A modem logs only what reaches it. It learns from the network's answer whether an uplink block arrived, never from
+//! the event. A block that it could not decode does not exist for MAC and RLC.
 
 mod batch;
 mod cells;
@@ -147,7 +147,7 @@ impl Modem {
         })
     }
 
-    /// What happened in the network, in the order in which the network tells it; what is about others is passed over.
+    /// Applies an event of the network, in order of time. Events of other devices are skipped.
     pub fn handle_event(&mut self, event: &Event) {
         match event {
             Event::Dci(dci) if dci.rnti == self.rnti => {

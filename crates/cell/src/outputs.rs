@@ -1,4 +1,4 @@
-//! What leaves a network: packets, and what happened to them.
+//! Outputs of a network: packets, and events.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -46,7 +46,7 @@ impl<P> Outputs<P> {
         Self { packets: VecDeque::new(), events: EventLog::default() }
     }
 
-    /// What became of a packet of a device, which may be watched.
+    /// Records the fate of a device's packet, as an event if the device is watched.
     pub(crate) fn handle_fate(
         &mut self,
         (device, watched): (DeviceId, bool),
@@ -79,12 +79,12 @@ pub(crate) struct EventLog {
 }
 
 impl EventLog {
-    /// Some events are wanted from now on.
+    /// Starts to collect events.
     pub(crate) fn begin(&mut self) {
         self.events.get_or_insert_default();
     }
 
-    /// Every user's DCIs are wanted from now on.
+    /// Starts to collect every user's DCIs.
     pub(crate) fn sniff(&mut self) {
         self.sniffed = true;
         self.begin();

@@ -1,8 +1,8 @@
-//! Who is served first.
+//! The order in which users are served.
 
 use crate::config::Policy;
 
-/// What a scheduler remembers of a user on a carrier.
+/// A scheduler's memory of a user on a carrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServiceHistory {
     /// Average of what it was served, bytes a slot, as of `slot`.
@@ -11,7 +11,7 @@ pub(crate) struct ServiceHistory {
     served: u64,
 }
 
-/// How a user is to be preferred, by the rate that it has in a sub-band.
+/// A user's priority, from its rate in a sub-band.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Preference {
     base: f32,

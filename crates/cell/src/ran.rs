@@ -174,7 +174,7 @@ impl<P> Ran<P> {
         self.now = self.now.max(now);
     }
 
-    /// What waits at a device to be sent for the first time, in bytes with the headers that they will have.
+    /// Bytes that wait at a device for their first transmission, with their future headers.
     pub fn backlog(&self, device: DeviceId, direction: Direction) -> Bytes {
         Bytes::new(self.devices[device].bearers.of(direction).backlog())
     }

@@ -1,5 +1,4 @@
-//! What happens in a slot, in this order: measurements, feedback, grants and assignments, transmissions, requests,
-//! timers.
+//! The order of events in a slot: measurements, feedback, grants and assignments, transmissions, requests, timers.
 
 use alloc::vec::Vec;
 

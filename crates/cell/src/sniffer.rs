@@ -1,4 +1,4 @@
-//! What a sniffer receives of a cell: its control channel, of all users.
+//! What a sniffer receives from a cell: its control channel, for all users.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Streams of random numbers: one for each thing that draws, so that one more draw here changes nothing there.
+//! Streams of random numbers, one for each thing that draws: one more draw in one stream does not change the others.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

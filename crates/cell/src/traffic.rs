@@ -1,4 +1,4 @@
-//! Traffic of users that nobody experiments with: they only take resource blocks.
+//! Traffic of background users, which are not under test: it only takes resource blocks.
 
 use core::time::Duration;
 
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_have_the_mean_they_are_said_to_have() {
+    fn objects_have_the_configured_mean() {
         let (mean, most) = (Bytes::new(20_000), Bytes::new(50_000_000));
         let sums = bytes_in(Traffic::Objects { per_sec: 50.0, mean, most }, 2_000);
         let rate = sums.iter().sum::<u64>() as f64 / 2_000.0;

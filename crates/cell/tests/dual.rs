@@ -17,7 +17,7 @@ fn lte() -> CarrierConfig {
     CarrierConfig { prb: 50, ..CarrierConfig::default() }
 }
 
-/// Its antennas stand where the walk begins and are weak: it is not heard at the other end.
+/// Its antennas are at the start of the walk and weak: the device cannot receive them at the other end.
 fn nr() -> CarrierConfig {
     let mut carrier = CarrierConfig {
         rat: Rat::Nr,

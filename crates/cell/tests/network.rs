@@ -124,7 +124,7 @@ fn a_handover_interrupts_for_its_time_and_loses_nothing_where_it_is_forwarded() 
         if forward {
             assert_eq!(lost, 0);
         } else {
-            // What was on its way when the device left, if anything was.
+            // Packets in flight when the device left, if any.
             assert!((1..270).contains(&lost), "{lost}");
         }
     }
@@ -133,7 +133,7 @@ fn a_handover_interrupts_for_its_time_and_loses_nothing_where_it_is_forwarded() 
 #[test]
 fn a_device_asks_for_room_as_soon_as_rlc_has_something_to_repeat() {
     let mut ran = Ran::new(&[CarrierConfig::default()], ORIGIN, 5).unwrap();
-    // Whatever HARQ would repeat is left to RLC.
+    // Everything that HARQ would repeat is left to RLC.
     let harq = HarqConfig { misheard: 1.0, ..HarqConfig::default() };
     ran.add_device(DeviceConfig { harq, ..device() }).unwrap();
     let mut outputs = Vec::new();
@@ -212,7 +212,8 @@ fn users_share_a_cell_by_its_policy() {
     assert!(behind < 0.01 * alone, "{behind}");
 }
 
-/// Two devices that walk, and packets to and from them with pauses in which nothing happens; time is told every `step`.
+/// Two devices that walk, with packets in both directions and pauses in which nothing happens. The clock advances by
+/// `step`.
 fn pauses(step: Duration) -> (Vec<Event>, Vec<Output<u64>>) {
     let mut ran = Ran::new(&[CarrierConfig::default()], ORIGIN, 6).expect("a network");
     for x_m in [100.0, 200.0] {
@@ -240,7 +241,7 @@ fn pauses(step: Duration) -> (Vec<Event>, Vec<Output<u64>>) {
 }
 
 #[test]
-fn how_often_the_time_is_told_changes_nothing() {
+fn how_often_the_clock_advances_changes_nothing() {
     let often = pauses(Duration::from_micros(300));
     assert!(!often.0.is_empty() && often.1.len() == 40);
     assert!(often == pauses(Duration::from_secs(60)));
@@ -249,7 +250,7 @@ fn how_often_the_time_is_told_changes_nothing() {
 #[test]
 fn slots_in_which_nothing_happens_are_passed_over() {
     let mut ran: Ran<u64> = Ran::new(&[CarrierConfig::default()], ORIGIN, 7).unwrap();
-    assert_eq!(ran.wakeup(), None, "nobody is there");
+    assert_eq!(ran.wakeup(), None, "no user is there");
     ran.add_device(device()).unwrap();
     ran.handle_time(at(1_005));
     // The device reports its channel every 20 ms.

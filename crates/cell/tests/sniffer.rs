@@ -1,4 +1,4 @@
-//! What a sniffer of a modelled cell writes, and what is read of that.
+//! What a sniffer of a modelled cell writes, and how it is read back.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ fn every_format_keeps_what_every_user_was_granted() {
                 format.write(&Heard::Dci(sniffer::message(dci, &carrier)), &mut text);
             }
             if format == Format::Falcon {
-                // It has both directions once more.
+                // It contains both directions again.
                 assert_eq!(text.lines().count() - 1, dcis.len());
                 continue;
             }

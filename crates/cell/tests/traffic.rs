@@ -1,4 +1,4 @@
-//! Packets through a network of one carrier: what comes out, when, and what is said of it.
+//! Packets through a network of one carrier: which arrive, when, and what the network reports about them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What a radio link carries now, how old that is, and how far it can be trusted: the type that an estimator makes and that
-//! controllers, reports and the feed of the kernel pass on.
+//! What a radio link carries now, the age of that rate, and how far it can be trusted. An estimator makes this type;
+//! controllers, reports and the kernel's feed pass it on.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -31,13 +31,13 @@ pub struct LinkEstimate {
     pub direction: Direction,
     /// What this device could send, as IP bytes: transport blocks less the overhead of MAC, RLC and PDCP.
     pub rate: Rate,
-    /// Whether `rate` is all the radio had, or only all that was asked for.
+    /// Whether `rate` is the radio's whole capacity or only all that was requested.
     pub bound: Bound,
     /// Host time since the newest record behind it arrived; [`Duration::MAX`] while there is none.
     pub age: Duration,
     /// The age up to which it may be used.
     pub valid_for: Duration,
-    /// Bytes the modem still holds, if it said.
+    /// Bytes that the modem still holds, if it reports them.
     pub backlog: Option<Bytes>,
     /// What the link is doing.
     pub state: State,
@@ -64,8 +64,8 @@ impl LinkEstimate {
         self.source != Source::None && matches!(self.state, State::Active | State::Silent)
     }
 
-    /// The rate, if it is one of now: `None` before the first grant, while the device changes its cell, and where the modem has
-    /// not said anything for too long. That nothing is granted to an idle device is known: its rate is zero.
+    /// The rate, if it is current. `None` before the first grant, while the device changes its cell, and if the modem
+    /// has been silent for too long. An idle device is known to be granted nothing: its rate is zero.
     pub fn known_rate(&self) -> Option<Rate> {
         let known =
             self.source != Source::None && !matches!(self.state, State::Handover | State::Stale);
@@ -77,7 +77,7 @@ impl LinkEstimate {
         self.known_rate().map(|_| self.bound)
     }
 
-    /// What the link is doing. `None` before the first grant: that a device is idle is known once there were grants.
+    /// What the link is doing. `None` before the first grant: only after grants is a device known to be idle.
     pub fn known_state(&self) -> Option<State> {
         (self.source != Source::None || self.state != State::Idle).then_some(self.state)
     }
@@ -85,17 +85,18 @@ impl LinkEstimate {
 
 /// How the rate relates to what the radio could carry.
 ///
-/// A base station grants what a device asks for: a sender held back by its own window asks for little and is
-/// granted little, so its grants say nothing about what it could have had.
+/// A base station grants what a device requests. A sender that its own window limits requests little and is granted
+/// little, so its grants do not show what it could have had.
 ///
-/// A label is about the moment that `Estimator::bound_speaks_of` of `sounding-link` names, and about the 20 ms before it: blocks are reported up to 100 ms after they were sent, and the label knows no more than they tell.
+/// A label refers to the time in `Estimator::bound_speaks_of` of `sounding-link` and to the 20 ms before it. Blocks are
+/// reported up to 100 ms after they were sent, and the label knows only the reported ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Throughout those 20 ms more waited than was granted, and `rate` is that of the time in which it did: this is what
     /// the radio had. In the downlink that is a queue at the base station that no block emptied; in the uplink data that
     /// was not sent within the 15 ms that the network takes to answer a report.
     Capacity,
-    /// The device was granted all it asked for: a floor.
+    /// The device was granted everything it requested: a floor.
     Floor,
 }
 
@@ -112,20 +113,21 @@ pub enum Bound {
 ///                a grant there leads back
 /// ```
 ///
-/// In the uplink the modem knows what waits. In the downlink the base station does: data waits there if the last blocks left
-/// something behind and the device has reported since that its channel is out of range (CQI 0). A base station that stops
-/// sending to a device whose channel is in range has nothing to send, as far as a device can tell.
+/// In the uplink the modem knows the backlog. In the downlink the base station does. Data waits there if the last
+/// blocks left something behind and the device has since reported that its channel is out of range (CQI 0). If a base
+/// station stops sending to a device whose channel is in range, then, as far as a device can know, it has nothing to
+/// send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Blocks are being granted.
     Active,
     /// The modem talks, but nothing is granted and nothing is known to wait: the device sleeps, or has no connection.
     Idle,
-    /// On the way from one cell to another: what was granted there says nothing about what will be here.
+    /// On the way from one cell to another: grants there do not predict grants here.
     Handover,
     /// Data waits and nothing is granted: an outage, not idleness.
     Silent,
-    /// The modem has not said anything for longer than an estimate is valid.
+    /// The modem has been silent for longer than an estimate is valid.
     Stale,
 }
 
@@ -150,7 +152,7 @@ pub enum Source {
     None,
 }
 
-/// The values of a choice with their words: one list for whoever prints, looks up or numbers them.
+/// The values of a choice with their words: one list for printing, parsing and numbering.
 macro_rules! words {
     ($name:ident { $($variant:ident => $text:literal),+ $(,)? }) => {
         impl $name {

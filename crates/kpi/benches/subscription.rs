@@ -1,7 +1,7 @@
-//! How fast KPIs come out of a capture, framing and checks included: one from each of some records, against every
-//! field of all of them (BISCAY Figure 4b).
+//! How fast KPIs are extracted from a capture, including framing and checks: one KPI from each of some records,
+//! compared with every field of all of them (BISCAY Figure 4b).
 //!
-//! Reads the largest shared capture of mixed LTE records; where there is none, one made of every record described, and
+//! Reads the largest shared capture of mixed LTE records. If there is none, it makes one of every described record and
 //! says so. Before the times it prints how many bytes of a record a KPI depends on.
 
 #[path = "../../diag/tests/synthetic/mod.rs"]
@@ -120,7 +120,7 @@ fn every_field_kpi(bencher: Bencher<'_, '_>) {
     counted(bencher, |bytes| ways::kpis(bytes, Subscription::of(ways::fields())));
 }
 
-/// Every KPI that messages tell: messages are decoded whole, and records without any are not looked at.
+/// Every KPI from messages: messages are decoded completely, and records without any are skipped.
 #[divan::bench]
 fn every_kpi_of_messages(bencher: Bencher<'_, '_>) {
     let told = || registry::all().filter(|kpi| matches!(kpi.source, Source::Fact { .. }));

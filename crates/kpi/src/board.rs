@@ -1,8 +1,8 @@
 //! The board: the latest value of each KPI in memory that other processes map.
 //!
-//! One writer, any number of readers. Everything is a 64-bit word that is only ever touched atomically, so that the
-//! protocol needs nothing but a slice of such words and is the same over a mapped file, over plain memory and under a
-//! model checker. Readers write nothing: a read-only mapping is enough.
+//! One writer, any number of readers. Everything is a 64-bit word that is only accessed atomically. The protocol
+//! therefore needs only a slice of such words, and is the same over a mapped file, over plain memory and under a model
+//! checker. Readers write nothing: a read-only mapping is enough.
 //!
 //! ```text
 //! header      8 words   magic, version and slots, started, writer's pid, heartbeat, state, posts, 0
@@ -30,10 +30,10 @@ const SLOT_WORDS: usize = 24;
 pub const MAX_NAME: usize = 48;
 /// Longest name of a unit, in bytes.
 pub const MAX_UNIT: usize = 8;
-/// Most KPIs on one board: a file that says more is no board.
+/// Most KPIs on one board: a file with more is not a board.
 pub const MAX_SLOTS: usize = 4096;
 
-/// How many words a board of so many KPIs takes.
+/// Number of words of a board with this many KPIs.
 pub const fn words_for(slots: usize) -> usize {
     HEADER_WORDS + slots * (NAME_WORDS + SLOT_WORDS)
 }

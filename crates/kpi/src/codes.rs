@@ -7,12 +7,11 @@ use sounding_diag::record::{
 
 use crate::Direction;
 
-/// The log records that an estimate of one direction is made from, the most important first: the least that a modem
-/// has to be asked for.
+/// The log records that an estimate of one direction needs, the most important first: the minimum to request from a
+/// modem.
 ///
-/// Grants come first, from the layer that is there soonest; then the layer that knows padding; then what says whether
-/// there was more to send; then what says that the device goes to another cell; in the downlink last what says that the
-/// device does not hear its own.
+/// Grants come first, from the layer that reports soonest; then the layer with padding; then records of the remaining
+/// demand; then records of handovers; in the downlink last, records that show that the device cannot receive its cell.
 pub const fn codes(direction: Direction) -> &'static [LogCode] {
     match direction {
         Direction::Uplink => &[
@@ -42,8 +41,8 @@ pub const fn codes(direction: Direction) -> &'static [LogCode] {
 
 /// The log records that list what was granted in one direction, LTE's and NR's.
 ///
-/// Several kinds list the same blocks: the one that is trusted most stands first. PHY records that tell whether a block is a
-/// repeat, or arrived, come before MAC records, and those before the ones that only announce a block.
+/// Several kinds list the same blocks; the most trusted kind comes first. PHY records that mark repeats or arrivals
+/// come before MAC records, and those before the ones that only announce a block.
 pub const fn grant_codes(direction: Direction) -> &'static [&'static [LogCode]] {
     match direction {
         Direction::Uplink => {
@@ -56,7 +55,7 @@ pub const fn grant_codes(direction: Direction) -> &'static [&'static [LogCode]] 
     }
 }
 
-/// The log records that say how good a channel is: what estimates from CQI and from levels are made of besides.
+/// The log records of channel quality, which estimates from CQI and from levels need in addition.
 pub const fn channel_codes() -> &'static [LogCode] {
     &[PeriodicCsf::CODE, AperiodicCsf::CODE, NrCsf::CODE, ServingCells::CODE, NrSearcher::CODE]
 }

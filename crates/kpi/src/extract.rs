@@ -26,8 +26,8 @@ use crate::{
 
 /// Reads the KPIs of one log record and hands each to `sink`, oldest first; whether its code is one that holds KPIs.
 ///
-/// A record of a version that nobody has described, or whose bytes do not fit its description, is an error for the
-/// caller to count. Of a stream of records an [`Extractor`] knows better when each block was.
+/// A record of an unknown version, or whose bytes do not fit its description, is an error that the caller counts. For a
+/// stream of records an [`Extractor`] dates each block better.
 pub fn extract(log: &LogRecord<'_>, sink: impl FnMut(Kpi)) -> Result<bool, RecordError> {
     Extractor::default().extract(log, sink)
 }
@@ -140,8 +140,8 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, air: &mut Air, sink: &mut 
         let at = dates.of(subframe.tti);
         let blocks = subframe.blocks().filter(|block| is_ours(block.rnti)).count();
         for block in subframe.blocks().filter(|block| is_ours(block.rnti)) {
-            // A block of its own goes over several antennas as one (TS 36.211 §6.3.3.3). Two share the layers: one each of
-            // two, one and two of three, two each of four (Table 6.3.3.2-1).
+            // A single block is sent over several antennas as one (TS 36.211 §6.3.3.3). Two blocks share the layers:
+            // one each of two, one and two of three, two each of four (Table 6.3.3.2-1).
             let layers = match (blocks, subframe.layers, block.index) {
                 (2, 3, 0) => 1,
                 (2, 3, _) => 2,
@@ -166,11 +166,11 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, air: &mut Air, sink: &mut 
     }
 }
 
-/// Of a transport block (TS 36.212 §5.1.1). Some PDSCH statistics count it with the block; the tables do not.
+/// CRC of a transport block (TS 36.212 §5.1.1). Some PDSCH statistics count it with the block; the tables do not.
 const CRC: Bytes = Bytes::new(3);
 
-/// Which of the two MCS tables the network uses is nowhere in the record, but where they differ so do their
-/// modulations for the same I_MCS.
+/// The record does not name the MCS table that the network uses. But if the tables differ for an I_MCS, so do its
+/// modulations.
 fn downlink_allocation(
     mcs: u8,
     modulation: Option<Modulation>,
@@ -305,7 +305,7 @@ fn serving_cells(stamped: ModemInstant, cells: &ServingCells<'_>, sink: &mut imp
     }
 }
 
-/// What a buffer status report tells the network.
+/// The contents of a buffer status report.
 fn buffer_status(element: &Element) -> Option<BufferStatus> {
     const OPEN_ENDED: Bytes = Bytes::new(150_000);
     let range = |index: u8| BufferStatus {

@@ -1,11 +1,11 @@
 //! The KPIs by name: unit, range, origin, and where in which record each is.
 //!
-//! One file per layer, one table per record, one line per KPI. A KPI is a field of a record, or something that the
-//! message in a record tells ([`Source`]); whoever reads it need not know which.
+//! One file per layer, one table per record, one line per KPI. A KPI is a field of a record or a fact from the record's
+//! message ([`Source`]); a reader need not know which.
 //!
-//! A path names the lists on the way to a field and the
-//! field itself, as [`Layout::probe`](sounding_diag::layout::Layout::probe) reads it, and holds for every version of
-//! the record that has the field: what moves between versions are bits, which the layout tables know.
+//! A path names the lists on the way to a field and the field itself, as
+//! [`Layout::probe`](sounding_diag::layout::Layout::probe) reads it. It holds for every version of the record that has
+//! the field: versions differ in bit positions, which the layout tables have.
 
 mod allocation;
 mod choices;
@@ -61,11 +61,11 @@ pub enum Source {
         /// From the field to the value.
         conversion: Conversion,
     },
-    /// The message in the record tells it.
+    /// A fact from the record's message.
     Fact {
         /// The message, or the member of it, as the specification calls them.
         member: &'static str,
-        /// Hands over every value that the message tells.
+        /// Emits every value in the message.
         read: fn(&Facts, &mut Give<'_>),
     },
 }
@@ -119,7 +119,7 @@ impl Conversion {
     /// The value as it is.
     pub const PLAIN: Self = Self::Linear { times: 1.0, plus: 0.0 };
 
-    /// The KPI's value; `None` if the field's says nothing.
+    /// The KPI's value; `None` if the field's value stands for none.
     #[inline]
     pub fn value(&self, field: Value<'_>) -> Option<f64> {
         let number = match field {
@@ -150,7 +150,7 @@ impl NamedKpi {
         })
     }
 
-    /// Where in the record, in words: the path of a field, or what the specification calls the member of a message.
+    /// Where in the record, as text: the path of a field, or the specification's name of a message's member.
     pub fn path(&self) -> &'static str {
         match self.source {
             Source::Field { path, .. } => path,

@@ -22,7 +22,7 @@ pub struct Grant {
     pub direction: Direction,
     /// Component carrier: 0 is the primary cell, and where the record does not say.
     pub carrier: u8,
-    /// HARQ process, where the record says: blocks of one process on one carrier are repeats until a new one comes.
+    /// HARQ process, if the record has it: blocks of one process on one carrier are repeats until a new one comes.
     pub harq: Option<u8>,
     /// The layer that reported it.
     pub layer: Layer,
@@ -36,19 +36,19 @@ pub struct Grant {
     pub retransmission: bool,
     /// Whether the CRC passed; only downlink PHY records say.
     pub decoded: Option<bool>,
-    /// What the block's size follows from, where the record says.
+    /// The parameters of the block's size, if the record has them.
     pub allocation: Option<Allocation>,
     /// The buffer status report in the block; only uplink MAC records say.
     pub report: Option<BufferStatus>,
 }
 
-/// What a device tells the network that it still has to send, its block taken off: a range of bytes, all logical
-/// channels together (TS 36.321 §6.1.3.1, TS 38.321 §6.1.3.1).
+/// The bytes that a device reports as waiting, without the report's own block: a range of bytes, all logical channels
+/// together (TS 36.321 §6.1.3.1, TS 38.321 §6.1.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferStatus {
     /// No less than this.
     pub least: Bytes,
-    /// And no more than this; where the range is open-ended, as much as its lower end.
+    /// At most this; for the open-ended range, the same as its lower end.
     pub most: Bytes,
 }
 
@@ -62,18 +62,18 @@ impl core::iter::Sum for BufferStatus {
     }
 }
 
-/// What the size of a transport block follows from (BISCAY §3.2.2, Equation 1).
+/// The parameters of a transport block's size (BISCAY §3.2.2, Equation 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
     /// Resource blocks granted.
     pub prb: Prb,
     /// How the block is coded.
     pub coding: Coding,
-    /// Spatial layers that this block is mapped to, where the record says. Range 1..=4.
+    /// Spatial layers that this block is mapped to, if the record has them. Range 1..=4.
     pub layers: Option<u8>,
 }
 
-/// What modulation and coding of a block are given by.
+/// How a record gives the modulation and coding of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// Row of LTE's transport block size table.
@@ -83,8 +83,8 @@ pub enum Coding {
 }
 
 impl Allocation {
-    /// The size that LTE's tables give for this allocation, or `None` where they have no entry or records do not say
-    /// enough, as those of NR.
+    /// The size from LTE's tables for this allocation. `None` if they have no entry or the record has too few fields,
+    /// as those of NR.
     pub fn size(&self) -> Option<Bytes> {
         let Coding::Lte(index) = self.coding else { return None };
         let bits = sounding_phy::lte::tbs_bits(index, self.prb, self.layers?)?;
@@ -107,11 +107,11 @@ pub struct Signal {
     pub rsrp_dbm: f32,
     /// RSRQ in dB, SS-RSRQ in NR. Range −43..=34 (TS 36.214 §5.1.3, TS 38.215 §5.1.3).
     pub rsrq_db: f32,
-    /// SINR in dB, the best antenna's, where the record says. Range −20..=31.
+    /// SINR in dB, the best antenna's, if the record has it. Range −20..=31.
     pub sinr_db: Option<f32>,
 }
 
-/// What the device told the network about the quality of a downlink channel, of the whole carrier.
+/// The device's report of the quality of a downlink channel, for the whole carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// When it was sent, on the modem's clock.
@@ -122,7 +122,7 @@ pub struct Channel {
     pub cqi: u8,
     /// CQI of the second codeword, where there is one.
     pub second: Option<u8>,
-    /// Layers that it is for, where the report says. Range 1..=4.
+    /// Layers that the report assumes, if it has them. Range 1..=4.
     pub rank: Option<u8>,
     /// What the CQI counts in.
     pub table: CqiTable,
@@ -133,7 +133,7 @@ pub struct Channel {
 pub enum CqiTable {
     /// Of LTE.
     Lte(sounding_phy::lte::CqiTable),
-    /// Of NR, where it is configured which.
+    /// Of NR, where the table is configured.
     Nr,
 }
 
@@ -146,12 +146,12 @@ pub struct Backlog {
     pub waiting: Bytes,
 }
 
-/// What RRC does to the connection of a device with its network.
+/// RRC's change of a device's connection with its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// When the message came.
     pub at: ModemInstant,
-    /// What it says.
+    /// The change.
     pub change: Change,
 }
 

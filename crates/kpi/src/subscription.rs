@@ -13,9 +13,8 @@ use crate::registry::{self, Conversion, Give, NamedKpi, Source};
 
 /// KPIs to be taken out of records, their places resolved.
 ///
-/// The smallest unit is one KPI (BISCAY §3.2.3): what else a record holds is neither decoded nor looked at. All that
-/// allocates is the subscribing, and a message: what it tells is found by decoding all of it, once for all KPIs, and
-/// only if one of them is told by messages.
+/// The smallest unit is one KPI (BISCAY §3.2.3): the rest of a record is neither decoded nor checked. Only subscribing
+/// allocates, and messages: a message is decoded completely, once for all KPIs, and only if one of them needs it.
 #[derive(Clone, Debug)]
 pub struct Subscription {
     kpis: Vec<&'static NamedKpi>,
@@ -44,7 +43,7 @@ pub struct Counts {
     pub records: u64,
     /// Values handed over.
     pub values: u64,
-    /// Records of a version, or with a sub-packet of a version, that nobody has described.
+    /// Records of an unknown version, or with a sub-packet of an unknown version.
     pub unsupported: u64,
     /// Records whose bytes do not fit their description.
     pub corrupt: u64,
@@ -55,7 +54,7 @@ pub struct Counts {
 /// Why a record is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unread {
-    /// It is of a version that nobody has described, or does not fit its description.
+    /// It is of an unknown version, or does not fit its description.
     #[error(transparent)]
     Record(#[from] RecordError),
     /// The message in it is none.
@@ -74,7 +73,7 @@ pub enum Unread {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no KPI is called {name:?}: `sounding kpi list` names them all")]
 pub struct UnknownKpi {
-    /// The name asked for.
+    /// The requested name.
     pub name: alloc::string::String,
 }
 
@@ -99,7 +98,7 @@ struct Located {
     probe: Probe,
 }
 
-/// A KPI that messages tell.
+/// A KPI from messages.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     slot: usize,
@@ -179,8 +178,8 @@ impl Subscription {
 
     /// Hands every subscribed value of a record to `sink`, KPI by KPI; whether its code is a subscribed one.
     ///
-    /// A version that nobody has described, or bytes that do not fit their description, are counted, and an error for
-    /// the caller who wants to say which.
+    /// Unknown versions, and bytes that do not fit their description, are counted. They are also an error for callers
+    /// that report which.
     pub fn handle(
         &mut self,
         log: &LogRecord<'_>,
@@ -219,7 +218,7 @@ enum Seen {
     All,
     /// Not every KPI is in this version.
     Lacking,
-    /// Some of it is in sub-packets that nobody has described.
+    /// Some of it is in sub-packets of unknown versions.
     UnknownSubPackets,
 }
 
@@ -272,7 +271,7 @@ impl Subscribed {
         })
     }
 
-    /// Reads what the message of a record tells, if the record has or completes one.
+    /// Reads the facts in the message of a record, if the record has or completes one.
     #[cold]
     fn listen(&mut self, log: &LogRecord<'_>, sink: &mut dyn FnMut(Reading)) -> Result<(), Unread> {
         let Some(message) = self.messages.handle_record(log)? else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The board over plain memory: what is posted is what is read, and memory that is no board is said to be none.
+//! The board over plain memory: a reader gets what was posted, and memory that is not a board is recognised.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -56,7 +56,7 @@ fn nothing_is_there_before_the_first_post() {
     writer.handle(&reading(0, 7.0), host(2));
     assert_eq!(board.read(0), Ok(None), "it is not posted yet");
     assert!(writer.post(board));
-    assert!(board.read(0).expect("nobody writes").is_some());
+    assert!(board.read(0).expect("no write is under way").is_some());
     assert_eq!((board.read(1), board.read(99)), (Ok(None), Ok(None)));
 }
 
@@ -89,7 +89,7 @@ fn a_reader_sees_whether_the_writer_lives() {
     let board = Board::open(&words).expect("it is a board");
     let patience = Duration::from_millis(100);
     assert!(!board.life().is_over(host(50), patience));
-    assert!(board.life().is_over(host(200), patience), "nothing was heard since 1 ms");
+    assert!(board.life().is_over(host(200), patience), "it is silent since 1 ms");
     writer.heartbeat(board, host(150));
     assert!(!board.life().is_over(host(200), patience));
     writer.close(board);

@@ -31,7 +31,7 @@ fn memory() -> Arc<Vec<Modelled>> {
     Arc::new((0..words_for(1)).map(|_| Modelled(AtomicU64::new(0))).collect())
 }
 
-/// Every word of the sample says which it is.
+/// Every word of the sample identifies it.
 fn reading(number: u64) -> (Reading, HostInstant) {
     let at = ModemInstant::from_nanos(number);
     let reading = Reading { slot: 0, value: number as f64, item: Item::default(), at };
@@ -54,7 +54,7 @@ fn model(check: impl Fn() + Send + Sync + 'static) {
     builder.check(check);
 }
 
-/// Posts `posts` samples, of which `before` before the reader starts, while somebody reads `reads` times.
+/// Posts `posts` samples, `before` of them before the reader starts; the reader reads `reads` times.
 fn posted_while_read(before: u64, posts: u64, reads: u32) {
     model(move || {
         let words = memory();

@@ -1,5 +1,4 @@
-//! KPIs that messages tell: of messages that another encoder made, and of those of the captures beside an independent
-//! reader's.
+//! KPIs from messages: from another encoder's messages, and from captures compared with an independent reader.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -46,7 +45,7 @@ fn nr(pdu: u8, message: &[u8]) -> Vec<u8> {
 const NR_BCCH_DL_SCH: u8 = 2;
 const NR_DL_DCCH: u8 = 4;
 
-/// What a record tells, by name and item.
+/// A record's values, by name and item.
 fn readings(code: LogCode, body: &[u8]) -> BTreeMap<(&'static str, Vec<u16>), f64> {
     let mut found = BTreeMap::new();
     let mut subscription = Subscription::of(told());
@@ -192,12 +191,12 @@ fn what_messages_of_the_captures_tell_lies_in_its_range() {
     }
     assert!(outside.is_empty(), "{outside:#?}");
     if shared("captures").is_some() {
-        assert_eq!(undescribed, 4, "a number that nobody has described, in NR's records");
+        assert_eq!(undescribed, 4, "an undescribed number, in NR's records");
         assert!(met.len() > 110, "only {met:?}");
     }
 }
 
-/// How the independent reader calls what a KPI of events counts.
+/// The independent reader's names for what a KPI counts.
 const EVENTS: &[(&str, &[&str])] = &[
     ("lte.rrc.request", &["rrcConnectionRequest_r8", "rrcConnectionRequest_r13"]),
     ("lte.rrc.setup", &["rrcConnectionSetup_r8", "rrcConnectionSetup_r13"]),
@@ -221,7 +220,7 @@ fn events_of_the_captures_are_those_of_an_independent_reader() {
         };
         let folder = path.parent().map(name).unwrap_or_default();
         let file = format!("expected/{folder}_{}.jsonl.zst", name(&path));
-        // Of some captures the reader has nothing to say.
+        // The reader has no output for some captures.
         let Some(theirs) = path.ancestors().nth(3).map(|data| data.join(&file)) else { continue };
         let Ok(packed) = std::fs::File::open(theirs) else { continue };
         let mut text = String::new();

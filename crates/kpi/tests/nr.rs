@@ -64,7 +64,7 @@ fn downlink_blocks_are_dated_by_their_slots() {
         block(slot(1023, 19)),
         NrPdschBlock { received: false, ..block(slot(0, 2)) },
         NrPdschBlock { new: Some(false), retx: Some(1), ..block(slot(0, 6)) },
-        // Paging and system information are for everybody.
+        // Paging and system information are for all devices.
         NrPdschBlock { rnti: Some(2), ..block(slot(0, 6)) },
     ];
     NrPdschStatus::emit(&blocks, &mut body).unwrap();

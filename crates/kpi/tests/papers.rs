@@ -21,7 +21,7 @@ const GANDALF_NR: &[Line] = &[
     ("NR5G_MAC_DCI_Info", "redundancy version", &["nr.dci.ul.rv"]),
     ("NR5G_MAC_DCI_Info", "HARQ process id", &["nr.dci.ul.harq"]),
     ("NR5G_RLC_DL_Status_PDU", "NACK SN", &["nr.rlc.dl.nack_sn"]),
-    // A PDU's kind of transmission is in no public layout; a sequence number that comes a second time says the same.
+    // No public layout has a PDU's kind of transmission. A sequence number that comes a second time shows the same.
     ("NR5G_L2_UL_Data_PDU", "transmission type", &["nr.l2.ul.rlc_sn", "nr.l2.ul.rlc_last_sn"]),
     ("NR5G_RLC_UL_Status_PDU", "NACK SN", &["nr.rlc.ul.nack_sn"]),
     ("NR5G_L2_DL_Data_PDU", "SN", &["nr.l2.dl.rlc_sn", "nr.l2.dl.rlc_sn_short"]),
@@ -146,7 +146,7 @@ const BISCAY: &[Line] = &[
     ("related work", "SINR of NR", &["nr.rrc.meas.serving_sinr"]),
 ];
 
-/// What a controller wants to hear of beside numbers: the state of the connection, and what interrupts it.
+/// What a controller needs besides numbers: the state of the connection, and its interruptions.
 const EVENTS: &[Line] = &[
     ("RRC", "state", &["lte.rrc.state", "nr.rrc.state"]),
     ("RRC", "handover", &["lte.rrc.handover", "nr.rrc.handover", "nr.rrc.handover_pci"]),
@@ -197,7 +197,7 @@ const CODES: &[(&str, u16)] = &[
 #[test]
 fn every_message_of_gandalfs_tables_is_where_its_kpis_are_read() {
     for &(message, field, kpis) in [GANDALF_NR, GANDALF_LTE].into_iter().flatten() {
-        // Of the transmit report one field comes from elsewhere.
+        // One field of the transmit report comes from elsewhere.
         let Some((_, code)) = CODES.iter().find(|(named, _)| *named == message) else { continue };
         for kpi in kpis {
             let found = registry::find(kpi).map(|kpi| kpi.code.number());

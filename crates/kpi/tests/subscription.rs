@@ -1,4 +1,4 @@
-//! What a subscription reads is what decoding the whole record and looking the value up by name gives.
+//! A subscription reads the same values as decoding the whole record and looking them up by name.
 
 mod decoded;
 #[path = "../../diag/tests/synthetic/mod.rs"]
@@ -20,7 +20,7 @@ use sounding_kpi::{Subscription, Unread};
 use decoded::{decoded, subscribed};
 use tree::Builder;
 
-/// The KPIs that are fields; those that messages tell have tests of their own.
+/// The KPIs that are fields; those from messages have their own tests.
 fn fields() -> impl Iterator<Item = &'static NamedKpi> {
     registry::all().filter(|kpi| matches!(kpi.source, Source::Field { .. }))
 }

@@ -1,5 +1,5 @@
-//! The size of every LTE transport block in the shared captures, recomputed from what the record says of its grant. Each
-//! that does not come out is counted with the reason; what has none is listed with the rest.
+//! The size of every LTE transport block in the shared captures, recomputed from the grant in its record. Each block
+//! whose size differs is counted with the reason; blocks without a known reason are listed with the rest.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -93,7 +93,7 @@ fn pdsch_kind(
             };
         }
         _ if fits(own) => "of the tables",
-        // Of one block both layers carry the same: transmit diversity (TS 36.211 §6.3.3.3).
+        // Both layers carry the same block: transmit diversity (TS 36.211 §6.3.3.3).
         _ if blocks == 1 && fits(1) => "of the tables, one layer over several antennas",
         Rnti::SystemInformation | Rnti::RandomAccess | Rnti::Paging
             if is_broadcast(block.mcs, found) =>
@@ -138,8 +138,8 @@ fn is_repeat(first: Tti, tti: Tti) -> bool {
     (8..64).contains(&tti.since(first))
 }
 
-/// One block of a demapper's configuration, which says resource blocks, layers and modulation but no MCS: its size has to
-/// be that of one of the modulation's rows.
+/// One block of a demapper's configuration, which has resource blocks, layers and modulation but no MCS: its size has
+/// to be that of one of the modulation's rows.
 fn demapped_kind(
     (rnti, prb, layers): (Rnti, Prb, u8),
     found: Bytes,
@@ -188,8 +188,8 @@ fn demapped_blocks_have_a_size_of_their_modulation_resource_blocks_and_layers() 
                 let Some(tti) = assignment.tti else { continue };
                 let before = sent.entry((file, found)).or_default();
                 tally.add(match kind {
-                    // A reserved I_MCS gives a repeat no size of its own: it keeps that of the first transmission,
-                    // whatever it is granted.
+                    // A reserved I_MCS defines no size: a repeat keeps that of the first transmission, whatever its
+                    // grant.
                     "unexplained" if before.iter().any(|first| is_repeat(*first, tti)) => {
                         "repeat on other resource blocks"
                     }

@@ -42,7 +42,7 @@ pub struct Jump {
 }
 
 impl Jump {
-    /// How far, in seconds; negative if the clock was set back.
+    /// Distance in seconds; negative if the clock was set back.
     pub fn seconds(&self) -> f64 {
         (self.to - self.from).as_secs_f64() - (self.from - self.to).as_secs_f64()
     }
@@ -110,7 +110,7 @@ impl Bins {
         self.end_bins(now, &mut ended);
     }
 
-    /// Nothing follows: hands over what has begun, up to and with the newest record.
+    /// The input has ended: emits the bins that have begun, up to and with the newest record.
     pub fn handle_end(&mut self, mut ended: impl FnMut(Step)) {
         let Some(Clock { start, newest }) = self.clock.take() else { return };
         // A record that came at the very end of a bin is in the next one.
@@ -126,7 +126,7 @@ impl Bins {
         let Some(clock) = &mut self.clock else { return };
         loop {
             let end = clock.start + self.bin;
-            // Time stamps of nothing but ones are at the end of time, where no bin ends any more.
+            // Time stamps whose bits are all ones are at the end of time, where no bin ends any more.
             if end > now || end - clock.start < self.bin {
                 return;
             }

@@ -7,19 +7,19 @@ use sounding_estimate::{Bound, Direction, Source};
 /// What the rate is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The sizes of the granted transport blocks (BISCAY §3.2.2): from PHY records that tell new data from repeated,
-    /// because they come every few milliseconds; else from MAC records, which come every 100 ms; else from any.
+    /// The sizes of the granted transport blocks (BISCAY §3.2.2): from PHY records that mark repeats, because they come
+    /// every few milliseconds; else from MAC records, which come every 100 ms; else from any.
     Grants,
     /// Equation 1 of BISCAY §3.2.2, from PRB, I_TBS and layers of PHY records; the size that the record itself states is
     /// not looked at, but for finding out what an NR cell has configured.
     Formula,
-    /// What a CQI stands for, times the share of the carrier that was served (CQIC §3.3). Downlink only: no device
-    /// reports on what it sends.
+    /// The rate of a CQI, times the share of the carrier that was served (CQIC §3.3). Downlink only: no device reports
+    /// the channel that it sends on.
     Cqi,
-    /// The device's resource blocks and its part of the idle ones, over the last round trip, which `window` is then, and
-    /// what of that reaches a transport (PBE-CC §4.2.1). Idle ones are known where a sniffer is listened to.
+    /// The device's resource blocks and its part of the idle ones, over the last round trip (`window`), reduced to what
+    /// reaches a transport (PBE-CC §4.2.1). The idle ones are known only with a sniffer.
     Cell,
-    /// Resource blocks alone, by a line that is learnt in the first 20 s: what BISCAY §5.2 compares with.
+    /// Resource blocks alone, by a line that is fitted in the first 20 s: BISCAY §5.2's comparison.
     Prb,
     /// I_MCS alone, by such a line.
     Mcs,
@@ -35,16 +35,16 @@ pub struct Config {
     /// What the rate is made of.
     pub method: Method,
     /// Span of modem time that a rate is an average of. 100 ms is the MAC summary of BISCAY §3.2.2, and its Fig. 6
-    /// finds nothing to gain below. Where a shorter one is wanted, rates that are granted are over 100 ms all the same as long
-    /// as grants come in bursts that such a mean says more of.
+    /// finds no gain below. If a shorter span is configured, granted rates still use 100 ms while grants come in bursts
+    /// for which the longer mean predicts better.
     pub window: Duration,
-    /// Age of the newest record up to which an estimate may be used. 200 ms, chosen; pinned by the staleness tests
-    /// of the kernel side.
+    /// Age of the newest record up to which an estimate may be used. 200 ms, chosen; pinned by the staleness tests of
+    /// the kernel side.
     pub valid_for: Duration,
     /// Part of a transport block that is IP, in 1/1000: MAC, RLC and PDCP take 2–6 %. 950, chosen.
     pub ip_share_permille: u32,
-    /// What to say of the bound instead of judging it: an experiment whose link *is* the capture's grants knows that
-    /// they are its capacity.
+    /// A fixed bound instead of a judged one. For experiments whose link *is* the capture's grants, which are then its
+    /// capacity.
     pub assume: Option<Bound>,
 }
 
@@ -53,7 +53,7 @@ impl Method {
     pub const ALL: [Self; 7] =
         [Self::Grants, Self::Formula, Self::Cqi, Self::Cell, Self::Prb, Self::Mcs, Self::Rsrp];
 
-    /// Log records of the channel that it needs besides those of grants (`sounding_kpi::codes`).
+    /// Log records of the channel that it needs in addition to those of grants (`sounding_kpi::codes`).
     pub const fn channel_codes(self) -> &'static [LogCode] {
         match self {
             Self::Cqi | Self::Cell | Self::Rsrp => sounding_kpi::channel_codes(),
@@ -75,7 +75,7 @@ impl Config {
         }
     }
 
-    /// The same with rates over `span`, if one is wanted.
+    /// The same with rates over `span`, if it is given.
     pub fn over(self, span: Option<Duration>) -> Self {
         Self { window: span.unwrap_or(self.window), ..self }
     }

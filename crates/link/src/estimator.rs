@@ -31,7 +31,7 @@ pub struct Estimator {
     config: Config,
     mac: Window,
     phy: Window,
-    /// Blocks that PHY records announce without saying whether they repeat others, or arrived.
+    /// Blocks from PHY records that do not say whether they are repeats, or whether they arrived.
     announced: Window,
     foresight: Foresight,
     report_lag: ReportLag,
@@ -42,7 +42,7 @@ pub struct Estimator {
     hearing: Hearing,
     attachment: Attachment,
     primary: Primary,
-    /// What was granted until then was granted in another cell.
+    /// Grants before this time belong to another cell.
     began: Option<ModemInstant>,
     modem_now: ModemInstant,
     /// When the record was stamped whose KPIs come now.
@@ -70,7 +70,7 @@ const IDLE_AFTER: Duration = Duration::from_millis(200);
 /// 36.331 §5.3.11, TS 38.331 §5.3.10).
 const LOST_AFTER: Duration = Duration::from_secs(2);
 
-/// A count of waiting bytes says nothing about now once it is older than this: modems write one every 40 ms.
+/// A backlog report older than this is outdated: modems write one every 40 ms.
 const BACKLOG_VALID: Duration = Duration::from_millis(200);
 
 impl Estimator {
@@ -119,8 +119,8 @@ impl Estimator {
         if jumped_back || jumped_ahead {
             self.reset();
         } else if self.newest_record.is_some() && at - self.modem_now > self.valid_for() {
-            // Records are missing: what was granted before says nothing about now, and that nothing is known to have been
-            // granted since does not say that nothing was.
+            // Records are missing. Earlier grants do not describe the present, and a gap without known grants does not
+            // mean that none were made.
             self.forget_until(self.modem_now);
         }
         self.newest_record = self.newest_record.max(Some(now));
@@ -156,8 +156,8 @@ impl Estimator {
         }
     }
 
-    /// What a sniffer heard of a cell that serves this device; such cells count as its carriers do, from 0. Only
-    /// [`Method::Cell`] listens.
+    /// Applies a sniffer's log of a cell that serves this device; cells are numbered like its carriers, from 0. Only
+    /// [`Method::Cell`] uses it.
     pub fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
         if let Some(model) = &mut self.model {
             model.handle_heard(now, heard);
@@ -186,7 +186,7 @@ impl Estimator {
         self.backlog = None;
     }
 
-    /// The age up to which an estimate may be used: where records come rarely, until the next one is overdue.
+    /// The age up to which an estimate may be used: until the next record is overdue, if records are rare.
     fn valid_for(&self) -> Duration {
         self.config.valid_for.max(self.period.overdue())
     }
@@ -197,7 +197,7 @@ impl Estimator {
     }
 
     fn handle_grant(&mut self, now: HostInstant, grant: &Grant) {
-        // A block that repeats another, or that was lost and will be repeated, adds no bytes of its own.
+        // A repeat adds no bytes, and neither does a lost block that will be repeated.
         let carries_new_data = match grant.decoded {
             Some(decoded) => decoded,
             None => !grant.retransmission,
@@ -231,7 +231,7 @@ impl Estimator {
         window.push(grant.at, size);
     }
 
-    /// What a block says of the demand behind it, whichever way its bytes are counted.
+    /// Applies a block's sign of demand, however its bytes are counted.
     fn handle_demand(&mut self, now: HostInstant, grant: &Grant) {
         if grant.padding.is_none() || self.began.is_some_and(|began| grant.at <= began) {
             return;
@@ -260,7 +260,7 @@ impl Estimator {
             .unwrap_or(&self.announced)
     }
 
-    /// What the link carries, as far as the records so far say.
+    /// The link's estimate from the records so far.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
         self.estimate_over(now, self.config.window)
     }
@@ -314,14 +314,14 @@ impl Estimator {
         }
     }
 
-    /// What is known of the cells that serve the device, with [`Method::Cell`].
+    /// State of the cells that serve the device, with [`Method::Cell`].
     pub fn cell(&self, now: HostInstant) -> Option<CellView> {
         let newest = self.window().newest();
         let newest = newest.or_else(|| self.is_sniffed(now).then_some(self.modem_now))?;
         self.model.as_ref()?.cell(now, self.settled(newest), self.config.window)
     }
 
-    /// The moment, on the modem's clock, that [`Bound`] speaks of; `None` while no record told of padding.
+    /// The time, on the modem's clock, that [`Bound`] refers to; `None` before the first record with padding.
     ///
     /// It is that of the newest block whose padding is known, and goes on from there once a later block would usually
     /// have been reported: what a block left behind waits until the next. Only in the uplink nothing is known of the
@@ -337,8 +337,9 @@ impl Estimator {
 
     fn rate(&self, newest: ModemInstant, bound: Bound) -> Rate {
         let end = self.settled(newest);
-        // A rate that is all the radio had is that of the time in which it was asked for all: of all time, where that is
-        // taken for granted, and of a whole period, where records come so rarely that the rate has to hold for that long.
+        // A rate that is the radio's whole capacity covers only the time in which demand exceeded it. If that is
+        // assumed, it covers all time. If records are rare, it covers a whole period, because the rate has to hold for
+        // that long.
         let full = match (self.config.assume, bound) {
             (None, Bound::Capacity) if self.period.get() == Duration::ZERO => {
                 self.backlogged_since()
@@ -374,7 +375,7 @@ impl Estimator {
         IDLE_AFTER.max(self.period.overdue())
     }
 
-    /// Whether a new cell has granted too little yet to say anything of it.
+    /// Whether a new cell has made too few grants for an estimate.
     fn is_new_here(&self) -> bool {
         let Some(began) = self.began.filter(|began| self.modem_now - *began <= LOST_AFTER) else {
             return false;
@@ -391,9 +392,9 @@ impl Estimator {
         let is_recent = self.modem_now - newest <= LOST_AFTER;
         match (self.config.direction, self.fresh_backlog()) {
             (Direction::Uplink, Some(waiting)) => waiting > Bytes::ZERO,
-            // What the last blocks left behind still does: nothing was granted that could have taken it.
+            // The backlog that the last blocks left still waits: no later grant could have served it.
             (Direction::Uplink, None) => is_recent && self.backlogged_since().is_some(),
-            // A base station sends what it has, unless the device does not hear it.
+            // A base station sends its data unless the device cannot receive it.
             (Direction::Downlink, _) => {
                 let deaf = self.hearing.is_deaf(self.modem_now);
                 is_recent && deaf && self.demand.is_queue_left()

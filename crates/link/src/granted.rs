@@ -1,4 +1,4 @@
-//! What the records of a modem say that the network granted, each block counted once.
+//! The network's grants according to a modem's records, with each block counted once.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -8,11 +8,11 @@ use sounding_diag::LogCode;
 use sounding_kpi::{Direction, Grant, grant_codes};
 use sounding_units::{Bytes, ModemInstant};
 
-/// Of several kinds of records that list the same blocks, the most trusted one counts.
+/// If several kinds of records list the same blocks, the most trusted kind counts.
 ///
-/// A record counts unless a record of a more trusted kind was stamped within half a second of it. The order of trust is that
-/// of [`grant_codes`]: in the uplink 0xB139 before 0xB064 in LTE and 0xB883 before 0xB872 in NR, in the downlink 0xB173, 0xB063,
-/// 0xB126 in LTE and 0xB887 before 0xB857 in NR. Blocks that repeat others, and those that did not arrive, count nothing.
+/// A record counts unless a record of a more trusted kind was stamped within half a second of it. The order of trust is
+/// that of [`grant_codes`]: in the uplink 0xB139 before 0xB064 in LTE and 0xB883 before 0xB872 in NR; in the downlink
+/// 0xB173, 0xB063, 0xB126 in LTE and 0xB887 before 0xB857 in NR. Repeats and blocks that did not arrive do not count.
 ///
 /// Call [`handle_grant`](Self::handle_grant) for each block, [`handle_time`](Self::handle_time) when the clock goes on, and
 /// take what [`poll`](Self::poll) gives.
@@ -91,7 +91,7 @@ impl Granted {
         stamps.push_back(stamped);
     }
 
-    /// The modem's clock stands at `now`: what no record can change any more is settled.
+    /// The modem's clock is at `now`: settles everything that no later record can change.
     pub fn handle_time(&mut self, now: ModemInstant) {
         let due = now.saturating_before(SAME_BLOCKS + LATE);
         while self.waiting.front().is_some_and(|record| record.stamped <= due) {
@@ -99,7 +99,7 @@ impl Granted {
         }
     }
 
-    /// Nothing follows, or the clock is set: everything is settled.
+    /// The input has ended, or the clock was set: settles everything.
     pub fn handle_end(&mut self) {
         while !self.waiting.is_empty() {
             self.settle();

@@ -1,6 +1,6 @@
-//! KPIs to a link rate that says how old it is, how sure it is, and whether the radio is the bottleneck.
+//! Turns KPIs into a link rate with its age, its certainty, and whether the radio is the bottleneck.
 //!
-//! Input is KPIs and time, output is a [`LinkEstimate`]; when it cannot know, it says so.
+//! Input is KPIs and time; output is a [`LinkEstimate`]. If the rate is unknown, the estimate says so.
 
 #![no_std]
 #![forbid(unsafe_code)]

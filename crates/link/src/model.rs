@@ -25,7 +25,7 @@ use slots::Slots;
 
 pub use cell::CellView;
 
-/// What a method keeps besides the blocks that it was granted.
+/// A method's state in addition to the granted blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     slots: Slots,
@@ -39,12 +39,12 @@ enum Kind {
     Raw(Regression),
 }
 
-/// What a model says of the span that ends at some time.
+/// A model's result for the span that ends at some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Modelled {
     /// As IP bytes.
     pub(crate) rate: Rate,
-    /// How it relates to what the radio had, where the model itself knows.
+    /// How it relates to the radio's capacity, if the model itself knows.
     pub(crate) bound: Option<Bound>,
     /// What an equal division would give, where the model knows the other users.
     pub(crate) fair: Option<FairShare>,

@@ -1,4 +1,4 @@
-//! What came in the last stretch of modem time, whatever order the records came in.
+//! The values of the last span of modem time, whatever order the records came in.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -42,7 +42,7 @@ impl<T> Recent<T> {
         }
     }
 
-    /// Nothing up to `at` counts any more.
+    /// Values up to `at` no longer count.
     pub(crate) fn forget_until(&mut self, at: ModemInstant) {
         self.entries.retain(|(of, _)| *of > at);
     }

@@ -1,4 +1,4 @@
-//! A series of estimates over time, and what was granted meanwhile.
+//! A series of estimates over time, with the grants of each bin.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -30,12 +30,12 @@ pub struct Row {
 /// One direction in one bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Way {
-    /// What a controller would receive at the end of the bin.
+    /// The estimate that a controller would receive at the end of the bin.
     pub estimate: LinkEstimate,
     /// What was known of the cells then, with [`Method::Cell`](crate::Method::Cell).
     pub cell: Option<CellView>,
-    /// Bytes of the blocks that the records say were granted within the bin, each once ([`Granted`]); `None` where no record
-    /// says.
+    /// Bytes of the blocks that were granted within the bin according to the records, each once ([`Granted`]); `None`
+    /// if no record has them.
     pub granted: Option<Bytes>,
 }
 
@@ -48,7 +48,7 @@ pub struct Way {
 pub struct Series {
     bins: Bins,
     ways: Vec<Grants>,
-    /// Bins that ended, and to which a late record may add.
+    /// Bins that have ended, but to which a late record may add.
     held: VecDeque<Row>,
     ready: VecDeque<Line>,
     /// The record whose KPIs come.
@@ -105,12 +105,12 @@ impl Series {
         }
     }
 
-    /// A live modem says nothing, and its clock stands at about `now`.
+    /// A live modem is silent, and its clock is at about `now`.
     pub fn handle_time(&mut self, sounder: &Sounder, now: ModemInstant) {
         self.step(|bins, ended| bins.handle_time(now, ended), sounder);
     }
 
-    /// Nothing follows.
+    /// The input has ended.
     pub fn handle_end(&mut self, sounder: &Sounder) {
         self.step(|bins, ended| bins.handle_end(ended), sounder);
         self.finish_held();
@@ -185,7 +185,7 @@ impl Series {
     }
 }
 
-/// Adds a block to the row of its time; to the oldest or the newest, if that one is not there.
+/// Adds a block to the row of its time; to the oldest or the newest row if that one is gone.
 fn add(rows: &mut VecDeque<Row>, way: usize, at: ModemInstant, size: Bytes) {
     let after = rows.partition_point(|row| row.bin.end <= at);
     let place = after.min(rows.len().saturating_sub(1));

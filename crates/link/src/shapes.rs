@@ -1,9 +1,8 @@
-//! How many resource elements of an NR resource block are for data, which the size of a block follows from
-//! (TS 38.214 §5.1.3.2): symbols, reference signals and overhead are configured and in no record, as is the MCS table.
+//! Number of resource elements of an NR resource block that carry data. The size of a block follows from it (TS 38.214
+//! §5.1.3.2). Symbols, reference signals and overhead are configured and in no record; neither is the MCS table.
 //!
-//! They are found once: of all that can be configured, what gives the first blocks the sizes that their records state.
-//! From then on PRB, I_MCS and layers give the size, until a row of blocks does not fit any more: something else has been
-//! configured.
+//! The configuration is found once: the one that gives the first blocks the sizes in their records. From then on PRB,
+//! I_MCS and layers give the size, until several blocks in a row do not fit: then the configuration has changed.
 
 use alloc::vec::Vec;
 
@@ -11,7 +10,7 @@ use sounding_kpi::{Coding, Grant};
 use sounding_phy::nr::{self, McsTable, TbScaling};
 use sounding_units::{Bytes, Prb};
 
-/// Carriers that are told apart.
+/// Carriers that are tracked separately.
 const CARRIERS: usize = 8;
 
 /// Tables that a connection may be configured with, the default first; one of 1024QAM has one source only.
@@ -149,7 +148,7 @@ mod tests {
             for (found, wanted) in found(&mut carrier, shape, says_layers) {
                 assert_eq!(found, Some(wanted), "{shape:?}");
             }
-            // The statement is not looked at any more.
+            // The stated size is no longer used.
             let (prb, layers) = (Prb::new(50), says_layers.then_some(shape.layers));
             let wrong = carrier.size(prb, 9, layers, Bytes::new(1));
             assert_eq!(wrong, shape.bytes(prb, 9, Some(shape.layers)));

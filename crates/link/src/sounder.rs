@@ -21,7 +21,7 @@ pub struct Sounder {
     first: Estimator,
     others: Vec<Estimator>,
     counts: Counts,
-    /// A sniffer's log that is not heard yet.
+    /// The part of a sniffer's log that is not applied yet.
     log: VecDeque<(HostInstant, Heard)>,
 }
 
@@ -41,7 +41,7 @@ pub struct Counts {
     pub stream: capture::Counts,
     /// Log records that were read for KPIs.
     pub read: u64,
-    /// Log records of a kind that holds a KPI, in a version that nobody has described.
+    /// Log records of a kind that holds a KPI, in an unknown version.
     pub unsupported: u64,
     /// Log records whose bytes do not fit their description.
     pub corrupt: u64,
@@ -69,7 +69,7 @@ impl Sounder {
         self
     }
 
-    /// What comes next is the beginning of a capture of that kind.
+    /// The next bytes are the beginning of a capture of that kind.
     pub fn read(&mut self, kind: capture::Kind) {
         self.reader = Reader::of(kind);
     }
@@ -81,16 +81,16 @@ impl Sounder {
         self
     }
 
-    /// A sounder that hears a sniffer's log meanwhile, in the order of its times: each line with the first record that
-    /// arrives at its time or later.
+    /// Adds a sniffer's log, in order of time. Each line is applied with the first record that arrives at its time or
+    /// later.
     #[must_use]
     pub fn hearing(mut self, log: impl IntoIterator<Item = (HostInstant, Heard)>) -> Self {
         self.log = log.into_iter().collect();
         self
     }
 
-    /// Takes bytes, in whatever chunks they come. `watch` sees each record before anything of it is taken in, then each of
-    /// its KPIs, and once more when they are in.
+    /// Processes bytes in chunks of any size. `watch` sees each record before it is applied, then each of its KPIs, and
+    /// then the record again when all are applied.
     pub fn handle_bytes(
         &mut self,
         arrival: Arrival,
@@ -145,7 +145,7 @@ impl Sounder {
         self.reader = reader;
     }
 
-    /// The port closed: what it said last is no estimate any more, and what it says next does not continue it.
+    /// The port closed: the last output is no estimate any more, and the next output does not continue it.
     pub fn handle_disconnect(&mut self) {
         while self.reader.poll_end().is_some() {}
         self.extractor = Extractor::default();
@@ -158,7 +158,7 @@ impl Sounder {
         core::iter::once(&mut self.first).chain(&mut self.others)
     }
 
-    /// The estimators, in the order in which they were asked for.
+    /// The estimators, in the order in which they were added.
     pub fn estimators(&self) -> impl Iterator<Item = &Estimator> {
         core::iter::once(&self.first).chain(&self.others)
     }
@@ -198,7 +198,7 @@ impl Sounder {
         watch(self, Seen::Record(record));
     }
 
-    /// What the link carries, as far as the bytes so far say.
+    /// The link's estimate from the bytes so far.
     pub fn estimate(&self, now: HostInstant) -> LinkEstimate {
         self.first.estimate(now)
     }
@@ -215,7 +215,7 @@ impl Sounder {
         }
     }
 
-    /// What is known of the cells that serve the device, with [`Method::Cell`](crate::Method::Cell).
+    /// State of the cells that serve the device, with [`Method::Cell`](crate::Method::Cell).
     pub fn cell(&self, now: HostInstant) -> Option<CellView> {
         self.first.cell(now)
     }
@@ -234,7 +234,7 @@ impl Sounder {
 /// What a watcher of a [`Sounder`] sees.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen<'a> {
-    /// A log record of which nothing has been taken in: what was known until it came can still be asked for.
+    /// A log record before it is applied: the estimator still has the state before it.
     Next(&'a LogRecord<'a>),
     /// A KPI of the record that comes next.
     Kpi(&'a Kpi),

@@ -17,7 +17,7 @@ impl Window {
         Self { recent: Recent::new(span.saturating_mul(2)) }
     }
 
-    /// Rates over `span` are wanted, too.
+    /// Rates over `span` are needed too.
     pub(crate) fn reach_back(&mut self, span: Duration) {
         self.recent.keep_for(span.saturating_mul(2));
     }
@@ -30,12 +30,12 @@ impl Window {
         self.recent.push(at, size);
     }
 
-    /// Nothing up to `at` counts any more.
+    /// Grants up to `at` no longer count.
     pub(crate) fn forget_until(&mut self, at: ModemInstant) {
         self.recent.forget_until(at);
     }
 
-    /// What was granted in `span` that ends at `end`, `end` included.
+    /// The grants in `span` that ends at `end`, `end` included.
     pub(crate) fn granted(&self, end: ModemInstant, span: Duration) -> Bytes {
         self.recent.within(end, span).copied().sum()
     }

@@ -1,5 +1,5 @@
-//! How long a simulated second of each scene takes; items are data packets. `cargo run --release --example pace` measures
-//! whole scenes, by CPU time.
+//! Duration of a simulated second of each scene; items are data packets. `cargo run --release --example pace` measures
+//! whole scenes in CPU time.
 
 mod scenes;
 

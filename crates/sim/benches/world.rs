@@ -1,4 +1,4 @@
-//! How many packets a second one core simulates: one flow under each controller, on a link of fixed rate and on a
+//! Packets per second that one core simulates: one flow under each controller, on a link of fixed rate and on a
 //! recorded one.
 //!
 //! The recorded link is the busiest shared trace, or one made of bursts where there is none. Divided by the packets of a

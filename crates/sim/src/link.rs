@@ -1,10 +1,10 @@
 //! One bottleneck: a queue and what empties it.
 //!
-//! With a trace, the link follows mahimahi's `mm-link` to the byte. Time is cut to whole milliseconds. Each
-//! opportunity carries 1504 bytes, and a packet costs its bytes of IP plus 4. An opportunity may finish a packet
-//! that an earlier one began and begin others; what it does not use is lost. Every opportunity up to and including
-//! the millisecond of an arrival is used up before the packet joins the queue, so none is carried in the millisecond
-//! it arrived in. At its end the trace begins again at the moment of its last line.
+//! With a trace, the link follows mahimahi's `mm-link` to the byte. Time is counted in whole milliseconds. Each
+//! opportunity carries 1504 bytes, and a packet costs its bytes of IP plus 4. An opportunity may finish a packet that
+//! an earlier one began, and begin others; its unused rest is lost. Before a packet joins the queue, every opportunity
+//! up to and including the millisecond of its arrival is used up. A packet is therefore never carried in its own
+//! millisecond. At its end the trace restarts at the time of its last line.
 //!
 //! With rate steps, a packet departs when the rate has carried its bytes of IP, to the nanosecond.
 
@@ -30,9 +30,9 @@ pub struct Link<P> {
     overhead: Bytes,
     departures: VecDeque<Departure<P>>,
     drops: VecDeque<Drop<P>>,
-    /// What happened, for a log; `None` if nobody asked.
+    /// Events for a log; `None` without a log.
     events: Option<Vec<LinkEvent>>,
-    /// The latest time this link was told of: time never goes back for it.
+    /// The latest time this link has seen; an earlier one does not set it back.
     now: HostInstant,
 }
 
@@ -144,7 +144,7 @@ impl<P> Link<P> {
         self.log(LinkEvent::Arrived { at: now, size });
         let packet = Waiting { payload, cost: size + self.overhead, arrival: now };
         if self.in_service.is_none() && self.queue.would_hold_alone(packet.cost) {
-            // Nobody waits in front of a rate that serves nobody.
+            // At a rate of zero there is nothing to wake up for.
             if let Server::Rate(server) = &mut self.server {
                 let until = server.serve(now, packet.cost);
                 self.in_service = Some(InService { packet, progress: Progress::Until(until) });
@@ -195,7 +195,7 @@ impl<P> Link<P> {
         self.departures.front().map(|departure| departure.at)
     }
 
-    /// When the first packet departed that is to be polled and whose departure is `wanted`, as all later ones are.
+    /// When the first packet departed that is not polled yet and whose departure is `wanted`, as all later ones are.
     pub(crate) fn first_departure(
         &self,
         wanted: impl Fn(HostInstant) -> bool,
@@ -234,12 +234,12 @@ impl<P> Link<P> {
         }
     }
 
-    /// What waits, in bytes as the link counts them, without the packet in service.
+    /// The queue, in bytes as the link counts them, without the packet in service.
     pub fn queue(&self) -> Backlog {
         self.queue.backlog()
     }
 
-    /// What is inside, in bytes of IP: the queue, the packet in service and what was not polled yet.
+    /// Everything inside, in bytes of IP: the queue, the packet in service and the outputs that are not polled yet.
     pub fn backlog(&self) -> Backlog {
         let queue = self.queue.backlog();
         let overhead = Bytes::new(self.overhead.count() * queue.packets);

@@ -1,6 +1,6 @@
 use sounding_units::{Bytes, HostInstant};
 
-/// What happened at a link, in the order in which it did: what a log is written from.
+/// Events at a link, in order of time: the source of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEvent {
     /// A packet arrived.
@@ -18,8 +18,8 @@ pub enum LinkEvent {
         arrival: HostInstant,
         /// Bytes of IP.
         size: Bytes,
-        /// How many opportunities of the trace were used up to and including the one that carried its last byte;
-        /// zero for a link with rate steps, which has none.
+        /// How many opportunities of the trace were used, up to and including the one that carried its last byte. Zero
+        /// for a link with rate steps, which has none.
         opportunities: u64,
     },
     /// A packet was dropped.

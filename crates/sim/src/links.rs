@@ -87,7 +87,8 @@ impl<P, Q: Pipe<P>> Network<P> for Links<Q> {
 
     fn handle_time(&mut self, now: HostInstant) {
         for (index, slot) in self.pipes.iter_mut().enumerate() {
-            // One that was never touched may still wait for the end of its trace, and nobody waits for that here.
+            // A slot that never carried a packet may still have the end of its trace as its wakeup; here it does not
+            // matter.
             if slot.wakeup.is_some_and(|at| at <= now) {
                 slot.pipe.handle_time(now);
                 slot.wakeup = slot.pipe.wakeup();

@@ -7,8 +7,8 @@ use crate::{LinkEvent, Output};
 
 /// A network that devices reach through their radio: both directions of all of them.
 ///
-/// Driven as a [`Pipe`](crate::Pipe) is. One object holds everything, because one direction may depend on the other
-/// and one device on the next.
+/// It is used like a [`Pipe`](crate::Pipe). One object holds everything, because directions and devices may depend on
+/// each other.
 pub trait Network<P> {
     /// A packet of `size` bytes of IP enters at `now`: at the device on its way up, at the far end on its way down.
     ///
@@ -26,24 +26,24 @@ pub trait Network<P> {
     /// When something may come out if nothing enters before.
     fn wakeup(&self) -> Option<HostInstant>;
 
-    /// A moment before which a packet that enters at `at` does not come out: whoever puts one in may wait until then to
-    /// do so.
+    /// A time before which a packet that enters at `at` cannot come out. The caller may delay the packet's entry until
+    /// then.
     fn no_output_before(&self, at: HostInstant) -> HostInstant {
         at
     }
 
-    /// What a device's modem wrote to its Diag port since, if the network models modems. To be polled after
+    /// New output of a device's modem on its Diag port, if the network models modems. Poll it after
     /// [`handle_time`](Self::handle_time) until it is empty.
     fn poll_diag(&mut self) -> Option<Diag> {
         None
     }
 
-    /// Moves what the bottleneck of a port logged since the last call to the end of `into`; nothing unless it was asked to.
+    /// Moves the bottleneck's events on a port since the last call to the end of `into`; none unless logging is on.
     fn drain_events(&mut self, port: Port, into: &mut Vec<LinkEvent>) {
         let _ = (port, into);
     }
 
-    /// Whether it has come to its end: a trace that is not repeated is used up.
+    /// Whether it has ended: a trace that is not repeated is used up.
     fn is_finished(&self, now: HostInstant) -> bool {
         let _ = now;
         false

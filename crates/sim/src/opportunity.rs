@@ -3,10 +3,11 @@ use alloc::sync::Arc;
 use sounding_trace::Trace;
 use sounding_units::{Bytes, HostInstant};
 
-/// What one opportunity carries: 1500 bytes of IP and the 4-byte header of a TUN device (mahimahi's `PACKET_SIZE`).
+/// Bytes that one opportunity carries: 1500 bytes of IP and the 4-byte header of a TUN device (mahimahi's
+/// `PACKET_SIZE`).
 pub(crate) const OPPORTUNITY: Bytes = Bytes::new(1504);
 
-/// What a packet costs beyond its bytes of IP (mahimahi counts the header its TUN device adds).
+/// A packet's cost beyond its bytes of IP: mahimahi counts the header that its TUN device adds.
 pub(crate) const TUN_HEADER: Bytes = Bytes::new(4);
 
 /// Where a link stands in its trace.

@@ -52,14 +52,14 @@ pub struct Path<P> {
     link: Link<Inside<P>>,
     delay: Duration,
     order: Order,
-    /// From the link to the end, asked for so often that it is kept as a number.
+    /// From the link to the end. Used so often that it is kept as a number.
     after_link_nanos: u64,
     /// On its way to the link. What is on its way from it waits among the link's departures.
     travelling: VecDeque<Travelling<P>>,
-    /// What has come out where a drop came between, which keeps its place in the order.
+    /// Packets that came out, with drops between them in their order.
     outputs: VecDeque<Output<P>>,
     backlog: Backlog,
-    /// The latest time it was told of.
+    /// The latest time it has seen.
     now: HostInstant,
 }
 
@@ -103,12 +103,12 @@ impl<P> Path<P> {
         self
     }
 
-    /// What waits in front of the link, as the link counts it.
+    /// The queue in front of the link, as the link counts it.
     pub fn queue(&self) -> Backlog {
         self.link.queue()
     }
 
-    /// The link has been told that time has reached `now`.
+    /// Records that the link has advanced to `now`.
     #[inline]
     fn come_to(&mut self, now: HostInstant) {
         if self.link.has_drops() {
@@ -212,7 +212,7 @@ impl<P> Pipe<P> for Path<P> {
             Some(self.link.no_departure_before(front.until, front.size))
         };
         let out = departure.map(|departure| self.exit(departure)).or_else(joining);
-        // Nothing may be inside, and still somebody waits for the end of the trace.
+        // Even an empty path has the end of its trace as a wakeup.
         soonest([out, self.link.end()])
     }
 

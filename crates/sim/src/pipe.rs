@@ -27,7 +27,7 @@ pub trait Pipe<P> {
     /// What is inside now: everything that entered and was not polled as an output.
     fn backlog(&self) -> Backlog;
 
-    /// Moves what the bottleneck logged since the last call to the end of `into`; nothing unless it was asked to.
+    /// Moves the bottleneck's events since the last call to the end of `into`; none unless logging is on.
     fn drain_events(&mut self, into: &mut Vec<LinkEvent>) {
         let _ = into;
     }

@@ -4,7 +4,7 @@ use sounding_units::{Bytes, HostInstant};
 
 use crate::Backlog;
 
-/// How much a link's queue holds. The packet on its way through the link does not count, as in mahimahi.
+/// The size of a link's queue. The packet in service does not count, as in mahimahi.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueLimit {
     /// The most packets; `None` for any number.
@@ -76,7 +76,7 @@ impl<P> Queue<P> {
         self.waiting.is_empty()
     }
 
-    /// Whether nothing waits and a packet that costs so much could.
+    /// Whether the queue is empty and a packet of this cost would fit.
     pub(crate) fn would_hold_alone(&self, cost: Bytes) -> bool {
         self.waiting.is_empty() && self.limit.holds(Backlog { packets: 1, bytes: cost })
     }

@@ -20,10 +20,10 @@ pub struct Radio<P> {
     carriers: Vec<CarrierConfig>,
     modems: Vec<AttachedModem>,
     events: Vec<Event>,
-    /// What happened, for whoever asked to be shown; `None` if nobody did.
+    /// Events for [`drain_events`](Self::drain_events); `None` if off.
     shown: Option<Vec<Event>>,
-    /// What has been decided but comes out later, in that order: a block's packets are known when it is sent, and are
-    /// there once it is decoded.
+    /// Outputs that are decided but come out later, in order. A block's packets are known when it is sent, and come out
+    /// once it is decoded.
     ahead: VecDeque<PendingOutput<P>>,
     diag: VecDeque<Diag>,
     now: HostInstant,
@@ -43,7 +43,7 @@ struct AttachedModem {
 pub struct Reading {
     /// When they leave the modem of themselves.
     pub limits: Limits,
-    /// How often the host drains the modem, if it may: 1 ms is what BISCAY §4 does.
+    /// How often the host drains the modem, if it may: 1 ms as in BISCAY §4.
     pub drain: Option<Duration>,
 }
 
@@ -105,8 +105,8 @@ impl<P> Radio<P> {
         Ok(device)
     }
 
-    /// Keeps what happens for [`drain_events`](Self::drain_events), for a judge to see: the passage of every packet of
-    /// these devices, and if it is `sniffed`, what a cell's control channel tells of all its users.
+    /// Collects events for [`drain_events`](Self::drain_events): the passage of every packet of these devices and, if
+    /// `sniffed`, what a cell's control channel sends to all its users.
     pub fn show(&mut self, devices: impl IntoIterator<Item = Device>, sniffed: bool) {
         devices.into_iter().for_each(|device| self.ran.watch(DeviceId(device.0)));
         if sniffed {
@@ -161,7 +161,7 @@ impl<P> Radio<P> {
                         size,
                         entered,
                         joined: entered,
-                        // What HARQ and RLC repeat comes on top of the queue, not out of it.
+                        // Repeats of HARQ and RLC are in addition to the queue.
                         left: passage.sent,
                         exits: passage.delivered,
                     }),
@@ -204,7 +204,7 @@ impl AttachedModem {
     fn handle_time(&mut self, now: HostInstant, diag: &mut VecDeque<Diag>) {
         self.modem.handle_time(now);
         while let Some(record) = self.modem.poll_record() {
-            // What is made at the moment of a drain is still drained.
+            // A record that is made at the moment of a drain is still drained.
             self.read(diag, |due| due < record.made_at);
             let size = record.bytes.len();
             self.buffer.handle_record(record.made_at, record.bytes, size);

@@ -14,7 +14,7 @@ pub(crate) struct RateServer {
     origin: HostInstant,
     /// The step in force when the last service began or ended.
     index: usize,
-    /// What the link had carried beyond the last packet when it rounded its departure up to a nanosecond.
+    /// How much the link carried beyond the last packet, when that packet's departure was rounded up to a nanosecond.
     credit: u128,
     /// When the last service ended: the credit counts only for a service that begins at this very moment.
     idle_since: HostInstant,
@@ -40,12 +40,12 @@ impl RateServer {
 
     /// When the link has carried `cost` bytes if it begins at `start`; `None` if an outage without end is in the way.
     ///
-    /// Services must be asked for in order of time, each beginning when or after the one before it ended.
+    /// Services must be requested in order of time, each beginning at or after the end of the one before it.
     pub(crate) fn serve(&mut self, start: HostInstant, cost: Bytes) -> Option<HostInstant> {
         let steps = self.steps.steps();
         let credit = if start == self.idle_since { self.credit } else { 0 };
         let mut need = (u128::from(cost.count()) * NANOBITS_PER_BYTE).saturating_sub(credit);
-        // What nearly every packet meets: a rate that does not change any more, and numbers of half the width.
+        // The fast path for nearly every packet: a rate without further changes, and numbers of half the width.
         if let [Step { rate, .. }] = &steps[self.index..]
             && let (rate @ 1.., Ok(need)) = (rate.bits_per_sec(), u64::try_from(need))
         {

@@ -1,6 +1,6 @@
 use sounding_units::HostInstant;
 
-/// The earliest of several moments; `None` if there is none. Asked for at every step of a world.
+/// The earliest of several times; `None` if there is none. Called at every step of a world.
 #[inline]
 pub(crate) fn soonest<const N: usize>(moments: [Option<HostInstant>; N]) -> Option<HostInstant> {
     let earlier = |before: Option<HostInstant>, at: Option<HostInstant>| match (before, at) {

@@ -10,8 +10,8 @@ use crate::{Carried, Diag, Lost, Network, Order, Output, Path, PathConfig, Pipe,
 /// A network with a wired segment at its far end, which all devices share: after the radio on the way up, before it on
 /// the way down. Where the segment is the narrower of the two, the bottleneck is there.
 ///
-/// A packet leaves the queue of the stage that it passes last, and counts as having joined it so long before as it waited
-/// in both.
+/// A packet leaves the queue of the stage that it passes last. Its time of joining is set back by its waits in both
+/// queues.
 #[derive(Debug)]
 pub struct Wired<N, P> {
     network: N,
@@ -45,12 +45,13 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         &self.network
     }
 
-    /// The same, to be told or asked something that packets do not.
+    /// The inner network, for calls other than packets.
     pub fn network_mut(&mut self) -> &mut N {
         &mut self.network
     }
 
-    /// What is through the segment enters the network, each packet at its own time; whether anything was.
+    /// Moves packets that have passed the segment into the network, each at its own time. Returns whether there were
+    /// any.
     #[inline]
     fn enter(&mut self) -> bool {
         let mut any = false;
@@ -83,7 +84,7 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         self.leave();
     }
 
-    /// What is through the segment on the way up has come to its end.
+    /// Outputs packets that have passed the segment on the way up.
     #[inline]
     fn leave(&mut self) {
         while let Some(output) = self.up.poll_output() {

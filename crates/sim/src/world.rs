@@ -1,8 +1,8 @@
 //! Hosts and flows in virtual time over any [`Network`].
 //!
-//! Everything that happens, happens at a moment, in an order that depends on nothing but what was put in: at equal times
-//! first what leaves the network, then what modems are heard to say, then timers in order of flows. The same world gives
-//! the same [`digest`](World::digest) on every machine.
+//! Events happen in an order that depends on the inputs alone. At equal times, packets leave the network first, then
+//! estimates from modems arrive, then timers run in order of flows. The same world has the same
+//! [`digest`](World::digest) on every machine.
 
 mod digest;
 mod event;
@@ -40,7 +40,7 @@ use segment::SegmentStore;
 use timers::Timers;
 
 /// How long a flow that sends nothing still counts among those that share a link: two epochs of 134 ms, as in the
-/// kernel (BISCAY §A.5.2 does not say; its interpretation 7).
+/// kernel (BISCAY §A.5.2 gives no number; interpretation 7).
 const ACTIVE_FOR: Duration = Duration::from_millis(268);
 
 /// Flows, their hosts and the network between them.
@@ -91,7 +91,7 @@ impl<N: Network<Segment>> World<N> {
         id
     }
 
-    /// Tells controllers what a device's modem says.
+    /// Feeds controllers with the estimates from a device's modem.
     pub fn listen(&mut self, listening: Listening) {
         self.feeds.push(ModemFeed::new(listening, self.now));
     }

@@ -84,12 +84,12 @@ fn loss_fills_the_modems_queue_bbr_a_part_of_it_and_grants_leave_it_nearly_empty
         assert!(most > 3 * some && some > 2 * little, "{most:?} {some:?} {little:?}");
         assert!(cubic.throughput() >= biscay.throughput());
         let kept = biscay.throughput().mbit_per_sec() / cubic.throughput().mbit_per_sec();
-        // What a small window sends waits for the rhythm of reports (Gandalf §3.2.1).
+        // A small window waits for the rhythm of reports (Gandalf §3.2.1).
         assert!(kept > 0.7, "{kept}");
     }
 }
 
-/// A device asks for what its window lets in, is granted that, and sets its window by the grants (interpretation 4).
+/// The device requests what its window allows, is granted that, and sets its window by the grants (interpretation 4).
 #[test]
 fn biscay_takes_its_own_small_grants_of_a_downlink_for_all_there_is() {
     let run = race(lte(), DOWN, "biscay");
@@ -115,7 +115,7 @@ fn a_network_and_its_flows_repeat_to_the_bit() {
     assert_ne!(digest(7), digest(8));
 }
 
-/// What a modem that is read like this has sent after a second of an upload, and when.
+/// Diag output after one second of an upload with this reading, and when it came.
 fn written(reading: impl Into<Reading>) -> Vec<(HostInstant, Vec<u8>)> {
     let mut radio = Radio::new(vec![lte()], 5).unwrap();
     radio.add_listened(device(), ModemConfig::default(), reading).unwrap();

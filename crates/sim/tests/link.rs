@@ -1,4 +1,4 @@
-//! What a link and a path promise, whatever is sent through them.
+//! Promises of a link and a path, whatever passes through them.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -184,7 +184,7 @@ fn the_downlink_travels_and_then_waits_for_the_link() {
 }
 
 #[test]
-fn the_end_of_a_trace_played_once_is_told_of_without_a_packet() {
+fn the_end_of_a_trace_played_once_is_reported_without_a_packet() {
     let config = PathConfig { once: true, ..PathConfig::new(trace(&[1, 200])) };
     let mut path: Path<u32> = Path::new(&config, Order::LinkThenDelay, HostInstant::default());
     let end = path.wakeup().unwrap();

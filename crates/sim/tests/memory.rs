@@ -1,4 +1,4 @@
-//! What a world takes does not grow with the time that passes in it.
+//! A world's memory does not grow with simulated time.
 
 #[path = "../benches/scenes/mod.rs"]
 mod scenes;

@@ -1,4 +1,4 @@
-//! What the oracle does with a link that it knows.
+//! The oracle on a link that it knows.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -27,7 +27,7 @@ fn the_oracle_uses_every_opportunity_of_a_trace_and_never_queues() {
             let packets = capacity.capacity(Duration::ZERO, until).count() / PACKET;
             Bytes::new(packets * MSS)
         };
-        // What arrives in a millisecond is carried in the next at the earliest.
+        // A packet that arrives in a millisecond is carried in the next at the earliest.
         Box::new(Oracle::new(start, millis(1), carried))
     }));
     world.run_until(at_secs(5));

@@ -111,23 +111,23 @@ fn biscay_carries_as_much_as_bbr_with_a_fraction_of_its_queue() {
 }
 
 #[test]
-fn nothing_is_known_of_a_modem_that_nobody_listens_to() {
+fn nothing_is_known_of_a_modem_that_is_not_read() {
     let (deaf, states) = race("biscay", None);
     let (bbr, _) = race("bbr", None);
     assert_eq!(states.keys().copied().collect::<Vec<_>>(), ["no-estimate"]);
-    // The shadow drives.
+    // The shadow controls the flow.
     assert_eq!((deaf.carried, deaf.one_way), (bbr.carried, bbr.one_way));
 }
 
 #[test]
-fn a_host_that_hears_late_queues_longer() {
+fn a_host_that_reads_late_queues_longer() {
     let mean = |latency| race("biscay", Some(millis(latency))).0.queueing.mean().unwrap();
     let delays = [0, 100].map(mean);
     assert!(delays[0] < delays[1], "{delays:?}");
 }
 
 #[test]
-fn two_flows_are_told_of_each_other() {
+fn two_flows_are_counted_as_two() {
     let mut world = World::new(Radio::new("20Mbit", 20), 1);
     world.listen(Listening::new(UP));
     let flows: Vec<FlowId> =
@@ -142,7 +142,7 @@ fn two_flows_are_told_of_each_other() {
 }
 
 #[test]
-fn an_estimate_says_how_old_it_is_when_it_is_told() {
+fn an_estimate_has_its_age_when_it_is_delivered() {
     let latency = millis(30);
     let mut world = World::new(Radio::new("20Mbit", 5), 1);
     world.listen(Listening { latency, ..Listening::new(UP) });

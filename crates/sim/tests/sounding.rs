@@ -54,7 +54,7 @@ fn run(
     let mut wire = PathConfig::new(mbit(1_000));
     wire.delay = WIRE / 2;
     let mut world = World::new(Wired::new(radio, &wire, &wire, HostInstant::default()), seed);
-    // A sender at the other end of a downlink is told over the wire.
+    // A sender at the other end of a downlink receives estimates over the wire.
     let latency = if listening.port == UP { millis(1) } else { WIRE / 2 };
     world.listen(Listening { latency, ..listening });
     world.add_flow(Flow::bulk(listening.port, make));
@@ -74,7 +74,7 @@ fn between(arrivals: &Arrivals, from: Duration, to: Duration) -> impl Iterator<I
     within.map(|(_, delay)| *delay)
 }
 
-/// How a flow that was held at 5 % of what its cell carries gets on once it is freed.
+/// How a flow that was limited to 5 % of its cell's capacity recovers once the limit is gone.
 #[derive(Debug)]
 struct Climb {
     /// Part of the capacity that it was held at.
@@ -143,13 +143,13 @@ fn a_flow_at_a_twentieth_of_its_link_has_all_of_it_within_ten_round_trips() {
     }
 }
 
-/// As published the law knows no floor, and what a flow is granted stays what it asks for.
+/// The law as published has no floor: a flow's grant stays at what it requests.
 #[test]
 fn the_published_law_does_not_climb() {
     let published = climb(false, DOWN, 1, "biscay", Some(Bound::Capacity));
     let told = climb(false, DOWN, 1, "biscay", None);
     let probing = climb(false, DOWN, 1, "sounding", None);
-    println!("LTE downlink: published {published:?}, told of floors {told:?}, probing {probing:?}");
+    println!("LTE downlink: published {published:?}, with floors {told:?}, probing {probing:?}");
     assert!(published.after < 0.5, "{published:?}");
     assert!(probing.after > published.after + 0.4, "{probing:?}");
 }

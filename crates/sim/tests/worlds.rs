@@ -81,7 +81,7 @@ fn every_byte_of_a_finite_flow_arrives_over_a_link_that_drops() {
         assert!(report.dropped > 0, "{name}");
         assert_eq!(report.delivered, size, "{name}");
         assert_eq!(report.completion.count(), 1, "{name}");
-        // 15 % of five packets is less than one: TCP-LP finds somebody else in every queue.
+        // 15 % of five packets is less than one: TCP-LP detects a competitor in every queue.
         let most = millis(if name == "lp" { 150_000 } else { 20_000 });
         let took = report.completion.most().unwrap();
         assert!(took < most, "{name}: {took:?}");
@@ -96,8 +96,8 @@ fn what_was_dropped_is_what_was_found_lost_and_sent_again() {
         let flow = world.add_flow(Flow::bulk(UP, named(name)).sends(Traffic::Finite(size)));
         world.run_until(at_secs(60));
         let report = world.report(flow);
-        // Their windows wait for ticks and epochs: a probe of the tail may find that waiting, or may be dropped itself
-        // where what it asks for is not.
+        // Their windows wait for ticks and epochs: a tail loss probe may find that waiting, or may be dropped itself on
+        // a link without what it requests.
         let probes = u64::from(["sprout", "verus"].contains(&name));
         assert!(report.lost.abs_diff(report.dropped) <= probes, "{name}: {}", report.lost);
         assert!(
@@ -137,7 +137,7 @@ fn an_outage_of_ten_seconds_is_survived() {
 }
 
 #[test]
-fn a_timeout_before_a_short_queue_sets_nobody_off() {
+fn a_timeout_before_a_short_queue_does_not_restart_a_controller() {
     for name in sounding_cc::names() {
         let steps: Steps =
             "0s 12Mbit, 5s 0bit, 6s 1Mbit, 12s 0bit, 13s 1200kbit, 20s 0bit, 21s 2Mbit, 30s 12Mbit"

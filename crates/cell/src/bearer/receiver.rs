@@ -97,7 +97,7 @@ impl<P> Bearer<P> {
         self.watch_for_holes(now);
     }
 
-    /// Whether [`handle_timers`](Self::handle_timers) has something to do: asked in every slot.
+    /// Whether [`handle_timers`](Self::handle_timers) has something to do. Called in every slot.
     #[inline]
     pub(crate) fn is_due(&self, now: HostInstant) -> bool {
         self.statuses.front().is_some_and(|(known, _)| *known <= now)
@@ -105,7 +105,7 @@ impl<P> Bearer<P> {
             || self.reordering.is_some_and(|(since, _)| since + self.config.t_reordering <= now)
     }
 
-    /// Whether the receiver owes a status and may send it.
+    /// Whether a status is due and may be sent now.
     pub(crate) fn owes_status(&self, now: HostInstant) -> bool {
         self.status_due.is_some_and(|from| from <= now) && now >= self.status_prohibited_until
     }
@@ -114,7 +114,7 @@ impl<P> Bearer<P> {
     pub(crate) fn take_status(&mut self, now: HostInstant) -> Status {
         self.status_due = None;
         self.status_prohibited_until = now + self.config.t_status_prohibit;
-        // What t-Reordering has not given up on may still come by HARQ.
+        // HARQ may still deliver what t-Reordering has not given up on.
         let nacks: ArrayVec<_, 8> = self.received.holes(self.given_up).take(8).collect();
         let nack_sns = nacks.iter().flat_map(|&span| self.sender.sns_of(span)).take(8).collect();
         Status { edge: self.received.edge(), nacks, nack_sns }

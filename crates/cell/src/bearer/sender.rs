@@ -26,7 +26,7 @@ pub(super) struct Sender {
     /// The newest PDU of new data.
     newest: ByteRange,
     since_poll: (u32, u64),
-    /// Where the oldest hole began when a status last named it, and how often it did.
+    /// Start of the oldest hole in the latest status, and how many statuses have named it.
     stuck: (u64, u32),
 }
 
@@ -50,7 +50,7 @@ impl Sender {
         }
     }
 
-    /// RLC begins anew: what is sent from now on has other numbers than before.
+    /// RLC is re-established: PDUs from now on have new sequence numbers.
     pub(super) fn reset(&mut self) {
         self.again.clear();
         self.recent.clear();
@@ -59,7 +59,7 @@ impl Sender {
         self.stuck = (0, 0);
     }
 
-    /// What was begun and not sent will not be sent.
+    /// Drops packets of which a part is not sent yet.
     pub(super) fn forget_begun(&mut self) {
         self.sent = self.begun;
     }
@@ -114,7 +114,7 @@ impl<P> Bearer<P> {
     fn cut_again(&mut self, room: u64) -> Option<(ByteRange, Option<u32>)> {
         let edge = self.received.edge();
         let again = &mut self.sender.again;
-        // What arrived meanwhile, by HARQ or by another copy, need not be sent a third time.
+        // Bytes that have arrived by HARQ or another copy in between need no third transmission.
         while again.front().is_some_and(|span| span.to <= edge) {
             again.pop_front();
         }
@@ -138,7 +138,7 @@ impl<P> Bearer<P> {
         Some((cut, known.map(|(sn, _)| sn)))
     }
 
-    /// A PDU was under way where nobody sends any more: another RLC sends what has not arrived of it.
+    /// A PDU was in flight on an RLC entity that no longer sends. Another entity sends the part that has not arrived.
     pub(crate) fn recover(&mut self, pdu: &Pdu) {
         if self.config.mode == RlcMode::Acknowledged && self.received.missing_in(pdu.span) > 0 {
             self.sender.send_again(pdu.span);
@@ -199,7 +199,7 @@ impl<P> Bearer<P> {
         false
     }
 
-    /// Whether the PDU just cut polls (TS 36.322 §5.2.2.1): every so many PDUs or bytes, and the last of all.
+    /// Whether the PDU just cut polls (TS 36.322 §5.2.2.1): after a number of PDUs or bytes, and on the last PDU.
     fn asks_for_status(&mut self, span: ByteRange, now: HostInstant) -> bool {
         if self.config.mode == RlcMode::Unacknowledged {
             return false;
@@ -252,7 +252,7 @@ impl<P> Bearer<P> {
             return;
         }
         self.sender.poll = None;
-        // The newest PDU goes again and asks again (TS 36.322 §5.2.2.3).
+        // The newest PDU is sent again with a poll (TS 36.322 §5.2.2.3).
         let newest = self.sender.newest;
         if self.received.edge() < newest.to {
             self.sender.send_again(newest);

@@ -39,7 +39,7 @@ pub struct CarrierConfig {
     pub arfcn: u32,
     /// Physical cell identity, for records.
     pub pci: u16,
-    /// Whether devices may send on it; secondary carriers are often downlink only.
+    /// Whether devices may send on it. Secondary carriers are often downlink only.
     pub uplink: bool,
     /// Middle of its downlink in MHz.
     pub frequency_mhz: f64,
@@ -155,7 +155,7 @@ impl CarrierConfig {
     }
 }
 
-/// Who is served first.
+/// The order in which users are served.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Policy {

@@ -48,9 +48,9 @@ pub struct DeviceConfig {
     pub handover: HandoverConfig,
     /// When it sleeps.
     pub sleep: SleepConfig,
-    /// What comes for it from elsewhere, without being asked.
+    /// Background traffic that arrives for it from elsewhere, unrequested.
     pub traffic: Option<Traffic>,
-    /// Whether its traffic may wait for that of others, where a policy asks.
+    /// Whether its traffic may wait for that of others, if the policy distinguishes them.
     pub background: bool,
 }
 

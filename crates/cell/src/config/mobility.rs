@@ -12,7 +12,7 @@ use crate::quantity;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AggregationConfig {
-    /// A secondary carrier is added once more than this waits for `after`.
+    /// A secondary carrier is added when more than this has waited for `after`.
     #[serde(deserialize_with = "quantity::bytes")]
     pub queue: Bytes,
     /// See `queue`.
@@ -52,7 +52,7 @@ pub struct HandoverConfig {
     /// Interruption of the user plane, at least and at most: 27.5 to 60 ms in LTE (TS 36.133 §5.1.2.1).
     #[serde(deserialize_with = "quantity::durations")]
     pub interruption: [Duration; 2],
-    /// Whether the old cell hands on what it could not deliver.
+    /// Whether the old cell forwards what it could not deliver.
     pub forward: bool,
     /// Times since the beginning at which the device goes to its next cell whatever it measures.
     #[serde(deserialize_with = "quantity::list")]
@@ -97,7 +97,7 @@ pub struct DualConfig {
     /// From the command to the first use: random access in the new cell. Default 20 ms.
     #[serde(deserialize_with = "quantity::duration")]
     pub access: Duration,
-    /// SINR below which the device does not hear NR's control channel any more, dB. Chosen.
+    /// SINR below which the device can no longer receive NR's control channel, dB. Chosen.
     pub lost_db: f32,
     /// For how long until the secondary group has failed (T310, TS 38.331 §5.3.10). Default 1 s.
     #[serde(deserialize_with = "quantity::duration")]

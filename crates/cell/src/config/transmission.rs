@@ -2,16 +2,16 @@
 
 use serde::Deserialize;
 
-/// What a device sends with. The network's commands bring the device to the SNR it wants, while its power suffices
+/// Transmit power of a device. The network's commands bring the device to the target SNR as far as its power allows
 /// (closed loop, TS 36.213 §5.1.1.1, TS 38.213 §7.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PowerConfig {
     /// Most power of the device, dBm: 23 is class 3 (TS 36.101 §6.2.2).
     pub most_dbm: f32,
-    /// SNR that the network wants at its antennas, dB. Default 20: what the highest MCS need. Chosen.
+    /// Target SNR at the network's antennas, dB. Default 20: the highest MCS need it. Chosen.
     pub target_snr_db: f32,
-    /// What the base station's noise figure and other cells' devices add to thermal noise, dB.
+    /// Noise figure of the base station plus interference from other cells' devices, over thermal noise, dB.
     pub noise_rise_db: f32,
 }
 
@@ -31,9 +31,9 @@ pub struct HarqConfig {
     pub transmissions: u8,
     /// What each further transmission gains over chase combining, dB.
     pub redundancy_gain_db: f32,
-    /// How often a sender takes a refusal for an acceptance and leaves the block to RLC: PUCCH and, in LTE, PHICH are heard
-    /// wrong now and then. Range 0..=1. Default 0.002, chosen: RLC repeats something every few seconds of a busy link, as
-    /// on Gandalf's walk (Fig. 5).
+    /// Probability that a sender reads a NACK as an ACK and leaves the block to RLC: PUCCH and, in LTE, PHICH are
+    /// decoded wrongly now and then. Range 0..=1. Default 0.002, chosen: on a busy link RLC repeats something every few
+    /// seconds, as on Gandalf's walk (Fig. 5).
     pub misheard: f64,
 }
 

@@ -7,7 +7,7 @@ use sounding_units::Bytes;
 
 use crate::quantity;
 
-/// How a device asks for the uplink and is granted it.
+/// How a device requests the uplink and is granted it.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UplinkConfig {
@@ -23,10 +23,10 @@ pub struct UplinkConfig {
     /// From a report to the first transmission of what it newly reports, t_r + K2, as a multiple of `periodic_bsr`; Gandalf
     /// Equation 4 has 1 to 2. Default 1; where the base station cannot answer so soon, as in LTE, it is 2 at 5 ms.
     pub grant_delay: f64,
-    /// What a scheduling request is granted before the report comes, in bytes.
+    /// Size of the grant that answers a scheduling request before a report arrives.
     #[serde(deserialize_with = "quantity::bytes")]
     pub first_grant: Bytes,
-    /// How often the network takes bytes for new that it was told of before (Gandalf §3.2.2). Range 0..=1. Chosen.
+    /// Probability that the network counts bytes of an earlier report as new (Gandalf §3.2.2). Range 0..=1. Chosen.
     pub double_grant: f64,
 }
 

@@ -6,7 +6,7 @@ use sounding_units::HostInstant;
 use crate::bearer::Bearer;
 use crate::config::RlcConfig;
 
-/// What a status PDU is taken for before it is written.
+/// Assumed size of a status PDU before it is written.
 const STATUS_SIZE: u64 = 10;
 
 /// Both directions of a bearer. Traffic of a background user has no payload.
@@ -35,7 +35,7 @@ impl<P> Bearers<P> {
         }
     }
 
-    /// Whether anything is queued, on its way, or owed.
+    /// Whether anything is queued, in flight or due.
     pub(crate) fn is_busy(&self) -> bool {
         self.downlink.is_busy() || self.uplink.is_busy()
     }

@@ -1,4 +1,4 @@
-//! A device on one carrier: its radio there, and what the base station makes of it.
+//! A device on one carrier: its radio there, and the base station's view of it.
 
 use core::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) struct DeviceCarrier {
     /// The cell that the carrier belongs to, for this device, and whether it is its primary there.
     pub(crate) cell: usize,
     pub(crate) is_primary: bool,
-    /// Whether the carrier is of a secondary group, of NR, and its first.
+    /// Whether the carrier is the first of a secondary group of NR.
     pub(crate) in_secondary_group: bool,
     pub(crate) is_first_of_secondary: bool,
     pub(crate) is_nr: bool,
@@ -31,7 +31,7 @@ pub(crate) struct DeviceCarrier {
     pub(crate) downlink: HarqDirection,
     pub(crate) uplink: HarqDirection,
     power: PowerConfig,
-    /// What the base station last measured one resource block of the device with.
+    /// The base station's last measurement of one resource block of the device.
     measured: [f32; SUB_BANDS],
     /// Noise and interference at the base station in a resource block, dBm.
     noise_dbm_per_prb: f32,
@@ -86,7 +86,7 @@ impl DeviceCarrier {
         })
     }
 
-    /// The channel moves on; the report that the device makes of it, if one is due.
+    /// Advances the channel; returns the device's report if one is due.
     pub(crate) fn advance(&mut self, now: HostInstant, motion: radio::Motion) -> Option<CqiReport> {
         self.channel.advance(now, motion);
         if self.reporter.wakeup() > now {
@@ -139,7 +139,7 @@ impl DeviceCarrier {
         self.power_dbm_per_prb(prb) + 10.0 * libm::log10f(f32::from(prb.max(1)))
     }
 
-    /// What the base station receives so many resource blocks with, sub-band by sub-band.
+    /// SINR at which the base station receives `prb` resource blocks, by sub-band.
     pub(crate) fn uplink_sinr_db(&self, prb: u16) -> [f32; SUB_BANDS] {
         let over_noise = self.power_dbm_per_prb(prb) - self.noise_dbm_per_prb;
         let mut sinr = [0.0; SUB_BANDS];

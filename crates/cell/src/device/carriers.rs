@@ -66,7 +66,7 @@ impl DeviceCarriers {
         self.all.len() == 1
     }
 
-    /// Whether a block is under way on any of them.
+    /// Whether a block is in flight on any of them.
     pub(crate) fn is_busy(&self) -> bool {
         self.all.iter().any(DeviceCarrier::is_busy)
     }
@@ -119,8 +119,8 @@ impl DeviceCarriers {
         }
     }
 
-    /// Whether the uplink may use a carrier: with a split bearer the other path carries data only once more than the threshold
-    /// waits (ul-DataSplitThreshold, TS 38.323 §5.2.1).
+    /// Whether the uplink may use a carrier. With a split bearer the second path carries data only when more than the
+    /// threshold waits (ul-DataSplitThreshold, TS 38.323 §5.2.1).
     pub(crate) fn may_send_on(
         &self,
         carrier: &DeviceCarrier,

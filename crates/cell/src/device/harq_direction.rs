@@ -71,7 +71,7 @@ impl HarqDirection {
         self.rates
     }
 
-    /// What the uplink's counts with, which knows of no sub-bands: the rate of the first.
+    /// The uplink's rate: it has no sub-bands, so the rate of the first.
     #[inline]
     pub(crate) fn first_rate(&mut self, now: HostInstant, sizes: &BlockSizes) -> f32 {
         if self.is_stale(now) {

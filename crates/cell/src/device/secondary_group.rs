@@ -26,7 +26,7 @@ pub(crate) enum SecondaryGroup {
         at: HostInstant,
     },
     On,
-    /// Not heard since then.
+    /// The device has not received it since then.
     Failing {
         since: HostInstant,
     },

@@ -1,4 +1,4 @@
-//! What a modem collects before it writes a record of it.
+//! What a modem collects before it writes a record.
 
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -1,4 +1,4 @@
-//! What a modem knows of the cells that may serve it.
+//! What a modem knows about the cells that may serve it.
 
 use alloc::vec::Vec;
 
@@ -94,7 +94,7 @@ impl Cells {
         self.all.iter()
     }
 
-    /// How many slots of a cell have begun before `at`.
+    /// Number of slots of a cell that have begun before `at`.
     pub(super) fn count(&self, cell: &Cell, at: HostInstant) -> u64 {
         ((at - self.origin).as_nanos() / cell.frame.slot().as_nanos().max(1)) as u64
     }
@@ -111,7 +111,7 @@ pub(super) fn tti(subframe: u64) -> Tti {
 }
 
 impl Cell {
-    /// A slot by its number since the network began; NR says its numerology.
+    /// A slot by its number since the network began; in NR with the numerology.
     pub(super) fn slot(&self, slot: u64) -> Option<Slot> {
         let slots = 10_u64 << self.config.numerology.min(6);
         let frame = slot / slots % 1024;

@@ -9,9 +9,9 @@ use sounding_units::{HostInstant, ModemInstant};
 pub struct ClockConfig {
     /// What it shows when the network begins.
     pub begins: ModemInstant,
-    /// How much faster it runs than the host's, in millionths. Range −100..=100: quartz.
+    /// Clock drift against the host's clock, ppm. Range −100..=100, as of quartz.
     pub drift_ppm: f64,
-    /// So long after the network's begin nobody has set it: it counts from 1980, as after a restart.
+    /// How long after the network's start the clock is unset: until then it counts from 1980, as after a restart.
     pub unset_for: Duration,
 }
 
@@ -27,7 +27,7 @@ impl Default for ClockConfig {
 const UNSET: ModemInstant = ModemInstant::from_nanos(5_000_000_000);
 
 impl ClockConfig {
-    /// What the clock shows at `now`, in a network that began at `origin`.
+    /// The clock's reading at `now`, in a network that began at `origin`.
     pub(super) fn stamp(&self, origin: HostInstant, now: HostInstant) -> ModemInstant {
         let elapsed = now - origin;
         let nanos = elapsed.as_nanos() as u64;

@@ -54,7 +54,7 @@ impl Log {
         self.clock.stamp(self.origin, self.now)
     }
 
-    /// Whether records of a code are written: what no record is made of need not be collected.
+    /// Whether records of a code are written. If not, their contents need not be collected.
     pub(super) fn wants(&self, code: u16) -> bool {
         self.mask.wants(LogCode::new(code))
     }

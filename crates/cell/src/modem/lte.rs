@@ -1,4 +1,4 @@
-//! LTE's records of what is sent and heard.
+//! LTE's records of what is sent and received.
 
 mod layer1;
 mod layer2;

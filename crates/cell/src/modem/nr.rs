@@ -1,8 +1,8 @@
-//! NR's records of what is sent and heard: 0xB84E, 0xB857, 0xB869, 0xB870, 0xB872, 0xB873, 0xB881, 0xB883, 0xB885, 0xB887, 0xB8A7,
-//! 0xB97F.
+//! NR's records of what is sent and received: 0xB84E, 0xB857, 0xB869, 0xB870, 0xB872, 0xB873, 0xB881, 0xB883, 0xB885,
+//! 0xB887, 0xB8A7, 0xB97F.
 //!
-//! No public capture tells how often they come: uplink and downlink every 20 ms or when so many blocks have come as a
-//! record may well hold, the rest as the records of LTE that say the same.
+//! No public capture shows how often they come. Here uplink and downlink records come every 20 ms or when full, the
+//! others as often as LTE's records with the same contents.
 
 mod data;
 mod down;
@@ -160,7 +160,7 @@ fn timed(slot: Slot) -> Form {
     form.number("numerology", numerology)
 }
 
-/// Version 3.3 says most of a block, in seventeen bits of size; only 3.13 has room for larger ones.
+/// Version 3.3 has most fields of a block but only seventeen bits of size; larger blocks need version 3.13.
 fn write_down(blocks: &[NrPdschBlock], common: &mut Common) {
     const MOST: u64 = (1 << 17) - 1;
     if blocks.iter().all(|block| block.size.count() <= MOST) {

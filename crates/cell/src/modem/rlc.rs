@@ -7,7 +7,7 @@ use sounding_units::HostInstant;
 
 use crate::bearer::{Pdu, Status};
 
-/// What a modem knows of one direction of its bearer.
+/// The modem's state of one direction of its bearer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
     /// One past the highest sequence number that was sent; in the downlink that arrived.
@@ -48,8 +48,8 @@ impl Bits {
     }
 }
 
-/// The header of an LTE data PDU with a ten-bit number (TS 36.322 §6.2.1.4). How its packets are cut is not modelled:
-/// it says that neither end is one of a packet.
+/// The header of an LTE data PDU with a ten-bit number (TS 36.322 §6.2.1.4). Packet boundaries in PDUs are not
+/// modelled: the header marks neither end as a packet's.
 pub(super) fn lte_header(pdu: &Pdu) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.put(0b10, 2);
@@ -91,11 +91,11 @@ pub(super) fn nr_status(window: &Window, status: &Status) -> Vec<u8> {
     bits.bytes
 }
 
-/// What waits in the uplink, as far as reports and blocks have said.
+/// The uplink backlog, as far as reports and blocks show it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
     now: u64,
-    /// How much it was from when on, since the last record.
+    /// Its changes since the last record: time and new value.
     changes: Vec<(HostInstant, u64)>,
 }
 
@@ -115,7 +115,7 @@ impl Waiting {
         }
     }
 
-    /// What waited at each of the `count` milliseconds before `end`; changes are forgotten.
+    /// The backlog at each of the `count` milliseconds before `end`. Forgets the changes.
     pub(super) fn samples(&mut self, end: HostInstant, count: u32) -> Vec<(HostInstant, u64)> {
         let changes = core::mem::take(&mut self.changes);
         let at = |back: u32| {

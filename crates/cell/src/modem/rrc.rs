@@ -15,7 +15,7 @@ use super::cells::Cell;
 use crate::config::{Rat, UplinkConfig};
 use crate::event::{CarrierId, Rrc};
 
-/// What the network says to a device.
+/// The network's RRC messages to a device.
 #[derive(Debug)]
 pub(super) struct Signalling {
     scheduling: UplinkConfig,
@@ -88,7 +88,7 @@ impl Signalling {
         }
     }
 
-    /// The device says through its new cell that it has followed.
+    /// The device confirms through its new cell.
     pub(super) fn handle_followed(&mut self, common: &mut Common) {
         let Some(through) = common.cells.primary().cloned() else { return };
         let (pdu, value) = match through.config.rat {

@@ -1,8 +1,8 @@
 //! The base station's side of link adaptation: from what it knows of a channel to the MCS of the next block.
 //!
-//! The outer loop moves an offset on the reported SINR by the outcome of every first transmission, down on a loss by
-//! (1 − p) / p times what it moves up on a success: it rests where a share p of them is lost, whatever is wrong with
-//! the reports.
+//! The outer loop moves an offset on the reported SINR after every first transmission. A loss moves it down by (1 − p)
+//! / p times the step up after a success. It settles where a share p of first transmissions is lost, whatever the error
+//! of the reports.
 
 use alloc::collections::VecDeque;
 
@@ -152,7 +152,7 @@ impl LinkAdaptation {
         let layers = layers.clamp(1, 4);
         let mut known = Known {
             layers,
-            // Of no use beside its sub-bands.
+            // Unused when there are sub-bands.
             whole_db: f32::NEG_INFINITY,
             sub_bands_db: [0.0; MAX_SUB_BANDS],
             count: sinr_db.len().min(MAX_SUB_BANDS),
@@ -163,7 +163,7 @@ impl LinkAdaptation {
         self.known = Some(known);
     }
 
-    /// Whether the first transmission of a block, sent as this choice, arrived.
+    /// Applies whether the first transmission of a block, sent with this choice, arrived.
     ///
     /// Blocks of the highest and the lowest MCS move the offset only towards the others: no loss rate of theirs can be
     /// mended by going on.
@@ -178,8 +178,8 @@ impl LinkAdaptation {
         self.offset_db = (self.offset_db + step).clamp(-self.most_offset_db, self.most_offset_db);
     }
 
-    /// How to send a block on these sub-bands now; `None` while nothing is known of the channel or the device cannot
-    /// receive (CQI 0).
+    /// How to send a block on these sub-bands now. `None` while the channel is unknown or the device cannot receive
+    /// (CQI 0).
     pub fn choose(&mut self, now: HostInstant, bands: SubBands) -> Option<Choice> {
         while self.pending.front().is_some_and(|report| report.usable <= now) {
             self.known = self.pending.pop_front().and_then(|report| self.known_by(&report));
@@ -209,7 +209,7 @@ impl LinkAdaptation {
         let whole_db = self.coding.cqi_from_db(report.wideband)?;
         let mut sub_bands_db = [whole_db; MAX_SUB_BANDS];
         for (known, cqi) in sub_bands_db.iter_mut().zip(report.sub_bands()) {
-            // A sub-band out of range is worth less than any CQI, by as much as one CQI from the next.
+            // An out-of-range sub-band is below the lowest CQI by one CQI step.
             *known = self.coding.cqi_from_db(*cqi).unwrap_or(whole_db - 2.0);
         }
         let count = report.sub_bands().len();

@@ -34,8 +34,8 @@ const CEILING_DB: f32 = 29.1;
 
 /// One device on one carrier of one site.
 ///
-/// The caller advances it at least as often as its answers are wanted fresh; [`step`](Self::step) says how often that
-/// is at a speed.
+/// The caller advances it at least as often as it needs fresh values; [`step`](Self::step) gives the interval for a
+/// speed.
 #[derive(Clone, Debug)]
 pub struct Channel {
     rng: ChaCha8Rng,
@@ -49,11 +49,11 @@ pub struct Channel {
     /// Radians of carrier phase per nanosecond at one metre per second.
     radians_per_nano: f64,
     surroundings_mps: f64,
-    /// What the script's levels are over, as a multiple of the noise; 1 without a script.
+    /// The level that the script is relative to, as a multiple of the noise; 1 without a script.
     floor: f32,
-    /// Neighbours' power over the noise, as the caller said.
+    /// Neighbours' power over the noise, as the caller reported it.
     neighbours: f32,
-    /// Mean SINR of the downlink, linear, and what of it comes back as transmitter noise.
+    /// Mean SINR of the downlink, linear, and the share of it that returns as transmitter noise.
     scale: f32,
     transmitter_noise: f32,
     gain_db: f32,
@@ -150,8 +150,8 @@ impl Channel {
         Ok(channel)
     }
 
-    /// How often a channel has to be advanced so that its answers stay close: a tenth of the coherence time
-    /// 0.423 / f_D (Rappaport 2002 §5.4.3), but no more often than each millisecond.
+    /// How often a channel has to be advanced for accurate values: every tenth of the coherence time 0.423 / f_D
+    /// (Rappaport 2002 §5.4.3), but at most once a millisecond.
     pub fn step(&self, speed_mps: f64) -> Duration {
         let shift_hz =
             self.radians_per_nano * 1e9 / core::f64::consts::TAU * self.effective(speed_mps);
@@ -161,7 +161,7 @@ impl Channel {
         Duration::from_nanos((tenth * 1e9) as u64).max(Duration::from_millis(1))
     }
 
-    /// When it has to be advanced next for its answers to stay close, by the speed it last heard.
+    /// When it has to be advanced next for accurate values, at the last known speed.
     pub fn due(&self) -> HostInstant {
         if self.begun { self.at + self.step(self.speed_mps) } else { HostInstant::default() }
     }

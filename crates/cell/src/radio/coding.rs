@@ -67,7 +67,7 @@ impl Coding {
         }
     }
 
-    /// The SINR from which a CQI is reported, dB; `None` for 0, which says no SINR, and above 15.
+    /// The SINR from which a CQI is reported, dB. `None` above 15, and for 0, which stands for no SINR.
     pub fn cqi_from_db(self, cqi: u8) -> Option<f32> {
         match self.tables() {
             Tables::Lte(_, table) => lte_cqi_threshold_db(table, cqi),

@@ -1,13 +1,13 @@
-//! Decibels. The ways from and to linear are short series rather than `libm`'s functions, because they run once per
-//! sub-band and step and this form becomes vector instructions; they use nothing but IEEE-754's exact operations, so its bits
-//! are the same everywhere.
+//! Decibels. The conversions to and from linear are short series instead of `libm`'s functions: they run once per
+//! sub-band and step, and the compiler vectorizes this form. They use only exact operations of IEEE 754, so their bits
+//! are the same on every machine.
 
 use core::f32::consts::{LN_2, SQRT_2};
 
 /// 10 log10(2).
 const DB_PER_OCTAVE: f32 = 3.010_3;
 
-/// What a power of nothing is: below any noise, above the smallest normal number.
+/// Stands for zero power: below any noise, above the smallest normal number.
 const SMALLEST: f32 = 1e-30;
 
 /// 10 log10 of a power; a power of nothing is -300 dB. Error below 0.0001 dB.

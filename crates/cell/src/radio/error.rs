@@ -1,4 +1,4 @@
-//! Whether a block arrives: error rates at the true SINR, over its sub-bands and over its transmissions.
+//! Whether a block arrives: error rates from the true SINR over its sub-bands and its transmissions.
 
 use serde::Deserialize;
 use sounding_phy::abstraction::Bler;
@@ -70,7 +70,7 @@ impl Block {
         self.transmissions
     }
 
-    /// What they are worth together, dB; -300 dB before the first.
+    /// Their combined SINR, dB; -300 dB before the first.
     pub fn sinr_db(&self) -> f32 {
         decibels(self.combined)
     }

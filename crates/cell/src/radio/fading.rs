@@ -1,12 +1,12 @@
 //! Small-scale fading: Clarke's model as a sum of eight sinusoids a tap, the taps added up at each sub-band.
 //!
-//! Sinusoid n of a tap turns by cos(α_n) radians for each radian of carrier phase the device travels, its angle of
-//! arrival α_n drawn from the n-th eighth of the circle and its phase from all of it: the ensemble's autocorrelation
-//! is then exactly J0 of the way travelled (Xiao, Zheng, Beaulieu 2006). A step multiplies phasors; sines and cosines
-//! are taken only when the step's length changes.
+//! Sinusoid n of a tap turns by cos(α_n) radians for each radian of carrier phase that the device travels. Its angle of
+//! arrival α_n is drawn from the n-th eighth of the circle, and its phase from the whole circle. The ensemble's
+//! autocorrelation is then exactly J0 of the distance travelled (Xiao, Zheng, Beaulieu 2006). A step multiplies
+//! phasors; sines and cosines are computed only when the step's length changes.
 //!
-//! Antennas and the two directions of a frequency-division carrier see the same eight sinusoids with the signs of
-//! different Walsh codes (Dent, Bottomley, Croft 1993), which makes them uncorrelated for a few additions.
+//! Antennas and the two directions of an FDD carrier use the same eight sinusoids, with the signs of different Walsh
+//! codes (Dent, Bottomley, Croft 1993). That makes them uncorrelated at the cost of a few additions.
 
 mod config;
 #[cfg(test)]

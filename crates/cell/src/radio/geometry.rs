@@ -1,4 +1,4 @@
-//! Where a device is: positions in a plane and the ways it moves through them.
+//! Where a device is: positions in a plane, and trajectories.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -220,8 +220,8 @@ impl Trajectory {
         Ok(Self { route })
     }
 
-    /// Where the device is. A random walk goes forward only: an earlier time than the last one asked for gives the
-    /// beginning of the leg it is on.
+    /// Where the device is. A random walk only moves forward: a time before the last call's gives the beginning of the
+    /// current leg.
     pub fn at(&mut self, now: HostInstant) -> Motion {
         let secs = now.as_nanos() as f64 * 1e-9;
         match &mut self.route {

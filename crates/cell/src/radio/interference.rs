@@ -1,4 +1,4 @@
-//! What other cells send on this carrier: each of them on while it has something to send and nearly silent else.
+//! Transmissions of other cells on this carrier: each is on while it has data and nearly silent otherwise.
 
 use alloc::vec::Vec;
 
@@ -25,7 +25,7 @@ pub struct InterferenceConfig {
     pub load: f32,
     /// Seconds after which nothing is left of whether a cell sent: a burst of traffic; above zero.
     pub time_constant_s: f32,
-    /// What a cell without traffic still sends, as a share of its full power: pilots and broadcast; 0..=1. LTE's
+    /// The share of full power that a cell without traffic still sends: pilots and broadcast; 0..=1. LTE's
     /// cell-specific reference signals on two ports are 16 of 168 resource elements (TS 36.211 §6.10.1).
     pub idle_share: f32,
 }
@@ -72,7 +72,7 @@ impl InterferenceConfig {
 #[derive(Clone, Debug)]
 pub(super) struct Interference {
     cells: Vec<Cell>,
-    /// Of one cell that sends, over the noise; and of one that does not.
+    /// Power over the noise of a cell that sends, and of one that does not.
     sending: f32,
     idle: f32,
     /// Seconds a cell is on, and off, on average.
@@ -96,8 +96,8 @@ impl Interference {
         config.check()?;
         let load = f64::from(config.load);
         let time_constant = f64::from(config.time_constant_s);
-        // A two-state chain that is on for `load` of the time and forgets in the time constant leaves its states at
-        // rates that add up to one a time constant. A load of 0 or 1 makes one of the means endless.
+        // A two-state chain that is on for `load` of the time and has this time constant leaves its states at rates
+        // that add up to one per time constant. A load of 0 or 1 makes one of the mean durations infinite.
         let mean_on_s = time_constant / (1.0 - load);
         let mean_off_s = time_constant / load;
         let sending = power(config.over_noise_db) / f32::from(config.cells.max(1));

@@ -6,7 +6,7 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelayProfile {
-    /// Nothing fades.
+    /// No fading.
     None,
     /// One path: every sub-band fades alike.
     Flat,

@@ -166,7 +166,7 @@ impl Propagation {
         })
     }
 
-    /// The device is here now; true if the mean was worked out anew.
+    /// Moves the device; true if the mean was computed again.
     #[inline]
     pub(super) fn advance(&mut self, position: Position, rng: &mut ChaCha8Rng) -> bool {
         if let Some(place) = &self.place {

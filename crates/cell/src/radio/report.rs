@@ -1,7 +1,7 @@
 //! The device's side of link adaptation: what it reports of its channel, and when.
 //!
-//! A device measures at the end of each period, rounds to the CQI that it could receive with a block error rate of
-//! 10 %, and its base station can use the report some milliseconds later.
+//! A device measures at the end of each period and rounds to the CQI that it could receive with a block error rate of
+//! 10 %. Its base station can use the report some milliseconds later.
 
 use core::time::Duration;
 
@@ -25,7 +25,7 @@ pub struct ReportConfig {
     pub delay_ms: u16,
     /// Milliseconds after time zero of the first measurement; range 0..=320.
     pub offset_ms: u16,
-    /// Whether each sub-band is reported beside the carrier as a whole.
+    /// Whether each sub-band is reported as well as the whole carrier.
     pub sub_bands: bool,
     /// Spatial layers.
     pub rank: RankConfig,
@@ -56,14 +56,14 @@ impl ReportConfig {
     }
 }
 
-/// What a device says of its channel.
+/// A device's report of its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CqiReport {
     /// When it was measured.
     pub measured: HostInstant,
     /// When a base station can first schedule by it.
     pub usable: HostInstant,
-    /// Layers the device could tell apart; range 1..=4.
+    /// Number of layers that the device could separate; range 1..=4.
     pub rank: u8,
     /// CQI of the carrier as a whole, of each layer; range 0..=15, 0 is out of range.
     pub wideband: u8,
@@ -72,8 +72,9 @@ pub struct CqiReport {
 }
 
 impl CqiReport {
-    /// CQI of each sub-band, as far as it can be told: two bits say one below the carrier's, as good, one above or
-    /// two above (TS 36.213 Table 7.2.1-2, TS 38.214 Table 5.2.2.1-1). Empty where sub-bands are not reported.
+    /// CQI of each sub-band, as precisely as it is reported: two bits for one below the carrier's CQI, equal, one
+    /// above, or at least two above (TS 36.213 Table 7.2.1-2, TS 38.214 Table 5.2.2.1-1). Empty if sub-bands are not
+    /// reported.
     pub fn sub_bands(&self) -> &[u8] {
         &self.sub_bands[..usize::from(self.count)]
     }
@@ -110,8 +111,8 @@ impl Reporter {
         self.due
     }
 
-    /// The report, if one is due, of a channel whose sub-bands have these SINRs. Periods that passed without being
-    /// asked for are not made up for.
+    /// The report, if one is due, of a channel whose sub-bands have these SINRs. Periods that passed without a call are
+    /// skipped.
     pub fn poll_report(&mut self, now: HostInstant, sinr_db: &[f32]) -> Option<CqiReport> {
         if now < self.due {
             return None;
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn sub_bands_are_told_relative_to_the_carrier_in_two_bits() {
+    fn sub_bands_are_reported_relative_to_the_carrier_in_two_bits() {
         let mut reporter = reporter(&one_layer());
         let report = reporter.poll_report(at(0), &[-5.0, 9.0, 9.0, 24.0]).expect("due");
         let wideband = report.wideband;

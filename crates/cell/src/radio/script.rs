@@ -24,8 +24,9 @@ pub struct ScriptConfig {
     /// Fading on top, none unless stated. Its mean power is one: the levels stay the means.
     #[serde(default = "no_fading")]
     pub fading: FadingConfig,
-    /// What the levels are over, dB above thermal noise; range 0..=60. In cities neighbours are some 15 dB stronger than
-    /// noise (chosen): a device at 16 dB is then as near as one at 31 dB without them, and its uplink as good.
+    /// The level that the script is relative to, dB above thermal noise; range 0..=60. In cities, neighbours are some
+    /// 15 dB stronger than noise (chosen). A device at 16 dB is then as near as one at 31 dB without neighbours, and
+    /// its uplink is as good.
     #[serde(default = "city_floor_db")]
     pub floor_db: f32,
     /// Interference on top, none unless stated: the levels are those without it.

@@ -47,7 +47,7 @@ impl Shadow {
     }
 }
 
-/// Of two neighbouring draws.
+/// Correlation of two neighbouring draws.
 fn correlation() -> f64 {
     libm::exp(-1.0 / DRAWS_PER_DISTANCE)
 }

@@ -12,7 +12,7 @@ const TRANSITION_M: f64 = 5.0;
 #[derive(Clone, Debug)]
 pub(super) struct SiteVisibility {
     clear: bool,
-    /// How much of the state is line of sight, 0..=1, while one becomes the other.
+    /// Share of line of sight in the state, 0..=1, during a transition.
     share: f64,
     /// Metres to the next draw.
     left_m: f64,

@@ -1,4 +1,4 @@
-//! A network with a watched device whose modem writes, and what both said.
+//! A network with a watched device whose modem writes, and the events and records of both.
 
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ pub(crate) fn run_over(
             }
         }
     }
-    // Whatever the modem still collects.
+    // Flushes what the modem still collects.
     modem.handle_time(now + Duration::from_secs(1));
     result.records.extend(std::iter::from_fn(|| modem.poll_record()));
     assert_eq!(modem.unwritten(), 0);
@@ -187,7 +187,7 @@ pub(crate) fn numbers<const N: usize>(item: &Item, names: [&str; N]) -> [i64; N]
     names.map(|name| item.number(name).unwrap_or_else(|| panic!("no {name} in {item:?}")))
 }
 
-/// The first item that differs says more than all of them.
+/// Fails on the first item that differs: it is easier to read than all of them.
 pub(crate) fn same<T: PartialEq + std::fmt::Debug>(found: &[T], wanted: &[T]) {
     let at = found.iter().zip(wanted).position(|(found, wanted)| found != wanted);
     if let Some(at) = at {

@@ -14,7 +14,7 @@ use sounding_rrc::{Pdu, decode};
 
 use crate::network::{Flows, ORIGIN, items, lte, nr, run};
 
-/// The message of an RRC record: through which cell, and what it says.
+/// The message of an RRC record: its cell and its contents.
 fn read(record: &Record) -> Option<(u16, Facts)> {
     let mut input = &record.bytes[..];
     let mut deframer = Deframer::new();
@@ -36,7 +36,7 @@ fn read(record: &Record) -> Option<(u16, Facts)> {
     Some((pci, facts(Pdu::from(pdu), &decoded.value)))
 }
 
-/// What a device of four carriers is told over its life.
+/// RRC messages to a device of four carriers over its life.
 fn life(rat: Rat) -> Vec<(u16, Facts)> {
     let carrier = |pci: u16, arfcn: u32| CarrierConfig {
         rat,
@@ -113,7 +113,7 @@ fn a_connection_begins_grows_moves_and_ends() {
 }
 
 #[test]
-fn a_secondary_cell_of_the_network_is_told_to_its_device() {
+fn a_secondary_cell_of_the_network_is_signalled_to_its_device() {
     let secondary = CarrierConfig { pci: 2, uplink: false, ..lte() };
     let flows = Flows::saturated(true, false);
     let span = Duration::from_secs(2);

@@ -240,7 +240,7 @@ fn a_downlink_with_a_queue_that_breaks_off_is_silent_until_it_is_back() {
 }
 
 #[test]
-fn nobody_knows_of_what_came_for_a_downlink_after_it_broke_off() {
+fn packets_that_came_after_a_downlink_broke_off_are_unknown() {
     for carrier in [lte(), nr()] {
         for (ms, state) in states_of_an_outage(carrier, Flows::LIGHT) {
             if (2_400..3_000).contains(&ms) {

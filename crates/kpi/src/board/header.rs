@@ -38,13 +38,13 @@ pub enum NotABoard {
     /// It is one of another version.
     #[error("a board of version {found}, this reads version {VERSION}")]
     Version {
-        /// What it says.
+        /// The value found.
         found: u64,
     },
     /// It is shorter than its slots.
     #[error("a board of {slots} KPIs takes {need} words, has {have}")]
     Short {
-        /// How many slots it says it has.
+        /// The number of slots in its header.
         slots: usize,
         /// Words they take.
         need: usize,
@@ -53,14 +53,14 @@ pub enum NotABoard {
     },
 }
 
-/// What the writer says of itself.
+/// The writer's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Life {
     /// When the board was made.
     pub started: HostInstant,
     /// The writer's process.
     pub pid: u64,
-    /// When it last said that it lives, or posted.
+    /// Time of its last heartbeat or post.
     pub heartbeat: HostInstant,
     /// It ended in good order.
     pub closed: bool,
@@ -69,7 +69,7 @@ pub struct Life {
 }
 
 impl Life {
-    /// Whether the writer has ended, or not been heard of for so long.
+    /// Whether the writer has ended, or has been silent for longer than `patience`.
     pub fn is_over(&self, now: HostInstant, patience: Duration) -> bool {
         self.closed || now - self.heartbeat > patience
     }
@@ -106,7 +106,7 @@ impl<'w, W: Word> Board<'w, W> {
         board.set(AT_PID, u64::from(pid));
         board.set(AT_HEARTBEAT, now.as_nanos());
         if let Some(magic) = words.get(AT_MAGIC) {
-            // Whoever sees it finds all of the above.
+            // A reader that sees it sees all of the above.
             magic.store(MAGIC, Release);
         }
         Ok(board)
@@ -158,7 +158,7 @@ impl<'w, W: Word> Board<'w, W> {
         slot::read(self.slot(slot))
     }
 
-    /// What the writer says of itself.
+    /// The writer's state.
     pub fn life(&self) -> Life {
         Life {
             started: HostInstant::from_nanos(self.word(AT_STARTED)),
@@ -169,12 +169,12 @@ impl<'w, W: Word> Board<'w, W> {
         }
     }
 
-    /// The writer says that it lives.
+    /// Records that the writer is alive.
     pub(super) fn set_heartbeat(&self, now: HostInstant) {
         self.set(AT_HEARTBEAT, now.as_nanos());
     }
 
-    /// The writer says that it has ended.
+    /// Records that the writer has ended.
     pub(super) fn set_closed(&self) {
         self.set(AT_STATE, CLOSED);
     }

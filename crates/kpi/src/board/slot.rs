@@ -7,9 +7,9 @@
 //! buffer 2    [n − 1 …]                      [n − 1 …]                      [mark n + 2 | …] ◀ latest
 //! ```
 //!
-//! A reader takes the latest buffer and looks at its mark before and after. It has to start over only if the writer
-//! posted twice more and began a third time meanwhile, and never waits for the writer: one that stopped anywhere has
-//! left the latest buffer whole.
+//! A reader takes the latest buffer and checks its mark before and after. It starts over only if the writer meanwhile
+//! posted twice more and began a third time. It never waits for the writer: a writer that stops at any point leaves the
+//! latest buffer complete.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -27,7 +27,7 @@ const _: () = assert!(FIRST_BUFFER + BUFFERS as usize * BUFFER_WORDS <= super::S
 /// No post has this number: posts count from 1.
 const NONE: u64 = 0;
 
-/// A reader that is overtaken this often in a row looks at memory that nobody writes by these rules.
+/// A reader that starts over this often in a row reads memory that is not written by these rules.
 const ATTEMPTS: u32 = 1_000;
 
 /// The latest value of a KPI.
@@ -37,7 +37,7 @@ pub struct Sample {
     pub modem_at: ModemInstant,
     /// When the record arrived at the host.
     pub received_at: HostInstant,
-    /// How many values there have been, this one included: a reader that missed some sees how many.
+    /// The number of values so far, this one included: a reader can count the values that it missed.
     pub sequence: u64,
     /// The value, in the unit of the KPI.
     pub value: f64,
@@ -86,14 +86,14 @@ fn buffer<W>(slot: &[W], number: u64) -> &[W] {
 /// The writer's half: makes `sample` the latest, as post `number`, one more than the last.
 pub(super) fn post<W: Word>(slot: &[W], number: u64, sample: &Sample) {
     let [mark, words @ ..] = buffer(slot, number) else { return };
-    // Whoever sees that the mark has gone sees the post before this one, and goes there.
+    // A reader that sees the cleared mark also sees the previous post, and uses that.
     mark.store(NONE, Release);
-    // No word of the sample changes before the mark has gone.
+    // No word of the sample changes before the mark is cleared.
     W::fence(Release);
     for (to, word) in words.iter().zip(sample.words()) {
         to.store(word, Relaxed);
     }
-    // Whoever sees the mark finds the sample.
+    // A reader that sees the mark sees the sample.
     mark.store(number, Release);
     if let Some(latest) = slot.get(LATEST) {
         latest.store(number, Release);
@@ -125,7 +125,7 @@ fn attempt<W: Word>(slot: &[W]) -> Option<Option<Sample>> {
     for (to, word) in sample.iter_mut().zip(words) {
         *to = word.load(Relaxed);
     }
-    // Whoever saw a word of a later sample sees that the mark has gone.
+    // A reader that saw a word of a later sample sees that the mark is cleared.
     W::fence(Acquire);
     (mark.load(Relaxed) == number).then(|| Some(Sample::from_words(sample)))
 }

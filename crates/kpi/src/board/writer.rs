@@ -26,7 +26,7 @@ struct Draft {
 }
 
 impl Writer {
-    /// The writer of a board of so many slots that nobody has written to.
+    /// The writer of a new board with `slots` slots.
     pub fn new(slots: usize) -> Self {
         let changed = Vec::with_capacity(slots);
         Self { slots: vec![Draft::default(); slots], changed, posts: 0 }
@@ -77,12 +77,12 @@ impl Writer {
         true
     }
 
-    /// Says that the writer lives.
+    /// Records that the writer is alive.
     pub fn heartbeat<W: Word>(&self, board: Board<'_, W>, now: HostInstant) {
         board.set_heartbeat(now);
     }
 
-    /// Says that the writer ends. What it posted stays.
+    /// Records that the writer ends. Its posts stay.
     pub fn close<W: Word>(&self, board: Board<'_, W>) {
         board.set_closed();
     }

@@ -4,11 +4,11 @@ use core::time::Duration;
 
 use sounding_units::ModemInstant;
 
-/// How the numbers of subframes and slots stand to the modem's clock.
+/// The offset between subframe or slot numbers and the modem's clock.
 ///
-/// A record is stamped when it is complete, which is after its newest block by anything from nothing to the interval at
-/// which such records are written. What all records of a RAT have in common is the beginning of the frames: the record
-/// that was written soonest after its newest block shows it best, and dates the others.
+/// A record is stamped when it is complete: between zero and one writing interval after its newest block. All records
+/// of a RAT share the frame boundaries. The record with the shortest delay after its newest block shows them best, and
+/// dates the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Air {
     anchor: Option<Anchor>,
@@ -22,7 +22,7 @@ struct Anchor {
     seen: ModemInstant,
 }
 
-/// After so long the system frame number begins anew (TS 36.331 §6.2.2, TS 38.331 §6.2.2), in nanoseconds.
+/// The period of the system frame number (TS 36.331 §6.2.2, TS 38.331 §6.2.2), in nanoseconds.
 const CYCLE: u64 = 10_240_000_000;
 
 /// The longest interval at which records are written is 300 ms; a record that seems to be later comes from a cell whose

@@ -13,7 +13,7 @@ use sounding_units::{Bytes, ModemInstant};
 use super::air::Air;
 use crate::{Allocation, Backlog, BufferStatus, Coding, Direction, Grant, Kpi, Layer, Signal};
 
-/// What records of NR have in common: how the numbers of slots stand to the modem's clock, and how long a slot is.
+/// What records of NR have in common: the offset between slot numbers and the modem's clock, and the length of a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frames {
     air: Air,
@@ -213,7 +213,7 @@ pub(super) fn cells(stamped: ModemInstant, searcher: &NrSearcher<'_>, sink: &mut
     }
 }
 
-/// What a buffer status report tells the network.
+/// The contents of a buffer status report.
 fn buffer_status(element: &Element) -> Option<BufferStatus> {
     const SHORT_OPEN_ENDED: Bytes = Bytes::new(150_000);
     const LONG_OPEN_ENDED: Bytes = Bytes::new(81_338_368);

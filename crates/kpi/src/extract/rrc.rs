@@ -1,4 +1,4 @@
-//! What RRC does to the connection, from the messages of LTE and NR.
+//! RRC's changes of the connection, from the messages of LTE and NR.
 
 use sounding_diag::record::{LteRrc, NrRrc, RrcPdu, Segment};
 use sounding_rrc::facts::{Event, facts};
@@ -14,7 +14,7 @@ pub(super) fn nr(at: ModemInstant, rrc: &NrRrc<'_>, sink: &mut impl FnMut(Kpi)) 
     read(at, rrc.pdu, rrc.segment, rrc.message, sink);
 }
 
-/// A message that is told in parts, or does not decode, says nothing here: whoever subscribes to it is told why.
+/// A segmented message, or one that does not decode, is skipped here: its subscribers receive the reason.
 fn read(
     at: ModemInstant,
     pdu: Option<RrcPdu>,

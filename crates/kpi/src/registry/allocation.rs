@@ -6,7 +6,7 @@ use sounding_rrc::facts::{Fact, Facts, Known, Place, TimeAllocation};
 
 use super::fact::Give;
 
-/// Of every entry of every list of the first cell: which list, which entry, and its slots.
+/// Reads every entry of every list of the first cell: the list, the entry, and its slots.
 fn each(facts: &Facts, of: fn(&Facts, usize) -> Option<Slots<'_>>, give: &mut Give<'_>) {
     let lists = (0..facts.facts.len()).filter_map(|place| of(facts, place));
     for (number, list) in lists.enumerate() {
@@ -34,8 +34,8 @@ fn downlink(facts: &Facts, place: usize) -> Option<Slots<'_>> {
     }
 }
 
-/// What is left out depends on the spacing of the bandwidth part that the list is of, which stands before it where the
-/// message has it; where not, it is not known from this message.
+/// The default of an absent field depends on the spacing of the bandwidth part of the list. The message has it before
+/// the list, if at all; otherwise it is unknown from this message.
 fn uplink(facts: &Facts, place: usize) -> Option<Slots<'_>> {
     let before = facts.facts.get(..place)?;
     let Fact { place, known: Known::PuschTimeAllocations(entries) } = facts.facts.get(place)?

@@ -1,4 +1,4 @@
-//! What choices count as, whatever number a version gives them.
+//! The numeric value of each choice, whatever number a version gives it.
 
 type Choices = &'static [(&'static str, f64)];
 

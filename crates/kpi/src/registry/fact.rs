@@ -1,4 +1,4 @@
-//! How a table of KPIs is written that messages tell, and how they are read.
+//! The syntax of a table of KPIs from messages, and how they are read.
 
 use sounding_diag::layout::Item;
 use sounding_rrc::facts::{Event, Facts, Known, Place};
@@ -7,7 +7,7 @@ use sounding_rrc::facts::{Event, Facts, Known, Place};
 pub(crate) type Give<'g> = dyn FnMut(Item, f64) + 'g;
 
 /// The KPIs of one record's messages, a line for each: name, unit, range, the specification's name of the message or
-/// the member that tells it, how it is read, section, and what it is.
+/// member, how it is read, section, and description.
 macro_rules! facts {
     ($($(#[$doc:meta])* $table:ident = $code:literal { $(
         $name:literal $unit:ident $least:literal..=$most:literal
@@ -97,7 +97,7 @@ pub(super) fn of_event(facts: &Facts, worth: fn(Event) -> Option<f64>, give: &mu
 /// 2 suspended or inactive.
 pub(super) fn state_of(event: Event) -> Option<f64> {
     match event {
-        // A device that has lost its connection for good says so only by asking for a new one.
+        // A device that has lost its connection for good shows that only by a request for a new one.
         Event::Request | Event::Release | Event::ReestablishmentReject => Some(0.0),
         Event::Setup
         | Event::SetupComplete

@@ -74,7 +74,7 @@ CONTROL_INFORMATION = 0xB16C {
         "TS 36.211 §4" "subframe in its frame";
 }
 
-/// What ML1 told the transmitter to send.
+/// What ML1 ordered the transmitter to send.
 TRANSMITTER = 0xB16D {
     "lte.tx.tbs" Bytes 0..=4095 "records.pusch.tb_bytes"
         "TS 36.213 §8.6.2; Gandalf Table 8" "transport block that goes out in a subframe";

@@ -1,5 +1,5 @@
-//! What LTE's RRC messages tell: the state of the connection, timers, carriers and measurements of the master group. No
-//! identity and no place is among them: a board can be read by everyone.
+//! Facts from LTE's RRC messages: the state of the connection, timers, carriers and measurements of the master group.
+//! No identity and no location is among them, because everyone can read a board.
 
 use sounding_diag::layout::Item;
 use sounding_rrc::facts::{Event, Facts, MeasuredCell, Measurement, Period, Place, Rat};
@@ -123,7 +123,7 @@ MEASUREMENTS = 0xB0C0 {
 }
 }
 
-/// What is about LTE's master group. Of NR, whose messages come in LTE's too, the modem logs its own records.
+/// Facts about LTE's master group. For NR, whose messages also come inside LTE's, the modem logs its own records.
 fn group(place: &Place) -> bool {
     !place.nr && !place.secondary
 }

@@ -1,5 +1,5 @@
-//! NR: what BISCAY's formula and Gandalf's Appendix B take from 5G records. Counts of subcarrier spacing and slots are
-//! the record's own; what is said of downlink blocks is said of all, whomever they were addressed to.
+//! NR: the fields of 5G records in BISCAY's formula and in Gandalf's Appendix B. The numbering of subcarrier spacing
+//! and slots is the record's own. Fields of downlink blocks are of all blocks, to any address.
 
 use sounding_phy::nr;
 

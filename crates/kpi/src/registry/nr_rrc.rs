@@ -1,7 +1,7 @@
-//! What NR's RRC messages tell: the state of the connection, timers, time-domain allocations, carriers and measurements.
-//! Without a core network of its own NR's messages come within LTE's, for a secondary group of cells; the modem logs them
-//! as its own then too, and that is where they are read. No identity and no place is among them: a board can be read by
-//! everyone.
+//! Facts from NR's RRC messages: the state of the connection, timers, time-domain allocations, carriers and
+//! measurements. Without its own core network, NR's messages come inside LTE's, for a secondary group of cells. The
+//! modem logs them as NR's records then too, and they are read there. No identity and no location is among them,
+//! because everyone can read a board.
 
 use sounding_diag::layout::Item;
 use sounding_rrc::facts::{Event, Facts, MeasuredCell, Measurement, Period, Place, Rat};
@@ -271,8 +271,8 @@ fn scell(place: &Place) -> bool {
     group(place) && place.scell.is_some()
 }
 
-/// What reconfigurations say of the state depends on whose connection it is, and that they do not say: only one that
-/// sends the device to another cell of its master group does.
+/// The state after a reconfiguration depends on which connection it is for, which it does not say. Only one that sends
+/// the device to another cell of its master group does.
 fn state(facts: &Facts, give: &mut Give<'_>) {
     let state = facts.event.and_then(|event| match event {
         Event::Handover => (facts.message == "rrcReconfiguration").then_some(1.0),

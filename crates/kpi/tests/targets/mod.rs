@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use sounding_diag::record::RecordError;
 use sounding_diag::{LogCode, LogRecord};
@@ -11,7 +11,7 @@ use crate::decoded::{At, decoded, subscribed};
 /// Which KPIs in eight bytes, a code in two, and a body: any set of KPIs reads what decoding the whole record gives.
 /// How many values that were.
 ///
-/// Of a record that does not decode, a KPI is either as good as one subscribed alone, or an error.
+/// If a record does not decode, a KPI is either equal to one subscribed alone, or an error.
 pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
     let (chosen, data) = data.split_first_chunk::<8>()?;
     let (code, body) = data.split_first_chunk::<2>()?;
@@ -47,7 +47,7 @@ pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
                     Ok(whole) => {
                         assert!(is_equal(found, &whole), "{}: {found:?}, {whole:?}", kpi.name);
                     }
-                    // What is behind the KPI does not fit; the KPI does.
+                    // Something behind the KPI does not fit; the KPI does.
                     Err(error) => assert!(matches!(error, RecordError::Corrupt { .. }), "{error}"),
                 }
             }
@@ -66,7 +66,7 @@ pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
     Some(values)
 }
 
-/// The KPIs that are fields: what messages tell is found by decoding them, which has a target of its own.
+/// The KPIs that are fields. Those from messages need decoding, which has its own target.
 pub(crate) fn fields() -> impl Iterator<Item = &'static NamedKpi> {
     registry::all().filter(|kpi| matches!(kpi.source, Source::Field { .. }))
 }

@@ -19,7 +19,7 @@ const REACHED_WITHIN: Duration = Duration::from_secs(2);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Attachment {
-    /// Nothing is known to keep the network from granting.
+    /// No known event keeps the network from granting.
     #[default]
     Steady,
     /// The device is on its way to another cell.
@@ -29,7 +29,7 @@ pub(super) enum Attachment {
 }
 
 impl Attachment {
-    /// RRC changed the connection; whether what was granted before says nothing about what comes.
+    /// Applies an RRC change of the connection. Returns whether earlier grants no longer predict later ones.
     pub(super) fn handle_change(&mut self, told: &Connection) -> bool {
         *self = match told.change {
             Change::Begins => Self::Steady,
@@ -67,7 +67,7 @@ impl Attachment {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Primary {
     cells: [Option<u16>; 2],
-    /// When RRC last told of a handover: the measurement that shows it is no news.
+    /// Time of RRC's last handover: the measurement that shows it is not another one.
     told: Option<ModemInstant>,
 }
 
@@ -78,7 +78,7 @@ impl Primary {
         }
     }
 
-    /// A cell was measured; whether it shows that the device has moved and nobody told.
+    /// Applies a measurement of a cell. Returns whether it shows a handover without an RRC message.
     pub(super) fn handle_signal(&mut self, signal: &Signal) -> bool {
         if signal.serves_as != Some(0) {
             return false;

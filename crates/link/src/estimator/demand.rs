@@ -6,9 +6,9 @@ use core::time::Duration;
 use sounding_kpi::{BufferStatus, Direction, Grant};
 use sounding_units::{Bytes, ModemInstant};
 
-/// How long data has to have been left waiting before a link counts as full. Shorter, and the bursts of a window that
-/// is clocked out by acknowledgements would; longer, and a sender learns late that it has met the link. Chosen; pinned
-/// by the seeded runs of `sounding-lab`.
+/// How long data has to stay queued before a link counts as full. If it were shorter, the bursts of an ACK-clocked
+/// window would count. If it were longer, a sender would learn late that it has filled the link. Chosen; pinned by the
+/// seeded runs of `sounding-lab`.
 pub(super) const FILLED_FOR: Duration = Duration::from_millis(20);
 
 /// A base station serves a queue at least so often, other users and all. Chosen; pinned by the same runs.
@@ -17,10 +17,10 @@ const SERVED_WITHIN: Duration = Duration::from_millis(40);
 /// Reports of one cycle: a block in each subframe of each of a few carriers may have one.
 const MAX_REPORTS: usize = 64;
 
-/// What the blocks of one direction say about the demand behind them.
+/// The demand that the blocks of one direction show.
 ///
-/// A block that is padded took all there was. One that is not left something behind, and where the device reports how
-/// much, the blocks of the next grant cycle show whether that was served in time.
+/// A padded block emptied the buffer. A block without padding left data behind. If the device reports how much, the
+/// blocks of the next grant cycle show whether that was served in time.
 ///
 /// ```text
 ///             a full block                 full for `FILLED_FOR`
@@ -31,7 +31,7 @@ const MAX_REPORTS: usize = 64;
 /// ```
 #[derive(Clone, Debug)]
 pub(super) struct Demand {
-    /// How long the network takes to answer a report, where the device reports at all.
+    /// How long the network takes to answer a report, if the device sends reports.
     cycle: Duration,
     /// A block counts when it arrived: later than others, if it had to be repeated.
     out_of_order: bool,
@@ -43,7 +43,7 @@ pub(super) struct Demand {
     /// Until then nothing can have waited for longer than a cycle.
     served_until: Option<ModemInstant>,
     waiting: Option<Waiting>,
-    /// Reports that are younger than a cycle, and what of each has not been sent.
+    /// Reports younger than a cycle, each with its bytes not sent yet.
     reports: Vec<(ModemInstant, Bytes)>,
 }
 
@@ -55,8 +55,8 @@ struct Waiting {
 }
 
 impl Demand {
-    /// Reports come every 5 ms in LTE and NR, and what they tell is sent within two intervals (Gandalf §4.3.2, Equation
-    /// 4); an interval more is for a block that has to be repeated. A base station sees its own queue.
+    /// Reports come every 5 ms in LTE and NR, and their bytes are sent within two intervals (Gandalf §4.3.2, Equation
+    /// 4); a third interval allows for a repeated block. A base station sees its own queue.
     pub(super) const fn new(direction: Direction) -> Self {
         let cycle = match direction {
             Direction::Uplink => Duration::from_millis(15),
@@ -89,7 +89,7 @@ impl Demand {
             if self.reports.len() == MAX_REPORTS {
                 self.reports.remove(0);
             }
-            // Nobody knows where in its range a report is.
+            // A report is a range; its lower end is the safe value.
             self.reports.push((at, Bytes::new(least.count().midpoint(most.count()))));
         }
         self.handle_left(at);
@@ -126,11 +126,11 @@ impl Demand {
 
     /// A block left something behind.
     fn handle_left(&mut self, at: ModemInstant) {
-        // Of blocks of one subframe one that was not filled tells of all.
+        // If one block of a subframe is not full, the buffer was emptied.
         if self.emptied.is_some_and(|emptied| at <= emptied) {
             return;
         }
-        // What a repeated block left behind may long have been sent when it comes: alone it tells nothing.
+        // Data behind a repeated block may have been sent long before the repeat arrives: a repeat alone shows nothing.
         let goes_on = |waiting: &Waiting| {
             !self.out_of_order || waiting.filled() || at - waiting.newest <= FILLED_FOR
         };
@@ -146,7 +146,7 @@ impl Demand {
         self.served_until = self.served_until.max(Some(until));
     }
 
-    /// Since when more has waited than was granted, as it stands at `now`; `None` if that cannot be said.
+    /// Since when more has waited than was granted, as of `now`; `None` if unknown.
     pub(super) fn backlogged_since(&self, now: ModemInstant) -> Option<ModemInstant> {
         let waiting = self.waiting?;
         let end = match self.out_of_order {
@@ -164,17 +164,17 @@ impl Demand {
         self.waiting.is_some()
     }
 
-    /// Whether a queue was left behind by the newest blocks, and not by one that came late.
+    /// Whether the newest blocks, and not a late one, left a queue behind.
     pub(super) fn is_queue_left(&self) -> bool {
         self.waiting.is_some_and(|waiting| waiting.filled())
     }
 
-    /// How long blocks have been told of.
+    /// Duration of the known blocks.
     pub(super) fn known_for(&self) -> Duration {
         self.first.zip(self.newest).map_or(Duration::ZERO, |(first, newest)| newest - first)
     }
 
-    /// The newest block that told something.
+    /// The newest block that showed demand.
     pub(super) const fn newest(&self) -> Option<ModemInstant> {
         self.newest
     }

@@ -4,12 +4,13 @@ use sounding_units::ModemInstant;
 
 use crate::window::Window;
 
-/// What a short mean is judged against: the window of BISCAY §3.2.2.
+/// The mean that a short one is compared with: the window of BISCAY §3.2.2.
 const LONG: Duration = Duration::from_millis(100);
-/// A rate is gone by for about so long after it was told: a round-trip time.
+/// How long a rate is typically used after it is reported: a round-trip time.
 ///
-/// What came then is a mean over the short time too. Judged by one over the long time, a capture with a burst of 40 ms in
-/// each 160 is recognised as well, but over TMobile-LTE-driving.down 73 % of what the link offers are carried instead of 93.
+/// The rate that came then is a mean over the short time too. With a mean over the long time, a capture with a burst of
+/// 40 ms in each 160 ms is recognised as well, but TMobile-LTE-driving.down then carries 73 % of what the link offers
+/// instead of 93 %.
 const AHEAD: Duration = Duration::from_millis(50);
 /// How often both are judged.
 const EVERY: Duration = Duration::from_millis(10);
@@ -17,16 +18,16 @@ const EVERY: Duration = Duration::from_millis(10);
 const SHIFT: u32 = 5;
 /// A short mean is kept to unless the long one has less than so much of its error, in percent.
 ///
-/// Chosen on recorded links and on cells of seeds 11 to 30, where the short mean is better than its errors, because a sender
-/// goes on hearing: with 80 recorded links lose half a percent of throughput, with 60 one of the captures of bursts is not
-/// recognised.
+/// Chosen on recorded links and on cells of seeds 11 to 30. There the short mean is better than its errors suggest,
+/// because a sender keeps getting updates. With 80, recorded links lose half a percent of throughput. With 60, one of
+/// the bursty captures is not recognised.
 const LESS_THAN_PERCENT: u64 = 67;
 
-/// Which of two means of the past would have told better of what came.
+/// Decides which of two past means would have predicted better.
 ///
-/// A mean over a short time follows a link that fades. Where grants come and go faster than a round-trip time, bursts and
-/// pauses in turn, it describes what is over when a sender goes by it: it has most under way while the link stands still.
-/// Then a mean over a longer time says more of what comes.
+/// A mean over a short time follows a link that fades. If grants alternate between bursts and pauses faster than a
+/// round-trip time, a short mean describes a burst that is already over: the sender has most in flight while the link
+/// is paused. A mean over a longer time then predicts better.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Foresight {
     /// What is judged next.
@@ -43,7 +44,7 @@ impl Foresight {
             return self;
         }
         let over = |end, span| window.granted(end, span).per(span).bytes_per_sec();
-        // What was further back is not known any more.
+        // Older rates are no longer known.
         let oldest = newest.saturating_before(LONG);
         let mut next = self.next.map_or(oldest, |next| next.max(oldest));
         while newest - next >= AHEAD {
@@ -58,12 +59,12 @@ impl Foresight {
         self
     }
 
-    /// Over how long a rate is to be taken that is wanted over `short`.
+    /// The span to use for a rate when `short` is configured.
     pub(super) fn span(&self, short: Duration) -> Duration {
         if self.long * 100 < self.short * LESS_THAN_PERCENT { LONG } else { short }
     }
 
-    /// How far back a window has to go for [`judged`](Self::judged), where rates are wanted over `short`.
+    /// How much history [`judged`](Self::judged) needs when `short` is configured.
     pub(super) fn history(short: Duration) -> Duration {
         short.max(LONG)
     }
@@ -77,7 +78,7 @@ mod tests {
 
     const SHORT: Duration = Duration::from_millis(30);
 
-    /// Two seconds of grants in each millisecond, told of every 10 ms in which there were any.
+    /// Two seconds of grants in each millisecond, reported every 10 ms in which there were any.
     fn span_after(granted: impl Fn(u64) -> u64) -> Duration {
         let mut window = Window::new(Foresight::history(SHORT));
         let mut foresight = Foresight::default();
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_and_pauses_in_turn_are_told_of_by_their_mean() {
+    fn alternating_bursts_and_pauses_use_the_long_mean() {
         for period in [100, 110] {
             let bursts = |ms: u64| if ms % period < 45 { 1_500 } else { 0 };
             assert_eq!(span_after(bursts), LONG, "{period}");

@@ -1,20 +1,20 @@
-//! Whether a device hears its cells.
+//! Whether a device receives its cells.
 
 use core::time::Duration;
 
 use sounding_kpi::{Channel, CqiTable};
 use sounding_units::ModemInstant;
 
-/// What the device's own reports of its channels say about that: a CQI of 0 is out of range, not even QPSK with the lowest
-/// code rate would arrive (TS 36.213 §7.2.3, TS 38.214 §5.2.2.1), and the control channel with the assignments is coded
-/// hardly better. It is reported over the uplink, whether or not data comes.
+/// The device's own reports of its channels show it. A CQI of 0 is out of range: not even QPSK with the lowest code
+/// rate would arrive (TS 36.213 §7.2.3, TS 38.214 §5.2.2.1), and the control channel with the assignments is hardly
+/// better protected. The report goes over the uplink, whether or not data comes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hearing {
     /// The newest report of each carrier, LTE's before NR's.
     newest: [Option<(ModemInstant, u8)>; 2 * CARRIERS],
 }
 
-/// Carriers of each that are told apart; records number no more.
+/// Carriers that are tracked separately; records have no more.
 const CARRIERS: usize = 8;
 
 /// Reports come every 20 to 160 ms where they are configured; older ones say nothing about now. Chosen.
@@ -29,7 +29,7 @@ impl Hearing {
         }
     }
 
-    /// Whether the device says that no carrier reaches it.
+    /// Whether the device reports that it receives no carrier.
     pub(super) fn is_deaf(&self, now: ModemInstant) -> bool {
         let fresh = self.newest.iter().flatten().filter(|(at, _)| now - *at <= REPORT_VALID);
         fresh.map(|(_, cqi)| *cqi).max() == Some(0)

@@ -2,11 +2,11 @@ use core::time::Duration;
 
 use sounding_units::ModemInstant;
 
-/// How rarely a modem writes the records that an estimate is made from.
+/// How rarely a modem writes the records that an estimate uses.
 ///
-/// Most modems report a block within 300 ms. Some of NB-IoT write one record a second, with all blocks of that second. Their
-/// rate has to be a mean over that second, and holds until the next record. A rare record and rare traffic look alike where
-/// a record lists one block only: what tells them apart is a block that was old when it was reported.
+/// Most modems report a block within 300 ms. Some NB-IoT modems write one record per second with all blocks of that
+/// second. Their rate has to be a mean over that second, and holds until the next record. If a record lists only one
+/// block, rare records and rare traffic look alike. A block that was old when it was reported shows the difference.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Period {
     /// The newest records, in a ring.
@@ -66,7 +66,8 @@ impl Period {
         Some(stamped + period * u32::try_from(missed).unwrap_or(u32::MAX))
     }
 
-    /// So long after the newest record the next one is overdue, and what it does not say was not granted.
+    /// The time after the newest record when the next one is overdue. A block that it does not list was then not
+    /// granted.
     pub(super) fn overdue(&self) -> Duration {
         self.get() * 3 / 2
     }

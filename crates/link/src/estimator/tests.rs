@@ -239,7 +239,7 @@ fn told(modem: &mut Modem, change: Change) {
 fn a_downlink_whose_blocks_are_all_full_is_the_radios_limit() {
     let mut modem = Modem::new(downlink());
     modem.grants(20, 10, arrived);
-    assert_eq!(modem.estimate().bound, Bound::Floor, "nobody knows yet");
+    assert_eq!(modem.estimate().bound, Bound::Floor, "not known yet");
     modem.grants(10, 10, arrived);
     assert_eq!(modem.estimate().bound, Bound::Capacity);
 }
@@ -255,7 +255,7 @@ fn one_block_that_took_all_there_was_makes_a_floor() {
 }
 
 #[test]
-fn a_late_repeat_after_the_queue_was_emptied_says_nothing() {
+fn a_late_repeat_after_the_queue_was_emptied_changes_nothing() {
     let mut modem = Modem::new(downlink());
     for _ in 0..10 {
         modem.grants(10, 10, |at| Grant { padding: Some(Bytes::new(1)), ..arrived(at) });
@@ -270,7 +270,7 @@ fn a_late_repeat_after_the_queue_was_emptied_says_nothing() {
 
 #[test]
 fn a_report_that_is_served_within_a_cycle_makes_a_floor() {
-    // Each report tells 8000 bytes, and the next eight milliseconds send them.
+    // Each report has 8000 bytes, and the next eight milliseconds send them.
     let mut modem = Modem::new(uplink());
     modem.grants(500, 10, reports(8_000, 5));
     assert_eq!(modem.estimate().bound, Bound::Floor);
@@ -330,7 +330,7 @@ fn a_handover_that_leads_nowhere_ends() {
 }
 
 #[test]
-fn another_primary_cell_is_a_handover_that_nobody_told_of() {
+fn another_primary_cell_is_a_handover_without_a_message() {
     let signal = |modem: &mut Modem, cell, serves_as| {
         let (host, at) = (modem.host(), modem.modem());
         let signal = Signal {
@@ -410,7 +410,7 @@ fn a_downlink_that_stopped_with_a_queue_and_out_of_range_is_silent() {
     assert_eq!((estimate.state, estimate.bound), (State::Silent, Bound::Capacity));
     assert_eq!((estimate.rate, estimate.is_usable()), (Rate::ZERO, true));
     reported(&mut modem, 0, 4);
-    assert_eq!(modem.estimate().state, State::Idle, "it hears again, and nothing comes");
+    assert_eq!(modem.estimate().state, State::Idle, "it receives again, and nothing comes");
 }
 
 #[test]
@@ -418,10 +418,10 @@ fn a_downlink_that_stopped_in_range_or_empty_is_idle() {
     let mut modem = Modem::new(downlink());
     modem.grants(500, 10, arrived);
     modem.records_without_grants(210);
-    assert_eq!(modem.estimate().state, State::Idle, "nobody reported anything");
+    assert_eq!(modem.estimate().state, State::Idle, "nothing was reported");
     reported(&mut modem, 1, 7);
     reported(&mut modem, 0, 0);
-    assert_eq!(modem.estimate().state, State::Idle, "one of two carriers is heard");
+    assert_eq!(modem.estimate().state, State::Idle, "one of two carriers is received");
     let mut modem = Modem::new(downlink());
     modem.grants(500, 10, |at| Grant { padding: Some(Bytes::new(1)), ..arrived(at) });
     modem.records_without_grants(200);
@@ -446,7 +446,7 @@ fn a_hole_in_the_records_is_neither_an_outage_nor_idleness() {
     let stale = modem.estimate();
     assert_eq!((stale.state, stale.age), (State::Stale, Duration::from_secs(3)));
     assert_eq!((stale.known_rate(), stale.known_bound()), (None, None));
-    // The modem is heard again, and says nothing of what was granted.
+    // The modem writes again, but no record about the grants in between.
     modem.estimator.handle_record(modem.host(), modem.modem());
     let back = modem.estimate();
     assert_eq!((back.known_rate(), back.known_state()), (None, None));
@@ -476,7 +476,7 @@ fn records_that_come_once_a_second_are_looked_back_over() {
         assert_eq!(modem.estimate().rate.mbit_per_sec().round(), 8.0);
     }
     assert_eq!(modem.estimator.period(), Duration::from_secs(1));
-    // The next is not due yet, and nothing else is heard.
+    // The next is not due yet, and no other record comes.
     modem.ms += 990;
     let estimate = modem.estimate();
     assert_eq!((estimate.state, estimate.rate.mbit_per_sec().round()), (State::Active, 8.0));

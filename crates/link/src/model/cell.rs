@@ -1,9 +1,9 @@
-//! PBE-CC's monitor: the resource blocks a device has, and its share of those that nobody has (PBE-CC §4.2.1).
+//! PBE-CC's monitor: a device's resource blocks, and its share of the idle ones (PBE-CC §4.2.1).
 //!
-//! C_p = Σ over cells of R_w · (P_a + P_idle / N), averaged over the last round trip, and from it C_t by Equation 5. R_w and
-//! P_a are the modem's own record of what it was granted. P_idle and N take a sniffer's log of everybody's control
-//! messages. Without one they are unknown: what is left is what the device was granted, which is a capacity only where the
-//! device was backlogged, and the fair share is bounded from above by the widest grants there ever were.
+//! C_p = Σ over cells of R_w · (P_a + P_idle / N), averaged over the last round trip, and from it C_t by Equation 5.
+//! R_w and P_a are in the modem's own record of its grants. P_idle and N need a sniffer's log of all control messages.
+//! Without one they are unknown. The rate is then what the device was granted, which is a capacity only while the
+//! device was backlogged. The widest grants so far bound the fair share from above.
 
 use core::time::Duration;
 
@@ -18,32 +18,32 @@ use super::slots::{Slot, Slots};
 use super::sniffed::{Share, Sniffed};
 use crate::Config;
 
-/// Cells that are told apart: no device aggregates more than five of LTE and a few of NR.
+/// Cells that are tracked separately: no device aggregates more than five of LTE and a few of NR.
 const CELLS: usize = 8;
 
 /// A secondary carrier without a grant for so long has been switched off by its timer: networks set sCellDeactivationTimer to 320
 /// ms mostly (TS 36.331 §6.3.2, TS 36.321 §5.13), and the paper's Fig. 2 shows some 300 ms.
 const ACTIVE: Duration = Duration::from_millis(320);
 
-/// Losses are counted over this: about as many blocks as their share can be told from.
+/// Losses are counted over this time: about as many blocks as a loss rate needs.
 const LOSSES: Duration = Duration::from_secs(1);
 const MIN_BLOCKS: u32 = 50;
 
 /// What was received longer ago than this says nothing about now: a sniffer reports every slot.
 const HEARD_VALID: Duration = Duration::from_millis(100);
 
-/// What a cell ever granted is counted over spans of this.
+/// The most that a cell ever granted is counted in spans of this.
 const SPAN_OF_MOST: Duration = Duration::from_millis(100);
 
-/// What is known of the cells that serve a device.
+/// State of the cells that serve a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellView {
-    /// C_t: what the device has, and its share of what nobody has.
+    /// C_t: the device's resource blocks and its share of the idle ones, as a rate.
     pub rate: Rate,
     /// C_f: what it would have if all users with data had the same; `None` without a sniffer.
     pub fair_share: Option<Rate>,
-    /// What the most resource blocks that it ever had in 100 ms would carry now. Without a sniffer the share that nobody
-    /// has is unknown, and this is all that is known to be possible.
+    /// The rate now of the most resource blocks that it ever had in 100 ms. Without a sniffer the share of the idle
+    /// ones is unknown, and this is the only known upper bound.
     pub ceiling: Rate,
     /// Users with data on the primary cell, this one included; `None` without a sniffer.
     pub users: Option<u32>,
@@ -69,7 +69,7 @@ impl Most {
             return;
         }
         let span = at.as_nanos() / SPAN_OF_MOST.as_nanos() as u64;
-        // What comes late is of a span that is over, and missing there.
+        // A late block belongs to an earlier span and is missing there.
         if span > self.span {
             *self = Self { span, sum: 0, ..*self };
         }

@@ -1,8 +1,8 @@
 //! CQIC: what a CQI stands for, times how much of the time the device is served (CQIC §3.2, §3.3).
 //!
-//! For each cell a table from CQI to rate, which starts as the standard's and learns what blocks really were at a CQI. A
-//! rate here is of one resource block: times the resource blocks that were granted, it is the rate of the whole carrier
-//! times the share of it that the device was served, however wide the carrier is.
+//! For each cell a table from CQI to rate. It starts as the standard's and is updated with the real blocks at each CQI.
+//! A rate here is of one resource block. Times the granted resource blocks, it is the rate of the whole carrier times
+//! the device's share of it, whatever the carrier's width.
 
 use core::time::Duration;
 
@@ -14,7 +14,7 @@ use super::slots::{Slot, Slots};
 use crate::Config;
 use crate::recent::Recent;
 
-/// Carriers that are told apart; records of LTE and NR number no more.
+/// Carriers that are tracked separately; records of LTE and NR have no more.
 const CARRIERS: usize = 8;
 const RANKS: usize = 4;
 
@@ -22,11 +22,11 @@ const RANKS: usize = 4;
 /// was sent at is settled after this.
 const SETTLED: Duration = Duration::from_millis(400);
 
-/// Blocks are learnt from so many at a time.
+/// The table is updated from the blocks of this much time.
 const LESSON: Duration = Duration::from_millis(20);
 
-/// Weight of a new block in what is learnt. CQIC averages over minutes; chosen so that a table follows a cell whose outer
-/// loop of link adaptation moves within seconds, pinned by the estimators' tests.
+/// Weight of a new block in the table. CQIC averages over minutes. This one is chosen so that a table follows a cell
+/// whose outer loop of link adaptation moves within seconds; pinned by the estimators' tests.
 const WEIGHT: f64 = 1.0 / 64.0;
 
 /// Resource elements of an LTE resource block in the reference of CQI (TS 36.213 §7.2.3): 11 symbols less the reference
@@ -53,7 +53,7 @@ pub(super) struct CqiTables {
     ip_share: f64,
     tables: [Option<Table>; CARRIERS],
     reports: Recent<Report>,
-    /// Blocks up to here have been learnt from.
+    /// The table includes blocks up to this time.
     learnt: ModemInstant,
 }
 
@@ -74,7 +74,7 @@ impl CqiTables {
         }
         let settled = modem_now.saturating_before(SETTLED);
         if settled - self.learnt >= LESSON {
-            // Of what came before the first lesson, or a pause, nothing is kept.
+            // Nothing from before the first update, or before a pause, is kept.
             let since = self.learnt.max(settled.saturating_before(SETTLED));
             for (at, slot) in slots.until(settled).take_while(|(at, _)| *at > since) {
                 self.learn(*at, slot);
@@ -159,7 +159,7 @@ impl Table {
             let index = index as u8;
             let scheme = match table {
                 CqiTable::Lte(table) => lte::cqi(table, index),
-                // The default of TS 38.331 CSI-ReportConfig's cqi-Table; another is learnt.
+                // The default of TS 38.331 CSI-ReportConfig's cqi-Table; the table adapts to another.
                 CqiTable::Nr => nr::cqi(nr::CqiTable::Table1, index),
             };
             scheme.map_or(0.0, |scheme| f64::from(scheme.efficiency()))

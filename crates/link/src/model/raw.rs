@@ -1,7 +1,7 @@
 //! One raw KPI and a straight line: what BISCAY §5.2 compares with.
 //!
-//! The line is fitted by least squares to the bytes that were granted in the first part of a run, and stays as it is then:
-//! what such methods learn in one place they use in the next.
+//! The line is fitted by least squares to the bytes that were granted in the first part of a run, and does not change
+//! afterwards: such methods train in one place and run in the next.
 
 use core::time::Duration;
 
@@ -23,7 +23,7 @@ pub(super) enum Raw {
     Rsrp,
 }
 
-/// The part of a run that is learnt from, and the spans that it is cut into. Chosen.
+/// The training part of a run, and the spans that it is cut into. Chosen.
 const LEARNING: Duration = Duration::from_secs(20);
 const BIN: Duration = Duration::from_millis(100);
 /// Two points make a line, but no good one: chosen.
@@ -66,7 +66,7 @@ pub(super) struct Regression {
     ip_share: f64,
     line: Line,
     began: Option<ModemInstant>,
-    /// End of the next bin to be learnt.
+    /// End of the next training bin.
     bin: ModemInstant,
     signals: Recent<f32>,
 }
@@ -106,7 +106,7 @@ impl Regression {
         }
     }
 
-    /// Of the cells of one record the primary stands first.
+    /// The primary cell is the first of a record.
     fn handle_signal(&mut self, signal: &Signal) {
         if self.signals.at_mut(signal.at).next().is_none() && signal.rsrp_dbm.is_finite() {
             self.signals.push(signal.at, signal.rsrp_dbm);

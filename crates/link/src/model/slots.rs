@@ -21,8 +21,8 @@ pub(super) struct Slot {
     pub(super) again: u32,
     /// Bits that are known to have arrived, or in the uplink to have been sent for the first time.
     pub(super) new_bits: u64,
-    /// Whether it is LTE's, where two blocks of one carrier in one subframe share resource blocks. In NR a second one is
-    /// another carrier's, of a record that does not say which.
+    /// Whether it is LTE's, where two blocks of one carrier in one subframe share resource blocks. In NR a second block
+    /// belongs to another carrier, which the record does not name.
     lte: bool,
     /// Sum of I_MCS, in LTE I_TBS, of the blocks sent for the first time.
     pub(super) mcs: u32,
@@ -37,7 +37,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// What a second's statistics and any window twice over need.
+    /// Enough for a second's statistics and for twice any window.
     pub(super) const KEPT: Duration = Duration::from_millis(1_500);
 
     pub(super) fn new(config: &Config) -> Self {
@@ -74,7 +74,7 @@ impl Slots {
 }
 
 impl Slot {
-    /// Of a record that says resource blocks.
+    /// From a record that has resource blocks.
     pub(super) fn of(grant: &Grant) -> Option<Self> {
         let allocation = grant.allocation?;
         let bits = grant.size.count().saturating_mul(8);

@@ -27,7 +27,7 @@ impl Modem {
         HostInstant::from_nanos(self.ms * 1_000_000)
     }
 
-    /// So many milliseconds, with these KPIs in each.
+    /// Runs for `ms` milliseconds, with these KPIs in each.
     fn run(&mut self, ms: u64, kpis: impl Fn(u64, ModemInstant) -> Vec<Kpi>) {
         for _ in 0..ms {
             self.ms += 1;
@@ -114,7 +114,7 @@ fn a_cqi_stands_for_the_standards_rate_until_blocks_tell_otherwise() {
     modem.run(5_000, |_, at| [report(at, 15), block(at, 50, 2_000)].into());
     assert!((modem.mbit() - 16.0).abs() < 0.1, "{}", modem.mbit());
     assert_eq!(modem.estimator.estimate(modem.now()).source, Source::Cqi);
-    // What was learnt of one CQI says nothing of another.
+    // An update of one CQI does not change another.
     modem.run(200, |_, at| [report(at, 7), block(at, 50, 2_000)].into());
     // CQI 7 is 1.4766 bits.
     assert!((modem.mbit() - 8.9).abs() < 0.1, "{}", modem.mbit());
@@ -139,7 +139,7 @@ fn two_blocks_of_one_subframe_share_their_resource_blocks() {
 }
 
 #[test]
-fn without_a_report_a_cqi_says_nothing_and_of_an_uplink_none_does() {
+fn without_a_report_a_cqi_has_no_rate_and_an_uplink_never_has_one() {
     let mut modem = Modem::new(Method::Cqi);
     modem.run(200, |_, at| [block(at, 50, 2_000)].into());
     let estimate = modem.estimator.estimate(modem.now());
@@ -175,21 +175,21 @@ fn shared(method: Method) -> Modem {
 }
 
 #[test]
-fn a_sniffer_adds_a_part_of_what_nobody_has() {
+fn a_sniffer_adds_a_part_of_the_idle_blocks() {
     let modem = shared(Method::Cell);
-    // 20 of its own and half of the 20 that are idle, 400 bits each; its fair share is 25.
+    // 20 of its own and half of the 20 idle ones, 400 bits each; its fair share is 25.
     assert!((modem.mbit() - 12.0).abs() < 0.1, "{}", modem.mbit());
     let estimate = modem.estimator.estimate(modem.now());
     assert_eq!(estimate.bound, Bound::Capacity);
     let view = modem.estimator.cell(modem.now()).expect("grants");
     assert_eq!(view.users, Some(2));
-    assert!((view.idle.expect("heard") - 0.4).abs() < 1e-9);
-    assert!((view.fair_share.expect("heard").mbit_per_sec() - 10.0).abs() < 0.1);
+    assert!((view.idle.expect("sniffed") - 0.4).abs() < 1e-9);
+    assert!((view.fair_share.expect("sniffed").mbit_per_sec() - 10.0).abs() < 0.1);
     assert_eq!(shared(Method::Grants).estimator.cell(modem.now()), None);
 }
 
 #[test]
-fn a_sniffer_that_fell_silent_says_nothing_any_more() {
+fn a_silent_sniffer_is_ignored() {
     let mut modem = shared(Method::Cell);
     modem.run(250, |_, at| [block(at, 20, 1_000)].into());
     assert!((modem.mbit() - 8.0).abs() < 0.1, "{}", modem.mbit());
@@ -207,7 +207,7 @@ fn what_is_sent_again_carries_nothing_to_a_transport() {
 }
 
 #[test]
-fn a_raw_kpi_says_what_went_with_it_in_the_first_twenty_seconds() {
+fn a_raw_kpi_is_fitted_in_the_first_twenty_seconds() {
     // The more resource blocks and the better the level, the more: two megabits for each five of either.
     let at_step = |ms: u64| 10 + 5 * (ms / 1_000 % 4);
     let learn = |ms: u64, at| {

@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ use sounding_link::{
 use sounding_trace::dci::{self, Heard, Reader};
 use sounding_units::{HostInstant, ModemInstant};
 
-/// Ways in which a capture tells its records apart.
+/// How a capture separates its records.
 pub(crate) const FORMATS: [Format; 4] = [Format::Hdlc, Format::NonHdlc, Format::Hdf, Format::Dlf];
 
 /// The method by its number in `Method::ALL`, as the first byte has it.
@@ -18,7 +18,7 @@ pub(crate) const fn method_knobs(number: u8) -> u8 {
     (number & 1) << 1 | (number >> 1) << 4
 }
 
-/// That the stream is a sniffer's log too.
+/// The stream is a sniffer's log too.
 pub(crate) const SNIFFED: u8 = 1 << 6;
 
 /// A configuration and a size of chunks in two bytes, and a stream: what the link carries is the same however the
@@ -38,7 +38,7 @@ pub(crate) fn link(data: &[u8]) -> Option<u64> {
     Some(whole.0.kpis)
 }
 
-/// What was met, the estimate at the end of each bin, and the bytes that were granted.
+/// The events, the estimate at the end of each bin, and the granted bytes.
 fn estimates(
     config: Config,
     kind: Kind,

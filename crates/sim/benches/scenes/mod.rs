@@ -1,5 +1,5 @@
-//! What the simulator's speed is measured with: one flow to each device of a cell as `scripts/ns3/lte.cc` has it, a flow
-//! on a recorded link, and a crowd.
+//! Scenes for measuring the simulator's speed: one flow to each device of a cell as in `scripts/ns3/lte.cc`, a flow on
+//! a recorded link, and a crowd.
 
 #![allow(dead_code, reason = "each program needs some of it")]
 
@@ -33,7 +33,7 @@ pub(crate) struct Totals {
     pub(crate) packets: u64,
     /// Bytes of IP that arrived.
     pub(crate) carried: Bytes,
-    /// What the world's digest is: nothing that only makes it faster changes that.
+    /// The world's expected digest. An optimization must not change it.
     pub(crate) digest: u64,
 }
 

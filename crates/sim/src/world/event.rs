@@ -5,7 +5,7 @@ use sounding_units::HostInstant;
 use super::FlowId;
 use crate::{Carried, Lost};
 
-/// What happens in a world, as it happens: what a series or a log is made of.
+/// Events of a world, in order of time: the source of a series or a log.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A data packet came out of the network.
@@ -26,12 +26,12 @@ pub enum Event<'a> {
     Acked {
         /// Whose.
         flow: FlowId,
-        /// What its controller was told.
+        /// The acknowledgement as its controller received it.
         ack: &'a Ack,
         /// And what that made of it.
         controller: &'a dyn Controller,
     },
-    /// A controller was told of its link.
+    /// A controller received an estimate of its link.
     Told {
         /// Whose.
         flow: FlowId,

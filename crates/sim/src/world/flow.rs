@@ -49,7 +49,7 @@ pub struct Tcp {
     pub traffic: Traffic,
     /// When the receiver acknowledges.
     pub acks: Acks,
-    /// The most that may be unacknowledged, whatever the window says: the smaller of the buffers at both ends.
+    /// The most that may be unacknowledged, whatever the window: the smaller of the buffers at both ends.
     pub buffer: Option<Bytes>,
 }
 

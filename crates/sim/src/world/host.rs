@@ -22,7 +22,7 @@ const HEADERS: Bytes = Bytes::new(52);
 const SYN: Bytes = Bytes::new(60);
 const DATAGRAM: Bytes = Bytes::new(1500);
 const UDP_HEADERS: Bytes = Bytes::new(28);
-/// What asks for a response.
+/// Size of a request for a response.
 const REQUEST: Bytes = Bytes::new(200);
 /// A handshake or a request that is not answered is repeated after this, and after twice as long again (RFC 6298
 /// §2.1).
@@ -89,7 +89,7 @@ struct Connection {
 struct Reader {
     traffic: Traffic,
     received: Bytes,
-    /// From when on nothing more is asked for.
+    /// No more requests from this time on.
     ends: HostInstant,
     /// The request in hand: its number, when it was first made, and when it is to be made or repeated.
     request: Option<Request>,
@@ -155,7 +155,7 @@ impl Host {
         self.report.spurious_timeouts = now.spurious - before.spurious;
     }
 
-    /// Whether it takes a share of its link: it sent something not longer ago than `span`.
+    /// Whether it takes a share of its link: it has sent something within `span`.
     pub(super) fn is_active(&self, now: HostInstant, span: Duration) -> bool {
         match &self.state {
             State::Changing | State::Waiting(_) => false,
@@ -165,13 +165,13 @@ impl Host {
         }
     }
 
-    /// What it wants of its link.
+    /// Its claim on its link.
     pub(super) fn member(&self, now: HostInstant) -> Member {
         let claim = match &self.state {
             State::Changing | State::Waiting(_) => Claim::Idle,
             State::Connecting { .. } => Claim::Hungry,
             State::Datagrams { .. } if now >= self.ends => Claim::Idle,
-            // Nobody asks a flow without a controller to send less.
+            // A flow without a controller has no limit to apply.
             State::Datagrams { rate, .. } => Claim::Limited(*rate),
             State::Connected(connection) => connection.sender.claim(now),
         };
@@ -179,7 +179,7 @@ impl Host {
         Member { user: 0, application: self.application, weight: self.weight, claim }
     }
 
-    /// Tells the controller its flow's part.
+    /// Applies the flow's share to its controller.
     pub(super) fn handle_part(&mut self, now: HostInstant, part: Part) {
         if let State::Connected(connection) = &mut self.state {
             connection.sender.handle_part(now, part);

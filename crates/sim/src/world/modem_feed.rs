@@ -7,10 +7,10 @@ use sounding_units::HostInstant;
 
 use crate::{Diag, Port};
 
-/// How the host of a device listens to its modem for one direction.
+/// How a device's host reads its modem for one direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Listening {
-    /// Whose modem, and the direction whose controllers are told.
+    /// The device, and the direction whose controllers receive the estimates.
     pub port: Port,
     /// How its records become an estimate.
     pub estimator: sounding_link::Config,
@@ -108,7 +108,7 @@ impl ModemFeed {
     pub(super) fn handle_time(&mut self, now: HostInstant) {
         while self.publish_at <= now {
             let mut estimate = self.sounder.estimate(self.publish_at);
-            // Where nothing is known the age is the longest there is.
+            // If nothing is known, the age is the maximum.
             estimate.age = estimate.age.saturating_add(self.listening.latency);
             self.underway.push_back((self.publish_at + self.listening.latency, estimate));
             self.publish_at = self.publish_at + self.listening.every.max(Duration::from_micros(1));

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told_of_at_once_with_what_came_last_first() {
+    fn a_gap_is_reported_at_once_with_the_newest_block_first() {
         let mut receiver = settled();
         receiver.handle_data(millis(1), data(20));
         receiver.handle_data(millis(1), data(24));

@@ -5,7 +5,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::{Carried, Histogram};
 
-/// What is measured of a flow, in a space that does not grow with time.
+/// Measurements of a flow, in memory that does not grow with time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Since when.

@@ -10,7 +10,7 @@ use super::segment::{Acknowledgement, Block};
 /// Segments beyond a gap that show it is a loss (RFC 8985 §6.2 step 4, RFC 5681 §3.2).
 const DUP_THRESH: u64 = 3;
 
-/// What was sent and not acknowledged for good, segment by segment; and what of it is lost (RFC 8985).
+/// Segments that are sent and not acknowledged cumulatively, and which of them are lost (RFC 8985).
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
     /// The first segment that is not acknowledged cumulatively.
@@ -25,7 +25,7 @@ pub(super) struct Scoreboard {
     judged: u64,
     /// Repairs in order of sending.
     repairs: VecDeque<(u64, HostInstant)>,
-    /// Of everything delivered, what was sent last.
+    /// The newest transmission among all delivered.
     newest: Option<(HostInstant, u64)>,
     newest_rtt: Duration,
     /// The highest segment delivered.
@@ -50,7 +50,7 @@ enum State {
     Delivered,
 }
 
-/// What is the same for all that an acknowledgement delivers.
+/// Values that are the same for all segments that an acknowledgement delivers.
 #[derive(Clone, Copy)]
 struct Context {
     now: HostInstant,
@@ -163,7 +163,7 @@ impl Scoreboard {
         let first = (next + u64::from(block.start)).max(self.base);
         let mut number = first;
         while number < end {
-            // Jump over what an earlier acknowledgement said already.
+            // Skips what an earlier acknowledgement already reported.
             if let Some(&(_, known)) =
                 self.known.iter().find(|(start, end)| *start <= number && number < *end)
             {
@@ -298,7 +298,7 @@ enum Verdict {
     Lost,
     /// It may be, from then on.
     Wait(HostInstant),
-    /// Nothing sent after it was delivered yet.
+    /// No later transmission has been delivered yet.
     Open,
 }
 

@@ -5,7 +5,7 @@ use sounding_units::{Bytes, HostInstant};
 
 use super::FlowId;
 
-/// What a world puts into its network. Networks carry it and do not look inside.
+/// A world's packet. Networks carry it and do not look inside.
 ///
 /// It is copied from queue to queue, so its contents stay with the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) enum Kind {
     SynAck,
     Data(Data),
     Ack(Acknowledgement),
-    /// Asks for one more response.
+    /// Requests one more response.
     Request(u64),
     Datagram,
 }

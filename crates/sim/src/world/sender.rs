@@ -16,9 +16,9 @@ use crate::soonest::soonest;
 
 /// The sending end of a byte stream: what TCP is without its bytes.
 ///
-/// Selective acknowledgements (RFC 2018, RFC 6675), loss found by time (RACK and its tail probe, RFC 8985),
-/// retransmission timeouts (RFC 6298) that are undone if the first acknowledgement after one is of what was sent before
-/// it (RFC 3522), and pacing where the controller asks for it.
+/// Selective acknowledgements (RFC 2018, RFC 6675); loss detection by time (RACK with tail loss probe, RFC 8985);
+/// retransmission timeouts (RFC 6298), undone if the first acknowledgement after one is of an earlier transmission (RFC
+/// 3522); pacing if the controller uses it.
 #[derive(Debug)]
 pub(super) struct Sender {
     controller: Box<dyn Controller>,
@@ -40,7 +40,7 @@ pub(super) struct Sender {
     look_again: Option<HostInstant>,
     /// The tail was probed when so many segments had been sent.
     probed: Option<u64>,
-    /// A probe is due whatever the window says.
+    /// A probe is due, whatever the window.
     probe_due: bool,
     last_sent: HostInstant,
     /// How fast it was last delivered, IP.
@@ -136,8 +136,8 @@ impl Sender {
         self.last_sent
     }
 
-    /// What it wants of its link: an application that has nothing more is known for one as soon as it has been asked, and
-    /// has gone when nothing of it is under way for an RTT.
+    /// Its claim on its link. An application that has nothing more counts as finished from its next poll, and as gone
+    /// when nothing of it has been in flight for an RTT.
     pub(super) fn claim(&self, now: HostInstant) -> Claim {
         if self.blocked != Blocked::Application {
             return Claim::Hungry;
@@ -169,7 +169,7 @@ impl Sender {
         self.controller.handle_estimate(now, estimate, flows);
     }
 
-    /// Takes an acknowledgement in; what the controller was told, if it says anything new.
+    /// Processes an acknowledgement. Returns what the controller received, if the acknowledgement has news.
     pub(super) fn handle_ack(&mut self, now: HostInstant, said: &Acknowledgement) -> Option<Ack> {
         let prior_in_flight = self.board.in_flight();
         let base = self.board.base();
@@ -272,7 +272,7 @@ impl Sender {
         total
     }
 
-    /// What leaves at `now`; to be asked until it says nothing.
+    /// The next segment that leaves at `now`; poll it until `None`.
     pub(super) fn poll_data(&mut self, now: HostInstant) -> Option<Data> {
         let in_flight = self.board.in_flight();
         let repair = self.board.next_repair();

@@ -11,7 +11,7 @@ use sounding_units::HostInstant;
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     heap: BinaryHeap<Reverse<(HostInstant, usize)>>,
-    /// For each flow, when it wants to be woken, and the earliest of its entries.
+    /// For each flow its wakeup, and the earliest of its entries.
     wanted: Vec<Option<HostInstant>>,
     entered: Vec<Option<HostInstant>>,
 }

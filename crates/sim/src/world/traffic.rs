@@ -7,7 +7,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 pub enum Traffic {
     /// More than the network carries, without end.
     Bulk,
-    /// So much, at once.
+    /// This many bytes, available at once.
     Finite(Bytes),
     /// A steady stream, written a segment at a time.
     Steady(Rate),
@@ -18,7 +18,7 @@ pub enum Traffic {
         /// How long there is nothing.
         off: Duration,
     },
-    /// Answers to a peer that asks for the next when it has had the last whole and thought it over.
+    /// Responses to a peer that requests the next one after it has received the last in full and paused.
     Responses {
         /// How long an answer is.
         size: Bytes,
@@ -35,7 +35,7 @@ pub(super) struct Source {
     /// From when on it has nothing new.
     ends: HostInstant,
     mss: u64,
-    /// Responses: what was asked for so far.
+    /// Responses: what was requested so far.
     asked: u64,
 }
 
@@ -44,14 +44,14 @@ impl Source {
         Self { traffic, began, ends, mss: mss.count().max(1), asked: 0 }
     }
 
-    /// The peer asks for its response number `number`, counted from zero; again if it thinks that the request got lost.
+    /// The peer requests response `number`, counted from zero. It repeats a request that it believes lost.
     pub(super) fn handle_request(&mut self, number: u64) {
         if let Traffic::Responses { size, .. } = self.traffic {
             self.asked = self.asked.max((number + 1).saturating_mul(size.count()));
         }
     }
 
-    /// What can be sent at `now` of what comes after the first `sent` bytes.
+    /// Bytes that can be sent at `now` after the first `sent` bytes.
     pub(super) fn available(&self, now: HostInstant, sent: u64) -> u64 {
         if now >= self.ends {
             // What an application had begun to answer it answers.

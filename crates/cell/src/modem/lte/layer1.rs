@@ -17,7 +17,7 @@ use super::super::cells::{Cell, Cells, tti};
 use super::{collect, written};
 use crate::event::{ChannelReport, Dci, Direction, Signal, SlotId, Transmission};
 
-/// What a report of uplink transmissions counts (its field has five bits).
+/// Most uplink transmissions in a report: its field has five bits.
 const PUSCH_MOST: usize = 31;
 
 /// Subframes of a record of downlink statistics. Chosen: as many as its siblings hold.
@@ -69,7 +69,7 @@ impl PdschItem {
 /// The record counts a block with its CRC (TS 36.212 §5.1.1).
 const CRC: u64 = 3;
 
-/// What was heard of control channels in a subframe.
+/// What was received on control channels in a subframe.
 #[derive(Clone, Debug, Default)]
 struct Heard {
     messages: ArrayVec<Form, 16>,
@@ -216,7 +216,7 @@ fn indications(first: u64, heard: &BTreeMap<u64, Heard>) -> Form {
     Form::new().list("subframes", subframes)
 }
 
-/// One subframe may have several messages; the record says its time once.
+/// One subframe may have several messages; the record has its time once.
 fn write_messages(items: &[Message], common: &mut Common) {
     let tdd = common.cells.primary().and_then(|cell| cell.config.lte_tdd());
     common.log.compose(0xB16C, 50, || {

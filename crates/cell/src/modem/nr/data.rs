@@ -15,7 +15,7 @@ use crate::event::{Direction, Transmission};
 /// Blocks of an uplink record: its count has four bits.
 const UP_MOST: usize = 15;
 
-/// How records number acknowledged mode, data bearers, and sequence numbers of 18 bits.
+/// The records' codes for acknowledged mode, data bearers, and sequence numbers of 18 bits.
 const ACKNOWLEDGED: u8 = 1;
 const DATA: u8 = 2;
 const WIDE: u8 = 1;

@@ -41,7 +41,7 @@ pub(super) fn large_block(block: &NrPdschBlock) -> Option<Form> {
         .number("pci", block.pci)
         .number("tb_bytes", block.size.count() as u32)
         .number("mcs", block.mcs)
-        // Eight bits: of the widest carriers it says less than there are.
+        // Eight bits: on the widest carriers the number is capped.
         .number("rbs", block.rbs.count().min(255))
         .number("harq", block.harq)
         .number("layers_less_one", block.layers.saturating_sub(1))

@@ -70,7 +70,7 @@ fn reconfiguration(transaction: u8, says: Tree) -> Tree {
     message("rrcConnectionReconfiguration", transaction, extensions)
 }
 
-/// What release 10 added, after what releases 8 and 9 did.
+/// The part that release 10 added to the message, after that of releases 8 and 9.
 fn of_release_10(transaction: u8, says: Tree) -> Tree {
     let within = |says| sequence([("nonCriticalExtension", says)]);
     reconfiguration(transaction, within(within(within(says))))
@@ -206,7 +206,7 @@ pub(super) fn no_secondary(transaction: u8) -> Tree {
     of_release_15(transaction, release)
 }
 
-/// SCGFailureInformationNR: the secondary group is not heard.
+/// SCGFailureInformationNR: the device has lost the secondary group.
 pub(super) fn secondary_failed() -> Tree {
     const KIND: &str = "scgFailureInformationNR-r15";
     let report = sequence([("failureType-r15", Value::Name("t310-Expiry"))]);
@@ -216,7 +216,7 @@ pub(super) fn secondary_failed() -> Tree {
     sequence([("message", choice("messageClassExtension", kind))])
 }
 
-/// MobilityFromEUTRACommand: on to NR, as this message of it says.
+/// MobilityFromEUTRACommand: to NR, with this message of NR in it.
 pub(super) fn to_nr(transaction: u8, told: &[u8]) -> Value<'_> {
     let handover = sequence([
         ("targetRAT-Type", Value::Name("nr")),

@@ -61,7 +61,7 @@ fn reconfiguration(transaction: u8, change: (&'static str, Tree)) -> Tree {
     message("rrcReconfiguration", transaction, choice("rrcReconfiguration", says))
 }
 
-/// Who and where a cell is.
+/// Identity and frequency of a cell.
 fn common(cell: &Cell) -> Tree {
     let spacing = Value::Name(match cell.config.numerology {
         0 => "kHz15",
@@ -138,7 +138,7 @@ pub(super) fn secondary(transaction: u8, cell: &Cell) -> Tree {
     ])
 }
 
-/// MobilityFromNRCommand: on to LTE, as this message of it says.
+/// MobilityFromNRCommand: to LTE, with this message of LTE in it.
 pub(super) fn to_lte(transaction: u8, told: &[u8]) -> Value<'_> {
     let says = sequence([
         ("targetRAT-Type", Value::Name("eutra")),

@@ -1,4 +1,4 @@
-//! Values of messages, in the words of the specifications.
+//! Values of messages, with the names of the specifications.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -37,7 +37,7 @@ pub(super) fn octets(bytes: &[u8]) -> Value<'_> {
     Value::Octets(BitStr::of(bytes))
 }
 
-/// A message of a channel: its kind, its transaction, and what it says in `extensions`.
+/// A message of a channel: its kind, its transaction, and its contents in `extensions`.
 pub(super) fn message<'a>(kind: &'static str, transaction: u8, extensions: Value<'a>) -> Value<'a> {
     let body = sequence([
         ("rrc-TransactionIdentifier", number(transaction)),

@@ -1,4 +1,4 @@
-//! What a channel is made of, as a scenario states it.
+//! The configuration of a channel in a scenario.
 
 use serde::Deserialize;
 
