@@ -29,7 +29,37 @@ const FILES: &[&str] = &[
 ];
 
 /// Where a phrase has to stand: the file, and words of the line.
-const ALLOWED: &[(&str, &str)] = &[];
+const ALLOWED: &[(&str, &str)] = &[("xtask/src/prose.rs", "told apart")];
+
+/// Parts that still have so many lines in other words. No more are let in, and a part that has fewer has its number lowered here.
+const REMAINING: &[(&str, usize)] = &[
+    ("crates/board", 15),
+    ("crates/bpf", 56),
+    ("crates/cc", 45),
+    ("crates/diag", 45),
+    ("crates/emu", 4),
+    ("crates/experiment", 30),
+    ("crates/export", 12),
+    ("crates/host", 1),
+    ("crates/kpi", 3),
+    ("crates/lab", 64),
+    ("crates/libod", 7),
+    ("crates/modem", 31),
+    ("crates/nas", 4),
+    ("crates/phy", 1),
+    ("crates/quic", 26),
+    ("crates/report", 26),
+    ("crates/rrc", 6),
+    ("crates/sounding", 118),
+    ("crates/testbed", 12),
+    ("crates/testdata", 3),
+    ("crates/trace", 2),
+    ("examples", 2),
+    ("fuzz", 1),
+    ("papers", 3),
+    ("python", 19),
+    ("scripts", 2),
+];
 
 pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
     let root = &metadata.workspace_root;
@@ -47,7 +77,15 @@ pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
         }
         found.extend(faults);
     }
-    found.extend(counts.iter().map(|(part, count)| format!("{part}: {count} in all")));
+    let excused = |fault: &String| REMAINING.iter().any(|(of, _)| part(fault) == *of);
+    found.retain(|fault| !excused(fault));
+    for &(of, remaining) in REMAINING {
+        let count = counts.get(of).copied().unwrap_or(0);
+        if count != remaining {
+            found
+                .push(format!("{of}: {count} lines in other words, and REMAINING has {remaining}"));
+        }
+    }
     found
 }
 

@@ -1,1 +1,178 @@
+use super::law::{Ack, Claim, FeedUpdate, Law, State};
 use super::*;
+use sounding_estimate::Bound;
+
+const RTT: Duration = Duration::from_millis(40);
+/// Payload of a packet of 1500 bytes is 1448: rates of IP become rates of payload by this.
+const PAYLOAD: f64 = 1448.0 / 1500.0;
+
+fn ms(ms: u64) -> HostInstant {
+    HostInstant::from_nanos(ms * 1_000_000)
+}
+
+fn mbit(mbit: u64) -> Rate {
+    Rate::from_bits_per_sec(mbit * 1_000_000)
+}
+
+fn claim(rate: u64, fair: u64, carriers: u32) -> FeedUpdate {
+    let fair = Some(FairShare { rate: mbit(fair), users: 2, carriers });
+    FeedUpdate::Carries(Claim { rate: mbit(rate), bound: Bound::Capacity, fair })
+}
+
+/// A flow at the end of a path that delivers what is sent up to `carries`, and delays what is too much.
+struct Flow {
+    law: Law,
+    now: u64,
+    delivered: u32,
+    carries: Rate,
+    claims: FeedUpdate,
+    late: Duration,
+}
+
+impl Flow {
+    fn new(config: Config, claims: FeedUpdate, carries: Rate) -> Self {
+        let law = Law::new(config, &Start::tcp(ms(1_000), Some(RTT), 1));
+        Self { law, now: 1_000, delivered: 0, carries, claims, late: Duration::ZERO }
+    }
+
+    /// Lets so many milliseconds pass, with an acknowledgement in each.
+    fn run(&mut self, millis: u64) {
+        for _ in 0..millis {
+            self.now += 1;
+            let now = ms(self.now);
+            self.law.handle_feed(now, self.claims);
+            let paced = self.law.pacing();
+            let rate = if self.law.law_controls() { paced.min(self.carries) } else { self.carries };
+            let acked = rate * Duration::from_millis(1);
+            let round = (rate * RTT).count() as u32;
+            self.delivered += acked.count() as u32;
+            self.law.handle_ack(&Ack {
+                now,
+                rtt: Some(RTT + self.late),
+                one_way: Some(Duration::from_millis(20) + self.late),
+                rate: Some(rate),
+                acked,
+                bandwidth: self.carries,
+                delivered: self.delivered,
+                prior_delivered: self.delivered.saturating_sub(round),
+                is_limited: false,
+            });
+            self.law.handle_time(now);
+        }
+    }
+
+    fn mbit(&self) -> f64 {
+        self.law.pacing().mbit_per_sec()
+    }
+}
+
+#[test]
+fn a_flow_reaches_its_fair_share_in_a_line_of_three_round_trips_and_then_sends_the_capacity() {
+    let mut flow = Flow::new(Config::default(), claim(60, 40, 1), mbit(1000));
+    for (passed, part) in [(60, 0.5), (30, 0.75)] {
+        flow.run(passed);
+        assert!(matches!(flow.law.state(), State::Ramp { .. }));
+        assert!((flow.mbit() / (40.0 * PAYLOAD) - part).abs() < 0.02, "{}", flow.mbit());
+    }
+    flow.run(35);
+    assert_eq!(flow.law.state(), State::RadioLimited);
+    assert!((flow.mbit() / (60.0 * PAYLOAD) - 1.0).abs() < 0.01, "{}", flow.mbit());
+    let window = flow.law.cwnd().count() as f64 * 8.0 / 60e6 / PAYLOAD;
+    assert!((0.040..0.060).contains(&window), "{window} s of the rate");
+}
+
+#[test]
+fn a_carrier_that_is_added_starts_a_ramp_from_the_present_rate_and_one_that_goes_is_a_step() {
+    let mut flow = Flow::new(Config::default(), claim(40, 40, 1), mbit(1000));
+    flow.run(200);
+    flow.claims = claim(80, 80, 2);
+    flow.run(60);
+    assert!(matches!(flow.law.state(), State::Ramp { .. }));
+    assert!((flow.mbit() / (60.0 * PAYLOAD) - 1.0).abs() < 0.03, "{}", flow.mbit());
+    flow.run(100);
+    flow.claims = claim(30, 30, 1);
+    flow.run(2);
+    assert!((flow.mbit() / (30.0 * PAYLOAD) - 1.0).abs() < 0.01, "{}", flow.mbit());
+}
+
+#[test]
+fn late_packets_of_which_too_few_arrive_show_a_bottleneck_in_the_internet() {
+    let mut flow = Flow::new(Config::default(), claim(60, 60, 1), mbit(1000));
+    flow.run(400);
+    (flow.carries, flow.late) = (mbit(20), Duration::from_millis(40));
+    flow.run(120);
+    assert!(!matches!(flow.law.state(), State::RadioLimited | State::Ramp { .. }));
+    flow.run(60);
+    assert_eq!(flow.law.state(), State::BottleneckElsewhere);
+    // BBR probes no further than the fair share (Eq. 7).
+    let limit = flow.law.limit().expect("a limit").mbit_per_sec();
+    assert!((limit / (60.0 * PAYLOAD) - 1.0).abs() < 0.01, "{limit}");
+    (flow.carries, flow.late) = (mbit(58), Duration::ZERO);
+    flow.run(200);
+    assert_eq!(flow.law.state(), State::RadioLimited);
+}
+
+#[test]
+fn late_packets_of_a_full_radio_do_not_unless_the_law_is_as_published() {
+    for (config, stays) in [(Config::default(), true), (Config::published(), false)] {
+        let mut flow = Flow::new(config, claim(60, 60, 1), mbit(1000));
+        flow.run(400);
+        flow.late = Duration::from_millis(40);
+        flow.run(30);
+        assert_eq!(flow.law.state() == State::RadioLimited, stays, "{:?}", flow.law.state());
+    }
+}
+
+#[test]
+fn a_claim_of_which_less_than_four_fifths_arrive_is_not_believed_for_more_than_three_rounds() {
+    for factor in [2, 10] {
+        let mut flow = Flow::new(Config::default(), claim(20 * factor, 20 * factor, 1), mbit(20));
+        flow.run(3 * 40);
+        // The start is over: three round trips later no more than 1.25 of what arrives is sent.
+        flow.run(4 * 40);
+        assert_eq!(flow.law.state(), State::EstimateTooHigh, "{factor}");
+        let limit = flow.law.limit().expect("a limit").mbit_per_sec();
+        assert!(limit <= 20.0 * 1.25 + 0.1, "{limit}");
+    }
+}
+
+#[test]
+fn a_capacity_that_jumps_fourfold_is_no_misreport() {
+    let mut flow = Flow::new(Config::default(), claim(10, 10, 1), mbit(1000));
+    for jump in [10, 40, 10, 40, 160, 40] {
+        flow.claims = claim(jump, jump, 1);
+        for _ in 0..300 {
+            flow.run(1);
+            assert_ne!(flow.law.state(), State::EstimateTooHigh);
+        }
+    }
+}
+
+#[test]
+fn without_a_fair_share_a_floor_is_probed_above_and_a_capacity_is_sent() {
+    let of = |rate, bound| FeedUpdate::Carries(Claim { rate: mbit(rate), bound, fair: None });
+    let mut flow = Flow::new(Config::default(), of(5, Bound::Floor), mbit(1000));
+    flow.run(200);
+    assert!(matches!(flow.law.state(), State::Probing { .. }));
+    assert!(flow.mbit() > 5.0 && flow.mbit() <= 10.0 * PAYLOAD + 2.5, "{}", flow.mbit());
+    flow.claims = of(30, Bound::Capacity);
+    flow.run(2);
+    assert_eq!(flow.law.state(), State::RadioLimited);
+    assert!((flow.mbit() / (30.0 * PAYLOAD) - 1.0).abs() < 0.01, "{}", flow.mbit());
+}
+
+#[test]
+fn what_is_not_reported_any_more_leaves_the_flow_to_bbr() {
+    let mut flow = Flow::new(Config::default(), claim(40, 40, 1), mbit(1000));
+    flow.run(200);
+    flow.claims = FeedUpdate::Handover;
+    flow.run(1);
+    assert_eq!(flow.law.state(), State::Handover);
+    flow.claims = FeedUpdate::Nothing;
+    flow.run(1);
+    assert!(!flow.law.law_controls());
+    flow.claims = claim(40, 40, 1);
+    flow.run(1);
+    // It sends the fair share already.
+    assert_eq!(flow.law.state(), State::RadioLimited);
+}

@@ -49,7 +49,7 @@ pub struct CellView {
     pub users: Option<u32>,
     /// Carriers that are switched on for this device.
     pub carriers: u32,
-    /// Part of the resource blocks of all its cells that nobody has, 0..=1; `None` without a sniffer.
+    /// Part of the resource blocks of all its cells that no user has, 0..=1; `None` without a sniffer.
     pub idle: Option<f64>,
 }
 

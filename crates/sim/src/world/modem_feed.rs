@@ -30,7 +30,7 @@ pub enum Feedback {
     /// After the latency, whatever the network does.
     #[default]
     Direct,
-    /// On the acknowledgements of each flow, which is told its own part, over its own RTprop (PBE-CC §4.1).
+    /// On the acknowledgements of each flow, each with its own part, over its own RTprop (PBE-CC §4.1).
     Acks,
 }
 
