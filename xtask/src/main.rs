@@ -7,6 +7,7 @@ mod arrows;
 mod circles;
 mod daemon;
 mod io_free;
+mod links;
 mod map;
 mod notices;
 mod prose;
@@ -46,13 +47,14 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 7] = [
+    let checks: [(&str, Vec<String>); 8] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
         ("pure crates do no I/O", io_free::violations(&metadata)),
         ("the daemon leaves the lab out", daemon::violations(&metadata)),
         ("documents are in plain words", prose::violations(&metadata)),
+        ("links of documents lead somewhere", links::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];
     let mut failed = false;
