@@ -26,6 +26,11 @@
 
 #![forbid(unsafe_code)]
 
+/// The example of the README is a test.
+#[cfg(all(doctest, feature = "quinn"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod clock;
 pub mod driver;
 mod factory;
