@@ -82,7 +82,12 @@ fn script(block: &[(usize, &str)], how: &How) -> Vec<Step> {
             Some(step) => step.command = format!("{}\n{text}", step.command),
             None if text.is_empty() || text.starts_with('#') => continue,
             None => {
-                steps.push(Step { line, command: text.into(), shown: Vec::new(), how: how.clone() })
+                steps.push(Step {
+                    line,
+                    command: text.into(),
+                    shown: Vec::new(),
+                    how: how.clone(),
+                });
             }
         }
         open = text.ends_with('\\');

@@ -67,7 +67,7 @@ impl Running {
                 Ok(Some(status)) if status.success() => return Ok(()),
                 Ok(Some(status)) => return Err(status.to_string()),
                 Ok(None) if begin.elapsed() < within => {
-                    std::thread::sleep(Duration::from_millis(5))
+                    std::thread::sleep(Duration::from_millis(5));
                 }
                 other => return Err(format!("not ended after {within:?}: {other:?}")),
             }
