@@ -42,7 +42,7 @@ const REMAINING: &[(&str, usize)] = &[
     ("crates/export", 12),
     ("crates/host", 1),
     ("crates/kpi", 3),
-    ("crates/lab", 64),
+    ("crates/lab", 63),
     ("crates/libod", 7),
     ("crates/modem", 31),
     ("crates/nas", 4),

@@ -8,6 +8,7 @@ mod circles;
 mod code_prose;
 mod daemon;
 mod io_free;
+mod links;
 mod map;
 mod notices;
 mod prose;
@@ -47,7 +48,7 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 8] = [
+    let checks: [(&str, Vec<String>); 9] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
@@ -55,6 +56,7 @@ fn check() -> ExitCode {
         ("the daemon leaves out the lab and the NAS decoder", daemon::violations(&metadata)),
         ("documents are in plain words", prose::violations(&metadata)),
         ("code is in plain words", code_prose::violations(&metadata)),
+        ("links of documents lead somewhere", links::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];
     let mut failed = false;

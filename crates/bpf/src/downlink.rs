@@ -97,7 +97,7 @@ pub struct DownlinkConfig {
     pub signal: Signal,
     /// Queue that the window has room for above the round-trip time. Default 30 ms, more than BISCAY's allowance: reports
     /// are up to 50 ms old, acknowledgements wait for grants of the uplink, so that what they let in comes in clumps, and a
-    /// stock sender makes nothing up. Chosen; docs/downlink.md has what others gave.
+    /// stock sender makes nothing up. Chosen; docs/reference/downlink.md has what others gave.
     pub slack: Duration,
     /// The oldest estimate to go by. Default 100 ms: two of the 50 ms in which modems report downlink blocks.
     pub max_age: Duration,

@@ -34,7 +34,7 @@ pub struct Config {
     pub narrow_for: Duration,
     /// Queue the window has room for above the path's own RTT. Default 15 ms: it covers what a report that is some
     /// 50 ms old misses of a rising link. Chosen over ten recorded links: with 10 ms two of them stay 3 % below
-    /// BBR's throughput, with 20 ms two exceed half of its p95 delay (docs/biscay-vs-bbr-cubic.md).
+    /// BBR's throughput, with 20 ms two exceed half of its p95 delay (docs/results/biscay-vs-bbr-cubic.md).
     pub allowance: Duration,
     /// Pacing over the share, in thousandths, at most 4000. Default 1250, BBR's own probing gain (interpretation 6): the
     /// window then bounds the queue to the allowance, and what a fading report held back is made up for. At 1000 the

@@ -1,7 +1,7 @@
 //! The few commands a session needs: who is there, what it sends, and which log records it shall send.
 //!
 //! Both sides of each: a reader of modems emits [`Request`]s and parses [`Answer`]s, a modelled modem does the
-//! opposite. Source: docs/diag.md, transport; the answers agree with those that open real captures.
+//! opposite. Source: docs/reference/diag.md, transport; the answers agree with those that open real captures.
 
 use alloc::vec::Vec;
 

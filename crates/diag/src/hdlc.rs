@@ -20,7 +20,7 @@ const CHECK: Crc<u16, Table<16>> = Crc::<u16, Table<16>>::new(&CRC_16_IBM_SDLC);
 /// The longest payload accepted, in bytes, unless [`Deframer::with_limit`] says otherwise.
 ///
 /// A log record inside a multi-radio wrapper: 8 bytes of wrapper, 4 of log header and 65,535 that a 16-bit length
-/// can announce (docs/diag.md, transport), rounded up.
+/// can announce (docs/reference/diag.md, transport), rounded up.
 pub const MAX_PAYLOAD: usize = 66_000;
 
 /// A frame whose check was right.

@@ -17,7 +17,7 @@ use crate::Slot;
 use crate::gso::{Kind, Run};
 
 /// Packets of one moment that are written one by one before any is held back: as many as a slot brings, in cells of up to
-/// 600 Mbit/s. Only a repetition lets go of more (docs/emulator.md).
+/// 600 Mbit/s. Only a repetition lets go of more (docs/results/emulator.md).
 pub(crate) const ONE_BY_ONE: u64 = 64;
 
 /// Packets that are held back at most: three superpackets of 1500 bytes a packet.

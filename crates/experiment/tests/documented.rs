@@ -1,4 +1,4 @@
-//! The commands of docs/controllers.md do what it says: each block of `sh` is run, in its order.
+//! The commands of docs/reference/controllers.md do what it says: each block of `sh` is run, in its order.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -29,7 +29,8 @@ fn commands(document: &str) -> Vec<String> {
 #[test]
 fn a_controller_is_added_from_the_template_run_over_three_traces_and_seen_in_the_results() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-    let commands = commands(&fs::read_to_string(root.join("docs/controllers.md")).unwrap());
+    let commands =
+        commands(&fs::read_to_string(root.join("docs/reference/controllers.md")).unwrap());
     assert!(commands.len() >= 4, "{commands:?}");
     let name = format!("examples/.mine-{}", std::process::id());
     let copy = Copy(root.join(&name));

@@ -6,6 +6,11 @@
 
 #![forbid(unsafe_code)]
 
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(feature = "parquet")]
 pub mod figures;
 pub mod json;

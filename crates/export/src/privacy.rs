@@ -29,7 +29,7 @@ pub enum Privacy {
 }
 
 /// Log codes whose records hold measurements, scheduling, headers and counters, and nothing else. Names: the vendor's, in
-/// docs/diag.md; what MAC's random access attempts, RLC's and PDCP's data and PDCP's configuration carry is left out of
+/// docs/reference/diag.md; what MAC's random access attempts, RLC's and PDCP's data and PDCP's configuration carry is left out of
 /// the ranges.
 const PLAIN: &[RangeInclusive<u16>] = &[
     // 1xEV-DO: why a connection ended, counters of searching.

@@ -141,6 +141,22 @@ fn the_example_prints_every_value_of_a_capture() {
 }
 
 #[test]
+fn the_program_of_the_readme_prints_every_value_of_a_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    let readme = std::fs::read_to_string(here("README.md")).unwrap();
+    let program = readme.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let source = folder.path().join("tbs.c");
+    std::fs::write(&source, program).unwrap();
+    let capture = folder.path().join("drive.qmdl");
+    std::fs::write(&capture, recorded(&[77, 1480])).unwrap();
+    let program = compile(&source, folder.path(), true);
+    let output =
+        Command::new(&program).arg(format!("capture:{}", capture.display())).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "77 bytes\n1480 bytes\n");
+}
+
+#[test]
 fn the_example_says_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let program = compile(&here("../../examples/libod/follow.c"), folder.path(), true);

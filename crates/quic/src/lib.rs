@@ -22,9 +22,14 @@
 //! # }
 //! ```
 //!
-//! What a stack does not tell is in [`driver`], and in docs/quic.md.
+//! What a stack does not tell is in [`driver`], and in docs/reference/quic.md.
 
 #![forbid(unsafe_code)]
+
+/// The example of the README is a test.
+#[cfg(all(doctest, feature = "quinn"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod clock;
 pub mod driver;

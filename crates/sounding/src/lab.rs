@@ -32,7 +32,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   sounding lab list
-  sudo sounding lab run mahimahi --reps 3 --markdown docs/emulator-vs-mahimahi.md
+  sudo sounding lab run mahimahi --reps 3 --markdown mahimahi.md
   sudo sounding lab run mahimahi --traces vz-short.down --duration 20s --reps 1
   sudo sounding lab run emu-ceiling --json ceiling.json
   sounding lab run bound --seeds 1000

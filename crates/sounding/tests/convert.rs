@@ -364,13 +364,13 @@ fn standard_output_takes_what_a_file_would() {
     assert!(Path::new("-").metadata().is_err());
 }
 
-/// docs/diag.md has the same totals as a table.
+/// docs/reference/diag.md has the same totals as a table.
 #[test]
 fn the_coverage_of_each_system_is_what_the_documents_say() {
     let output = sounding(&["decode", "--coverage"]);
     let text = String::from_utf8(output.stdout).unwrap();
     let (_, totals) = text.split_once("message types").expect("there are totals");
-    let documents = include_str!("../../../docs/diag.md");
+    let documents = include_str!("../../../docs/reference/diag.md");
     let rows = totals.lines().skip(1).map(|line| {
         let [of @ .., types, capture, vector, alone] =
             &line.split_whitespace().collect::<Vec<_>>()[..]

@@ -2,7 +2,7 @@
 //! their timers.
 //!
 //! Packet version 1: 0xB081 with sub-packet 64 of versions 1 and 2, 0xB091 with 69 of versions 1 and 3, 0xB0A0 with 192 of
-//! versions 2, 4, 24, 0xB0B0 with 193 of versions 2, 3, 24. Source: docs/diag.md, records and layouts; 0xB081 1, 0xB091 1
+//! versions 2, 4, 24, 0xB0B0 with 193 of versions 2, 3, 24. Source: docs/reference/diag.md, records and layouts; 0xB081 1, 0xB091 1
 //! and all of the PDCP versions agree with captures field by field.
 
 use super::common::{BEARER_MODE, CIPHER};

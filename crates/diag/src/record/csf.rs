@@ -1,6 +1,6 @@
 //! 0xB14D and 0xB14E, channel state feedback on PUCCH and on PUSCH: CQI, precoder and rank as reported.
 //!
-//! 0xB14D versions 22, 24, 43, 101, 102, 103, 142, 164; 0xB14E versions 22, 23, 42, 101, 102, 103, 142, 164. Source: docs/diag.md,
+//! 0xB14D versions 22, 24, 43, 101, 102, 103, 142, 164; 0xB14E versions 22, 23, 42, 101, 102, 103, 142, 164. Source: docs/reference/diag.md,
 //! records and layouts; 0xB14D 43 and 102 and 0xB14E 42 and 102 agree with captures field by field. Reporting modes and
 //! types are those of TS 36.213 §7.2.1 and §7.2.2.
 

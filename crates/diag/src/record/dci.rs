@@ -1,7 +1,7 @@
 //! 0xB16C, downlink control information as ML1 hands it on: uplink grants four subframes before they are used, and
 //! downlink assignments.
 //!
-//! Versions 48, 49 and 50. Source: docs/diag.md, records and layouts. In 48 a record has room for all grants and is 128
+//! Versions 48, 49 and 50. Source: docs/reference/diag.md, records and layouts. In 48 a record has room for all grants and is 128
 //! bytes long, which the capture of it bears out; of its downlink assignments nothing is known.
 
 use super::common::CARRIER;

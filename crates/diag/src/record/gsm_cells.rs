@@ -2,7 +2,7 @@
 //! 0x507A and 0x507B received power, 0x5130 and 0x51FC what reselection is decided by, 0x5134 the serving cell's identity.
 //!
 //! 0x506A has version 4, the others have none. Where a device has two subscriptions, 0x5A65, 0x5A66, 0x5A6C, 0x5A71,
-//! 0x5A7A, 0x5A7B, 0x5B30 and 0x5B34 have theirs first. Source: docs/diag.md, records and layouts; 0x5065, 0x5066, 0x506A,
+//! 0x5A7A, 0x5A7B, 0x5B30 and 0x5B34 have theirs first. Source: docs/reference/diag.md, records and layouts; 0x5065, 0x5066, 0x506A,
 //! 0x506C, 0x5071, 0x507A, 0x507B and 0x5134 agree with the vectors of another decoder; the others are in no capture.
 
 use crate::layout::{

@@ -3,7 +3,7 @@
 //!
 //! Packet version 1; 0xB17A with sub-packets 4 of version 3 and 9 of version 2, 0xB17D with 1, 2, 7 and 8 of version 1 and
 //! 5 and 6 of version 3, 0xB181 with 5 of version 3 and 10 and 11, whose source tells no versions apart. Source:
-//! docs/diag.md, records and layouts, which has neither units nor the versions of sub-packets: both are those of the
+//! docs/reference/diag.md, records and layouts, which has neither units nor the versions of sub-packets: both are those of the
 //! capture that has 0xB17A and 0xB17D. There the limits are what the cell's system information says, and the levels
 //! above them what 0xB17F measured in the same moment.
 

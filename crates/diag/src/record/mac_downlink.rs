@@ -1,7 +1,7 @@
 //! 0xB063, MAC downlink transport blocks: sizes, padding and control elements.
 //!
 //! Packet version 1 with sub-packet 7 of versions 2 and 4; packet versions 49 and 50, which have no sub-packets. Source:
-//! docs/diag.md, records and layouts, and for 49 and 50 the fields that two decoders agree on; 2 and 4 agree with captures
+//! docs/reference/diag.md, records and layouts, and for 49 and 50 the fields that two decoders agree on; 2 and 4 agree with captures
 //! field by field, 50 with the vectors of another decoder. Each sample of version 1 is a fixed head, which says how many
 //! bytes of MAC header and control elements follow it; from 49 on each data unit and control element has a head of its
 //! own.

@@ -1,6 +1,6 @@
 //! 0xB064, MAC uplink transport blocks: grants, padding, buffer status and power headroom.
 //!
-//! Packet version 1 with sub-packet 8 of versions 1, 2, 3, 5 and 8. Source: docs/diag.md, records and layouts; 1 and 2 agree
+//! Packet version 1 with sub-packet 8 of versions 1, 2, 3, 5 and 8. Source: docs/reference/diag.md, records and layouts; 1 and 2 agree
 //! with captures field by field, 3 and 5 with the vectors of another decoder. Each sample is a fixed head, which says
 //! how many bytes of MAC header and control elements follow it.
 

@@ -12,7 +12,7 @@
 //! | 0xB814 | the NR message within a container, in plain | 1 |
 //! | 0xB815 | network slices | 1 |
 //!
-//! Source: docs/diag.md, records and layouts. LTE's plain messages, bearers and states agree with captures field by
+//! Source: docs/reference/diag.md, records and layouts. LTE's plain messages, bearers and states agree with captures field by
 //! field, its protected ones decode as what they are said to be; of NR's a second decoder's vectors speak, but for 0xB814 and
 //! 0xB815, which are in none.
 

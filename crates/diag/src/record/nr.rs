@@ -1,7 +1,7 @@
 //! NR records: RRC's view of the cell, PDCP, RLC, MAC, and the measurements below them.
 //!
 //! A version is a word: the minor version in its lower half, the major one in its upper; the oldest records count with
-//! small numbers instead. Sources: docs/diag.md, records and layouts. What each layout was checked against,
+//! small numbers instead. Sources: docs/reference/diag.md, records and layouts. What each layout was checked against,
 //! [`super::evidence`] says.
 
 pub(crate) mod ca_combos;

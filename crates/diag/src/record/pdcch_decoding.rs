@@ -1,6 +1,6 @@
 //! 0xB130, PDCCH decoding result: every control message found, and whether it was kept.
 //!
-//! Versions 21, 24, 42, 43, 101, 121, 123, 141. Source: docs/diag.md, records and layouts; 43 and 121 agree with captures
+//! Versions 21, 24, 42, 43, 101, 121, 123, 141. Source: docs/reference/diag.md, records and layouts; 43 and 121 agree with captures
 //! field by field. The payload is eight bytes whatever the length of the message.
 
 mod tables;

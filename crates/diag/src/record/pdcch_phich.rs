@@ -1,6 +1,6 @@
 //! 0xB16B, PDCCH and PHICH indication: downlink control messages and the base station's answers to uplink blocks.
 //!
-//! Versions 5, 25, 33, 34, 42. Source: docs/diag.md, records and layouts; 5 and 34 agree with captures field by field. A
+//! Versions 5, 25, 33, 34, 42. Source: docs/reference/diag.md, records and layouts; 5 and 34 agree with captures field by field. A
 //! subframe says how many results of each kind it has; versions 5, 34 and 42 always leave room for the most there can
 //! be, 25 and 33 do not.
 

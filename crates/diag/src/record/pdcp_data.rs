@@ -1,7 +1,7 @@
 //! 0xB0A1 and 0xB0B6, PDCP as newer modems log it: downlink data as it is delivered, with the modem's own clock, and how
 //! long uplink packets waited.
 //!
-//! 0xB0A1 version 53, 0xB0B6 version 56. Source: docs/diag.md, records and layouts; no capture has them.
+//! 0xB0A1 version 53, 0xB0B6 version 56. Source: docs/reference/diag.md, records and layouts; no capture has them.
 
 use crate::layout::{Block, Count, Field, Layout, Names, Part, bits, names, u8, u16, u32, uint};
 

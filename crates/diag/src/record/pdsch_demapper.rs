@@ -1,6 +1,6 @@
 //! 0xB126, PDSCH demapper configuration: every downlink assignment, with its resource blocks.
 //!
-//! Versions 23, 28, 103, 104, 122, 123, 144. Source: docs/diag.md, records and layouts; 23, 123 and 144 agree with captures
+//! Versions 23, 28, 103, 104, 122, 123, 144. Source: docs/reference/diag.md, records and layouts; 23, 123 and 144 agree with captures
 //! field by field. Bit i of a bitmap is resource block i: the low word holds blocks 0..=63, the high word 64..=99.
 
 use sounding_units::{Bytes, Prb};

@@ -1,6 +1,6 @@
 //! 0xB173, PDSCH statistics: every downlink transport block, and whether it was received.
 //!
-//! Versions 5, 16, 24, 32, 34, 36, 37, 40, 48, 50. Source: docs/diag.md, records and layouts; 16 and 36 agree with captures
+//! Versions 5, 16, 24, 32, 34, 36, 37, 40, 48, 50. Source: docs/reference/diag.md, records and layouts; 16 and 36 agree with captures
 //! field by field, of 48 the structure does. A subframe always leaves room for two transport blocks.
 
 use alloc::vec::Vec;

@@ -2,7 +2,7 @@
 //! messages.
 //!
 //! Packet version 1: 0xB061 with sub-packets 3 of versions 2, 4, 5 and 5 of versions 1 and 2; 0xB062 with sub-packet 6 of
-//! versions 2, 3, 4, 49, 50. Source: docs/diag.md, records and layouts; 0xB061 3 v2 and v4 and 5 v1 and v2 and 0xB062 2, 3
+//! versions 2, 3, 4, 49, 50. Source: docs/reference/diag.md, records and layouts; 0xB061 3 v2 and v4 and 5 v1 and v2 and 0xB062 2, 3
 //! and 4 agree with captures, 0xB062 2, 3, 49 and 50 with the vectors of another decoder. Fields of messages that an
 //! attempt did not reach are what was in memory.
 

@@ -1,6 +1,6 @@
 //! 0xB167, 0xB168 and 0xB169, random access as ML1 sees it: the preamble, the answer to it and the third message.
 //!
-//! 0xB167 versions 5 and 40, 0xB168 version 24, 0xB169 version 40. Source: docs/diag.md, records and layouts. 0xB167 5 is
+//! 0xB167 versions 5 and 40, 0xB168 version 24, 0xB169 version 40. Source: docs/reference/diag.md, records and layouts. 0xB167 5 is
 //! 40 without the carrier, found in a capture: preamble, offset and window are those of MAC and of the cell's system
 //! information there. Where the source has a field narrower than what it holds can be, its bits go on to the next field.
 

@@ -1,6 +1,6 @@
 //! 0xB821, NR RRC messages, with the cell they came through.
 //!
-//! Versions 7, 8, 9, 12, 14, 17, 19, 20, 23 to 26, 28. Source: docs/diag.md, records and layouts; 8 agrees with
+//! Versions 7, 8, 9, 12, 14, 17, 19, 20, 23 to 26, 28. Source: docs/reference/diag.md, records and layouts; 8 agrees with
 //! captures field by field, whose messages also decode as what their numbers are said to stand for.
 
 use super::rrc::{self, Pdus, RrcPdu, Segment, pdu_names, pdu_of};

@@ -1,6 +1,6 @@
 //! 0xB066, MAC uplink buffer status: what waits in every logical channel, sample by sample.
 //!
-//! Packet version 1 with sub-packet 10 of versions 3, 5 and 24. Source: docs/diag.md, records and layouts; 3 and 24 agree
+//! Packet version 1 with sub-packet 10 of versions 3, 5 and 24. Source: docs/reference/diag.md, records and layouts; 3 and 24 agree
 //! with captures field by field. Version 5 (NB-IoT modems) is the head of 3 with the channels of 24: read so, the 40
 //! samples of every record of it in the captures end where the record ends.
 

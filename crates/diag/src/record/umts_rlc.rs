@@ -1,6 +1,6 @@
 //! RLC of WCDMA: 0x4135, 0x4145 and 0x4146 PDUs, 0x4168 and 0x4169 how they were ciphered.
 //!
-//! None of them has a version. Source: docs/diag.md, records and layouts; 0x4168 and 0x4169 agree with the vectors of
+//! None of them has a version. Source: docs/reference/diag.md, records and layouts; 0x4168 and 0x4169 agree with the vectors of
 //! another decoder, the others are in no capture.
 
 use crate::layout::{

@@ -8,7 +8,7 @@ use crate::head_to_head::{self, PEERS};
 
 /// Other implementations of our controllers through the emulator, beside ours in virtual time
 ///
-/// Name the folder of each that is built here; docs/baselines-references.md says which revisions were, and how.
+/// Name the folder of each that is built here; docs/results/baselines-references.md says which revisions were, and how.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     #[command(flatten)]

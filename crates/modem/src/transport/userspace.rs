@@ -2,7 +2,7 @@
 //!
 //! A read gives `u32 kind`, `u32 count`, then `count` times `u32 length` and as many bytes of HDLC; before the length of
 //! what came from a second chip stands a negative number that names the chip. A write is `u32 kind` and HDLC. All
-//! little-endian. Source: docs/diag.md, transport.
+//! little-endian. Source: docs/reference/diag.md, transport.
 
 /// The kind of Diag bytes; others announce masks, packets of other clients, or the end.
 pub(super) const DATA: u32 = 0x20;

@@ -14,7 +14,7 @@ use crate::screen;
 ///
 /// FILE is a log of mm-link (--uplink-log, --downlink-log), a log of Pantheon's tunnel (NAME_datalink_runN.log), also as .gz,
 /// or Pantheon's pantheon_perf.json. Each is measured by the definitions of its own tools; what it does not tell is left
-/// empty. docs/controllers.md says which figure is which.
+/// empty. docs/reference/controllers.md says which figure is which.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -60,7 +60,7 @@ pub(crate) const TALES: [(Tale, Option<Reason>); 8] = [
 ];
 
 /// The law as published sends at once what 10 Gbit/s would carry, and may be told only by a timeout that it is lost
-/// (docs/daemon.md).
+/// (docs/reference/daemon.md).
 const LOST_AT_ONCE: Duration = SECOND;
 /// From nothing to plenty, or back.
 const FLAP: Duration = Duration::from_millis(50);

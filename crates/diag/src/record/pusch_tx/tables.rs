@@ -199,7 +199,7 @@ const V144: &[Field] = &[
 
 const POWER_V144: &[Field] = &[int("power_dbm", bits(40, 6, 0)), flag("dropped", 44, 16)];
 
-/// From one source (docs/diag.md, records); in captures of version 161 it grows with the resource blocks as power must.
+/// From one source (docs/reference/diag.md, records); in captures of version 161 it grows with the resource blocks as power must.
 const POWER_V161: &[Field] = &[scaled_int("power_dbm", u8(46), 0.25, -1.5)];
 
 const fn report(parts: &'static [Part]) -> Part {
