@@ -1,11 +1,14 @@
 //! What a sniffer receives from a cell: its control channel, for all users.
 
+mod live;
+
 use core::time::Duration;
 
 use sounding_trace::dci::{Block, Dci as Message, Direction as TraceDirection, Moment};
 
 use crate::config::{CarrierConfig, Rat};
 use crate::event::{Dci, Direction};
+pub use live::{Sniffer, SnifferConfig};
 
 /// The message that a sniffer writes of a DCI on a carrier of this configuration. Its clock counts from where the
 /// host's does.

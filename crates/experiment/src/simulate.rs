@@ -151,6 +151,7 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
             let mut listening = Listening::new(port).told(names);
             listening.every = modem.every;
             listening.latency = modem.latency;
+            listening.sniffs = modem.sniffer;
             listening.estimator.method = modem.method.unwrap_or(listening.estimator.method);
             world.listen(listening);
         }

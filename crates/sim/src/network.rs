@@ -1,6 +1,7 @@
 use alloc::vec::Vec;
 
 use sounding_kpi::Direction;
+use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
 use crate::{LinkEvent, Output};
@@ -35,6 +36,12 @@ pub trait Network<P> {
     /// New output of a device's modem on its Diag port, if the network models modems. Poll it after
     /// [`handle_time`](Self::handle_time) until it is empty.
     fn poll_diag(&mut self) -> Option<Diag> {
+        None
+    }
+
+    /// The next line of a sniffer that listens to the network's cells, and when its host had it; nothing without one. To be
+    /// polled like [`poll_diag`](Self::poll_diag).
+    fn poll_heard(&mut self) -> Option<(HostInstant, Heard)> {
         None
     }
 

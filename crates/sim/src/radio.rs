@@ -4,8 +4,10 @@ use core::time::Duration;
 
 use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig};
 use sounding_cell::modem::{Modem, ModemConfig};
+use sounding_cell::sniffer::{Sniffer, SnifferConfig};
 use sounding_cell::{DeviceId, Event, Outcome, Ran};
 use sounding_diag::buffer::{Buffer, Limits};
+use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
 use crate::soonest::soonest;
@@ -26,6 +28,8 @@ pub struct Radio<P> {
     /// once it is decoded.
     ahead: VecDeque<PendingOutput<P>>,
     diag: VecDeque<Diag>,
+    /// A sniffer whose host the devices' hosts listen to.
+    sniffer: Option<Sniffer>,
     now: HostInstant,
 }
 
@@ -78,6 +82,7 @@ impl<P> Radio<P> {
             shown: None,
             ahead: VecDeque::new(),
             diag: VecDeque::new(),
+            sniffer: None,
             now: origin,
         })
     }
@@ -115,6 +120,12 @@ impl<P> Radio<P> {
         self.shown.get_or_insert_default();
     }
 
+    /// Lets a sniffer listen to every carrier; what it misses follows from `seed`.
+    pub fn sniff_with(&mut self, config: SnifferConfig, seed: u64) {
+        self.ran.sniff();
+        self.sniffer = Some(Sniffer::new(config, &self.carriers, seed));
+    }
+
     /// Moves what happened since the last call to the end of `into`; nothing unless it was to be
     /// [shown](Self::show).
     pub fn drain_events(&mut self, into: &mut Vec<Event>) {
@@ -143,7 +154,8 @@ impl<P> Radio<P> {
     /// Takes what came of the slots that have passed.
     #[inline]
     fn collect(&mut self) {
-        if self.ran.has_outputs() || !self.modems.is_empty() || self.shown.is_some() {
+        let is_watched = !self.modems.is_empty() || self.shown.is_some() || self.sniffer.is_some();
+        if self.ran.has_outputs() || is_watched {
             self.take_in();
         }
     }
@@ -179,10 +191,18 @@ impl<P> Radio<P> {
                 self.ahead.insert(self.ahead.len() - later, ahead);
             }
         }
-        if self.modems.is_empty() && self.shown.is_none() {
+        if self.modems.is_empty() && self.shown.is_none() && self.sniffer.is_none() {
             return;
         }
         self.ran.drain_events(&mut self.events);
+        if let Some(sniffer) = &mut self.sniffer {
+            for event in &self.events {
+                if let Event::Dci(dci) = event {
+                    sniffer.handle_dci(dci);
+                }
+            }
+            sniffer.handle_time(self.now);
+        }
         for listened in &mut self.modems {
             self.events.iter().for_each(|event| listened.modem.handle_event(event));
             listened.handle_time(self.now, &mut self.diag);
@@ -262,11 +282,16 @@ impl<P> Network<P> for Radio<P> {
         // There is something to say of any slot.
         let drains = self.modems.iter().filter_map(AttachedModem::wakeup).min();
         let modems = self.modems.iter().map(|listened| listened.modem.wakeup()).min();
-        soonest([self.ran.wakeup(), modems, outputs, drains])
+        let lines = self.sniffer.as_ref().and_then(Sniffer::wakeup);
+        soonest([self.ran.wakeup(), modems, outputs, drains, lines])
     }
 
     fn no_output_before(&self, at: HostInstant) -> HostInstant {
         self.ran.no_delivery_before(at)
+    }
+
+    fn poll_heard(&mut self) -> Option<(HostInstant, Heard)> {
+        self.sniffer.as_mut()?.poll_heard(self.now)
     }
 
     fn poll_diag(&mut self) -> Option<Diag> {

@@ -2,6 +2,7 @@ use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use sounding_kpi::Direction;
+use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
 use crate::soonest::soonest;
@@ -150,6 +151,10 @@ impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
 
     fn no_output_before(&self, at: HostInstant) -> HostInstant {
         self.network.no_output_before(at)
+    }
+
+    fn poll_heard(&mut self) -> Option<(HostInstant, Heard)> {
+        self.network.poll_heard()
     }
 
     fn poll_diag(&mut self) -> Option<Diag> {

@@ -154,6 +154,9 @@ impl<N: Network<Segment>> World<N> {
             self.digest.fold(diag.at.as_nanos(), diag.bytes.len() as u64);
             self.feeds.iter_mut().for_each(|feed| feed.handle_diag(&diag));
         }
+        while let Some((at, heard)) = self.network.poll_heard() {
+            self.feeds.iter_mut().for_each(|feed| feed.handle_heard(at, &heard));
+        }
         for feed in 0..self.feeds.len() {
             self.hear(feed, observer);
         }

@@ -111,6 +111,11 @@ impl CarrierConfig {
         }
     }
 
+    /// A slot; in LTE a subframe.
+    pub fn slot_duration(&self) -> Duration {
+        Duration::from_micros(1_000 >> self.numerology.min(4))
+    }
+
     /// How its time is cut.
     pub(crate) fn frame(&self) -> Result<Frame, PatternError> {
         match (self.rat, &self.tdd) {

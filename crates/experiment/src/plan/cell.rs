@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess};
+use serde::de::{Deserializer, Error as _, MapAccess};
 use sounding_cell::config::{CarrierConfig, DeviceConfig};
 use sounding_cell::quantity as time;
+use sounding_cell::sniffer::SnifferConfig;
 use sounding_link::Method;
+use sounding_units::HostInstant;
 
 use super::split::{Own, split};
 
@@ -18,9 +20,9 @@ pub struct Cell {
     pub carriers: Vec<CarrierConfig>,
     /// Its devices; those without flows only take resource blocks.
     pub devices: Vec<DevicePlan>,
-    /// Whether somebody listens to the control channel of every carrier.
-    #[serde(default)]
-    pub sniffer: bool,
+    /// What listens to the control channel of every carrier, if anything does.
+    #[serde(default, deserialize_with = "sniffer")]
+    pub sniffer: Option<SnifferConfig>,
 }
 
 /// One device, or several that are alike.
@@ -56,6 +58,8 @@ pub struct ModemPlan {
     /// How granted bytes are counted, where the plan says so.
     #[serde(deserialize_with = "method")]
     pub method: Option<Method>,
+    /// Whether estimates use the cell's sniffer too.
+    pub sniffer: bool,
     /// How much faster the modem's clock runs than the host's, in millionths.
     pub drift_ppm: f64,
     /// For so long nobody has set it.
@@ -71,6 +75,7 @@ impl Default for ModemPlan {
             every: Duration::from_millis(10),
             latency: Duration::ZERO,
             method: None,
+            sniffer: false,
             drift_ppm: 0.0,
             unset_for: Duration::ZERO,
         }
@@ -85,16 +90,75 @@ pub struct Scatter {
     pub radius_m: f64,
 }
 
+/// A sniffer: `true` for one that receives all, or how well it receives.
+fn sniffer<'de, D: Deserializer<'de>>(input: D) -> Result<Option<SnifferConfig>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Table {
+        missed: f64,
+        false_per_sec: f64,
+        #[serde(deserialize_with = "time::duration")]
+        lag: Duration,
+        #[serde(deserialize_with = "time::duration")]
+        ahead: Duration,
+        drift_ppm: f64,
+        #[serde(deserialize_with = "time::duration")]
+        dies: Duration,
+    }
+    impl Default for Table {
+        fn default() -> Self {
+            Self {
+                missed: 0.0,
+                false_per_sec: 0.0,
+                lag: Duration::ZERO,
+                ahead: Duration::ZERO,
+                drift_ppm: 0.0,
+                dies: Duration::MAX,
+            }
+        }
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Whether(bool),
+        How(Table),
+    }
+    let table = match Either::deserialize(input)? {
+        Either::Whether(false) => return Ok(None),
+        Either::Whether(true) => Table::default(),
+        Either::How(table) => table,
+    };
+    let in_range = (0.0..=1.0).contains(&table.missed)
+        && (0.0..=1_000.0).contains(&table.false_per_sec)
+        && table.drift_ppm.abs() <= 1_000.0;
+    if !in_range {
+        return Err(D::Error::custom(
+            "missed is 0 to 1, false_per_sec is 0 to 1000, and drift_ppm is -1000 to 1000",
+        ));
+    }
+    let dies_at = (table.dies != Duration::MAX).then(|| HostInstant::default() + table.dies);
+    Ok(Some(SnifferConfig {
+        missed: table.missed,
+        false_per_sec: table.false_per_sec,
+        lag: table.lag,
+        ahead: table.ahead,
+        drift_ppm: table.drift_ppm,
+        dies_at,
+    }))
+}
+
 fn method<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Method>, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
     enum Word {
         Grants,
         Formula,
+        Cell,
     }
     Word::deserialize(input).map(|word| match word {
         Word::Grants => Some(Method::Grants),
         Word::Formula => Some(Method::Formula),
+        Word::Cell => Some(Method::Cell),
     })
 }
 

@@ -14,6 +14,7 @@ use sounding_sim::{
     Device, Diag, Duplex, Links, Network, Order, Output, Path as Pipe, PathConfig, Port, Radio,
     Reading, Through, Wired,
 };
+use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
 use super::cell::{Cell, DevicePlan};
@@ -84,6 +85,14 @@ fn radio<P>(cell: &Cell, seed: u64) -> Result<Radio<P>, Wrong> {
             let config = placed(device, site, &mut lots, &key)?;
             add(&mut radio, device, config).map_err(|error| wrong(&key, "device.", &error))?;
         }
+    }
+    let listens = |device: &DevicePlan| device.modem.is_some_and(|modem| modem.on && modem.sniffer);
+    if let Some(at) = cell.devices.iter().position(listens) {
+        let Some(sniffer) = cell.sniffer else {
+            let key = format!("cell.devices.{at}.modem.sniffer");
+            return Err(Wrong::new(key, "needs a sniffer: set cell.sniffer"));
+        };
+        radio.sniff_with(sniffer, seed);
     }
     Ok(radio)
 }
@@ -205,6 +214,10 @@ impl<P> Network<P> for Built<P> {
 
     fn wakeup(&self) -> Option<HostInstant> {
         each!(self, network => network.wakeup())
+    }
+
+    fn poll_heard(&mut self) -> Option<(HostInstant, Heard)> {
+        each!(self, network => network.poll_heard())
     }
 
     fn poll_diag(&mut self) -> Option<Diag> {

@@ -28,7 +28,7 @@ pub struct Keep {
 impl Keep {
     /// This, and what a sniffer hears in any of the runs.
     pub fn with_sniffer_of(self, runs: &[Run]) -> Self {
-        let listens = |run: &Run| run.plan.cell.as_ref().is_some_and(|cell| cell.sniffer);
+        let listens = |run: &Run| run.plan.cell.as_ref().is_some_and(|cell| cell.sniffer.is_some());
         Self { sniffer: self.sniffer || runs.iter().any(listens), ..self }
     }
 

@@ -97,7 +97,7 @@ impl Logs {
                 logs.names.insert(number, name);
             }
         }
-        if keep.sniffer && cell.sniffer {
+        if keep.sniffer && cell.sniffer.is_some() {
             for (at, carrier) in cell.carriers.iter().enumerate() {
                 let kinds: &[(&str, Format, Option<Direction>)] = match carrier.rat {
                     Rat::Lte => &[

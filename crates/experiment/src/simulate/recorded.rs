@@ -6,6 +6,7 @@ use std::rc::Rc;
 use sounding_cell::Event;
 use sounding_sim::world::Segment;
 use sounding_sim::{Diag, Network, Output, Port};
+use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
 use super::logs::Logs;
@@ -44,6 +45,10 @@ impl Network<Segment> for Recorded {
 
     fn wakeup(&self) -> Option<HostInstant> {
         self.network.wakeup()
+    }
+
+    fn poll_heard(&mut self) -> Option<(HostInstant, Heard)> {
+        self.network.poll_heard()
     }
 
     fn poll_diag(&mut self) -> Option<Diag> {

@@ -1,0 +1,276 @@
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use sounding_trace::dci::{Block, Dci as Message, Direction as TraceDirection, Heard, Moment};
+use sounding_units::HostInstant;
+
+use super::message;
+use crate::config::CarrierConfig;
+use crate::event::Dci;
+
+/// What a sniffer makes of a message without there being one has at most so many resource blocks: a short format fits by
+/// chance more often than a long one.
+const MAX_FALSE_PRB: u32 = 12;
+
+/// How well a sniffer receives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SnifferConfig {
+    /// Part of the messages that it does not decode, 0..=1.
+    pub missed: f64,
+    /// Messages a second and carrier that it decodes and that were never sent, each to an RNTI drawn by lot.
+    pub false_per_sec: f64,
+    /// From the end of a slot until the host has its line.
+    pub lag: Duration,
+    /// How far its clock is ahead of the host's at the beginning.
+    pub ahead: Duration,
+    /// How much faster its clock is, in millionths.
+    pub drift_ppm: f64,
+    /// From then on it says nothing.
+    pub dies_at: Option<HostInstant>,
+}
+
+impl Default for SnifferConfig {
+    /// Every message, at once, by the host's clock.
+    fn default() -> Self {
+        Self {
+            missed: 0.0,
+            false_per_sec: 0.0,
+            lag: Duration::ZERO,
+            ahead: Duration::ZERO,
+            drift_ppm: 0.0,
+            dies_at: None,
+        }
+    }
+}
+
+/// A sniffer that listens to every carrier of a network and writes a line for each message, and one for each slot
+/// without any.
+#[derive(Debug)]
+pub struct Sniffer {
+    config: SnifferConfig,
+    carriers: Vec<Listened>,
+    lots: ChaCha8Rng,
+    lines: VecDeque<(HostInstant, Heard)>,
+}
+
+#[derive(Debug)]
+struct Listened {
+    number: u8,
+    config: CarrierConfig,
+    slot: Duration,
+    /// The first slot that is not written.
+    next: u64,
+    /// Whether a message of that slot is.
+    heard: bool,
+}
+
+impl Sniffer {
+    /// A sniffer of these carriers, numbered from 0; what it misses follows from `seed`.
+    pub fn new(config: SnifferConfig, carriers: &[CarrierConfig], seed: u64) -> Self {
+        let listened = |(number, carrier): (u8, &CarrierConfig)| Listened {
+            number,
+            slot: carrier.slot_duration(),
+            config: carrier.clone(),
+            next: 0,
+            heard: false,
+        };
+        Self {
+            config,
+            carriers: (0..).zip(carriers).map(listened).collect(),
+            lots: ChaCha8Rng::seed_from_u64(seed ^ 0x5349_4646),
+            lines: VecDeque::new(),
+        }
+    }
+
+    /// A message was sent.
+    pub fn handle_dci(&mut self, dci: &Dci) {
+        let at = usize::from(dci.sent_in.carrier.0);
+        if at >= self.carriers.len() {
+            return;
+        }
+        self.reach(at, dci.sent_in.slot);
+        if self.draw() >= self.config.missed {
+            let line = message(dci, &self.carriers[at].config);
+            self.carriers[at].heard = true;
+            self.write(at, dci.sent_in.slot, Heard::Dci(line));
+        }
+    }
+
+    /// Time has reached `now`: slots that are over without a message are written too.
+    pub fn handle_time(&mut self, now: HostInstant) {
+        for at in 0..self.carriers.len() {
+            let slot = self.carriers[at].slot.as_nanos().max(1) as u64;
+            self.reach(at, now.as_nanos() / slot);
+        }
+    }
+
+    /// The next line that the host has by `now`, and since when.
+    pub fn poll_heard(&mut self, now: HostInstant) -> Option<(HostInstant, Heard)> {
+        self.lines.pop_front_if(|(at, _)| *at <= now)
+    }
+
+    /// When there is a line to read.
+    pub fn wakeup(&self) -> Option<HostInstant> {
+        self.lines.front().map(|(at, _)| *at)
+    }
+
+    /// Ends the slots of a carrier before `slot`.
+    fn reach(&mut self, at: usize, slot: u64) {
+        while self.carriers[at].next < slot {
+            let Listened { next, heard, slot: length, .. } = self.carriers[at];
+            let mut heard = heard;
+            if self.draw() < self.config.false_per_sec * length.as_secs_f64() {
+                let line = Heard::Dci(self.false_message(at, next));
+                self.write(at, next, line);
+                heard = true;
+            }
+            if !heard {
+                let moment = self.moment(at, next);
+                self.write(at, next, Heard::Nothing(moment));
+            }
+            (self.carriers[at].next, self.carriers[at].heard) = (next + 1, false);
+        }
+    }
+
+    fn write(&mut self, at: usize, slot: u64, line: Heard) {
+        let ended = HostInstant::default() + self.carriers[at].slot * (slot as u32 + 1);
+        if self.config.dies_at.is_some_and(|dies| ended >= dies) {
+            return;
+        }
+        let line = match line {
+            Heard::Dci(dci) => Heard::Dci(Message { moment: self.stamped(dci.moment), ..dci }),
+            Heard::Nothing(moment) => Heard::Nothing(self.stamped(moment)),
+        };
+        let at = ended + self.config.lag;
+        let later = self.lines.iter().rev().take_while(|(of, _)| *of > at).count();
+        self.lines.insert(self.lines.len() - later, (at, line));
+    }
+
+    /// By the sniffer's clock.
+    fn stamped(&self, moment: Moment) -> Moment {
+        let drift = moment.time.as_secs_f64() * self.config.drift_ppm / 1e6;
+        let time = moment.time + self.config.ahead;
+        let time = match Duration::try_from_secs_f64(drift.abs()) {
+            Ok(drifted) if drift >= 0.0 => time + drifted,
+            Ok(drifted) => time.saturating_sub(drifted),
+            Err(_) => time,
+        };
+        Moment { time, ..moment }
+    }
+
+    fn moment(&self, at: usize, slot: u64) -> Moment {
+        let Listened { number, slot: length, .. } = self.carriers[at];
+        let slots = (10_000_000 / length.as_nanos().max(1)) as u64;
+        Moment {
+            time: length * slot as u32,
+            cell: number,
+            frame: (slot / slots % 1024) as u16,
+            slot: (slot % slots) as u8,
+        }
+    }
+
+    fn false_message(&mut self, at: usize, slot: u64) -> Message {
+        let lots = self.lots.next_u64();
+        let prb = (lots % u64::from(MAX_FALSE_PRB)) as u16 + 1;
+        Message {
+            moment: self.moment(at, slot),
+            rnti: (lots >> 16) as u16,
+            direction: TraceDirection::Downlink,
+            prb,
+            cell_prb: Some(self.carriers[at].config.prb),
+            blocks: [Some(Block { bits: u32::from(prb) * 200, ..Block::default() }), None],
+            harq: Some((lots >> 40) as u8 % 8),
+        }
+    }
+
+    /// Evenly from 0..1.
+    fn draw(&mut self) -> f64 {
+        (self.lots.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{CarrierId, Direction, SlotId};
+
+    fn dci(slot: u64) -> Dci {
+        let at = HostInstant::from_nanos(slot * 1_000_000);
+        Dci {
+            sent_in: SlotId { at, carrier: CarrierId(0), slot },
+            data_slot: slot,
+            rnti: 77,
+            direction: Direction::Downlink,
+            harq: 0,
+            mcs: 10,
+            rv: 0,
+            ndi: true,
+            again: false,
+            prb: 20,
+            first_prb: 0,
+            layers: 1,
+            size: 1000,
+        }
+    }
+
+    /// What a sniffer writes of ten seconds with a message in each second slot.
+    fn written(config: SnifferConfig) -> Vec<(HostInstant, Heard)> {
+        let mut sniffer = Sniffer::new(config, &[CarrierConfig::default()], 7);
+        let mut lines = Vec::new();
+        for slot in 0..10_000 {
+            let now = HostInstant::from_nanos(slot * 1_000_000);
+            if slot % 2 == 0 {
+                sniffer.handle_dci(&dci(slot));
+            }
+            sniffer.handle_time(now);
+            while let Some(line) = sniffer.poll_heard(now) {
+                assert!(line.0 <= now);
+                lines.push(line);
+            }
+            assert!(sniffer.lines.len() < 100, "lines are read as they come");
+        }
+        lines
+    }
+
+    fn messages(lines: &[(HostInstant, Heard)], of: impl Fn(&Message) -> bool) -> usize {
+        lines.iter().filter(|(_, heard)| matches!(heard, Heard::Dci(dci) if of(dci))).count()
+    }
+
+    #[test]
+    fn every_slot_has_a_line_in_order() {
+        let lines = written(SnifferConfig::default());
+        assert_eq!(lines.len(), 9_999);
+        assert_eq!(messages(&lines, |dci| dci.rnti == 77), 5_000);
+        assert!(lines.is_sorted_by_key(|(at, _)| *at));
+    }
+
+    #[test]
+    fn a_part_is_missed_and_some_messages_are_none() {
+        let config =
+            SnifferConfig { missed: 0.02, false_per_sec: 20.0, ..SnifferConfig::default() };
+        let lines = written(config);
+        let missed = 5_000 - messages(&lines, |dci| dci.rnti == 77);
+        assert!((60..=140).contains(&missed), "{missed}");
+        let false_ones = messages(&lines, |dci| dci.rnti != 77);
+        assert!((150..=250).contains(&false_ones), "{false_ones}");
+        assert_eq!(written(config), lines);
+    }
+
+    #[test]
+    fn lines_come_late_by_another_clock_and_end_with_the_sniffer() {
+        let lines = written(SnifferConfig {
+            lag: Duration::from_millis(5),
+            ahead: Duration::from_secs(100),
+            drift_ppm: 50.0,
+            dies_at: Some(HostInstant::from_nanos(8_000_000_000)),
+            ..SnifferConfig::default()
+        });
+        let (at, Heard::Nothing(moment)) = lines.last().expect("lines") else { panic!("a slot") };
+        assert_eq!(at.as_nanos(), 7_999_000_000 + 5_000_000 + 0);
+        let wanted = 100.0 + 7.997 * (1.0 + 50e-6);
+        assert!((moment.time.as_secs_f64() - wanted).abs() < 2e-3, "{moment:?}");
+    }
+}
