@@ -36,6 +36,9 @@ pub struct Config {
     /// Whether late packets count only where less arrives than the device reports. Default true; the paper has it false
     /// (interpretation 10).
     pub judge_by_delivery: bool,
+    /// Whether a flow sends its fair share even where the device was granted less. Default true; the paper has it false
+    /// (interpretation 17).
+    pub keeps_fair_share: bool,
     /// Window beyond rate times RTprop: a quarter of it, and at least this. Default 15 ms (interpretation 9).
     pub slack: Duration,
     /// Least window, in segments. Default 4, as BBR.
@@ -49,7 +52,7 @@ pub struct Config {
 impl Config {
     /// As the paper has it, where it says.
     pub fn published() -> Self {
-        Self { judge_by_delivery: false, ..Self::default() }
+        Self { judge_by_delivery: false, keeps_fair_share: false, ..Self::default() }
     }
 }
 
@@ -60,6 +63,7 @@ impl Default for Config {
             late_by: Duration::from_millis(27),
             late_for: Duration::from_millis(6),
             judge_by_delivery: true,
+            keeps_fair_share: true,
             slack: Duration::from_millis(15),
             min_cwnd: 4,
             max_age: Duration::from_millis(200),

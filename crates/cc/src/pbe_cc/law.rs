@@ -361,19 +361,29 @@ impl Law {
                 let reached = from + goal.saturating_sub(from) * passed / whole.max(1);
                 if passed >= whole || from >= goal {
                     self.state = State::RadioLimited;
-                    self.target = share.rate;
+                    self.target = self.steady(share);
                 } else {
                     let first = self.initial_cwnd * 1_000_000 / self.rtt_min_us().max(1_000);
                     self.target = reached.max(first.min(goal));
                 }
             }
-            State::RadioLimited => self.target = share.rate,
+            State::RadioLimited => self.target = self.steady(share),
             State::Probing { .. } => {
                 let first = self.initial_cwnd * 1_000_000 / self.rtt_min_us().max(1_000);
                 self.target = self.target.max(share.rate).max(first);
             }
             State::Drain { until, elsewhere } if now >= until => self.end_drain(share, elsewhere),
             _ => {}
+        }
+    }
+
+    /// The rate while the radio is the bottleneck: C_p, and no less than C_f unless packets are late. A rival that is backlogged leaves
+    /// nothing idle, and C_p alone then follows whatever the flow sends, down to nothing (interpretation 17).
+    fn steady(&self, share: Share) -> u64 {
+        let entitled = share.fair.filter(|_| self.config.keeps_fair_share);
+        match entitled {
+            Some(fair) if !self.late.is_late(self.enough()) => share.rate.max(fair),
+            _ => share.rate,
         }
     }
 
