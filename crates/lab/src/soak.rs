@@ -209,4 +209,15 @@ mod tests {
         assert!(!summary.is_clean());
         assert!(summary.to_string().ends_with("faults              1\n  a map was left behind\n"));
     }
+
+    #[test]
+    fn a_summary_counts_the_flows_of_each_law_by_its_name() {
+        let flows = Law::ALL.iter().map(|law| law.name()).chain([CUBIC, DATAGRAMS]);
+        let flows = flows.zip(1..).collect();
+        let shown = Summary { flows, ..Summary::default() }.to_string();
+        for (law, count) in Law::ALL.iter().zip(1..) {
+            assert!(shown.contains(&format!("{count} of {law}, ")), "{shown}");
+        }
+        assert!(shown.contains("0 downloads"), "{shown}");
+    }
 }

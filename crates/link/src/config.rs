@@ -106,3 +106,17 @@ impl From<Method> for Source {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_by_the_method_that_is_wanted_if_there_is_one() {
+        let usual = Config::new(Direction::Downlink);
+        assert_eq!(usual.by(Some(Source::Cell)).method, Method::Cell);
+        for nothing in [None, Some(Source::None)] {
+            assert_eq!(usual.by(nothing), usual, "{nothing:?}");
+        }
+    }
+}

@@ -93,6 +93,10 @@ fn the_law_is_biscays_unless_told_otherwise_and_names_what_has_no_name() {
     assert_eq!((config.law, config.name.as_str()), (Law::Sounding, "mine"));
     let error = parse(&format!("{file}\nallowance = '5ms'"), Flags::default());
     assert!(matches!(error, Err(ConfigError::NotOfThisLaw)));
+    let error = parse(&format!("{device}[cc]\nlaw = 'reno'"), Flags::default()).unwrap_err();
+    for law in Law::ALL {
+        assert!(error.to_string().contains(&format!("`{law}`")), "{error}");
+    }
 }
 
 #[test]
