@@ -7,13 +7,15 @@
 mod page;
 mod shell;
 
+use std::cell::Cell;
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use page::How;
 use shell::Shell;
-use sounding_testdata::say;
+use sounding_testdata::{say, steadily};
 
 /// Pages beside the guides.
 const PAGES: &[&str] =
@@ -46,49 +48,60 @@ fn may_be_root() -> bool {
     }
 }
 
+/// What became of the commands of a page.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    run: u32,
+    /// Marked as not run.
+    marked: u32,
+    /// Behind sudo, where that cannot be run.
+    skipped: u32,
+}
+
+/// Runs a page from its top, and fails with everything that is wrong.
+fn run(text: &str, as_root: bool) -> Counts {
+    let steps = page::steps(text).unwrap_or_else(|error| panic!("{error}"));
+    let mut shell = Shell::new(as_root).unwrap();
+    let (mut counts, mut faults) = (Counts::default(), Vec::new());
+    for step in &steps {
+        match &step.how {
+            How::Not(_) => counts.marked += 1,
+            How::File(name) => shell.write(name, &step.command).unwrap(),
+            _ => match shell.run(step) {
+                Ok(true) => counts.run += 1,
+                Ok(false) => counts.skipped += 1,
+                Err(error) => faults.push(format!("line {}: {error}", step.line)),
+            },
+        }
+    }
+    faults.extend(shell.finish().err());
+    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+    counts
+}
+
 #[test]
 fn commands_of_readme_and_guides_do_what_the_page_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let as_root = may_be_root();
-    let mut faults = Vec::new();
+    let mut wrong = Vec::new();
     for path in pages(&root) {
         let name = path.strip_prefix(&root).unwrap().display().to_string();
-        let steps = match page::steps(&fs::read_to_string(&path).unwrap()) {
-            Ok(steps) => steps,
-            Err(error) => {
-                faults.push(format!("{name}: {error}"));
-                continue;
-            }
-        };
-        let begin = Instant::now();
-        let mut shell = Shell::new(as_root).unwrap();
-        let (mut ran, mut marked, mut skipped) = (0, 0, 0);
-        for step in &steps {
-            match &step.how {
-                How::Not(_) => {
-                    marked += 1;
-                    continue;
-                }
-                How::File(name) => {
-                    shell.write(name, &step.command).unwrap();
-                    continue;
-                }
-                _ => {}
-            }
-            match shell.run(step) {
-                Ok(true) => ran += 1,
-                Ok(false) => skipped += 1,
-                Err(error) => faults.push(format!("{name}:{}: {error}", step.line)),
-            }
-        }
-        faults.extend(shell.finish().err().map(|error| format!("{name}: {error}")));
+        let text = fs::read_to_string(&path).unwrap();
+        let (begin, counts) = (Instant::now(), Cell::new(Counts::default()));
+        // One page at a time, so that all that are wrong are named.
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            steadily(|| counts.set(run(&text, as_root)));
+        }));
+        let (Counts { run, marked, skipped }, took) = (counts.get(), begin.elapsed());
         say(&format!(
-            "{name}: {ran} commands run in {:.1} s, {marked} marked as not run, {skipped} skipped without root",
-            begin.elapsed().as_secs_f64()
+            "{name}: {run} commands run in {:.1} s, {marked} marked as not run, {skipped} skipped without root",
+            took.as_secs_f64()
         ));
-        if ran + skipped == 0 {
-            faults.push(format!("{name}: no command is run"));
+        if outcome.is_err() {
+            wrong.push(name);
+        } else if run + skipped == 0 {
+            wrong.push(format!("{name}: no command is run"));
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+    assert!(wrong.is_empty(), "pages that are wrong: {wrong:?}");
 }
