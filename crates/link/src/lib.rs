@@ -27,4 +27,4 @@ pub use granted::Granted;
 pub use model::CellView;
 pub use series::{Line, Row, Series, Way};
 pub use sounder::{Arrival, Counts, Seen, Sounder};
-pub use sounding_estimate::{Bound, LinkEstimate, Source, State};
+pub use sounding_estimate::{Bound, FairShare, LinkEstimate, Source, State};

@@ -23,10 +23,10 @@ use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use sounding_bpf::{Feed, Instance, Lull, MAX_RADIOS};
+use sounding_bpf::{Feed, Instance, MAX_RADIOS};
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
-use sounding_link::{Arrival, LinkEstimate, Seen, Sounder, State};
+use sounding_link::{Arrival, Seen, Sounder};
 use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Retry, Source, Transport};
 use sounding_units::HostInstant;
 
@@ -402,7 +402,7 @@ impl Daemon {
         }
         self.published = now;
         let estimate = self.sounder.estimate(now);
-        publish(self.feed(), &estimate, now);
+        self.feed().publish_link(&estimate, now);
         self.events.estimate(now, &estimate);
     }
 
@@ -414,26 +414,4 @@ impl Daemon {
         self.warned_mute = true;
         self.events.mute(&self.source, stream.frames.bytes);
     }
-}
-
-/// What flows of this machine are told.
-fn publish(feed: &Feed, estimate: &LinkEstimate, now: HostInstant) {
-    let why = match estimate.state {
-        State::Idle => Lull::Idle,
-        State::Handover => Lull::Handover,
-        _ => Lull::Unknown,
-    };
-    if !estimate.is_usable() {
-        feed.withdraw(why);
-        return;
-    }
-    feed.publish(&sounding_bpf::FeedEstimate {
-        rate: estimate.rate,
-        sampled_at: now.saturating_before(estimate.age),
-        bound: match estimate.bound {
-            sounding_link::Bound::Capacity => sounding_bpf::Bound::Capacity,
-            sounding_link::Bound::Floor => sounding_bpf::Bound::Floor,
-        },
-        other_flows: 0,
-    });
 }

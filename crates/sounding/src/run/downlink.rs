@@ -14,10 +14,10 @@ use sounding_link::{Arrival, Sounder};
 use sounding_modem::Framing;
 use sounding_units::{HostInstant, Rate};
 
+use super::PUBLISH_EVERY;
 use super::config_error::{ConfigError, time};
 use super::events::Events;
 use super::peers::{Hearing, failed};
-use super::{PUBLISH_EVERY, publish};
 use crate::cli_types::{SignalWord, Unused};
 use crate::guard::Guard;
 
@@ -206,7 +206,7 @@ impl Receiving {
         }
         self.published = now;
         let estimate = self.sounder.estimate(now);
-        publish(self.downlink.feed(), &estimate, now);
+        self.downlink.feed().publish_link(&estimate, now);
         events.estimate(now, &estimate);
     }
 }
