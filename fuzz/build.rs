@@ -13,7 +13,8 @@ fn main() {
         .flag("-fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp")
         .warnings_into_errors(true)
         .compile("trust_host");
-    for file in ["tests/trust_host.c", "src/bpf/trust.h", "src/bpf/arith.h", "src/bpf/intf.h"] {
+    let headers = ["trust.h", "wire.h", "arith.h", "intf.h"].map(|name| format!("src/bpf/{name}"));
+    for file in headers.iter().map(String::as_str).chain(["tests/trust_host.c"]) {
         println!("cargo:rerun-if-changed={bpf}/{file}");
     }
     println!("cargo:rerun-if-env-changed=BPF_CLANG");

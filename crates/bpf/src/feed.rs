@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
 use sounding_cc::biscay::{Agreement, Bound, FeedEstimate};
+use sounding_estimate::{FairShare, LinkEstimate, State};
 use sounding_units::HostInstant;
 
 use crate::intf::{ESTIMATE_WORDS, MAGIC, VERSION, WireEstimate};
@@ -55,6 +56,28 @@ impl Feed {
     /// Publishes what the link carries. Flows obey it from their next ACK on, while it is younger than
     /// [`max_age`](sounding_cc::biscay::Config::max_age) and the heartbeat goes on.
     pub fn publish(&self, estimate: &FeedEstimate) {
+        self.publish_with(estimate, Beside::default());
+    }
+
+    /// Publishes all that the modem's estimate says at `now`: flows obey its rate, if that may be used; its state and its fair
+    /// share are there for any program that uses them, a fair share also while there is no rate.
+    pub fn publish_link(&self, estimate: &LinkEstimate, now: HostInstant) {
+        let beside = Beside { state: estimate.state, fair: estimate.known_fair() };
+        let sampled_at = now.saturating_before(estimate.age);
+        if !estimate.is_usable() {
+            let why = match estimate.state {
+                State::Idle => Lull::Idle,
+                State::Handover => Lull::Handover,
+                State::Active | State::Silent | State::Stale => Lull::Unknown,
+            };
+            self.withdraw_with(why, beside, sampled_at);
+            return;
+        }
+        let (rate, bound, other_flows) = (estimate.rate, estimate.bound, 0);
+        self.publish_with(&FeedEstimate { rate, sampled_at, bound, other_flows }, beside);
+    }
+
+    fn publish_with(&self, estimate: &FeedEstimate, beside: Beside) {
         let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let agreeing = writer.agreement.handle_estimate(estimate);
         writer.epoch += 1;
@@ -69,7 +92,7 @@ impl Feed {
             valid: 1,
             agreeing,
             other_flows: estimate.other_flows,
-            ..WireEstimate::default()
+            ..beside.wire()
         });
     }
 
@@ -90,6 +113,15 @@ impl Feed {
 
     /// The same, and says why: flows under the law of `sounding` know what to make of it.
     pub fn withdraw(&self, why: Lull) {
+        let state = match why {
+            Lull::Unknown => State::Stale,
+            Lull::Idle => State::Idle,
+            Lull::Handover => State::Handover,
+        };
+        self.withdraw_with(why, Beside { state, fair: None }, HostInstant::default());
+    }
+
+    fn withdraw_with(&self, why: Lull, beside: Beside, sampled_at: HostInstant) {
         let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         writer.agreement.reset();
         writer.epoch += 1;
@@ -100,8 +132,38 @@ impl Feed {
                 Lull::Idle => 1,
                 Lull::Handover => 2,
             },
-            ..WireEstimate::default()
+            // Of the fair share; without one there is no sample.
+            sampled_at_ns: beside.fair.map_or(0, |_| self.0.lead.on_kernels_clock(sampled_at)),
+            ..beside.wire()
         });
+    }
+}
+
+/// What the page has beside a rate.
+#[derive(Clone, Copy, Debug)]
+struct Beside {
+    state: State,
+    fair: Option<FairShare>,
+}
+
+impl Default for Beside {
+    fn default() -> Self {
+        Self { state: State::Active, fair: None }
+    }
+}
+
+impl Beside {
+    fn wire(self) -> WireEstimate {
+        let place = State::ALL.iter().position(|known| *known == self.state);
+        let fair = self.fair;
+        WireEstimate {
+            state: place.unwrap_or_default() as u32,
+            // Zero is an unknown one.
+            fair_bytes_per_sec: fair.map_or(0, |fair| fair.rate.bytes_per_sec().max(1)),
+            users: fair.map_or(0, |fair| fair.users),
+            carriers: fair.map_or(0, |fair| fair.carriers),
+            ..WireEstimate::default()
+        }
     }
 }
 
@@ -161,178 +223,4 @@ impl Page {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicBool;
-    use std::thread;
-
-    use sounding_units::Rate;
-
-    use super::*;
-
-    /// A page of ordinary memory.
-    fn page() -> Page {
-        Page(MmapOptions::new().len(size_of::<PageLayout>()).map_anon().unwrap().into())
-    }
-
-    /// An estimate all of whose words tell which one it is.
-    fn marked(mark: u32) -> WireEstimate {
-        WireEstimate {
-            rate_bytes_per_sec: u64::from(mark),
-            sampled_at_ns: u64::from(mark),
-            epoch: u64::from(mark),
-            bound: mark,
-            valid: mark,
-            agreeing: mark,
-            other_flows: mark,
-            lull: mark,
-            reserved: mark,
-            reserved2: [u64::from(mark); 2],
-        }
-    }
-
-    /// The reader's half of the latch, as `read_feed` of shared.h does it; the words, and tries needed.
-    fn read(page: &Page) -> ([u64; ESTIMATE_WORDS], u32) {
-        let layout = page.layout();
-        for tries in 1.. {
-            let seq = layout.seq.load(Ordering::Acquire);
-            let words =
-                layout.slot[(seq & 1) as usize].each_ref().map(|w| w.load(Ordering::Relaxed));
-            fence(Ordering::Acquire);
-            if layout.seq.load(Ordering::Relaxed) == seq {
-                return (words, tries);
-            }
-        }
-        unreachable!("the loop has no end")
-    }
-
-    #[test]
-    fn a_reader_gets_what_was_published_last() {
-        let page = page();
-        for mark in [7, 8, 9] {
-            page.publish(&marked(mark));
-            assert_eq!(read(&page), (marked(mark).words(), 1));
-        }
-    }
-
-    #[test]
-    fn readers_never_see_halves_of_two_publications() {
-        let page = Arc::new(page());
-        page.publish(&marked(0));
-        let stop = Arc::new(AtomicBool::new(false));
-        let (shared, stopped) = (page.clone(), stop.clone());
-        let writer = thread::spawn(move || {
-            let mut mark = 0;
-            while !stopped.load(Ordering::Relaxed) {
-                mark += 1;
-                shared.publish(&marked(mark));
-            }
-            mark
-        });
-        let mut changes = 0;
-        let mut last = 0;
-        // Until enough was seen to change under way, however the two threads are scheduled.
-        while changes < 10_000 {
-            let (words, _) = read(&page);
-            let mark = words[0] as u32;
-            assert_eq!(words, marked(mark).words());
-            assert!(mark >= last, "{mark} after {last}");
-            changes += u32::from(mark != last);
-            last = mark;
-        }
-        stop.store(true, Ordering::Relaxed);
-        assert!(writer.join().unwrap() >= 10_000);
-    }
-
-    #[test]
-    fn a_writer_that_stops_in_mid_write_holds_up_no_reader() {
-        for (step, complete) in [(1, 7), (2, 8)] {
-            let page = page();
-            page.publish(&marked(7));
-            let layout = page.layout();
-            let seq = layout.seq.load(Ordering::Relaxed);
-            if step == 2 {
-                // The first slot is done, the second under way.
-                layout.seq.store(seq + 1, Ordering::Relaxed);
-                for (to, word) in layout.slot[0].iter().zip(marked(8).words()) {
-                    to.store(word, Ordering::Relaxed);
-                }
-            }
-            layout.seq.store(seq + step, Ordering::Relaxed);
-            layout.slot[(step - 1) as usize][0].store(8, Ordering::Relaxed);
-            assert_eq!(read(&page), (marked(complete).words(), 1), "stopped in slot {}", step - 1);
-        }
-    }
-
-    fn feed() -> Feed {
-        Feed(Arc::new(Shared { page: page(), lead: Lead::default(), writer: Mutex::default() }))
-    }
-
-    fn estimate(mbit: u64, at: u64) -> FeedEstimate {
-        FeedEstimate {
-            rate: Rate::from_bits_per_sec(mbit * 1_000_000),
-            sampled_at: HostInstant::from_nanos(at),
-            bound: Bound::Capacity,
-            other_flows: 3,
-        }
-    }
-
-    #[test]
-    fn a_publication_says_how_many_before_it_agree() {
-        let feed = feed();
-        feed.publish(&estimate(10, 1));
-        feed.publish(&estimate(11, 2));
-        let expected = WireEstimate {
-            rate_bytes_per_sec: 1_375_000,
-            sampled_at_ns: 2,
-            epoch: 2,
-            bound: 1,
-            valid: 1,
-            agreeing: 2,
-            other_flows: 3,
-            ..WireEstimate::default()
-        };
-        assert_eq!(read(&feed.0.page).0, expected.words());
-    }
-
-    #[test]
-    fn a_page_that_somebody_wrote_over_is_mended_by_the_next_publication_and_heartbeat() {
-        let feed = feed();
-        let layout = feed.0.page.layout();
-        layout.magic.store(0xdead_beef, Ordering::Relaxed);
-        layout.version.store(77, Ordering::Relaxed);
-        layout.seq.store(76_543, Ordering::Relaxed);
-        layout.slot.iter().flatten().for_each(|word| word.store(u64::MAX, Ordering::Relaxed));
-        feed.publish(&estimate(10, 1));
-        feed.heartbeat(HostInstant::from_nanos(2));
-        assert_eq!(layout.magic.load(Ordering::Relaxed), MAGIC);
-        assert_eq!(layout.version.load(Ordering::Relaxed), VERSION);
-        assert_eq!(layout.heartbeat_at_ns.load(Ordering::Relaxed), 2);
-        assert_eq!(read(&feed.0.page).0[..2], [1_250_000, 1]);
-        // Odd, readers would be sent to the very slot that is written.
-        assert_eq!(layout.seq.load(Ordering::Relaxed) % 2, 0);
-    }
-
-    #[test]
-    fn a_withdrawn_estimate_is_not_valid_and_the_next_agrees_with_none() {
-        let feed = feed();
-        feed.publish(&estimate(10, 1));
-        feed.publish(&estimate(10, 2));
-        feed.invalidate();
-        assert_eq!(
-            read(&feed.0.page).0,
-            WireEstimate { epoch: 3, ..WireEstimate::default() }.words()
-        );
-        feed.publish(&estimate(10, 3));
-        assert_eq!(read(&feed.0.page).0[4] as u32, 1);
-    }
-
-    #[test]
-    fn a_withdrawal_says_why_and_the_next_estimate_says_nothing_of_it() {
-        let feed = feed();
-        feed.withdraw(Lull::Handover);
-        let away = WireEstimate { epoch: 1, lull: 2, ..WireEstimate::default() };
-        assert_eq!(read(&feed.0.page).0, away.words());
-        feed.publish(&estimate(10, 1));
-        assert_eq!(read(&feed.0.page).0[5], 0);
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 use sounding_cc::biscay;
 
 use crate::skel::types;
+use crate::skel_peers::types as peer_types;
 
 /// "SDNG": the page is a feed.
 pub(crate) const MAGIC: u32 = 0x5344_4e47;
@@ -38,8 +39,10 @@ pub(crate) struct WireEstimate {
     pub(crate) agreeing: u32,
     pub(crate) other_flows: u32,
     pub(crate) lull: u32,
-    pub(crate) reserved: u32,
-    pub(crate) reserved2: [u64; 2],
+    pub(crate) state: u32,
+    pub(crate) fair_bytes_per_sec: u64,
+    pub(crate) users: u32,
+    pub(crate) carriers: u32,
 }
 mirrors!(
     WireEstimate = types::sounding_estimate {
@@ -51,8 +54,10 @@ mirrors!(
         agreeing,
         other_flows,
         lull,
-        reserved,
-        reserved2,
+        state,
+        fair_bytes_per_sec,
+        users,
+        carriers,
     }
 );
 
@@ -75,9 +80,9 @@ impl WireEstimate {
             self.epoch,
             pair(self.bound, self.valid),
             pair(self.agreeing, self.other_flows),
-            pair(self.lull, self.reserved),
-            self.reserved2[0],
-            self.reserved2[1],
+            pair(self.lull, self.state),
+            self.fair_bytes_per_sec,
+            pair(self.users, self.carriers),
         ]
     }
 }
@@ -169,22 +174,80 @@ pub(crate) struct WireTransition {
 // No map's value has this type, so the skeleton carries no twin to compare with; intf.h asserts the same size.
 const _: () = assert!(size_of::<WireTransition>() == 64);
 
-/// A peer that overstates, as the ring carries it.
+/// What the options of a peer come to.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(crate) struct WireOverstatement {
+pub(crate) struct WireClaim {
+    pub(crate) claimed: u64,
+    pub(crate) rate: u64,
+    pub(crate) fair: u64,
+    pub(crate) known: u32,
+    pub(crate) bound: u32,
+    pub(crate) state: u32,
+    pub(crate) users: u32,
+    pub(crate) carriers: u32,
+    pub(crate) age_ms: u32,
+}
+mirrors!(
+    WireClaim = peer_types::peer_claim {
+        claimed,
+        rate,
+        fair,
+        known,
+        bound,
+        state,
+        users,
+        carriers,
+        age_ms,
+    }
+);
+
+/// A report of a peer, as the ring carries it.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct WirePeerReport {
     pub(crate) at_ns: u64,
-    pub(crate) claimed_bytes_per_sec: u64,
     pub(crate) delivered_bytes_per_sec: u64,
+    pub(crate) claim: WireClaim,
+    pub(crate) cause: u32,
     pub(crate) family: u32,
     pub(crate) local_port: u32,
     pub(crate) remote_port: u32,
-    pub(crate) reserved: u32,
     /// In network order; of IPv4 the first four.
     pub(crate) remote: [u8; 16],
 }
 // As for the transitions.
-const _: () = assert!(size_of::<WireOverstatement>() == 56);
+const _: () = assert!(size_of::<WirePeerReport>() == 96);
+
+/// What a server keeps of a socket's peer. How far it is trusted, at the end, is the kernel's business.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct WirePeer {
+    pub(crate) heard_at_ns: u64,
+    pub(crate) stated_at_ns: u64,
+    pub(crate) claim: WireClaim,
+    pub(crate) believed: u64,
+    pub(crate) believed_fair: u64,
+    pub(crate) delivered: u64,
+    pub(crate) heard: u64,
+    pub(crate) trust: [u64; 4],
+    pub(crate) told: u32,
+    pub(crate) reserved: u32,
+}
+mirrors!(
+    WirePeer = peer_types::sounding_peer {
+        heard_at_ns,
+        stated_at_ns,
+        claim,
+        believed,
+        believed_fair,
+        delivered,
+        heard,
+        trust,
+        told,
+        reserved,
+    }
+);
 
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, heartbeat_at_ns) == 8);
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, seq) == 16);
@@ -230,4 +293,6 @@ unsafe impl Plain for WireFlow {}
 // SAFETY: only integers.
 unsafe impl Plain for WireTransition {}
 // SAFETY: only integers.
-unsafe impl Plain for WireOverstatement {}
+unsafe impl Plain for WirePeerReport {}
+// SAFETY: only integers.
+unsafe impl Plain for WirePeer {}

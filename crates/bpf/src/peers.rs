@@ -1,27 +1,31 @@
 //! The server's side of the downlink: flows under any law use the report of the device at their other end about its link.
 
+mod claim;
+
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, RingBuffer, RingBufferBuilder};
-use sounding_units::{HostInstant, Rate};
+use libbpf_rs::{Link, MapCore, MapFlags, RingBuffer, RingBufferBuilder};
+use sounding_units::Rate;
+
+pub use claim::{Peer, PeerClaim, PeerReport, ReportCause};
 
 use crate::downlink::walk::{self, Walked};
 use crate::downlink::{DownlinkError, EXID, open_cgroup};
 use crate::error::LoadError;
-use crate::intf::{MAX_RATE, WireOverstatement, read};
+use crate::flows::FlowError;
+use crate::intf::{MAX_RATE, WirePeer, WirePeerReport, read};
 use crate::lead::Lead;
 use crate::loader::Instance;
 use crate::log::Complaints;
 use crate::skel_peers::{PeersSkel, PeersSkelBuilder};
 
-/// Overstatements kept for [`Peers::poll_overstatement`]; beyond it the oldest go.
+/// Reports kept for [`Peers::poll_report`]; beyond it the oldest go.
 const MAX_QUEUED: usize = 1024;
 
 /// Whose options are heard.
@@ -47,26 +51,13 @@ pub struct PeerCounts {
     /// Segments with the option that TCP drops: their acknowledgement is of nothing that was sent, or the time stamp is
     /// missing that both ends agreed on.
     pub forged: u64,
+    /// Segments with an option that is of a later version, and says what is not known to this one.
+    pub unreadable: u64,
     /// Connections whose peer said more than [`PeersConfig::at_most`].
     pub limited: u64,
     /// Connections whose peer said for sixteen round trips in a row more than three times what was delivered. It may believe
     /// so: then the path is narrower than its radio.
     pub overstated: u64,
-}
-
-/// A connection that is counted as [`PeerCounts::overstated`] from here on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overstatement {
-    /// When.
-    pub at: HostInstant,
-    /// The port at this end.
-    pub local_port: u16,
-    /// The peer.
-    pub remote: SocketAddr,
-    /// What it said, of IP packets.
-    pub claimed: Rate,
-    /// What was delivered at most in the last ten round trips, of payload.
-    pub delivered: Rate,
 }
 
 /// Hears the option that [`Downlink`](crate::Downlink) writes at the other end, for one instance of BISCAY. A flow whose
@@ -78,7 +69,7 @@ pub struct Peers {
     _attached: Link,
     adopt: Link,
     ring: RingBuffer<'static>,
-    queue: Rc<RefCell<VecDeque<Overstatement>>>,
+    queue: Rc<RefCell<VecDeque<PeerReport>>>,
     lead: Lead,
     skel: PeersSkel<'static>,
 }
@@ -106,7 +97,7 @@ impl Peers {
         let mut ring = RingBufferBuilder::new();
         let heard = Rc::clone(&queue);
         let keep = move |record: &[u8]| {
-            let told = read::<WireOverstatement>(record).and_then(overstatement);
+            let told = read::<WirePeerReport>(record).and_then(PeerReport::read);
             if let Some(told) = told {
                 let mut queue = heard.borrow_mut();
                 if queue.len() == MAX_QUEUED {
@@ -116,8 +107,8 @@ impl Peers {
             }
             0
         };
-        ring.add(&skel.maps.overstatements, keep).map_err(attach("overstatements"))?;
-        let ring = ring.build().map_err(attach("overstatements"))?;
+        ring.add(&skel.maps.reports, keep).map_err(attach("reports"))?;
+        let ring = ring.build().map_err(attach("reports"))?;
         let adopt = skel.progs.adopt.attach().map_err(attach("adopt"))?;
         let attached =
             skel.progs.listen.attach_cgroup(cgroup.as_raw_fd()).map_err(attach("listen"))?;
@@ -138,62 +129,27 @@ impl Peers {
         let bss = self.skel.maps.bss_data.as_ref();
         bss.map_or_else(PeerCounts::default, |bss| PeerCounts {
             forged: bss.segments_forged,
+            unreadable: bss.segments_unreadable,
             limited: bss.connections_limited,
             overstated: bss.connections_overstated,
         })
     }
 
-    /// The oldest connection not yet polled that overstates. Never blocks.
-    pub fn poll_overstatement(&self) -> Option<Overstatement> {
+    /// The oldest report not yet polled: of a connection whose peer said something for the first time, or overstates. Never
+    /// blocks.
+    pub fn poll_report(&self) -> Option<PeerReport> {
         // What consume fails with is EINTR; the records stay for the next poll.
         let _ = self.ring.consume();
         let told = self.queue.borrow_mut().pop_front()?;
-        Some(Overstatement { at: self.lead.on_our_clock(told.at), ..told })
+        Some(PeerReport { at: self.lead.on_our_clock(told.at), ..told })
     }
-}
 
-fn overstatement(wire: WireOverstatement) -> Option<Overstatement> {
-    let address = match i32::try_from(wire.family).ok()? {
-        libc::AF_INET => IpAddr::from(Ipv4Addr::from(wire.remote.first_chunk::<4>().copied()?)),
-        libc::AF_INET6 => Ipv6Addr::from(wire.remote).to_canonical(),
-        _ => return None,
-    };
-    Some(Overstatement {
-        at: HostInstant::from_nanos(wire.at_ns),
-        local_port: u16::try_from(wire.local_port).ok()?,
-        remote: SocketAddr::new(address, u16::try_from(wire.remote_port).ok()?),
-        claimed: Rate::from_bytes_per_sec(wire.claimed_bytes_per_sec),
-        delivered: Rate::from_bytes_per_sec(wire.delivered_bytes_per_sec),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_overstatement_has_the_address_of_its_family() {
-        let wire = WireOverstatement {
-            at_ns: 7,
-            claimed_bytes_per_sec: 125_000_000,
-            delivered_bytes_per_sec: 2_500_000,
-            family: libc::AF_INET as u32,
-            local_port: 5201,
-            remote_port: 40_000,
-            remote: [10, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-            ..WireOverstatement::default()
-        };
-        let told = overstatement(wire).expect("of IPv4");
-        assert_eq!(told.remote.to_string(), "10.0.0.9:40000");
-        assert_eq!((told.at.as_nanos(), told.local_port), (7, 5201));
-        assert_eq!(told.claimed, Rate::from_bits_per_sec(1_000_000_000));
-        let mut remote = [0; 16];
-        remote[15] = 1;
-        let six = WireOverstatement { family: libc::AF_INET6 as u32, remote, ..wire };
-        assert_eq!(overstatement(six).expect("of IPv6").remote.to_string(), "[::1]:40000");
-        let odd = WireOverstatement { family: 1, ..wire };
-        assert_eq!(overstatement(odd), None);
-        let odd = WireOverstatement { remote_port: 70_000, ..wire };
-        assert_eq!(overstatement(odd), None);
+    /// What the peer of one of this process's sockets says; `None` if it has not said anything.
+    pub fn peer(&self, socket: impl AsFd) -> Result<Option<Peer>, FlowError> {
+        let fd = socket.as_fd().as_raw_fd();
+        let value = self.skel.maps.peers.lookup(&fd.to_ne_bytes(), MapFlags::ANY);
+        let value = value.map_err(|source| FlowError::Storage { fd, source })?;
+        let peer = value.as_deref().and_then(read::<WirePeer>).and_then(Peer::read);
+        Ok(peer.map(|peer| Peer { heard_at: self.lead.on_our_clock(peer.heard_at), ..peer }))
     }
 }

@@ -39,7 +39,7 @@ fn what_was_claimed_is_read_or_refused() {
 #[test]
 fn no_device_is_believed_too_far() {
     let steps: Vec<_> = seeds("peers").map(|seed| targets::peers(&seed, ask)).collect();
-    assert!(steps.len() >= 3 && steps.iter().all(|steps| *steps > 0), "{steps:?}");
+    assert!(steps.len() >= 7 && steps.iter().all(|steps| *steps > 0), "{steps:?}");
 }
 
 /// One `struct host_step`: rate, delivered rate, limit; then the rest in order.
@@ -70,13 +70,35 @@ fn make_seeds() {
     let segments = [(0, 0), (100_000, 0), (1 << 30, 0), (50, 1)].into_iter();
     let segments =
         segments.flat_map(|(ack, stamp)| step([0; 3], asked([ack, 0, 100_000, 65_535, stamp, 1])));
+    let payloads = [
+        (0, 0),
+        (0x6289_5372, 0x1A13_0000),
+        (u32::MAX, 0xFF9F_FFFF),
+        (1 << 16, 5 << 21),
+        (u32::MAX, u32::MAX),
+    ];
+    let payloads = payloads.into_iter();
+    let payloads = payloads
+        .flat_map(|(word, second)| step([0, 0, 2_500_000], asked([word, second, 0, 0, 0, 4])));
+    let fair = (0..8).flat_map(|number| {
+        let met = [number * 10 + 10, number * 10, 1448, 40_000, 15_000, 10, 10, 1, 0, 0];
+        let verbs = [3, 5].into_iter();
+        verbs.flat_map(move |verb| {
+            step(
+                [125_000_000, 2_500_000, 0],
+                [&met[..], &[0, 0, 0, 0, 0, verb]].concat().try_into().unwrap(),
+            )
+        })
+    });
     // As much under way as numbers can count, beside a window.
     let span = step([0; 3], asked([i32::MAX as u32, 0, i32::MAX as u32, 65_535, 0, 1]));
     let extreme = step([u64::MAX; 3], [u32::MAX; 16]);
-    let files: [(&str, &str, Vec<u8>); 9] = [
+    let files: [(&str, &str, Vec<u8>); 11] = [
         ("peers", "lie", lie.collect()),
         ("peers", "words", words.collect()),
         ("peers", "segments", segments.collect()),
+        ("peers", "payloads", payloads.collect()),
+        ("peers", "fair", fair.collect()),
         ("peers", "span", span),
         ("peers", "extreme", extreme),
         ("claims", "one", b"process 7\nnetns 4026531840\ncgroups 12 1\ninterface wwan0\n".into()),

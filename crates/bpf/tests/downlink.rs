@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod device;
 #[allow(dead_code, reason = "made for kernel.rs too")]
 mod support;
 
@@ -13,41 +14,13 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Duration;
 
+use device::{alone, config, load};
 use sounding_bpf::{
-    Bound, Downlink, DownlinkConfig, FeedEstimate, Hold, OwnCgroup, Peers, PeersConfig, Phase,
-    Signal, downlink_preflight, offers, release_pinned,
+    Bound, Downlink, DownlinkConfig, FeedEstimate, Hold, Signal, offers, release_pinned,
 };
 use sounding_host::monotonic_now;
-use sounding_testdata::steadily;
 use sounding_units::{Bytes, Rate};
 use support::*;
-
-/// Runs a test alone, in a cgroup and a namespace of its own.
-fn alone(test: impl Fn(&Path) + Send + Sync) {
-    let missing = downlink_preflight().into_iter().find(|check| !check.ok);
-    if let Some(check) = missing {
-        let _ = writeln!(io::stderr(), "SKIPPED: {}: {}", check.name, check.detail);
-        return;
-    }
-    steadily(|| {
-        let own = OwnCgroup::enter(&format!("sounding-bpf-{}", std::process::id())).unwrap();
-        in_netns(|| test(own.path()));
-    });
-}
-
-fn config(cgroup: &Path, signal: Signal) -> DownlinkConfig {
-    DownlinkConfig {
-        slack: Duration::from_millis(15),
-        cgroup: Some(cgroup.to_path_buf()),
-        interfaces: vec!["lo".into()],
-        signal,
-        ..DownlinkConfig::default()
-    }
-}
-
-fn load(cgroup: &Path, signal: Signal) -> Downlink {
-    Downlink::load(&config(cgroup, signal)).unwrap_or_else(|error| panic!("{error}"))
-}
 
 /// Data on its way, and the end that receives it.
 fn download() -> (Bulk, TcpStream) {
@@ -386,59 +359,6 @@ fn pins_put_back_what_a_killed_process_held() {
         assert!(!path.exists());
         // And once more, by somebody who comes too late.
         release_pinned(&path).unwrap();
-    });
-}
-
-#[test]
-fn a_sender_obeys_the_option_and_is_bbr_without_it() {
-    alone(|cgroup| {
-        let Some(biscay) = support::load() else { return };
-        let peers_config = PeersConfig { cgroup: Some(cgroup.into()), ..PeersConfig::default() };
-        let _peers =
-            Peers::attach(&biscay, &peers_config).unwrap_or_else(|error| panic!("{error}"));
-        let downlink = load(cgroup, Signal::Option);
-        let daemon = Daemon::publish(downlink.feed(), 40);
-        let (near, far) = connected();
-        let end = far.try_clone().unwrap();
-        select(&near, biscay.name()).unwrap();
-        let bulk = Bulk::start((near, far));
-        let state = || biscay.flow(&bulk.sender).unwrap().unwrap();
-        wait_for("the law to drive", || (state().phase == Phase::RadioLimited).then_some(()));
-        // Its other end counts as one that receives until an epoch shows that it does not.
-        let all = Rate::from_bits_per_sec(40_000_000);
-        wait_for("all of the link", || (state().share == all).then_some(()));
-        let flow = downlink.flow(&end).unwrap().unwrap();
-        assert!(flow.options > 0 && flow.clamps == 0, "{flow:?}");
-        drop(daemon);
-        downlink.feed().invalidate();
-        wait_for("BBR", || (state().phase == Phase::NoEstimate).then_some(()));
-        let _daemon = Daemon::publish(downlink.feed(), 20);
-        wait_for("the law to be back", || {
-            let state = state();
-            (state.phase == Phase::RadioLimited
-                && state.share == Rate::from_bits_per_sec(20_000_000))
-            .then_some(())
-        });
-    });
-}
-
-#[test]
-fn another_experiments_option_says_nothing() {
-    alone(|cgroup| {
-        let Some(biscay) = support::load() else { return };
-        let peers_config =
-            PeersConfig { cgroup: Some(cgroup.into()), exid: 0x1234, ..PeersConfig::default() };
-        let _peers = Peers::attach(&biscay, &peers_config).unwrap();
-        let downlink = load(cgroup, Signal::Option);
-        let _daemon = Daemon::publish(downlink.feed(), 40);
-        let (near, far) = connected();
-        let end = far.try_clone().unwrap();
-        select(&near, biscay.name()).unwrap();
-        let bulk = Bulk::start((near, far));
-        wait_for("options", || {
-            (downlink.flow(&end).unwrap().unwrap().options > 1_000).then_some(())
-        });
-        assert_eq!(biscay.flow(&bulk.sender).unwrap().unwrap().phase, Phase::NoEstimate);
     });
 }
 

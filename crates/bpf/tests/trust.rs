@@ -6,9 +6,13 @@
 mod filter;
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use filter::{Filter, Told};
 use proptest::prelude::*;
+use sounding_estimate::wire::Payload;
+use sounding_estimate::{Bound, State};
+use sounding_units::Rate;
 
 static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("trust_host"));
 
@@ -16,6 +20,8 @@ const READ: u32 = 0;
 const SEGMENT: u32 = 1;
 const FORGET: u32 = 2;
 const STEP: u32 = 3;
+const READ_2: u32 = 4;
+const WITHIN: u32 = 5;
 
 /// What a round is like: the application was its limit; its window was in use.
 const LIMITED: u32 = 1;
@@ -106,6 +112,48 @@ fn a_word_is_a_rate_and_whether_it_is_a_floor_and_no_more_than_the_limit() {
     assert_eq!(read(0, u64::MAX), [0, 0, 1]);
     assert_eq!(read(u32::MAX, 12_500_000_000), [268_435_455_875, 12_500_000_000, 0]);
     assert_eq!(read(1_000_000, 2_500_000), [125_000_000, 2_500_000, 1]);
+}
+
+#[test]
+fn two_words_are_a_rate_and_a_fair_share_and_neither_more_than_the_limit() {
+    let read = |words: u64, at_most| {
+        let (word, una) = ((words >> 32) as u32, words as u32);
+        ask(&[Step { word, una, at_most, verb: READ_2, ..Step::default() }])[0]
+    };
+    let says = Payload {
+        rate: Some(Rate::from_bits_per_sec(1_024_000)),
+        fair: Some(Rate::from_bits_per_sec(512_000)),
+        users: Some(2),
+        carriers: Some(1),
+        state: State::Active,
+        bound: Bound::Capacity,
+        age: Duration::ZERO,
+    };
+    let word = |says: Payload| u64::from_be_bytes(says.emit());
+    assert_eq!(read(word(says), u64::MAX), [128_000, 128_000, 64_000]);
+    assert_eq!(read(word(says), 100_000), [128_000, 100_000, 64_000]);
+    assert_eq!(read(word(says), 50_000), [128_000, 50_000, 50_000]);
+    assert_eq!(read(word(Payload { rate: None, ..says }), u64::MAX), [0, 0, 64_000]);
+    assert_eq!(read(word(Payload { fair: None, ..says }), u64::MAX), [128_000, 128_000, 0]);
+    // A state of a later version.
+    assert_eq!(read(word(says) | 7 << 21, u64::MAX), [u64::MAX, 0, 0]);
+}
+
+#[test]
+fn a_fair_share_is_believed_as_far_as_a_rate() {
+    const ARRIVES: u64 = 2_500_000;
+    const LIE: u64 = 125_000_000;
+    let thrice = whole(ARRIVES) * 3;
+    let mut steps: Vec<_> = (0..4).map(|number| round(number, ARRIVES, ARRIVES, USED)).collect();
+    for (fair, believed) in [(LIE, thrice), (thrice, thrice), (ARRIVES, ARRIVES), (0, 0)] {
+        let asks = Step { verb: WITHIN, ..round(3, fair, ARRIVES, USED) };
+        let answers = ask(&[&steps[..], &[asks]].concat());
+        assert_eq!(answers[4][0], believed, "{fair}");
+    }
+    // Where a rate is found out to be too high, so is a fair share.
+    steps.extend((4..12).map(|number| round(number, LIE, ARRIVES, USED)));
+    steps.push(Step { verb: WITHIN, ..round(11, LIE, ARRIVES, USED) });
+    assert_eq!(ask(&steps)[12][0], whole(ARRIVES) * 9 / 8);
 }
 
 #[test]

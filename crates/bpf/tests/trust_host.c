@@ -12,13 +12,15 @@ enum host_verb {
 	HOST_SEGMENT = 1,	/* whether TCP takes it */
 	HOST_FORGET = 2,	/* the connection was idle */
 	HOST_STEP = 3,		/* what is believed at an ACK */
+	HOST_READ_2 = 4,	/* the option's two words, of a limit */
+	HOST_WITHIN = 5,	/* what is believed of a fair share then */
 };
 
 struct host_step {
 	struct trust_input in;
 	__u64 at_most;
 	__u32 word;		/* or the acknowledgement */
-	__u32 una;
+	__u32 una;		/* or the second word */
 	__u32 nxt;
 	__u32 max_window;
 	__u32 lacks_stamp;
@@ -26,15 +28,15 @@ struct host_step {
 };
 
 struct host_answer {
-	__u64 first;		/* status; the verdict; what is believed */
+	__u64 first;		/* claimed; the verdict; what is believed */
 	__u64 second;		/* within the limit; rounds that count */
-	__u64 third;		/* bound; rounds in a row that overstate */
+	__u64 third;		/* bound; fair share within the limit; rounds in a row that overstate */
 };
 
 static void answer_step(struct peer_trust *trust, const struct host_step *step,
 			struct host_answer *answer)
 {
-	struct trust_claim claim = {};
+	struct peer_claim claim = {};
 
 	__builtin_memset(answer, 0, sizeof(*answer));
 	switch (step->verb) {
@@ -43,6 +45,18 @@ static void answer_step(struct peer_trust *trust, const struct host_step *step,
 		answer->first = claim.claimed;
 		answer->second = claim.rate;
 		answer->third = claim.bound;
+		return;
+	case HOST_READ_2:
+		if (trust_read_2((__u64)step->word << 32 | step->una, step->at_most, &claim)) {
+			answer->first = ~0ULL;
+			return;
+		}
+		answer->first = claim.claimed;
+		answer->second = claim.rate;
+		answer->third = claim.fair;
+		return;
+	case HOST_WITHIN:
+		answer->first = trust_within(trust, &step->in, step->in.rate);
 		return;
 	case HOST_SEGMENT:
 		answer->first = trust_segment(step->word, step->una, step->nxt,

@@ -17,6 +17,8 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, Rate};
 
+pub mod wire;
+
 /// No radio carries more: 100 Gbit/s of IP packets. An estimate above it cannot be true.
 pub const MAX_RATE: Rate = Rate::from_bits_per_sec(100_000_000_000);
 
@@ -80,6 +82,12 @@ impl LinkEstimate {
     /// How the known rate relates to what the radio could carry.
     pub fn known_bound(&self) -> Option<Bound> {
         self.known_rate().map(|_| self.bound)
+    }
+
+    /// The fair share, if it is one of now: `None` while the device changes its cell, and where the modem has not said anything
+    /// for too long. An idle device may have one, though it is granted nothing.
+    pub fn known_fair(&self) -> Option<FairShare> {
+        self.fair.filter(|_| !matches!(self.state, State::Handover | State::Stale))
     }
 
     /// What the link is doing. `None` before the first grant: only after grants is a device known to be idle.

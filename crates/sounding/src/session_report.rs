@@ -17,6 +17,7 @@ pub(crate) fn tell(mut poll_event: impl FnMut() -> Option<Event>) {
 
 /// An estimate as a JSON object: what is not known is null.
 pub(crate) fn estimate(estimate: &LinkEstimate) -> Json {
+    let fair = estimate.known_fair();
     json!({
         "direction": estimate.direction.to_string(),
         "rate_bits_per_sec": estimate.known_rate().map(Rate::bits_per_sec),
@@ -24,6 +25,9 @@ pub(crate) fn estimate(estimate: &LinkEstimate) -> Json {
         "state": estimate.known_state().map(|state| state.to_string()),
         "age_us": u64::try_from(estimate.age.as_micros()).ok(),
         "backlog_bytes": estimate.backlog.map(Bytes::count),
+        "fair_share_bits_per_sec": fair.map(|fair| fair.rate.bits_per_sec()),
+        "users": fair.map(|fair| fair.users),
+        "carriers": fair.map(|fair| fair.carriers),
     })
 }
 
@@ -136,7 +140,7 @@ pub(crate) fn names(codes: &[LogCode]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use sounding_kpi::Direction;
-    use sounding_link::{Config, Estimator};
+    use sounding_link::{Config, Estimator, FairShare, State};
     use sounding_units::HostInstant;
 
     use super::*;
@@ -148,5 +152,18 @@ mod tests {
         assert!(estimate(&none)["age_us"].is_null());
         let some = LinkEstimate { age: std::time::Duration::from_millis(5), ..none };
         assert_eq!(estimate(&some)["age_us"], 5000);
+    }
+
+    #[test]
+    fn an_estimate_has_its_fair_share_or_null() {
+        let estimator = Estimator::new(Config::new(Direction::Downlink));
+        let none =
+            LinkEstimate { state: State::Active, ..estimator.estimate(HostInstant::default()) };
+        let names = ["fair_share_bits_per_sec", "users", "carriers"];
+        assert!(names.iter().all(|name| estimate(&none)[name].is_null()));
+        let rate = Rate::from_bits_per_sec(9_000_000);
+        let some = LinkEstimate { fair: Some(FairShare { rate, users: 4, carriers: 2 }), ..none };
+        let told = estimate(&some);
+        assert_eq!(names.map(|name| told[name].as_u64()), [Some(9_000_000), Some(4), Some(2)]);
     }
 }

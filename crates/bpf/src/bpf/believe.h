@@ -37,6 +37,7 @@ static __attribute__((noinline)) void believe(struct sock *sk, struct sounding_p
 	}
 	peer->delivered = in->e2e;
 	peer->believed = trust_step(&peer->trust, &told);
+	peer->believed_fair = trust_within(&peer->trust, &told, peer->claim.fair);
 }
 
 /*
@@ -45,13 +46,20 @@ static __attribute__((noinline)) void believe(struct sock *sk, struct sounding_p
  */
 static __always_inline void use_peer_claim(struct law_input *in, const struct sounding_peer *peer)
 {
+	int states = peer_states(peer, in->now_ns);
+
 	in->feed.rate_bytes_per_sec = peer->believed;
-	in->feed.sampled_at_ns = peer->heard_at_ns;
+	in->feed.sampled_at_ns = law_since(peer->heard_at_ns, peer->claim.age_ms * 1000000ULL);
 	in->feed.bound = peer->claim.bound;
 	in->feed.epoch = peer->heard_at_ns;
 	in->feed.valid = 1;
 	in->feed.agreeing = law_min(peer->heard, ~0U);
 	in->feed.other_flows = 0;
+	/* A version 1 option has a rate only of a link that is active. */
+	in->feed.state = states ? peer->claim.state : 0;
+	in->feed.fair_bytes_per_sec = states ? peer->believed_fair : 0;
+	in->feed.users = states ? peer->claim.users : 0;
+	in->feed.carriers = states ? peer->claim.carriers : 0;
 	/* It lives as long as it speaks. */
 	in->heartbeat_at_ns = in->now_ns;
 	in->pool = (struct share_pool){
@@ -82,6 +90,9 @@ static __always_inline __u32 select_feed(struct sock *sk, struct sounding_flow *
 
 	if (peer)
 		believe(sk, peer, in, rs, flow->set_cwnd);
+	/* One that knows no rate says what it knows of its cells, and limits nothing. */
+	if (peer && !(peer->claim.known & CLAIM_RATE))
+		peer = 0;
 	/* What a flow claims while this modem speaks is not what it will want then. */
 	flows = share_link(sk, member, !elsewhere && (own || !peer), in, rs);
 	if (!peer || (own && share_part(&in->pool, in->weight, in->hunger,

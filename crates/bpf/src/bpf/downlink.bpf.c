@@ -117,11 +117,25 @@ static __always_inline void clamp(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
 	flow->clamps++;
 }
 
-static __always_inline __u32 option_of(const struct downlink_flow *flow, __u32 bound)
+/* Version 1's 32 bits. */
+static __always_inline __u32 option_of(const struct wire_payload *says)
 {
-	__u32 kbit = law_min(flow->share_bytes_per_sec / 125, OPTION_MOST - 1);
+	__u32 kbit = law_min(says->rate / 125, OPTION_MOST);
 
-	return bound == BOUND_FLOOR ? kbit | OPTION_FLOOR : kbit;
+	return says->bound == BOUND_FLOOR ? kbit | OPTION_FLOOR : kbit;
+}
+
+/* What the next segment says, in as many bytes as there is room for. */
+static __always_inline void prepare(struct bpf_sock_ops *ctx, struct downlink_flow *flow,
+				    const struct wire_payload *says)
+{
+	if (!bpf_reserve_hdr_opt(ctx, OPTION_LENGTH_2, 0)) {
+		flow->told = wire_emit(says);
+		flow->option_length = OPTION_LENGTH_2;
+	} else if (says->rate && !bpf_reserve_hdr_opt(ctx, OPTION_LENGTH_1, 0)) {
+		flow->told = option_of(says);
+		flow->option_length = OPTION_LENGTH_1;
+	}
 }
 
 static __always_inline struct receiver *receiver_of(__u32 uid)
@@ -181,9 +195,11 @@ static __always_inline void attend(struct bpf_sock_ops *ctx)
 	};
 	struct law_input feed_in = {};
 	struct downlink_input in = {};
+	struct wire_payload says = {};
 	struct bpf_sock *sk = ctx->sk;
 	struct downlink_flow *flow;
 	struct tcp_sock *tp;
+	int has_rate, is_fresh;
 	__u32 wanted;
 
 	if (!sk || !is_of_our_namespace(ctx))
@@ -202,7 +218,11 @@ static __always_inline void attend(struct bpf_sock_ops *ctx)
 	/* A socket that receives nothing takes no share, and is not throttled. */
 	if (over_the_radio(tp))
 		in.n_flows = sharers(flow, tp, in.now_ns);
-	in.usable = in.n_flows && law_verdict(&limits, &feed_in) == REASON_FRESH;
+	/* An idle link may have a fair share without a rate. */
+	has_rate = feed_in.feed.valid;
+	feed_in.feed.valid |= feed_in.feed.fair_bytes_per_sec > 0;
+	is_fresh = law_verdict(&limits, &feed_in) == REASON_FRESH;
+	in.usable = in.n_flows && has_rate && is_fresh;
 	if (in.usable) {
 		in.rate = feed_in.feed.rate_bytes_per_sec;
 		in.bound = feed_in.feed.bound;
@@ -214,17 +234,27 @@ static __always_inline void attend(struct bpf_sock_ops *ctx)
 	wanted = downlink_step(&settings, flow, &in);
 	if (settings.signals & DOWNLINK_WINDOW)
 		clamp(ctx, tp, flow, wanted);
-	flow->told = OPTION_NONE;
-	if (settings.signals & DOWNLINK_OPTION && in.usable &&
-	    !bpf_reserve_hdr_opt(ctx, sizeof(struct capacity_option), 0))
-		flow->told = option_of(flow, in.bound);
+	flow->option_length = 0;
+	if (!(settings.signals & DOWNLINK_OPTION) || !in.n_flows || !is_fresh)
+		return;
+	/* A known rate is never the unknown one. */
+	if (in.usable && in.rtt_us)
+		says.rate = law_max(flow->share_bytes_per_sec, 1);
+	if (feed_in.feed.fair_bytes_per_sec)
+		says.fair = law_max(feed_in.feed.fair_bytes_per_sec / in.n_flows, 1);
+	says.users = feed_in.feed.users;
+	says.carriers = feed_in.feed.carriers;
+	says.state = feed_in.feed.state;
+	says.bound = feed_in.feed.bound;
+	says.age_ms = law_min(law_since(in.now_ns, feed_in.feed.sampled_at_ns) / 1000000, ~0U);
+	if (says.rate || says.fair)
+		prepare(ctx, flow, &says);
 }
 
 static __always_inline void tell(struct bpf_sock_ops *ctx)
 {
 	struct capacity_option option = {
 		.kind = OPTION_KIND,
-		.len = sizeof(option),
 		.exid = bpf_htons(settings.exid),
 	};
 	struct bpf_sock *sk = ctx->sk;
@@ -233,11 +263,24 @@ static __always_inline void tell(struct bpf_sock_ops *ctx)
 	if (!sk)
 		return;
 	flow = bpf_sk_storage_get(&downlinks, sk, 0, 0);
-	if (!flow || flow->told == OPTION_NONE)
+	if (!flow)
 		return;
-	option.kbit_per_sec = bpf_htonl(flow->told);
-	if (!bpf_store_hdr_opt(ctx, &option, sizeof(option), 0))
-		flow->options++;
+	if (flow->option_length == OPTION_LENGTH_2) {
+		option.len = OPTION_LENGTH_2;
+		option.words[0] = bpf_htonl(flow->told >> 32);
+		option.words[1] = bpf_htonl(flow->told);
+		if (bpf_store_hdr_opt(ctx, &option, OPTION_LENGTH_2, 0))
+			return;
+		flow->version_2++;
+	} else if (flow->option_length == OPTION_LENGTH_1) {
+		option.len = OPTION_LENGTH_1;
+		option.words[0] = bpf_htonl(flow->told);
+		if (bpf_store_hdr_opt(ctx, &option, OPTION_LENGTH_1, 0))
+			return;
+	} else {
+		return;
+	}
+	flow->options++;
 }
 
 /* A connection begins; its socket may have had another before. */

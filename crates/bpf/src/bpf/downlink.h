@@ -7,7 +7,7 @@
 #ifndef SOUNDING_DOWNLINK_H
 #define SOUNDING_DOWNLINK_H
 
-#include "arith.h"
+#include "wire.h"
 
 /* How a sender is told. */
 #define DOWNLINK_WINDOW	1	/* by the receive window; any sender obeys it */
@@ -41,6 +41,7 @@ enum downlink_state {
 struct downlink_flow {
 	__u64 share_bytes_per_sec;	/* of IP packets, this flow's part */
 	__u64 stepped_at_ns;		/* when the window last opened a step */
+	__u64 told;			/* what the next option says */
 	__u32 state;			/* enum downlink_state */
 	__u32 window;			/* the clamp we set; 0: none */
 	__u32 theirs;			/* the clamp without us */
@@ -51,12 +52,13 @@ struct downlink_flow {
 	__u32 clamps;			/* times that a clamp was set */
 	__u32 releases;			/* times that it was taken back */
 	__u32 options;			/* options written */
-	__u32 told;			/* what the next option says */
+	__u32 version_2;		/* and of them those that had room for all */
+	__u32 option_length;		/* of the next; 0: none */
 	__u32 adopted;			/* asked for by a walk, not at its beginning */
 };
 
 SOUNDING_ASSERT(sizeof(struct downlink_settings) == 40);
-SOUNDING_ASSERT(sizeof(struct downlink_flow) == 64);
+SOUNDING_ASSERT(sizeof(struct downlink_flow) == 80);
 
 struct downlink_input {
 	__u64 now_ns;

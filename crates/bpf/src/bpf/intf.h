@@ -10,10 +10,10 @@
  *                    read by user space with a socket's descriptor as key.
  * Map "transitions"  ring of struct sounding_transition, written at each
  *                    change of state; a full ring drops and counts.
- * Map "overstatements"
- *                    ring of struct sounding_overstatement, written once a
- *                    connection; a full ring drops, and connections_overstated
- *                    counts.
+ * Map "reports"      ring of struct sounding_peer_report, written when a
+ *                    connection's peer first says something, and when it is
+ *                    found to overstate; a full ring drops, and
+ *                    connections_overstated counts.
  */
 #ifndef SOUNDING_INTF_H
 #define SOUNDING_INTF_H
@@ -84,8 +84,10 @@ struct sounding_estimate {
 	__u32 agreeing;			/* samples in a row within 30 % */
 	__u32 other_flows;		/* active flows this program cannot see */
 	__u32 lull;			/* enum feed_lull; if not valid */
-	__u32 reserved;
-	__u64 reserved2[2];
+	__u32 state;			/* place in State::ALL of ../../../estimate/src/lib.rs */
+	__u64 fair_bytes_per_sec;	/* of IP packets, an equal division; 0: unknown */
+	__u32 users;			/* with data, this device included; 0: unknown */
+	__u32 carriers;			/* active for this device; 0: unknown */
 };
 
 /*
@@ -170,15 +172,39 @@ struct sounding_transition {
 	__u32 reserved;
 };
 
-/* A peer that for rounds said more than three times what the path delivered. */
-struct sounding_overstatement {
+/* Why a peer is reported. */
+enum report_cause {
+	CAUSE_FIRST = 0,	/* its first option */
+	CAUSE_OVERSTATED = 1,	/* for rounds more than three times what the path delivered */
+};
+
+/* What is known of what a peer says. */
+enum claim_known {
+	CLAIM_RATE = 1,		/* the last option had a rate */
+	CLAIM_STATE = 2,	/* an option had state, fair share, users and carriers */
+};
+
+/* What the options of a peer come to, all of this flow's part. */
+struct peer_claim {
+	__u64 claimed;			/* bytes/s of IP packets */
+	__u64 rate;			/* the same, within the limit */
+	__u64 fair;			/* of an equal division, within the limit; 0: unknown */
+	__u32 known;			/* enum claim_known */
+	__u32 bound;			/* enum estimate_bound */
+	__u32 state;			/* place in State::ALL */
+	__u32 users;			/* 31: that or more; 0: unknown */
+	__u32 carriers;			/* 7: that or more; 0: unknown */
+	__u32 age_ms;			/* when it was sent; 240: that or more */
+};
+
+struct sounding_peer_report {
 	__u64 at_ns;			/* CLOCK_MONOTONIC */
-	__u64 claimed_bytes_per_sec;	/* of IP packets */
 	__u64 delivered_bytes_per_sec;	/* of payload, most of the last ten rounds */
+	struct peer_claim claim;
+	__u32 cause;			/* enum report_cause */
 	__u32 family;
 	__u32 local_port;
 	__u32 remote_port;
-	__u32 reserved;
 	__be32 remote[4];		/* its address; of IPv4 the first */
 };
 
@@ -190,6 +216,7 @@ SOUNDING_ASSERT(sizeof(struct law_config) == 64);
 SOUNDING_ASSERT(sizeof(struct flow_status) == 56);
 SOUNDING_ASSERT(sizeof(struct sounding_flow) == LAW_STATE_BYTES + 56);
 SOUNDING_ASSERT(sizeof(struct sounding_transition) == 64);
-SOUNDING_ASSERT(sizeof(struct sounding_overstatement) == 56);
+SOUNDING_ASSERT(sizeof(struct peer_claim) == 48);
+SOUNDING_ASSERT(sizeof(struct sounding_peer_report) == 96);
 
 #endif /* SOUNDING_INTF_H */

@@ -19,6 +19,7 @@ const volatile __u64 at_most = 0;	/* bytes/s of IP packets */
 
 /* What was not believed, of all connections. */
 __u64 segments_forged = 0;		/* with the option, that TCP drops */
+__u64 segments_unreadable = 0;		/* whose option means nothing to this version */
 __u64 connections_limited = 0;
 __u64 connections_overstated = 0;
 
@@ -26,7 +27,7 @@ __u64 connections_overstated = 0;
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 64 * 1024);
-} overstatements SEC(".maps");
+} reports SEC(".maps");
 
 /* Sockets that the last walk asked for callbacks; and that refused. */
 __u64 walked_over = 0;
@@ -60,35 +61,39 @@ static __always_inline __u32 judge_segment(struct bpf_sock_ops *ctx)
 			     tp->max_window, lacks_stamp);
 }
 
-static __always_inline void report_overstated(struct bpf_sock_ops *ctx,
-					      const struct sounding_peer *peer, __u64 now)
+static __always_inline void report(struct bpf_sock_ops *ctx, const struct sounding_peer *peer,
+				   __u32 cause)
 {
-	struct sounding_overstatement *o;
+	struct sounding_peer_report *r;
 
-	o = bpf_ringbuf_reserve(&overstatements, sizeof(*o), 0);
-	if (!o)
+	r = bpf_ringbuf_reserve(&reports, sizeof(*r), 0);
+	if (!r)
 		return;
-	o->at_ns = now;
-	o->claimed_bytes_per_sec = peer->claim.claimed;
-	o->delivered_bytes_per_sec = peer->delivered;
-	o->family = ctx->family;
-	o->local_port = ctx->local_port;
-	o->remote_port = bpf_ntohl(ctx->remote_port);
-	o->reserved = 0;
-	o->remote[0] = ctx->remote_ip4;
-	o->remote[1] = o->remote[2] = o->remote[3] = 0;
+	r->at_ns = peer->heard_at_ns;
+	r->delivered_bytes_per_sec = peer->delivered;
+	r->claim = peer->claim;
+	r->cause = cause;
+	r->family = ctx->family;
+	r->local_port = ctx->local_port;
+	r->remote_port = bpf_ntohl(ctx->remote_port);
+	r->remote[0] = ctx->remote_ip4;
+	r->remote[1] = r->remote[2] = r->remote[3] = 0;
 	if (ctx->family == AF_INET6) {
-		o->remote[0] = ctx->remote_ip6[0];
-		o->remote[1] = ctx->remote_ip6[1];
-		o->remote[2] = ctx->remote_ip6[2];
-		o->remote[3] = ctx->remote_ip6[3];
+		r->remote[0] = ctx->remote_ip6[0];
+		r->remote[1] = ctx->remote_ip6[1];
+		r->remote[2] = ctx->remote_ip6[2];
+		r->remote[3] = ctx->remote_ip6[3];
 	}
-	bpf_ringbuf_submit(o, 0);
+	bpf_ringbuf_submit(r, 0);
 }
 
-/* Counts a connection once for each thing that was not believed. */
+/* Reports a connection's first option, and counts it once for each thing that was not believed. */
 static __always_inline void count(struct bpf_sock_ops *ctx, struct sounding_peer *peer)
 {
+	if (!(peer->told & PEER_REPORTED)) {
+		peer->told |= PEER_REPORTED;
+		report(ctx, peer, CAUSE_FIRST);
+	}
 	if (peer->claim.claimed > at_most && !(peer->told & PEER_LIMITED)) {
 		peer->told |= PEER_LIMITED;
 		__sync_fetch_and_add(&connections_limited, 1);
@@ -96,8 +101,26 @@ static __always_inline void count(struct bpf_sock_ops *ctx, struct sounding_peer
 	if (peer->trust.overstated >= TRUST_OVERSTATED && !(peer->told & PEER_OVERSTATED)) {
 		peer->told |= PEER_OVERSTATED;
 		__sync_fetch_and_add(&connections_overstated, 1);
-		report_overstated(ctx, peer, peer->heard_at_ns);
+		report(ctx, peer, CAUSE_OVERSTATED);
 	}
+}
+
+/* Keeps what an option says, in either version; -1 if that is nothing known. */
+static __always_inline int keep(struct sounding_peer *peer, const struct capacity_option *option,
+				__u64 now)
+{
+	__u64 word = bpf_ntohl(option->words[0]);
+
+	if (option->len == OPTION_LENGTH_1) {
+		trust_read(word, at_most, &peer->claim);
+	} else {
+		word = word << 32 | bpf_ntohl(option->words[1]);
+		if (trust_read_2(word, at_most, &peer->claim))
+			return -1;
+		peer->stated_at_ns = now;
+	}
+	peer->heard_at_ns = now;
+	return 0;
 }
 
 static __always_inline void read_option(struct bpf_sock_ops *ctx)
@@ -111,10 +134,15 @@ static __always_inline void read_option(struct bpf_sock_ops *ctx)
 	struct bpf_sock *sk = ctx->sk;
 	struct sounding_peer *peer;
 	__u32 segment;
+	long read;
 
-	if (!sk || bpf_load_hdr_opt(ctx, &option, sizeof(option), 0) != (long)sizeof(option))
+	if (!sk)
 		return;
-	if (option.len != sizeof(option))
+	read = bpf_load_hdr_opt(ctx, &option, sizeof(option), 0);
+	/* Of a longer one as much as there is room for was read. */
+	if (read < 0 && read != -ENOSPC)
+		return;
+	if (option.len != OPTION_LENGTH_1 && option.len < OPTION_LENGTH_2)
 		return;
 	segment = judge_segment(ctx);
 	if (segment == TRUST_FORGED)
@@ -124,8 +152,10 @@ static __always_inline void read_option(struct bpf_sock_ops *ctx)
 	peer = bpf_sk_storage_get(&peers, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!peer)
 		return;
-	trust_read(bpf_ntohl(option.kbit_per_sec), at_most, &peer->claim);
-	peer->heard_at_ns = bpf_ktime_get_ns();
+	if (keep(peer, &option, bpf_ktime_get_ns())) {
+		__sync_fetch_and_add(&segments_unreadable, 1);
+		return;
+	}
 	peer->heard++;
 	count(ctx, peer);
 }

@@ -11,19 +11,22 @@
 
 struct sounding_peer {
 	__u64 heard_at_ns;		/* CLOCK_MONOTONIC */
-	struct trust_claim claim;	/* of this flow's share */
-	__u64 believed;			/* what of it was believed at the last ACK, bytes/s */
+	__u64 stated_at_ns;		/* when an option last had state and fair share */
+	struct peer_claim claim;
+	__u64 believed;			/* what of its rate was believed at the last ACK, bytes/s */
+	__u64 believed_fair;		/* and of its fair share */
 	__u64 delivered;		/* most of the last ten rounds, payload bytes/s */
 	__u64 heard;			/* options so far */
 	struct peer_trust trust;
 	__u32 told;			/* what was counted of this connection, PEER_* */
 	__u32 reserved;
 };
-SOUNDING_ASSERT(sizeof(struct sounding_peer) == 96);
+SOUNDING_ASSERT(sizeof(struct sounding_peer) == 136);
 
 /* Flags of struct sounding_peer. */
 #define PEER_LIMITED		1	/* it said more than the limit */
 #define PEER_OVERSTATED		2	/* and more than the path bears out, for rounds */
+#define PEER_REPORTED		4	/* its first option was reported */
 
 /*
  * As old as an option may be: a device writes it on every segment, and a flow
@@ -44,6 +47,13 @@ static __always_inline struct sounding_peer *peer_of(struct sock *sk, __u64 now)
 	struct sounding_peer *peer = bpf_sk_storage_get(&peers, sk, 0, 0);
 
 	return peer && law_since(now, peer->heard_at_ns) <= PEER_MAX_AGE_NS ? peer : 0;
+}
+
+/* Whether state and fair share are of now. */
+static __always_inline int peer_states(const struct sounding_peer *peer, __u64 now)
+{
+	return peer->claim.known & CLAIM_STATE &&
+	       law_since(now, peer->stated_at_ns) <= PEER_MAX_AGE_NS;
 }
 
 /* Nothing was under way since @before: its path may be another. */

@@ -40,7 +40,7 @@ static __always_inline void read_feed(struct law_input *in)
 	__u64 seq;
 	int i;
 
-	in->feed.valid = 0;
+	in->feed.valid = in->feed.fair_bytes_per_sec = 0;
 	if (!f || f->magic != SOUNDING_MAGIC || f->version != SOUNDING_VERSION)
 		return;
 	in->heartbeat_at_ns = *(volatile __u64 *)&f->heartbeat_at_ns;
@@ -53,7 +53,7 @@ static __always_inline void read_feed(struct law_input *in)
 			return;
 	}
 	/* Four publications within nanoseconds: no daemon does that. */
-	in->feed.valid = 0;
+	in->feed.valid = in->feed.fair_bytes_per_sec = 0;
 }
 
 #endif /* SOUNDING_SHARED_H */

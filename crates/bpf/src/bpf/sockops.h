@@ -35,6 +35,7 @@ enum {
 #define TCP_CLOSE_WAIT			8
 
 #define AF_INET6			10	/* linux/socket.h */
+#define ENOSPC				28	/* asm-generic/errno-base.h */
 
 struct bpf_sock;
 
@@ -120,13 +121,13 @@ static __always_inline int ask(struct tcp_sock *tp, int flags)
 	return bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &now, sizeof(now));
 }
 
-/* As trust.h reads it. */
+/* As trust.h reads it; version 1 ends after the first of the words. */
 struct capacity_option {
 	__u8 kind;
 	__u8 len;
 	__be16 exid;
-	__be32 kbit_per_sec;
+	__be32 words[2];
 };
-_Static_assert(sizeof(struct capacity_option) == 8, "as on the wire");
+_Static_assert(sizeof(struct capacity_option) == OPTION_LENGTH_2, "as on the wire");
 
 #endif /* SOUNDING_SOCKOPS_H */

@@ -7,33 +7,56 @@
 #ifndef SOUNDING_TRUST_H
 #define SOUNDING_TRUST_H
 
-#include "arith.h"
+#include "wire.h"
 
 /*
  * An experimental option (RFC 6994) that carries what a receiver's radio link
- * has for this flow: kind 253, length 8, ExID, and 32 bits in network order,
- * the topmost of which says that the rate is a floor, the others kbit/s of IP
- * packets. The ExID is not registered with IANA.
+ * has for this flow: kind 253, length, ExID, and then 32 or 64 bits in network
+ * order. The ExID is not registered with IANA.
+ *
+ * Version 1, length 8: of its 32 bits the topmost says that the rate is a floor,
+ * the others are kbit/s of IP packets. It is what fits beside a time stamp and
+ * two SACK blocks.
+ * Version 2, length 12 or more: 64 bits as in wire.h. What follows them is left
+ * for later and ignored.
  */
 #define OPTION_KIND		253
 #define OPTION_FLOOR		0x80000000U
 #define OPTION_MOST		0x7fffffffU
-#define OPTION_NONE		0xffffffffU	/* never on the wire */
+#define OPTION_LENGTH_1		8
+#define OPTION_LENGTH_2		12
 
-/* What the 32 bits come to. */
-struct trust_claim {
-	__u64 claimed;	/* bytes/s of IP packets */
-	__u64 rate;	/* the same, within the limit */
-	__u32 bound;	/* enum estimate_bound */
-	__u32 reserved;
-};
-
-LAW_INLINE void trust_read(__u32 word, __u64 at_most, struct trust_claim *claim)
+/*
+ * Reads the 32 bits of version 1. Of state and fair share it says nothing: what
+ * is known of them stays.
+ */
+LAW_INLINE void trust_read(__u32 word, __u64 at_most, struct peer_claim *claim)
 {
 	claim->claimed = (__u64)(word & OPTION_MOST) * 125;
 	claim->rate = law_min(claim->claimed, at_most);
 	claim->bound = word & OPTION_FLOOR ? BOUND_FLOOR : BOUND_CAPACITY;
-	claim->reserved = 0;
+	claim->known |= CLAIM_RATE;
+	claim->age_ms = 0;
+}
+
+/* Reads the 64 bits of version 2; -1 if they mean nothing to this version. */
+LAW_INLINE int trust_read_2(__u64 word, __u64 at_most, struct peer_claim *claim)
+{
+	struct wire_payload says;
+
+	if (!wire_is_known(word))
+		return -1;
+	wire_parse(word, &says);
+	claim->claimed = says.rate;
+	claim->rate = law_min(says.rate, at_most);
+	claim->fair = law_min(says.fair, at_most);
+	claim->known = says.rate ? CLAIM_RATE | CLAIM_STATE : CLAIM_STATE;
+	claim->bound = says.bound;
+	claim->state = says.state;
+	claim->users = says.users;
+	claim->carriers = says.carriers;
+	claim->age_ms = says.age_ms;
+	return 0;
 }
 
 enum trust_segment {
@@ -210,6 +233,15 @@ LAW_PART __u64 trust_step(struct peer_trust *trust, const struct trust_input *in
 	if (trust_lacks(in))
 		trust->flags |= TRUST_CUT;
 	return most;
+}
+
+/* What is believed of another rate that comes with the claim, after that step. */
+LAW_PART __u64 trust_within(const struct peer_trust *trust, const struct trust_input *in,
+			    __u64 rate)
+{
+	if (!trust || !in || !rate)
+		return 0;
+	return law_min(rate, trust_most(trust, in));
 }
 
 #endif /* SOUNDING_TRUST_H */

@@ -14,6 +14,7 @@ use crate::skel_downlink::types;
 struct WireFlow {
     share_bytes_per_sec: u64,
     stepped_at_ns: u64,
+    told: u64,
     state: u32,
     window: u32,
     theirs: u32,
@@ -24,7 +25,8 @@ struct WireFlow {
     clamps: u32,
     releases: u32,
     options: u32,
-    told: u32,
+    version_2: u32,
+    option_length: u32,
     adopted: u32,
 }
 // SAFETY: only integers.
@@ -33,6 +35,7 @@ mirrors!(
     WireFlow = types::downlink_flow {
         share_bytes_per_sec,
         stepped_at_ns,
+        told,
         state,
         window,
         theirs,
@@ -43,7 +46,8 @@ mirrors!(
         clamps,
         releases,
         options,
-        told,
+        version_2,
+        option_length,
         adopted,
     }
 );
@@ -83,6 +87,8 @@ pub struct DownlinkFlow {
     pub releases: u32,
     /// Options written.
     pub options: u32,
+    /// And of them those that had room for all there is to say: version 2.
+    pub whole_options: u32,
     /// It was connected before the program came.
     pub adopted: bool,
 }
@@ -104,6 +110,7 @@ impl From<WireFlow> for DownlinkFlow {
             clamps: wire.clamps,
             releases: wire.releases,
             options: wire.options,
+            whole_options: wire.version_2,
             adopted: wire.adopted != 0,
         }
     }

@@ -70,6 +70,18 @@ fn judge(step: &Met<'_>, answer: &Met<'_>) {
             }
         }
         2 => assert_eq!((first, second, third), (0, 0, 0)),
+        4 => {
+            let (at_most, word) = (step.long(56), step.int(64));
+            // A state that this version does not know.
+            let is_unknown = step.int(68) >> 21 & 7 > 4;
+            assert_eq!(first == u64::MAX, is_unknown);
+            if !is_unknown {
+                assert!(first <= 4_095 << 30 && second == first.min(at_most));
+                assert_eq!(first == 0, word >> 16 == 0);
+                assert!(third <= at_most && (third == 0) == (word & 0xFFFF == 0 || at_most == 0));
+            }
+        }
+        5 => assert!(first <= step.long(0) && (second, third) == (0, 0)),
         _ => {
             let (claimed, delivered) = (step.long(0), step.long(8).min(12_500_000_000));
             let packet = u64::from(step.int(24).clamp(1, 65_535)) + 52;

@@ -16,7 +16,7 @@ use sounding_units::{HostInstant, Rate};
 
 use super::config_error::{ConfigError, time};
 use super::events::Events;
-use super::feed::{PUBLISH_EVERY, publish};
+use super::feed::PUBLISH_EVERY;
 use super::peers::{Hearing, failed};
 use crate::cli_types::{SignalWord, Unused};
 use crate::guard::Guard;
@@ -206,7 +206,7 @@ impl Receiving {
         }
         self.published = now;
         let estimate = self.sounder.estimate(now);
-        publish(self.downlink.feed(), &estimate, now);
+        self.downlink.feed().publish_link(&estimate, now);
         events.estimate(now, &estimate);
     }
 }

@@ -2,13 +2,13 @@ use std::io;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use sounding_bpf::{Overstatement, PeerCounts, Signal, Transition, Walked};
+use sounding_bpf::{PeerCounts, PeerReport, Signal, Transition, Walked};
 use sounding_cc::Fallback;
 use sounding_diag::LogCode;
 use sounding_diag::session::Event;
 use sounding_link::{Counts, LinkEstimate};
 use sounding_modem::Source;
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, Rate};
 
 use super::event_queue::Outbox;
 use crate::cli_types;
@@ -100,20 +100,20 @@ impl Events {
         });
     }
 
+    /// The first that a connection's device says. Each download is one: people are not told.
+    pub(crate) fn peer(&mut self, report: &PeerReport) {
+        self.say(&reported("peer", report), || None);
+    }
+
     /// What a device says is not borne out by what arrives there.
-    pub(crate) fn overstated(&mut self, told: &Overstatement) {
-        let Overstatement { at, local_port, remote, claimed, delivered } = *told;
-        let event = json!({
-            "event": "overstated",
-            "at_ns": at.as_nanos(),
-            "local_port": local_port,
-            "remote": remote.to_string(),
-            "claimed_bits_per_sec": claimed.bits_per_sec(),
-            "delivered_bits_per_sec": delivered.bits_per_sec(),
-        });
+    pub(crate) fn overstated(&mut self, report: &PeerReport) {
+        let PeerReport { at, local_port, remote, delivered, .. } = *report;
+        let mut event = reported("overstated", report);
+        event["delivered_bits_per_sec"] = delivered.bits_per_sec().into();
         let due = self.overstated.add(at);
         self.say(&event, || {
             due.map(|count| {
+                let claimed = report.claim.rate.unwrap_or_default();
                 let one = format!(
                     "flow {local_port} to {remote}: the device claims {claimed}, and {delivered} is the most that was \
                      delivered in ten round trips: no more than three times that is believed"
@@ -340,9 +340,28 @@ fn line(json: bool, event: &Json, sentence: impl FnOnce() -> Option<String>) -> 
     }
 }
 
+/// What a peer says, as an event: what it does not say is null.
+fn reported(name: &str, report: &PeerReport) -> Json {
+    let claim = &report.claim;
+    json!({
+        "event": name,
+        "at_ns": report.at.as_nanos(),
+        "local_port": report.local_port,
+        "remote": report.remote.to_string(),
+        "claimed_bits_per_sec": claim.rate.map(Rate::bits_per_sec),
+        "bound": claim.bound.to_string(),
+        "state": claim.state.map(|state| state.to_string()),
+        "age_us": u64::try_from(claim.age.as_micros()).ok(),
+        "fair_share_bits_per_sec": claim.fair.map(Rate::bits_per_sec),
+        "users": claim.users,
+        "carriers": claim.carriers,
+    })
+}
+
 fn disbelief(counts: PeerCounts) -> Json {
     json!({
         "segments_forged": counts.forged,
+        "segments_unreadable": counts.unreadable,
         "connections_limited": counts.limited,
         "connections_overstated": counts.overstated,
     })
@@ -350,8 +369,10 @@ fn disbelief(counts: PeerCounts) -> Json {
 
 fn disbelieved(counts: PeerCounts) -> String {
     format!(
-        "not believed of what peers said: {} that TCP drops, {} over the limit, {} over three times what was delivered",
+        "not believed of what peers said: {} that TCP drops, {} of a later version, {} over the limit, \
+         {} over three times what was delivered",
         counted(counts.forged, "segment", "segments"),
+        counted(counts.unreadable, "segment", "segments"),
         counted(counts.limited, "connection", "connections"),
         counted(counts.overstated, "connection", "connections")
     )

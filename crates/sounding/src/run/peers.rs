@@ -1,9 +1,9 @@
-//! What devices say to a server, while it runs: how much of it was not believed, and whose.
+//! What devices say to a server, while it runs: each one's first word, how much was not believed, and whose.
 
 use std::time::Duration;
 
 use miette::Result;
-use sounding_bpf::{DownlinkError, Instance, PeerCounts, Peers, PeersConfig};
+use sounding_bpf::{DownlinkError, Instance, PeerCounts, Peers, PeersConfig, ReportCause};
 use sounding_units::HostInstant;
 
 use super::events::Events;
@@ -31,10 +31,13 @@ impl Hearing {
         Ok(Self { peers, counts, counted })
     }
 
-    /// Tells of what was not believed since the last time.
+    /// Tells of connections whose peer spoke first since the last time, and of what was not believed.
     pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) {
-        while let Some(overstatement) = self.peers.poll_overstatement() {
-            events.overstated(&overstatement);
+        while let Some(report) = self.peers.poll_report() {
+            match report.cause {
+                ReportCause::First => events.peer(&report),
+                ReportCause::Overstated => events.overstated(&report),
+            }
         }
         if now - self.counted < COUNT_EVERY {
             return;

@@ -30,6 +30,12 @@ pub(crate) enum Forgery {
     NoStamp,
     /// It is a SYN too.
     Syn,
+    /// Its option is of version 2.
+    Whole,
+    /// And longer than that version's, as a later one's may be.
+    Longer,
+    /// And says a state that no version has.
+    NoState,
 }
 
 const SYN: u8 = 2;
@@ -38,6 +44,8 @@ const ACK: u8 = 16;
 
 /// What is said in the device's name: capacity, kbit/s.
 const CLAIM: u32 = 1_000_000;
+/// The same as version 2 has it, with a fair share, two users and one carrier.
+const WHOLE: [u8; 8] = [0x86, 0xE7, 0x80, 0, 2 << 3 | 1, 0, 0, 0];
 const EXID: [u8; 2] = [0xB1, 0x5C];
 /// The option's kind (RFC 4727) and a time stamp's (RFC 7323).
 const EXPERIMENTAL: u8 = 253;
@@ -135,15 +143,21 @@ fn forge(packet: &[u8], device: Ipv4Addr, forgery: Forgery) -> Option<(Ipv4Addr,
         Forgery::Stamp(later) => add(&mut stamp.as_mut()?[..4], later),
         Forgery::NoStamp => stamp = None,
         Forgery::Syn => segment[13] |= SYN,
-        Forgery::Nothing => {}
+        Forgery::Nothing | Forgery::Whole | Forgery::Longer | Forgery::NoState => {}
     }
     if let Some(stamp) = stamp {
         segment.extend([1, 1, STAMP, 10]);
         segment.extend(stamp);
     }
-    segment.extend([EXPERIMENTAL, 8]);
+    let said = match forgery {
+        Forgery::Whole => WHOLE.to_vec(),
+        Forgery::Longer => [&WHOLE[..], &[0xFF; 4]].concat(),
+        Forgery::NoState => [&WHOLE[..5], &[7 << 5, 0, 0]].concat(),
+        _ => CLAIM.to_be_bytes().to_vec(),
+    };
+    segment.extend([EXPERIMENTAL, 4 + said.len() as u8]);
     segment.extend(EXID);
-    segment.extend(CLAIM.to_be_bytes());
+    segment.extend(said);
     segment[12] = ((segment.len() / 4) as u8) << 4;
     segment[16..18].fill(0);
     let mut pseudo = ip[12..20].to_vec();

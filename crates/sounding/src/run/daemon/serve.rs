@@ -12,7 +12,7 @@ use sounding_units::HostInstant;
 
 use super::Daemon;
 use crate::run::TICK;
-use crate::run::feed::{PUBLISH_EVERY, publish};
+use crate::run::feed::PUBLISH_EVERY;
 use crate::run::reopen::Reopening;
 
 /// A heartbeat this long after the one before is told of: a fallback for silence may follow, and this is its reason.
@@ -162,7 +162,7 @@ impl Daemon {
         }
         self.published = now;
         let estimate = self.sounder.estimate(now);
-        publish(self.feed(), &estimate, now);
+        self.feed().publish_link(&estimate, now);
         self.events.estimate(now, &estimate);
     }
 

@@ -1,0 +1,235 @@
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+
+use sounding_units::Rate;
+
+use super::*;
+
+/// A page of ordinary memory.
+fn page() -> Page {
+    Page(MmapOptions::new().len(size_of::<PageLayout>()).map_anon().unwrap().into())
+}
+
+/// An estimate all of whose words tell which one it is.
+fn marked(mark: u32) -> WireEstimate {
+    WireEstimate {
+        rate_bytes_per_sec: u64::from(mark),
+        sampled_at_ns: u64::from(mark),
+        epoch: u64::from(mark),
+        bound: mark,
+        valid: mark,
+        agreeing: mark,
+        other_flows: mark,
+        lull: mark,
+        state: mark,
+        fair_bytes_per_sec: u64::from(mark),
+        users: mark,
+        carriers: mark,
+    }
+}
+
+/// The reader's half of the latch, as `read_feed` of shared.h does it; the words, and tries needed.
+fn read(page: &Page) -> ([u64; ESTIMATE_WORDS], u32) {
+    let layout = page.layout();
+    for tries in 1.. {
+        let seq = layout.seq.load(Ordering::Acquire);
+        let words = layout.slot[(seq & 1) as usize].each_ref().map(|w| w.load(Ordering::Relaxed));
+        fence(Ordering::Acquire);
+        if layout.seq.load(Ordering::Relaxed) == seq {
+            return (words, tries);
+        }
+    }
+    unreachable!("the loop has no end")
+}
+
+#[test]
+fn a_reader_gets_what_was_published_last() {
+    let page = page();
+    for mark in [7, 8, 9] {
+        page.publish(&marked(mark));
+        assert_eq!(read(&page), (marked(mark).words(), 1));
+    }
+}
+
+#[test]
+fn readers_never_see_halves_of_two_publications() {
+    let page = Arc::new(page());
+    page.publish(&marked(0));
+    let stop = Arc::new(AtomicBool::new(false));
+    let (shared, stopped) = (page.clone(), stop.clone());
+    let writer = thread::spawn(move || {
+        let mut mark = 0;
+        while !stopped.load(Ordering::Relaxed) {
+            mark += 1;
+            shared.publish(&marked(mark));
+        }
+        mark
+    });
+    let mut changes = 0;
+    let mut last = 0;
+    // Until enough was seen to change under way, however the two threads are scheduled.
+    while changes < 10_000 {
+        let (words, _) = read(&page);
+        let mark = words[0] as u32;
+        assert_eq!(words, marked(mark).words());
+        assert!(mark >= last, "{mark} after {last}");
+        changes += u32::from(mark != last);
+        last = mark;
+    }
+    stop.store(true, Ordering::Relaxed);
+    assert!(writer.join().unwrap() >= 10_000);
+}
+
+#[test]
+fn a_writer_that_stops_in_mid_write_holds_up_no_reader() {
+    for (step, complete) in [(1, 7), (2, 8)] {
+        let page = page();
+        page.publish(&marked(7));
+        let layout = page.layout();
+        let seq = layout.seq.load(Ordering::Relaxed);
+        if step == 2 {
+            // The first slot is done, the second under way.
+            layout.seq.store(seq + 1, Ordering::Relaxed);
+            for (to, word) in layout.slot[0].iter().zip(marked(8).words()) {
+                to.store(word, Ordering::Relaxed);
+            }
+        }
+        layout.seq.store(seq + step, Ordering::Relaxed);
+        layout.slot[(step - 1) as usize][0].store(8, Ordering::Relaxed);
+        assert_eq!(read(&page), (marked(complete).words(), 1), "stopped in slot {}", step - 1);
+    }
+}
+
+fn feed() -> Feed {
+    Feed(Arc::new(Shared { page: page(), lead: Lead::default(), writer: Mutex::default() }))
+}
+
+fn estimate(mbit: u64, at: u64) -> FeedEstimate {
+    FeedEstimate {
+        rate: Rate::from_bits_per_sec(mbit * 1_000_000),
+        sampled_at: HostInstant::from_nanos(at),
+        bound: Bound::Capacity,
+        other_flows: 3,
+    }
+}
+
+#[test]
+fn a_publication_says_how_many_before_it_agree() {
+    let feed = feed();
+    feed.publish(&estimate(10, 1));
+    feed.publish(&estimate(11, 2));
+    let expected = WireEstimate {
+        rate_bytes_per_sec: 1_375_000,
+        sampled_at_ns: 2,
+        epoch: 2,
+        bound: 1,
+        valid: 1,
+        agreeing: 2,
+        other_flows: 3,
+        ..WireEstimate::default()
+    };
+    assert_eq!(read(&feed.0.page).0, expected.words());
+}
+
+fn link(state: State, fair: Option<FairShare>) -> LinkEstimate {
+    LinkEstimate {
+        direction: sounding_estimate::Direction::Downlink,
+        rate: Rate::from_bits_per_sec(10_000_000),
+        bound: Bound::Floor,
+        age: Duration::from_nanos(30),
+        valid_for: Duration::from_millis(200),
+        backlog: None,
+        state,
+        source: sounding_estimate::Source::Cell,
+        fair,
+    }
+}
+
+const FAIR: FairShare = FairShare { rate: Rate::from_bits_per_sec(8_000), users: 5, carriers: 2 };
+
+#[test]
+fn a_modems_estimate_is_published_with_its_fair_share_and_an_unknown_one_is_zero() {
+    let feed = feed();
+    let now = HostInstant::from_nanos(100);
+    feed.publish_link(&link(State::Silent, Some(FAIR)), now);
+    let expected = WireEstimate {
+        rate_bytes_per_sec: 1_250_000,
+        sampled_at_ns: 70,
+        epoch: 1,
+        valid: 1,
+        agreeing: 1,
+        state: 3,
+        fair_bytes_per_sec: 1_000,
+        users: 5,
+        carriers: 2,
+        ..WireEstimate::default()
+    };
+    assert_eq!(read(&feed.0.page).0, expected.words());
+    feed.publish_link(&link(State::Active, None), now);
+    let (words, _) = read(&feed.0.page);
+    assert_eq!((words[3], words[5..].to_vec()), (1 << 32, vec![0; 3]));
+}
+
+#[test]
+fn an_idle_link_may_have_a_fair_share_and_has_no_rate_and_one_that_is_changed_has_neither() {
+    let feed = feed();
+    let now = HostInstant::from_nanos(100);
+    feed.publish_link(&link(State::Idle, Some(FAIR)), now);
+    let idle = WireEstimate {
+        sampled_at_ns: 70,
+        epoch: 1,
+        lull: 1,
+        state: 1,
+        fair_bytes_per_sec: 1_000,
+        users: 5,
+        carriers: 2,
+        ..WireEstimate::default()
+    };
+    assert_eq!(read(&feed.0.page).0, idle.words());
+    feed.publish_link(&link(State::Handover, Some(FAIR)), now);
+    let away = WireEstimate { epoch: 2, lull: 2, state: 2, ..WireEstimate::default() };
+    assert_eq!(read(&feed.0.page).0, away.words());
+}
+
+#[test]
+fn a_page_that_somebody_wrote_over_is_mended_by_the_next_publication_and_heartbeat() {
+    let feed = feed();
+    let layout = feed.0.page.layout();
+    layout.magic.store(0xdead_beef, Ordering::Relaxed);
+    layout.version.store(77, Ordering::Relaxed);
+    layout.seq.store(76_543, Ordering::Relaxed);
+    layout.slot.iter().flatten().for_each(|word| word.store(u64::MAX, Ordering::Relaxed));
+    feed.publish(&estimate(10, 1));
+    feed.heartbeat(HostInstant::from_nanos(2));
+    assert_eq!(layout.magic.load(Ordering::Relaxed), MAGIC);
+    assert_eq!(layout.version.load(Ordering::Relaxed), VERSION);
+    assert_eq!(layout.heartbeat_at_ns.load(Ordering::Relaxed), 2);
+    assert_eq!(read(&feed.0.page).0[..2], [1_250_000, 1]);
+    // Odd, readers would be sent to the very slot that is written.
+    assert_eq!(layout.seq.load(Ordering::Relaxed) % 2, 0);
+}
+
+#[test]
+fn a_withdrawn_estimate_is_not_valid_and_the_next_agrees_with_none() {
+    let feed = feed();
+    feed.publish(&estimate(10, 1));
+    feed.publish(&estimate(10, 2));
+    feed.invalidate();
+    assert_eq!(
+        read(&feed.0.page).0,
+        WireEstimate { epoch: 3, state: 4, ..WireEstimate::default() }.words()
+    );
+    feed.publish(&estimate(10, 3));
+    assert_eq!(read(&feed.0.page).0[4] as u32, 1);
+}
+
+#[test]
+fn a_withdrawal_says_why_and_the_next_estimate_says_nothing_of_it() {
+    let feed = feed();
+    feed.withdraw(Lull::Handover);
+    let away = WireEstimate { epoch: 1, lull: 2, state: 2, ..WireEstimate::default() };
+    assert_eq!(read(&feed.0.page).0, away.words());
+    feed.publish(&estimate(10, 1));
+    assert_eq!(read(&feed.0.page).0[5], 0);
+}

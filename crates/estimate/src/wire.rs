@@ -1,0 +1,178 @@
+//! An estimate in eight bytes: what a TCP option carries to a sender (docs/reference/downlink.md). `crates/bpf/src/bpf/wire.h` is the same
+//! in C; a test of `sounding-bpf` holds the two to the same bits.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +---------+---------------------+---------+---------------------+
+//! |        rate of the flow       |     fair share of the flow    |
+//! +---------+-----+-----+-+-------+---------+---------------------+
+//! |  users  |carr.|state|f|  age  |    zero, ignored by readers   |
+//! +---------+-----+-----+-+-------+-------------------------------+
+//! ```
+//!
+//! A rate has an exponent of 5 bits and then a mantissa of 11, in bytes a second: the mantissa itself where the exponent is
+//! zero, and elsewhere `(2048 + mantissa) << (exponent - 1)`. So larger codes are larger rates, all up to 4095 bytes a second
+//! (33 kbit/s) are exact, others are off by 1/4096 at most, and the largest is 35 Tbit/s. Zero is an unknown rate; a link that
+//! is known to carry nothing has the least there is, 8 bit/s.
+//!
+//! `f` is set where the rate is a floor ([`Bound::Floor`]). State is a place in [`State::ALL`]; the age is in units of 16 ms,
+//! rounded down. Of users, carriers and age the largest value means that or more. The zeros are kept for corrections of the delay.
+
+use core::fmt;
+use core::time::Duration;
+
+use sounding_units::Rate;
+
+use crate::{Bound, FairShare, LinkEstimate, State};
+
+/// Where a field stands in the eight bytes, read as a number in network order: its lowest bit, and how many it has.
+#[derive(Clone, Copy)]
+struct Field {
+    shift: u32,
+    bits: u32,
+}
+
+const RATE: Field = Field { shift: 48, bits: 16 };
+const FAIR: Field = Field { shift: 32, bits: 16 };
+const USERS: Field = Field { shift: 27, bits: 5 };
+const CARRIERS: Field = Field { shift: 24, bits: 3 };
+const STATE: Field = Field { shift: 21, bits: 3 };
+const FLOOR: Field = Field { shift: 20, bits: 1 };
+const AGE: Field = Field { shift: 16, bits: 4 };
+
+impl Field {
+    const fn most(self) -> u64 {
+        (1 << self.bits) - 1
+    }
+
+    const fn of(self, word: u64) -> u64 {
+        word >> self.shift & self.most()
+    }
+
+    fn put(self, value: u64) -> u64 {
+        value.min(self.most()) << self.shift
+    }
+}
+
+const MANTISSA_BITS: u32 = 11;
+/// The mantissa's bit that is not written.
+const HIDDEN: u64 = 1 << MANTISSA_BITS;
+/// The largest rate that can be written, bytes a second.
+const MOST: u64 = (2 * HIDDEN - 1) << 30;
+/// Unit of the age.
+const AGE_UNIT_MS: u64 = 16;
+
+/// The 16 bits of a rate: the nearest that there is. A known rate is never the unknown one.
+pub fn code_of(rate: Option<Rate>) -> u16 {
+    let Some(rate) = rate else { return 0 };
+    let units = rate.bytes_per_sec().clamp(1, MOST);
+    let exponent = (u64::BITS - units.leading_zeros()).saturating_sub(MANTISSA_BITS + 1);
+    let half = (1 << exponent) >> 1;
+    // A mantissa that rounds up to twice the hidden bit carries into the exponent, as it is to. 16 bits: `units` is clamped.
+    ((u64::from(exponent) << MANTISSA_BITS) + ((units + half) >> exponent)) as u16
+}
+
+/// The rate of 16 bits, `None` if it is unknown.
+pub fn rate_of(code: u16) -> Option<Rate> {
+    let code = u64::from(code);
+    let (exponent, mantissa) = (code >> MANTISSA_BITS, code % HIDDEN);
+    let units = if exponent == 0 { mantissa } else { (HIDDEN + mantissa) << (exponent - 1) };
+    (units > 0).then(|| Rate::from_bytes_per_sec(units))
+}
+
+/// What a device reports of its link, or of one flow's part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload {
+    /// What the link carries for the flow, of IP packets.
+    pub rate: Option<Rate>,
+    /// What an equal division of the cells would give the flow.
+    pub fair: Option<Rate>,
+    /// Users with data of the primary carrier, the device included. 31: that or more.
+    pub users: Option<u32>,
+    /// Carriers that are active for the device. 7: that or more.
+    pub carriers: Option<u32>,
+    /// What the link is doing.
+    pub state: State,
+    /// What the rate bounds.
+    pub bound: Bound,
+    /// The estimate's age when it was sent. 240 ms: that or more.
+    pub age: Duration,
+}
+
+/// Why eight bytes say nothing: their state is of a later version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownState {
+    /// Its place in a list that is longer there.
+    pub place: u8,
+}
+
+impl fmt::Display for UnknownState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "state {} in an option means nothing to this version", self.place)
+    }
+}
+
+impl core::error::Error for UnknownState {}
+
+impl Payload {
+    /// Bytes of it.
+    pub const LENGTH: usize = 8;
+
+    /// What is reported of an estimate to the only flow over its link. A rate that may not be used is reported as unknown.
+    pub fn of(estimate: &LinkEstimate) -> Self {
+        let fair = estimate.known_fair();
+        Self {
+            rate: estimate.is_usable().then_some(estimate.rate),
+            fair: fair.map(|fair| fair.rate),
+            users: fair.map(|fair| fair.users),
+            carriers: fair.map(|fair| fair.carriers),
+            state: estimate.state,
+            bound: estimate.bound,
+            age: estimate.age,
+        }
+    }
+
+    /// The bytes on the wire.
+    pub fn emit(&self) -> [u8; Self::LENGTH] {
+        // A count of zero is none, as none is.
+        let count = |known: Option<u32>| u64::from(known.unwrap_or(0));
+        // Every state is in its list.
+        let place = State::ALL.iter().position(|known| *known == self.state).unwrap_or(0);
+        let age_ms = u64::try_from(self.age.as_millis()).unwrap_or(u64::MAX);
+        let word = RATE.put(code_of(self.rate).into())
+            | FAIR.put(code_of(self.fair).into())
+            | USERS.put(count(self.users))
+            | CARRIERS.put(count(self.carriers))
+            | STATE.put(place as u64)
+            | FLOOR.put((self.bound == Bound::Floor).into())
+            | AGE.put(age_ms / AGE_UNIT_MS);
+        word.to_be_bytes()
+    }
+
+    /// What bytes from the wire say.
+    pub fn parse(bytes: [u8; Self::LENGTH]) -> Result<Self, UnknownState> {
+        let word = u64::from_be_bytes(bytes);
+        // No field has more bits than the numbers they become.
+        let place = STATE.of(word) as u8;
+        let count = |field: Field| Some(field.of(word) as u32).filter(|count| *count > 0);
+        Ok(Self {
+            rate: rate_of(RATE.of(word) as u16),
+            fair: rate_of(FAIR.of(word) as u16),
+            users: count(USERS),
+            carriers: count(CARRIERS),
+            state: State::ALL.get(usize::from(place)).copied().ok_or(UnknownState { place })?,
+            bound: if FLOOR.of(word) == 1 { Bound::Floor } else { Bound::Capacity },
+            age: Duration::from_millis(AGE.of(word) * AGE_UNIT_MS),
+        })
+    }
+
+    /// The fair share, if all of it is known.
+    pub fn fair_share(&self) -> Option<FairShare> {
+        let (rate, users, carriers) = (self.fair?, self.users?, self.carriers?);
+        Some(FairShare { rate, users, carriers })
+    }
+}
+
+#[cfg(test)]
+mod tests;
