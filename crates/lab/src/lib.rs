@@ -19,6 +19,7 @@ pub mod head_to_head;
 pub mod mahimahi;
 pub mod overhead;
 pub mod paper;
+pub mod pbe_cc;
 pub mod reference;
 pub mod references;
 pub mod registry;

@@ -2,10 +2,11 @@
 
 use crate::biscay::{CrossingsItem, Item, MethodsItem, PrivateItem, Replay, ViewsItem};
 use crate::experiment::{Needs, Registered};
+use crate::pbe_cc::experiment::PlanItem;
 use crate::{
     agreement, baselines, biscay_vs_kernel, bound, bpf_cost, cell, closed_loop, downlink,
     emu_ceiling, emu_cells, estimators, field, granularity, head_to_head, mahimahi, overhead,
-    references, soak, validation,
+    pbe_cc, references, soak, validation,
 };
 
 /// One place for all: the list, the commands and their help come from here.
@@ -21,6 +22,9 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &Replay(Item::Fig9),
     &CrossingsItem,
     &PrivateItem,
+    &PlanItem(pbe_cc::Item::Fig16),
+    &PlanItem(pbe_cc::Item::Fig18),
+    &PlanItem(pbe_cc::Item::Fig20),
     &closed_loop::experiment::ClosedLoopExperiment,
     &references::experiment::ReferencesExperiment,
     &downlink::experiment::DownlinkExperiment,
