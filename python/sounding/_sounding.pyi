@@ -326,6 +326,12 @@ class Estimate:
     """The method behind the rate."""
     is_usable: bool
     """True if a controller may act on it."""
+    fair_share_bits_per_sec: int | None
+    """What an equal division of the cells would give this device, if the method knows the other users."""
+    users: int | None
+    """Users with data of the primary carrier, this device included."""
+    carriers: int | None
+    """Carriers that are active for this device."""
 
 def simulate(
     plan: str | os.PathLike[str],

@@ -140,10 +140,14 @@ pub(crate) struct Estimate {
     state: String,
     source: String,
     is_usable: bool,
+    fair_share_bits_per_sec: Option<u64>,
+    users: Option<u32>,
+    carriers: Option<u32>,
 }
 
 impl From<&LinkEstimate> for Estimate {
     fn from(estimate: &LinkEstimate) -> Self {
+        let fair = estimate.known_fair();
         Self {
             direction: match estimate.direction {
                 sounding_kpi::Direction::Uplink => "uplink",
@@ -157,6 +161,9 @@ impl From<&LinkEstimate> for Estimate {
             state: estimate.state.to_string(),
             source: estimate.source.to_string(),
             is_usable: estimate.is_usable(),
+            fair_share_bits_per_sec: fair.map(|fair| fair.rate.bits_per_sec()),
+            users: fair.map(|fair| fair.users),
+            carriers: fair.map(|fair| fair.carriers),
         }
     }
 }

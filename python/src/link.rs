@@ -28,6 +28,9 @@ struct Series {
     source: Vec<i64>,
     age: Vec<f64>,
     backlog: Vec<f64>,
+    fair: Vec<f64>,
+    users: Vec<f64>,
+    carriers: Vec<f64>,
 }
 
 /// The link estimates of a capture, as columns and the words for those that hold choices.
@@ -110,6 +113,11 @@ impl Series {
         self.source.push(place(Source::ALL, &estimate.source));
         self.age.push(estimate.age.as_secs_f64());
         self.backlog.push(count(estimate.backlog));
+        let fair = estimate.known_fair();
+        let known = |number: Option<f64>| number.unwrap_or(f64::NAN);
+        self.fair.push(known(fair.map(|fair| fair.rate.bits_per_sec() as f64)));
+        self.users.push(known(fair.map(|fair| fair.users.into())));
+        self.carriers.push(known(fair.map(|fair| fair.carriers.into())));
     }
 
     fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
@@ -127,6 +135,9 @@ impl Series {
         put("source", integers(self.source), Some(words(Source::ALL)))?;
         put("age_s", floats(self.age), None)?;
         put("backlog_bytes", floats(self.backlog), None)?;
+        put("fair_share_bits_per_sec", floats(self.fair), None)?;
+        put("users", floats(self.users), None)?;
+        put("carriers", floats(self.carriers), None)?;
         Ok(dict)
     }
 }

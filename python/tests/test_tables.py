@@ -87,6 +87,8 @@ def test_a_link_is_a_data_frame(lte: Path) -> None:
     unknown = frame["rate_bits_per_sec"].isna()
     assert unknown.iloc[0] and not unknown.all() and frame["age_s"].max() > 0
     assert str(frame.index.tz) == "UTC"
+    # Granted bytes say nothing of other users.
+    assert frame[["fair_share_bits_per_sec", "users", "carriers"]].isna().to_numpy().all()
     steps = frame.index.to_series().diff().dropna()
     # The last row ends with the last record.
     assert set(steps.dt.total_seconds()[:-1]) == {0.1}
