@@ -94,6 +94,10 @@ pub(crate) struct Carrier {
     pub(crate) rng: ChaCha8Rng,
     /// Share of the downlink's resource blocks that were used lately.
     load: f32,
+    /// Whether a device on it is given carriers by the share that it has of them.
+    pub(crate) counts_shares: bool,
+    /// Resource blocks of the downlink that were sent in this slot.
+    pub(crate) sent: u16,
     /// Resource blocks of each sub-band.
     pub(crate) bands: [u16; SUB_BANDS],
     /// Actions due in coming slots, by slot number modulo [`AHEAD`].
@@ -160,6 +164,8 @@ impl Carrier {
             upkeep: WakeSchedule::default(),
             rng,
             load: 0.0,
+            counts_shares: false,
+            sent: 0,
             bands,
             due: (0..AHEAD).map(|_| DueInSlot::default()).collect(),
             control_users,

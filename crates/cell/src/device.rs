@@ -6,6 +6,7 @@ mod carriers;
 mod connection;
 mod handover;
 mod harq_direction;
+mod prb_window;
 mod secondary_group;
 
 use bearers::Bearers;

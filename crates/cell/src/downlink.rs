@@ -76,6 +76,7 @@ impl<P> DownlinkSlot<'_, P> {
         dcis: u8,
         candidates: &mut Vec<Candidate>,
     ) {
+        self.carrier.sent = 0;
         let mut free = FreePrbs::new(self.carrier.bands, dcis);
         self.send_control(&mut free);
         self.repeat(devices, &mut free);
@@ -85,6 +86,18 @@ impl<P> DownlinkSlot<'_, P> {
             self.send_new(&mut devices[candidate.user.device], &candidate);
         }
         self.carrier.handle_use(self.carrier.config.prb - free.count());
+        if self.carrier.counts_shares {
+            self.count_shares(devices);
+        }
+    }
+
+    /// Which part of the slot each device had, of what others left to it.
+    fn count_shares(&self, devices: &mut Devices<P>) {
+        let all = (self.carrier.config.prb, self.carrier.sent);
+        for user in self.carrier.active() {
+            let Device { carriers, config, .. } = &mut devices[user.device];
+            carriers.handle_share(user.carrier, self.slot, all, &config.aggregation);
+        }
     }
 
     /// The many users that only receive parameters (PBE-CC §4.2.1). One that finds no room waits for the next slot.
@@ -96,6 +109,7 @@ impl<P> DownlinkSlot<'_, P> {
         for user in &mut users {
             let Some((_, first_prb)) = free.take(user.prb) else { break };
             user.slots -= 1;
+            carrier.sent += user.prb;
             outputs.events.record_dci(false, || Dci {
                 sent_in: *slot,
                 data_slot: slot.slot,
@@ -223,6 +237,9 @@ impl<P> DownlinkSlot<'_, P> {
         let here = &mut device.carriers[at];
         let attempt = here.downlink.transmit(harq, here.channel.sinr_db(), &mut carrier.rng);
         let process = here.downlink.processes.get(harq);
+        let prb = process.block.prb;
+        carrier.sent += prb;
+        here.sent = (slot.slot, prb);
         let dci = Dci {
             sent_in: *slot,
             data_slot: slot.slot,

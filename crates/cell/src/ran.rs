@@ -89,6 +89,7 @@ impl<P> Ran<P> {
     /// Adds a device, connected on the first of its carriers.
     pub fn add_device(&mut self, config: DeviceConfig) -> Result<DeviceId, InvalidConfig> {
         let id = DeviceId(self.devices.len() as u16);
+        config.aggregation.check()?;
         let carriers = self.carriers_of(id, &config)?;
         if carriers.is_empty() || config.cells.iter().any(Vec::is_empty) {
             return Err(InvalidConfig::NoCell);
@@ -101,6 +102,7 @@ impl<P> Ran<P> {
             .traffic
             .map(|traffic| TrafficSource::new(traffic, self.now, self.streams.traffic(id)));
         let rng = self.streams.device(id);
+        let by_load = config.aggregation.load.is_some() && carriers.len() > 1;
         let parts = Parts { config, carriers, trajectory, source, rng };
         let device = Device::new(id, self.now, parts);
         for (carrier, user) in device.users() {
@@ -109,6 +111,7 @@ impl<P> Ran<P> {
                 carrier.skip_to(self.now);
             }
             carrier.attach(user);
+            carrier.counts_shares |= by_load;
         }
         self.devices.push(device);
         Ok(id)

@@ -6,10 +6,10 @@ use core::time::Duration;
 use serde::Deserialize;
 use sounding_units::Bytes;
 
-use crate::quantity;
+use crate::{quantity, radio};
 
 /// Carrier aggregation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AggregationConfig {
     /// A secondary carrier is added when more than this has waited for `after`.
@@ -18,10 +18,18 @@ pub struct AggregationConfig {
     /// See `queue`.
     #[serde(deserialize_with = "quantity::duration")]
     pub after: Duration,
+    /// A secondary carrier is added too when the device had this share of the downlink's resource blocks that others left on
+    /// its serving carriers, over `load_over`: a queue is not needed (PBE-CC §3, footnote 1). Default none: only `queue`
+    /// counts. Above 0 and at most 1.
+    pub load: Option<f64>,
+    /// See `load`. At least 10 ms. Default 100 ms: Fig. 2 of PBE-CC has a carrier 130 ms after the rate rose.
+    #[serde(deserialize_with = "quantity::duration")]
+    pub load_over: Duration,
     /// From the command to the first use: n+24 to n+34 (TS 36.133 §7.7.2).
     #[serde(deserialize_with = "quantity::duration")]
     pub activation: Duration,
-    /// sCellDeactivationTimer: a carrier that is not needed for so long is dropped.
+    /// sCellDeactivationTimer: a carrier that is not needed for so long is dropped. With `load` it is needed while the
+    /// others alone would have that load.
     #[serde(deserialize_with = "quantity::duration")]
     pub deactivation: Duration,
 }
@@ -31,9 +39,26 @@ impl Default for AggregationConfig {
         Self {
             queue: Bytes::new(60_000),
             after: Duration::from_millis(80),
+            load: None,
+            load_over: Duration::from_millis(100),
             activation: Duration::from_millis(28),
             deactivation: Duration::from_millis(320),
         }
+    }
+}
+
+impl AggregationConfig {
+    pub(crate) fn check(&self) -> Result<(), radio::InvalidConfig> {
+        let load = self.load.is_none_or(|load| load > 0.0 && load <= 1.0);
+        if !load {
+            let what = "device.aggregation.load";
+            return Err(radio::InvalidConfig { what, must: "is above 0 and at most 1" });
+        }
+        if self.load_over < Duration::from_millis(10) {
+            let what = "device.aggregation.load_over";
+            return Err(radio::InvalidConfig { what, must: "is at least 10ms" });
+        }
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ use sounding_kpi::Direction;
 use sounding_units::HostInstant;
 
 use super::harq_direction::HarqDirection;
+use super::prb_window::PrbWindow;
 use crate::block_sizes::BlockSizes;
 use crate::config::{CarrierConfig, DeviceConfig, InvalidConfig, PowerConfig, Rat, SUB_BANDS};
 use crate::ids::CarrierId;
@@ -39,6 +40,10 @@ pub(crate) struct DeviceCarrier {
     pub(crate) usable: Option<HostInstant>,
     /// The last time that it carried data.
     pub(crate) used: HostInstant,
+    /// The last slot in which the downlink carried data, and its resource blocks there.
+    pub(crate) sent: (u64, u16),
+    /// Those of late.
+    pub(super) prbs: PrbWindow,
 }
 
 impl DeviceCarrier {
@@ -83,6 +88,8 @@ impl DeviceCarrier {
             noise_dbm_per_prb: thermal + device.power.noise_rise_db,
             usable: None,
             used: HostInstant::default(),
+            sent: (0, 0),
+            prbs: PrbWindow::default(),
         })
     }
 

@@ -1,5 +1,7 @@
 //! All carriers that a device can use, in whichever cell, and which of them it uses.
 
+mod aggregation;
+
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
@@ -8,7 +10,7 @@ use sounding_units::HostInstant;
 use super::bearers::Bearers;
 use super::carrier::DeviceCarrier;
 use super::secondary_group::{Change, SecondaryGroup};
-use crate::config::{AggregationConfig, DualConfig, PrimaryPath};
+use crate::config::{DualConfig, PrimaryPath};
 use crate::event::Rrc;
 use crate::ids::{CarrierId, DeviceCarrierId};
 use crate::radio::Motion;
@@ -23,6 +25,10 @@ pub(crate) struct DeviceCarriers {
     secondary_group: SecondaryGroup,
     /// More than carrier aggregation's threshold has waited since.
     crowded_since: Option<HostInstant>,
+    /// Since then its carriers serve, and its share of them counts.
+    counted_since: HostInstant,
+    /// Since then so little is sent that the last secondary carrier is not needed.
+    light_since: Option<HostInstant>,
     /// Cut off by a handover or a connection's setup until then.
     away_until: HostInstant,
 }
@@ -52,6 +58,8 @@ impl DeviceCarriers {
             primary: DeviceCarrierId(0),
             secondary_group: SecondaryGroup::default(),
             crowded_since: None,
+            counted_since: now,
+            light_since: None,
             away_until: now,
         }
     }
@@ -182,6 +190,7 @@ impl DeviceCarriers {
             self.all.iter().position(|carrier| carrier.cell == cell && carrier.is_primary)?;
         self.primary = DeviceCarrierId(primary as u8);
         self.away_until = resumes;
+        self.count_afresh(resumes);
         let primary = &mut self.all[primary];
         primary.usable = Some(resumes);
         Some((from, primary.id))
@@ -210,6 +219,7 @@ impl DeviceCarriers {
             Change::Add => {
                 let usable = now + config.access;
                 first.activate(usable);
+                self.count_afresh(usable);
                 Rrc::SecondaryAdded { carrier, usable }
             }
             Change::Fail => Rrc::SecondaryFailed { carrier },
@@ -244,43 +254,5 @@ impl DeviceCarriers {
         for carrier in self.all.iter_mut().filter(|carrier| carrier.in_secondary_group) {
             carrier.usable = None;
         }
-    }
-
-    /// Activates a further carrier while much waits in the downlink, and drops one that was not needed for long.
-    pub(crate) fn aggregate(
-        &mut self,
-        now: HostInstant,
-        backlog: u64,
-        config: &AggregationConfig,
-    ) -> Option<Rrc> {
-        let (serving, has_secondary) = (self.serving, self.secondary_group.is_on());
-        let waits = backlog > config.queue.count();
-        self.crowded_since = waits.then(|| self.crowded_since.unwrap_or(now));
-        if let Some(since) = self.crowded_since
-            && now - since >= config.after
-            && let Some(carrier) = self.all.iter_mut().find(|carrier| {
-                // A secondary group begins with its first cell, by measurement.
-                carrier.cell == serving
-                    && carrier.usable.is_none()
-                    && !carrier.is_first_of_secondary
-                    && (has_secondary || !carrier.in_secondary_group)
-            })
-        {
-            let usable = now + config.activation;
-            carrier.activate(usable);
-            // The next one waits until this one has shown that it is not enough.
-            self.crowded_since = Some(usable);
-            return Some(Rrc::Activated { carrier: carrier.id, usable });
-        }
-        let may_go = |carrier: &&mut DeviceCarrier| {
-            !carrier.is_primary && !carrier.is_first_of_secondary && carrier.usable.is_some()
-        };
-        let carrier = self.all.iter_mut().rev().find(may_go).filter(|_| !waits)?;
-        if now - carrier.used < config.deactivation {
-            return None;
-        }
-        carrier.usable = None;
-        carrier.reset();
-        Some(Rrc::Deactivated { carrier: carrier.id })
     }
 }
