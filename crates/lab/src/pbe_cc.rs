@@ -132,3 +132,48 @@ pub fn report(
     let ours = Ours::new(columns, table);
     Ok(Report::new(item.about(), expected, ours, Evidence { figures }, provenance))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use sounding_experiment::plan::Text;
+    use sounding_experiment::simulate::Keep;
+    use sounding_experiment::study::Study;
+
+    use super::*;
+
+    /// The item with few seconds and one seed.
+    fn short(item: Item, controllers: &str) -> Vec<Row> {
+        let files = item.files();
+        let (plan, sweep) = files.plan.split_once(".controller\" = ").unwrap();
+        assert!(sweep.starts_with('['), "controllers come last");
+        let plan = format!("{plan}.controller\" = {controllers}\n");
+        let mut text = Text::new(files.experiment, plan, PathBuf::new());
+        for set in ["seeds=1", "duration=\"10s\""] {
+            text.set(set).unwrap();
+        }
+        rows(&Study::new(text).unwrap().run(&Keep::default(), None).unwrap().outcomes)
+    }
+
+    #[test]
+    fn beside_a_competitor_pbe_cc_waits_less_than_half_as_long_as_bbr_for_four_fifths_of_its_throughput()
+     {
+        let rows = short(Item::Fig18, "[\"pbe-cc\", \"bbr\"]");
+        let [pbe, bbr] = &rows[..] else { panic!("two rows: {rows:?}") };
+        assert!(pbe.mbit_per_sec > 0.8 * bbr.mbit_per_sec, "{rows:?}");
+        assert!(pbe.p95_ms < 0.5 * bbr.p95_ms, "{rows:?}");
+    }
+
+    #[test]
+    fn two_connections_of_one_device_share_alike() {
+        let rows = short(Item::Fig20, "[\"pbe-cc\"]");
+        let [first, second] = &rows[..] else { panic!("two rows: {rows:?}") };
+        assert_eq!(
+            (first.name.as_str(), second.name.as_str()),
+            ("pbe-cc, first", "pbe-cc, second")
+        );
+        let ratio = first.mbit_per_sec / second.mbit_per_sec;
+        assert!((0.9..1.1).contains(&ratio), "{rows:?}");
+    }
+}

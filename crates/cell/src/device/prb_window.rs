@@ -22,7 +22,7 @@ struct Piece {
 pub(super) struct Prbs {
     /// That the device had.
     pub(super) own: u64,
-    /// That nobody else had.
+    /// That no device else had.
     pub(super) left: u64,
 }
 
