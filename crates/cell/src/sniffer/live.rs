@@ -269,7 +269,7 @@ mod tests {
             ..SnifferConfig::default()
         });
         let (at, Heard::Nothing(moment)) = lines.last().expect("lines") else { panic!("a slot") };
-        assert_eq!(at.as_nanos(), 7_999_000_000 + 5_000_000 + 0);
+        assert_eq!(at.as_nanos(), 7_999_000_000 + 5_000_000);
         let wanted = 100.0 + 7.997 * (1.0 + 50e-6);
         assert!((moment.time.as_secs_f64() - wanted).abs() < 2e-3, "{moment:?}");
     }
