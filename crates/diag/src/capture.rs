@@ -1,10 +1,10 @@
 //! Capture files and live streams: records cut out, packets read, everything counted.
 //!
-//! Captures differ in how their records are told apart ([`Format`]); [`recognise`] says which it is by the bytes,
-//! [`Reader`] reads any of them in chunks, [`Capture`] a whole one in memory. A `.qmdl` or `.mi2log` file is the
-//! modem's byte stream as it was (docs/diag.md, transport): it may start in the middle of a frame, hold answers to
-//! commands and frames of a recorder's own (they begin with 0xEE 0xEE), and end anywhere. A `.qmdl2` has a header
-//! before it.
+//! Captures differ in how their records are separated ([`Format`]). [`recognise`] finds the format from the bytes,
+//! [`Reader`] reads any format in chunks, [`Capture`] a whole capture in memory. A `.qmdl` or `.mi2log` file is the
+//! modem's unchanged byte stream (docs/diag.md, transport): it may start in the middle of a frame, hold answers to
+//! commands and the recorder's own frames (they begin with 0xEE 0xEE), and end anywhere. A `.qmdl2` has a header before
+//! it.
 
 mod flat;
 mod format;
@@ -69,7 +69,7 @@ pub struct Counts {
     pub bad_packets: u64,
     /// The first stretch that gave no packet.
     pub first_damage: Option<Damage>,
-    /// Where the frame begins that the end of the stream cut off, if it did. It is one of the bad frames.
+    /// Start of the frame that the end of the stream cut off, if there is one. It is one of the bad frames.
     pub cut_at: Option<u64>,
     /// How many bytes of that frame there are; 0 if there is none.
     pub cut_bytes: u64,
@@ -134,7 +134,7 @@ impl Packets {
     }
 }
 
-/// How records are told apart, with what is held of an unfinished one.
+/// How records are separated, with the start of an unfinished one.
 #[derive(Clone, Debug)]
 enum Cut {
     Hdlc(Deframer),

@@ -13,7 +13,7 @@
 //! | 0xB815 | network slices | 1 |
 //!
 //! Source: docs/diag.md, records and layouts. LTE's plain messages, bearers and states agree with captures field by
-//! field, its protected ones decode as what they are said to be; of NR's a second decoder's vectors speak, but for 0xB814 and
+//! field, and its protected ones decode as their kinds. NR's agree with a second decoder's vectors, except 0xB814 and
 //! 0xB815, which are in none.
 
 use crate::layout::{
@@ -138,7 +138,7 @@ pub(super) static MM5G_STATE: &[Layout] = &[Layout {
     })],
 }];
 
-/// A slice is its kind of service and what tells it from others of that kind, TS 23.003 §28.4.2.
+/// A slice is its kind of service and a differentiator within that kind, TS 23.003 §28.4.2.
 pub(super) static SLICES: &[Layout] = &[Layout {
     versions: &[1],
     parts: &[

@@ -1,8 +1,8 @@
 //! NR records: RRC's view of the cell, PDCP, RLC, MAC, and the measurements below them.
 //!
-//! A version is a word: the minor version in its lower half, the major one in its upper; the oldest records count with
-//! small numbers instead. Sources: docs/diag.md, records and layouts. What each layout was checked against,
-//! [`super::evidence`] says.
+//! A version is a word: the minor version in its lower half, the major one in its upper; the oldest records use small
+//! numbers instead. Sources: docs/diag.md, records and layouts. [`super::evidence`] lists what each layout was checked
+//! against.
 
 pub(crate) mod ca_combos;
 pub(crate) mod cdrx;
@@ -127,7 +127,7 @@ mod slot_keys {
         }
     }
 
-    /// The slot an item says; `None` where it is none that there is.
+    /// The slot of an item; `None` if there is no such slot.
     pub(super) fn slot_of(keys: &Keys, item: Node<'_>) -> Option<Slot> {
         let numerology = keys.numerology.map(|bits| item.read(bits) as u8);
         Slot::new(item.read(keys.frame) as u16, item.read(keys.slot) as u8, numerology)

@@ -1,10 +1,9 @@
 //! 0xB0C0, LTE RRC messages over the air, with the cell they came through.
 //!
-//! Versions 2 to 9, 12 to 16, 19, 20, 22, 24 to 27, 29 to 31; in between there are versions of which nobody knows how
-//! they number the channels. Source: docs/diag.md, records and layouts; 7, 8, 9, 13, 15, 19, 20 and 26 agree with
-//! captures field by field, 6, 24 and 30 with a second decoder's vectors. NB-IoT's numbers of 15 and 16 are from a third
-//! public decoder; in nine captures of NB-IoT modems every message that 15 numbers 41 and 43 to 46 decodes as that, to
-//! its last byte.
+//! Versions 2 to 9, 12 to 16, 19, 20, 22, 24 to 27, 29 to 31; how the versions in between number the channels is
+//! unknown. Source: docs/diag.md, records and layouts; 7, 8, 9, 13, 15, 19, 20 and 26 agree with captures field by
+//! field, 6, 24 and 30 with a second decoder's vectors. NB-IoT's numbers of 15 and 16 are from a third public decoder;
+//! in nine captures of NB-IoT modems every message that 15 numbers 41 and 43 to 46 decodes as that, to its last byte.
 
 use super::rrc::{self, Pdus, RrcPdu, Segment, pdu_names, pdu_of};
 use super::{RecordError, checked};
@@ -14,7 +13,7 @@ use crate::layout::{
 use crate::radio::Tti;
 use crate::{LogCode, LogRecord};
 
-/// Release of the specification, and who sends where, from `$at` on.
+/// Release of the specification, and sender and receiver, from `$at` on.
 macro_rules! release {
     () => {
         &[uint("version", u8(0)), uint("release", u8(1)), hex("release_version", u8(2))]
@@ -229,7 +228,7 @@ impl Keys {
 /// An RRC message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LteRrc<'a> {
-    /// What kind of message; `None` for one that nobody has described.
+    /// Kind of message; `None` for an unknown one.
     pub pdu: Option<RrcPdu>,
     /// The number that the record's version gives this kind.
     pub number: u8,
@@ -241,7 +240,7 @@ pub struct LteRrc<'a> {
     pub earfcn: u32,
     /// When; `None` outside the frame structure.
     pub tti: Option<Tti>,
-    /// Which part of it this is; `None` for a number that nobody has described.
+    /// Which part of it this is; `None` for an unknown number.
     pub segment: Option<Segment>,
     /// The message, encoded.
     pub message: &'a [u8],
@@ -270,7 +269,7 @@ impl<'a> LteRrc<'a> {
         })
     }
 
-    /// Which kind of message it is, and which part of it: an error if nobody has described that.
+    /// Kind of message and part of it; an error if either is unknown.
     pub fn described(&self, log: &LogRecord<'_>) -> Result<(RrcPdu, Segment), RecordError> {
         rrc::described(log, self.pdu, self.number, self.segment)
     }

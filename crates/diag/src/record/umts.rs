@@ -3,8 +3,8 @@
 //! 0x412F RRC messages, 0x713A NAS messages, 0x7130 packet mobility state, 0x7131 circuit mobility state, 0x7135
 //! registration, 0x512F GSM radio resource messages, 0x5226 and 0x5230 those of GPRS; 0x5B2F and 0x7B3A are 0x512F and
 //! 0x713A of a device with two subscriptions. Source: docs/diag.md, records and layouts; all that are in captures agree
-//! with them field by field but 0x512F, whose reference reads another record's layout, and 0x5230, which nobody else
-//! reads: the kind of each message is that of its second octet.
+//! with them field by field but 0x512F, whose reference reads another record's layout, and 0x5230, which no other
+//! decoder reads: the kind of each message is that of its second octet.
 
 use crate::layout::{
     Bits, Block, Field, Layout, Names, Part, bits, bytes, names, u8, u16, u32, uint,
@@ -48,7 +48,7 @@ const HEADER: &[Field] =
 /// The cell, before messages of channels from 0x80 on; the length does not count it.
 const CELL: &[Field] = &[uint("uarfcn", u16(4)), uint("scrambling_code", u16(6))];
 
-/// Before a block of system information of its own its number, which the length counts.
+/// A separate block of system information has its number before it, which the length includes.
 const fn sib(at: u16) -> [Field; 1] {
     [uint("sib", u8(at))]
 }
@@ -213,7 +213,7 @@ pub(super) static DUAL_GSM_RR: &[Layout] =
 pub(super) static GPRS_MAC: &[Layout] =
     &[unversioned(&[block(3, &[gsm!(0, &[(3, "pacch")])]), message(u8(2))])];
 
-/// What follows the message is not of it: the record is longer than its length says.
+/// Bytes after the message do not belong to it: the record is longer than its length field.
 pub(super) static GPRS_NAS: &[Layout] = &[unversioned(&[
     block(
         4,
