@@ -1,4 +1,4 @@
-//! When the modem is told to send what it has buffered: every millisecond, behind the moment at which records are made.
+//! When the modem gets a drain command: every millisecond, just after the moment at which records are made.
 //!
 //! A drain that falls anywhere in the millisecond finds a record half a millisecond old on average. Modems make records
 //! at one stage of their work on a subframe: in eleven captures of a phone, 48 to 97 % of the PUSCH reports are stamped
@@ -152,7 +152,7 @@ impl Default for Drains {
 }
 
 impl Drains {
-    /// Drains for a reader to whom it is the same how old records are.
+    /// Drains for a reader that does not need fresh records.
     pub(crate) fn seldom() -> Self {
         Self { every: SELDOM, ..Self::default() }
     }
@@ -317,8 +317,8 @@ mod tests {
         longest_gap: Duration,
     }
 
-    /// A modem that makes a record every 10 ms, `phase` into the millisecond, and hears a drain a while after it was
-    /// sent. Its clock runs ten in a million fast.
+    /// A modem that makes a record every 10 ms, `phase` into the millisecond, and receives a drain some time after it
+    /// was sent. Its clock runs ten parts in a million fast.
     fn drain(seed: u64, phase: impl Fn(&mut ChaCha8Rng) -> Duration) -> Outcome {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let epoch = ModemInstant::from_nanos(1_460_000_000_000_000_000);

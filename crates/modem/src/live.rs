@@ -42,8 +42,8 @@ impl Live {
         }
     }
 
-    /// Puts back, too, what an earlier session over this source had found and could not put back, because it was killed;
-    /// and keeps what the next one has to know if this one is. What was kept for ports that are gone is forgotten, and told.
+    /// Also restores what an earlier, killed session over this source had found, and saves what the next session needs
+    /// if this one is killed. Saved state of ports that are gone is dropped and reported.
     #[must_use]
     pub fn remembering(mut self, source: &Source) -> Self {
         if let Some(session) = &mut self.session {
@@ -59,7 +59,7 @@ impl Live {
         self
     }
 
-    /// For a reader to whom it is the same how old records are, and who would rather be woken seldom.
+    /// For a reader that does not need fresh records and prefers few wake-ups.
     #[must_use]
     pub fn in_no_hurry(mut self) -> Self {
         (self.drains, self.pace) = (Drains::seldom(), PollInterval::seldom());
@@ -192,7 +192,7 @@ impl Live {
         }
     }
 
-    /// True once nothing is left to put back, or nobody to put it back to.
+    /// True once nothing is left to restore, or no modem is there any more.
     pub fn is_over(&self) -> bool {
         self.transport.is_none() || self.session.as_ref().is_none_or(Session::is_over)
     }
@@ -206,7 +206,7 @@ impl Live {
 impl Drop for Live {
     fn drop(&mut self) {
         if let (Some(session), Some(memory)) = (&self.session, &mut self.memory) {
-            // Nobody asks for events any more. What could not be kept until now was told.
+            // Events are no longer polled. State that could not be saved was already reported.
             let _ = memory.keep(session.note());
         }
     }

@@ -1,5 +1,5 @@
-//! The records that a modem would write of an uplink whose capacity is given: for links that come from a trace or a
-//! seed and have no modem of their own.
+//! The records that a modem would write for an uplink of given capacity: for links from a trace or a seed, which have
+//! no modem.
 
 use std::time::Duration;
 

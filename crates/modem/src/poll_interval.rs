@@ -1,8 +1,8 @@
 //! How often a port is looked at.
 //!
-//! A record that comes alone is read at once. Where records come all the time, a wake-up for each costs more than reading
-//! them: then the port is looked at once a millisecond, which is as often as a buffer is drained. A reader to whom it is the
-//! same how old records are looks at a busy port every twenty.
+//! A single record is read at once. If records come all the time, a wake-up for each costs more than reading them: then
+//! the port is polled once a millisecond, which is how often a buffer is drained. A reader that does not need fresh
+//! records polls a busy port every twenty milliseconds.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -40,7 +40,7 @@ impl Default for PollInterval {
 }
 
 impl PollInterval {
-    /// The pace of a reader to whom it is the same how old records are.
+    /// The interval of a reader that does not need fresh records.
     pub(crate) fn seldom() -> Self {
         Self { every: SELDOM, ..Self::default() }
     }

@@ -27,7 +27,7 @@ const LEAST: Duration = Duration::from_millis(5);
 const MOST: Duration = Duration::from_secs(5);
 
 impl Retry {
-    /// Of a source that was opened at `now`.
+    /// For a source that was opened at `now`.
     pub fn new(now: HostInstant) -> Self {
         Self { opened: now, wait: Duration::ZERO, due: now }
     }

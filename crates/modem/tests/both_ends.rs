@@ -46,7 +46,7 @@ fn of_file(bytes: &[u8]) -> Vec<Kept> {
     records
 }
 
-/// A simulated modem on a thread of its own.
+/// A simulated modem on a separate thread.
 struct Modem {
     source: Source,
     stop: Arc<AtomicBool>,
@@ -328,7 +328,7 @@ fn every_kind_of_port_carries_the_same_records() {
 #[test]
 fn a_modem_that_buffers_is_drained_and_gives_the_same_records() {
     let Some(path) = shared(ONE) else { return };
-    // It would keep everything for an hour, and has no high-water mark to speak of.
+    // It would keep everything for an hour, and its high-water mark is out of reach.
     let release = Duration::from_secs(3600);
     let behaviour = Behaviour { high_water: usize::MAX, release, ..fast() };
     let (_, tally) = whole(&path, behaviour, Place::VendorRouter(own_name("drained")));

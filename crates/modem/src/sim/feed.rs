@@ -14,7 +14,7 @@ use sounding_units::HostInstant;
 /// Pieces that may be under way. Chosen: some seconds of all that a modelled modem writes.
 const MOST: usize = 1 << 14;
 
-/// The end of whoever makes the records.
+/// Ends when the sender of records does.
 #[derive(Clone, Debug)]
 pub struct Feed {
     pieces: SyncSender<Piece>,

@@ -18,11 +18,11 @@ pub struct Mischief {
     pub stall: Option<(Duration, Duration)>,
     /// The modem restarts: its port goes away for a while and its masks are forgotten.
     pub reboot: Option<Duration>,
-    /// The clock counts from 1980 until then: the network has not told the time.
+    /// The clock counts from 1980 until then: the network has not sent the time.
     pub unset_until: Option<Duration>,
     /// The clock is set forward at the first time by the second.
     pub jump: Option<(Duration, Duration)>,
-    /// Of all that happens by chance.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 

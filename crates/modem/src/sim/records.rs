@@ -16,7 +16,7 @@ use super::script::Script;
 pub enum Records {
     /// From a capture, at its pace.
     Script(Reading),
-    /// From somebody who makes them as time passes.
+    /// From a sender that makes them in real time.
     Fed(Fed),
 }
 

@@ -14,8 +14,8 @@ use super::{Framing, OpenError, Read, Transport, outcome, userspace, wait};
 
 /// The socket of a diag-router, an abstract one that keeps packets apart.
 ///
-/// The open router takes and gives bare packets. A phone vendor's stands in the place of `/dev/diag` and speaks as that
-/// did: wrapped HDLC, and the numbers of its ioctls as messages.
+/// The open router sends and receives bare packets. A phone vendor's router replaces `/dev/diag` and uses its protocol:
+/// wrapped HDLC, and the numbers of its ioctls as messages.
 #[derive(Debug)]
 pub struct Router {
     socket: OwnedFd,
@@ -24,7 +24,8 @@ pub struct Router {
     wrapped: Vec<u8>,
 }
 
-/// Where a router is found, and who may be one: the name of an abstract socket is whoever's process takes it first.
+/// Where a router is found, and which users it may run as: the first process that binds an abstract socket's name owns
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RouterSocket {
     /// The name of the socket; without it, those that routers of the kind are known by.
@@ -76,7 +77,7 @@ impl Router {
                 let kind = SockType::SeqPacket;
                 let socket = socket(AddressFamily::Unix, kind, flags, None)?;
                 connect(socket.as_raw_fd(), &address)?;
-                // Of who listens, as it was when it began to: nobody can be in its place on this connection.
+                // Credentials of the listener, as of its start: no other process can replace it on this connection.
                 let peer = getsockopt(&socket, sockopt::PeerCredentials)?;
                 Ok((socket, peer))
             });
@@ -195,7 +196,7 @@ mod tests {
 
     fn accepted(server: &OwnedFd) -> OwnedFd {
         let fd = accept(server.as_raw_fd()).expect("a client");
-        // SAFETY: accept has just made it, and nobody else has it.
+        // SAFETY: accept has just made it, so it has no other owner.
         unsafe { OwnedFd::from_raw_fd(fd) }
     }
 
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn root_this_user_and_who_is_named_are_believed() {
+    fn root_this_user_and_the_named_user_are_trusted() {
         let own = geteuid().as_raw();
         let stranger = own + 1;
         let socket = at("x");

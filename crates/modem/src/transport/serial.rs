@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_port_says_so() {
+    fn what_is_not_a_port_is_reported() {
         assert!(matches!(Port::open(Path::new("/nowhere")), Err(OpenError::Missing { .. })));
         assert!(matches!(Port::open(Path::new("/dev/null")), Err(OpenError::NotSerial { .. })));
         assert!(matches!(Port::open(Path::new("/tmp")), Err(OpenError::NotSerial { .. })));

@@ -149,7 +149,7 @@ impl Source {
     }
 }
 
-/// What a path leads to decides how it is spoken to.
+/// The kind of file at a path decides its protocol.
 fn open_path(path: &Path) -> Result<Box<dyn Transport>, OpenError> {
     let kind = fs::metadata(path).map_err(|error| OpenError::at(path, error))?.file_type();
     if kind.is_file() || kind.is_fifo() {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_open_says_why() {
+    fn a_failed_open_has_its_reason() {
         let open = |text: &str| text.parse::<Source>().expect("a source").open().map(drop);
         assert!(matches!(open("/nowhere"), Err(OpenError::Missing { .. })));
         assert!(matches!(open("/dev/null"), Err(OpenError::NotSerial { .. })));
