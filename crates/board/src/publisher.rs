@@ -19,9 +19,9 @@ use crate::{Place, lock};
 
 /// The writer of a board.
 ///
-/// Whatever loop it lives in calls [`heartbeat`](Self::heartbeat) a few times a second or as often as it comes round,
-/// which also lets those in who want to be woken. When it is dropped its files go away; readers that have them keep the last values and are told
-/// that the writer has ended.
+/// Call [`heartbeat`](Self::heartbeat) a few times a second, or in each turn of the caller's loop; it also accepts
+/// readers that want wake-ups. When it is dropped its files are removed. Readers that have them keep the last values
+/// and see that the writer has ended.
 #[derive(Debug)]
 pub struct Publisher {
     place: Place,
@@ -65,7 +65,7 @@ impl Publisher {
             _ => {}
         }
         let listener = UnixListener::bind(&path).map_err(at(path.clone()))?;
-        // Readers need not be of this user. A link that somebody laid there meanwhile leads elsewhere.
+        // Readers may be other users. A symbolic link that another user has made meanwhile leads elsewhere.
         let everybody = Mode::from_bits_truncate(0o666);
         fchmodat(AT_FDCWD, &path, everybody, FchmodatFlags::NoFollowSymlink)
             .map_err(|errno| at(path.clone())(errno.into()))?;

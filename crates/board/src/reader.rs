@@ -23,10 +23,10 @@ pub struct Reader {
     turned_away: bool,
 }
 
-/// What is known of the one who writes the board.
+/// The state of the board's writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// It was heard of a moment ago.
+    /// Its last heartbeat is recent.
     Alive,
     /// It ended in good order: what is there is the last.
     Ended,
@@ -116,7 +116,7 @@ impl Reader {
         self.board().map(|board| board.life())
     }
 
-    /// Whether there is still somebody who writes.
+    /// Whether the board still has a writer.
     pub fn writer(&self, now: HostInstant) -> Writer {
         match self.life() {
             Some(life) if life.closed => Writer::Ended,

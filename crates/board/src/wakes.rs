@@ -18,7 +18,8 @@ const MOST: usize = 64;
 /// More readers than this of one user are not, so that no user takes the place of all others. Chosen.
 const MAX_OF_A_USER: usize = 16;
 
-/// New readers that one look lets in or turns away: somebody who connects without end must not keep the writer from its modem.
+/// Most new readers that one call accepts or turns away: a client that connects without end must not keep the writer
+/// from its modem.
 const MAX_AT_ONCE: usize = 16;
 
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl Wakes {
         self.readers.retain(|reader| tell(&reader.socket, NEWS));
     }
 
-    /// Lets in who has connected meanwhile, as far as there is room.
+    /// Accepts the clients that have connected, as far as there is space.
     pub(crate) fn let_in(&mut self) {
         let mut looked = false;
         for _ in 0..MAX_AT_ONCE {
