@@ -91,7 +91,7 @@ pub enum Bound {
 ///
 /// ```text
 ///            a grant                    no grant for 200 ms
-///   Stale ────────────▶ Active ──────────┬──────────────▶ Idle    nothing waits, nobody knows, or no connection
+///   Stale ────────────▶ Active ──────────┬──────────────▶ Idle    nothing waits, unknown, or no connection
 ///     ▲                 ▲ │ ▲            └──────────────▶ Silent  data waits
 ///     │ no record       │ │ └──────────── a grant ──────────┘
 ///     │ for `valid_for` │ │ RRC sends the device to another cell, or another cell serves it
