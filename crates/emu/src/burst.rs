@@ -141,7 +141,7 @@ impl Groups {
                 group.last = place;
                 continue;
             }
-            // The flow goes on in a superpacket of its own: what comes later must not be put before this.
+            // The flow continues in another superpacket: later packets must not overtake this one.
             match known {
                 Some(at) => open[at] = groups.len(),
                 None => open.push(groups.len()),

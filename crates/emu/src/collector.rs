@@ -109,7 +109,7 @@ impl Sender {
 
     pub(crate) fn close(mut self) {
         self.flush();
-        // The collector may have ended with an error of its own, which it reports.
+        // The collector may have ended with an error, which it reports itself.
         let _ = self.totals.send(self.lost);
     }
 

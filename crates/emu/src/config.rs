@@ -12,9 +12,9 @@ use crate::Slot;
 pub struct Config {
     /// What packets pass.
     pub between: Between,
-    /// The devices of the network that have hosts, each in a namespace of its own: 1 to 64.
+    /// The devices of the network that have hosts, each in a separate namespace: 1 to 64.
     pub devices: Vec<Device>,
-    /// Who takes what the modems of a network write, if anybody does.
+    /// Receives the output of the network's modems, if set.
     pub tap: Option<Tap>,
     /// Address of the near end. Default 100.64.0.1 (RFC 6598, never routed on the Internet). Each further device's is 256
     /// beyond.

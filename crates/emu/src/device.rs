@@ -167,7 +167,7 @@ impl Control {
                 Ok(false)
             }
             Err(error) => Err(error),
-            // Of a TAP device the bus is "tap".
+            // The bus of a TAP device is "tap".
             Ok(()) => Ok(text(&info.driver) == b"tun" && text(&info.bus) == b"tun"),
         }
     }

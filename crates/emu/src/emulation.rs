@@ -114,7 +114,7 @@ impl Emulation {
         let engine = thread::Builder::new()
             .name("emu-engine".into())
             .spawn(move || {
-                // Nobody waits for this if the start has failed meanwhile.
+                // The receiver is gone if the start has failed meanwhile.
                 let _ = told.send(realtime::prepare_this_thread(realtime));
                 engine.run()
             })
@@ -275,7 +275,7 @@ impl Emulation {
     }
 }
 
-/// Each needs a namespace, and its address a number of its own in the third byte.
+/// Each needs a namespace, and a unique number in the third byte of its address.
 const MAX_DEVICES: usize = 64;
 
 fn address_of(near: Ipv4Addr, place: usize) -> Ipv4Addr {

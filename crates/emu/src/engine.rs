@@ -43,7 +43,7 @@ pub(crate) struct Engine {
     /// The model, at time zero when the emulation started.
     pub(crate) network: Box<dyn Network<Slot> + Send>,
     pub(crate) started: HostInstant,
-    /// Who takes what modems write.
+    /// Receives the output of modems.
     pub(crate) tap: Option<Tap>,
     pub(crate) mtu: u16,
     pub(crate) realtime: Realtime,
@@ -67,7 +67,7 @@ pub(crate) struct Finished {
 }
 
 impl Engine {
-    /// Moves packets until told to stop.
+    /// Moves packets until it is stopped.
     pub(crate) fn run(self) -> Finished {
         let Self {
             tuns, network, started, tap, mtu, realtime, sender, stop, finished, counts, ..
@@ -221,7 +221,8 @@ impl Mover {
             let lane = &mut self.lanes[way];
             lane.report.arrived += 1;
             lane.report.arrived_bytes += size;
-            // A network that is behind is so for all who use it: it goes on in its own time, and all comes late.
+            // A network that is behind is behind for all its users: it continues in its own time, and every packet is
+            // late.
             self.network.handle_packet(self.reached, lane.port, size, slot);
         }
         Ok(READ_BATCH)
@@ -275,7 +276,7 @@ impl Mover {
         while let Some(diag) = self.network.poll_diag() {
             let Some(tap) = &mut self.tap else { continue };
             let diag = Diag { at: self.clock.host(diag.at), ..diag };
-            // Nobody waits here: what is not taken away is lost, as between a modem and its host.
+            // This does not wait: output that is not taken is lost, as between a modem and its host.
             self.diag_lost += u64::from(!tap.take(diag));
         }
         Ok(settled)

@@ -109,7 +109,7 @@ impl Lane {
                     written: now,
                 }
             }
-            // EIO: somebody set the device down. EINVAL: no IP packet. The rest: no memory or no room.
+            // EIO: the device was set down. EINVAL: no IP packet. The rest: no memory or no room.
             Err(
                 Errno::EIO
                 | Errno::EINVAL

@@ -45,5 +45,5 @@ impl Lateness {
     }
 }
 
-/// The longest lateness that is told apart: a minute, in nanoseconds.
+/// The largest lateness that is counted exactly: a minute, in nanoseconds.
 const LONGEST: u64 = 60_000_000_000;

@@ -20,7 +20,7 @@ pub struct Report {
     pub devices: Vec<DeviceReport>,
     /// How well the network kept up with the clock.
     pub pace: ClockLag,
-    /// What modems wrote that nobody took away fast enough, in pieces.
+    /// Pieces of modem output that were not taken fast enough.
     pub diag_lost: u64,
     /// How the thread that moved packets was scheduled.
     pub scheduling: Scheduling,
