@@ -60,7 +60,7 @@ pub enum Line {
         at: Duration,
         /// How many bytes.
         size: Bytes,
-        /// Of which flow; none is named where there is one.
+        /// The flow; not named if there is only one.
         flow: Option<u32>,
     },
     /// A packet left.
@@ -71,7 +71,7 @@ pub enum Line {
         size: Bytes,
         /// How long after it came.
         delay: Duration,
-        /// Of which flow; none is named where there is one.
+        /// The flow; not named if there is only one.
         flow: Option<u32>,
     },
     /// Packets were dropped.

@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::ops::RangeInclusive;
 use core::time::Duration;
 
-/// A line that is left out, and why. Whoever knows the file's name puts it in front.
+/// A line that is left out, and why. The caller knows the file's name and puts it in front.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct BadLine {

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_line_is_said() {
+    fn the_fault_of_a_line_is_reported() {
         for (text, expected) in [
             ("98", Problem::Shape),
             ("98 +", Problem::Shape),

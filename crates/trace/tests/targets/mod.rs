@@ -82,7 +82,7 @@ fn table(bytes: &[u8]) -> Option<Schedule> {
     }
 }
 
-/// Whatever stands in a log, a line is what it says or a short complaint.
+/// Any line of a log either parses or gives a short error.
 fn log(bytes: &[u8]) {
     for line in bytes.split(|&byte| byte == b'\n') {
         match parse_line(line) {
