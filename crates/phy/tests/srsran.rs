@@ -1,5 +1,5 @@
-//! Every grant that a real LTE and NR stack logged on its device's side, recomputed: the size that the tables and the
-//! procedure give is the size that was sent. Skipped aloud where the logs are absent.
+//! Every grant that a real LTE and NR stack logged on its device's side, recomputed: the size from the tables and the
+//! procedure is the size that was sent. Reports a skip where the logs are absent.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};

@@ -104,7 +104,7 @@ impl SpecialSubframe {
         tables::SPECIAL_SUBFRAME[self.0 as usize].0
     }
 
-    /// Symbols in which nobody sends.
+    /// Symbols without a transmission in either direction.
     pub const fn guard_symbols(self) -> u8 {
         tables::SPECIAL_SUBFRAME[self.0 as usize].1
     }

@@ -144,8 +144,8 @@ impl TddPattern {
 /// A pattern that networks use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedPattern {
-    /// A letter for each slot: downlink, special, uplink; where patterns differ in their special slot only, its
-    /// symbols or who uses it.
+    /// A letter for each slot: downlink, special, uplink. If patterns differ in their special slot only, its symbols or
+    /// its user.
     pub name: &'static str,
     /// Subcarrier spacing.
     pub numerology: Numerology,
