@@ -92,14 +92,14 @@ pub enum Known {
     ScellReleased(u8),
     /// The master information block.
     MasterInformation(MasterInformation),
-    /// Who and where a cell is.
+    /// Identity and place of a cell.
     SystemInformation(SystemInformation),
     /// A report of measurements.
     Measurement(Measurement),
 }
 
 impl Known {
-    /// Whether it may tell somebody's whereabouts: numbers of the radio repeat from place to place, a cell's global
+    /// Whether it may show a person's location: numbers of the radio repeat from place to place, a cell's global
     /// identity does not.
     pub const fn identifies(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! What of a message identifies nobody.
+//! The parts of a message that do not identify a person.
 //!
 //! The lists are of what is safe, not of what is not. A value is shown if it is a number, a flag or one of the
 //! specification's names, and stands within one of the [`ROOMS`], where there is nothing but configuration of the radio,
@@ -101,7 +101,7 @@ const OPEN: &[&str] = &[
 ];
 
 impl<'a> Value<'a> {
-    /// The same without what may identify somebody.
+    /// The same without the parts that may identify a person.
     pub fn redacted(&self) -> Value<'a> {
         shown(self, false).unwrap_or(REDACTED)
     }
@@ -114,7 +114,7 @@ fn shown<'a>(value: &Value<'a>, safe: bool) -> Option<Value<'a>> {
             safe.then(|| value.clone())
         }
         Value::Later(_) | Value::Bits(_) | Value::Octets(_) => None,
-        // What is encoded within another message is a message of its own.
+        // A message that is encoded within another is treated as a message.
         Value::Contains(value) => Some(Value::Contains(Box::new(shown(value, false)?))),
         Value::Sequence(members) => {
             let members = members.iter().map(|(name, value)| (*name, member(name, value, safe)));

@@ -30,7 +30,7 @@ fn known(facts: &Facts) -> Vec<&Known> {
     facts.facts.iter().map(|fact| &fact.known).collect()
 }
 
-/// Made by another encoder, of values that are nobody's.
+/// From another encoder, with made-up values.
 #[test]
 fn broadcast_of_a_standalone_cell_of_nr() {
     let message = "44000820020100c0de12345678984213400000008c88d6d8d1806ab62424020a80d8028c80";

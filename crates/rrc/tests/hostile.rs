@@ -1,4 +1,4 @@
-//! Whatever bits come, they decode or are an error, within bounds.
+//! Any bits decode or are an error, within bounds.
 
 mod targets;
 
