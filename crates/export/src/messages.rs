@@ -16,10 +16,10 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// What the message of a record says; `None` if it carries none, or only a part of one. Of a kind that nobody has
-    /// described it says that.
+    /// The contents of a record's message; `None` if it has none, or only a part of one. An unknown kind is reported as
+    /// such.
     ///
-    /// Of a message that may identify somebody those parts are left out that are not known to identify nobody.
+    /// If a message may identify a person, only parts that are known not to are kept.
     pub fn read(&mut self, record: &LogRecord<'_>, privacy: Privacy) -> Option<Json> {
         let hide = || privacy == Privacy::Redact && privacy::identifies(record);
         if let Some((system, direction)) = nas(record.code) {

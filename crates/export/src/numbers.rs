@@ -1,4 +1,4 @@
-//! Tables of whole numbers out of Parquet, whoever wrote them.
+//! Tables of whole numbers from any writer of Parquet.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_number_is_said_with_its_place() {
+    fn a_cell_without_a_whole_number_is_reported_with_its_place() {
         for (kind, cell) in [
             (Kind::Int, None),
             (Kind::Int, Some(Cell::Int(-1))),

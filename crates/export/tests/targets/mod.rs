@@ -49,7 +49,7 @@ fn lines(records: &[LogRecord<'_>], privacy: Privacy) {
         assert_eq!(line["len_bytes"], again["len_bytes"]);
         let line = line.as_object().expect("a line is an object");
         if privacy == Privacy::Redact && privacy::identifies(record) {
-            // What of a message is shown is held to the captures (`crates/sounding/tests/privacy.rs`).
+            // The captures test which parts of a message are shown (`crates/sounding/tests/privacy.rs`).
             assert!(line.keys().all(|name| SHOWN.contains(&name.as_str())), "{line:?}");
         } else {
             assert!(line.contains_key("fields") != line.contains_key("raw"), "{line:?}");
