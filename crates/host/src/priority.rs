@@ -48,7 +48,7 @@ pub fn prefer_this_thread() -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// On a thread of its own, which takes the priority with it when it ends.
+    /// On a separate thread, which takes the priority with it when it ends.
     fn taken(priority: Priority) -> (io::Result<()>, i32) {
         let thread = std::thread::spawn(move || {
             let outcome = priority.take();
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_priority_is_taken_or_refused_and_said() {
+    fn a_priority_is_taken_or_refused_and_reported() {
         for (priority, policy) in
             [(Priority::Fifo(1), libc::SCHED_FIFO), (Priority::RoundRobin(1), libc::SCHED_RR)]
         {
