@@ -145,7 +145,7 @@ fn the_example_says_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let program = compile(&here("../../examples/libod/follow.c"), folder.path(), true);
     for (source, says) in [
-        ("board:nobody", "no such board"),
+        ("board:missing", "no such board"),
         ("capture:/nowhere", "No such file"),
         ("device:/nowhere", "no such device"),
         ("teapot:x", "teapot"),

@@ -30,7 +30,7 @@ pub(crate) struct Capture {
     last: Vec<Sample>,
     waiting: VecDeque<Sample>,
     given: Vec<Option<Sample>>,
-    /// Always readable: a file does not keep anybody waiting.
+    /// Always readable: a file never makes a caller wait.
     event: EventFd,
 }
 
