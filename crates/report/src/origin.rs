@@ -18,7 +18,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of an experiment that has just ended.
+    /// For an experiment that has just ended.
     pub fn of(provenance: &Provenance, seeds: impl Into<String>) -> Self {
         Self {
             command: provenance.command.clone(),

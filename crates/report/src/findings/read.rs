@@ -187,7 +187,7 @@ fn groups(path: &Path) -> Result<BTreeMap<String, String>, ReadError> {
         .map_err(|error| ReadError::Wrong { path: path.into(), why: error.to_string() })
 }
 
-/// A row of the table, if somebody controls the flow.
+/// A row of the table, if a controller controls the flow.
 fn flow(
     run: &RunDocument,
     cells: &[Option<Cell>],

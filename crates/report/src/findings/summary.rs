@@ -94,8 +94,8 @@ fn seconds(runs: &[Figures], of: fn(&Figures) -> Option<f64>) -> Cell {
     Cell::number(mean(runs, of).map(|ms| ms / 1e3), 2)
 }
 
-/// A row for each group and name, or for each name alone where no groups are told apart: means over runs. Nothing where
-/// nobody knows any of it.
+/// A row for each group and name, or for each name alone without groups: means over runs. Left out if all of it is
+/// unknown.
 pub(super) fn table(flows: &[Flow], groups: &[&str], of: &[Column]) -> Option<Table> {
     let names = distinct(flows.iter().map(|flow| flow.name.as_str()));
     let several = groups.len() > 1;
@@ -121,7 +121,7 @@ pub(super) fn table(flows: &[Flow], groups: &[&str], of: &[Column]) -> Option<Ta
     let columns = heads.iter().copied().chain(of.iter().map(|(head, _)| *head));
     let mut table =
         Table { columns: columns.map(Into::into).collect(), named: several.into(), rows };
-    // A column of which nobody knows anything says nothing.
+    // A column without any known value is left out.
     for column in (0..table.columns.len()).rev() {
         if table.rows.iter().all(|row| row[column] == Cell::Unknown) {
             table.columns.remove(column);
@@ -192,7 +192,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Of all runs whose series is kept.
+    /// From all runs whose series is kept.
     pub(super) fn read(results: &[Findings], flows: &[Flow]) -> Result<Self, ReadError> {
         let mut windows = Self { width: (f64::MAX, 0.0), ..Self::default() };
         let mut by_run: BTreeMap<(usize, i64), Vec<&Flow>> = BTreeMap::new();
