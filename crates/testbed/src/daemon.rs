@@ -1,4 +1,4 @@
-//! `sounding run` as a process of its own, as it runs on a device.
+//! `sounding run` as a separate process, as it runs on a device.
 
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -44,7 +44,7 @@ pub fn law_flags(listener: RadioController) -> [&'static str; 4] {
 }
 
 impl Daemon {
-    /// Starts `program run` on a device, under a name of its own in the kernel, and waits until it is ready. It ends with
+    /// Starts `program run` on a device, under a separate name in the kernel, and waits until it is ready. It ends with
     /// the thread that started it.
     pub fn start(
         program: &Path,

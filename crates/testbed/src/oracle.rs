@@ -23,7 +23,7 @@ pub fn records(offered: &Trace, duration: Duration, delay: Duration) -> Vec<Pack
     let rounds = 0..=duration.as_millis() as u64 / period;
     let opportunities = rounds
         .flat_map(|round| offered.millis().iter().map(move |&ms| round * period + u64::from(ms)));
-    // Nobody can be in time for an opportunity at the very beginning.
+    // No sender can be in time for an opportunity at the very beginning.
     let reachable = opportunities.skip_while(|&ms| ms == 0);
     for ms in reachable.take_while(|&ms| u128::from(ms) < duration.as_millis()) {
         let arrival = origin + Duration::from_millis(ms - 1);

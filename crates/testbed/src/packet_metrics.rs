@@ -20,7 +20,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 pub struct Question<'a> {
     /// Which way they went.
     pub direction: Direction,
-    /// Whose they are; `None` for everybody's.
+    /// The flow; `None` for all flows.
     pub flow: Option<Flow>,
     /// The least size of a packet that counts: leaves out acknowledgements.
     pub at_least: Bytes,

@@ -219,7 +219,7 @@ fn bin_of(at: ModemInstant, begin: ModemInstant) -> usize {
 }
 
 /// The part between the first and the last bin that carries a quarter of the mean: a transfer starts and ends with
-/// trickles that are nobody's capacity.
+/// trickles that do not show the capacity.
 fn loaded(bytes_per_ms: &[u64]) -> Range<usize> {
     let width = SPREAD.as_millis() as usize;
     let mean = bytes_per_ms.iter().sum::<u64>() / bytes_per_ms.len().max(1) as u64;
@@ -261,7 +261,7 @@ pub struct Download {
     pub sinr_db: f64,
     /// Whether it fades.
     pub fades: bool,
-    /// Of the modelled cell.
+    /// Seed of the modelled cell.
     pub seed: u64,
 }
 

@@ -19,7 +19,7 @@ pub struct FlowFigures {
     pub direction: &'static str,
     /// Number of its device.
     pub device: u16,
-    /// Who said how fast; empty of datagrams.
+    /// The controller that reported the rate; empty for datagrams.
     pub controller: String,
     /// IP bytes that came out over the time that is measured.
     pub throughput_mbit_per_sec: f64,

@@ -1,4 +1,4 @@
-//! Whether a network keeps up with the clock on this machine, found out before anybody depends on it.
+//! Tests whether a network keeps up with the clock on this machine, before a run depends on it.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ fn fill(
                 *inside += 1;
             }
         }
-        // At least so often that nobody runs dry.
+        // Often enough that no queue runs empty.
         let next = now + Duration::from_millis(1);
         now = network.wakeup().filter(|at| *at > now).unwrap_or(next).min(next);
         network.handle_time(now);

@@ -40,7 +40,7 @@ pub struct TcpFlow {
     /// Whether the congestion control is chosen only once there is a connection, as iperf3 does. The socket then begins
     /// with the namespace's default, and if that one paces (BBR does) the kernel goes on pacing whatever comes after.
     pub choose_late: bool,
-    /// What there is to send. What nobody has asked for is not sent: of responses, nothing.
+    /// What there is to send. Responses are sent only when requested.
     pub traffic: Traffic,
     /// How long data is sent; `None` until it has arrived or the transfer is stopped.
     pub duration: Option<Duration>,
@@ -167,7 +167,7 @@ impl TcpFlow {
                 greet(&socket, greeting)?;
                 Ok(socket)
             });
-            // Nobody waits for the answer if accepting has failed.
+            // The receiver is gone if accepting has failed.
             let _ = told.send(greeted);
         })?;
         let far_end = accept(&listener)?;
