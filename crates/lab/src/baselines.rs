@@ -38,7 +38,7 @@ pub enum BaselinesError {
     },
 }
 
-/// What somebody says of a controller, and how it is measured.
+/// A published property of a controller, and how it is measured.
 pub(crate) struct Property {
     controller: &'static str,
     what: &'static str,
@@ -78,7 +78,7 @@ pub struct Row {
     pub controller: &'static str,
     /// What is said of it.
     pub property: &'static str,
-    /// Who says so.
+    /// The source of the property.
     pub source: &'static str,
     /// From here to here.
     pub expected: [f64; 2],
@@ -125,7 +125,7 @@ fn properties() -> impl Iterator<Item = &'static Property> {
     PROPERTIES.iter().copied().flatten()
 }
 
-/// Measures every property; `progress` is told of each controller that is done.
+/// Measures every property; `progress` is called for each controller that is done.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Baselines, BaselinesError> {
     let begun = Begun::now();
     let known = controllers();
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn every_baseline_of_the_registry_has_properties() {
-        // What drives by the radio has no say of its own on a link without a modem.
+        // On a link without a modem a law does not control the flow.
         let baselines =
             sounding_cc::names().filter(|name| RadioController::by_name(name).is_none());
         assert_eq!(baselines.collect::<Vec<_>>(), controllers());

@@ -163,7 +163,7 @@ pub struct Entry {
     pub runs: Vec<Figures>,
 }
 
-/// Runs the plan; `progress` hears of each run when it ends.
+/// Runs the plan; `progress` is called when a run ends.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Comparison, PlanError> {
     let links = links(plan)?;
     let begun = Begun::now();
@@ -254,7 +254,7 @@ impl Comparison {
         self.entries.iter().find(|entry| entry.link == link && entry.name == name)
     }
 
-    /// Those who are fed, in the order in which they ran.
+    /// The laws with a feed, in the order in which they ran.
     fn fed(&self) -> Vec<&str> {
         let names = self.entries.iter().map(|entry| entry.name.as_str());
         distinct(names.filter(|name| RadioController::by_name(name).is_some()))

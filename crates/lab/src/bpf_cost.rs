@@ -58,12 +58,13 @@ pub enum Contender {
     /// The kernel's BBR, limited to the rate that BISCAY is [fed](Self::Fed) with. Full speed only: a flow that paces
     /// works for each burst, one held by its window does not.
     BbrPaced,
-    /// A law without a feed, under which BBR drives.
+    /// A law without a feed: BBR controls the flow.
     Unfed(Law),
-    /// One fed with the limit, or without one with nine tenths of what BBR reached in the run before: more, and this
-    /// machine would be the narrow part of the path, which is BBR's again. BISCAY is told that this is all there is,
-    /// and keeps to it. `sounding` is told that it is a floor, as a modem says in front of which nothing waits: it would
-    /// believe the other, and leave so much less room on a link at rest until something did wait.
+    /// A law fed with the limit, or, without a limit, with nine tenths of what BBR reached in the run before. With
+    /// more, this machine would be the bottleneck, and then BBR controls the flow. BISCAY gets it as the whole
+    /// capacity, and keeps to it. `sounding` gets it as a floor, like a modem's report while nothing waits. As a
+    /// capacity it would be used, and at rest `sounding` would leave that much less room on the link until something
+    /// did wait.
     Fed(Law),
 }
 
@@ -134,12 +135,12 @@ pub struct Run {
     pub goodput_bits_per_sec: u64,
     /// CPU time of the sending thread for each 10^9 bytes, in seconds.
     pub sender_secs_per_gb: f64,
-    /// CPU time of the whole machine for each 10^9 bytes, in seconds, without that of the thread that feeds. What anybody
-    /// else does meanwhile is in it.
+    /// CPU time of the whole machine for each 10^9 bytes, in seconds, without that of the feeding thread. Other
+    /// programs' work is included.
     pub total_secs_per_gb: f64,
 }
 
-/// Mean time of one call of a program, measured in runs of their own because counting costs some 20 ns a call.
+/// Mean time of one call of a program, measured in separate runs because counting costs some 20 ns a call.
 #[derive(Clone, Debug, Serialize)]
 pub struct CallCost {
     /// Which law, fed or not.
@@ -231,7 +232,7 @@ fn bits(limit: Option<Rate>) -> Option<u64> {
     limit.map(Rate::bits_per_sec)
 }
 
-/// Who sends, and at what.
+/// The sender, and its rate.
 struct Turn<'a> {
     laws: &'a Laws,
     contender: Contender,
@@ -320,8 +321,8 @@ fn spread(mut values: Vec<f64>) -> (f64, f64, f64) {
     }
 }
 
-/// Of so many sorted values, the indices of the two between which the median of what they are a sample of is with a
-/// confidence of 95 %, whatever its distribution; of less than six the first and the last, which is less sure.
+/// The indices of the two sorted values between which the true median lies with 95 % confidence, whatever the
+/// distribution. With fewer than six values it is the first and the last, at less confidence.
 fn around_the_median(count: usize) -> (usize, usize) {
     let below = Binomial::new(0.5, count as u64).map_or(0, |below| below.inverse_cdf(0.025));
     let least = (below as usize).saturating_sub(1);

@@ -168,7 +168,7 @@ const KNOWN: [Known; 6] = [
     },
 ];
 
-/// Runs the benchmark; `progress` is told of each rate that ended.
+/// Runs the benchmark; `progress` is called for each rate that ended.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Ceiling, CeilingError> {
     let begun = Begun::now();
     let mut rows = Vec::new();

@@ -158,7 +158,7 @@ pub struct Row {
     pub records: u64,
 }
 
-/// Runs all cells; `progress` is told of each that ended.
+/// Runs all cells; `progress` is called for each that ended.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<CellPace, PaceError> {
     let begun = Begun::now();
     let mut rows = Vec::new();

@@ -86,7 +86,7 @@ impl Trial {
 pub struct Row {
     /// The link.
     pub scenario: String,
-    /// The method, its window, and whether it hears a sniffer.
+    /// The method, its window, and whether it uses a sniffer.
     pub method: String,
     /// How well it did; `None` where the method knows nothing of such links.
     pub score: Option<Score>,

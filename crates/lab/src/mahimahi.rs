@@ -126,7 +126,7 @@ pub(crate) enum Buffers {
     Large,
 }
 
-/// Runs the comparison; `progress` is told of each repetition that ended.
+/// Runs the comparison; `progress` is called for each repetition that ended.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, RunError> {
     let begun = Begun::now();
     let shared = Reference::read(&plan.data.join("reference/mahimahi_quiet_machine.json"))?;

@@ -72,7 +72,7 @@ pub enum OverheadError {
     /// Its port broke.
     #[error("reading the simulated modem: {0}")]
     Read(#[source] io::Error),
-    /// Nobody reads the modem.
+    /// The modem is not read.
     #[error(transparent)]
     Follower(#[from] FollowerError),
     /// There is no folder for what the reader writes.
@@ -83,7 +83,7 @@ pub enum OverheadError {
     Stuck(Duration),
 }
 
-/// Measures both. `progress` is told what has been found.
+/// Measures both. `progress` receives each result.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Overhead, OverheadError> {
     let captures = load(&plan.captures)?;
     let masks = masks::run(&captures, &progress)?;

@@ -117,7 +117,7 @@ const SHORT_OF_THROUGHPUT: f64 = 0.05;
 const SHORT_OF_SAVING: f64 = 10.0;
 
 impl Gains {
-    /// What of the paper's gains is not reached.
+    /// The paper's gains that are not reached.
     pub fn short_of(self, paper: Self) -> Vec<&'static str> {
         let mut short = Vec::new();
         if self.throughput < paper.throughput - SHORT_OF_THROUGHPUT {

@@ -29,7 +29,7 @@ impl Hears {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Always, Self::ByRecord];
 
-    /// What a reference that hears so is called.
+    /// Name of a reference with this knowledge.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Always => "present",
@@ -62,7 +62,8 @@ impl Hears {
 const MAX_MS: u64 = 10_000;
 
 impl Reference {
-    /// Of names as `present`, `reported`, `present-15ms` (its room) and `reported-15ms-over-30ms` (and its span).
+    /// From names as `present`, `reported`, `present-15ms` (its queue target) and `reported-15ms-over-30ms` (and its
+    /// span).
     pub fn by_name(name: &str) -> Option<Self> {
         let hears = Hears::ALL.into_iter().find(|hears| name.starts_with(hears.name()))?;
         let usual = hears.usual();

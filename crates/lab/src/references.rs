@@ -42,7 +42,7 @@ pub struct Outcome {
 }
 
 impl Grid {
-    /// Each reference that hears so, with its point.
+    /// Each reference with this knowledge, with its point.
     fn references(&self, hears: Hears) -> impl Iterator<Item = (u64, u64, Reference)> + '_ {
         let points = self
             .rooms_ms
@@ -83,7 +83,7 @@ pub struct OverLinks {
     pub jobs: usize,
 }
 
-/// Over links that are given, whatever is sent; `progress` hears of each link that is done.
+/// Over given links, whatever is sent; `progress` is called for each link that is done.
 pub fn over_links(
     grid: &Grid,
     entries: &[Entry],
@@ -128,7 +128,7 @@ pub struct OverCells {
     pub jobs: usize,
 }
 
-/// Over cells that grant what is asked for; `progress` hears of each cell that is done.
+/// Over cells that grant what is requested; `progress` is called for each cell that is done.
 pub fn over_cells(
     grid: &Grid,
     how: &OverCells,

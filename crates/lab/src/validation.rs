@@ -70,7 +70,7 @@ pub struct Link {
     pub simulated: Verdict,
 }
 
-/// Runs the chain; `progress` is told of each repetition that ended.
+/// Runs the chain; `progress` is called for each repetition that ended.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Chain, RunError> {
     let begun = Begun::now();
     let reference = reference(plan)?;

@@ -37,7 +37,7 @@ pub(super) struct PathSetup {
     pub(super) wire: Option<Steps>,
 }
 
-/// A flow and who sends it.
+/// A flow and its controller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowStart<'a> {
     pub(super) controller: &'a str,
@@ -120,7 +120,7 @@ fn send<N: Network<Segment>>(
 ) -> Observed {
     let mut world = World::new(network, SEED);
     let port = Port { device: Device(0), direction: link.direction };
-    // A sender elsewhere is told over the way back (BISCAY §5.4), and what it sends is as long on its way to the link.
+    // A sender elsewhere receives estimates over the way back (BISCAY §5.4), and its packets take as long to the link.
     let away = match link.direction {
         Direction::Uplink => Duration::ZERO,
         Direction::Downlink => setup.delay,
@@ -159,7 +159,7 @@ fn send<N: Network<Segment>>(
 /// What the link carries, for senders that know the truth.
 struct Knows {
     offered: Arc<Schedule>,
-    /// Of how many flows each has an equal part.
+    /// The number of flows that share equally.
     flows: u64,
     /// From the sender to the link, and from the link to the sender.
     away: Duration,
@@ -204,7 +204,7 @@ impl Knows {
     }
 }
 
-/// Whether somebody of this name can be sent.
+/// Whether a controller has this name.
 pub(super) fn is_known(name: &str) -> bool {
     is_truthful(name) || sounding_cc::by_name(name).is_some()
 }

@@ -84,7 +84,7 @@ pub type Report<M> = paper::Report<Evidence<M>>;
 /// Flows over links that are given.
 #[derive(Clone, Debug, Serialize)]
 pub struct OverLinks {
-    /// Of each link and controller.
+    /// For each link and controller.
     pub figures: Vec<Figures>,
 }
 

@@ -19,7 +19,7 @@ use super::item::{Item, Report};
 use crate::estimators::pearson;
 use crate::paper::Ours;
 
-/// Who reads, and how often records leave the modem: BISCAY §4 and §5.1.
+/// The readers, and how often records leave the modem: BISCAY §4 and §5.1.
 const READERS: [(&str, Duration); 2] = [
     ("drained every 1 ms", Duration::from_millis(1)),
     ("in batches of 1 s", Duration::from_secs(1)),
@@ -56,7 +56,7 @@ pub enum ViewsError {
     /// It does not run.
     #[error(transparent)]
     Run(#[from] SimulateError),
-    /// The modem told of nothing.
+    /// The modem reported nothing.
     #[error(
         "the modem tells of no resource blocks in the plan's flow: does its device have a modem and send?"
     )]
@@ -69,7 +69,7 @@ pub enum ViewsError {
 /// What the rows are made of.
 #[derive(Clone, Debug, Serialize)]
 pub struct Views {
-    /// Of each reader.
+    /// For each reader.
     pub views: Vec<View>,
 }
 

@@ -29,7 +29,7 @@ pub struct Wires {
     pub duration: Option<Duration>,
     /// Seeds of the cell, counted from 1, if not as many as the plan has.
     pub seeds: Option<u32>,
-    /// Who sends, if not all of the plan.
+    /// The senders, if not all of the plan.
     pub controllers: Vec<String>,
     /// This program, which has the daemon, if this kernel is to send in real time instead of virtual time.
     pub in_kernel: Option<PathBuf>,
@@ -58,7 +58,7 @@ pub enum WireError {
     /// A run in real time failed.
     #[error("{controller}, seed {seed}: {source}")]
     Emulate {
-        /// Who sent.
+        /// The controller.
         controller: String,
         /// In which cell.
         seed: u64,
@@ -101,7 +101,7 @@ impl Ground {
 /// What a controller made of one stretch in which the wire was the narrower.
 #[derive(Clone, Debug, Serialize)]
 pub struct Crossing {
-    /// Who.
+    /// The controller.
     pub controller: String,
     /// Where.
     pub ground: Ground,
@@ -132,7 +132,7 @@ pub struct Crossings {
     pub crossings: Vec<Crossing>,
 }
 
-/// Runs the item until it is done or `stop` rises, and says which; `progress` hears of each stretch.
+/// Runs the item until it is done or `stop` rises, and returns which; `progress` is called for each stretch.
 pub fn crossings(
     plan: &Wires,
     stop: &AtomicBool,
@@ -182,11 +182,11 @@ pub fn crossings(
     ))
 }
 
-/// Who sends when, and where.
+/// Which controller runs when, and where.
 fn turns(runs: &[Run], in_kernel: bool) -> Vec<(Ground, &Run)> {
     if in_kernel {
         let mut turns: Vec<_> = runs.iter().map(|run| (Ground::Kernel, run)).collect();
-        // In each cell all, so that a noisy minute of the machine is nobody's alone.
+        // In each cell all of them, so that a noisy minute of the machine affects all of them.
         turns.sort_by_key(|(_, run)| run.seed);
         return turns;
     }

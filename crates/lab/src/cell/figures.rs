@@ -1,4 +1,4 @@
-//! The figures, each with the paper's value and what of ours counts as agreeing with it.
+//! The figures, each with the paper's value and the range of ours that counts as agreement.
 
 /// A figure of a paper.
 #[derive(Clone, Copy, Debug)]

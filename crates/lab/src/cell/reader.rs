@@ -101,7 +101,7 @@ impl Clock {
 }
 
 impl Heard {
-    /// Reads a record; those of other kinds, and such as nobody has described, say nothing.
+    /// Reads a record; other kinds, and undescribed ones, are ignored.
     pub(super) fn handle_log(&mut self, log: &LogRecord<'_>) {
         match log.code {
             PdschStat::CODE => self.pdsch(log),

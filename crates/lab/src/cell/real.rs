@@ -95,7 +95,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// srsRAN's device side: what MAC was told of each block, in the order of its TTIs.
+/// The device side of srsRAN: MAC's report of each block, in the order of its TTIs.
 fn stack(folder: &Path, name: &str, found: &mut Found) {
     let Ok(file) = File::open(folder.join("ue.log.xz")) else { return };
     let lines = BufReader::new(XzReader::new(file, true)).split(b'\n').map_while(Result::ok);

@@ -7,8 +7,7 @@ use super::reader::{Air, Data, Heard};
 const SECOND: u64 = 1_000_000_000;
 const MS: f64 = 1e6;
 
-/// Of the blocks of each second the share that did not arrive, in percent; seconds with fewer than 50 blocks say too
-/// little.
+/// For each second the share of blocks that did not arrive, in percent; seconds with fewer than 50 blocks are too few.
 pub(super) fn error_percent(blocks: &[Air]) -> Vec<f64> {
     let mut seconds: BTreeMap<u64, [u32; 2]> = BTreeMap::new();
     for block in blocks {

@@ -94,7 +94,7 @@ pub(super) fn peaks_hz(delays_ms: &[f64]) -> Vec<f64> {
     found.into_iter().map(|at| at as f64 * RATE_HZ / WINDOW as f64).collect()
 }
 
-/// Of the times between reports the median, in ms.
+/// The median of the times between reports, in ms.
 fn between_reports_ms(reports: &[(u64, u64)]) -> Option<f64> {
     let mut at: Vec<u64> = reports.iter().map(|(at, _)| *at).collect();
     at.sort_unstable();

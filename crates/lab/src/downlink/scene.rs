@@ -63,7 +63,7 @@ pub struct UnknownChannel(String);
 const LASTS: Duration = Duration::from_secs(3600);
 
 impl<'a> Scene<'a> {
-    /// Starts it. Sockets that are made from here on by this process are `own`'s, and nobody else's are touched.
+    /// Starts it. Sockets that this process makes from here on are `own`'s; no others are touched.
     pub fn start(
         program: &Path,
         channel: Channel,
@@ -101,8 +101,8 @@ impl<'a> Scene<'a> {
         Ok(Daemon::start_in(near, &self.program, source, &self.name("dl"), &flags)?)
     }
 
-    /// A daemon on the server whose flows obey what devices say, and the name to send by. It ends with the thread that
-    /// started it.
+    /// A daemon on the server whose flows use the devices' reports, and the name to send by. It ends with the thread
+    /// that started it.
     pub fn start_on_server(&self) -> Result<(String, Daemon), DownlinkError> {
         let name = self.name("sv");
         let flags = ["--cgroup", &*self.own.path().to_string_lossy()];

@@ -31,7 +31,7 @@ pub struct Trial {
     pub method: Method,
     /// Span that it averages over.
     pub window: Duration,
-    /// Whether it hears the sniffer.
+    /// Whether it uses the sniffer.
     pub sniffs: bool,
 }
 
@@ -127,7 +127,7 @@ pub(super) fn run(
     Ok(series)
 }
 
-/// What a sniffer hears, as text and read back.
+/// A sniffer's log, as text and read back.
 struct SnifferLog {
     format: Format,
     carriers: Vec<CarrierConfig>,
@@ -153,7 +153,7 @@ impl SnifferLog {
         }
     }
 
-    /// What was heard since the last time.
+    /// The messages since the last call.
     fn take(&mut self) -> Vec<Heard> {
         let mut heard = Vec::new();
         for (cell, lines) in (0..).zip(&mut self.text) {

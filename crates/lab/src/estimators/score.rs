@@ -71,7 +71,7 @@ impl Series {
 }
 
 impl Score {
-    /// Of one trial; `None` if it never knew anything.
+    /// Score of one trial; `None` if it never had an estimate.
     pub(super) fn of(
         series: &[Series],
         trial: usize,

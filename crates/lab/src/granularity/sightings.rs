@@ -102,7 +102,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of at least three times.
+    /// From at least three times.
     pub(super) fn of(mut times: Vec<Duration>) -> Option<Self> {
         times.sort();
         let at = |permille: usize| {

@@ -35,7 +35,7 @@ pub(super) struct Passage {
 }
 
 impl Side {
-    /// Of the packets that arrived within `duration` of the first one's entering; `None` if there was none.
+    /// From the packets that arrived within `duration` of the first one's entry; `None` if there was none.
     pub(super) fn of(
         passages: &[Passage],
         origin: HostInstant,

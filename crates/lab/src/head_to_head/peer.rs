@@ -137,7 +137,7 @@ pub const PEERS: [Peer; 5] = [
         name: "verus",
         program: "verus_server",
         controller: "verus",
-        // Its server sends, to whoever asks.
+        // Its server sends, to any client.
         waits: End::Near,
         sender: |ends| {
             let seconds = ends.duration.as_secs().to_string();

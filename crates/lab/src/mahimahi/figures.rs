@@ -101,7 +101,7 @@ impl Figures {
 
 #[cfg(test)]
 impl Figures {
-    /// Of a flow that got this much of 10 Mbit/s.
+    /// Figures of a flow that got this much of 10 Mbit/s.
     pub(crate) fn example(throughput_mbit: f64, p95_ms: u64) -> Self {
         Self {
             throughput_mbit,

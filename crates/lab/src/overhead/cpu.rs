@@ -13,7 +13,7 @@ use sounding_testbed::follower::{Cost, Follower};
 
 use super::{OverheadError, Plan};
 
-/// Who reads.
+/// The reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reads {
@@ -36,7 +36,7 @@ pub enum Port {
 /// What one way to read took.
 #[derive(Clone, Debug, Serialize)]
 pub struct CpuRow {
-    /// Who read.
+    /// The reader.
     pub reads: Reads,
     /// From where.
     pub port: Port,

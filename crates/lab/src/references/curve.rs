@@ -10,7 +10,7 @@ use crate::table::Table;
 /// Throughput and delay of one sender: medians over links or cells.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Reached {
-    /// Of the oracle's throughput, or of what the cell could carry, in percent.
+    /// Percent of the oracle's throughput, or of the cell's capacity.
     pub throughput_percent: f64,
     /// The 95th percentile of delay beyond the oracle's, or beyond the empty cell's, ms.
     pub beyond_ms: f64,

@@ -36,7 +36,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Of the calling thread's namespace, and of a daemon of this name.
+    /// State of the calling thread's namespace, and of a daemon of this name.
     pub(super) fn now(name: &str) -> Self {
         let default = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
         let routes = Command::new(tool("ip")).args(["route", "show"]).output();
