@@ -1,8 +1,8 @@
 //! Results of others as a folder of results: logs of mahimahi's mm-link and of Pantheon's tunnel, and Pantheon's
 //! pantheon_perf.json.
 //!
-//! Each log is measured as its own tools measure it, so that the figures are those that everybody has of it: see
-//! [`measure`]. What a log does not tell is left empty.
+//! Each log is measured as its own tools measure it, so the figures are the published ones: see [`measure`]. Values
+//! that a log does not have stay empty.
 
 mod log;
 mod measure;
@@ -111,7 +111,7 @@ pub enum ImportError {
     /// A series cannot be written.
     #[error("run {run}: cannot write its series: {source}")]
     Series {
-        /// Of which run.
+        /// The run.
         run: usize,
         /// Why.
         source: TableError,
@@ -188,7 +188,7 @@ impl Import {
     }
 }
 
-/// A run of somebody else's: what tells it from others are the link and who sent.
+/// A run from elsewhere: its link and its sender distinguish it from others.
 fn outcome(
     run: usize,
     seed: u64,
@@ -203,7 +203,7 @@ fn outcome(
     Outcome { run, seed, values, digest: String::new(), flows }
 }
 
-/// Who sent, and which repetition it was: by what is said, or as Pantheon names its files: `bbr_datalink_run3.log`.
+/// Sender and repetition: as given, or from Pantheon's file names: `bbr_datalink_run3.log`.
 fn named(input: &Input) -> (String, Option<u64>) {
     let name = input.path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".gz").unwrap_or(&name);

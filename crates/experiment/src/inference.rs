@@ -17,7 +17,7 @@ pub struct Estimate {
     pub low: Option<f64>,
     /// Where it ends.
     pub high: Option<f64>,
-    /// Of how many values.
+    /// Number of values.
     pub of: usize,
 }
 
@@ -52,7 +52,7 @@ pub fn middle(values: &[f64]) -> Option<f64> {
 
 /// How often values are drawn anew.
 const DRAWS: usize = 2_000;
-/// Of fewer values a bootstrap says nothing. Chosen.
+/// A bootstrap of fewer values is meaningless. Chosen.
 const FEWEST: usize = 4;
 
 /// The median with the interval of a bootstrap by percentiles, which draws the same lots every time; `None` of nothing.

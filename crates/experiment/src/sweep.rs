@@ -1,8 +1,8 @@
 //! All runs of a plan into a folder, on every processor or on several machines, whatever happens on the way.
 //!
-//! A run that is finished is a file in the folder, which appears whole by being renamed; what a killed sweep leaves behind
-//! is the runs it had finished. The same command goes on with the rest. Nothing in the result depends on how often that
-//! was, on how many threads or on who made which run.
+//! A finished run is a file in the folder, which appears complete by a rename. A killed sweep leaves the runs that it
+//! had finished, and the same command continues with the rest. The result does not depend on the number of restarts or
+//! threads, or on which process made which run.
 //!
 //! ```text
 //! DIR/sweep.json        what is swept: another plan, commit or set of files is refused
@@ -36,9 +36,9 @@ pub enum Progress {
     Finished,
 }
 
-/// Makes those of `runs` in `part` that are not finished, on `jobs` threads, and puts each in `folder`. `open` gives the place
-/// for what is kept of a run besides its outcome; `progress` is told from this thread; when `stop` rises, what is under way
-/// is given up. The first run that fails ends all.
+/// Makes the unfinished runs in `part` on `jobs` threads, and puts each in `folder`. `open` gives the place for a run's
+/// outputs besides its outcome. `progress` is called on this thread. When `stop` rises, running ones are given up. The
+/// first run that fails ends all.
 #[expect(clippy::too_many_arguments, reason = "the same as for runs that are not kept")]
 pub fn sweep(
     folder: &Folder,

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 /// What the document calls the copy of the template.
 const COPY: &str = "examples/mine";
 
-/// The copy, under a name that is nobody's; it goes when the test does.
+/// The copy, under an unused name; it is removed when the test ends.
 struct Copy(PathBuf);
 
 impl Drop for Copy {

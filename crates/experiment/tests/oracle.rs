@@ -1,11 +1,11 @@
-//! Nobody carries more than the oracle, and nobody queues less: over real links, all controllers.
+//! No controller carries more than the oracle or queues less: over real links, all controllers.
 
 use std::sync::atomic::AtomicBool;
 
 use sounding_experiment::plan::{ORACLE, Run, Text};
 use sounding_experiment::simulate::{About, Keep, all};
 
-/// Of 3G to 5G, still and moving, as packet deliveries, by the second and as a log.
+/// 3G to 5G, still and moving, as packet deliveries, per second and as a log.
 const LINKS: [&str; 7] = [
     "mahimahi/traces/ATT-LTE-driving.down",
     "mahimahi/traces/TMobile-UMTS-driving.down",
@@ -48,7 +48,7 @@ fn nothing_lies_above_the_oracle_in_throughput_or_under_it_in_delay() {
     for outcome in &outcomes {
         let flow = &outcome.flows[0];
         let what = || format!("{:?}, seed {}", outcome.values, outcome.seed);
-        // Over a link that carries nothing nobody can be compared.
+        // On a link that carries nothing there is no comparison.
         let Some(distance) = flow.oracle else { continue };
         compared += 1;
         assert!(distance.throughput_share <= 1.0 + MORE, "{}: {distance:?}", what());

@@ -25,7 +25,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Of a trace that is watched for so long; what is left of a second at its end does not count.
+    /// Statistics of a trace over this duration; the part of a second at its end does not count.
     pub fn of(trace: &Trace, duration: Duration) -> Self {
         let seconds = (duration.as_secs() as usize).max(1);
         let mut counts = vec![0_u64; seconds];

@@ -115,7 +115,7 @@ impl Recorded {
         }
     }
 
-    /// Pantheon counts flows from 1, and has number 0 for one that nobody numbered.
+    /// Pantheon counts flows from 1; number 0 is a flow without a number.
     fn flow(&mut self, number: Option<u32>) -> &mut Packets {
         self.flows.entry(number.unwrap_or(0)).or_default()
     }

@@ -18,7 +18,7 @@ pub struct Cell {
     pub carriers: Vec<CarrierConfig>,
     /// Its devices; those without flows only take resource blocks.
     pub devices: Vec<DevicePlan>,
-    /// Whether somebody listens to the control channel of every carrier.
+    /// Whether a sniffer reads the control channel of every carrier.
     #[serde(default)]
     pub sniffer: bool,
 }
@@ -58,7 +58,7 @@ pub struct ModemPlan {
     pub method: Method,
     /// How much faster the modem's clock runs than the host's, in millionths.
     pub drift_ppm: f64,
-    /// For so long nobody has set it.
+    /// For how long the clock is unset.
     #[serde(deserialize_with = "time::duration")]
     pub unset_for: Duration,
 }

@@ -1,4 +1,4 @@
-//! The controller that knows the link: where a plan may have it, and how it is told.
+//! The controller that knows the link: where a plan may have it, and how it gets its input.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use sounding_units::{Bytes, HostInstant};
 use super::quantity::ORACLE;
 use super::{Actors, Plan, Run, Wrong, given};
 
-/// It has a given link for itself: what it could share with others, or what a cell would grant it, nobody knows.
+/// It needs a given link for itself: its share beside other flows, or the grants of a cell, are unknown.
 pub(super) fn check(plan: &Plan, actors: &Actors) -> Result<(), Wrong> {
     for actor in &actors.flows {
         let flow = &plan.flows[actor.plan];

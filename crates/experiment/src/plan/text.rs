@@ -18,7 +18,7 @@ const MAX_RUNS: usize = 100_000;
 /// And about the most memory that their plans may take, in bytes: each run has its own.
 const MAX_KEPT: usize = 300_000_000;
 
-/// Of one of its devices, carriers, links or flows, about, in bytes.
+/// Approximate size of one of its devices, carriers, links or flows, in bytes.
 const ENTRY: usize = 1_000;
 
 /// A plan as it was written.
@@ -77,7 +77,7 @@ pub struct Run {
     pub folder: PathBuf,
     /// The controllers that its flows may have.
     pub controllers: Registry,
-    /// Of all combinations of what is swept.
+    /// Index among all combinations of the swept values.
     combination: usize,
 }
 
@@ -153,7 +153,7 @@ impl Text {
         })?;
         let mut runs = Vec::new();
         let mut kept = 0_usize;
-        // Of what is swept a run has one value each.
+        // A run has one of the swept values of each axis.
         let others = axes.iter().map(|axis| axis.len_of_others(self.text.len()));
         let own = self.text.len().saturating_sub(others.sum());
         let sweeps_seeds = axes.iter().any(|axis| axis.path == "seeds");

@@ -1,5 +1,5 @@
-//! What of a run only an eye that watches all of it can measure: shares over sliding windows, when flows converged to what
-//! is fair, and how long they stood still. Takes the same space however long a run is.
+//! Measurements that need all of a run: shares over sliding windows, when flows converged to a fair share, and how long
+//! they stalled. Memory does not grow with a run's length.
 
 use std::collections::VecDeque;
 use std::time::Duration;

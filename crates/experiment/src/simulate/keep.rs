@@ -8,7 +8,7 @@ use sounding_export::table::TableError;
 
 use crate::plan::{Run, Text};
 
-/// What is kept of a run besides its outcome. What a plan's sniffer hears is kept with anything else.
+/// The outputs of a run to keep besides its outcome. The log of a plan's sniffer is kept with any other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// What happened to each flow in bins of this width.
@@ -21,12 +21,12 @@ pub struct Keep {
     pub traces: bool,
     /// When each packet passed where in a modelled cell: the truth, for judging only.
     pub truth: bool,
-    /// What the plan's sniffer hears.
+    /// The log of the plan's sniffer.
     pub sniffer: bool,
 }
 
 impl Keep {
-    /// This, and what a sniffer hears in any of the runs.
+    /// The same, and sniffers' logs if any of the runs has one.
     pub fn with_sniffer_of(self, runs: &[Run]) -> Self {
         let listens = |run: &Run| run.plan.cell.as_ref().is_some_and(|cell| cell.sniffer);
         Self { sniffer: self.sniffer || runs.iter().any(listens), ..self }

@@ -18,7 +18,7 @@ const EVENTS: [(&str, Kind); 6] = [
     ("kind", Kind::Text),
     ("from_s", Kind::Real),
     ("until_s", Kind::Real),
-    // Of a burst its repetitions, of the others the carrier.
+    // For a burst its repetitions, otherwise the carrier.
     ("number", Kind::Int),
 ];
 

@@ -24,8 +24,8 @@ pub struct Finished {
     pub complete: bool,
 }
 
-/// Makes all runs on `jobs` threads. `open` gives the place for what is kept of a run; `progress` is told, from this
-/// thread, how much virtual time has passed since it was told last; when `stop` rises, what is under way is given up.
+/// Makes all runs on `jobs` threads. `open` gives the place for a run's outputs. `progress` is called on this thread
+/// with the virtual time that has passed since its last call. When `stop` rises, running ones are given up.
 ///
 /// The first run that fails ends all, and so does a file that cannot be written.
 pub fn all(

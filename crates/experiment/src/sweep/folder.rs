@@ -1,4 +1,4 @@
-//! The folder of a sweep: who may work in it, and which of its runs are finished.
+//! The folder of a sweep: which process may work in it, and which of its runs are finished.
 
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
@@ -98,7 +98,7 @@ impl Origin {
     }
 }
 
-/// A folder somebody works in. The lock goes with the process, however that ends.
+/// A folder that a process works in. The lock is released when the process ends in any way.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -109,8 +109,8 @@ pub struct Folder {
 const ORIGIN: &str = "sweep.json";
 
 impl Folder {
-    /// Opens or makes the folder of a sweep and finds out what is finished. Parts may be made in one folder at once, each by
-    /// one process; `wait` is for whoever comes second.
+    /// Opens or makes the folder of a sweep and finds its finished runs. Parts may be made in one folder at the same
+    /// time, each by one process; `wait` makes a second process wait.
     pub fn open(
         path: &Path,
         about: &About,
@@ -138,7 +138,7 @@ impl Folder {
             }
         }
         if part.is_whole() {
-            // Nobody else is here: what is not whole is nobody's.
+            // No other process works here: incomplete files have no owner.
             clean(path).map_err(at(path))?;
         }
         let mut folder = Self { path: path.into(), finished: HashSet::new(), _locks: locks };

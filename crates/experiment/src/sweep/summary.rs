@@ -89,7 +89,7 @@ pub struct Row {
     pub values: Vec<(String, String)>,
     /// What the plan calls the flow.
     pub flow: String,
-    /// Who said how fast.
+    /// The controller.
     pub controller: String,
     /// In the order of [`FIGURES`].
     pub figures: Vec<Option<Estimate>>,
