@@ -1,8 +1,8 @@
 //! BBR, version 3: the model of version 1 and bounds on it that losses set, probed with care and given back in part
 //! (draft-ietf-ccwg-bbr as of August 2026, whose sections are cited).
 //!
-//! What is the same as in version 1 is shared with it: the full pipe, rounds, aggregation, quanta. Bursts of losses in a
-//! round are counted by acknowledgements that show some, as Linux does, because a controller is not told sequence numbers.
+//! Shared with version 1: the full-pipe test, rounds, aggregation, quanta. Bursts of losses in a round are counted by
+//! acknowledgements that report some, as in Linux, because a controller does not get sequence numbers.
 
 mod probe;
 mod probe_rtt;

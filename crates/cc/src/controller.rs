@@ -157,7 +157,7 @@ pub struct Ack {
     pub prior_in_flight: Bytes,
     /// In flight after it.
     pub in_flight: Bytes,
-    /// What of `acked` carried a congestion mark (RFC 3168).
+    /// The part of `acked` with a congestion mark (RFC 3168).
     pub ce: Bytes,
     /// The window is what kept the sender from sending more.
     pub cwnd_limited: bool,

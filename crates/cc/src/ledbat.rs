@@ -1,5 +1,5 @@
-//! LEDBAT: a flow in the background, which keeps 100 ms of queue while it is alone and steps back where that is there
-//! without it (RFC 6817); and LEDBAT++, in a file of its own.
+//! LEDBAT: a background flow. It keeps 100 ms of queue while it is alone, and gives way where others already queue that
+//! much (RFC 6817). LEDBAT++ is in a separate file.
 
 mod delay;
 mod plus_plus;

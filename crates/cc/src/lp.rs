@@ -1,6 +1,6 @@
-//! TCP-LP: Reno that takes a one-way delay above 15 % of its range for a sign that somebody else wants the link, and gives
-//! way before anything is lost (Kuzmanovic and Knightly, "TCP-LP: Low-Priority Service via End-Point Congestion Control",
-//! IEEE/ACM ToN 2006).
+//! TCP-LP: Reno that reads a one-way delay above 15 % of its range as a sign of another flow, and gives way before
+//! anything is lost (Kuzmanovic and Knightly, "TCP-LP: Low-Priority Service via End-Point Congestion Control", IEEE/ACM
+//! ToN 2006).
 //!
 //! Delays are relative: only their differences enter, so that the clocks at both ends need not agree. Linux's `tcp_lp.c`
 //! compares a delay that holds both clocks' difference with 15 % of just that, and never gives way.
@@ -10,7 +10,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::part::{Aimd, RttEstimator};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 
-/// Of the range of delays (the paper's δ).
+/// Share of the range of delays (the paper's δ).
 const THRESHOLD: f64 = 0.15;
 /// Weight of a new sample in the smoothed delay (the paper's γ).
 const SMOOTHING: f64 = 1.0 / 8.0;

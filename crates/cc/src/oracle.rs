@@ -1,4 +1,4 @@
-//! Controllers that are told the truth: what a link will have carried by when, and what it carries now.
+//! Controllers that know the truth: what a link will have carried by each time, and what it carries now.
 
 use alloc::collections::VecDeque;
 use core::fmt;
@@ -11,7 +11,7 @@ use crate::{Ack, Controller, Departure, Loss, Start};
 /// How often the truth is asked again: delivery opportunities are counted in milliseconds.
 const STEP: Duration = Duration::from_millis(1);
 
-/// A sender that is told the truth, and needs no acknowledgement to know what may leave.
+/// A sender that knows the truth, and needs no acknowledgement to know what may leave.
 #[derive(Debug)]
 pub struct Told<S> {
     sight: S,
@@ -91,7 +91,7 @@ impl Word {
 
 /// What is known of a link, and what may leave for it.
 pub trait Sight {
-    /// Of the sender that goes by it.
+    /// Name of the sender that uses it.
     const NAME: &'static str;
 
     /// How much may leave at `now`; the last look was at `before`.
@@ -101,20 +101,20 @@ pub trait Sight {
     fn handle_sent(&mut self, at: HostInstant, size: Bytes);
 }
 
-/// Of an [`Oracle`].
+/// State of an [`Oracle`].
 pub struct Future<F> {
     capacity: F,
     /// From leaving the sender to being carried by the link.
     lead: Duration,
     mss: Bytes,
-    /// Of `capacity`, what was used or let pass.
+    /// The part of `capacity` that was used or let pass.
     used: Bytes,
 }
 
 impl<F: Fn(HostInstant) -> Bytes> Sight for Future<F> {
     const NAME: &'static str = "oracle";
 
-    /// What nobody used while the clock went on is gone, but for one packet.
+    /// Capacity that was not used while the clock advanced is gone, except for one packet.
     fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes {
         let passed = (self.capacity)(before + self.lead);
         self.used = self.used.max(passed.saturating_sub(self.mss));
@@ -126,7 +126,7 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Future<F> {
     }
 }
 
-/// Of a [`Present`].
+/// State of a [`Present`].
 pub struct Now<F> {
     capacity: F,
     word: Word,
@@ -135,7 +135,7 @@ pub struct Now<F> {
     underway: VecDeque<(HostInstant, Bytes)>,
     wire: Bytes,
     waiting: Bytes,
-    /// Of `capacity`, what the queue was served with or the link let pass.
+    /// The part of `capacity` that served the queue or that the link let pass.
     passed: Bytes,
 }
 

@@ -5,7 +5,7 @@ use crate::biscay::{BiscayController, Config};
 use crate::sounding::{self, Sounding};
 use crate::{Controller, Fallback, Start};
 
-/// What a controller that goes by a modem makes of what it is told.
+/// What a controller that uses a modem does with an estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Law {
     /// BISCAY's, as published ([`crate::biscay`]).
@@ -24,8 +24,7 @@ impl Law {
         }
     }
 
-    /// How far back the rate should look that it is told of, where that is not what an estimator has by itself, the 100 ms of BISCAY's
-    /// paper.
+    /// How far back its estimates should look; `None` for an estimator's default, the 100 ms of BISCAY's paper.
     pub const fn span(self) -> Option<Duration> {
         match self {
             Self::Biscay => None,
@@ -39,9 +38,9 @@ impl Law {
 pub struct RadioController {
     /// What it is called in plans.
     pub name: &'static str,
-    /// What drives while it is told.
+    /// Controls the flow while there is an estimate.
     pub law: Law,
-    /// What drives while it is not.
+    /// Controls it while there is none.
     pub fallback: Fallback,
 }
 
@@ -64,8 +63,8 @@ impl RadioController {
         Self::ALL.into_iter().find(|known| known.name == name)
     }
 
-    /// A flow under it that hears of its link only so often, zero where that is every few milliseconds: it believes what is as much
-    /// older, and waits as much longer until it takes silence for one.
+    /// A flow under it whose estimates come every `every`, or zero for every few milliseconds: estimates may be that
+    /// much older, and silence counts that much later.
     pub fn make(self, start: &Start, every: Duration) -> Box<dyn Controller> {
         match self.law {
             Law::Biscay => {
@@ -82,8 +81,8 @@ impl RadioController {
     }
 }
 
-/// How far back the rate should look that flows of these controllers are told of, where that is not what an estimator has by
-/// itself: [`Law::span`] of all who listen, where they agree.
+/// How far back the estimates of these controllers' flows should look; `None` for an estimator's default. It is the
+/// [`Law::span`] of all that use estimates, if they agree.
 pub fn span<'a>(controllers: impl IntoIterator<Item = &'a str>) -> Option<Duration> {
     let mut spans =
         controllers.into_iter().filter_map(RadioController::by_name).map(|known| known.law.span());

@@ -23,8 +23,8 @@ use crate::{Controller, Start};
 /// Makes a controller for a flow.
 pub type Make = fn(&Start) -> Box<dyn Controller>;
 
-/// Every controller that needs nothing but what a flow and a modem tell, by the name it has in plans. The oracle is not
-/// among them: whoever makes one has to hand it the truth.
+/// Every controller that needs only a flow's and a modem's input, by its name in plans. The oracle is not among them:
+/// it needs the truth when it is made.
 const CONTROLLERS: &[(&str, Make)] = &[
     ("reno", |start| Box::new(Reno::new(start))),
     ("cubic", |start| Box::new(Cubic::new(start))),
@@ -69,7 +69,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Makes a controller for a flow, and may know more than its name: what [`Registry::add`] takes.
 pub type Maker = Arc<dyn Fn(&Start) -> Box<dyn Controller> + Send + Sync>;
 
-/// Controllers by name: those that [`by_name`] knows, and what somebody adds. Cheap to clone while little is added.
+/// Controllers by name: those of [`by_name`], and added ones. Cheap to clone while few are added.
 #[derive(Clone, Default)]
 pub struct Registry {
     added: Vec<(String, Maker)>,
@@ -84,7 +84,7 @@ pub enum NameError {
         /// The name.
         name: String,
     },
-    /// Nobody could write it in a plan or tell it apart in a table.
+    /// It could not be written in a plan or read in a table.
     #[error("{name:?} is no name: it needs a character, and none of them is a blank or a quote")]
     Unwritable {
         /// The name.
@@ -93,7 +93,7 @@ pub enum NameError {
 }
 
 impl Registry {
-    /// Adds a controller under a name of its own.
+    /// Adds a controller under another name.
     pub fn add(
         &mut self,
         name: impl Into<String>,

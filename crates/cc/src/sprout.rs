@@ -1,9 +1,9 @@
 //! Sprout: sends what a cautious forecast of the link delivers within 100 ms (Winstein, Sivaraman and Balakrishnan,
 //! "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013).
 //!
-//! There the receiver counts packets and sends its forecast along. Here acknowledgements are counted where they arrive:
-//! what is forecast is acknowledged half a minimum RTT after it is delivered, so that the forecast looks so much further
-//! ahead. It is made for a queue of one's own, as cellular links have, and claims no fairness within one.
+//! There the receiver counts packets and sends its forecast along. Here acknowledgements are counted at the sender.
+//! Forecast packets are acknowledged half a minimum RTT after delivery, so the forecast looks that much further ahead.
+//! It is made for a separate queue per device, as in cellular links, and claims no fairness within one.
 
 mod belief;
 mod sends;

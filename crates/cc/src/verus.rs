@@ -21,7 +21,7 @@ const LITTLE: f64 = 0.001;
 const MUCH: f64 = 0.002;
 /// The largest delay over the least that is borne (the paper's R).
 const RATIO: f64 = 6.0;
-/// Of the largest delays, what is kept of those before (authors' program; the paper's α).
+/// Share of the old value in the largest delay (authors' program; the paper's α).
 const KEPT: f64 = 0.2;
 /// What is left of the window with which something was lost (authors' program; the paper's M).
 const AFTER_LOSS: f64 = 0.7;
@@ -48,7 +48,7 @@ pub struct Verus {
     least: f64,
     /// The largest delay of the epoch in hand.
     largest: f64,
-    /// Of those of the epochs before.
+    /// Smoothed delay of the epochs before.
     smoothed: f64,
     aim: f64,
     cwnd: f64,
@@ -99,7 +99,7 @@ impl Verus {
         self.largest = self.largest.max(rtt);
         // What was measured while losses are repaired is not of the window.
         if self.phase != Phase::Recovering {
-            // What was dropped of it since was in nobody's way: a queue that is full takes no window, however large.
+            // Bytes dropped since then were no obstacle: a full queue accepts no window, however large.
             let dropped = ack.lost.saturating_sub(ack.sent.lost);
             let window = ack.sent.in_flight.saturating_sub(dropped);
             let window = window.count() as f64 / self.mss.count() as f64;

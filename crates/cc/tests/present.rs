@@ -98,7 +98,7 @@ fn compare(steps: &[u64], sends: &[u64], word: Word) -> Result<(), TestCaseError
                 believed.abs_diff(waits) <= most,
                 "at {now} ns {believed} bytes are believed to wait and {waits} do: a step carries {most} at most"
             );
-            // All that is known can be told apart: nothing of it is lost between the two.
+            // All known states can be distinguished: nothing is lost between the two.
             prop_assert_eq!(believed, waits);
             if packet < count {
                 present.handle_sent(&departure(now), start.mss);

@@ -5,7 +5,7 @@ use crate::part::Line;
 
 /// Groups over which the trend is taken (libwebrtc `TrendlineEstimator`, as all constants here).
 const WINDOW: usize = 20;
-/// Of the smoothed delay, what is kept of it.
+/// Share of the old value in the smoothed delay.
 const KEPT: f64 = 0.9;
 /// The trend is multiplied by this and by groups so far, up to a number.
 const GAIN: f64 = 4.0;

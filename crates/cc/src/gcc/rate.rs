@@ -4,7 +4,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::detector::Usage;
 
-/// Of what was acknowledged, what is sent after overuse (libwebrtc `AimdRateControl`, as all constants here).
+/// Share of the acknowledged rate that is sent after overuse (libwebrtc `AimdRateControl`, as all constants here).
 const AFTER_OVERUSE: f64 = 0.85;
 /// Growth a second far from where the link was last found full.
 const GROWTH: f64 = 1.08;

@@ -6,7 +6,7 @@ use super::delay::QueueingDelay;
 use crate::part::{Aimd, RttEstimator};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 
-/// Of queueing, on the way there and back: LEDBAT++ goes by the RTT (draft).
+/// Queueing in both directions: LEDBAT++ uses the RTT (draft).
 const TARGET: Duration = Duration::from_millis(60);
 /// The gain is one over at most this (draft).
 const MAX_GAIN_DIVISOR: f64 = 16.0;

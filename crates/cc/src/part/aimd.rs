@@ -14,7 +14,7 @@ pub struct Aimd {
     ssthresh: Bytes,
     /// Acknowledged in congestion avoidance and not yet turned into window.
     credit: Bytes,
-    /// Of a byte: what [`shift`](Self::shift) could not turn into window yet.
+    /// Fraction of a byte that [`shift`](Self::shift) could not turn into window yet.
     fraction: f64,
     marks: Marks,
     /// HyStart++, until the first slow start ends.
@@ -68,7 +68,7 @@ impl Aimd {
         self.ssthresh == Bytes::new(u64::MAX)
     }
 
-    /// To be told of every acknowledgement first; whether a congestion mark has just cut the window.
+    /// Call it first for every acknowledgement. Returns whether a congestion mark has just cut the window.
     pub fn handle_ack(&mut self, ack: &Ack) -> bool {
         if ack.recovery != Recovery::Timeout {
             self.before_timeout = None;

@@ -24,7 +24,7 @@ impl DeliveryRate {
     /// A packet leaves; `in_flight` counts it in.
     pub fn handle_sent(&mut self, now: HostInstant, size: Bytes, in_flight: Bytes) -> Departure {
         if in_flight <= size {
-            // Nothing was in flight: the idle time is nobody's sending or acknowledging (§3.2).
+            // Nothing was in flight: the idle time counts neither for sending nor for acknowledging (§3.2).
             self.delivered_at = now;
             self.first_sent_at = now;
         }

@@ -3,7 +3,8 @@ use sounding_units::Rate;
 
 use super::{Law, Outcome, coin, scaled};
 
-/// Of the rate, in the utility (the paper's t), and what growing RTTs and loss take (the paper's b and c), in Mbit/s.
+/// Utility: the exponent of the rate (the paper's t), and the penalties of growing RTTs and loss (the paper's b and c),
+/// in Mbit/s.
 const EXPONENT: f64 = 0.9;
 const RTT_WEIGHT: f64 = 900.0;
 const LOSS_WEIGHT: f64 = 11.35;
@@ -17,7 +18,7 @@ const CONVERSION: f64 = 1.0;
 /// lumps, two flows then never find their shares; the authors' later program (PCC-Uspace) compares three, of which most
 /// have to agree. Here the third is left out where the first two do.
 const PAIRS: usize = 3;
-/// Of the rate, what it changes by at most, and what that grows by each time it was not enough (the paper's ω0 and δ).
+/// The largest change, as a share of the rate, and its growth each time that it was not enough (the paper's ω0 and δ).
 const MIN_BOUND: f64 = 0.05;
 const BOUND_STEP: f64 = 0.1;
 /// The amplifier grows by one with each change in one direction up to here, and by two from there.
@@ -60,7 +61,7 @@ enum Phase {
     /// Waits for the outcome of the last doubling, or not.
     Starting { last: Option<(Rate, f64)>, waiting: bool },
     Comparing {
-        /// Of each pair, whether the higher rate comes first.
+        /// For each pair, whether the higher rate comes first.
         higher_first: [bool; PAIRS],
         begun: usize,
         worths: [f64; 2 * PAIRS],

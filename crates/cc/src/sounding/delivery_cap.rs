@@ -6,12 +6,13 @@ const ROUNDS: u32 = 5;
 
 /// What the path was seen to deliver, bytes/s of payload: the one thing that is known of it whatever a publisher says.
 ///
-/// A flow that has not sent a round as it liked, or not for ten rounds, has seen nothing, and believes what it is told.
+/// A flow that has not sent a round without limit, or not for ten rounds, has no measurement and uses the estimate as
+/// it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DeliveryCap {
     /// The most of this round; 0 of one that the application held back.
     round: u64,
-    /// Of the rounds that are counted, and of as many before.
+    /// Maximum of the current rounds, and of as many before.
     most: u64,
     before: u64,
     rounds: u32,
@@ -38,7 +39,7 @@ impl DeliveryCap {
         }
     }
 
-    /// What of a rate may be counted on.
+    /// The part of a rate that may be used.
     pub(super) fn limit(&self, rate: u64) -> u64 {
         match self.most.max(self.before) {
             0 => rate,

@@ -17,7 +17,7 @@ pub enum FeedUpdate {
     Idle,
     /// The device is on the way to another cell.
     Handover,
-    /// Nothing that may be used, or nobody speaks.
+    /// No usable estimate, or no publisher.
     Nothing,
 }
 

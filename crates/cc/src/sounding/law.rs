@@ -13,8 +13,8 @@ use super::{MAX_RATE, micros};
 use crate::Phase;
 use crate::sharing::Part;
 
-/// A capacity that was known so long ago says what a probe begins with; one that is older is probed as one that nobody
-/// knows. Chosen: with 300 ms a link that fades is probed too hard each time it comes back.
+/// A capacity that is at most this old gives a probe's first rate; an older one counts as unknown. Chosen: with 300 ms
+/// a link that fades is probed too hard each time it comes back.
 const KNOWN_FOR: Duration = Duration::from_secs(1);
 /// Rounds of a queue that the radio does not have until it is asked whose it is, unless it is seen to grow. Chosen: with three,
 /// modelled cells are no better off.
@@ -121,7 +121,7 @@ pub struct Law {
     heard_at: HostInstant,
     /// What the last acknowledgement that measured it said.
     delivery: Option<u64>,
-    /// What gets through the queue that is suspected to be elsewhere, bytes/s; zero where nobody knows.
+    /// Rate through the suspected queue elsewhere, bytes/s; zero if unknown.
     carried: u64,
     /// How that queue came, and what is acknowledged while it is asked whose it is.
     queue_growth: QueueGrowth,
@@ -197,8 +197,8 @@ impl Law {
         self.window.handle_undone();
     }
 
-    /// The publisher spoke, or is found to be silent; `part` of the link is this flow's, and `shadow` the stock algorithm's
-    /// window.
+    /// The publisher wrote, or is found to be silent. `part` of the link is this flow's, and `shadow` the stock
+    /// algorithm's window.
     pub fn handle_feed(&mut self, now: HostInstant, word: FeedUpdate, part: Part, shadow: Bytes) {
         self.handle_part(part);
         if !matches!(word, FeedUpdate::Carries { .. }) {
@@ -322,7 +322,7 @@ impl Law {
         self.handle_round(ack, acked, seen)
     }
 
-    /// What is told of a radio is no help where the path carries much less and loses the rest.
+    /// An estimate of the radio does not help if the path carries much less and drops the rest.
     fn handle_losses(&mut self, share: u64) {
         let lossy = self.round_lost * LOSSY > self.round_lost + self.round_acked;
         let starved = self.is_starved(share) && !self.window.is_crowded(&self.path);

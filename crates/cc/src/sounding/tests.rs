@@ -52,7 +52,7 @@ impl Drive {
                 lost: Bytes::new(lost * MSS.count()),
                 in_flight: self.law.cwnd(),
                 delivered: self.delivered,
-                // Of four acknowledgements the last delivers what left after the first.
+                // The last of four acknowledgements delivers what left after the first.
                 prior_delivered: if prior_delivered % 40 == 30 { prior_delivered } else { 0 },
                 is_recovering: lost > 0,
                 is_marked: false,
@@ -142,7 +142,7 @@ fn what_a_rival_makes_the_queue_lose_says_nothing_of_the_estimate() {
     drive.told(12, Bound::Capacity);
     drive.rtt = RTT * 5;
     for round in 0..100 {
-        // The queue fills for two seconds, and overflows from then on: longer than a least RTT is believed that nobody sees.
+        // The queue fills for two seconds, and overflows from then on: longer than an unconfirmed minimum RTT is kept.
         drive.round(2, if round < 10 { 0 } else { 4 });
         drive.told(12, Bound::Capacity);
         assert_eq!(drive.law.state(), State::RadioLimited, "round {round}");

@@ -4,7 +4,7 @@ use core::time::Duration;
 /// How often the link is observed (the paper's τ), in seconds.
 pub(super) const TICK: f64 = 0.02;
 pub(super) const TICK_SPAN: Duration = Duration::from_millis(20);
-/// Rates told apart, from none to [`MAX_RATE`].
+/// Number of distinct rates, from zero to [`MAX_RATE`].
 const BINS: usize = 256;
 /// In packets a second. The paper's links stay below 11 Mbit/s, and no faster link is believed in.
 const MAX_RATE: f64 = 1000.0;
@@ -14,7 +14,7 @@ const VOLATILITY: f64 = 200.0;
 const OUTAGE_ENDS: f64 = 1.0;
 /// Bins to each side that a rate may wander to in a tick: four standard deviations.
 const REACH: usize = 29;
-/// Of what is forecast, the part that is delivered with a probability of 95 %.
+/// The forecast is delivered with a probability of 95 %.
 const CAUTION: f64 = 0.05;
 /// A forecast is looked up to a packet's tenth: of 2^11 steps.
 const HALVINGS: u32 = 11;

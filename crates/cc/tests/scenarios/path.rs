@@ -1,4 +1,4 @@
-//! The path, and the story told as a table.
+//! The path, and the events as a table.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
