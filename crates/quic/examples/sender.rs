@@ -37,7 +37,7 @@ struct Args {
     #[arg(long, default_value = "sounding")]
     controller: String,
 
-    /// Who says what the link carries: none, peer (the receiver's reports), or the Diag port of this machine's modem
+    /// Source of the link's rate: none, peer (the receiver's reports), or the Diag port of this machine's modem
     #[arg(long, default_value = "none", value_name = "none|peer|PORT")]
     feed: String,
 

@@ -43,14 +43,14 @@ const MAX_WINDOW: u64 = 1 << 30;
 /// No radio carries more: 100 Gbit/s.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 
-/// Lost bytes that are told as segments, at most: more than any window holds.
+/// Most lost bytes that are reported as segments: more than any window holds.
 const MAX_SEGMENTS: u64 = 1 << 20;
 
 /// What is still counted after so long without an event is not in flight: of what has to be acknowledged a stack would have
 /// sent a probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// One connection: its controller, and what that has to be told and is not.
+/// One connection: its controller, and events that the controller has not received yet.
 #[derive(Debug)]
 pub struct Driver {
     make: Remake,
@@ -63,7 +63,7 @@ pub struct Driver {
     reader: HandleReader,
     flights: Flights,
     rate: DeliveryRate,
-    /// The latest that it was told: a controller's time does not go back.
+    /// The latest time that it has received: a controller's time does not go back.
     now: HostInstant,
     /// When something was last sent, acknowledged or lost.
     active_at: HostInstant,
@@ -168,7 +168,8 @@ impl Driver {
         self.active_at = self.active_at.max(now);
         self.in_flight += size;
         self.lowest = Some(self.lowest.map_or(last, |lowest| lowest.min(last)));
-        // Smaller ones may only acknowledge, which some stacks tell of too: whoever receives all the time wants nothing.
+        // Smaller packets may only acknowledge, and some stacks report those too: a connection that only receives has
+        // no claim.
         if size + size > self.mtu {
             let full = self.is_full(self.in_flight);
             self.claims.handle_sent(full);
@@ -199,7 +200,7 @@ impl Driver {
         self.controller.handle_delivered(&Delivered { now: self.now, size, sent });
     }
 
-    /// All that an acknowledgement delivers has been told; `in_flight` is what is under way by the stack's own account.
+    /// The whole acknowledgement has been reported; `in_flight` is the stack's own count of bytes in flight.
     pub fn handle_acks_end(&mut self, now: HostInstant, in_flight: Bytes, app_limited: bool) {
         self.in_flight = in_flight;
         let Some(batch) = self.batch.take() else { return self.handle_time(now) };
@@ -235,9 +236,8 @@ impl Driver {
         self.flights.forget(batch.newest);
     }
 
-    /// Whether the window kept the sender from sending more. A window that a stack's own pacer spreads is as good as used
-    /// (RFC 9002 §7.8); where a controller says how fast, and is obeyed, it is its rate that counts until the window is
-    /// full.
+    /// Whether the window kept the sender from sending more. A window that a stack's own pacer spreads counts as used
+    /// (RFC 9002 §7.8). If a controller's rate is applied, that rate is the limit until the window is full.
     fn is_window_limited(&mut self, app_limited: bool, prior_in_flight: Bytes) -> bool {
         let blocked = std::mem::take(&mut self.window_blocked);
         if !self.obeys_rates || self.controller.pacing_rate().is_none() {
@@ -333,7 +333,7 @@ impl Driver {
         self.mtu = Bytes::new(u64::from(mtu).max(1));
     }
 
-    /// Time passes: does what is due, and hears of the link.
+    /// Advances the time: runs what is due, and reads the estimate.
     fn handle_time(&mut self, now: HostInstant) {
         self.begin(now);
         self.now = self.now.max(now);
@@ -343,7 +343,7 @@ impl Driver {
         self.reader.read(self.now, self.claims.claim(), self.controller.as_mut());
     }
 
-    /// Of a packet that nobody remembers: one that says nothing of how fast anything was.
+    /// For an unknown packet: a departure without any rate.
     fn departure(&self, known: Option<Departure>) -> Departure {
         known.unwrap_or(Departure {
             at: self.now,

@@ -85,7 +85,7 @@ impl ModemFeed {
 
 impl Drop for ModemFeed {
     fn drop(&mut self) {
-        // Who wants to know calls `stop`.
+        // `stop` returns the error.
         let _ = self.end();
     }
 }

@@ -16,7 +16,7 @@ use crate::driver::Driver;
 #[derive(Debug)]
 struct Adapter {
     clock: Clock,
-    /// quinn wants what can be shared between threads, and shares it only while nobody changes it.
+    /// quinn requires `Sync`, but never shares it while it changes.
     driver: Mutex<Driver>,
     window: u64,
     initial_window: u64,

@@ -1,4 +1,4 @@
-//! An estimate on its way to the sender: a datagram of its own (RFC 9221) on the connection that it is about.
+//! An estimate on its way to the sender: a separate datagram (RFC 9221) on the connection that it is about.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -52,8 +52,8 @@ mod field {
 const MAGIC: [u8; 4] = *b"SNDG";
 const VERSION: u8 = 1;
 
-/// Longer than this nobody's word is taken for, so that a peer that says "for ever" and falls silent does no more harm than
-/// one that lives. Chosen: five times the validity of an estimate from a modem.
+/// The longest validity of a report, so that a peer that reports "for ever" and falls silent does no more harm than one
+/// that lives. Chosen: five times the validity of an estimate from a modem.
 const MAX_VALIDITY: Duration = Duration::from_secs(1);
 
 /// No radio carries more: 100 Gbit/s.
@@ -71,7 +71,7 @@ pub struct Report {
 /// Why a datagram is no report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReportError {
-    /// It is somebody else's.
+    /// It is not one of ours.
     #[error("a datagram of {length} bytes that does not begin as a report does")]
     Other {
         /// Its length.
@@ -199,7 +199,7 @@ pub struct Intake {
 /// What became of datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Obeyed.
+    /// Used.
     pub taken: u64,
     /// Overtaken by later ones.
     pub late: u64,
@@ -214,7 +214,7 @@ impl Intake {
         Self { handle, most, newest: None, counts: Counts::default() }
     }
 
-    /// Whatever the peer says, no more than this is believed. Without it that is what any radio carries.
+    /// The upper limit on a peer's reported rate. Without it the limit is the fastest radio.
     #[must_use]
     pub fn at_most(self, rate: Rate) -> Self {
         Self { most: rate, ..self }

@@ -181,7 +181,7 @@ fn an_application_that_has_little_to_send_is_no_reason_to_believe_in_a_small_lin
     assert!(used > sent.scaled(3, 4) && used < sent.scaled(5, 4), "{used:?} of {sent:?}");
 }
 
-/// A controller that passes on what it is told.
+/// A controller that passes on its inputs.
 #[derive(Debug)]
 struct Told(Sender<Heard>);
 

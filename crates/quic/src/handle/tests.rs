@@ -21,7 +21,7 @@ fn estimate(mbit: u64) -> LinkEstimate {
     }
 }
 
-/// Keeps what it is told.
+/// Keeps its inputs.
 #[derive(Debug, Default)]
 struct Told {
     estimates: Vec<(LinkEstimate, u32)>,
@@ -192,7 +192,7 @@ fn of_two_who_set_it_the_one_counts_who_knew_later() {
     assert_eq!(rate(at(210)), estimate(10).rate);
     handle.set(old, at(231));
     assert_eq!(rate(at(231)), estimate(20).rate);
-    // What may not be obeyed any longer gives way to anything.
+    // An estimate that is no longer valid gives way to any other.
     handle.set(estimate(10), at(240));
     handle.withdraw();
     handle.set(old, at(241));
