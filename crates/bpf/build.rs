@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use libbpf_cargo::SkeletonBuilder;
 
-/// Each an object of its own.
+/// Each a separate object.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));

@@ -1,8 +1,8 @@
-//! The device's side of the downlink: whoever sends to this machine is told what its radio link carries.
+//! The device's side of the downlink: limits this machine's senders to what its radio link carries.
 //!
-//! A receive window tells any sender (BISCAY §4): the window of a socket is held at what the socket's share of the link
-//! carries in one round trip and a slack. A TCP option tells those that know it, see [`Peers`](crate::Peers). Both go by
-//! a [`Feed`] of their own and step aside when it is stale.
+//! A receive window limits any sender (BISCAY §4): the window of a socket is what the socket's share of the link
+//! carries in one round trip plus a slack. A TCP option gives the rate to senders that know it, see
+//! [`Peers`](crate::Peers). Both use their own [`Feed`] and stop when it is stale.
 //!
 //! A program of the kernel does it at every segment that a socket of the cgroup sends. It is pinned, so it goes on
 //! without this process, finds the feed stale and lets go; what it had changed in sockets that are silent is put back by
@@ -63,12 +63,12 @@ pub fn pins_of(name: &str) -> PathBuf {
     pins::given().unwrap_or_else(|| "/run/sounding".into()).join(name)
 }
 
-/// How a sender is told what the link carries for it.
+/// How a sender is limited to the link's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// By the receive window, which any TCP obeys.
+    /// By the receive window, which every TCP applies.
     Window,
-    /// By a TCP option, which a server of ours obeys. What is between may strip it.
+    /// By a TCP option, which our servers apply. Middleboxes may strip it.
     Option,
     /// By both.
     Both,
@@ -93,7 +93,7 @@ pub struct DownlinkConfig {
     /// [`MAX_RADIOS`](crate::MAX_RADIOS); every interface
     /// but loopback if none is named. One that is not there yet is found by [`follow`](Downlink::follow).
     pub interfaces: Vec<String>,
-    /// How senders are told.
+    /// How senders are limited.
     pub signal: Signal,
     /// Queue that the window has room for above the round-trip time. Default 30 ms, more than BISCAY's allowance: reports
     /// are up to 50 ms old, acknowledgements wait for grants of the uplink, so that what they let in comes in clumps, and a
@@ -126,7 +126,7 @@ impl Default for DownlinkConfig {
 
 /// A loaded and attached instance. Dropping it lets every socket go and leaves nothing behind.
 pub struct Downlink {
-    // Dropped in this order: first nobody is clamped any more.
+    // Dropped in this order: first no socket is clamped any more.
     _attached: Link,
     adopt: Link,
     release: Link,
@@ -134,7 +134,7 @@ pub struct Downlink {
     feed: Feed,
     flows: MapHandle,
     skel: DownlinkSkel<'static>,
-    // Last: until then a sender is told.
+    // Last: until then senders are limited.
     _claim: Claim,
 }
 

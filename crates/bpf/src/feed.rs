@@ -10,7 +10,7 @@ use sounding_units::HostInstant;
 use crate::intf::{ESTIMATE_WORDS, MAGIC, VERSION, WireEstimate};
 use crate::lead::Lead;
 
-/// The page the kernel side obeys: what the link carries, and that somebody is still watching it.
+/// The page that the kernel side reads: what the link carries, and that the publisher is still alive.
 ///
 /// Estimates and heartbeats are stamped with CLOCK_MONOTONIC, which is what [`HostInstant`] is in live code and what
 /// the kernel compares them with; what a time namespace adds to it here is taken off. Clones share the page; the last one dropped withdraws the estimate.
@@ -20,7 +20,7 @@ pub struct Feed(Arc<Shared>);
 /// Why there is no estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lull {
-    /// Nobody knows what the link carries.
+    /// It is unknown what the link carries.
     Unknown,
     /// Nothing is granted, and nothing known to wait.
     Idle,
@@ -52,7 +52,7 @@ impl Feed {
         Ok(Self(Arc::new(Shared { page, lead, writer: Mutex::default() })))
     }
 
-    /// Publishes what the link carries. Flows obey it from their next ACK on, while it is younger than
+    /// Publishes what the link carries. Flows use it from their next ACK on, while it is younger than
     /// [`max_age`](sounding_cc::biscay::Config::max_age) and the heartbeat goes on.
     pub fn publish(&self, estimate: &FeedEstimate) {
         let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,7 +77,7 @@ impl Feed {
     /// [`max_silence`](sounding_cc::biscay::Config::max_silence) without it leaves every flow to the stock algorithm.
     pub fn heartbeat(&self, now: HostInstant) {
         let page = &self.0.page;
-        // Whatever wrote over the page from outside, the next heartbeat mends it.
+        // If the page was overwritten from outside, the next heartbeat mends it.
         page.mark();
         let now = self.0.lead.on_kernels_clock(now);
         page.layout().heartbeat_at_ns.store(now, Ordering::Release);
@@ -146,10 +146,10 @@ impl Page {
     fn publish(&self, estimate: &WireEstimate) {
         let page = self.layout();
         let words = estimate.words();
-        // Even between publications, unless somebody wrote over it.
+        // Even between publications, unless it was overwritten.
         let seq = page.seq.load(Ordering::Relaxed).wrapping_add(1) & !1;
         for (step, slot) in (1..).zip(&page.slot) {
-            // Release: whoever sees this number finds the other slot complete.
+            // Release: a reader that sees this number finds the other slot complete.
             page.seq.store(seq.wrapping_add(step), Ordering::Release);
             // And no word of this slot changes before the number has sent readers away from it.
             fence(Ordering::Release);

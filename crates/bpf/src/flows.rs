@@ -131,7 +131,7 @@ pub struct Transition {
     pub e2e: Rate,
     /// Flows that shared the link.
     pub flows: u32,
-    /// The socket's SO_COOKIE, if anybody has asked for it.
+    /// The socket's SO_COOKIE, if it was ever read.
     pub cookie: Option<NonZeroU64>,
     /// AF_INET or AF_INET6.
     pub family: u32,

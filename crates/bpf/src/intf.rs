@@ -112,7 +112,7 @@ mirrors!(
     }
 );
 
-/// What a law remembers beside it, which is nobody else's business: as much as the one that needs more.
+/// A law's additional state, which only the law reads: as much as the one that needs more.
 const MEMORY_WORDS: usize =
     (size_of::<types::sounding_state>() - size_of::<types::flow_status>()) / 8;
 

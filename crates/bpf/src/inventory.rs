@@ -1,4 +1,4 @@
-//! BPF objects: what a process holds, and what is alive on this machine. For whoever proves that nothing stays behind.
+//! BPF objects: those that a process holds, and those on this machine. For tests that nothing stays behind.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -44,9 +44,9 @@ pub(crate) fn radios(devices: &[u32]) -> io::Result<[u32; MAX_RADIOS]> {
 pub struct Config {
     /// The name that sockets select, 1 to 15 bytes of `[a-z0-9_-]`. Default `biscay`.
     pub name: String,
-    /// What drives. Default BISCAY's.
+    /// The law. Default BISCAY's.
     pub law: Law,
-    /// What drives where the law does not. Default BBR.
+    /// Controls the flow while the law does not. Default BBR.
     pub fallback: Fallback,
     /// The law's settings, fixed at load. `sounding` uses only those that say how long an estimate is believed.
     pub settings: biscay::Config,
@@ -179,7 +179,7 @@ impl Instance {
         self.outlasting
     }
 
-    /// The page this instance obeys.
+    /// The page that this instance reads.
     pub fn feed(&self) -> &Feed {
         &self.feed
     }
@@ -235,7 +235,7 @@ impl Instance {
         self.skel.maps.peers.as_fd()
     }
 
-    /// Changes of state lost because nobody polled.
+    /// Changes of state lost because they were not polled.
     pub fn transitions_dropped(&self) -> u64 {
         self.skel.maps.bss_data.as_ref().map_or(0, |bss| bss.transitions_dropped)
     }
@@ -256,7 +256,7 @@ impl Drop for Instance {
 
 fn attach_error(name: &str, source: libbpf_rs::Error, complaint: String) -> LoadError {
     let name = name.to_owned();
-    // Registered by somebody else since the preflight looked.
+    // Registered by another process since the preflight check.
     if source.kind() == libbpf_rs::ErrorKind::AlreadyExists {
         return LoadError::NameTaken { holder: holder_of(&name), name };
     }

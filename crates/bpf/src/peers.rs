@@ -1,4 +1,4 @@
-//! The server's side of the downlink: flows under either law obey what the device at their other end says of its link.
+//! The server's side of the downlink: flows under either law use the report of the device at their other end.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -24,14 +24,14 @@ use crate::skel_peers::{PeersSkel, PeersSkelBuilder};
 /// Overstatements kept for [`Peers::poll_overstatement`]; beyond it the oldest go.
 const MAX_QUEUED: usize = 1024;
 
-/// Whose options are heard.
+/// Whose options are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeersConfig {
     /// The cgroup (v2) whose sockets listen, those of its descendants included; `None` for the whole machine.
     pub cgroup: Option<PathBuf>,
     /// Tells the option from other experiments.
     pub exid: u16,
-    /// Whatever a device says, no more than this is believed. Default, and the most: what any radio carries, 100 Gbit/s.
+    /// The upper limit on a device's reported rate. Default, and maximum: what any radio carries, 100 Gbit/s.
     pub at_most: Rate,
 }
 
@@ -41,7 +41,7 @@ impl Default for PeersConfig {
     }
 }
 
-/// What of all that peers said was not believed.
+/// The parts of peers' reports that were not used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerCounts {
     /// Segments with the option that TCP drops: their acknowledgement is of nothing that was sent, or the time stamp is
@@ -69,8 +69,8 @@ pub struct Overstatement {
     pub delivered: Rate,
 }
 
-/// Hears the option that [`Downlink`](crate::Downlink) writes at the other end, for one instance of BISCAY. A flow whose
-/// peer spoke within the last 100 ms goes by that instead of the feed; else by the feed, and without one it is BBR.
+/// Reads the option that [`Downlink`](crate::Downlink) writes at the other end, for one instance of BISCAY. A flow with
+/// a report of the last 100 ms uses that instead of the feed; else it uses the feed, and without one it is BBR.
 ///
 /// A peer is believed up to [`PeersConfig::at_most`] and to three times what was delivered lately. In the first three round
 /// trips, and after a second of silence, that is unknown: then its window may be of 128 segments.
@@ -97,7 +97,7 @@ impl Peers {
             rodata.exid = config.exid.into();
             rodata.at_most = config.at_most.bytes_per_sec().min(MAX_RATE);
         }
-        // What is heard is kept where that instance looks.
+        // Reports are kept in the map that the instance reads.
         open.maps.peers.reuse_fd(instance.peers_map()).map_err(rejected)?;
         let skel = open.load().map_err(rejected)?;
         let attach = |what| move |source| DownlinkError::Attach { what, source };

@@ -58,7 +58,7 @@ fn functions(object: &[u8]) -> BTreeMap<Place, Function> {
                         function.calls.push((section, ((distance + 1) * SIZE as i64) as u64));
                     }
                     Some(&Some(global)) => function.calls.push(global),
-                    // The kernel's own functions have stacks of their own.
+                    // The kernel's own functions have separate stacks.
                     Some(None) => {}
                     None => {
                         let target = at.wrapping_add_signed((distance + 1) * SIZE as i64);

@@ -22,7 +22,7 @@ use sounding_testdata::steadily;
 use sounding_units::{Bytes, Rate};
 use support::*;
 
-/// Runs a test alone, in a cgroup and a namespace of its own.
+/// Runs a test alone, in a separate cgroup and namespace.
 fn alone(test: impl Fn(&Path) + Send + Sync) {
     let missing = downlink_preflight().into_iter().find(|check| !check.ok);
     if let Some(check) = missing {
@@ -301,7 +301,7 @@ fn a_user_gains_no_part_of_anothers_by_more_downloads() {
         let downlink = load(cgroup, Signal::Window);
         let _daemon = Daemon::publish(downlink.feed(), 80);
         let (_bulk, end) = download();
-        // Of this thread only, and of the sockets that it makes.
+        // Only this thread's, and its sockets'.
         let theirs = std::thread::scope(|scope| {
             let opens = scope.spawn(|| {
                 // SAFETY: a plain system call that changes the calling thread alone, which ends with this.
@@ -348,7 +348,7 @@ fn held_and_silent(downlink: &Downlink) -> (TcpStream, TcpStream) {
         near.write_all(&[7; 40_000]).unwrap();
         far.read_exact(&mut [0; 40_000]).unwrap();
         let flow = downlink.flow(&far).unwrap()?;
-        // What was read last may have had the kernel tune its buffer, and set a clamp of its own.
+        // The last read may have made the kernel tune its buffer, and set another clamp.
         let is_ours = clamp(&far) == flow.window.count();
         (flow.hold == Hold::Held && flow.window < flow.theirs && is_ours).then_some(())
     });
@@ -384,7 +384,7 @@ fn pins_put_back_what_a_killed_process_held() {
         release_pinned(&path).unwrap();
         assert_eq!(clamp(&far), theirs);
         assert!(!path.exists());
-        // And once more, by somebody who comes too late.
+        // And once more, too late.
         release_pinned(&path).unwrap();
     });
 }

@@ -146,7 +146,7 @@ fn a_floor_is_probed_above_and_a_capacity_is_not() {
         publish_until(&loaded, &bulk, &[Phase::Probing, Phase::Hold], served);
         publish_until(&loaded, &bulk, &[Phase::RadioLimited], || capacity(10));
         publish_until(&loaded, &bulk, &[Phase::Probing, Phase::Hold], served);
-        // It is one and the same to who is told.
+        // The recipient makes no difference.
         let told: Vec<_> = std::iter::from_fn(|| loaded.poll_transition()).collect();
         assert_eq!(told.len(), 1, "{told:?}");
         assert_eq!((told[0].to, told[0].reason), (Phase::Probing, Reason::Fresh));

@@ -176,7 +176,7 @@ fn growing(mut steps: Vec<Step>, percent: u64) -> Vec<Step> {
     for step in steps.iter_mut().filter(|_| percent > 0) {
         grown = (grown + step.pass_ns / 1_000 * percent / 100).min(1_000_000);
         step.rtt_us = step.rtt_us.saturating_add(grown as u32);
-        // It can be told within a round only if that is longer than a few acknowledgements.
+        // It can show within a round only if that is longer than a few acknowledgements.
         step.behind = step.behind.max(200);
     }
     steps
@@ -225,7 +225,7 @@ fn part(others: &Others) -> Part {
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     phase: u32,
-    /// Of the phase: growth, rounds, RTT asked about, backlog.
+    /// Of the phase: growth, rounds, tested RTT, backlog.
     step: u32,
     rounds: u32,
     tested_us: u32,
@@ -336,7 +336,7 @@ fn tell_step(
     told.longs(&[0]);
 }
 
-/// One sequence through the Rust law: what the C law is to be told, and the Rust law's answers.
+/// One sequence through the Rust law: the input for the C law, and the Rust law's answers.
 fn drive(begin: &Begin, steps: &[Step]) -> (Told, Vec<Answer>) {
     let config = Config::default();
     let mut now = HostInstant::from_nanos(5_000_000_000);

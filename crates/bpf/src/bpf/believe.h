@@ -10,10 +10,9 @@
 #include "pool.h"
 
 /*
- * Says what of a peer's claim is believed at this ACK; @rs is NULL for a restart
- * from idle. @window is what was last set, segments. A function by itself: what
- * it has on the stack is then gone when the law runs, and Linux 6.1 allows a
- * chain of calls 512 bytes.
+ * Returns how much of a peer's claim is used at this ACK; @rs is NULL for a restart from idle.
+ * @window is the last window set, in segments. A separate function: its stack is then free when the
+ * law runs, and Linux 6.1 allows a chain of calls 512 bytes.
  */
 static __attribute__((noinline)) void believe(struct sock *sk, struct sounding_peer *peer,
 					      const struct law_input *in,
@@ -40,8 +39,8 @@ static __attribute__((noinline)) void believe(struct sock *sk, struct sounding_p
 }
 
 /*
- * Puts what of a peer's claim is believed in place of the feed; it is this
- * flow's alone, so nobody else is to be counted.
+ * Replaces the feed by the usable part of a peer's claim. The claim is this flow's alone, so no
+ * other flows count.
  */
 static __always_inline void use_peer_claim(struct law_input *in, const struct sounding_peer *peer)
 {
@@ -52,7 +51,7 @@ static __always_inline void use_peer_claim(struct law_input *in, const struct so
 	in->feed.valid = 1;
 	in->feed.agreeing = law_min(peer->heard, ~0U);
 	in->feed.other_flows = 0;
-	/* It lives as long as it speaks. */
+	/* It is alive as long as it reports. */
 	in->heartbeat_at_ns = in->now_ns;
 	in->pool = (struct share_pool){
 		.hungry = SHARE_WEIGHT, .everybody = SHARE_WEIGHT, .flows = 1,
@@ -82,7 +81,7 @@ static __always_inline __u32 select_feed(struct sock *sk, struct sounding_flow *
 
 	if (peer)
 		believe(sk, peer, in, rs, flow->set_cwnd);
-	/* What a flow claims while this modem speaks is not what it will want then. */
+	/* A flow's claim while this modem reports is not its claim afterwards. */
 	flows = share_link(sk, member, !elsewhere && (own || !peer), in, rs);
 	if (!peer || (own && share_part(&in->pool, in->weight, in->hunger,
 					in->feed.rate_bytes_per_sec) <= peer->believed))

@@ -67,7 +67,7 @@ enum estimate_bound {
 
 /* Why there is no estimate. */
 enum feed_lull {
-	LULL_UNKNOWN = 0,	/* nobody knows what the link carries */
+	LULL_UNKNOWN = 0,	/* what the link carries is unknown */
 	LULL_IDLE = 1,	/* nothing is granted, and nothing known to wait */
 	LULL_HANDOVER = 2,	/* on the way to another cell */
 };
@@ -127,7 +127,7 @@ struct flow_status {
 	__u32 phase;			/* enum flow_phase */
 	__u32 reason;			/* enum phase_reason */
 	__u32 cwnd;			/* segments */
-	__u32 transitions;		/* changes of state that were told */
+	__u32 transitions;		/* changes of state that were reported */
 	__u32 n_flows;			/* that shared the link at the last ACK */
 	__u32 reserved;
 };
@@ -167,8 +167,8 @@ struct sounding_state {
 	__u64 capacity_at_ns;		/* 0: nothing is known */
 	__u64 usual_rate;		/* its mean, and mean deviation */
 	__u64 usual_deviation;
-	__u64 pipe;			/* mean of what was told over an RTT; 0: nothing */
-	__u64 epoch;			/* of the feed, when it was last heard */
+	__u64 pipe;			/* mean of the rates received over an RTT; 0: none */
+	__u64 epoch;			/* of the feed, when it was last read */
 	__u64 heard_at_ns;
 	__u64 backlog_since_ns;		/* while the queue is elsewhere; 0: none */
 	__u64 carried;			/* through the queue that may be elsewhere; 0: unknown */
@@ -198,7 +198,7 @@ struct sounding_state {
 	__u32 rounds;			/* held, or queue_test */
 	__u32 tested_us;			/* RTT that the answer is compared with */
 	__u32 rival;			/* enum sounding_rival */
-	__u32 part;			/* of all who want any of the link, SHARE_WHOLE: all */
+	__u32 part;			/* of all claims on the link, SHARE_WHOLE: all */
 	__u32 usual_known;
 	__u32 cap_rounds;
 };
@@ -224,7 +224,7 @@ struct sounding_flow {
 
 struct sounding_transition {
 	__u64 at_ns;			/* CLOCK_MONOTONIC */
-	__u64 cookie;			/* SO_COOKIE if somebody asked for it, or 0 */
+	__u64 cookie;			/* SO_COOKIE if it was ever read, or 0 */
 	__u64 share_bytes_per_sec;
 	__u64 e2e_bytes_per_sec;
 	__u32 from;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * On a server: hears the option in which a device says what its downlink
- * carries, and keeps it with the socket for the congestion control.
+ * On a server: reads the option with what a device's downlink carries, and keeps it with the socket
+ * for the congestion control.
  */
 #include "kernel_types.h"
 #include <bpf/bpf_helpers.h>

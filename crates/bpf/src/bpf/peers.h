@@ -12,9 +12,9 @@
 struct sounding_peer {
 	__u64 heard_at_ns;		/* CLOCK_MONOTONIC */
 	struct trust_claim claim;	/* of this flow's share */
-	__u64 believed;			/* what of it was believed at the last ACK, bytes/s */
+	__u64 believed;			/* the part used at the last ACK, bytes/s */
 	__u64 delivered;		/* most of the last ten rounds, payload bytes/s */
-	__u64 heard;			/* options so far */
+	__u64 heard;			/* options received so far */
 	struct peer_trust trust;
 	__u32 told;			/* what was counted of this connection, PEER_* */
 	__u32 reserved;
@@ -26,8 +26,8 @@ SOUNDING_ASSERT(sizeof(struct sounding_peer) == 96);
 #define PEER_OVERSTATED		2	/* and more than the path bears out, for rounds */
 
 /*
- * As old as an option may be: a device writes it on every segment, and a flow
- * whose ACKs are further apart than that has nothing to be told.
+ * The oldest usable option: a device writes it on every segment, and a flow whose ACKs are further
+ * apart does not need it.
  */
 #define PEER_MAX_AGE_NS		100000000ULL
 
@@ -38,7 +38,7 @@ struct {
 	__type(value, struct sounding_peer);
 } peers SEC(".maps");
 
-/* What the peer status, if it spoke lately, or NULL. */
+/* What the peer reported, if it did recently, or NULL. */
 static __always_inline struct sounding_peer *peer_of(struct sock *sk, __u64 now)
 {
 	struct sounding_peer *peer = bpf_sk_storage_get(&peers, sk, 0, 0);

@@ -45,7 +45,7 @@ struct application {
 	__u32 reserved;
 };
 
-/* Of an application, see count_in(). */
+/* For an application, see count_in(). */
 struct alike {
 	__u64 flows;		/* that want anything */
 	__u64 hungry;
@@ -185,7 +185,7 @@ LAW_PART __u32 weigh(__u32 uid, __u64 cgroup, __u32 local_port, __u32 remote_por
 	return weight ? weight : SHARE_WEIGHT;
 }
 
-/* Kernels without cgroups of sockets run this as long as nobody asks. */
+/* Kernels without cgroups of sockets run this; it returns no. */
 static __always_inline int asks_for_cgroups(void)
 {
 	return sharing.policy == SHARE_APPLICATIONS || sharing.has_weights;
@@ -212,7 +212,7 @@ LAW_PART int place(struct member *member, __u32 uid, __u32 local_port, __u32 rem
 	return 0;
 }
 
-/* Who a socket of ours belongs to, found out once. */
+/* Finds the owner of a socket of ours, once. */
 static __always_inline void identify(struct sock *sk, struct member *member)
 {
 	member->cgroup = asks_for_cgroups() ? cgroup_of(sk) : 0;

@@ -30,11 +30,10 @@ LAW_PART int is_named(__u32 number)
 }
 
 /*
- * Whether a socket's packets leave by another device than the modem's. Loopback
- * of any namespace is another, unless it was named. Any other device may be the
- * modem's where none was named, and in another namespace, whose packets may be
- * forwarded. @last keeps the answer, which holds while a socket has no route:
- * a program can drop the route of its own socket at any time.
+ * Whether a socket's packets leave by another device than the modem's. Loopback of any namespace is
+ * another, unless it was named. Any other device may be the modem's if none was named, and in
+ * another namespace, whose packets may be forwarded. @last keeps the answer while a socket has no
+ * route: a program can drop the route of its own socket at any time.
  */
 static __always_inline int leaves_elsewhere(struct sock *sk, __u32 *last)
 {

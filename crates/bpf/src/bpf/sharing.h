@@ -48,7 +48,7 @@ enum share_kind {
 struct share_claim {
 	__u64 rate;		/* of IP packets, bytes/s; of the limited */
 	__u32 kind;		/* enum share_kind */
-	__u32 weight;		/* among all who want anything */
+	__u32 weight;		/* among all with a claim */
 	__u32 hunger;		/* its weight among the hungry */
 	__u32 reserved;
 };
@@ -86,8 +86,8 @@ LAW_INLINE __u64 share_headroom(__u64 rate)
 }
 
 /*
- * The weight of a user among users: as much as each other, so that more flows
- * gain it nothing. Where flows were given weights, the mean of its own.
+ * The weight of a user among users: all are equal, so that more flows gain a user nothing. If flows
+ * were given weights, the mean of the user's flows.
  */
 LAW_INLINE __u32 share_user_weight(__u32 policy, const struct share_user *user)
 {
@@ -196,11 +196,10 @@ LAW_INLINE void share_seen(__u32 policy, struct share_pool *link, struct share_u
 }
 
 /*
- * How much of @link, at most LAW_MAX_RATE, a flow of this weight may have: its
- * weight among all who want anything, or its @hunger among the hungry of what
- * the limited leave, whichever is more. A limited flow claims more than its equal part
- * only until it is told so; the first of the two keeps it from taking the part
- * of others meanwhile.
+ * How much of @link, at most LAW_MAX_RATE, a flow of this weight may have: by weight among all with
+ * a claim, or by @hunger among the hungry of what the limited leave, whichever is more. A limited
+ * flow claims more than its equal part only until it gets a smaller one; until then the first of
+ * the two keeps it from taking the others' part.
  */
 LAW_INLINE __u64 share_part(const struct share_pool *pool, __u32 weight, __u32 hunger,
 			    __u64 link)
@@ -212,7 +211,7 @@ LAW_INLINE __u64 share_part(const struct share_pool *pool, __u32 weight, __u32 h
 	return law_max(link * weight / everybody, left * hunger / hungry);
 }
 
-/* Its weight among all who want anything, in SHARE_WHOLE; all only if nobody else does. */
+/* Its weight among all with a claim, in SHARE_WHOLE; all only without other claims. */
 LAW_INLINE __u32 share_fraction(const struct share_pool *pool, __u32 weight)
 {
 	__u64 everybody = law_max(law_max(pool->everybody, weight), 1);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What both congestion controls have in common: the kernel's own BBR runs upon
- * every ACK on a window of its own (the shadow), the law is asked what this
- * flow's share of the radio allows, and whichever of the two it names is set.
- * An instance may have CUBIC in BBR's place (cubic.h).
+ * What both congestion controls have in common. The kernel's own BBR runs on every ACK on a
+ * separate window (the shadow). The law computes this flow's share of the radio's rate. The window
+ * of the one that the law selects is set. An instance may have CUBIC in BBR's place (cubic.h).
  */
 #ifndef SOUNDING_TCP_FLOW_H
 #define SOUNDING_TCP_FLOW_H
@@ -154,7 +153,7 @@ static __always_inline void shadow_out(struct sock *sk, struct sounding_flow *fl
 	flow->shadow_pacing = sk->sk_pacing_rate;
 }
 
-/* What is CUBIC's and the core's while BBR has a window of its own. */
+/* State of CUBIC and the core while BBR uses its own window. */
 struct aside {
 	__u32 cwnd;
 	__u32 ssthresh;
@@ -194,7 +193,7 @@ static __always_inline int law_controls(const struct sounding_flow *flow)
 	return phase_controls(flow->status.phase);
 }
 
-/* What a law is told at an ACK; @rs is NULL for a restart from idle. */
+/* Input of a law at an ACK; @rs is NULL for a restart from idle. */
 static __always_inline void build_law_input(struct sock *sk, struct sounding_flow *flow,
 				 const struct rate_sample *rs, struct law_input *in)
 {
@@ -373,7 +372,7 @@ static __always_inline struct sounding_flow *run_bbr_before_6_10(struct sock *sk
 	return flow;
 }
 
-/* BBR is told of an event by its own window; whether the law is to be asked then. */
+/* BBR gets an event with its own window. Returns whether the law is to be called then. */
 static __always_inline int restarts(struct sock *sk, struct sounding_flow *flow,
 				    enum tcp_ca_event event)
 {

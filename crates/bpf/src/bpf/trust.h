@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * How far a server believes what a device at the other end says, as pure
- * functions of integers: no kernel header, no clock, no memory but the
- * caller's. A device may lie, and whoever is on the path may write in its name.
+ * How far a server trusts the claim of a device at the other end, as pure functions of integers: no
+ * kernel header, no clock, no memory but the caller's. A device may lie, and any host on the path
+ * may write in its name.
  */
 #ifndef SOUNDING_TRUST_H
 #define SOUNDING_TRUST_H
@@ -186,7 +186,7 @@ LAW_INLINE int trust_lacks(const struct trust_input *in)
 	return in->acked && !in->limited && (__u64)in->inflight * 2 >= in->window;
 }
 
-/* At an ACK or a restart from idle: what of the claim is believed. */
+/* At an ACK or a restart from idle: the usable part of the claim. */
 LAW_PART __u64 trust_step(struct peer_trust *trust, const struct trust_input *in)
 {
 	__u64 most;

@@ -101,7 +101,7 @@ LAW_INLINE void sounding_cap_update(struct sounding_state *st, int over, __u64 r
 		st->cap_round = law_max(st->cap_round, rate);
 }
 
-/* What of a rate may be counted on. */
+/* The part of a rate that may be used. */
 LAW_INLINE __u64 sounding_limit(const struct sounding_state *st, __u64 rate)
 {
 	__u64 known = sounding_proven(st);

@@ -74,8 +74,8 @@ pub struct DownlinkFlow {
     pub theirs: Bytes,
     /// The shortest round-trip time seen, if any was.
     pub rtt: Option<Duration>,
-    /// Of how many equal parts of the link its own was one when it was last looked at: the flows that received, or with
-    /// several users, the users times the flows of its own.
+    /// The number of equal parts of the link when it was last looked at, of which this flow has one: the flows that
+    /// received or, with several users, the users times the flows of this one's user.
     pub flows: u32,
     /// Times that a clamp was set.
     pub clamps: u32,

@@ -6,8 +6,7 @@ mod sockets;
 
 use sockets::Sockets;
 
-/// What a process says that it has claimed, as anybody may have written it: it is none, or means the same once it is
-/// written anew.
+/// A process's claims in arbitrary bytes: they are invalid, or mean the same once they are written again.
 pub(crate) fn claims(data: &[u8]) -> bool {
     let Some((process, claimed)) = Sockets::from_text(&String::from_utf8_lossy(data)) else {
         return false;
