@@ -46,7 +46,7 @@ pub(crate) enum MethodWord {
     Formula,
     /// What the CQI stands for × the share of the carrier that is served, downlink only (CQIC)
     Cqi,
-    /// Own resource blocks, and a share of the idle ones where a sniffer is heard (PBE-CC)
+    /// Own resource blocks, and a share of the idle ones if there is a sniffer (PBE-CC)
     Cell,
     /// Resource blocks alone: a line learnt in the first 20 s, to compare with
     Prb,
@@ -126,7 +126,7 @@ impl From<FallbackWord> for Fallback {
     }
 }
 
-/// How a sender is told what the downlink carries.
+/// How a sender is limited to what the downlink carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SignalWord {
@@ -164,12 +164,12 @@ pub(crate) struct Unused {
     pub(crate) owner: &'static str,
 }
 
-/// Who may answer on a router's socket.
+/// Which user's process may answer on a router's socket.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[group(id = "router_user_flags")]
 pub(crate) struct RouterUser {
-    /// For router[:NAME] and vendor-router[:NAME]: a user, by name or number, whose process may answer there besides root's
-    /// and this user's own; anybody can take the name of such a socket
+    /// For router[:NAME] and vendor-router[:NAME]: a user, by name or number, whose process may answer there besides
+    /// root's and this user's own; every user can take the name of such a socket
     #[arg(long, value_name = "USER", value_parser = user)]
     router_user: Option<u32>,
 }

@@ -178,7 +178,7 @@ impl Job<'_> {
         Ok(skipped)
     }
 
-    /// Hands every packet that is wanted to `each`; an error if somebody asks to stop.
+    /// Passes every selected packet to `each`; an error on a request to stop.
     fn for_each(
         &mut self,
         source: Source,
@@ -270,7 +270,7 @@ impl Job<'_> {
         }
     }
 
-    /// Who may read what comes of it.
+    /// Which users may read the output.
     fn access(&self) -> Access {
         match self.privacy {
             Privacy::Expose => Access::Private,

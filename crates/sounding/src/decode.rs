@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
         Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     let skipped = skipped.map_err(|Failure(report)| report)?;
-    // Of what nobody has looked at it cannot be said what is nowhere in it.
+    // What is absent cannot be known if part of it is undescribed.
     let absent = if is_whole { asked.absent() } else { Vec::new() };
     let skipped = Skipped { records: unread, absent, ..skipped };
     let written = match (args.summary, args.json) {

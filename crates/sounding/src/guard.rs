@@ -43,7 +43,7 @@ const MOST: usize = 4096;
 enum Instruction {
     /// Undo this in the end. It is made only after the guard has agreed.
     Undo(Change),
-    /// Hear nothing else until the end.
+    /// Read nothing else until the end.
     Close,
 }
 
@@ -91,12 +91,12 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Starts the guard process, in a session of its own so that Ctrl-C reaches the daemon alone.
+    /// Starts the guard process in a separate session, so that Ctrl-C reaches the daemon alone.
     pub(crate) fn start() -> Result<Self, GuardError> {
         // Not by its path, where there may be another version by now, or no way for this user.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("sounding").arg(VERB).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // It is the daemon that a service manager hears.
+        // A service manager gets its reports from the daemon.
         for word in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
             command.env_remove(word);
         }
@@ -157,12 +157,13 @@ impl Guard {
         self.undo(Change::Name { name: instance.name().into(), map })
     }
 
-    /// Nothing more is changed. From here on the guard hears nothing, whoever has the daemon's end of the pipe.
+    /// No more changes follow. From here on the guard reads nothing, even if another process has the daemon's end of
+    /// the pipe.
     pub(crate) fn close(&mut self) -> Result<(), GuardError> {
         self.tell(&Instruction::Close)
     }
 
-    /// The guard hears of a change before it is made: a crash in between then undoes nothing, which is harmless.
+    /// The guard learns of a change before it is made: a crash in between then undoes nothing, which is harmless.
     fn undo(&mut self, change: Change) -> Result<(), GuardError> {
         self.tell(&Instruction::Undo(change))
     }
@@ -281,9 +282,9 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, Refu
 /// How long the guard of a daemon that was killed may still be at work.
 const PUT_BACK: Duration = Duration::from_secs(2);
 
-/// What `read` finds. A name that nobody else could register a moment ago is what a daemon of that name left when it was
-/// killed: its guard is about to put back what was there, and would take from this one what it sets before that. If
-/// nobody puts it back, that guard was killed too.
+/// The result of `read`. If a name was free a moment ago and is now set, a killed daemon of that name left it. Its
+/// guard is about to restore the value from before, and would undo what this daemon sets before that. If the value is
+/// not restored, that guard was killed too.
 fn once_put_back<T>(
     mut read: impl FnMut() -> Result<T, GuardError>,
     is_ours: impl Fn(&T) -> bool,

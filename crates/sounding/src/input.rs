@@ -64,7 +64,7 @@ pub(crate) struct Source {
     stream: Box<dyn Read>,
     kind: Kind,
     chunk: Vec<u8>,
-    /// `chunk` holds the beginning, which nobody has been given yet.
+    /// `chunk` holds the beginning, which was not returned yet.
     is_fresh: bool,
     /// What the unpacker says of a packed file that ends within what was packed, or is damaged.
     broken: Option<String>,
@@ -216,7 +216,7 @@ pub(crate) enum Step<'a> {
     Found(Result<Located<'a>, Damage>),
 }
 
-/// A whole capture as a stream of frames, for what serves or replays it, and what of it is none.
+/// A whole capture as a stream of frames, to serve or replay it, and a count of the parts that are none.
 pub(crate) fn capture(path: &Path) -> Result<(Vec<u8>, Skipped), CaptureError> {
     let mut source = Source::open(path)?;
     let mut bytes = Vec::new();

@@ -200,7 +200,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Until somebody ends it, or the source is over for good.
+    /// Until an interrupt, or until the source is over for good.
     fn read_live(
         &mut self,
         source: &Source,
@@ -287,7 +287,7 @@ impl Reading {
     }
 }
 
-/// Of the records that a rate is made of, those that cannot be read.
+/// The unreadable ones of the records that a rate needs.
 fn records(counts: &Counts) -> Records {
     Records { undescribed: counts.unsupported, corrupt: counts.corrupt, ..Records::default() }
 }

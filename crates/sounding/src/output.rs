@@ -16,10 +16,10 @@ use tempfile::NamedTempFile;
 
 use crate::caller;
 
-/// Who may read an output.
+/// Which users may read an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Whoever the process's mask lets.
+    /// By the process's umask.
     Usual,
     /// Its owner alone: it holds what identifies a person.
     Private,

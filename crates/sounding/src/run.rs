@@ -92,7 +92,7 @@ pub(crate) struct Run {
 /// A heartbeat at least this often: the kernel side takes 60 ms of silence for a dead daemon.
 const TICK: Duration = Duration::from_millis(5);
 
-/// A heartbeat this long after the one before is told of: a fallback for silence may follow, and this is its reason.
+/// A heartbeat this long after the one before is reported: a fallback for silence may follow, and this is its reason.
 const LATE: Duration = Duration::from_millis(40);
 
 /// An estimate at least this often while records come in.
@@ -201,7 +201,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         events,
         supervisor,
     };
-    // Who is told that it is ready, and ends it at once, has been told of its devices too.
+    // Attach the devices before `ready`, so that a supervisor that stops us immediately sees a complete state.
     daemon.attend_devices(monotonic_now());
     daemon.events.ready(&config.name, &daemon.source);
     daemon.supervisor.ready();
@@ -250,9 +250,9 @@ struct Daemon {
     instance: Instance,
     others: Others,
     source: Source,
-    /// The other direction, if senders are told of it.
+    /// The other direction, if senders are limited.
     receiving: Option<Receiving>,
-    /// Devices that this machine sends to, if they are heard.
+    /// Devices that this machine sends to, if their reports are used.
     hearing: Option<Hearing>,
     published: HostInstant,
     opened: HostInstant,
@@ -416,7 +416,7 @@ impl Daemon {
     }
 }
 
-/// What flows of this machine are told.
+/// The estimate for flows of this machine.
 fn publish(feed: &Feed, estimate: &LinkEstimate, now: HostInstant) {
     let why = match estimate.state {
         State::Idle => Lull::Idle,

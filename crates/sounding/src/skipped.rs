@@ -1,11 +1,11 @@
-//! What of a capture was passed over, and what was asked for and is not in it: counted, and said once and in one way by
-//! every verb that reads captures.
+//! What was skipped in a capture, and what was requested and is not in it: counted, and reported once and in the same
+//! way by every command that reads captures.
 
 use serde_json::{Map, Value as Json, json};
 use sounding_diag::capture::Counts;
 use sounding_diag::record::RecordError;
 
-/// What of a capture did not become what the verb gives.
+/// The parts of a capture that are not in the command's output.
 #[derive(Debug, Default)]
 pub(crate) struct Skipped {
     /// The capture or port, as it was named.
@@ -32,9 +32,9 @@ pub(crate) struct Absent {
 /// Records that came whole out of the stream and cannot be read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Records {
-    /// Of codes, versions, sub-packets or kinds of message that nobody has described.
+    /// Undescribed codes, versions, sub-packets or kinds of message.
     pub(crate) undescribed: u64,
-    /// Of versions that lack what was asked for.
+    /// Versions that lack what was requested.
     pub(crate) lacking: u64,
     /// Their bytes do not fit their description.
     pub(crate) corrupt: u64,

@@ -1,5 +1,5 @@
-//! A download to a phone in a modelled cell whose daemon tells the sender what the downlink carries. Needs root; skipped
-//! aloud elsewhere.
+//! A download to a phone in a modelled cell whose daemon limits the sender to what the downlink carries. Needs root;
+//! elsewhere it reports a skip.
 
 use std::io::Write as _;
 use std::os::fd::BorrowedFd;
@@ -56,7 +56,7 @@ fn a_stock_sender_is_held_at_what_the_radio_carries_and_one_that_is_told_needs_n
     });
 }
 
-/// Runs `test` in a scene of its own.
+/// Runs `test` in a separate scene.
 fn in_scene(test: impl Fn(&Scene<'_>)) {
     if skipped() {
         return;

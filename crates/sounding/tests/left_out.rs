@@ -1,4 +1,5 @@
-//! What of a capture is not in what a verb gives is counted, by reason; what is asked for and occurs nowhere is said.
+//! The parts of a capture that are not in a command's output are counted, by reason; a requested part that occurs
+//! nowhere is reported.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -99,7 +100,7 @@ impl Rig {
 const NB_ENQUIRY: &[u8] = &[0x40, 0];
 const LTE_ENQUIRY: &[u8] = &[0x38, 0, 0];
 const LTE_RELEASE: &[u8] = &[0x28, 2];
-/// DL-DCCH as version 13 of the record numbers it, NB-IoT's as version 15 does, and a kind that nobody knows there.
+/// DL-DCCH as version 13 of the record numbers it, NB-IoT's as version 15 does, and a kind that is unknown there.
 const LTE_DL_DCCH: u8 = 6;
 const NB_DL_DCCH: u8 = 44;
 const UNKNOWN_KIND: u8 = 47;
@@ -187,7 +188,7 @@ fn mixed() -> Rig {
     // Corrupt: shorter than its version; and a message that ends before its length does.
     rig.body(0xB139, &[43, 0, 1, 0, 0]);
     rig.body(0xB0C0, &[13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 9, 0, 0x28]);
-    // Of a code that nobody has described.
+    // An undescribed code.
     rig.body(0x1FEB, &[1, 2, 3]);
     rig.packet(&Packet::Other { command: 0x7C, radio: None, body: b"a build" });
     rig.packet(&Packet::Other { command: 0x79, radio: None, body: b"a debug message" });

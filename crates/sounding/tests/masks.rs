@@ -88,7 +88,7 @@ impl Rig {
         child.wait().unwrap();
     }
 
-    /// Everything that the modem can be told to send.
+    /// Everything that the modem can be set to send.
     fn masks(&self) -> Masks {
         let mut tool = self.tool();
         let Some(Answer::LogRanges(ranges)) = parse(&tool.ask(Request::LogRanges)) else {

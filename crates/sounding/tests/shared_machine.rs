@@ -31,8 +31,8 @@ fn skip(why: &str) {
     let _ = io::Write::write_all(&mut io::stderr(), format!("SKIPPED: {why}\n").as_bytes());
 }
 
-/// A folder that everybody may look into, with a capture in it and a program that everybody may run: the build's own folder
-/// may be closed to others.
+/// A folder that every user may look into, with a capture in it and a program that every user may run: the build's own
+/// folder may be closed to others.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -114,7 +114,7 @@ fn what_identifies_somebody_is_written_for_its_owner_alone() {
     if let Some(opened) = as_stranger(|| File::open(own).map(drop)) {
         assert_eq!(opened.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
     }
-    // What identifies nobody is as open as everything else.
+    // What identifies no person is as open as everything else.
     let out = folder.path("shown.jsonl");
     assert!(convert(&out, "--redact", &caller).status.success());
     let about = fs::metadata(&out).unwrap();
@@ -295,7 +295,7 @@ fn a_downlink_that_fails_leaves_nothing_in_run() {
     }
 }
 
-/// Whoever sets root's search path, or may write to a folder along it, is not asked which program `ip` is.
+/// A user that sets root's search path, or may write to a folder along it, does not choose which `ip` is run.
 #[test]
 fn no_program_is_looked_for_along_the_path() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! What of a capture cannot be read is said by every verb that reads captures, with its place, and does not stop it.
+//! The unreadable parts of a capture are reported by every command that reads captures, with their place, and do not
+//! stop it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

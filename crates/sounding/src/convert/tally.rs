@@ -10,7 +10,7 @@ use crate::skipped::{Records, counted};
 pub(super) struct Tally {
     /// In the file.
     pub(super) written: u64,
-    /// Of those, the ones of which the file has only what, when and how long they are: they may identify somebody.
+    /// Of those, the ones with only kind, time and length in the file: they may identify a person.
     pub(super) blank: u64,
     pub(super) left_out: LeftOut,
     /// Records that cannot be read.
@@ -20,7 +20,7 @@ pub(super) struct Tally {
 /// Packets that are not in the file.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
-    /// They may identify somebody.
+    /// They may identify a person.
     pub(super) hidden: u64,
     /// They are no log records, for which the kind of file has no place.
     pub(super) others: u64,

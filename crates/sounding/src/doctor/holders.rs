@@ -90,7 +90,7 @@ fn openers(device: &Path) -> io::Result<Vec<Opener>> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Device {
     number: u64,
-    /// Of a pty, whose: every devpts counts its own.
+    /// Of a pty, the devpts: each has its own numbers.
     devpts: Option<u64>,
 }
 
@@ -122,7 +122,7 @@ fn descriptors(pid: u32, device: Device) -> io::Result<Vec<OsString>> {
 
 fn is_forked(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name may have spaces and brackets of its own; the flags are the seventh word after it (proc(5)).
+    // The name may contain spaces and brackets; the flags are the seventh word after it (proc(5)).
     let words = stat.rsplit_once(')').map_or("", |(_, words)| words);
     let flags = words.split_whitespace().nth(6).and_then(|flags| flags.parse::<u64>().ok());
     flags.is_some_and(|flags| flags & FORKED != 0)

@@ -82,7 +82,7 @@ fn text(path: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A modem with one interface of its own and one for storage, as the kernel shows it.
+    /// A modem with one interface for Diag and one for storage, as the kernel shows it.
     fn modem(sys: &Path, driver: bool) {
         let device = sys.join("bus/usb/devices/1-1");
         for (interface, class) in [("1-1:1.0", "ff"), ("1-1:1.1", "08")] {

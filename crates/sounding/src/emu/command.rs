@@ -113,7 +113,7 @@ impl Interrupts {
 /// How long COMMAND has to end by itself after an interrupt; the terminal has sent it the same signal.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Waits until the command has ended, the emulation has, or somebody interrupts.
+/// Waits for the end of the command or the emulation, or for an interrupt.
 fn wait(
     mut child: Child,
     emulation: &Emulation,

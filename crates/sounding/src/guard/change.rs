@@ -1,7 +1,8 @@
 //! What this program changes on a machine: nothing else is undone, whatever the guard is asked to undo.
 //!
-//! The guard has the rights that the daemon gave up, and hears from the daemon, which reads what a modem says. So an
-//! instruction names no path and no command. It names an algorithm, a prefix or a map, and each is looked at.
+//! The guard has the rights that the daemon gave up, and reads instructions from the daemon, which reads a modem's
+//! output. So an instruction contains no path and no command. It names an algorithm, a prefix or a map, and each is
+//! checked.
 
 use std::fs;
 use std::io;
@@ -46,7 +47,7 @@ const LINUXS_OWN: [&str; 19] = [
     "yeah",
 ];
 
-/// One change, and what undoes it. An undo leaves alone what somebody else has changed since.
+/// One change and its undo. An undo leaves alone what another program has changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) enum Change {
@@ -72,7 +73,7 @@ pub(super) enum Refusal {
     /// Nothing that was read from the kernel.
     #[error("{0:?} is no congestion control of this kernel")]
     NoAlgorithm(String),
-    /// Somebody made another choice than the one to be undone.
+    /// Another choice was made than the one to be undone.
     #[error("{what} has {now:?}, neither {was:?} nor {ours:?}")]
     NotSo { what: String, now: String, was: String, ours: String },
     /// Nothing that `ip route` would take for a prefix.
@@ -135,7 +136,7 @@ impl Change {
         match self {
             Self::Default { ours, was } => {
                 let put_back = put_back_default(ours, was);
-                // What is left does no harm: it is asked only of a default that nobody put back.
+                // A file that stays is harmless: it is read only for a default that was not restored.
                 let _ = before::forget(ours);
                 put_back
             }

@@ -12,9 +12,9 @@ use crate::screen;
 
 /// Turn logs of mahimahi and Pantheon into a folder of results, as `sounding sim --out` makes one.
 ///
-/// FILE is a log of mm-link (--uplink-log, --downlink-log), a log of Pantheon's tunnel (NAME_datalink_runN.log), also as .gz,
-/// or Pantheon's pantheon_perf.json. Each is measured by the definitions of its own tools; what it does not tell is left
-/// empty. docs/controllers.md says which figure is which.
+/// FILE is a log of mm-link (--uplink-log, --downlink-log), a log of Pantheon's tunnel (NAME_datalink_runN.log), also
+/// as .gz, or Pantheon's pantheon_perf.json. Each is measured by the definitions of its own tools; values that it does
+/// not have stay empty. docs/controllers.md explains the figures.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {

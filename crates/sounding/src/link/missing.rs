@@ -7,7 +7,7 @@ use sounding_link::{LinkEstimate, Method, Seen};
 
 use crate::session_report;
 
-/// What a method needs in one direction, and what of it came.
+/// What a method needs in one direction, and which of it came.
 #[derive(Clone, Debug)]
 pub(super) struct Needs {
     direction: Direction,

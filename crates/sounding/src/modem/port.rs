@@ -29,7 +29,7 @@ pub(crate) struct PortArgs {
     /// Records wait in the modem no longer than this
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
     release: Duration,
-    /// Log records, events and messages are all on from the start, as in a modem that somebody else has configured
+    /// Log records, events and messages are all on from the start, as in a modem that another program has configured
     #[arg(long)]
     all_on: bool,
     /// The HDLC framing is switched off

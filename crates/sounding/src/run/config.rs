@@ -29,7 +29,7 @@ pub(crate) struct Config {
     /// What the modem may send, if that is limited.
     pub(crate) budget: Option<Rate>,
     pub(crate) link: sounding_link::Config,
-    /// Somebody said how far back estimates are to look.
+    /// The span of estimates was configured.
     own_window: bool,
     pub(crate) law: Law,
     pub(crate) fallback: Fallback,
@@ -306,12 +306,12 @@ impl Config {
         self.interfaces = names;
     }
 
-    /// How the estimates are made that the law is told.
+    /// How the law's estimates are made.
     pub(crate) fn told(&self) -> sounding_link::Config {
         self.looking_back(self.law.span())
     }
 
-    /// And those that senders to this machine are told.
+    /// And those for senders to this machine.
     pub(crate) fn told_of_downlink(&self) -> sounding_link::Config {
         self.looking_back(self.downlink.span())
     }

@@ -27,7 +27,7 @@ pub(crate) struct Events {
     disbelieved: Untold,
 }
 
-/// Heartbeats that came late, and those of them that no sentence has told of yet.
+/// Late heartbeats, and those that no line has reported yet.
 #[derive(Debug, Default)]
 struct Late {
     count: u64,
@@ -38,7 +38,7 @@ struct Late {
 /// A sentence on late heartbeats, or on what peers say, at most this often; the JSON events tell of every one.
 const SENTENCE_EVERY: Duration = Duration::from_secs(10);
 
-/// What no sentence has told of yet, so that peers cannot fill a log.
+/// What no line has reported yet, so that peers cannot fill a log.
 #[derive(Debug, Default)]
 struct Untold {
     count: u64,
@@ -295,7 +295,7 @@ impl Events {
         self.outbox.finish(line.unwrap_or_default());
     }
 
-    /// The last words; waits a moment for a reader that is behind. `peers` is of a daemon that hears them.
+    /// The last event. Waits a moment for a reader that is behind. `peers` is set in a daemon that uses their reports.
     pub(crate) fn done(self, counts: &Counts, switched_off: &[LogCode], peers: Option<PeerCounts>) {
         let stream = &counts.stream;
         let (late, dropped) = (self.late.count, self.outbox.dropped());

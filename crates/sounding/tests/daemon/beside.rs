@@ -1,5 +1,5 @@
-//! What every failure drill is judged by: a flow beside a stock one over a link of its own, so that a machine that stands
-//! still holds up both; the windows it had; what the kernel logs meanwhile; and what of the machine is left changed.
+//! How every failure drill is judged: a flow beside a stock one over a separate link, so that a stalled machine holds
+//! up both; its windows; the kernel's log meanwhile; and changes of the machine that stay.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -190,7 +190,7 @@ impl Machine {
         }
     }
 
-    /// Whether it is as it was, or somebody has cleaned up what was left there before.
+    /// Whether it is as it was, or old remains have been cleaned up.
     fn is_as(&self, before: &Self) -> bool {
         self.kept.is_subset(&before.kept)
             && Self { kept: BTreeSet::new(), ..self.clone() }

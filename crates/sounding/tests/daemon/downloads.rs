@@ -1,5 +1,5 @@
-//! Failure drills of a daemon that holds who sends to this machine: something breaks while a download runs, and the download
-//! goes on, free as long as nobody knows what the radio carries.
+//! Failure drills of a daemon that limits senders to this machine: something breaks while a download runs, and the
+//! download goes on, unlimited while the radio's rate is unknown.
 
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;

@@ -59,7 +59,7 @@ pub(crate) const TALES: [(Tale, Option<Reason>); 8] = [
     (Tale::ClockBehind, Some(Reason::Silent)),
 ];
 
-/// The law as published sends at once what 10 Gbit/s would carry, and may be told only by a timeout that it is lost
+/// The law as published sends at once what 10 Gbit/s would carry, and may learn only by a timeout that it is lost
 /// (docs/daemon.md).
 const LOST_AT_ONCE: Duration = SECOND;
 /// From nothing to plenty, or back.
@@ -73,7 +73,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// The truth of a link of this rate, until told otherwise.
+    /// The true rate of a link, until it is changed.
     pub(crate) fn start(feed: Feed, rate: Rate) -> Self {
         let (tale, stop) = (Arc::new(Mutex::new(Tale::Truth)), Arc::new(AtomicBool::new(false)));
         let (told, stopped) = (Arc::clone(&tale), Arc::clone(&stop));
@@ -125,7 +125,7 @@ fn tell(feed: &Feed, truth: Rate, tale: Tale) {
     feed.heartbeat(beaten_at);
 }
 
-/// Waits until the law drives the flow, five seconds at most.
+/// Waits until the law controls the flow, five seconds at most.
 fn wait_until_driven(biscay: &Instance, track: &Track, after: Tale) {
     // SAFETY: the socket is open until the transfer is waited for.
     let socket = unsafe { BorrowedFd::borrow_raw(track.flow().sender_socket()) };

@@ -1,4 +1,4 @@
-//! Whoever reads the daemon's events, or does not, changes nothing of what it does.
+//! A reader of the daemon's events, fast or slow, does not change what the daemon does.
 
 use std::io::{BufRead, BufReader, Read as _};
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! Whatever the daemon changes is put back, also when it is killed.
+//! Every change of the daemon is restored, even when it is killed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -65,7 +65,7 @@ pub(crate) fn around_by(
         let daemon = Daemon::start(program, &device, &name, &flags).expect("ready");
         let during = settings();
         end(daemon);
-        // The guard works on after a killed daemon; nobody waits for it there.
+        // The guard works on after a killed daemon, and its end is not waited for there.
         for _ in 0..500 {
             if settings() == before {
                 break;
@@ -115,8 +115,8 @@ fn kill_both(daemon: Daemon) {
     drop(daemon.kill());
 }
 
-/// What a daemon leaves that comes right after another was killed by `kill`, beside what was there first: a default that this
-/// program would not guess. Both have the same name, or the second has one of its own.
+/// The state that a daemon leaves when it starts right after another was killed by `kill`, and the state before: a
+/// default that this program would not guess. Both have the same name, or the second has a different one.
 fn after_another(
     name: &str,
     is_renamed: bool,

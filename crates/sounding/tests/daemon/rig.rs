@@ -46,7 +46,7 @@ pub(crate) struct Rig {
 enum Drives {
     /// Uploads under this law.
     Uploads(&'static str),
-    /// Whoever sends to the sockets of this cgroup. The daemon is in it too, and ends before.
+    /// The senders to the sockets of this cgroup. The daemon is in it too, and ends before.
     Downloads(OwnCgroup),
 }
 
@@ -104,8 +104,8 @@ impl Rig {
         Self::make(name, law, link, |link| beside::over(link.offered.clone()), program)
     }
 
-    /// The radio of a phone in a modelled cell that never changes, some 14 Mbit/s, and a daemon at the near end that holds
-    /// whoever sends to it.
+    /// The radio of a phone in a modelled cell that never changes, some 14 Mbit/s, and a daemon at the near end that
+    /// limits its senders.
     pub(crate) fn downloading(name: &str) -> Option<Self> {
         Self::downloading_by(name, Path::new(PROGRAM))
     }
@@ -337,7 +337,7 @@ fn tty(folder: &Path) -> PathBuf {
     folder.join("modem")
 }
 
-/// A change of state as the daemon told it.
+/// A change of state as the daemon reported it.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) at: HostInstant,

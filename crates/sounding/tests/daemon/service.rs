@@ -36,7 +36,7 @@ fn capabilities(key: &str) -> String {
     names.fold("-all".into(), |list, name| format!("{list},+{name}"))
 }
 
-/// A program that becomes the daemon as the unit starts it, in a folder of its own.
+/// A program that becomes the daemon as the unit starts it, in a separate folder.
 struct Service {
     folder: tempfile::TempDir,
 }
@@ -239,7 +239,7 @@ fn a_daemon_of_roots_keeps_nothing_that_loading_took() {
         assert_few(&rig);
         rig.replay_for(Duration::from_millis(500));
         assert_few(&rig);
-        // Who looks for the port is a thread of its own, begun later.
+        // A separate thread looks for the port, and begins later.
         rig.unplug();
         let is_looked_for = (0..500).any(|_| {
             sleep(Duration::from_millis(10));
@@ -283,7 +283,7 @@ fn a_service_manager_hears_when_it_is_ready_that_it_goes_on_and_that_it_ends() {
         for _ in 0..5 {
             assert_eq!(heard(), "WATCHDOG=1");
         }
-        // The guard is no daemon, and is not heard as one.
+        // The guard is no daemon, and its reports are ignored.
         let children = format!("/proc/{0}/task/{0}/children", daemon.id());
         let guards = fs::read_to_string(children).expect("it lives");
         let guard = guards.split_whitespace().next().expect("a daemon has its guard");

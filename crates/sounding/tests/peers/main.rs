@@ -1,5 +1,5 @@
-//! What a lie in the option costs a server, and whoever shares the path with it: over a path of 20 Mbit/s a device, or
-//! whoever writes in its name, says that its radio carries a gigabit. Needs root; skipped aloud elsewhere.
+//! The cost of a lie in the option for a server, and for flows that share the path: over a path of 20 Mbit/s a device,
+//! or a forger in its name, reports that its radio carries a gigabit. Needs root; elsewhere it reports a skip.
 
 mod forger;
 
@@ -47,12 +47,12 @@ fn path(carries: Rate) -> Config {
     Config::new(PathConfig { delay, ..PathConfig::new(wide) }, down)
 }
 
-/// Who says something of the device's link, and what.
+/// The source of a report about the device's link, and its contents.
 #[derive(Clone, Copy, Debug)]
 enum Speaker {
     /// The device itself, by its own stack.
     Device(Rate),
-    /// Somebody else in its name.
+    /// Another host in its name.
     Forger(Forgery),
 }
 
@@ -96,7 +96,7 @@ impl Ran {
     }
 }
 
-/// A download to the device by a server that hears its peers.
+/// A download to the device from a server that uses its peers' reports.
 fn download(speaker: Speaker, lasts: Duration, flags: &[&str]) -> Ran {
     download_over(PATH, speaker, lasts, flags)
 }

@@ -155,7 +155,7 @@ fn lines(shown: &Value) -> Vec<&str> {
     lines.iter().map(|line| line.as_str().unwrap()).collect()
 }
 
-/// Whether a line has this number, in four digits, or says that nobody knows it.
+/// Whether a line has this number, in four digits, or says that it is unknown.
 fn holds(line: &str, value: &Value) -> bool {
     let Some(value) = value.as_f64() else { return line.ends_with('–') };
     let mut numbers = line.split([' ', ',']).filter_map(|word| word.parse::<f64>().ok());
