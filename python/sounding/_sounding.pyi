@@ -125,9 +125,9 @@ class Counts:
     decoded: int
     """Records handed over that can be read."""
     undescribed: int
-    """Records handed over of a code that nobody has described."""
+    """Records returned with an undescribed code."""
     unsupported: int
-    """Records handed over of a version that nobody has described."""
+    """Records returned with an undescribed version."""
     corrupt: int
     """Records handed over whose bytes do not fit their description."""
 
@@ -281,7 +281,7 @@ class Ack:
     in_flight_bytes: int
     """In flight after it."""
     ce_bytes: int
-    """What of it carried a congestion mark."""
+    """The part of it with a congestion mark."""
     cwnd_limited: bool
     """The window is what kept the sender from sending more."""
     recovery: str | None

@@ -1,4 +1,4 @@
-//! A controller that is an object of Python, and what it is told.
+//! A controller that is a Python object, and what it receives.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -322,7 +322,7 @@ impl Answers {
     }
 }
 
-/// As many words as states are told apart by; each stays for as long as the program runs.
+/// Most words for states; each stays for as long as the program runs.
 const MAX_WORDS: usize = 256;
 
 fn word(text: &str) -> &'static str {

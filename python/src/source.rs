@@ -214,7 +214,7 @@ impl LivePort {
             Packet::Log(log) => self.live.handle_log(now, log),
             Packet::Other { command, body, .. } => self.live.handle_other(now, *command, body),
         }
-        // Nobody is told what came of the session: what counts here are the records.
+        // The session's events are not reported: only the records count here.
         while self.live.poll_event().is_some() {}
     }
 }
@@ -231,7 +231,7 @@ impl Drop for LivePort {
                     self.live.handle_bytes(monotonic_now(), &mut reader, &buffer[..count], |_| {});
                 }
                 Ok(Read::Idle) => {}
-                // Who is gone needs no mask.
+                // A modem that is gone needs no mask.
                 Ok(Read::Closed) | Err(_) => return,
             }
         }

@@ -99,7 +99,7 @@ OMITTED: dict[int, set[str]] = {
     0xB063: {"Mac Hdr + CE"},
     # All assignments but the last.
     0xB126: {"Records"},
-    # Of four antennas only two, and no RSSI or SNR at all.
+    # Only two of four antennas, and no RSSI or SNR at all.
     0xB193: {
         *(f"{level} Rx[{antenna}]" for level in ("RSRP", "RSRQ") for antenna in (2, 3)),
         *(f"{level} Rx[{antenna}]" for level in ("RSSI", "FTL SNR") for antenna in range(4)),

@@ -66,7 +66,7 @@ impl Gentle {
             if queueing > TARGET {
                 self.cwnd = self.cwnd.saturating_sub(self.mss).max(self.segments(2));
             } else if ack.cwnd_limited {
-                // A window that nobody fills says nothing about the path.
+                // A window that is not full shows nothing about the path.
                 self.cwnd += self.mss;
             }
         }

@@ -44,7 +44,7 @@ def sweep(
                     except SweepError:
                         # The program itself has said why: another time it would say the same.
                         raise
-                    except Exception as error:  # whatever an engine calls the death of a worker
+                    except Exception as error:  # engines differ in the error for a dead worker
                         reason = error
                     else:
                         progress(parts - len(missing), parts)
