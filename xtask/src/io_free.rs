@@ -1,5 +1,5 @@
 //! Pure crates are `no_std`: the compiler then proves that they open no file and no socket, read no clock and draw
-//! no randomness of the system. What is checked here is that nobody takes the proof away.
+//! no randomness of the system. What is checked here is that the proof stays.
 
 use std::fs;
 

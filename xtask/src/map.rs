@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_told_from_other_words() {
+    fn places_are_distinguished_from_other_words() {
         for (word, is) in [("crates/cc/src", true), ("foo.rs", false), ("and/or", false)] {
             assert_eq!(is_place(word), is, "{word}");
         }

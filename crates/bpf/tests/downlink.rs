@@ -120,7 +120,7 @@ fn a_daemon_that_falls_silent_lets_go() {
 #[test]
 fn an_instance_that_ends_leaves_the_sockets_of_another_to_it() {
     alone(|cgroup| {
-        ip("link add elsewhere type veth peer name nobody");
+        ip("link add elsewhere type veth peer name far0");
         let interfaces = vec!["elsewhere".into()];
         let config = DownlinkConfig { interfaces, ..config(cgroup, Signal::Window) };
         let other = Downlink::load(&config).unwrap();
@@ -140,7 +140,7 @@ fn an_instance_that_ends_leaves_the_sockets_of_another_to_it() {
 #[test]
 fn sockets_that_another_instance_has_are_refused_and_all_others_are_not() {
     alone(|cgroup| {
-        ip("link add elsewhere type veth peer name nobody");
+        ip("link add elsewhere type veth peer name far0");
         let downlink = load(cgroup, Signal::Window);
         let beside = |interfaces: &[&str], cgroup: &Path| {
             let interfaces = interfaces.iter().map(|name| (*name).into()).collect();
@@ -168,9 +168,9 @@ fn sockets_that_another_instance_has_are_refused_and_all_others_are_not() {
 #[test]
 fn of_a_modem_with_several_devices_each_is_the_radio_and_no_other_is() {
     alone(|cgroup| {
-        ip("link add elsewhere type veth peer name nobody");
+        ip("link add elsewhere type veth peer name far0");
         // The last is not there yet.
-        let interfaces = ["elsewhere", "nobody", "wwan0"].map(Into::into).to_vec();
+        let interfaces = ["elsewhere", "far0", "wwan0"].map(Into::into).to_vec();
         let config = DownlinkConfig { interfaces, ..config(cgroup, Signal::Window) };
         let mut downlink = Downlink::load(&config).unwrap();
         let _daemon = Daemon::publish(downlink.feed(), 80);

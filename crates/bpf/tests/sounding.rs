@@ -103,7 +103,7 @@ fn a_flow_follows_what_is_published() {
 }
 
 #[test]
-fn the_first_estimate_is_told_with_the_flow_it_is_of() {
+fn the_first_estimate_is_reported_with_its_flow() {
     steadily(|| {
         let Some(loaded) = load() else { return };
         let _daemon = Daemon::publish(loaded.feed(), 40);
@@ -190,7 +190,7 @@ fn longest_stall(loaded: &Instance, bulk: &Bulk) -> Duration {
 }
 
 #[test]
-fn an_estimate_of_far_too_much_stalls_nobody_and_the_truth_is_believed_again() {
+fn an_estimate_of_far_too_much_stalls_no_flow_and_the_truth_is_used_again() {
     steadily(|| {
         let Some(loaded) = load() else { return };
         let bulk = in_netns(|| {

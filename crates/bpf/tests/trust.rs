@@ -242,7 +242,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn nobody_is_believed_beyond_the_claim_nor_beyond_three_times_what_arrived(
+    fn no_rate_is_used_beyond_the_claim_or_three_times_what_arrived(
         met in prop::collection::vec(step(), 1..60),
         begins in any::<u32>(),
     ) {

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn estimates_look_back_as_far_as_those_want_who_are_told() {
+    fn estimates_have_the_span_of_the_controllers_that_use_them() {
         for told in [&["cubic", "sounding"][..], &["sounding", "sounding-cubic"]] {
             assert_eq!(span(told.iter().copied()), Some(sounding::SPAN), "{told:?}");
         }

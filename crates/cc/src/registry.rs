@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_nobody_elses_and_can_be_written() {
+    fn a_name_is_unique_and_can_be_written() {
         let mut registry = Registry::default();
         registry.add("mine", |start| Box::new(Reno::new(start))).unwrap();
         for name in ["mine", "bbr", "oracle", "", "my own", "a\"b", "line\n"] {

@@ -114,7 +114,7 @@ mod tests {
     use std::convert::Infallible;
 
     #[test]
-    fn results_are_in_the_order_of_the_items_whoever_is_done_first() {
+    fn results_are_in_the_order_of_the_items_in_any_order_of_completion() {
         let items: Vec<u64> = (0..100).collect();
         let mut heard = 0;
         let squares = each(&items, 4, |&item| Ok::<_, Infallible>(item * item), |_, _| heard += 1);

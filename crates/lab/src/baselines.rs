@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_that_nobody_knows_is_named_in_the_error() {
+    fn an_unknown_controller_is_named_in_the_error() {
         let plan = Plan { controllers: vec!["tahoe".into()], jobs: 1 };
         let error = run(&plan, |_| {}).unwrap_err().to_string();
         assert!(error.contains("tahoe") && error.contains("reno"), "{error}");

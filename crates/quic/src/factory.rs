@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_nobody_has_is_refused_with_those_that_there_are() {
+    fn an_unknown_name_is_refused_with_the_known_ones() {
         let error = Factory::new("cubik", EstimateHandle::new()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("cubik") && text.contains("sounding"), "{text}");

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_believed_for_longer_than_a_second() {
+    fn no_report_is_used_for_longer_than_a_second() {
         let long = LinkEstimate { valid_for: Duration::from_secs(4000), ..estimate() };
         let parsed = Report::parse(&Report { sequence: 0, estimate: long }.emit()).unwrap();
         assert_eq!(parsed.estimate.valid_for, MAX_VALIDITY);
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_believed_to_have_more_than_the_most() {
+    fn no_report_is_used_above_the_limit() {
         let handle = EstimateHandle::new();
         let now = HostInstant::from_nanos(1_000_000_000);
         for (most, believed) in [(20_000_000, 20_000_000), (100_000_000, 48_000_000)] {

@@ -104,7 +104,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
     session_report::tell(|| readings.poll_event());
     let (counts, stream) = (readings.counts(), readings.stream());
     eprintln!(
-        "sounding: {}, {}; {} of versions nobody has described, {} corrupt; {}",
+        "sounding: {}, {}; {} of unknown versions, {} corrupt; {}",
         counted(counts.records, "record", "records"),
         counted(counts.values, "value", "values"),
         counts.unsupported,

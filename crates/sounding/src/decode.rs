@@ -26,7 +26,7 @@ use crate::{say, screen};
 Examples:
   sounding decode drive.mi2log                      every described record as a JSON line
   sounding decode drive.mi2log --code 0xB139        only uplink transmit reports
-  sounding decode drive.mi2log --summary            what is in it, and what nobody has described
+  sounding decode drive.mi2log --summary            its contents, and what is undescribed
   sounding decode drive.qmdl --code 0xB0C0 --no-redact
                                                     RRC messages, with what they say
   sounding decode --coverage                        what is described at all

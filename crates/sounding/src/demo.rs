@@ -225,7 +225,7 @@ fn page(
             "Throughput and delay",
             "Throughput: IP bytes that reached the receiver. One-way: from the sender's device to the receiver's, \
              propagation included; queueing: waiting for the link alone. The oracle knows the link and sends each packet \
-             just in time; nobody can do better.",
+             just in time; no sender can do better.",
             Kind::Table(table),
         ),
         figure(

@@ -43,8 +43,8 @@ Several records list the same blocks. 0xB139 counts in LTE's uplink; where it do
 A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had. Its rows come 1.5 s
 late, because records may still add to what was granted.
 
-With --method cell the rate adds a part of what nobody has, where a sniffer says that; without one it is a floor unless the
-device was backlogged. JSON rows then have the users with data, the idle part, and the fair share; and as a ceiling what the
+With --method cell and a sniffer the rate includes a share of the idle resource blocks; without a sniffer it is a floor unless
+the device was backlogged. JSON rows then have the users with data, the idle part, and the fair share; and as a ceiling what the
 most resource blocks that the device ever had would carry now.
 
 Examples:

@@ -72,7 +72,7 @@ pub(crate) fn sentence(event: &Event) -> String {
 fn words(event: &Event) -> String {
     match event {
         Event::Mute => {
-            "nobody answers requests: the port is used as it is, and its log mask left alone".into()
+            "no answer to requests: the port is used as it is, and its log mask left alone".into()
         }
         Event::Answers(Identity { compiled, build, .. }) => format!(
             "a modem answers: {}, compiled {}",

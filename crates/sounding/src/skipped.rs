@@ -128,7 +128,7 @@ impl Skipped {
         };
         put(stream.damaged() - cut, "corrupt frame", "corrupt frames");
         put(records.corrupt, "corrupt record", "corrupt records");
-        let undescribed = "of codes or versions that nobody has described";
+        let undescribed = "of unknown codes or versions";
         put(
             records.undescribed,
             &format!("record {undescribed}"),
@@ -238,7 +238,7 @@ mod tests {
             sentence(stream(1, Some(9), 9), Records { undescribed: 2, lacking: 1, corrupt: 1 })
                 .as_deref(),
             Some(
-                "a.qmdl: not read: 1 corrupt record, 2 records of codes or versions that nobody has described, 1 record of \
+                "a.qmdl: not read: 1 corrupt record, 2 records of unknown codes or versions, 1 record of \
                  versions without what was asked for, the frame that the end cuts off at offset 9 (2 bytes); \
                  `sounding decode a.qmdl --summary` shows more"
             )
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_told_the_same_numbers() {
+    fn programs_get_the_same_numbers() {
         let skipped = Skipped { stream: stream(3, Some(9), 7), ..Skipped::default() };
         assert!(!skipped.sentence(None).expect("something").contains("--summary"), "it is no file");
         let told = skipped.json().expect("something");

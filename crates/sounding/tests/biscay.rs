@@ -293,7 +293,7 @@ fn interrupted(mut is_due: impl FnMut(&str) -> bool) -> String {
 }
 
 #[test]
-fn whoever_interrupts_the_private_network_gets_what_is_measured_and_the_machine_back() {
+fn an_interrupt_of_the_private_network_keeps_what_is_measured_and_restores_the_machine() {
     if is_skipped() {
         return;
     }

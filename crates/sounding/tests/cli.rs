@@ -199,7 +199,7 @@ fn an_output_that_takes_no_more_is_an_error_that_names_it() {
 }
 
 #[test]
-fn nobody_need_listen_to_what_is_said_aside() {
+fn standard_error_may_be_closed() {
     let capture = Capture::new();
     let cut = capture.file(&capture.bytes[..capture.bytes.len() - 5]);
     let whole = sounding(&["link", text(&cut)]);

@@ -26,7 +26,7 @@ fn skipped() -> bool {
 }
 
 #[test]
-fn a_stock_sender_is_held_at_what_the_radio_carries_and_one_that_is_told_needs_no_holding() {
+fn a_stock_sender_is_limited_to_what_the_radio_carries_and_one_with_the_option_needs_no_limit() {
     if skipped() {
         return;
     }

@@ -270,7 +270,7 @@ fn a_command_runs_as_the_user_who_called_sudo_and_gains_nothing() {
 }
 
 #[test]
-fn a_command_stays_root_where_that_is_asked_for_or_nobody_called_sudo_which_is_said() {
+fn a_command_stays_root_by_option_or_without_sudo_and_the_error_says_so() {
     if !may_emulate() {
         return;
     }

@@ -214,7 +214,7 @@ fn a_plan_excludes_a_link_and_a_command_takes_one_run() {
 }
 
 #[test]
-fn a_cell_that_is_too_much_for_the_machine_is_told_of_before_and_while_and_after() {
+fn a_cell_that_is_too_much_for_the_machine_is_reported_before_while_and_after() {
     if !may_emulate() {
         return;
     }

@@ -142,12 +142,12 @@ fn every_kind_of_narrowband_message_that_the_version_numbers_is_named() {
 }
 
 #[test]
-fn a_kind_of_message_that_nobody_has_described_counts_as_that_in_every_verb() {
+fn an_undescribed_kind_of_message_counts_as_that_in_every_command() {
     let mut rig = Rig::new();
     rig.message(15, UNKNOWN_KIND, NB_ENQUIRY);
     rig.message(15, NB_DL_DCCH, NB_ENQUIRY);
     let capture = rig.capture();
-    let counted = "not read: 1 record of codes or versions that nobody has described";
+    let counted = "not read: 1 record of unknown codes or versions";
 
     let output = sounding(&["decode", &capture, "--no-redact"]);
     assert!(line_said(&output).contains(counted), "{}", said(&output));
@@ -244,7 +244,7 @@ fn convert_counts_what_it_leaves_out_by_reason_in_one_line() {
             &[],
             &[
                 "1 message written",
-                "2 packets that may identify somebody (--no-redact)",
+                "2 packets that may identify a person (--no-redact)",
                 "2 packets that are no log records",
                 "3 records without a message",
                 "2 parts of messages",
@@ -252,7 +252,7 @@ fn convert_counts_what_it_leaves_out_by_reason_in_one_line() {
             ],
         ),
         ("out.qmdl", &["--no-redact"], &["11 records written"]),
-        ("out.qmdl", &[], &["4 records written", "7 packets that may identify somebody"]),
+        ("out.qmdl", &[], &["4 records written", "7 packets that may identify a person"]),
         ("out.dlf", &["--no-redact"], &["9 records written", "2 packets that are no log records"]),
         (
             "out.hdf",

@@ -227,7 +227,7 @@ fn the_doctor_says_what_has_run_out_and_blames_nothing_else() {
     if nix::unistd::geteuid().is_root() {
         limits.push(("ulimit -u 1".into(), Some(STRANGER), "processes", "ulimit -u"));
     } else {
-        skip("nobody else can be acted as here: run as root");
+        skip("this process may not act as another user: run as root");
     }
     for (limit, user, name, cure) in limits {
         let (checks, said) = doctor(&folder, &limit, user);

@@ -196,7 +196,7 @@ fn results_do_not_mix_with_those_that_are_there() {
 }
 
 #[test]
-fn whoever_interrupts_keeps_what_is_finished_whole() {
+fn an_interrupt_keeps_what_is_finished_whole() {
     steadily(|| {
         let folder = Folder::new(PLAN);
         let out = folder.path("out");

@@ -221,7 +221,7 @@ fn interrupt(child: &Child) {
 }
 
 #[test]
-fn whoever_interrupts_a_sweep_is_told_how_it_goes_on() {
+fn an_interrupted_sweep_prints_how_to_continue() {
     steadily(|| {
         let folder = Folder::new();
         let long = ["--set", "duration=50000s"];

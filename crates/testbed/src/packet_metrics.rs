@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_are_told_apart() {
+    fn delays_are_distinguished() {
         let metrics = measure(&[delivered(1, 3, 7, 12)], 0, 20);
         assert_eq!(metrics.one_way.unwrap().p50, Duration::from_millis(11));
         assert_eq!(metrics.queueing.unwrap().p50, Duration::from_millis(4));

@@ -20,6 +20,6 @@ pub fn on_small_disk(folder: &Path, size: &str, script: &str) -> Option<Output> 
         }
         Err(error) => format!("unshare: {error}"),
     };
-    crate::say(&format!("SKIPPED: no file system of one's own here: {}", why.trim_end()));
+    crate::say(&format!("SKIPPED: no separate file system here: {}", why.trim_end()));
     None
 }

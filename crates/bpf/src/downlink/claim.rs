@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_nobody_holds_is_taken_away_and_one_of_another_version_is_heeded() {
+    fn an_unlocked_file_is_removed_and_one_of_another_version_counts() {
         let folder = tempfile::tempdir().expect("a folder");
         let left = folder.path().join("1-0");
         fs::write(&left, sockets(1, ROOT, &[]).to_text(1)).expect("written");
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_leaves_nothing_that_was_not_there_and_nobody_uses() {
+    fn a_claim_leaves_nothing_new_and_unused_behind() {
         let folder = tempfile::tempdir().expect("a folder");
         let above = folder.path().join("run/sounding");
         let claims = above.join("claims");

@@ -245,7 +245,7 @@ fn a_path_that_is_short_again_keeps_no_queue() {
 }
 
 #[test]
-fn narrow_wires_are_told_from_longer_paths_at_any_rtt() {
+fn narrow_wires_are_distinguished_from_longer_paths_at_any_rtt() {
     for base in [5, 20, 50, 150, 300] {
         for wire in [33_000, 25_000, 20_000, 10_000, 4_000] {
             let mut drive = settled(World { radio: 40_000, base, ..World::default() });

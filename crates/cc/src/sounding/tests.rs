@@ -166,7 +166,7 @@ fn one_who_was_misled_beside_another_stays_so_unless_the_queue_goes_on_standing(
 }
 
 #[test]
-fn loss_where_all_that_is_told_arrives_is_no_sign_of_anything() {
+fn loss_is_ignored_while_the_estimated_rate_arrives() {
     let mut drive = Drive::new();
     for _ in 0..20 {
         drive.told(12, Bound::Capacity);

@@ -46,7 +46,7 @@ fn known<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Er
     let names = Vec::<String>::deserialize(from)?;
     match names.iter().find(|name| !is_known(name)) {
         None => Ok(names),
-        Some(name) => Err(serde::de::Error::custom(format!("nobody is called {name:?}"))),
+        Some(name) => Err(serde::de::Error::custom(format!("no controller is called {name:?}"))),
     }
 }
 

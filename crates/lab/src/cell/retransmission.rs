@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_that_nobody_asked_for_was_harqs() {
+    fn a_gap_without_a_request_was_harqs() {
         let down_data = [(0, 4), (2, 7), (10, 5), (80, 6)].map(|(ms, sn)| data(ms, sn)).to_vec();
         let mut heard = Heard::default();
         (heard.down_data, heard.down_nacks) = (down_data, vec![data(40, 6)]);

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn only_more_than_before_is_told_of() {
+    fn only_more_than_before_is_reported() {
         let before = Held { descriptors: 10, threads: 2 };
         assert_eq!(before.more_than(before), None);
         assert_eq!(Held { descriptors: 9, ..before }.more_than(before), None);

@@ -44,7 +44,7 @@ macro_rules! ends {
                 // limits it, and a closed connection processes no acknowledgements. So the receiver closes.
                 stream.reset(0_u32.into())?;
                 if tokio::time::timeout(FAREWELL, connection.closed()).await.is_err() {
-                    connection.close(0_u32.into(), b"nobody answers");
+                    connection.close(0_u32.into(), b"no answer");
                 }
                 let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
                 let reports = match taken {

@@ -250,7 +250,7 @@ fn losses(heard: &Receiver<Heard>) -> Vec<(u64, bool)> {
 }
 
 #[test]
-fn an_acknowledgement_is_told_once_with_the_rtt_of_its_newest_packet() {
+fn an_acknowledgement_is_reported_once_with_the_rtt_of_its_newest_packet() {
     let (mut driver, heard) = told();
     driver.handle_sent(at(0), Bytes::new(2 * MTU), 1);
     driver.handle_sent(at(10), Bytes::new(MTU), 2);
@@ -266,7 +266,7 @@ fn an_acknowledgement_is_told_once_with_the_rtt_of_its_newest_packet() {
 }
 
 #[test]
-fn losses_that_are_told_together_are_segments_and_begin_one_recovery() {
+fn losses_that_are_reported_together_are_segments_and_begin_one_recovery() {
     let (mut driver, heard) = told();
     driver.handle_sent(at(0), Bytes::new(5 * MTU), 4);
     driver.handle_sent(at(10), Bytes::new(MTU), 5);

@@ -132,7 +132,7 @@ fn what_a_limited_connection_leaves_is_the_others() {
 }
 
 #[test]
-fn who_has_shown_nothing_yet_is_counted_by_nobody_but_itself() {
+fn a_flow_without_data_yet_counts_only_for_itself() {
     let handle = EstimateHandle::new();
     handle.set(estimate(10), at(0));
     let mut beginning = HandleReader::new(&handle, at(0));

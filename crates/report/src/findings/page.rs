@@ -281,9 +281,7 @@ impl Maker<'_> {
                 let capacity = match drawing.series.panels.iter().any(|panel| panel.shade.is_some())
                 {
                     true => " The shaded area is what the link could have carried.",
-                    false => {
-                        " The capacity of a modelled cell is unknown, so nothing is shaded."
-                    }
+                    false => " The capacity of a modelled cell is unknown, so nothing is shaded.",
                 };
                 let radio = match drawing.series.happenings.is_empty() {
                     true => "",

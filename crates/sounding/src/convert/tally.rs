@@ -60,7 +60,7 @@ impl Tally {
         let mut text = format!("{} written", counted(self.written, one, many));
         if self.blank > 0 {
             text += &format!(
-                ", {} of them hidden because they may identify somebody (--no-redact)",
+                ", {} of them hidden because they may identify a person (--no-redact)",
                 self.blank
             );
         }
@@ -78,8 +78,8 @@ impl LeftOut {
         [
             (
                 self.hidden,
-                "packet that may identify somebody (--no-redact)",
-                "packets that may identify somebody (--no-redact)",
+                "packet that may identify a person (--no-redact)",
+                "packets that may identify a person (--no-redact)",
             ),
             (
                 self.unwanted,
@@ -115,8 +115,8 @@ mod tests {
         let tally = Tally { written: 5, blank: 4, left_out, ..Tally::default() };
         assert_eq!(
             tally.sentence(records),
-            "5 records written, 4 of them hidden because they may identify somebody (--no-redact); left out: 2 packets \
-             that may identify somebody (--no-redact), 1 packet that is no log record, 3 messages that such a file has no \
+            "5 records written, 4 of them hidden because they may identify a person (--no-redact); left out: 2 packets \
+             that may identify a person (--no-redact), 1 packet that is no log record, 3 messages that such a file has no \
              place for"
         );
     }

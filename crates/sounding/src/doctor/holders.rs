@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_device_is_held_by_nobody() {
+    fn what_is_no_device_has_no_holder() {
         for path in ["/nowhere", "/tmp"] {
             assert_eq!(holders(Path::new(path)).expect("there is nothing to look for"), []);
         }

@@ -185,7 +185,7 @@ fn ask_on(source: &Source, opened: Result<Box<dyn Transport>, OpenError>) -> Che
             area: "modem",
             name,
             ok: true,
-            detail: "Diag records come by themselves; nobody answers requests".into(),
+            detail: "Diag records come by themselves; there are no answers to requests".into(),
             cure: String::new(),
             port: Some(port),
         },
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modem_manager_is_told_to_leave_one_port_alone() {
+    fn a_rule_makes_modem_manager_leave_one_port_alone() {
         let holder = Holder { pid: 7, name: "ModemManager".into() };
         let cure = release(Path::new("/dev/wwan0qcdm0"), &holder);
         assert!(cure.contains(r#"KERNEL=="wwan0qcdm0", ENV{ID_MM_PORT_IGNORE}="1""#), "{cure}");

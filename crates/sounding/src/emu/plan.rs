@@ -142,7 +142,7 @@ fn print_unless_json(args: &Args, figures: &[FlowFigures], ended: &Ended) {
     for modem in &ended.modems {
         match &modem.tally {
             Some(tally) => eprintln!(
-                "modem of {}: {} records read, {} not asked for, {} lost while nobody read; {} requests answered",
+                "modem of {}: {} records read, {} not asked for, {} lost without a reader; {} requests answered",
                 modem.name, tally.sent, tally.masked, tally.lost, tally.answered
             ),
             None => eprintln!("modem of {}: its port broke", modem.name),

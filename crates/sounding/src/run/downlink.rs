@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_and_nobody_heard_unless_that_is_asked_for() {
+    fn senders_and_peers_are_left_alone_by_default() {
         let plan = plan("", Flags::default()).expect("fine");
         assert!(plan.device.is_none() && plan.server.is_none());
         assert_eq!(plan.reads_besides(Direction::Uplink), None);
@@ -272,7 +272,7 @@ mod tests {
             assert!(error.contains("downlink.peers_at_most"), "{error}");
         }
         let flags = Flags { peers_at_most: Some(LEAST), ..Flags::default() };
-        let error = plan("", flags).expect_err("nobody is heard").to_string();
+        let error = plan("", flags).expect_err("peers are off").to_string();
         assert!(error.contains("--peers-at-most"), "{error}");
         // In the file it may wait for peers to be switched on.
         plan(file, Flags::default()).expect("fine");
@@ -281,10 +281,10 @@ mod tests {
     #[test]
     fn a_flag_that_says_nothing_and_a_cgroup_that_is_none_are_refused() {
         let slack = Flags { slack: Some(Duration::from_millis(5)), ..Flags::default() };
-        let error = plan("", slack).expect_err("nobody is told");
+        let error = plan("", slack).expect_err("senders are not limited");
         assert!(error.to_string().contains("--slack"), "{error}");
         let root = || Flags { cgroup: Some("/".into()), ..Flags::default() };
-        let error = plan("", root()).expect_err("nobody is failed, nobody heard");
+        let error = plan("", root()).expect_err("both are off");
         assert!(error.to_string().contains("--cgroup"), "{error}");
         plan("peers = true", root()).expect("fine");
         let error = plan("cgroup = '/no/such/folder'", Flags::default()).expect_err("none");

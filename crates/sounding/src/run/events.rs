@@ -142,7 +142,7 @@ impl Events {
         });
         self.say(&event, || {
             Some(format!(
-                "senders are told what the downlink carries, those of {reached} open connections too{}",
+                "senders are limited to what the downlink carries, those of {reached} open connections too{}",
                 but(refused)
             ))
         });
@@ -317,7 +317,7 @@ impl Events {
         let line = line(self.json, &event, || {
             let peers = peers.map(|counts| format!("; {}", disbelieved(counts)));
             Some(format!(
-                "{}, {} read for KPIs, {} of versions nobody has described, {} corrupt; {}; {}; {} dropped{}",
+                "{}, {} read for KPIs, {} of unknown versions, {} corrupt; {}; {}; {} dropped{}",
                 counted(stream.logs, "record", "records"),
                 counts.read,
                 counts.unsupported,

@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_slept_for_minutes_is_told_of_once() {
+    fn a_machine_that_slept_for_minutes_is_reported_once() {
         let mut sleep = Sleep::default();
         assert_eq!(sleep.handle(at(900_000), at(500_000)), None);
         assert_eq!(sleep.handle(at(900_005), at(500_005)), None);

@@ -247,6 +247,6 @@ fn no_tale_of_a_publisher_stalls_a_download_and_the_truth_holds_it_again() {
         for (tale, from, to) in spans {
             judge(&format!("download: {tale:?}"), &ours, &stock, from, to);
         }
-        witness.end("nobody", &objects);
+        witness.end("other", &objects);
     });
 }

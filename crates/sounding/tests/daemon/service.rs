@@ -245,7 +245,7 @@ fn a_daemon_of_roots_keeps_nothing_that_loading_took() {
             sleep(Duration::from_millis(10));
             assert_few(&rig).iter().any(|rights| rights.name == "reopen")
         });
-        assert!(is_looked_for, "nobody looks for the port");
+        assert!(is_looked_for, "the port is not looked for");
         rig.plug();
         rig.replay_for(Duration::from_millis(500));
         assert_few(&rig);

@@ -258,7 +258,7 @@ fn a_device_that_lies_costs_the_path_little_and_is_counted_and_named() {
 }
 
 #[test]
-fn whoever_writes_in_the_devices_name_costs_the_path_as_little() {
+fn a_forger_in_the_devices_name_costs_the_path_as_little() {
     if skipped() {
         return;
     }

@@ -17,7 +17,7 @@ fn told(netns: &Netns, told: &str) -> (Vec<String>, String) {
 }
 
 #[test]
-fn a_file_that_a_guard_is_told_of_stays_as_it_is() {
+fn a_file_in_an_instruction_to_a_guard_stays_as_it_is() {
     if skipped() {
         return;
     }
@@ -112,7 +112,7 @@ fn a_guard_whose_list_is_closed_hears_nothing_more() {
 }
 
 #[test]
-fn a_guard_that_is_told_without_end_needs_no_more_memory_and_ends() {
+fn a_guard_with_endless_input_needs_no_more_memory_and_ends() {
     if skipped() {
         return;
     }

@@ -91,7 +91,7 @@ fn a_program_with_rights_of_its_own_does_nothing_for_anybody() {
 }
 
 #[test]
-fn nobody_sets_the_default_algorithm_through_the_guard_of_a_program_with_rights() {
+fn the_guard_of_a_program_with_capabilities_sets_no_default_algorithm() {
     let Some(_) = copy() else { return };
     for (raised, raise) in RAISINGS {
         let copy = Copy::new();
@@ -113,7 +113,7 @@ fn nobody_sets_the_default_algorithm_through_the_guard_of_a_program_with_rights(
 }
 
 #[test]
-fn nobody_is_told_to_give_a_program_rights() {
+fn no_text_advises_to_give_a_program_capabilities() {
     let Some(copy) = copy() else { return };
     let netns = Netns::new().unwrap();
     let output = ended(copy.as_stranger(&netns, &["doctor", "--no-ports"]), "");

@@ -38,7 +38,7 @@ impl Drop for Router {
 const KINDS: [(&str, &str); 2] = [("--router", "router"), ("--vendor-router", "vendor-router")];
 
 #[test]
-fn a_user_who_takes_a_routers_name_feeds_nobody_elses_daemon() {
+fn a_user_that_takes_a_routers_name_feeds_no_other_users_daemon() {
     if skipped() {
         return;
     }

@@ -74,7 +74,7 @@ fn figures(congestion: &str) -> [f64; 3] {
 }
 
 #[test]
-fn where_nobody_speaks_a_flow_is_the_kernels_cubic() {
+fn without_a_publisher_a_flow_is_the_kernels_cubic() {
     steadily(|| {
         let Some(radio) = start("cubic", 40, Law::Sounding, Bound::Capacity) else { return };
         radio.die();

@@ -192,7 +192,7 @@ fn a_flow_falls_back_after_a_pause_in_which_the_feed_died() {
 }
 
 #[test]
-fn flows_nobody_sees_take_their_part() {
+fn unseen_flows_take_their_part() {
     let mut feed = fresh(30);
     feed.estimate.as_mut().unwrap().other_flows = 2;
     let mut flow = flow();

@@ -113,7 +113,7 @@ pub(super) const PLUS_PLUS: &[Property] = &[
         "",
         |rig| vec![rig.rivals(&["ledbat++", "ledbat++"], 10 * BDP, 60, 240).jain()],
     )
-    .note("whoever came first"),
+    .note("whichever came first"),
     says(
         "ledbat++",
         "queue of two, mean",
