@@ -13,11 +13,11 @@ use crate::memory::{self, Memory};
 use crate::poll_interval::PollInterval;
 use crate::{Framing, Read, Source, Transport};
 
-/// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
+/// A port with a session over it: sets and restores masks and drains buffers, whenever its reader calls it.
 ///
-/// The reader takes bytes with [`read`](Self::read), tells of each packet it finds in them with
-/// [`handle_log`](Self::handle_log) and [`handle_other`](Self::handle_other), or lets
-/// [`handle_bytes`](Self::handle_bytes) find them, and calls [`tick`](Self::tick) as often as it comes round.
+/// The reader takes bytes with [`read`](Self::read). It passes each packet in them to [`handle_log`](Self::handle_log)
+/// and [`handle_other`](Self::handle_other), or lets [`handle_bytes`](Self::handle_bytes) find them. It calls
+/// [`tick`](Self::tick) in each turn of its loop.
 #[derive(Debug)]
 pub struct Live {
     transport: Option<Box<dyn Transport>>,
@@ -113,7 +113,7 @@ impl Live {
         }
     }
 
-    /// Finds the packets in bytes that were read, tells the session of them, and hands each on.
+    /// Finds the packets in bytes that were read, passes them to the session, and then to the caller.
     pub fn handle_bytes(
         &mut self,
         now: HostInstant,

@@ -31,8 +31,8 @@ const MOST: u64 = 1 << 17;
 const PORT: &str = "port ";
 
 impl Memory {
-    /// Opens the memory of a source; `None` for a stream that takes no requests, or where another session with the same
-    /// modem has it: the masks are that one's business then. An error says that nothing can be kept, and why.
+    /// Opens the memory of a source. `None` for a stream that takes no requests, or if another session with the same
+    /// modem has it: that session then restores the masks. An error means that nothing can be kept, and why.
     pub(crate) fn open(source: &Source) -> Result<Option<Self>, NotKept> {
         if *source.place() == Source::Stdin {
             return Ok(None);
@@ -61,7 +61,7 @@ impl Memory {
         Ok(Self { file, path: path.into(), port, kept })
     }
 
-    /// What is in it: at first what was left by an earlier session.
+    /// Its contents: at first those of an earlier session.
     pub(crate) fn note(&self) -> &Note {
         &self.kept
     }
@@ -101,14 +101,14 @@ pub(crate) enum NotKept {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.kept.is_empty() && is_at(&self.file, &self.path) {
-            // One that stays says that there is nothing to put back.
+            // A file that stays has nothing to restore.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Removes what killed sessions have left for ports that are not there any more; the names of those to which masks
-/// should have gone back.
+/// Removes what killed sessions have left for ports that are gone. Returns the names of those whose masks should have
+/// been restored.
 pub(crate) fn forget_gone() -> Vec<String> {
     sounding_host::runtime_folder().map(|folder| forget_gone_in(&folder)).unwrap_or_default()
 }
@@ -152,7 +152,7 @@ fn lock(file: File) -> io::Result<Flock<File>> {
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno.into())
 }
 
-/// Whether it is this file that has the name.
+/// Whether the name still refers to this file.
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(file), Ok(named)) = (file.metadata(), std::fs::symlink_metadata(path)) else {
         return false;
@@ -184,7 +184,7 @@ const PREFIX: &[u8] = b"masks-";
 fn file_name(port: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = port.chars().map(plain).collect();
-    // The end tells more: devices differ there.
+    // The end distinguishes more: devices differ there.
     format!("masks-{}", name[name.len().saturating_sub(100)..].trim_start_matches('-'))
 }
 

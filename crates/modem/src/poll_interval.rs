@@ -30,7 +30,7 @@ const SELDOM: Duration = Duration::from_millis(20);
 /// So many reads in a row are no single burst. Chosen.
 const BUSY: u32 = 8;
 
-/// A read that brought as much as a tty gives at most is followed by another at once.
+/// A read that returned a tty's maximum is followed by another at once.
 const FULL: RangeInclusive<usize> = 4095..=4096;
 
 impl Default for PollInterval {
@@ -58,8 +58,8 @@ impl PollInterval {
         self.count = count;
     }
 
-    /// How long not to look: to a while after the last bytes, or to the next drain, when the answer to the one
-    /// before it is there.
+    /// How long to wait before the next read: until some time after the last bytes, or until the next drain, if the
+    /// previous one was answered.
     pub(crate) fn rest(&self, now: HostInstant, drain: Option<HostInstant>) -> Duration {
         let busy = self.streak >= BUSY && now - self.last <= self.at_once();
         match drain {

@@ -17,7 +17,7 @@ pub enum Probe {
     Answers(Identity),
     /// Diag records that come by themselves, and no answer: a bridge that only reads, or a modem that is busy.
     Talks,
-    /// Nothing, or nothing that is Diag.
+    /// No answer, or none that is Diag.
     Silent,
 }
 

@@ -29,7 +29,7 @@ pub struct Summary {
     pub answered: u64,
 }
 
-/// How long a full pty is waited for. A daemon that does not read for so long has lost its place anyway.
+/// How long to wait for a full pty. A daemon that does not read for so long has lost its place anyway.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Longest sleep, so that a stop and a request are met promptly.

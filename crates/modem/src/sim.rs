@@ -43,7 +43,7 @@ pub struct Simulation {
     diary: Option<Sender<Made>>,
 }
 
-/// What a modem keeps for a reader that does not read. Chosen: a second of everything at 8 Mbit/s.
+/// A modem's buffer for a reader that does not read. Chosen: a second of everything at 8 Mbit/s.
 const MEMORY: usize = 1 << 20;
 
 /// How long a modem takes to restart.

@@ -287,7 +287,7 @@ fn garbage_on_a_port_without_hdlc_is_counted_and_costs_no_more_than_its_neighbou
     let tally = modem.stop();
     let damaged = session.counts.frames.bad + session.counts.bad_packets;
     assert!(tally.broken > 10 && damaged > 10, "{tally:?}, {damaged} damaged");
-    // Nothing checks these bytes, so that garbage may look like the beginning of something longer.
+    // These bytes have no check, so garbage may look like the beginning of something longer.
     let lost = (all.len() - session.records.len()) as u64;
     assert!(lost <= tally.broken, "{lost} lost, {tally:?}");
 }

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use sounding_diag::hdlc;
 use sounding_units::ModemInstant;
 
-/// What goes wrong with a simulated modem. All times count from its first record.
+/// Faults of a simulated modem. All times count from its first record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mischief {
     /// A broken copy comes before so many of the frames, 0 to 1.
@@ -14,7 +14,7 @@ pub struct Mischief {
     pub truncate: f64,
     /// Before so many of the frames come bytes that are nothing, 0 to 1.
     pub garbage: f64,
-    /// Nothing leaves the modem from the first time for the second.
+    /// No output from the first time until the second.
     pub stall: Option<(Duration, Duration)>,
     /// The modem restarts: its port goes away for a while and its masks are forgotten.
     pub reboot: Option<Duration>,

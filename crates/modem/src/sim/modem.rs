@@ -238,7 +238,7 @@ impl SimModem {
         self.made.drain(..)
     }
 
-    /// What leaves the modem next. A stalled modem keeps what it has.
+    /// The next output. A stalled modem keeps it.
     pub(super) fn poll_output(&mut self, now: HostInstant) -> Option<Output> {
         let elapsed = self.elapsed(now);
         let stalled = |(at, span): (Duration, Duration)| (at..at + span).contains(&elapsed);

@@ -121,7 +121,7 @@ impl SimPort {
                 }
             }
         }
-        // What was meant for the last reader is not for the next.
+        // Output for the last reader is not for the next.
         self.requests = Reader::of(Kind::of(self.format));
         self.queue.clear();
         self.queued = 0;
@@ -210,7 +210,7 @@ impl SimPort {
         }
         let mut frame = Vec::new();
         match self.format {
-            // What is too long for its length has no place on such a port.
+            // A packet too long for its length field cannot be sent on such a port.
             Format::NonHdlc => drop(emit_unframed(payload, &mut frame)),
             _ => hdlc::encode(payload, &mut frame),
         }
@@ -245,7 +245,7 @@ impl SimPort {
         self.queue.push_back(bytes);
     }
 
-    /// Gives the reader as much as it takes now.
+    /// Writes as much as the reader takes now.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         while let Some(mut chunk) = self.queue.pop_front() {
             let written = match &mut self.end {

@@ -32,8 +32,8 @@ const MODEM: u8 = 0;
 
 /// An open `/dev/diag`, with its log switched to this process.
 ///
-/// Older drivers cannot be waited for: poll says that there is always something, and the read then sleeps. A thread
-/// reads and passes the frames on through a pipe, which can.
+/// Older drivers do not support poll: it always reports data, and the read then sleeps. A thread reads and passes the
+/// frames on through a pipe, which supports it.
 #[derive(Debug)]
 pub struct DiagChar {
     device: Arc<File>,
@@ -41,7 +41,7 @@ pub struct DiagChar {
     drains: bool,
 }
 
-/// What the driver is asked; a stand-in answers in tests, because machines with the driver are phones.
+/// Requests to the driver. A stand-in answers in tests, because only phones have the driver.
 trait Driver {
     /// An argument by pointer. The driver copies as much as its own structure has, and may write it back.
     fn by_pointer(&self, request: libc::c_ulong, argument: &mut [u8]) -> io::Result<()>;
@@ -123,7 +123,7 @@ fn pump(device: Arc<File>) -> io::Result<OwnedFd> {
     let (frames, into) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
     let mut into = File::from(into);
     std::thread::Builder::new().name("diag".into()).spawn(move || {
-        // What a modem says is read here, for which it takes no rights.
+        // Modem output is parsed here, which needs no rights.
         if keep_only(Capabilities::empty()).is_err() {
             return;
         }

@@ -47,10 +47,10 @@ impl RouterSocket {
     }
 }
 
-/// What asks a vendor's router to drain: the ioctl's number and the peripheral, 0 for the modem.
+/// The drain request to a vendor's router: the ioctl's number and the peripheral, 0 for the modem.
 pub(crate) const DRAIN: [u8; 8] = [36, 0, 0, 0, 0, 0, 0, 0];
 
-/// What a message of a vendor's router holds at most: what a read of its `/dev/diag` could.
+/// Maximum size of a message of a vendor's router: that of a read of its `/dev/diag`.
 const MAX_MESSAGE: usize = 1 << 16;
 
 impl Router {
@@ -99,8 +99,8 @@ impl Router {
 
 /// The names that a router may be found under.
 ///
-/// It is called `\0diag`, and its authors copy that with a function that stops at the zero it begins with, over an
-/// address of the full size: what the kernel sees is a name of 107 zeros. Others pad the name, or do not.
+/// Its name is `\0diag`. The router's authors copy that with a function that stops at its first byte, a zero, into an
+/// address of the full size: the kernel sees a name of 107 zeros. Others pad the name, or do not.
 fn candidates(name: Option<&str>) -> Vec<Vec<u8>> {
     let padded = |name: &str| {
         let mut padded = name.as_bytes().to_vec();

@@ -121,7 +121,8 @@ impl Source {
         }
     }
 
-    /// The same with a user, by number, whose process may answer on a router's socket; of other sources it says nothing.
+    /// The same with a user, by number, whose process may answer on a router's socket; it has no effect on other
+    /// sources.
     #[must_use]
     pub fn served_by(self, user: Option<u32>) -> Self {
         let socket = |socket| RouterSocket { served_by: user, ..socket };

@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use std::collections::VecDeque;
 use std::io;
@@ -193,7 +193,7 @@ fn noted(data: &[u8]) {
     }
 }
 
-/// What a person calls a source: it is refused, or called the same again.
+/// A source's name as a user writes it: it is refused, or written the same again.
 fn named(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     match text.parse::<Source>() {
