@@ -1,4 +1,4 @@
-//! The file that says that a board has a writer.
+//! The file that shows that a board has a writer.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
@@ -65,7 +65,7 @@ fn open(path: &Path) -> Result<File, Refused> {
     if about.nlink() != 1 {
         return Err(Refused::Not("is another file's name too".into()));
     }
-    // One that is there already may be of a version of this program that let others open it.
+    // An existing file may be from a version of this program that let others open it.
     if about.mode() & 0o777 != MODE {
         file.set_permissions(Permissions::from_mode(MODE))?;
     }

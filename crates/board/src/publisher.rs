@@ -28,7 +28,7 @@ pub struct Publisher {
     memory: Memory,
     writer: Writer,
     wakes: Wakes,
-    /// When it last said that it lives.
+    /// Time of its last heartbeat.
     beaten: Option<HostInstant>,
     // The last to go: it is what keeps others out.
     _lock: Flock<File>,
@@ -94,7 +94,7 @@ impl Publisher {
         }
     }
 
-    /// Says that the writer lives, and lets readers in that want to be woken.
+    /// Records that the writer is alive, and accepts readers that want wake-ups.
     pub fn heartbeat(&mut self, now: HostInstant) {
         if self.beaten.is_some_and(|beaten| now - beaten < BEAT) {
             return;

@@ -111,7 +111,7 @@ impl Reader {
         self.board().map_or(Ok(None), |board| board.read(slot))
     }
 
-    /// What the writer says of itself.
+    /// The writer's state.
     pub fn life(&self) -> Option<Life> {
         self.board().map(|board| board.life())
     }
@@ -140,7 +140,7 @@ impl Reader {
         for _ in 0..MAX_WAKES / bytes.len() {
             match self.socket.read(&mut bytes) {
                 Ok(0) => {
-                    // That it ended says nothing of a writer that never let this one in.
+                    // The end of a connection that was never accepted does not mean that the writer ended.
                     self.hung_up = !self.turned_away;
                     return;
                 }

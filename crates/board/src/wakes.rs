@@ -9,7 +9,7 @@ use nix::sys::socket::{MsgFlags, getsockopt, recv, send, sockopt::PeerCredential
 /// What a reader finds in its socket after a post.
 const NEWS: u8 = 1;
 
-/// What a reader finds that is not let in, before the socket ends: the writer lives, and has no room for it.
+/// Sent to a reader that is not accepted, before the socket ends: the writer lives, and has no space for it.
 pub(crate) const FULL: u8 = 2;
 
 /// More readers than this are not woken: each costs a system call for every post.
@@ -76,7 +76,7 @@ impl Wakes {
 }
 
 impl Reader {
-    /// Readers send nothing: all that can be read is that one has gone.
+    /// Readers send nothing: a readable socket means that its reader has gone.
     fn is_there(&self) -> bool {
         let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
         match recv(self.socket.as_fd().as_raw_fd(), &mut [0], flags) {

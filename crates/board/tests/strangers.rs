@@ -1,4 +1,4 @@
-//! What another user of the machine can do to a board and its readers: nothing but read it.
+//! What another user of the machine can do to a board and its readers: only read it.
 
 use std::fs::{self, File, Permissions};
 use std::os::fd::AsFd;
