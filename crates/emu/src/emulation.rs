@@ -210,7 +210,7 @@ impl Emulation {
         self.finished.load(Ordering::Relaxed)
     }
 
-    /// Whether the thread that moves packets has ended by itself: [`stop`](Self::stop) tells why.
+    /// Whether the thread that moves packets has ended by itself: [`stop`](Self::stop) returns the reason.
     pub fn has_failed(&self) -> bool {
         self.engine.as_ref().is_some_and(JoinHandle::is_finished)
     }
@@ -260,7 +260,7 @@ impl Emulation {
         })
     }
 
-    /// What the kernel dropped on the way up and down, device by device.
+    /// The kernel's drops on the way up and down, by device.
     fn kernel_drops(&self) -> io::Result<Vec<KernelDrops>> {
         let mut drops = Vec::new();
         for (place, near) in self.nears.iter().enumerate() {

@@ -187,7 +187,7 @@ impl Mover {
         self.counts.write_pace(self.pacer.lag(), self.pacer.times_behind());
     }
 
-    /// Reads what the sender of a direction has sent, and says how many packets: a full batch if there may be more.
+    /// Reads what the sender of a direction has sent. Returns the number of packets: a full batch if there may be more.
     fn read(&mut self, way: usize) -> io::Result<usize> {
         for done in 0..READ_BATCH {
             let Some(index) = self.pool.take() else {
@@ -228,7 +228,7 @@ impl Mover {
         Ok(READ_BATCH)
     }
 
-    /// Lets the network's time come up to the clock, as far as a batch of steps goes, and says how many packets were
+    /// Advances the network's time to the clock, as far as a batch of steps goes. Returns how many packets were
     /// settled.
     ///
     /// In steps from one thing that happens to the next: what was due early does not wait for the work on what is due
@@ -257,11 +257,11 @@ impl Mover {
         Ok(settled)
     }
 
-    /// Writes what has come out of the network, and says how many packets were settled.
+    /// Writes the network's output. Returns how many packets were settled.
     fn deliver(&mut self) -> io::Result<usize> {
         let mut settled = 0;
         while let Some((port, output)) = self.network.poll_output() {
-            // What comes out has gone in, and that only at a lane.
+            // A packet that comes out has gone in at a lane.
             let Some(way) = self.lanes.iter().position(|lane| lane.port == port) else { continue };
             settled += 1;
             match output {

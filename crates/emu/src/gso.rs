@@ -97,8 +97,8 @@ impl Segment {
         let (header, sequence, is_pushed) = match ip.protocol() {
             IpNumber::TCP => {
                 let tcp = TcpHeaderSlice::from_slice(rest).ok()?;
-                // Byte 12 has bits of TCP's future, byte 13 the flags. What opens, closes or resets a connection, or tells
-                // of a halved window once, is no part of a run.
+                // Byte 12 has reserved bits of TCP, byte 13 the flags. A segment that opens, closes or resets a
+                // connection, or has a one-time signal (CWR), is not part of a run.
                 let [words, flags] = [rest[12], rest[13]];
                 if words & 0x0F != 0 || flags & !(PSH | ECE) != ACK {
                     return None;
@@ -140,7 +140,7 @@ pub(crate) struct Run {
     count: usize,
     /// Bytes of all payloads.
     payload: usize,
-    /// How far identifications are apart, once there are two: a cut counts them up. 0 where they stand still.
+    /// Difference of identifications, from the second packet on: a cut counts them up. 0 if they are constant.
     stride: Option<u16>,
     is_pushed: bool,
     is_closed: bool,

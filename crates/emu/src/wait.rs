@@ -10,7 +10,7 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use sounding_units::HostInstant;
 
-/// Tells the thread that moves packets to end.
+/// Ends the thread that moves packets.
 #[derive(Clone)]
 pub(crate) struct StopSignal(Arc<Stop>);
 
