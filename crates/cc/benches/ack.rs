@@ -1,4 +1,4 @@
-//! What an acknowledgement costs each controller, with all that a transport tells it meanwhile: on a steady path, a new
+//! Cost of an acknowledgement under each controller, with all calls of a transport around it: on a steady path, a new
 //! round every forty.
 
 use std::time::Duration;

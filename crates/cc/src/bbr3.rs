@@ -98,7 +98,7 @@ struct StartupLosses {
     round_of_recovery: bool,
 }
 
-/// What to return to if losses turn out to be none (§5.5.11).
+/// The state to return to if losses turn out to be spurious (§5.5.11).
 #[derive(Clone, Copy, Debug, Default)]
 struct Undo {
     from: Option<Mode>,
@@ -170,7 +170,7 @@ impl Bbr3 {
         Bytes::new(self.mss.count() * MIN_CWND)
     }
 
-    /// What fills the path `gain` thousandths of once; `None` before the first RTT.
+    /// The bytes that fill the path, times `gain` thousandths; `None` before the first RTT.
     fn bdp(&self, gain: u32) -> Option<Bytes> {
         let (rtt, _) = self.rtt_min?;
         Some(self.bandwidth().scaled(gain, 1000) * rtt)

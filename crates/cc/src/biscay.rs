@@ -122,7 +122,7 @@ pub struct Ack {
     pub app_limited: bool,
 }
 
-/// What the end-to-end side knows; the shadow is a BBR that runs beside.
+/// The end-to-end side's knowledge; the shadow is a BBR in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSample {
     /// The path's RTT without queue, as a minimum that looks back some minutes and began with the flow: one that begins in
@@ -134,7 +134,7 @@ pub struct PathSample {
     pub e2e: Rate,
     /// Active flows that share the link, this one included.
     pub flows: u32,
-    /// What the link carries for the whole device, IP, where the estimate is this flow's part of it already.
+    /// The whole device's link rate, IP, if the estimate is already this flow's part of it.
     pub link: Option<Rate>,
     /// BBR's window in segments.
     pub shadow_cwnd: u32,
@@ -242,7 +242,7 @@ pub struct Asked {
 /// Why there is no usable estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FallbackReason {
-    /// Nothing published, or withdrawn.
+    /// No estimate published, or withdrawn.
     Absent,
     /// The estimate is older than [`Config::max_age`].
     Stale,

@@ -14,7 +14,7 @@ use crate::{Ack, Controller, Loss, Recovery, Start};
 const THRESHOLD: f64 = 0.15;
 /// Weight of a new sample in the smoothed delay (the paper's γ).
 const SMOOTHING: f64 = 1.0 / 8.0;
-/// How long others are given after a sign of them, in RTTs (the paper's itt).
+/// How long it stays back after a sign of other flows, in RTTs (the paper's itt).
 const INFERENCE: u32 = 3;
 
 /// One flow under TCP-LP.
@@ -36,8 +36,8 @@ pub struct Lp {
 struct OneWay {
     least: f64,
     most: f64,
-    /// `None` until a packet was delivered that left after the window was cut: what left before says nothing of what
-    /// the cut did.
+    /// `None` until a packet was delivered that left after the window was cut: earlier packets do not show the effect
+    /// of the cut.
     smoothed: Option<f64>,
 }
 

@@ -8,7 +8,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::{Ack, Controller, Departure, Loss, Start};
 
-/// How often the truth is asked again: delivery opportunities are counted in milliseconds.
+/// How often the truth is read again: delivery opportunities are counted in milliseconds.
 const STEP: Duration = Duration::from_millis(1);
 
 /// A sender that knows the truth, and needs no acknowledgement to know what may leave.
@@ -40,8 +40,8 @@ impl<S> Told<S> {
 impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
     /// A flow whose packets are carried `lead` after they leave, if they find no queue.
     ///
-    /// `capacity` says how many bytes of payload this flow may have had carried from the beginning of time until a moment.
-    /// It is asked for the moment at which a packet that leaves now would be carried.
+    /// `capacity` returns how many bytes of payload the link could have carried for this flow from the beginning of
+    /// time until a moment. It is called for the moment at which a packet that leaves now would be carried.
     pub fn new(start: &Start, lead: Duration, capacity: F) -> Self {
         let used = capacity(start.now + lead);
         Self::with(start, Future { capacity, lead, mss: start.mss, used })
@@ -51,7 +51,7 @@ impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
 impl<F: Fn(HostInstant) -> Bytes> Present<F> {
     /// A flow that goes by `word` of the link. `capacity` is as [`Oracle`]'s, and is never asked for what comes.
     ///
-    /// What it says of the moment in which a packet arrives is gone before that packet joins the queue.
+    /// Capacity of the moment in which a packet arrives is gone before that packet joins the queue.
     pub fn new(start: &Start, word: Word, capacity: F) -> Self {
         let (mss, underway) = (start.mss, VecDeque::new());
         let (wire, waiting) = (Bytes::ZERO, Bytes::ZERO);
@@ -59,13 +59,13 @@ impl<F: Fn(HostInstant) -> Bytes> Present<F> {
         Self::with(start, Now { capacity, word, mss, underway, wire, waiting, passed })
     }
 
-    /// What waited in front of the link when the newest word of it set out, in bytes of payload.
+    /// The queue in front of the link when the newest report of it set out, in bytes of payload.
     pub fn backlog(&self) -> Bytes {
         self.sight.waiting
     }
 }
 
-/// How a [`Present`] knows of its link, and what it does of it.
+/// A [`Present`]'s knowledge of its link, and how it uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     /// From leaving the sender to the link.
@@ -74,7 +74,7 @@ pub struct Word {
     pub late: Duration,
     /// How often word sets out; zero: all the time.
     pub every: Duration,
-    /// What the link carries is what it carried in so long, which is more than nothing.
+    /// The link's rate is its mean over this span, which is above zero.
     pub span: Duration,
     /// For how long something is to wait at the link.
     pub room: Duration,
@@ -89,12 +89,12 @@ impl Word {
     }
 }
 
-/// What is known of a link, and what may leave for it.
+/// Knowledge of a link, and how much may leave for it.
 pub trait Sight {
     /// Name of the sender that uses it.
     const NAME: &'static str;
 
-    /// How much may leave at `now`; the last look was at `before`.
+    /// How much may leave at `now`; the last call was for `before`.
     fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes;
 
     /// So much left.

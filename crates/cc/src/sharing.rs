@@ -22,7 +22,7 @@ pub enum Claim {
     Hungry,
     /// No more than this: its application, or its peer, has nothing more to send. IP.
     Limited(Rate),
-    /// Nothing now.
+    /// No claim now.
     Idle,
 }
 
@@ -43,7 +43,7 @@ pub struct Pool {
 pub const WEIGHT: u32 = 256;
 /// All of a link, in what [`Part::fraction`] counts in.
 pub const WHOLE: u64 = 1024;
-/// What an application-limited flow is left beyond what it used, so that it can show that it wants more: an eighth.
+/// An application-limited flow keeps an eighth beyond its use, so that it can show that it needs more.
 const HEADROOM_SHIFT: u32 = 3;
 
 /// What a flow weighs, where [`WEIGHT`] is ordinary.
@@ -181,7 +181,7 @@ struct User {
 }
 
 impl User {
-    /// What it weighs among the users of its link; nothing while its flows claim nothing.
+    /// Its weight among the users of its link; zero while its flows have no claim.
     fn weight(self, policy: Policy) -> u32 {
         if self.flows == 0 {
             return 0;
@@ -217,8 +217,8 @@ impl User {
     }
 }
 
-/// What the weights of a user's flows come to if all of the link is to be as many as its `whole` is of the user's own weight.
-/// Alone, a user's flows are what they are.
+/// The sum of the weights of a user's flows, times the ratio of `whole` to the user's own weight: the sum over the whole link
+/// on the scale of this user's flows. Alone, a user's flows keep their weights.
 fn among(flows: u64, whole: u64, own: u32) -> u64 {
     let (mut whole, mut own) = (whole.min(MAX_WHOLE), u64::from(own));
     if whole > EXACT_WHOLE {
@@ -280,14 +280,14 @@ fn one_of(flows: usize) -> u32 {
     (WEIGHT * APPLICATION / u32::try_from(flows.max(1)).unwrap_or(u32::MAX)).max(1)
 }
 
-/// What is given beyond this is this, so that products with any rate stay below 2^64.
+/// Larger configured weights are cut to this, so that products with any rate stay below 2^64.
 const MAX_WEIGHT: u32 = 1 << 20;
-/// An application weighs as much as so many flows, so that a part of it is still a whole number.
+/// An application weighs as much as this many flows, so that a part of it is still a whole number.
 const APPLICATION: u32 = 64;
 /// The weights of a user's flows come to less than this: 65536 of the greatest weight.
 const MAX_FLOWS: u64 = 1 << 36;
-/// What users weigh together is taken as it is up to this, so that its product with the above stays below 2^64: a thousand users
-/// of 512 times the ordinary weight. Beyond, it is taken without its last bits, and is less than the other.
+/// The users' total weight is exact up to this, so that its product with the above stays below 2^64: a thousand users
+/// of 512 times the ordinary weight. Beyond, its last bits are dropped.
 const EXACT_WHOLE: u64 = 1 << 27;
 const COARSE_SHIFT: u32 = 13;
 const MAX_WHOLE: u64 = 1 << 40;

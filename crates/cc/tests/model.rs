@@ -50,7 +50,7 @@ fn corpus() -> PathBuf {
 
 const SETTING: Setting = Setting { clock_s: 7, rtt_ms: 40, rtt_known: true, seed: 3 };
 
-/// Stories that the seeds tell.
+/// Operations from the seeds.
 fn stories() -> Vec<(&'static str, Setting, Vec<Operation>)> {
     use Operation::{Acknowledge, Fall, Pass, Send, Sleep, Tell, TimeOut};
     let send = Send { segments: 40, app_limited: false };

@@ -1,4 +1,4 @@
-//! What a sender that knows the present of its link believes to wait there, beside a queue that is exact.
+//! The backlog as a sender with knowledge of its link's present computes it, compared with an exact queue.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -58,7 +58,7 @@ impl<'a> Exact<'a> {
     }
 }
 
-/// What a link of such steps carries until a moment, itself included.
+/// What a link of such steps carries until a moment, that moment included.
 fn carried(steps: &[u64], until: HostInstant) -> Bytes {
     let whole = (until.as_nanos() / STEP) as usize + 1;
     Bytes::new(steps[..whole.min(steps.len())].iter().sum::<u64>() * MSS)

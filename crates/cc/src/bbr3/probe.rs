@@ -31,7 +31,7 @@ pub(super) enum Feedback {
 /// The long-term bound on what is in flight, and how it is felt for (§5.3.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probe {
-    /// What the path was seen to hold without losing too much; `None` before anything was.
+    /// The most that the path held without losing too much; `None` before any.
     pub(super) bound: Option<Bytes>,
     pub(super) feedback: Feedback,
     /// Packets of the probe have not yet been found too many.
@@ -48,7 +48,7 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// What leaves room for others; `None` if anything may be in flight.
+    /// A limit that leaves space for other flows; `None` if anything may be in flight.
     pub(super) fn with_headroom(&self, mss: Bytes, least: Bytes) -> Option<Bytes> {
         let bound = self.bound?;
         let headroom = Bytes::new(bound.count() / 100 * HEADROOM).max(mss);

@@ -166,7 +166,7 @@ fn a_narrow_wire_is_no_news_to_a_flow_that_does_not_fill_its_window() {
 
 #[test]
 fn a_served_floor_is_probed_above() {
-    // The radio could carry 30 Mbit/s and says what it was asked for: a third.
+    // The radio could carry 30 Mbit/s and reports what was requested: a third.
     let world = World { bound: Bound::Floor, told_permille: 333, ..World::default() };
     let mut drive = settled(world);
     let delivered = drive.run_ms(2_000);

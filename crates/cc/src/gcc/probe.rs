@@ -64,7 +64,7 @@ impl Probe {
         }
     }
 
-    /// What is being sent is sent again when there is enough to send.
+    /// The current probe is repeated when there is enough to send.
     pub(super) fn postpone(&mut self) {
         if let Self::Sending { rate, number, .. } = *self {
             *self = Self::Due { rate, number };

@@ -6,7 +6,7 @@ use crate::{Ack, Loss, Recovery, Start};
 /// The window of RFC 5681: slow start, one segment a round, half upon loss, a segment after a timeout that may be undone
 /// (bytes are counted as in RFC 3465).
 ///
-/// What goes by delay as well grows it and cuts it by its own lights.
+/// Controllers that also use delay grow and cut it by their own rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Aimd {
     mss: Bytes,

@@ -33,7 +33,7 @@ struct Interval<T> {
     delivered: Bytes,
     lost: Bytes,
     rtts: Line,
-    /// The application sent less than the rate: it says nothing of it.
+    /// The application sent less than the rate: the interval does not describe it.
     limited: bool,
 }
 

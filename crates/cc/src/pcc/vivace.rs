@@ -10,7 +10,7 @@ const RTT_WEIGHT: f64 = 900.0;
 const LOSS_WEIGHT: f64 = 11.35;
 /// A smaller change of the RTT is noise.
 const RTT_NOISE: f64 = 0.01;
-/// How far from the rate the two are that are compared (the paper's ε).
+/// Distance of the two compared rates from the current one (the paper's ε).
 const STEP: f64 = 0.05;
 /// Mbit/s for each of the utility's gradient (the paper's θ0).
 const CONVERSION: f64 = 1.0;
@@ -30,8 +30,8 @@ fn utility(outcome: &Outcome) -> f64 {
     libm::pow(rate, EXPONENT) - RTT_WEIGHT * rate * slope - LOSS_WEIGHT * rate * outcome.loss
 }
 
-/// What the higher rate is worth more than the lower, in the mean over those of these pairs that agree with most; none
-/// while that many do not agree yet.
+/// The utility gain of the higher rate over the lower: the mean over the majority of these pairs; `None` while there is
+/// no such majority.
 fn gained(higher_first: &[bool], worths: &[f64]) -> Option<f64> {
     let pairs = worths.chunks_exact(2).zip(higher_first);
     let gains = pairs.map(|(pair, first)| (pair[0] - pair[1]) * if *first { 1.0 } else { -1.0 });
@@ -42,12 +42,12 @@ fn gained(higher_first: &[bool], worths: &[f64]) -> Option<f64> {
         .then(|| gains.filter(|gain| (*gain >= 0.0) == is_up).sum::<f64>() / count as f64)
 }
 
-/// How Vivace learns: by the gradient of the utility between two rates beside the one in hand.
+/// How Vivace learns: by the gradient of the utility between two rates around the current one.
 #[derive(Clone, Debug)]
 pub struct VivaceLaw {
     rate: Rate,
     phase: Phase,
-    /// Intervals of other phases tell nothing any more.
+    /// Intervals of other phases are void.
     epoch: u64,
     /// Changes in one direction, and which.
     changes: u32,
@@ -151,7 +151,7 @@ impl Law for VivaceLaw {
             return false;
         }
         let Some(outcome) = outcome else {
-            // Nothing was learnt: the same again.
+            // No result: the same again.
             if let Phase::Starting { last, waiting } = &mut self.phase {
                 (*last, *waiting) = (None, false);
                 return false;

@@ -123,7 +123,7 @@ pub struct Law {
     delivery: Option<u64>,
     /// Rate through the suspected queue elsewhere, bytes/s; zero if unknown.
     carried: u64,
-    /// How that queue came, and what is acknowledged while it is asked whose it is.
+    /// How that queue arose, and the acknowledgements while its place is tested.
     queue_growth: QueueGrowth,
     round_acked: u64,
     round_lost: u64,
@@ -209,7 +209,7 @@ impl Law {
                 let rate = rate.bytes_per_sec().min(MAX_RATE);
                 self.handle_rate(now, rate, bound, part, shadow.count());
             }
-            // What was known of the last cell is not true of the next, and what is under way is enough to meet it with.
+            // The old cell's state is not true of the next, and the bytes in flight are enough to start with.
             FeedUpdate::Handover if self.law_controls() => {
                 (self.state, self.capacity) = (State::Handover, None);
                 self.queue_target.forget();
@@ -293,9 +293,8 @@ impl Law {
         }
     }
 
-    /// Folds an acknowledgement in. A rate that comes of it is given once, when the flow leaves for another bottleneck than
-    /// the radio: what the stock algorithm's bandwidth filter must not exceed from here on, and it is to look for the RTT
-    /// anew.
+    /// Applies an acknowledgement. Returns a rate once, when the flow leaves for another bottleneck than the radio: the
+    /// stock algorithm's bandwidth filter must not exceed it from here on, and has to measure the RTT again.
     pub fn handle_ack(&mut self, ack: &Ack) -> Option<Rate> {
         let seen = self.path.handle_ack(ack);
         let acked = ack.acked.count().min(window::MAX_CWND);
@@ -413,7 +412,8 @@ impl Law {
         self.state = State::QueueTest { rounds: 0, rtt };
     }
 
-    /// Where the stock algorithm's probing found queue_target, the wire may be wider than the radio again, and a climb is faster.
+    /// If the stock algorithm's probing found free capacity, the wire may be wider than the radio again, and a climb is
+    /// faster.
     fn look_for_more(&mut self, now: HostInstant) {
         let arrives = self.delivery.unwrap_or_default();
         if self.carried > 0 && arrives * 8 > self.carried * WIDER_EIGHTHS {

@@ -35,7 +35,7 @@ pub(super) struct QueueGrowth {
 }
 
 impl QueueGrowth {
-    /// Nothing that was before counts.
+    /// Forgets everything before.
     pub(super) const fn new(now: HostInstant) -> Self {
         Self {
             since: now,

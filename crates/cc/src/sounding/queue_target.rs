@@ -27,7 +27,7 @@ const MORE_PER_VARIATION: u64 = 5;
 const MAX_ELAPSED_US: u64 = 100_000;
 /// The variation is that of the last so many estimates, as 2 to this: a third of a second at one in 10 ms.
 const SHIFT: u32 = 5;
-/// Until something is known of a link, it is taken for one that fades: what links that fade as people walk by have.
+/// Until something is known of a link, it counts as one that fades: a value of links that fade at walking speed.
 const UNKNOWN_PERMILLE: u64 = 200;
 /// A probe's first step in thousandths of the variation, in 64ths of what is acknowledged.
 const STEP_PER_MILLE: u64 = 40;
@@ -35,8 +35,8 @@ const STEP_PER_MILLE: u64 = 40;
 /// never changes a step of a quarter is a queue of a quarter of an RTT, on one that fades less carries less.
 const STEPS: (u64, u64) = (2, 16);
 
-/// How much waits at the radio on purpose, so that it always has something to send although repetitions and grants come in
-/// their own rhythm, channels get better and estimates are some time old.
+/// The backlog kept at the radio on purpose, so that it always has data although repetitions and grants have their own
+/// rhythm, channels improve and estimates are some time old.
 ///
 /// The length of all that need not be known: the modem reports when no backlog was left.
 #[derive(Clone, Copy, Debug)]

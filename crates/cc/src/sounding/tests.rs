@@ -223,7 +223,8 @@ fn a_link_that_changes_is_followed_at_its_rate_and_not_by_a_burst_or_a_pause() {
     }
 }
 
-/// A link of 12 Mbit/s that is full all along for so many seconds, on a path that is so long; what its least is taken for.
+/// A link of 12 Mbit/s that is full for so many seconds, on a path of this length. Returns the RTT without queue that
+/// is assumed.
 fn filled(drive: &mut Drive, path: Duration, seconds: u64) -> Duration {
     let until = drive.now + Duration::from_secs(seconds);
     while drive.now < until {

@@ -36,7 +36,7 @@ const RIVAL_QUEUE_US: u64 = 32_000;
 /// flight.
 const CROWDED_RTTS: u64 = 3;
 
-/// How much may be in flight: bytes, microseconds and bytes a second.
+/// The bytes that may be in flight: bytes, microseconds and bytes a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     cwnd: u64,
@@ -108,9 +108,9 @@ impl Window {
 
     /// The link has had this rate since so long ago.
     ///
-    /// What is on the way and in front of the radio no longer left at the rate that the radio had then. A window for the rate of
-    /// now alone would put what a link that got faster has not on the way yet into the queue at once, and stop where it got
-    /// slower until all that is on the way too much has arrived. One that follows in an RTT sends at the rate of now.
+    /// Moves the window to a new rate over one RTT. Packets in flight left at the old rate. If the link became faster,
+    /// a window for the new rate alone would put the difference into the queue at once. If it became slower, sending
+    /// would stop until the excess has arrived. A window that follows over an RTT sends at the new rate.
     pub(super) fn follow(&mut self, share: u64, elapsed: Duration, path: &PathRtt) {
         let Some(least) = path.least().filter(|_| self.pipe > 0) else {
             self.pipe = share;
@@ -175,7 +175,7 @@ impl Window {
         self.payload(share) * rtt / 1_000_000 <= self.cwnd
     }
 
-    /// What arrives at this rate of payload on a path of this RTT.
+    /// The bytes in flight at this rate of payload on a path of this RTT.
     pub(super) fn hold(&mut self, rate: u64, rtt: u64) {
         self.set((rate * rtt / 1_000_000).max(INITIAL * self.mss));
     }
@@ -242,7 +242,7 @@ impl Window {
         self.rival == Rival::Known
     }
 
-    /// Whether a rival fills the queue until something is lost, which then says nothing of what the radio has.
+    /// Whether a competitor fills the queue until packets are lost, which then do not show the radio's capacity.
     pub(super) fn is_crowded(&self, path: &PathRtt) -> bool {
         let least = path.least().unwrap_or(u64::MAX);
         self.has_rival() && path.queue() / CROWDED_RTTS >= least
@@ -270,7 +270,7 @@ impl Window {
         self.cwnd * 1_000_000 / rtt.max(MIN_RTT_US)
     }
 
-    /// How fast it may leave on a path of this RTT without queue.
+    /// Pacing rate on a path of this RTT without queue.
     pub(super) fn pacing(&self, least: u64) -> u64 {
         let gained = self.cwnd * PACING_PERMILLE / 1000;
         (gained * 1_000_000 / least.max(MIN_RTT_US)).max(MIN_PACING)

@@ -23,8 +23,8 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// What is not believed at all is never believed again.
 const MIN_BELIEF: f64 = 1e-12;
 
-/// How fast a link delivers, as a probability of each rate: what a Bayesian filter makes of packets counted in ticks
-/// (the paper's model).
+/// A link's delivery rate, as a probability of each rate: a Bayesian filter of packets counted in ticks (the paper's
+/// model).
 #[derive(Clone, Debug)]
 pub(super) struct Belief {
     bins: Box<[f64; BINS]>,
@@ -69,8 +69,7 @@ impl Belief {
         self.bins[BINS - 1] += self.wandered[REACH + BINS..].iter().sum::<f64>();
     }
 
-    /// So many packets came in a tick in which the link always had some: each rate is as likely as Poisson says it brings
-    /// them.
+    /// Applies the packets of a tick in which the link was always busy: each rate is as likely as Poisson gives.
     pub(super) fn observe(&mut self, packets: f64) {
         let likelihood = |bin: usize| {
             let expected = rate(bin) * TICK;

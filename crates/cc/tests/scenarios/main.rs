@@ -1,4 +1,4 @@
-//! What each controller does with the same story, as tables: a change of its behaviour is a readable diff here.
+//! Each controller's reaction to the same events, as tables: a change of its behaviour is a readable diff here.
 //!
 //! The path delivers a segment a millisecond, has 40 ms without a queue, and acknowledges every second segment; time
 //! goes on in tenths of a millisecond. Nothing here depends on a simulator.

@@ -19,7 +19,7 @@ pub(crate) struct Flow {
     controller: Box<dyn Controller>,
     start: Start,
     now: HostInstant,
-    /// Nothing shorter than this is a round trip.
+    /// A round trip is at least this.
     base_rtt: Duration,
     flight: VecDeque<Departure>,
     delivered: Bytes,
