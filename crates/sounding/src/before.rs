@@ -1,4 +1,4 @@
-//! What the default algorithm was before this program changed it, in a file that outlives daemon and guard.
+//! The default algorithm before this program changed it, in a file that outlives daemon and guard.
 //!
 //! If both are killed, the default stays, and the kernel names an algorithm that is no longer registered. The next
 //! daemon finds it there, and here the default before it. The file belongs to one network namespace and one algorithm.
@@ -65,7 +65,7 @@ pub(crate) fn back_from(
         if is_registered(&name) {
             return Some(name);
         }
-        // What is left does no harm: it is asked only of a default that is still there.
+        // A file that stays is harmless: it is read only for a default that is still there.
         let _ = forget(&name);
     }
     None

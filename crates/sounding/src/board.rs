@@ -14,7 +14,7 @@ use crate::session_report;
 use crate::skipped::counted;
 use crate::{cli_types, screen, signals};
 
-/// What a congestion control asks for (BISCAY §3.2.2, Gandalf Table 8), where no names are given.
+/// The KPIs of a congestion control (BISCAY §3.2.2, Gandalf Table 8), if no names are given.
 pub(crate) const USUAL: &[&str] = &[
     "lte.pusch.tbs",
     "lte.pusch.prb",

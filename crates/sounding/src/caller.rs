@@ -12,7 +12,7 @@ pub(crate) struct Caller {
     pub(crate) gid: u32,
 }
 
-/// What sudo says of its caller is no user.
+/// The caller in sudo's environment is no user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}={value:?} is no user or group: sudo sets SUDO_UID and SUDO_GID, both as numbers")]
 pub(crate) struct NoCaller {

@@ -1,4 +1,4 @@
-//! What the verbs that read captures take alike: log codes, and whether identities are shown.
+//! Arguments of all commands that read captures: log codes, and whether identities are shown.
 
 use std::path::Path;
 

@@ -156,7 +156,7 @@ pub(crate) fn source_parser() -> impl TypedValueParser<Value = Source> {
     })
 }
 
-/// A word that says nothing without another.
+/// An option without effect unless another is given.
 #[derive(Debug, Error)]
 #[error("{flag} is for {owner}, and says nothing without it")]
 pub(crate) struct Unused {
@@ -184,7 +184,7 @@ impl RouterUser {
         Ok(source.served_by(self.router_user))
     }
 
-    /// The source with that user, where it is one that this says something of.
+    /// The source with that user, if it is a router.
     pub(crate) fn if_router(self, source: Source) -> Source {
         source.served_by(self.router_user)
     }

@@ -260,7 +260,7 @@ impl Job<'_> {
         }
     }
 
-    /// Counts a record of which the file says what it holds, or that it cannot be read.
+    /// Counts a record that is in the file with its contents, or as unreadable.
     fn count_shown(&mut self, log: &LogRecord<'_>) {
         self.tally.written += 1;
         let hidden = self.privacy == Privacy::Redact && privacy::identifies(log);

@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
         // The reader has had enough, and need not know what else there was.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(error) => return Err(say::failed(error)),
-        // A summary has said what was not read.
+        // A summary has already reported what was not read.
         Ok(()) if args.summary => skipped.tell_absent(),
         Ok(()) => skipped.tell(),
     }

@@ -33,7 +33,7 @@ pub(crate) struct Demo {
     /// Capture file with an upload in it
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
-    /// How long each flow sends, at most as long as the capture's upload
+    /// Duration of each flow, at most that of the capture's upload
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     duration: Duration,
     /// One-way delay of the path beside the link
@@ -141,7 +141,7 @@ fn refuse_if_impossible() -> Result<()> {
     ))
 }
 
-/// What the flows run over, and the seed it was made from if it was.
+/// The link of the flows, and its seed if it has one.
 fn link(args: &Demo) -> Result<(RadioLink, Option<u64>)> {
     let shared = std::env::var_os("SOUNDING_DATA")
         .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from)

@@ -1,4 +1,4 @@
-//! What `sounding run` changes on the machine, and how it is undone whatever becomes of the daemon.
+//! The changes of `sounding run` on the machine, and how they are undone whatever happens to the daemon.
 //!
 //! A second process, the guard, holds the list of changes and undoes them when the pipe from the daemon closes. That
 //! happens when the daemon ends, is killed or crashes, so there is one way of restoring and it is always taken.
@@ -28,8 +28,8 @@ use route::Route;
 /// The hidden verb under which this program is its own guard.
 pub(crate) const VERB: &str = "guard-restore";
 
-/// What undoing takes: settings and routes of the network, and as root pins, and names that outlast a daemon before Linux
-/// 6.4.
+/// Rights for undoing: settings and routes of the network, and as root pins, and names that outlast a daemon before
+/// Linux 6.4.
 const KEPT: Capabilities = Capabilities::NET_ADMIN.union(Capabilities::SYS_ADMIN);
 
 /// More bytes than an instruction has.
@@ -38,7 +38,7 @@ const LONGEST: u64 = 4096;
 /// More changes than a daemon makes. Chosen; a route is one.
 const MOST: usize = 4096;
 
-/// What the daemon has its guard do, a line of JSON each.
+/// The daemon's instructions to its guard, a line of JSON each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Instruction {
     /// Undo this in the end. It is made only after the guard has agreed.
@@ -47,7 +47,7 @@ enum Instruction {
     Close,
 }
 
-/// What the guard says to an instruction that it will carry out.
+/// The guard's answer to an instruction that it will carry out.
 const AGREED: &str = "agreed";
 
 /// Why a change was not made.
@@ -138,7 +138,7 @@ impl Guard {
     pub(crate) fn set_route(&mut self, prefix: &str, name: &str) -> Result<(), GuardError> {
         let is_ours = |route: &Route| route.algorithm() == Some(name);
         let route = once_put_back(|| Route::only(prefix), is_ours)?;
-        // That of a daemon that was killed together with its guard the kernel would not take back.
+        // The kernel would refuse the algorithm of a daemon that was killed together with its guard.
         let was = route.algorithm().filter(|was| *was != name && change::is_registered(was));
         let was = was.map(Into::into);
         self.undo(Change::Route { prefix: prefix.into(), ours: name.into(), was })?;
@@ -279,7 +279,7 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, Refu
     Ok((!line.is_empty()).then_some(Ok(line)))
 }
 
-/// How long the guard of a daemon that was killed may still be at work.
+/// How long the guard of a killed daemon may still be at work.
 const PUT_BACK: Duration = Duration::from_secs(2);
 
 /// The result of `read`. If a name was free a moment ago and is now set, a killed daemon of that name left it. Its

@@ -1,8 +1,8 @@
 //! Output to a terminal, a pipe or a file that may be gone: the reader has closed it, the terminal was closed, the disk
 //! is full.
 //!
-//! The macros of the standard library panic there, and a daemon whose terminal is closed has masks, routes and namespaces
-//! to put back first. These stand in their place in the whole program, and no control character of others leaves by them.
+//! The macros of the standard library panic there, and a daemon whose terminal is closed has to restore masks, routes
+//! and namespaces first. These replace them in the whole program, and escape all foreign control characters.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};

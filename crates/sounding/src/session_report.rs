@@ -1,4 +1,4 @@
-//! What a session with a modem comes to, as JSON for programs and as sentences for people.
+//! The results of a session with a modem, as JSON for programs and as sentences for people.
 
 use serde_json::{Value as Json, json};
 use sounding_diag::LogCode;

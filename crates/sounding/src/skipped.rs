@@ -10,10 +10,10 @@ use sounding_diag::record::RecordError;
 pub(crate) struct Skipped {
     /// The capture or port, as it was named.
     pub(crate) name: String,
-    /// It is a file, which can be looked into once more.
+    /// It is a file, which can be read again.
     pub(crate) is_file: bool,
     pub(crate) stream: Counts,
-    /// What the unpacker says of a packed file that is damaged or cut.
+    /// The unpacker's error for a packed file that is damaged or cut.
     pub(crate) packing: Option<String>,
     pub(crate) records: Records,
     /// What was asked for and occurs nowhere.
@@ -25,7 +25,7 @@ pub(crate) struct Skipped {
 pub(crate) struct Absent {
     /// The name.
     pub(crate) name: String,
-    /// Why it is not there, where more can be said than that.
+    /// Why it is absent, if more is known.
     pub(crate) because: Option<String>,
 }
 
@@ -58,14 +58,14 @@ impl Skipped {
         self.tell_after(None);
     }
 
-    /// As [`tell`](Self::tell), of what is absent alone.
+    /// As [`tell`](Self::tell), only for absent parts.
     pub(crate) fn tell_absent(&self) {
         if let Some(nowhere) = self.nowhere() {
             eprintln!("sounding: {}: {nowhere}", self.name);
         }
     }
 
-    /// As [`tell`](Self::tell), after what else there is to say of the capture, in one line.
+    /// As [`tell`](Self::tell), after another sentence about the capture, in one line.
     pub(crate) fn tell_after(&self, first: Option<String>) {
         if let Some(sentence) = self.sentence(first) {
             eprintln!("sounding: {sentence}");
@@ -88,7 +88,7 @@ impl Skipped {
         (!names.is_empty()).then(|| format!("nowhere in it: {}", names.join(", ")))
     }
 
-    /// What was skipped, where the first of it was, and how to see more.
+    /// What was skipped, the place of the first, and how to see more.
     fn not_read(&self) -> Option<String> {
         let parts = self.parts();
         if parts.is_empty() {
@@ -104,7 +104,7 @@ impl Skipped {
         Some(text)
     }
 
-    /// Where damage is, as far as it was kept: a line each.
+    /// Places of damage, as far as they were kept: a line each.
     pub(crate) fn places(&self) -> Vec<String> {
         let first = self.first().map(|first| format!("first damage: {first}"));
         let cut = self.stream.cut_at.map(|offset| {

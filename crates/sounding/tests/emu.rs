@@ -1,4 +1,4 @@
-//! `sounding emu` as a user meets it. What needs root says so and passes without it.
+//! `sounding emu` as a user meets it. Parts that need root report a skip without it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -167,7 +167,7 @@ fn an_emulation_inside_another_is_refused_and_says_why() {
     }
     let program = assert_cmd::cargo::cargo_bin!("sounding").to_str().unwrap();
     is_refused(&emu(&["--delay", "50ms", "--", program, "emu", "--delay", "5ms", "--", "true"]));
-    // Nothing of the environment is needed for it, as sudo leaves nothing.
+    // It needs no environment, because sudo leaves none.
     is_refused(&emu(&["--", "env", "--ignore-environment", program, "emu", "--", "true"]));
     // Not at the far end either, and with a plan in neither place.
     let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/plans/biscay.toml");
@@ -232,7 +232,7 @@ fn an_interrupt_ends_everything_and_still_reports() {
     assert!(stderr(&output).contains("delivered"), "{}", stderr(&output));
 }
 
-/// What a command says of itself: its ids, its groups, what it may do, and what it could still gain.
+/// A command's ids, groups, capabilities, and the capabilities that it could still gain.
 const WHO: &str = "id -u; id -g; grep -E '^(Groups|CapInh|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs)' /proc/self/status";
 
 fn fields(said: &str) -> Vec<Vec<&str>> {
@@ -306,7 +306,7 @@ fn a_command_without_rights_may_ping_and_serve_any_port() {
     if !may_emulate() {
         return;
     }
-    // What an ICMP socket without root takes, and from which port on a server does.
+    // The settings that an ICMP socket without root and a server on a low port need.
     let script = "cd /proc/sys/net/ipv4; cat ping_group_range ip_unprivileged_port_start";
     let output = by_sudo(&["--", "sh", "-c", script]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

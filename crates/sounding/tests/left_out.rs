@@ -87,7 +87,7 @@ impl Rig {
         path
     }
 
-    /// Converts; what was said of it, and what was made.
+    /// Converts; returns the messages and the output.
     fn convert(&self, to: &str, more: &[&str]) -> (String, Vec<u8>) {
         let to = self.path(to);
         let output = sounding(&[&["convert", &self.capture(), &to, "--force"], more].concat());
@@ -178,7 +178,7 @@ fn mixed() -> Rig {
     rig.record(0xB139, 43, &report);
     rig.message(13, LTE_DL_DCCH, LTE_RELEASE);
     rig.message(13, LTE_DL_DCCH, LTE_ENQUIRY);
-    // Parts of a message, of a version that says so.
+    // Parts of a message, of a version that marks them.
     for segment in [1, 7] {
         let part = Form::new().number("pdu", 9).number("segment", segment);
         rig.record(0xB0C0, 30, &part.bytes("message", LTE_ENQUIRY));
@@ -205,7 +205,7 @@ fn number(line: &str, words: &str) -> u64 {
 #[test]
 fn convert_counts_what_it_leaves_out_by_reason_in_one_line() {
     let rig = mixed();
-    // What is written, and what is not and why, in the order of the sentence; in all it is every packet.
+    // What is written, and what is left out and why, in the order of the sentence; together every packet.
     for (name, more, parts) in [
         (
             "out.jsonl",
@@ -335,7 +335,7 @@ fn what_occurs_nowhere_is_said_and_is_no_failure() {
     assert_eq!(said(&output), "");
 }
 
-/// What a modem with two of its four antennas writes: zero steps for the others, and a map of receivers.
+/// The output of a modem with two of its four antennas: zero steps for the others, and a map of receivers.
 fn two_of_four(rig: &mut Rig) {
     let cell = Form::new()
         .number("pci", 7)

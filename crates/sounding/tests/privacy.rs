@@ -1,4 +1,4 @@
-//! What real captures are known to hold about their users is in nothing that is made of them.
+//! Personal data in real captures is in no output made of them.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -168,7 +168,7 @@ fn lines_hide(known: &Known, text: &str, file: &str) {
     }
 }
 
-/// What is left is still a file of its kind, if anything is left.
+/// The remaining bytes are still a file of its kind, if there are any.
 fn recognised(name: &str, bytes: &[u8]) -> bool {
     let format = match name {
         "a.hdf" => Format::Hdf,

@@ -1,4 +1,4 @@
-//! What another user of the machine learns or does, a bridge that closes at once, and a machine that has nothing left to give.
+//! What another user of the machine can read or do, a bridge that closes at once, and a machine without free resources.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -247,7 +247,7 @@ fn the_doctor_says_what_has_run_out_and_blames_nothing_else() {
     }
 }
 
-/// Before a port is opened it is looked whether another program has it: one that cannot look does not know.
+/// Before a port is opened, the program checks whether another one has it: if it may not check, it does not know.
 #[test]
 fn a_port_is_not_taken_for_free_by_a_program_that_cannot_look() {
     let folder = Folder::new();

@@ -57,7 +57,7 @@ impl Rig {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// What every verb says of it.
+    /// Every command's output about it.
     fn verbs(&self) -> Vec<String> {
         let capture = self.name();
         let (lines, table, frames) =

@@ -1,4 +1,4 @@
-//! What others say reaches a terminal as text: a modem's words, names of files and of programs, arguments.
+//! Foreign text reaches a terminal as text: a modem's words, names of files and of programs, arguments.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

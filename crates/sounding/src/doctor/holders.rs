@@ -35,8 +35,8 @@ const STEP: Duration = Duration::from_millis(20);
 /// Linux's PF_FORKNOEXEC: a copy of its parent that has become no other program yet.
 const FORKED: u64 = 0x40;
 
-/// Every other process that has the device open and keeps it so, as far as this one may look. One that is ending, or that has
-/// it only until it becomes another program, is waited for.
+/// Every other process that has the device open and keeps it so, as far as this process may look. A process that is
+/// ending, or that is about to become another program, is waited for.
 pub(crate) fn holders(device: &Path) -> io::Result<Vec<Holder>> {
     let begin = Instant::now();
     let mut first_seen: BTreeMap<u32, Instant> = BTreeMap::new();
@@ -106,8 +106,8 @@ impl Device {
     }
 }
 
-/// The descriptors by which a process has the device open. An error where this process cannot look, which says nothing of
-/// whether another has it.
+/// The descriptors by which a process has the device open. An error if this process may not look; another may still
+/// have it.
 fn descriptors(pid: u32, device: Device) -> io::Result<Vec<OsString>> {
     let files = match fs::read_dir(format!("/proc/{pid}/fd")) {
         Ok(files) => files.flatten(),

@@ -1,4 +1,4 @@
-//! What the kernel knows of USB modems: which one a port belongs to, and which have no driver.
+//! The kernel's data on USB modems: which one a port belongs to, and which have no driver.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -124,7 +124,7 @@ fn flows(
         sending.join()
     });
     let sent = sent.map_err(|_| miette::miette!("a thread of the flows broke off"))?;
-    // What the last packets do still belongs to the plan, up to its end.
+    // The last packets still belong to the plan, up to its end.
     let end = Instant::now()
         + (emulated.emulation().started() + run.plan.duration - sounding_emu::monotonic_now());
     while Instant::now() < end && sent.is_ok() && !interrupts.raised() {

@@ -1,4 +1,4 @@
-//! What this program changes on a machine: nothing else is undone, whatever the guard is asked to undo.
+//! The changes that this program makes: the guard undoes nothing else, whatever its instructions.
 //!
 //! The guard has the rights that the daemon gave up, and reads instructions from the daemon, which reads a modem's
 //! output. So an instruction contains no path and no command. It names an algorithm, a prefix or a map, and each is
@@ -67,16 +67,16 @@ pub(super) enum Refusal {
     /// It cannot be read.
     #[error("no instruction: {0}")]
     Unreadable(#[from] serde_json::Error),
-    /// Nothing that a daemon of ours would be called.
+    /// Not a name of one of our daemons.
     #[error("{0:?} is no name of a congestion control of this program")]
     NotOurs(String),
-    /// Nothing that was read from the kernel.
+    /// Not a value that was read from the kernel.
     #[error("{0:?} is no congestion control of this kernel")]
     NoAlgorithm(String),
     /// Another choice was made than the one to be undone.
     #[error("{what} has {now:?}, neither {was:?} nor {ours:?}")]
     NotSo { what: String, now: String, was: String, ours: String },
-    /// Nothing that `ip route` would take for a prefix.
+    /// Not a prefix that `ip route` would accept.
     #[error("{0:?} is no prefix")]
     NoPrefix(String),
     /// There is nothing to let go of.
@@ -100,8 +100,8 @@ pub(super) enum Refusal {
 }
 
 impl Change {
-    /// Whether it is a change that this program makes, of what is on the machine now. To be asked before the change is made.
-    /// `daemon` is the process that makes it.
+    /// Whether this program makes such a change to the machine's current state. Call it before the change. `daemon` is
+    /// the process that makes it.
     pub(super) fn check(&self, daemon: u32) -> Result<(), Refusal> {
         match self {
             Self::Default { ours, was } => {
@@ -180,8 +180,8 @@ fn check_registered(name: &str) -> Result<(), Refusal> {
     is_registered(name).then_some(()).ok_or_else(|| Refusal::NoAlgorithm(name.into()))
 }
 
-/// What is there is to be put back, unless it is a choice that a killed daemon has left: of the same name, or of one that the
-/// kernel has no more.
+/// The current value is to be restored, unless a killed daemon has left it: of the same name, or of one that the kernel
+/// no longer has.
 fn check_now(what: &str, now: &str, was: &str, ours: &str) -> Result<(), Refusal> {
     if now == was || now == ours || (!now.is_empty() && !is_registered(now)) {
         return Ok(());

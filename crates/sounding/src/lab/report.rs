@@ -11,8 +11,9 @@ use crate::screen;
 
 /// Figures of results: a page, and each figure as SVG, PNG and Parquet.
 ///
-/// RESULTS are folders that `sounding sim PLAN --out DIR --series 100ms` left. Figures over time, distributions and fairness
-/// need the series; without, there are the table and what whole runs tell. docs/reports.md describes every figure.
+/// RESULTS are folders that `sounding sim PLAN --out DIR --series 100ms` left. Figures over time, distributions and
+/// fairness need the series; without them the report has the table and the figures of whole runs. docs/reports.md
+/// describes every figure.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {

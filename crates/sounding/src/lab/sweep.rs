@@ -194,7 +194,7 @@ fn check(text: &Text, runs: &[Run]) -> miette::Result<()> {
     Ok(())
 }
 
-/// How far it has come: a bar on a terminal, a line now and then elsewhere.
+/// Progress: a bar on a terminal, a line now and then elsewhere.
 struct Bar {
     bar: ProgressBar,
     runs: usize,

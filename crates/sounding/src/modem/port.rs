@@ -1,4 +1,4 @@
-//! Where a simulated modem is found and how it behaves, wherever its records come from.
+//! Where a simulated modem is found and how it behaves, whatever the source of its records.
 
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -12,7 +12,7 @@ use crate::screen;
 /// Lines that wait at most: at a hundred a second a reader may look away for forty seconds.
 const CAPACITY: usize = 4096;
 
-/// How long the last words wait for a reader that does not read.
+/// How long the last event waits for a slow reader.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bounded queue of lines and the thread that writes them.

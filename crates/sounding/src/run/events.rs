@@ -15,7 +15,7 @@ use crate::cli_types;
 use crate::session_report;
 use crate::skipped::counted;
 
-/// What the daemon says: JSON lines for programs on standard output, or sentences for people on standard error.
+/// The daemon's reports: JSON lines for programs on standard output, or sentences for people on standard error.
 ///
 /// Saying something never waits: see [`Outbox`].
 pub(crate) struct Events {
@@ -35,7 +35,7 @@ struct Late {
     told: HostInstant,
 }
 
-/// A sentence on late heartbeats, or on what peers say, at most this often; the JSON events tell of every one.
+/// A sentence on late heartbeats, or on peers' reports, at most this often; the JSON events include every one.
 const SENTENCE_EVERY: Duration = Duration::from_secs(10);
 
 /// What no line has reported yet, so that peers cannot fill a log.
@@ -100,7 +100,7 @@ impl Events {
         });
     }
 
-    /// What a device says is not borne out by what arrives there.
+    /// A device's reported rate is above what arrives there.
     pub(crate) fn overstated(&mut self, told: &Overstatement) {
         let Overstatement { at, local_port, remote, claimed, delivered } = *told;
         let event = json!({

@@ -70,7 +70,7 @@ impl Hardware {
 
     /// The folder of the modem, above which other hardware begins.
     fn path(&self) -> Option<PathBuf> {
-        // What udev calls it is a link to what the kernel calls it.
+        // udev's name of it is a link to the kernel's.
         let port = fs::canonicalize(&self.port).unwrap_or_else(|_| self.port.clone());
         let name = port.strip_prefix("/dev").ok()?;
         let of_class = |class| self.sys.join("class").join(class).join(name).join("device");

@@ -1,4 +1,4 @@
-//! What devices say to a server, while it runs: how much of it was not believed, and whose.
+//! Reports of devices to a running server: how much of them was not used, and whose.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl Hearing {
         Ok(Self { peers, counts, counted })
     }
 
-    /// Tells of what was not believed since the last time.
+    /// Reports what was not used since the last call.
     pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) {
         while let Some(overstatement) = self.peers.poll_overstatement() {
             events.overstated(&overstatement);

@@ -15,7 +15,7 @@ pub(super) struct Sleep {
 const LEAST: Duration = Duration::from_secs(1);
 
 impl Sleep {
-    /// How long the machine slept since the last look, if it did.
+    /// How long the machine slept since the last call, if it did.
     pub(super) fn look(&mut self) -> Option<Duration> {
         // In this order a pause between the two makes a sleep shorter, and never makes one.
         let boottime = boottime_now();

@@ -77,7 +77,7 @@ impl Track {
         &self.emulation
     }
 
-    /// The flow, whose socket tells of it.
+    /// The flow, with its socket's state.
     pub(crate) fn flow(&self) -> &RunningTcp {
         &self.flow
     }
@@ -163,7 +163,7 @@ struct Machine {
     default: String,
     routes: String,
     devices: String,
-    /// What stands in the places where daemons keep what is to outlive them.
+    /// The files that daemons keep to outlive them.
     kept: BTreeSet<PathBuf>,
 }
 
@@ -203,7 +203,7 @@ impl Witness {
         Self { log: KernelLog::watch().expect("the kernel's log"), before: Machine::now() }
     }
 
-    /// Nothing of `name` and `objects` is there any more, and everything else is as it was.
+    /// `name` and `objects` are gone, and everything else is as it was.
     pub(crate) fn end(mut self, name: &str, objects: &BTreeSet<Object>) {
         assert!(!objects.is_empty(), "the daemon held nothing");
         let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";

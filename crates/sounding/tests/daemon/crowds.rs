@@ -24,7 +24,7 @@ use crate::sharing::{LINK, Scene};
 use crate::users::{STRANGER, UsersFlow, as_user};
 
 const CROWD: usize = 60;
-/// What each of the crowd really sends, so that what is seen comes of its claims and not of its packets.
+/// The real rate of each of the crowd, so small that the effect comes from its claims and not from its packets.
 const NEXT_TO_NOTHING: Rate = Rate::from_bytes_per_sec(2_000);
 
 fn secs(count: u64) {

@@ -70,7 +70,7 @@ fn states(events: &[Json]) -> Vec<(String, String)> {
     rig::transitions(events).map(|seen| (seen.to, seen.reason)).collect()
 }
 
-/// The flow went by the modem all the time, but for moments in which the machine held up the daemon, which said so.
+/// The flow followed the modem all the time, except while the machine held up the daemon, which reported that.
 fn assert_followed(events: &[Json]) {
     let states = states(events);
     let was_late = events.iter().any(|event| event["event"] == "late");

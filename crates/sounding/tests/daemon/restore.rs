@@ -31,7 +31,7 @@ fn not_guessed() -> String {
     other.expect("reno and another").into()
 }
 
-/// What a namespace says of its default algorithm and its default route.
+/// A namespace's default algorithm and default route.
 fn settings() -> (String, String) {
     let sysctl = std::fs::read_to_string(DEFAULT);
     let route = Command::new("ip").args(["route", "show", "default"]).output();
@@ -78,7 +78,7 @@ pub(crate) fn around_by(
     Some(states.expect("the namespace is there"))
 }
 
-/// What daemons of one test have written down of the default before them. What a failed test leaves goes with it.
+/// The defaults that daemons of one test have written down. The files of a failed test are removed with it.
 struct Kept {
     name: String,
 }
@@ -151,7 +151,7 @@ fn after_another(
     Some(states.expect("the namespace is there"))
 }
 
-/// What two daemons leave of which the second took over the default from the first, and outlived it.
+/// The state after two daemons, of which the second took over the default from the first and outlived it.
 fn one_over_another(
     name: &str,
     end: impl Fn(Daemon) + Send + Sync,

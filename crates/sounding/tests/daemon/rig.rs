@@ -71,7 +71,7 @@ pub(crate) fn downlink_skipped() -> bool {
     missing.is_some()
 }
 
-/// What a daemon says that is to refuse to run; one that runs is killed after a while.
+/// The error of a daemon that has to refuse to run; one that runs is killed after a while.
 pub(crate) fn refusal(command: Command) -> Output {
     let mut command = assert_cmd::Command::from_std(command);
     command.timeout(Duration::from_secs(10)).output().expect("it runs")
@@ -240,7 +240,7 @@ impl Rig {
         Ran { flow, records: report.records }
     }
 
-    /// From here on the modem's clock begins anew, as after a reboot.
+    /// From here on the modem's clock starts again, as after a reboot.
     pub(crate) fn reset_clock(&mut self) {
         self.replayed = Duration::ZERO;
     }

@@ -47,7 +47,7 @@ impl Service {
         let folder = tempfile::tempdir().expect("a folder");
         open_to_all(folder.path());
         let service = Self { folder };
-        // Where this one was built, the user may have no way to.
+        // The user may have no access to the build's folder.
         fs::copy(PROGRAM, service.path("sounding")).expect("a copy");
         let run = service.path("run");
         fs::create_dir(&run).expect("a folder");
@@ -188,7 +188,7 @@ impl Pins {
             .replace("sounding:sounding", &format!("{USER}:{USER}"));
         let prepared =
             || Command::new("/bin/sh").args(["-euc", &script]).status().expect("a shell");
-        // As for a daemon that is started once more.
+        // As for a daemon that is started again.
         assert!(prepared().success() && prepared().success(), "{script}");
         Self(folder.join("modem"))
     }
@@ -279,7 +279,7 @@ fn a_service_manager_hears_when_it_is_ready_that_it_goes_on_and_that_it_ends() {
         let name = format!("{}_watch", std::process::id() % 1_000_000);
         let daemon = Daemon::start(&service.program(), &link, &name, &[]).expect("ready");
         assert_eq!(heard(), "READY=1");
-        // However long a modem says nothing.
+        // However long a modem is silent.
         for _ in 0..5 {
             assert_eq!(heard(), "WATCHDOG=1");
         }

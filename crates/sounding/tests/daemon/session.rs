@@ -56,7 +56,7 @@ fn the_mask_is_set_at_the_start_and_goes_back_at_the_end() {
     // A modem without hardware here gets default devices.
     assert_eq!(events[0]["interfaces"], serde_json::json!([]));
     let done = events.last().expect("it says goodbye");
-    // Nothing would have come without the mask.
+    // No record would have come without the mask.
     assert!(done["kpis"].as_u64() > Some(100), "{done}");
 }
 

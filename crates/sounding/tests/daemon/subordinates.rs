@@ -112,7 +112,7 @@ fn flow(scene: &Scene, namespace: &OwnedFd, number: u32) -> (Process, std::net::
     // SAFETY: system calls alone, after the fork.
     unsafe { command.pre_exec(connect) };
     let child = Process(command.spawn().expect("it connects"));
-    // What arrives stays in the buffer, which has room for more than comes.
+    // Data stays in the buffer, which has space for more than comes.
     let (sink, _) = listener.accept().expect("somebody connected");
     (child, sink)
 }

@@ -1,4 +1,4 @@
-//! What is not known is absent, and what is known has its age.
+//! Unknown values are absent, and known ones have their age.
 
 use std::time::Duration;
 

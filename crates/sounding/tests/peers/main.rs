@@ -78,7 +78,7 @@ impl Ran {
         self.said.iter().filter(move |event| event["event"] == name)
     }
 
-    /// How long after its first byte nine tenths of `rate` of payload arrive.
+    /// Time from its first byte until nine tenths of `rate` of payload arrive.
     fn full_after(&self, rate: Rate) -> Option<Duration> {
         let samples: Vec<_> = self.flow.samples.iter().collect();
         let arrives = |pair: &[&TcpSample]| {
@@ -147,7 +147,7 @@ fn download_over(carries: Rate, speaker: Speaker, lasts: Duration, flags: &[&str
     ran
 }
 
-/// A device whose own stack says what it likes, until it is stopped.
+/// A device whose own stack sends arbitrary reports, until it is stopped.
 struct Device {
     downlink: Downlink,
     stop: Arc<AtomicBool>,
