@@ -1,4 +1,4 @@
-//! What the programs cost: to the verifier once, and to the kernel at every call.
+//! The programs' cost: to the verifier once, and to the kernel at every call.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -42,7 +42,7 @@ impl RunStats {
     }
 }
 
-/// What the kernel knows of each program of an instance, in the order of the source.
+/// The kernel's data on each program of an instance, in the order of the source.
 pub(crate) fn programs(
     skel: &CcSkel<'_>,
     law: Law,

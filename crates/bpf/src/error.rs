@@ -9,7 +9,7 @@ pub enum LoadError {
         /// As given.
         name: String,
     },
-    /// The kernel says nothing about its own types.
+    /// The kernel has no type information.
     #[error("/sys/kernel/btf/vmlinux cannot be read: {source}")]
     NoBtf {
         /// What the kernel said.

@@ -22,7 +22,7 @@ pub struct Feed(Arc<Shared>);
 pub enum Lull {
     /// It is unknown what the link carries.
     Unknown,
-    /// Nothing is granted, and nothing known to wait.
+    /// No grants, and no known backlog.
     Idle,
     /// The device is on the way to another cell.
     Handover,
@@ -73,7 +73,7 @@ impl Feed {
         });
     }
 
-    /// Says that the publisher lives. To be called at least every 10 ms, whether or not there is an estimate;
+    /// Records that the publisher is alive. Call it at least every 10 ms, whether or not there is an estimate;
     /// [`max_silence`](sounding_cc::biscay::Config::max_silence) without it leaves every flow to the stock algorithm.
     pub fn heartbeat(&self, now: HostInstant) {
         let page = &self.0.page;
@@ -136,7 +136,7 @@ impl Page {
         unsafe { &*self.0.as_mut_ptr().cast::<PageLayout>() }
     }
 
-    /// Says that this page is a feed, and of which layout.
+    /// Marks this page as a feed, with its layout.
     fn mark(&self) {
         self.layout().version.store(VERSION, Ordering::Relaxed);
         self.layout().magic.store(MAGIC, Ordering::Release);
@@ -174,7 +174,7 @@ mod tests {
         Page(MmapOptions::new().len(size_of::<PageLayout>()).map_anon().unwrap().into())
     }
 
-    /// An estimate all of whose words tell which one it is.
+    /// An estimate all of whose words contain its number.
     fn marked(mark: u32) -> WireEstimate {
         WireEstimate {
             rate_bytes_per_sec: u64::from(mark),

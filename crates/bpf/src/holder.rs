@@ -18,7 +18,7 @@ pub(crate) fn holder_of(name: &str) -> String {
     match link_id {
         Some(id) => process_of("link_id", id)
             .unwrap_or_else(|| format!("struct_ops map {map_id}, pinned or in another namespace")),
-        // Without a link the map keeps the name, also that of a process which was killed.
+        // Without a link the map keeps the name, also that of a killed process.
         None => process_of("map_id", map_id).unwrap_or_else(|| {
             format!(
                 "struct_ops map {map_id}, whose process has ended or is out of sight: \

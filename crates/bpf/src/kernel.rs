@@ -1,5 +1,4 @@
-//! What the running kernel has that not every kernel has. Asked of its types and not of its version, because distributions
-//! backport.
+//! Features that not every kernel has. Found from its types and not from its version, because distributions backport.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What an object of `cc.bpf.c` has of each law: the same rows as there.
+//! The parts of each law in an object of `cc.bpf.c`: the same rows as there.
 
 use libbpf_rs::{AsRawLibbpf as _, MapMut, OpenMapMut, Program};
 use sounding_cc::Law;

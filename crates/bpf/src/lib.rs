@@ -9,9 +9,9 @@
 //! # Ok::<(), sounding_bpf::LoadError>(())
 //! ```
 //!
-//! Any socket of this machine may now select `biscay` (`TCP_CONGESTION`, `ip route … congctl`, the sysctl); it is
-//! plain BBR until the feed is published and kept alive. Dropping [`Instance`] takes the name away; flows that run
-//! under it keep the program and go on as BBR. [`Config::law`] says which of the two laws an instance goes by.
+//! Any socket of this machine may now select `biscay` (`TCP_CONGESTION`, `ip route … congctl`, the sysctl); it is plain
+//! BBR until the feed is published and kept alive. Dropping [`Instance`] removes the name; flows under it keep the
+//! program and go on as BBR. [`Config::law`] selects the law of an instance.
 //!
 //! [`Downlink`] is the other direction: on the device it limits senders to what its link carries, by the receive window
 //! or by a TCP option that [`Peers`] reads at a server of ours.

@@ -29,7 +29,7 @@ const MAX_QUEUED: usize = 1024;
 pub struct PeersConfig {
     /// The cgroup (v2) whose sockets listen, those of its descendants included; `None` for the whole machine.
     pub cgroup: Option<PathBuf>,
-    /// Tells the option from other experiments.
+    /// Distinguishes the option from other experiments.
     pub exid: u16,
     /// The upper limit on a device's reported rate. Default, and maximum: what any radio carries, 100 Gbit/s.
     pub at_most: Rate,
@@ -65,7 +65,7 @@ pub struct Overstatement {
     pub remote: SocketAddr,
     /// What it said, of IP packets.
     pub claimed: Rate,
-    /// What was delivered at most in the last ten round trips, of payload.
+    /// The largest delivery rate of the last ten round trips, of payload.
     pub delivered: Rate,
 }
 
@@ -145,7 +145,7 @@ impl Peers {
 
     /// The oldest connection not yet polled that overstates. Never blocks.
     pub fn poll_overstatement(&self) -> Option<Overstatement> {
-        // What consume fails with is EINTR; the records stay for the next poll.
+        // The only error of consume is EINTR; the records stay for the next poll.
         let _ = self.ring.consume();
         let told = self.queue.borrow_mut().pop_front()?;
         Some(Overstatement { at: self.lead.on_our_clock(told.at), ..told })

@@ -1,5 +1,6 @@
-//! How much stack the programs' calls take. A kernel with private stacks (Linux 6.13) does not mind; older ones refuse more
-//! than 512 bytes in a chain of calls, each frame rounded up to 32 bytes (`check_max_stack_depth` of the verifier).
+//! Stack use of the programs' calls. A kernel with private stacks (Linux 6.13) has no such limit; older ones refuse
+//! more than 512 bytes in a chain of calls, each frame rounded up to 32 bytes (`check_max_stack_depth` of the
+//! verifier).
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! How a receiver throttles its sender in this machine's kernel, over a loopback that plays the radio. Where it cannot be
-//! loaded, each test says why and passes.
+//! How a receiver limits its sender in this machine's kernel, over a loopback that stands for the radio. If it cannot
+//! be loaded, each test says why and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -74,7 +74,7 @@ fn clamp(socket: &TcpStream) -> u64 {
     value as u64
 }
 
-/// What 80 Mbit/s carry in 15 ms and a round trip of a millisecond at most, headers left out.
+/// The payload of 80 Mbit/s in 15 ms and a round trip of a millisecond at most.
 const EIGHTY: RangeInclusive<u64> = 140_000..=158_000;
 
 fn is_held(end: &TcpStream) -> Option<()> {
@@ -378,7 +378,7 @@ fn pins_put_back_what_a_killed_process_held() {
         let (_near, far) = held_and_silent(&downlink);
         let theirs = downlink.flow(&far).unwrap().unwrap().theirs.count();
         assert!(clamp(&far) < theirs);
-        // Nothing that a process does at its end is done.
+        // Skips everything that a process does at its end.
         drop(daemon);
         std::mem::forget(downlink);
         release_pinned(&path).unwrap();

@@ -194,7 +194,7 @@ fn an_estimate_of_far_too_much_stalls_no_flow_and_the_truth_is_used_again() {
     steadily(|| {
         let Some(loaded) = load() else { return };
         let bulk = in_netns(|| {
-            // What three times as much leaves waiting is more than has room, and is lost.
+            // The backlog at three times the rate exceeds the queue, and is lost.
             let limits = "qdisc add dev lo root tbf rate 12mbit burst 5kb limit 20kb";
             let status = Command::new("tc").args(limits.split(' ')).status().unwrap();
             assert!(status.success(), "tc {limits}");

@@ -159,8 +159,7 @@ prop_compose! {
     }
 }
 
-/// A stretch in which the path and what is said of it stay alike, or a queue grows by so many percent of the time that
-/// passes.
+/// A stretch in which the path and its estimate stay alike, or a queue grows by so many percent of the elapsed time.
 fn stretch() -> impl Strategy<Value = Vec<Step>> {
     let queue = prop_oneof![Just(0u32), 30_000..200_000u32];
     let grows = prop_oneof![2 => Just(0u64), 1 => 30..100u64];
@@ -191,7 +190,7 @@ fn before(now: HostInstant, ns: i64) -> HostInstant {
     HostInstant::from_nanos(now.as_nanos().saturating_add_signed(-ns))
 }
 
-/// What the publisher says by this, as the kernel's `law_verdict` and `sounding_feed_update` find it.
+/// The publisher's state, as the kernel's `law_verdict` and `sounding_feed_update` find it.
 fn word(config: &Config, now: HostInstant, feed: &Feed) -> FeedUpdate {
     let (sampled_at, beaten_at) = (before(now, feed.age_ns), before(now, feed.silence_ns));
     let is_silent = now - beaten_at > config.max_silence;

@@ -67,9 +67,8 @@ LAW_PART int use_claim(struct law_input *in, const struct sounding_peer *peer)
 }
 
 /*
- * What this device's modem carries and the part of it that this flow has, or
- * what the modem at the other end carries, if that is less or nothing is known
- * here. Says how many flows share it.
+ * Fills in what this device's modem carries and this flow's part of it, or what the modem at the
+ * other end carries, if that is less or nothing is known here. Returns how many flows share it.
  */
 static __always_inline __u32 select_feed(struct sock *sk, struct sounding_flow *flow,
 				  struct member *member, int elsewhere,

@@ -134,7 +134,7 @@ static __always_inline void cubic_ack(struct sock *sk, struct cubic_flow *cubic,
 	__u8 state = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
 
 	if (state == TCP_CA_CWR || state == TCP_CA_Recovery) {
-		/* What was being repaired when CUBIC took over is not its loss. */
+		/* Losses that were being repaired when CUBIC took over are not CUBIC's. */
 		if (cubic->recover_from)
 			cubic_reduce(tp, cubic, rs->acked_sacked);
 		return;

@@ -78,7 +78,7 @@ struct downlink_input {
 /* No TCP window is larger (RFC 7323 2.3). */
 #define DOWNLINK_MAX_WINDOW	(1U << 30)
 
-/* What the share carries in a round trip and the slack, as payload bytes. */
+/* The payload bytes that the share carries in a round trip plus the slack. */
 LAW_INLINE __u64 downlink_carries(__u64 share, __u32 rtt_us, __u32 slack_us,
 				  __u32 mss)
 {

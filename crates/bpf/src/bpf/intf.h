@@ -118,7 +118,7 @@ struct law_config {
 	__u32 settled_after;
 };
 
-/* What either law says of a flow: how it is to send, and why. */
+/* Either law's status of a flow: how it sends, and why. */
 struct flow_status {
 	__u64 since_ns;			/* when the state began */
 	__u64 share_bytes_per_sec;	/* of IP packets, this flow's part */

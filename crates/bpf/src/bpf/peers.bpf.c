@@ -102,7 +102,7 @@ static __always_inline void count(struct bpf_sock_ops *ctx, struct sounding_peer
 
 static __always_inline void read_option(struct bpf_sock_ops *ctx)
 {
-	/* What is looked for: the kind, and as much of it as the ExID makes. */
+	/* The searched option: its kind, and the part that is the ExID. */
 	struct capacity_option option = {
 		.kind = OPTION_KIND,
 		.len = 4,

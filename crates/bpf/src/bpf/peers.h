@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the device at the other end of a connection says its downlink carries
- * for it. Written by peers.bpf.c when an ACK brings the option, read by the
- * congestion control at the same ACK, as far as it believes it (trust.h).
+ * The downlink's rate for a connection, as the device at its other end reports it. Written by
+ * peers.bpf.c when an ACK brings the option, read by the congestion control at the same ACK, as far
+ * as it is trusted (trust.h).
  */
 #ifndef SOUNDING_PEERS_H
 #define SOUNDING_PEERS_H
@@ -46,7 +46,7 @@ static __always_inline struct sounding_peer *peer_of(struct sock *sk, __u64 now)
 	return peer && law_since(now, peer->heard_at_ns) <= PEER_MAX_AGE_NS ? peer : 0;
 }
 
-/* Nothing was under way since @before: its path may be another. */
+/* No packet was in flight since @before: its path may be another. */
 static __always_inline void peer_idle(struct sock *sk, __u64 now, __u64 before)
 {
 	struct sounding_peer *peer;

@@ -10,7 +10,7 @@
 
 #define RADIOS_MOST	8
 
-/* By their numbers, which the daemon writes anew when a device comes back. */
+/* By their numbers, which the daemon updates when a device comes back. */
 struct sounding_radios {
 	__u64 netns_cookie;		/* where the numbers count; 0: none was named */
 	__u32 numbers[RADIOS_MOST];	/* 0: none, or not there now */

@@ -13,7 +13,7 @@
 #define SHARE_WEIGHT		256U
 /* All of a link. */
 #define SHARE_WHOLE		1024U
-/* What is given beyond this is this: products with any rate stay below 2^64. */
+/* Larger weights are cut to this: products with any rate stay below 2^64. */
 #define SHARE_MOST_WEIGHT	(1U << 20)
 /* An application weighs as much as so many flows. */
 #define SHARE_APPLICATION	64U
@@ -30,9 +30,8 @@ enum share_policy {
 /* The weights of a user's flows come to less than this: 65536 of the greatest weight. */
 #define SHARE_MOST_FLOWS	(1ULL << 36)
 /*
- * What users weigh together is taken as it is up to this, so that its product
- * with the above stays below 2^64: a thousand users of 512 times the ordinary
- * weight. Beyond, it is taken without its last bits, and is less than the other.
+ * The users' total weight is exact up to this, so that its product with the above stays below 2^64:
+ * a thousand users of 512 times the ordinary weight. Beyond, its last bits are dropped.
  */
 #define SHARE_EXACT_WHOLE	(1ULL << 27)
 #define SHARE_COARSE_SHIFT	13
@@ -54,8 +53,8 @@ struct share_claim {
 };
 
 /*
- * What the flows of a link claim together. Of the pool that a link keeps the
- * weights are users'; of the one that a flow sees, its own user's flows'.
+ * The total claims of a link's flows. In a link's pool the weights are users'; in the pool that a
+ * flow sees they are those of its own user's flows.
  */
 struct share_pool {
 	__u64 hungry;		/* weights among them */
@@ -74,7 +73,7 @@ struct share_user {
 	__u32 reserved;
 };
 
-/* What is left of @a without @b; nothing if there is less. */
+/* @a less @b; zero if there is less. */
 LAW_INLINE __u64 share_without(__u64 a, __u64 b)
 {
 	return a > b ? a - b : 0;
@@ -111,7 +110,7 @@ LAW_INLINE void share_weigh_user(__u32 policy, struct share_pool *link,
 	user->hunger = hunger;
 }
 
-/* What a flow of a user claims, into the user's sums or out of them. */
+/* Adds or removes the claim of a user's flow in the user's sums. */
 LAW_INLINE void share_user_add(struct share_user *user, const struct share_claim *claim)
 {
 	if (claim->kind == SHARE_IDLE)
@@ -132,7 +131,7 @@ LAW_INLINE void share_user_remove(struct share_user *user, const struct share_cl
 		user->hungry = share_without(user->hungry, claim->hunger);
 }
 
-/* What a flow of any user claims, into the link's sums or out of them. */
+/* Adds or removes the claim of any user's flow in the link's sums. */
 LAW_INLINE void share_link_add(struct share_pool *link, const struct share_claim *claim)
 {
 	if (claim->kind == SHARE_IDLE)
@@ -163,9 +162,9 @@ LAW_INLINE void share_change(__u32 policy, struct share_pool *link, struct share
 }
 
 /*
- * What the weights of a user's flows come to if all of the link is to be as
- * many as its @whole is of the user's own weight @own. Alone, a user's flows
- * are what they are.
+ * The sum of the weights of a user's flows, times the ratio of @whole to the user's own weight
+ * @own: the sum over the whole link on the scale of this user's flows. Alone, a user's flows keep
+ * their weights.
  */
 LAW_INLINE __u64 share_among(__u64 flows, __u64 whole, __u32 own)
 {

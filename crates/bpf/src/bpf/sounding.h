@@ -175,7 +175,7 @@ LAW_INLINE void sounding_begin_queue_test(struct sounding_state *st, __u32 rtt_u
 	st->tested_us = rtt_us;
 }
 
-/* What arrives at this rate of payload on a path of this RTT. */
+/* The bytes in flight at this rate of payload on a path of this RTT. */
 LAW_INLINE void sounding_keep(struct sounding_state *st, __u64 rate, __u32 rtt_us, __u32 mss)
 {
 	sounding_set(st, law_max(rate * rtt_us / 1000000, LAW_RESTART_CWND * mss), mss);

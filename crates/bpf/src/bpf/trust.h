@@ -10,10 +10,9 @@
 #include "arith.h"
 
 /*
- * An experimental option (RFC 6994) that carries what a receiver's radio link
- * has for this flow: kind 253, length 8, ExID, and 32 bits in network order,
- * the topmost of which says that the rate is a floor, the others kbit/s of IP
- * packets. The ExID is not registered with IANA.
+ * An experimental option (RFC 6994) with the rate of a receiver's radio link for this flow: kind
+ * 253, length 8, ExID, and 32 bits in network order. The topmost bit marks a floor; the others are
+ * kbit/s of IP packets. The ExID is not registered with IANA.
  */
 #define OPTION_KIND		253
 #define OPTION_FLOOR		0x80000000U
@@ -67,7 +66,7 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
  */
 #define TRUST_ROUNDS		3U
 #define TRUST_SEGS		128U
-/* Nothing was under way for that long: the path may be another. */
+/* Nothing was in flight for that long: the path may be another. */
 #define TRUST_IDLE_NS		1000000000ULL
 /* As long as BBR's filter: by then no sample is in it but of the application's pace. */
 #define TRUST_HELD_BACK		10U
@@ -78,10 +77,9 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
 #define TRUST_OVERSTATED	16U
 
 /*
- * A claim that is cut while what arrives stays the same is too high. After so
- * many rounds without a quarter more (BBR's test of a full pipe) it is believed
- * up to an eighth above what arrives: enough to find a path that got wider, and
- * little for its queue.
+ * A claim that is cut while arrivals stay the same is too high. After so many rounds without a
+ * quarter more (BBR's full-pipe test) it is used only up to an eighth above the arrivals: enough to
+ * find a path that got wider, and little for its queue.
  */
 #define TRUST_STUCK		3U
 
@@ -154,7 +152,7 @@ LAW_INLINE void trust_round(struct peer_trust *trust, __u32 delivered, __u64 rat
 		trust->stuck = 0;
 		trust->arrived = 0;
 	}
-	/* A round in which the window was not used says nothing, as where its reader is slow. */
+	/* A round in which the window was not used shows nothing, for example with a slow reader. */
 	if (trust->flags & TRUST_BORNE || !(trust->flags & TRUST_FREE))
 		trust->overstated = 0;
 	else if (trust->flags & TRUST_CUT && trust->rounds >= TRUST_ROUNDS)
@@ -180,7 +178,7 @@ LAW_INLINE __u64 trust_most(const struct peer_trust *trust, const struct trust_i
 	return most;
 }
 
-/* Whether a claim that is cut would have been used; a slow reader says nothing of the path. */
+/* Whether a claim that is cut would have been used; a slow reader does not show the path's limit. */
 LAW_INLINE int trust_lacks(const struct trust_input *in)
 {
 	return in->acked && !in->limited && (__u64)in->inflight * 2 >= in->window;

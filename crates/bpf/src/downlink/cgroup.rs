@@ -48,7 +48,7 @@ pub(super) fn lineage(cgroup: &File) -> Result<Vec<u64>, DownlinkError> {
     Ok([own.ino()].into_iter().chain(above.map(|above| above.ino())).chain([ROOT]).collect())
 }
 
-/// Everything that telling senders needs besides what [`preflight`](crate::preflight) looks at.
+/// The requirements for limiting senders, in addition to those of [`preflight`](crate::preflight).
 pub fn downlink_preflight() -> Vec<Check> {
     let mut checks = vec![found(
         "cgroup v2",

@@ -98,7 +98,7 @@ pub(super) fn sweep(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// A folder that one process looks into at a time.
+/// A folder that one process checks at a time.
 struct Gate {
     /// What it keeps locked.
     open: File,
@@ -127,7 +127,7 @@ impl Gate {
         Path::new("/proc/self/fd").join(self.open.as_raw_fd().to_string())
     }
 
-    /// Whether it is this folder that has the name.
+    /// Whether the name still refers to this folder.
     fn is_of(&self, folder: &Path) -> io::Result<bool> {
         let (own, named) = (self.open.metadata()?, fs::metadata(folder)?);
         Ok((own.dev(), own.ino()) == (named.dev(), named.ino()))
@@ -186,7 +186,7 @@ fn create_file(folder: &Path) -> io::Result<(String, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// What a claim says whose process is alive. One whose process is not is taken away.
+/// The sockets of a claim whose process lives. A dead process's claim is removed.
 fn claimed(path: &Path) -> io::Result<Option<String>> {
     // Its owner lets go of it without waiting for the gate.
     let gone = |error: io::Error| match error.kind() {

@@ -26,7 +26,7 @@ pub enum DownlinkError {
     /// The network namespace cannot be identified.
     #[error("number of this network namespace: {0}")]
     Namespace(#[source] io::Error),
-    /// Another instance tells the senders of some of these sockets, or of all.
+    /// Another instance limits the senders of some of these sockets, or of all.
     #[error("{by} tells the senders of {what} already")]
     Taken {
         /// Whose it is.
@@ -34,7 +34,7 @@ pub enum DownlinkError {
         /// Which sockets it has.
         what: String,
     },
-    /// What other instances have cannot be read, or what this one has not be written.
+    /// Other instances' claims cannot be read, or this one's cannot be written.
     #[error("{path}: {source}")]
     Claim {
         /// Path of the claims.

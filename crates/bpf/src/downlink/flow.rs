@@ -51,7 +51,7 @@ mirrors!(
 /// What is done with a socket's receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// Nothing: it is the kernel's own.
+    /// Nothing: the window is the kernel's own.
     Free,
     /// It is held at what the link carries for it.
     Held,
@@ -61,7 +61,7 @@ pub enum Hold {
     Unknown(u32),
 }
 
-/// What is kept of a socket that receives. Read without a lock: fields may be one segment apart.
+/// The state of a receiving socket. Read without a lock: fields may be one segment apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DownlinkFlow {
     /// What is done.

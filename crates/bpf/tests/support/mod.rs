@@ -244,7 +244,7 @@ impl KernelLog {
         log
     }
 
-    /// The lines that tell of a defect in the kernel.
+    /// Log lines that show a defect in the kernel.
     pub(crate) fn alarms(&self) -> Vec<String> {
         let mut alarms = Vec::new();
         let mut record = [0u8; 8192];
