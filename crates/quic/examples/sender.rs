@@ -108,7 +108,7 @@ fn run(args: &Args) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is known of the link, and what the controllers of its connections do.
+/// Prints the state of the link and of the controllers of its connections.
 fn tell(handle: &EstimateHandle) {
     let link = match handle.estimate(monotonic_now()) {
         Some(said) => format!(

@@ -1,6 +1,6 @@
-//! What a QUIC stack tells its congestion controller, as a [`Controller`] wants it.
+//! Turns a QUIC stack's calls into those of a [`Controller`].
 //!
-//! quinn tells less than a [`Controller`] asks for, noq a little more. This is made of it:
+//! quinn reports less than a [`Controller`] needs, noq a little more. The missing parts are derived:
 //!
 //! | a controller asks for | quinn | noq |
 //! |---|---|---|
@@ -15,8 +15,8 @@
 //! | the one-way delay | nothing | nothing |
 //! | timers | none: what is due is done with the next packet sent or acknowledged | the same |
 //!
-//! What only acknowledges is in flight for quinn's word, and never acknowledged itself: it is struck out with the next
-//! acknowledgement, or once nothing has happened for a second.
+//! A packet that only acknowledges counts as in flight for quinn, and is never acknowledged itself. It is removed with
+//! the next acknowledgement, or after a second without events.
 //!
 //! Recovery is RFC 9002's: it ends with the first acknowledgement of a packet that left after it began (§7.3.2). All
 //! bytes are of UDP payload, which is what a stack's window counts.
@@ -46,8 +46,8 @@ const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 /// Most lost bytes that are reported as segments: more than any window holds.
 const MAX_SEGMENTS: u64 = 1 << 20;
 
-/// What is still counted after so long without an event is not in flight: of what has to be acknowledged a stack would have
-/// sent a probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
+/// A packet that still counts after so long without an event is not in flight: for one that has to be acknowledged, a
+/// stack would have sent a probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// One connection: its controller, and events that the controller has not received yet.
@@ -144,8 +144,8 @@ impl Driver {
         }
     }
 
-    /// Whether what left then took this path: what left before it began took the one that it came after, and stacks tell
-    /// of both alike.
+    /// Whether a packet sent at that time took this path. Earlier packets took the previous path, and stacks report
+    /// both alike.
     pub fn is_own(&self, left: HostInstant) -> bool {
         self.begun && left >= self.start.now
     }
@@ -263,8 +263,9 @@ impl Driver {
         self.window_blocked = true;
     }
 
-    /// The packet of this number is taken for lost, by a stack that tells of each that leaves. One without a size was not in
-    /// flight: it only acknowledged. One below all that left here took another path, whose numbers a new path goes on with.
+    /// The packet of this number counts as lost, in a stack that reports each packet sent. One without a size was not
+    /// in flight: it only acknowledged. One below all numbers sent here took another path, whose numbering a new path
+    /// continues.
     pub fn handle_lost(&mut self, now: HostInstant, number: u64, size: Bytes) {
         self.handle_time(now);
         if size == Bytes::ZERO || self.lowest.is_none_or(|lowest| number < lowest) {
@@ -312,7 +313,7 @@ impl Driver {
         self.marked += self.mtu;
     }
 
-    /// Nothing of what was sent for long enough arrived (RFC 9002 §7.6).
+    /// Nothing that was sent for long enough arrived (RFC 9002 §7.6).
     pub fn handle_persistent_congestion(&mut self, now: HostInstant) {
         self.handle_time(now);
         self.repair = Repair::Timeout { since: self.now };
@@ -356,7 +357,8 @@ impl Driver {
         })
     }
 
-    /// What may be in flight, in bytes: two segments at least, as a controller gets nowhere with less (RFC 9002 §7.2).
+    /// The bytes that may be in flight: two segments at least, because a controller makes no progress with less (RFC
+    /// 9002 §7.2).
     pub fn window(&self) -> u64 {
         let least = self.mtu.count().saturating_mul(2);
         self.controller.cwnd().count().min(MAX_WINDOW).max(least)
@@ -367,15 +369,15 @@ impl Driver {
         self.start.initial_cwnd().count()
     }
 
-    /// How fast packets may leave, in bytes a second: finite, and two segments a second at least; `None` as fast as the
-    /// stack likes.
+    /// The rate at which packets may leave, in bytes a second: finite, and at least two segments a second; `None` for
+    /// the stack's choice.
     pub fn pacing_rate(&self) -> Option<u64> {
         let least = self.mtu.count().saturating_mul(2);
         let rate = self.controller.pacing_rate()?;
         Some(rate.bytes_per_sec().min(MAX_RATE).max(least))
     }
 
-    /// How much may leave at once at that rate: what it carries in a millisecond, ten segments at most and two at least.
+    /// The burst at that rate: a millisecond's worth, ten segments at most and two at least.
     pub fn send_quantum(&self) -> Option<u64> {
         let mtu = self.mtu.count();
         Some((self.pacing_rate()? / 1000).clamp(2 * mtu, 10 * mtu))

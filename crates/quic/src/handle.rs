@@ -65,7 +65,7 @@ const MAX_LEAD: Duration = Duration::from_secs(1);
 const TELL_EVERY: Duration = Duration::from_millis(5);
 
 impl EstimateHandle {
-    /// A handle that says nothing yet.
+    /// A handle without an estimate.
     pub fn new() -> Self {
         Self::default()
     }
@@ -117,7 +117,7 @@ impl EstimateHandle {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Link> {
-        // Nothing that is done under the lock can leave it half done.
+        // No operation under the lock can leave it in an inconsistent state.
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -22,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! What a stack does not tell is in [`driver`], and in docs/quic.md.
+//! What a stack does not report is in [`driver`], and in docs/quic.md.
 
 #![forbid(unsafe_code)]
 

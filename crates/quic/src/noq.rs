@@ -107,7 +107,7 @@ impl Controller for Adapter {
         _largest_lost_pn: u64,
     ) {
         self.tell(|driver, clock| {
-            // noq tells the path of now also of what the one before it lost.
+            // noq also reports the previous path's losses to the current path.
             if !driver.is_own(clock.host(sent)) {
                 return;
             }

@@ -62,9 +62,9 @@ const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 /// An estimate and its number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// Counts the reports of a connection, so that one that was overtaken is known for old.
+    /// Counts the reports of a connection, so that an overtaken one is recognised as old.
     pub sequence: u32,
-    /// What the link carries; its age is that when it was sent. The backlog stays where it is.
+    /// The link's rate; its age is that when it was sent. The backlog is not sent.
     pub estimate: LinkEstimate,
 }
 

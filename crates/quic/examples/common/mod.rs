@@ -142,7 +142,7 @@ fn block_on<T>(work: impl Future<Output = Result<T, Failed>>) -> Result<T, Faile
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
-/// What is written next of an application that sends at a rate, or of one that always has more.
+/// The next write of an application that sends at a rate, or of one that always has more.
 pub(crate) struct Application {
     rate: Option<Rate>,
     stop: Arc<AtomicBool>,

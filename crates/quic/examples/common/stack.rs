@@ -96,7 +96,7 @@ macro_rules! ends {
                 Ok(Transferred { bytes, reports })
             }
 
-            /// Tells the sender what this end's link carries, until the connection ends.
+            /// Reports this end's link to the sender, until the connection ends.
             async fn tell(connection: ::$stack::Connection, handle: EstimateHandle) -> u64 {
                 let mut sequence = 0;
                 while connection.close_reason().is_none() {

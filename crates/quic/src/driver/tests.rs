@@ -112,7 +112,7 @@ impl Stack {
     }
 }
 
-/// What a link of so many packets a millisecond carries, as IP.
+/// Capacity of a link of so many packets a millisecond, as IP.
 fn capacity(packets_per_ms: u64) -> Rate {
     Rate::from_bytes_per_sec(packets_per_ms * 1000 * (MTU + 28))
 }
@@ -272,7 +272,7 @@ fn losses_that_are_reported_together_are_segments_and_begin_one_recovery() {
     driver.handle_sent(at(10), Bytes::new(MTU), 5);
     driver.handle_lost_together(at(50), at(0), Bytes::new(2 * MTU + 7));
     assert_eq!(losses(&heard), [(MTU, true), (MTU, false), (7, false)]);
-    // What left before the recovery is no new one; what leaves after it is.
+    // A loss from before the recovery is not a new one; a later one is.
     driver.handle_lost_together(at(55), at(10), Bytes::new(MTU));
     assert_eq!(losses(&heard), [(MTU, false)]);
     driver.handle_sent(at(60), Bytes::new(MTU), 6);

@@ -108,7 +108,7 @@ fn connections_share_the_link_while_they_send_and_not_when_they_are_silent_or_go
         assert_eq!(told.part.of(link), Rate::from_bits_per_sec(5_000_000));
     }
     assert_eq!(handle.flows().len(), 2);
-    // The second says nothing more, and is believed to be gone before it is.
+    // The second is silent from now on, and counts as gone before it is.
     first.read(at(1100), Claim::Hungry, &mut one);
     assert_eq!(one.part.of(link), link);
     second.read(at(1110), Claim::Hungry, &mut other);
@@ -143,7 +143,7 @@ fn a_flow_without_data_yet_counts_only_for_itself() {
     beginning.read(at(10), Claim::Limited(Rate::ZERO), &mut one);
     let flows = |told: &Told| told.estimates.last().unwrap().1;
     assert_eq!((flows(&one), flows(&other)), (2, 1));
-    // It may have its half all the same.
+    // It may still have its half.
     assert_eq!(one.part.of(estimate(10).rate), Rate::from_bits_per_sec(5_000_000));
     beginning.read(at(20), Claim::Limited(Rate::from_bits_per_sec(8)), &mut one);
     hungry.read(at(21), Claim::Hungry, &mut other);
