@@ -2,7 +2,7 @@
 //! of other formats (`sounding_diag::capture::Format::emit`); and which parts must stay private ([`privacy`]). In
 //! addition [`figures`], which are not of captures, and [`numbers`], which reads tables of whole numbers back.
 //!
-//! Nothing here opens a file: everything is written to a `std::io::Write` that is handed in, and read from bytes.
+//! This crate opens no file: it writes to a given `std::io::Write`, and reads from bytes.
 
 #![forbid(unsafe_code)]
 

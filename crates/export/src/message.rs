@@ -1,4 +1,4 @@
-//! The RRC or NAS message that a record carries: its bytes, and what says how to read them.
+//! The RRC or NAS message in a record: its bytes, and how to read them.
 //!
 //! Only what is needed to pass a message on; its contents are not read here.
 

@@ -66,7 +66,7 @@ fn read_rrc(pdu: RrcPdu, message: &[u8], hide: bool) -> Json {
         Err(error) => return json!({ "unread": error.to_string() }),
     };
     let mut facts = facts(pdu.into(), &decoded.value);
-    // What does not decode to its end is not what it is taken for.
+    // A message that does not decode to its end is not of its assumed kind.
     let content = match hide {
         true if decoded.unread > 0 => Value::Name("redacted"),
         true => decoded.value.redacted(),

@@ -9,9 +9,9 @@
 //! wire) and `radio`. The last are, if a table needs them, `unread` with `raw` for unknown records, and `redacted` with
 //! `len_bytes` for hidden ones.
 //!
-//! The columns of a Parquet file stand before its rows do, and which columns a capture fills is known at its end: so a
-//! capture is read twice, into [`Schemas`] and then into [`Tables`]. In return a column without gaps says so (pandas then
-//! keeps integers as integers), and nothing but one group of rows is ever held in memory.
+//! The columns of a Parquet file come before its rows, and which columns a capture fills is known only at its end. So a
+//! capture is read twice, into [`Schemas`] and then into [`Tables`]. In return a column without gaps is marked so
+//! (pandas then keeps integers as integers), and only one group of rows is held in memory.
 
 mod column;
 mod rows;

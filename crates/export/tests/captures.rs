@@ -33,7 +33,7 @@ fn capture(folder: &str, file: &str) -> Option<Vec<u8>> {
 
 const MI: &str = "mobile-insight__mobileinsight-core";
 
-/// How the independent reader names a channel, without what it puts before it.
+/// The independent reader's name for a channel, without its prefix.
 fn their_name(channel: Channel) -> &'static str {
     match channel {
         Channel::Rrc(RrcPdu::LteBcchBch) => "BCCH_BCH",

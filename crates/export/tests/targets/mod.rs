@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use bytes::Bytes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
