@@ -252,7 +252,7 @@ impl LinkTrace {
 /// What a packet-delivery trace does not hold of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// That there were rates, and where between whole milliseconds packets of 1500 bytes became whole.
+    /// Whether there were rates, and where between whole milliseconds packets of 1500 bytes became whole.
     pub rates: bool,
     /// What was carried after the last whole packet.
     pub bytes: Bytes,

@@ -21,7 +21,7 @@ pub enum Problem {
     /// It has bytes that are no text.
     #[error("no text; is the file compressed?")]
     Text,
-    /// It is longer than any that a sniffer writes.
+    /// It is longer than any line of a sniffer.
     #[error("{len} bytes, a line has {most} at most", most = super::reader::LONGEST)]
     Long {
         /// Its length.

@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         Some(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
-    /// `None` for a line that says nothing: an empty one, or the header.
+    /// `None` for an empty line or the header.
     fn read(&mut self, line: &[u8]) -> Result<Option<Heard>, Problem> {
         if line.len() > LONGEST {
             return Err(Problem::Long { len: line.len() });

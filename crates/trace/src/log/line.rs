@@ -7,7 +7,7 @@ use sounding_units::{Bytes, scaled_decimal};
 
 use super::{About, LONGEST, Line};
 
-/// A line that says nothing that could be understood.
+/// A line that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}: {text:?}")]
 pub struct BadLine {
