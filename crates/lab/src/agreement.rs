@@ -87,7 +87,7 @@ pub struct Row {
     pub fallback_percent: Option<f64>,
     /// Times that the real-time run fell behind the clock; if any, it says little.
     pub times_behind: u64,
-    /// How late the network's steps were at the worst of a hundred, in microseconds.
+    /// The 99th percentile of the lateness of the network's steps, in microseconds.
     pub step_lateness_p99_us: f64,
 }
 

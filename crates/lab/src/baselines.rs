@@ -1,5 +1,5 @@
-//! What theory, a specification or a paper says of each controller that others are compared with, and what it does: in
-//! virtual time, on a link of fixed rate.
+//! Published properties of each controller that others are compared with, from theory, a specification or a paper, and
+//! ours beside them: in virtual time, on a link of fixed rate.
 //!
 //! A property is one line of a table: the test and the verb `lab run baselines` both read it here.
 
@@ -28,7 +28,7 @@ pub struct Plan {
 /// Why nothing was measured.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselinesError {
-    /// Nothing is known of a controller of this name.
+    /// No properties are known of a controller of this name.
     #[error("no property is known of a controller called {name:?}; there are some of {}", known.join(", "))]
     Unknown {
         /// What was asked for.
@@ -45,13 +45,13 @@ pub(crate) struct Property {
     source: &'static str,
     unit: &'static str,
     within: [f64; 2],
-    /// What one has to know to read the row; why it misses, where it does.
+    /// What a reader needs to know for the row, and why it misses, if it does.
     note: &'static str,
     /// One value for each case, of which every one has to be within.
     measure: fn(&mut Rig) -> Vec<f64>,
 }
 
-/// Says of `controller` that `what`, by `source`: within `within` in `unit`.
+/// A property of `controller`, `what`, from `source`: within `within` in `unit`.
 const fn says(
     controller: &'static str,
     what: &'static str,
@@ -76,7 +76,7 @@ impl Property {
 pub struct Row {
     /// Name in the registry.
     pub controller: &'static str,
-    /// What is said of it.
+    /// The property.
     pub property: &'static str,
     /// The source of the property.
     pub source: &'static str,
@@ -90,7 +90,7 @@ pub struct Row {
     pub cases: usize,
     /// Every case is as expected.
     pub pass: bool,
-    /// What one has to know to read the row; why it misses, where it does.
+    /// What a reader needs to know for the row, and why it misses, if it does.
     pub note: &'static str,
 }
 

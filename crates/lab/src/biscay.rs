@@ -1,9 +1,9 @@
 //! BISCAY's evaluation (§5), item by item: what the paper has, what we have, and why that differs.
 //!
-//! Plans and the paper's figures are the files of `papers/biscay`. In most of them flows go over links that are given, in
-//! virtual time, and what the links' modems would have written is the feed: the loop is open, as in the paper's emulator.
-//! `closed_loop` has the other. [`methods`] and [`views`] are about what a modem tells, [`private`] is this kernel over a
-//! modelled cell.
+//! Plans and the paper's figures are the files of `papers/biscay`. In most of them flows go over given links, in
+//! virtual time, and the feed is what the links' modems would have written: the loop is open, as in the paper's
+//! emulator. `closed_loop` has the other. [`methods`] and [`views`] are about a modem's data, [`private`] is this
+//! kernel over a modelled cell.
 
 mod distance;
 mod experiment;

@@ -27,7 +27,8 @@ pub struct Plan {
     pub data: std::path::PathBuf,
     /// Only links whose name contains this.
     pub filter: Option<String>,
-    /// What sends: `biscay`, `sounding`, either of them falling back to CUBIC, or a congestion control of this kernel.
+    /// The senders: `biscay`, `sounding`, either of them with CUBIC as fallback, or a congestion control of this
+    /// kernel.
     pub senders: Vec<String>,
     /// Runs of each algorithm over each link.
     pub reps: u32,

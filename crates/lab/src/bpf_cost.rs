@@ -1,5 +1,5 @@
-//! What our laws cost in CPU time beside the kernel's own congestion controls, over a veth pair at full speed and
-//! paced to 1 Gbit/s.
+//! CPU cost of our laws beside the kernel's own congestion controls, over a veth pair at full speed and paced to 1
+//! Gbit/s.
 //!
 //! Their aim is to be within 5 % of BBR's CPU time per gigabyte. Comparisons of CPU time need a quiet machine; the
 //! order is interleaved so that a slow drift meets all alike, and the spread is part of the report.
@@ -193,7 +193,7 @@ pub enum CostError {
     },
 }
 
-/// Measures, and tells of each run as it ends.
+/// Measures, and calls `tell` for each run as it ends.
 pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostError> {
     let laws = Laws::load()?;
     let pair = Pair::new()?;

@@ -51,13 +51,13 @@ pub struct Row {
     pub what: &'static str,
     /// The paper's value.
     pub paper: &'static str,
-    /// Where it says so.
+    /// Its section.
     pub source: &'static str,
     /// What captures and logs say.
     pub real: Vec<String>,
     /// Ours over the seeds; nothing where nothing of the kind happened.
     pub ours: Option<Spread>,
-    /// How many events ours is of, where it is of all seeds' together.
+    /// Number of events behind ours, if it is of all seeds together.
     pub events: Option<usize>,
     /// The unit of ours.
     pub unit: &'static str,

@@ -1,5 +1,5 @@
-//! A download over a modelled cell, three times: as it is, with its receive window held by the device, and from a sender
-//! that the device tells what its link carries.
+//! A download over a modelled cell, three times: as it is, with its receive window limited by the device, and from a
+//! sender that receives the device's rate.
 //!
 //! The device's modem is read, so the estimates come all the way from Diag records. The limited sender is this kernel's
 //! unmodified CUBIC.
@@ -37,7 +37,7 @@ pub struct Plan {
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
 
-    /// What the radio does: never changes, or fades as people walk by
+    /// The radio: constant, or fading at walking speed
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "still,fading")]
     pub channels: Vec<Channel>,
 

@@ -1,5 +1,5 @@
-//! What following a modem costs: how much it sends with Gandalf's log mask and with everything on (Gandalf §4.2.2,
-//! Figure 13), and the CPU time of the process that reads it (Figure 14).
+//! The cost of following a modem: its output with Gandalf's log mask and with everything on (Gandalf §4.2.2, Figure
+//! 13), and the CPU time of the process that reads it (Figure 14).
 //!
 //! Real captures are made again by a simulated modem and read through the session and the port that a real one has. A
 //! capture holds what its recorder asked for, so "everything" is everything of that.

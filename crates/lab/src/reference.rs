@@ -12,7 +12,7 @@ pub struct Reference {
     pub hears: Hears,
     /// For how long something is to wait at the link, whole milliseconds.
     pub room: Duration,
-    /// What the link carries is what it carried in so long, whole milliseconds.
+    /// The link's rate is its mean over this span, in whole milliseconds.
     pub span: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Hears {
         }
     }
 
-    /// What a name without numbers stands for. Chosen: over recorded links it carries about what `sounding` does.
+    /// The reference of a name without numbers. Chosen: over recorded links it carries about what `sounding` does.
     const fn usual(self) -> Reference {
         let [room, span] = match self {
             Self::Always => [4, 10],
@@ -77,7 +77,7 @@ impl Reference {
         (!span.is_zero()).then_some(Self { hears, room, span })
     }
 
-    /// How word of the link comes to it: `lead` from the sender to the link, `late` from there to the sender.
+    /// The delays of its knowledge: `lead` from the sender to the link, `late` from there to the sender.
     pub(crate) fn word(self, lead: Duration, late: Duration) -> Word {
         let Self { hears, room, span } = self;
         Word { lead, late, every: hears.every(), span, room }

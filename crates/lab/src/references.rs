@@ -58,7 +58,7 @@ impl Grid {
         Hears::ALL.into_iter().flat_map(|hears| self.references(hears)).map(|(.., one)| one)
     }
 
-    /// What is said of each reference and controller, as a ground.
+    /// The result of each reference and controller, as a ground.
     fn ground(&self, about: String, reached: impl Fn(&str) -> Option<Reached>) -> Ground {
         let curves = Hears::ALL.into_iter().map(|hears| {
             let points = self.references(hears).filter_map(|(room_ms, span_ms, one)| {

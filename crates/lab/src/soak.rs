@@ -102,7 +102,7 @@ pub struct Summary {
     pub daemon_growth_kib: u64,
     /// The longest time until the kernel had freed all programs, maps and links of a round.
     pub freed_within_s: f64,
-    /// What was wrong, in words: leaks, alarms of the kernel, flows that stood still, settings that were not put back.
+    /// The faults, as text: leaks, alarms of the kernel, stalled flows, settings that were not restored.
     pub faults: Vec<String>,
     /// The machine, the commit and the load.
     pub provenance: Option<Provenance>,

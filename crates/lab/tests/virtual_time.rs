@@ -1,9 +1,9 @@
 //! Flows in virtual time against the kernel's own over the same recorded links: what CUBIC and BBR carry, and how long
 //! it queues.
 //!
-//! The kernel's figures were taken through mahimahi, three times for BBR on a quiet machine with its default buffers,
-//! which its window never fills, and twice for CUBIC with buffers that do not limit it, as ours are not. BBR draws lots,
-//! so it runs here over several seeds.
+//! The kernel's figures were measured through mahimahi, three times for BBR on a quiet machine with its default
+//! buffers, which its window never fills, and twice for CUBIC with buffers that do not limit it, as ours do not. BBR is
+//! randomised, so it runs here over several seeds.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -36,8 +36,8 @@ fn schedule(name: &str) -> Option<Schedule> {
     Some(mahimahi::parse(&std::fs::read(path).unwrap()).unwrap().into())
 }
 
-/// Where our p95 is twice the kernel's: after a silence of seconds BBR takes one of two courses, the kernel's mostly that
-/// with the shorter queue and ours mostly the other (docs/simulator.md). What tips it is not known.
+/// The links where our p95 is twice the kernel's. After seconds of silence BBR takes one of two courses: the kernel's
+/// mostly that with the shorter queue, ours mostly the other (docs/simulator.md). The cause is unknown.
 const UNEXPLAINED: &str = "att-driving.up.bbr";
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {

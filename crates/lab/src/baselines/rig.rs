@@ -24,7 +24,7 @@ pub(super) const BDP: u64 = 40 * PACKET;
 pub(super) const MBIT: u64 = 12;
 /// The device of every flow.
 const UP: Port = Port::up(Device(0));
-/// How long a flow runs before it is looked at, and how long then, where a property does not say otherwise.
+/// How long a flow runs before it is measured, and how long it is measured then, by default.
 const SETTLES: u64 = 30;
 const LASTS: u64 = 120;
 
@@ -145,7 +145,7 @@ impl Rig {
         self.alone.entry((controller, rate, buffer)).or_insert_with(run).clone()
     }
 
-    /// What it carried on the usual path of what that could have carried.
+    /// The share of the usual path's capacity that it used.
     pub(super) fn used(&mut self, controller: &'static str, buffer: u64) -> f64 {
         used(&self.alone(controller, MBIT, buffer), MBIT)
     }

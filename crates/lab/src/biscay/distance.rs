@@ -1,4 +1,4 @@
-//! How far controllers stay from the oracle, link by link: an aim of ours, for what the paper's Figure 8 only draws.
+//! How far controllers stay from the oracle, link by link: our own target, for what the paper's Figure 8 only draws.
 
 use std::fmt;
 

@@ -90,8 +90,8 @@ impl Experiment for Replay {
     }
 }
 
-/// How well rates by BISCAY's methods and raw KPIs go with goodput, over modelled links: the paper's figure, ours, and why
-/// they differ
+/// How well rates by BISCAY's methods and raw KPIs correlate with goodput, over modelled links: the paper's figure,
+/// ours, and why they differ
 #[derive(clap::Args)]
 pub(crate) struct MethodsFlags {
     /// Only links whose name contains this, as `sounding lab run estimators` calls them

@@ -9,7 +9,7 @@ use sounding_testbed::radio::RadioLink;
 use super::given_link::{Arrival, HEAD_START, Observed};
 use super::links::Scenario;
 
-/// What the slow start of all flows together takes is not measured.
+/// The slow start of all flows together is not measured.
 const SETTLED: Duration = Duration::from_secs(2);
 /// What short transfers see of fairness.
 const SHORT: Duration = Duration::from_millis(500);

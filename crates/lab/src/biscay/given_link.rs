@@ -33,7 +33,7 @@ pub(super) struct PathSetup {
     pub(super) until: Duration,
     /// How often an estimate is published, if not as the daemon does it.
     pub(super) every: Option<Duration>,
-    /// What a wire behind the radio carries, if one is to be the narrower at times.
+    /// Rate of a wire behind the radio, if one is to be narrower at times.
     pub(super) wire: Option<Steps>,
 }
 
@@ -165,7 +165,7 @@ struct Knows {
     away: Duration,
 }
 
-/// Nothing leaves a link in the millisecond in which it came.
+/// No packet leaves a link in the millisecond in which it came.
 const NEXT: Duration = Duration::from_millis(1);
 /// Between a moment and what is just after it.
 const INSTANT: Duration = Duration::from_nanos(1);
@@ -353,7 +353,7 @@ mod tests {
                 for (now, believed) in beliefs.iter().filter(known) {
                     let told = word.told(*now);
                     let left = passed.partition_point(|(_, left)| *left <= told);
-                    // What leaves the sender at the moment of a look may be before it or after.
+                    // A packet that leaves the sender at the moment of a look may count before it or after.
                     let [before, after] = [
                         passed.partition_point(|(joined, _)| *joined < told),
                         passed.partition_point(|(joined, _)| *joined <= told),

@@ -79,7 +79,7 @@ enum Source {
     Read(Arc<RadioLink>),
 }
 
-/// How a capture becomes the bytes of a modem, packed or not: the whole of it, or what is wrong with it.
+/// How a capture becomes the bytes of a modem, packed or not: all of it, or an error.
 pub type ReadCapture<'a> = dyn Fn(&Path) -> Result<Vec<u8>, String> + Sync + 'a;
 
 /// Why there are no links.

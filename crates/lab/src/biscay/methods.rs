@@ -1,5 +1,5 @@
-//! How well the rates by both of BISCAY's methods, and raw KPIs, go with goodput (BISCAY §5.2, Fig. 5): [`estimators`] over
-//! the links that the paper's figure is about.
+//! How well the rates by both of BISCAY's methods, and raw KPIs, correlate with goodput (BISCAY §5.2, Fig. 5):
+//! [`estimators`] over the links of the paper's figure.
 
 use std::time::Duration;
 

@@ -140,7 +140,7 @@ pub fn private(
                 let (_, ended) =
                     emulate::whole(run, plan.program.clone(), PUNCTUALITY_PERCENT, stop)
                         .map_err(fail)?;
-                // One that was cut short says nothing.
+                // An interrupted run does not count.
                 if stop.load(Ordering::Relaxed) {
                     break 'runs;
                 }

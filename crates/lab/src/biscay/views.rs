@@ -1,5 +1,5 @@
-//! What two readers of one modem know of its resource blocks at a time: one that drains its buffer, and one that waits for the
-//! batches that it sends by itself (BISCAY §5.2, Fig. 7).
+//! What two readers of one modem know of its resource blocks at a time: one that drains its buffer, and one that waits
+//! for the modem's batches (BISCAY §5.2, Fig. 7).
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +25,7 @@ const READERS: [(&str, Duration); 2] = [
     ("in batches of 1 s", Duration::from_secs(1)),
 ];
 
-/// How often both are asked, and the span whose resource blocks are counted.
+/// How often both are read, and the span whose resource blocks are counted.
 const STEP: Duration = Duration::from_millis(10);
 
 /// What one reader knew.

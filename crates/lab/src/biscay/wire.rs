@@ -98,7 +98,7 @@ impl Ground {
     }
 }
 
-/// What a controller made of one stretch in which the wire was the narrower.
+/// A controller's behaviour in one stretch in which the wire was narrower.
 #[derive(Clone, Debug, Serialize)]
 pub struct Crossing {
     /// The controller.
@@ -115,7 +115,7 @@ pub struct Crossing {
     pub widens: bool,
     /// From when the wire was wide again until it came back, ms; `None` if it never did.
     pub back_ms: Option<f64>,
-    /// What got through meanwhile, over what the wire carried, the first second left out.
+    /// Throughput meanwhile over the wire's rate, without the first second.
     pub used: f64,
     /// The 95th percentile of queueing meanwhile, the first second left out, ms.
     pub queueing_p95_ms: f64,
@@ -164,7 +164,7 @@ pub fn crossings(
             (Ground::GivenLink, _) => given(run, &wire),
             _ => over_cell(run)?,
         };
-        // One that was cut short says nothing.
+        // An interrupted run does not count.
         if stop.load(Ordering::Relaxed) {
             complete = false;
             break;
@@ -192,7 +192,7 @@ fn turns(runs: &[Run], in_kernel: bool) -> Vec<(Ground, &Run)> {
     }
     let of_one = runs.chunk_by(|one, other| controller(one) == controller(other));
     let turns = of_one.flat_map(|runs| {
-        // Nothing is drawn by lot on a link that is given.
+        // A given link has no random choices.
         let given = runs.first().map(|run| (Ground::GivenLink, run));
         given.into_iter().chain(runs.iter().map(|run| (Ground::Cell, run)))
     });

@@ -3,7 +3,7 @@ use miette::IntoDiagnostic;
 use crate::bound;
 use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report};
 
-/// How often an estimate is right that says whether the radio or the sender sets the limit, in modelled cells
+/// How often an estimate is right about whether the radio or the sender sets the limit, in modelled cells
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs, each with a separate cell, load and flow

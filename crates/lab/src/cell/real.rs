@@ -1,4 +1,4 @@
-//! What real modems' captures and a real stack's logs say of the same figures.
+//! The same figures from real modems' captures and a real stack's logs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use super::reader::{Air, Heard};
 use super::retransmission::{downlink_rlc_ms, error_percent, repeat_delays, uplink_rlc_ms};
 use super::spread::quantile;
 
-/// What was found for a figure, in words: value, how much it rests on, and where.
+/// A figure's findings, as text: value, amount of data, and source.
 pub(super) type Found = BTreeMap<&'static str, Vec<String>>;
 
 /// Looks through the shared data; nothing where there is none.

@@ -132,7 +132,7 @@ impl Numbers {
         self.count / 2
     }
 
-    /// Where a number lies, and the newest before it; nothing for the first.
+    /// Position of a number, and the newest before it; `None` for the first.
     fn place(&mut self, sn: u32) -> Option<(i64, i64)> {
         let sn = i64::from(sn);
         let Some(newest) = self.newest else {

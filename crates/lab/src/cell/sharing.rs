@@ -114,7 +114,7 @@ fn aggregation(seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     let used: Vec<f64> = on_second.map(|block| at(block.at)).collect();
     into.note("ca.first", used.iter().copied().reduce(f64::min));
     into.note("ca.last", used.iter().copied().reduce(f64::max).map(|last| last - HIGH_S));
-    // What one carrier let pile up is gone once no packet is late by more than a repeat or two.
+    // The queue of one carrier is gone once no packet is late by more than a repeat or two.
     const QUEUED: Duration = Duration::from_millis(30);
     let late = delays.iter().filter(|(entered, delay)| *entered < HIGH_S && *delay > QUEUED);
     into.note(

@@ -120,7 +120,7 @@ fn heard(
     Ok(heard)
 }
 
-/// What a modem's records tell of blocks that are lost and repeated.
+/// Lost and repeated blocks in a modem's records.
 pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     use Direction::{Downlink, Uplink};
     let device = |carrier: &CarrierConfig| match carrier.rat {

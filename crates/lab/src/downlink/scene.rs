@@ -92,7 +92,8 @@ impl<'a> Scene<'a> {
         format!("{}{who}{}", std::process::id() % 1_000_000, self.seed)
     }
 
-    /// A daemon on the phone that reads its modem and tells senders by `signal`. It ends with the thread that started it.
+    /// A daemon on the phone that reads its modem and limits senders by `signal`. It ends with the thread that started
+    /// it.
     pub fn start_on_device(&self, signal: &str) -> Result<Daemon, DownlinkError> {
         let modem = self.emulated.modems().first().ok_or(DaemonError::NotReady)?;
         let cgroup = self.own.path().to_string_lossy();

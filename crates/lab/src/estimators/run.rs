@@ -1,4 +1,4 @@
-//! One saturating flow over one modelled link, and what every method makes of the modem's bytes.
+//! One saturating flow over one modelled link, and every method's estimate from the modem's bytes.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub struct Trial {
     pub sniffs: bool,
 }
 
-/// What was carried, and what was estimated of it, one of each for each [`STEP`].
+/// Goodput and estimate, one of each for each [`STEP`].
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     /// IP bytes that the receiver got in the step.

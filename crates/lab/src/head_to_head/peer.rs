@@ -46,9 +46,9 @@ pub(super) struct Call {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Input {
     Nothing,
-    /// As much as it wants.
+    /// As much as it requests.
     Zeros,
-    /// Nothing, and no end either.
+    /// No data, and no end either.
     Open,
 }
 

@@ -21,7 +21,7 @@ pub struct Passage {
     pub size: Bytes,
 }
 
-/// What the reference has for each repetition, under its names and by its definitions.
+/// The reference's values for each repetition, under its names and by its definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Bytes of IP in data packets that left in the window, in Mbit/s.

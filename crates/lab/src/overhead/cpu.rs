@@ -135,7 +135,7 @@ fn measure(plan: &Plan, stream: Stream, reads: Reads, port: Port) -> Result<CpuR
     })
 }
 
-/// What the follower spent from the first record to the last, and how long that took.
+/// CPU time of the follower from the first record to the last, and the elapsed time.
 fn spent(
     follower: &mut Follower,
     elapsed: impl Fn() -> Duration,

@@ -1,4 +1,4 @@
-//! What references come to by what they keep waiting and how far they look back, and where controllers are beside them.
+//! The references' results by queue target and averaging span, and the controllers beside them.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub struct Reached {
 pub struct Point {
     /// For how long something is to wait at the link, ms.
     pub room_ms: u64,
-    /// What the link carries is what it carried in so long, ms.
+    /// The link's rate is its mean over this span, ms.
     pub span_ms: u64,
     /// What came of it.
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! What a process has, and what a network namespace is set to.
+//! A process's resources, and a network namespace's settings.
 
 use std::fs;
 use std::process::Command;
@@ -26,7 +26,7 @@ impl Held {
     }
 }
 
-/// What a daemon changes of the machine and of the namespace that it runs in.
+/// The settings of the machine and of its namespace that a daemon changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     default: String,
