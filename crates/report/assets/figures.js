@@ -42,7 +42,7 @@
     });
   };
 
-  // What is read at a place: a heading, rows, where the dots go, and where the line stands. A place is a moment, a
+  // The values at a place: a heading, rows, the positions of the dots and of the line. A place is a moment, a
   // percentage, or the number of a mark.
   const reads = {
     time({ lines, x }, at, happenings) {
@@ -314,7 +314,7 @@
       tip.style.top = `${Math.max(0, top - 12)}px`;
     }
 
-    // Writes everything anew for the time that is looked at.
+    // Redraws everything for the shown span of time.
     stretch() {
       const { figure, svg } = this;
       const { view, whole, isCloser } = figure;

@@ -10,7 +10,7 @@ use super::draw::{Drawn, Entry, Glyph, Plot, Size, place, put};
 use super::palette::Styles;
 use super::pointed::{self, Pointed, Reads};
 
-/// Points of a curve that is made of samples. Chosen: more than the pixels that a page has for them.
+/// Points of a curve from samples. Chosen: more than a page has pixels for them.
 const POINTS: usize = 500;
 
 /// One distribution.

@@ -9,7 +9,7 @@ pub struct Figure {
     pub name: String,
     /// The heading.
     pub title: String,
-    /// What is drawn and how it was counted; where it comes from is added.
+    /// What is drawn and how it was counted; the origin is added.
     pub caption: String,
     /// Where it comes from.
     pub origin: Origin,

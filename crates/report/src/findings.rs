@@ -1,4 +1,4 @@
-//! What a run of a plan left in a folder, and the figures of it.
+//! A run's files in a folder, and its figures.
 //!
 //! [`Findings::read`] reads what `--out` keeps: `result.json`, `flows.parquet` and, for each run, `series.parquet` and
 //! `events.parquet`; and `groups.json`, if the user adds it to group scenarios. [`page`] makes a [`Page`](crate::Page)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use sounding_experiment::provenance::Provenance;
 
-/// What made a figure; it stands in its caption and in its file of data.
+/// The origin of a figure, for its caption and its data file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The command that made the results.

@@ -323,7 +323,7 @@ mod tests {
             assert_eq!(found.iter().map(hash).collect::<Vec<_>>(), allowed);
             assert_eq!(found.len(), count);
         }
-        // Neither is let in by the policy, so neither may be needed.
+        // The policy allows neither, so neither may be needed.
         for needless in [" style=\"", " onclick", "javascript:"] {
             assert!(!html.contains(needless), "{needless}");
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plotters::style::RGBColor;
 
-/// What a thing is drawn in: on white, on black, and the class that stands for it in a drawing.
+/// The colours of an item: on white, on black, and its class in a drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ink {
     pub(super) class: &'static str,
@@ -130,7 +130,7 @@ impl Styles {
         Self { looks }
     }
 
-    /// How this name is drawn; like none of the others if it is not among them.
+    /// The look of this name; a distinct one if it is not in the list.
     pub(super) fn look(&self, name: &str) -> Look {
         self.looks.get(name).copied().unwrap_or(Look { number: COLOURS - 1 })
     }

@@ -1,4 +1,4 @@
-//! What a pointer finds in a figure: its numbers and axes, for the script of the page.
+//! The data under a pointer in a figure: its numbers and axes, for the script of the page.
 
 use serde::Serialize;
 

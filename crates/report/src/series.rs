@@ -20,7 +20,7 @@ pub struct Line {
     pub points: Vec<(f64, Option<f64>)>,
 }
 
-/// What stands behind the lines, shaded from zero up: usually what the link offered.
+/// The shaded area behind the lines, from zero up: usually what the link offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shade {
     /// What.

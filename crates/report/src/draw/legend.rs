@@ -15,7 +15,7 @@ pub(crate) enum Glyph {
     Block,
     /// A grey block, for what no flow owns.
     Shade,
-    /// Nothing: an explanation.
+    /// No mark: an explanation.
     None,
 }
 

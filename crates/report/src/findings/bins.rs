@@ -122,7 +122,7 @@ pub(super) struct Happened {
 }
 
 impl Happened {
-    /// What happened on the radio of a run, if that is kept.
+    /// The radio's events in a run, if they are kept.
     pub(super) fn read(results: &Findings, run: i64) -> Result<Vec<Self>, ReadError> {
         let Some(path) = results.of_run(run, "events.parquet") else { return Ok(Vec::new()) };
         let mut all = Vec::new();

@@ -193,7 +193,7 @@ impl Maker<'_> {
                 caption,
                 Kind::Plane(plane),
             ));
-            // Where bins are kept, their planes tell the groups apart.
+            // With bins, the planes separate the groups.
             for (at, group) in (1..).zip(shown).filter(|_| windows.is_empty() && shown.len() > 1) {
                 let own = self.flows.iter().filter(|flow| flow.group == **group);
                 let title = format!("Runs against each other: {group}");
