@@ -1,4 +1,4 @@
-//! What messages say: published ones, ones that another encoder made, and those of the captures.
+//! Facts from messages: published ones, ones from another encoder, and those of the captures.
 
 #[path = "captures/messages.rs"]
 mod messages;
@@ -138,7 +138,7 @@ fn a_published_cell_group_of_nr() {
     assert!(uplink.expect("it has some").iter().all(whole), "{uplink:?}");
 }
 
-/// What the captures say, counted: a change here is a change of what is found.
+/// The facts of the captures, counted: a change here is a change of what is found.
 #[test]
 fn facts_of_the_captures() {
     let mut events: BTreeMap<Event, u64> = BTreeMap::new();

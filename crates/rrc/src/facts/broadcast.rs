@@ -49,7 +49,7 @@ pub struct SystemInformation {
     pub tac: Option<u32>,
     /// Its identity within the first network.
     pub cell_identity: u64,
-    /// Its band; NR says it elsewhere.
+    /// Its band; NR has it elsewhere.
     pub band: Option<u16>,
 }
 
