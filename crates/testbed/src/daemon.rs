@@ -15,7 +15,7 @@ use sounding_cc::RadioController;
 use sounding_emu::Netns;
 use thiserror::Error;
 
-/// A running daemon, and what it has said so far.
+/// A running daemon, and its output so far.
 #[derive(Debug)]
 pub struct Daemon {
     child: Child,
@@ -38,7 +38,7 @@ pub enum DaemonError {
     NotReady,
 }
 
-/// What makes a daemon run this law, with this to fall back to.
+/// The flags for this law and this fallback.
 pub fn law_flags(listener: RadioController) -> [&'static str; 4] {
     ["--law", listener.law.name(), "--fallback", listener.fallback.name()]
 }

@@ -165,7 +165,7 @@ impl Emulated {
         &self.modems
     }
 
-    /// Runs the plan's flows until they are over or `stop` rises, and says what each sent.
+    /// Runs the plan's flows until they are over or `stop` rises. Returns what each sent.
     pub fn send(&self, stop: &AtomicBool) -> Result<Vec<Sent>, EmulateError> {
         flows::run(self, stop)
     }

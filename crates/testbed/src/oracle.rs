@@ -10,7 +10,7 @@ use sounding_units::{Bytes, HostInstant};
 /// A packet of a full opportunity.
 const PACKET: Bytes = sounding_trace::OPPORTUNITY_PAYLOAD;
 
-/// What the link does with the oracle's packets for `duration`, in the terms of an emulation that began at time zero.
+/// The link's records of the oracle's packets for `duration`, in the terms of an emulation that began at time zero.
 ///
 /// The packets really go through the model of the link, so its rules hold for the oracle too: no packet leaves in the
 /// millisecond in which it came.

@@ -1,4 +1,4 @@
-//! What is measured of packets that went through an emulation, by one definition for every report.
+//! Measurements of packets that went through an emulation, by one definition for every report.
 //!
 //! * Throughput: bytes of IP delivered in a window over the length of the window.
 //! * Utilisation: throughput over what the link could have carried of full packets in the same window.

@@ -1,4 +1,4 @@
-//! What is measured of a plan's flows in real time: what virtual time measures, over the same span.
+//! Measurements of a plan's flows in real time: the same as in virtual time, over the same span.
 
 use serde::Serialize;
 use sounding_emu::{Direction, Outcome, PacketRecord, Report};

@@ -8,7 +8,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{FlowError, any_port, is_timeout};
 
-/// How long a connection may take: outages of real traces last more than a minute.
+/// Time limit for a connection: outages of real traces last more than a minute.
 pub(super) const CONNECT: Duration = Duration::from_secs(120);
 
 fn tcp_socket(congestion: Option<&str>) -> Result<Socket, FlowError> {

@@ -16,7 +16,7 @@ fn start(test: &str, mbit: u64, law: Law, bound: Bound) -> Option<Radio> {
     Radio::start_as(test, mbit, bound, config)
 }
 
-/// What CUBIC does of a flow that has just been left to it, over a wire of 10 Mbit/s.
+/// CUBIC's behaviour in a flow that has just been left to it, over a wire of 10 Mbit/s.
 fn watch_cubic(running: &RunningTcp) {
     let info = || TcpInfo::of(socket(running)).unwrap();
     secs(1);

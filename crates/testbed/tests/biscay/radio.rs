@@ -1,4 +1,4 @@
-//! What a daemon would tell of a radio, and how it would fall silent.
+//! A daemon's publications about a radio, and its silence.
 
 use std::io::Write;
 use std::sync::Arc;
