@@ -83,7 +83,7 @@ fn the_header_declares_the_functions_that_the_library_has() {
         .filter(|line| line.contains("extern \"C\" fn "))
         .filter_map(|line| line.split("fn ").nth(1)?.split('(').next())
         .collect();
-    // A declaration begins a line, and what is said of it does not.
+    // A declaration begins a line, and its comment does not.
     let mut declared: Vec<&str> = header
         .lines()
         .filter(|line| line.ends_with(");") && !line.starts_with([' ', '\t', '*', '/', '#']))

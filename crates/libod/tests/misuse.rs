@@ -1,4 +1,4 @@
-//! What a C program can do wrong is an errno, never a crash.
+//! A C program's mistake is an errno, never a crash.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
