@@ -50,7 +50,7 @@ class Controller:
         """What the modem says of the link was published; `flows` active flows share it."""
 
     def handle_time(self, now_ns: int) -> None:
-        """Time has reached what `wakeup` asked for."""
+        """The time that `wakeup` returned has come."""
 
     def wakeup(self) -> int | None:
         """When `handle_time` is wanted if nothing happens before."""

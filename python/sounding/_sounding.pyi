@@ -56,7 +56,7 @@ class UnreadError(SoundingError):
 
 @final
 class Record:
-    """A log record as the modem sent it. Its fields are decoded when they are asked for."""
+    """A log record as the modem sent it. Its fields are decoded on access."""
 
     @property
     def code(self) -> int:
@@ -129,7 +129,7 @@ class Counts:
     unsupported: int
     """Records returned with an undescribed version."""
     corrupt: int
-    """Records handed over whose bytes do not fit their description."""
+    """Records returned whose bytes do not fit their description."""
 
 @final
 class Kpi:
@@ -185,7 +185,7 @@ def open(
 ) -> Reader:
     """Opens a capture file, a capture in memory, or a live port: a device, `tcp:HOST:PORT`, `router`.
 
-    With `codes`, only records of these codes are handed over, and a live modem is asked to log these and no others until
+    With `codes`, only records of these codes are returned, and a live modem logs these and no others until
     the reader is closed, which puts its log mask back. Without, it is listened to as it is. With
     `strict`, corrupt frames raise `CorruptError` where they are met, instead of being counted and passed over. A live
     port that is silent for `timeout` seconds is at its end.
@@ -237,7 +237,7 @@ class Departure:
     delivered_at_ns: int
     """When the newest of that was."""
     first_sent_at_ns: int
-    """When the packet left whose delivery that was."""
+    """When the delivered packet left."""
     lost_bytes: int
     """What had been lost by then."""
     in_flight_bytes: int

@@ -33,7 +33,7 @@ struct Inner {
     sink: Found,
 }
 
-/// What was found in the stream and not handed over yet.
+/// Items that were found in the stream and not returned yet.
 struct Found {
     wanted: Wanted,
     strict: bool,
@@ -317,7 +317,7 @@ impl Reader {
         }
     }
 
-    /// What has been met so far. Records are read some way ahead of the iteration.
+    /// Counts so far. Records are read some way ahead of the iteration.
     #[getter]
     fn counts(&self, py: Python<'_>) -> Counts {
         let (stream, tally) = py.detach(|| {

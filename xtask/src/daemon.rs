@@ -1,4 +1,4 @@
-//! The daemon's build leaves the lab out: what `--features daemon` depends on is asked of Cargo.
+//! The daemon's build leaves the lab out: Cargo lists the dependencies of `--features daemon`.
 
 use std::collections::BTreeSet;
 use std::process::Command;

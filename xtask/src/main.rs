@@ -1,5 +1,5 @@
-//! Checks of the architecture that a compiler does not make: `cargo xtask check` runs them all. And the licences of others
-//! for who installs the programs: `cargo xtask notices` prints them.
+//! Checks of the architecture that a compiler does not make: `cargo xtask check` runs them all. `cargo xtask notices`
+//! prints the licences of other projects for those who install the programs.
 
 use std::process::ExitCode;
 

@@ -70,10 +70,10 @@ pub struct Made {
     pub plan: String,
 }
 
-/// What the trace of the plan's first flow is called, which fills the link; the others only compete.
+/// Name prefix of the trace of the plan's first flow, which fills the link; the others only compete.
 const FLOOD: &str = "0-";
 
-/// The file in a folder that says what is in it.
+/// The file in a folder with its description.
 pub const ABOUT: &str = "trace.json";
 
 /// Why a trace could not be made.

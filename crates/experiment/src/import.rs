@@ -30,7 +30,7 @@ use crate::simulate::{About, Finished, FlowOutcome, Outcome};
 /// One file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// What sent; where nothing is said, the file's name says it.
+    /// The sender; by default from the file's name.
     pub name: Option<String>,
     /// Where it is.
     pub path: PathBuf,
@@ -41,7 +41,7 @@ pub struct Input {
 pub struct Import {
     /// The files.
     pub inputs: Vec<Input>,
-    /// What the link is called, where no log says it.
+    /// The link's name, if no log has it.
     pub link: Option<String>,
     /// Which packets count.
     pub question: Question,
@@ -54,9 +54,9 @@ pub struct Import {
 pub struct Imported {
     /// The outcomes, in the order of the files.
     pub finished: Finished,
-    /// What is said of them beside.
+    /// Further data about them.
     pub about: About,
-    /// Lines that said nothing, by file and reason.
+    /// Unparsable lines, by file and reason.
     pub bad: Vec<(PathBuf, Problem, u64)>,
 }
 
@@ -80,7 +80,7 @@ pub enum ImportError {
     Nothing {
         /// Which.
         path: PathBuf,
-        /// The first line that said nothing.
+        /// The first unparsable line.
         first: Option<String>,
     },
     /// No packet of it counts.
@@ -232,7 +232,7 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, ImportError> {
 }
 
 impl Recorded {
-    /// Whose log it is: mm-link says so in its first line, and its opportunities count the header of a TUN device.
+    /// The log's tool: mm-link names itself in its first line, and its opportunities count the header of a TUN device.
     pub fn source(&self) -> Source {
         let full = Bytes::new(1504);
         let is_mm_link =

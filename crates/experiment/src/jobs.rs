@@ -6,7 +6,7 @@ use std::thread;
 
 /// Reports from the work while it runs.
 pub enum Told<'a, T, P, R> {
-    /// A job said so.
+    /// A job's report.
     Said(P),
     /// This was made of that.
     Done(&'a T, &'a R),
@@ -91,7 +91,7 @@ pub fn until<T: Sync, P: Send, R: Send, E: Send>(
     failure.map_or(Ok(results), Err)
 }
 
-/// The same for work that says nothing and is not stopped.
+/// The same for work without reports that is not stopped.
 pub fn each<T: Sync, R: Send, E: Send>(
     items: &[T],
     jobs: usize,

@@ -27,7 +27,7 @@ use crate::jobs::{self, Job, Told};
 use crate::plan::Run;
 use crate::simulate::{About, Finished, Keep, Outcome, Place, compare, simulate};
 
-/// What a sweep tells while it works.
+/// Progress of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// So much virtual time has passed in all runs together.
@@ -93,7 +93,7 @@ fn one(
     folder.store(&outcome)
 }
 
-/// What is finished, in the order of the plan, with each flow's distance to the oracle; complete where nothing lacks.
+/// The finished runs, in the order of the plan, with each flow's distance to the oracle; complete if none is missing.
 pub fn collect(folder: &Folder, runs: &[Run]) -> Result<Finished, SweepError> {
     let mut outcomes: Vec<Outcome> = Vec::new();
     for run in runs.iter().filter(|run| folder.is_finished(run)) {

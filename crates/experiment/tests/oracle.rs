@@ -16,10 +16,11 @@ const LINKS: [&str; 7] = [
     "ucc-5g/5G-production-dataset/Download/Driving/B_2020.01.16_12.10.03.csv",
 ];
 
-/// What may be carried more: the packets in flight at the end, and one a step that the oracle lets pass.
+/// Tolerance for a higher throughput: the packets in flight at the end, and one for each step that the oracle lets
+/// pass.
 const MORE: f64 = 0.01;
 
-/// What may queue less: the oracle's clock has steps of a millisecond.
+/// Tolerance for a shorter queue: the oracle's clock has steps of a millisecond.
 const LESS_MS: f64 = 1.0;
 
 fn plan(controllers: &str) -> String {

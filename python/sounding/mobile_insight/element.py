@@ -16,7 +16,7 @@ class Event(NamedTuple):
     timestamp: float
     #: What it is.
     type_id: str
-    #: A `DMLogPacket` if a monitor sent it, and whatever an analyzer says otherwise.
+    #: A `DMLogPacket` from a monitor; an analyzer sends any type.
     data: Any
 
 

@@ -1,4 +1,4 @@
-//! How a trace's throughput is spread, and traces of one kind beside those of another.
+//! Distribution of a trace's throughput, and comparison of one kind of traces with another.
 
 use std::time::Duration;
 

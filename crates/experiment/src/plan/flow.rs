@@ -33,7 +33,7 @@ pub struct FlowPlan {
     /// When it begins.
     #[serde(default, deserialize_with = "time::duration")]
     pub start: Duration,
-    /// When it has nothing new to send any more. Default never.
+    /// When it stops to produce data. Default never.
     #[serde(default = "never", deserialize_with = "time::duration")]
     pub stop: Duration,
     /// Delay between the starts of consecutive flows.

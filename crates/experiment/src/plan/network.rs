@@ -232,7 +232,7 @@ pub fn given(run: &Run, port: Port) -> Result<Vec<PathConfig>, Wrong> {
         .collect())
 }
 
-/// What `given` could have carried in a span of time: the one of them that could carry least.
+/// The bytes that `given` could have carried in a span of time: the least of its links.
 pub fn offered(given: &[PathConfig], (from, to): (Duration, Duration)) -> Option<Bytes> {
     given.iter().map(|path| path.schedule.capacity(from, to)).min()
 }

@@ -30,10 +30,10 @@ pub(super) fn check(plan: &Plan, actors: &Actors) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// What arrives at a link is carried in the next millisecond at the earliest.
+/// A packet that arrives at a link is carried in the next millisecond at the earliest.
 const NEXT: Duration = Duration::from_millis(1);
 
-/// How the oracle of a port is made; it sends what the link will carry so that it arrives in time.
+/// Makes the oracle of a port; it sends so that its packets arrive just when the link can carry them.
 pub(crate) fn oracle(
     run: &Run,
     port: Port,

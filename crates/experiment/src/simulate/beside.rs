@@ -1,4 +1,4 @@
-//! How far flows are from the oracle over the same link with the same seed.
+//! Distance of flows to the oracle over the same link with the same seed.
 
 use std::collections::HashMap;
 

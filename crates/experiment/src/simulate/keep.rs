@@ -1,4 +1,4 @@
-//! What is kept of a run, where, and what stands beside it.
+//! The kept outputs of a run, their place, and the data beside them.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub struct Keep {
     pub packets: bool,
     /// What each modem wrote, as a capture.
     pub captures: bool,
-    /// What each flow got, as a packet-delivery file of mahimahi, from the end of the warm-up on.
+    /// Each flow's deliveries, as a packet-delivery file of mahimahi, from the end of the warm-up on.
     pub traces: bool,
     /// When each packet passed where in a modelled cell: the truth, for judging only.
     pub truth: bool,
@@ -47,7 +47,7 @@ pub trait Files {
 /// A file on its way.
 pub type Output = Box<dyn Write + Send>;
 
-/// Nothing is kept.
+/// Keeps nothing.
 impl Files for () {
     fn create(&mut self, name: &str) -> io::Result<Output> {
         Err(io::Error::other(format!("there is no place for {name}")))

@@ -47,7 +47,7 @@ pub struct FlowOutcome {
     pub throughput_mbit_per_sec: f64,
     /// New payload, over the time that was measured.
     pub goodput_mbit_per_sec: Option<f64>,
-    /// What the link could have carried in that time, where that is known.
+    /// The link's capacity in that time, if it is known.
     pub capacity_mbit_per_sec: Option<f64>,
     /// Throughput over that.
     pub utilisation: Option<f64>,
@@ -74,9 +74,9 @@ pub struct FlowOutcome {
     pub stalled_ms: Option<f64>,
     /// The longest time in which a bulk flow got nothing.
     pub longest_gap_ms: Option<f64>,
-    /// How evenly the bulk flows shared that it shares something with, itself included.
+    /// Fairness of the bulk flows that share something with it, itself included.
     pub jain: Option<Jain>,
-    /// How far it is from the oracle over the same link with the same seed, where the plan has both.
+    /// Distance to the oracle over the same link with the same seed, if the plan has both.
     pub oracle: Option<FromOracle>,
     /// Packets dropped over packets that came out or were dropped.
     pub loss: f64,
@@ -181,7 +181,7 @@ impl Pantheon {
             throughput_mbit_per_sec: throughput
                 .map(|between| report.carried.per(between).mbit_per_sec()),
             delay_p95_ms: report.one_way.ranked(rank).map(ms),
-            // What entered before the measurement and came out in it may be more than what was lost.
+            // Bytes that entered before the measurement and came out in it may exceed the loss.
             loss: if offered > 0.0 { (1.0 - carried / offered).max(0.0) } else { 0.0 },
         }
     }

@@ -1,4 +1,4 @@
-//! What happened on the radio of a modelled cell while flows ran: spans of time with a name, for figures.
+//! Events on the radio of a modelled cell while flows ran: named spans of time, for figures.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

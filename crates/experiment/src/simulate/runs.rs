@@ -9,7 +9,7 @@ use super::{About, Files, Keep, Outcome, SimulateError, compare, simulate};
 use crate::jobs::{self, Job, Told};
 use crate::plan::Run;
 
-/// Where a run's files go, which are there whole or not at all.
+/// The place of a run's files, which appear completely or not at all.
 pub trait Place: Files + Send {
     /// All of them are complete.
     fn finish(self: Box<Self>) -> io::Result<()>;

@@ -1,4 +1,4 @@
-//! What is kept of flows while they run: each packet, and a series of bins.
+//! Kept data of flows while they run: each packet, and a series of bins.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -87,7 +87,7 @@ struct Bin {
     one_way: Duration,
     one_way_max: Duration,
     queueing: Duration,
-    /// What the newest acknowledgement and estimate left, which stay until there are others.
+    /// State after the newest acknowledgement and estimate, valid until the next.
     cwnd: Option<u64>,
     pacing: Option<f64>,
     state: Option<&'static str>,

@@ -31,7 +31,7 @@ pub enum SweepError {
     /// The folder has results that no sweep made.
     #[error("{0} is there already, and no sweep made it: name another folder, or remove it")]
     Taken(PathBuf),
-    /// A run failed; what cannot be written of it says of which.
+    /// A run failed; its error names the run.
     #[error("{source}")]
     Run {
         /// Its number.
@@ -59,14 +59,14 @@ fn at(path: &Path) -> impl Fn(io::Error) -> SweepError + use<'_> {
     |source| SweepError::Write { file: path.display().to_string(), source }
 }
 
-/// What a folder's runs are of: the same in each, or they do not belong together.
+/// The origin of a folder's runs: the same for each, or they do not belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 struct Origin {
     sounding: String,
     commit: String,
     plan: String,
     set: Vec<String>,
-    /// How many runs there are, and a number that follows from what was swept in each: a set of files may have changed.
+    /// Number of runs, and a number derived from the swept values of each: a set of files may have changed.
     runs: usize,
     values: String,
     /// What is kept of each besides its outcome.
@@ -146,7 +146,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Finds out anew what is finished. A file that is not what it should be, as after a power cut, does not count.
+    /// Checks again which runs are finished. An invalid file, for example after a power cut, does not count.
     pub fn look(&mut self, runs: &[Run]) -> Result<(), SweepError> {
         let is_whole = |run: &&Run| self.load(run).is_ok_and(|outcome| is_of(&outcome, run));
         self.finished = runs.iter().filter(is_whole).map(|run| run.number).collect();

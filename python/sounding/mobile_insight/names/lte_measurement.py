@@ -13,7 +13,7 @@ NOT_THERE = {
     **{f"rsrq_rx{rx}_db": -30.0 for rx in range(2)},
 }
 
-#: What only the cells of modems with four antennas have that MobileInsight has no name for.
+#: Fields that only cells of modems with four antennas have, without a name in MobileInsight.
 UNNAMED = ("rsrp_filtered_dbm", "rsrq_filtered_db")
 
 
