@@ -53,8 +53,8 @@ bench: setup
 	cargo bench --locked --package sounding-diag --package sounding-kpi --package sounding-phy --package sounding-cc \
 		--package sounding-sim
 
-# Everything that reads what a modem, a file or a program gives, under a fuzzer: a minute of each target, unless told
-# otherwise. TARGETS='hdlc rrc' names some. Needs a nightly compiler.
+# Fuzzes everything that reads input from a modem, a file or a program: a minute per target by default. TARGETS='hdlc
+# rrc' selects some. Needs a nightly compiler.
 SECONDS := 60
 fuzz: setup
 	scripts/fuzz $(SECONDS) $(TARGETS)

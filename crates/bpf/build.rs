@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use libbpf_cargo::SkeletonBuilder;
 
-/// Each an object of its own.
+/// Each a separate object.
 const PROGRAMS: [&str; 3] = ["cc", "downlink", "peers"];
 const ARGUMENTS: [&str; 5] = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-mcpu=v3"];
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-/// What the program is made of: elsewhere a change makes no other program.
+/// The program's sources: a change elsewhere makes the same program.
 const SOURCES: [&str; 5] = [
     "../../crates",
     "../../papers",

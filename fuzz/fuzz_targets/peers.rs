@@ -19,7 +19,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         let steps: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
         let count = bytes.len() / targets::STEP;
         let mut answers = vec![0u64; count * targets::ANSWER / 8];
-        // SAFETY: as many structs of integers as are told of, each of the size that the target has.
+        // SAFETY: there are `count` structs of integers, each of the target's size.
         unsafe { trust_host(steps.as_ptr().cast(), count, answers.as_mut_ptr().cast()) };
         answers.iter().flat_map(|word| word.to_ne_bytes()).collect()
     });

@@ -1,4 +1,4 @@
-"""What a phone was granted, and how well it heard its cell: a script as one writes it for MobileInsight.
+"""What a phone was granted, and how well it received its cell: a script as one writes it for MobileInsight.
 
 Only the two imports tell that it runs on `sounding`.
 

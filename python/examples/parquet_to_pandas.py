@@ -1,4 +1,4 @@
-"""The uplink of a capture, second by second, from Parquet: what was granted, what of it was used, and with how many blocks.
+"""The uplink of a capture, second by second, from Parquet: what was granted, how much of it was used, and with how many blocks.
 
     sounding convert drive.mi2log drive.parquet
     python parquet_to_pandas.py drive.parquet
@@ -18,7 +18,7 @@ def uplink(folder):
     # A capture with records of one code is a file instead of a folder.
     path = folder / "0xB064.parquet" if folder.is_dir() else folder
     rows = pandas.read_parquet(path)
-    # A row is a subheader of a block; what is said of the block itself stands in each of them.
+    # A row is a subheader of a block; fields of the block itself are repeated in each row.
     blocks = rows.drop_duplicates(["offset", "sub_packets.item", f"{SAMPLE}.item"])
     granted = blocks[f"{SAMPLE}.grant_bytes"]
     table = pandas.DataFrame(

@@ -14,8 +14,8 @@ from ._sounding import Ack, Delivered, Departure, Estimate, Loss, Start
 class Controller:
     """A flow's congestion control: what happened goes in, a window and a pacing rate come out.
 
-    A class of one's own derives from this. It has to have `handle_ack`, `handle_loss`, `handle_timeout` and `cwnd`; what
-    else it has is called too, and what it has not costs nothing. The methods are those of the trait `Controller` of the
+    Derive a class from this. It has to have `handle_ack`, `handle_loss`, `handle_timeout` and `cwnd`. Further methods are
+    called if it has them; missing ones cost nothing. The methods are those of the trait `Controller` of the
     Rust crate `sounding-cc`, in the same order: upon an acknowledgement first every packet that it delivers, then every one
     that it shows to be lost, then the acknowledgement as a whole. Times are nanoseconds since the run began, sizes bytes of
     payload, rates bits of payload per second, except that of an `Estimate`. What a method raises ends all runs and comes
@@ -50,7 +50,7 @@ class Controller:
         """What the modem says of the link was published; `flows` active flows share it."""
 
     def handle_time(self, now_ns: int) -> None:
-        """Time has reached what `wakeup` asked for."""
+        """The time that `wakeup` returned has come."""
 
     def wakeup(self) -> int | None:
         """When `handle_time` is wanted if nothing happens before."""

@@ -56,7 +56,7 @@ class UnreadError(SoundingError):
 
 @final
 class Record:
-    """A log record as the modem sent it. Its fields are decoded when they are asked for."""
+    """A log record as the modem sent it. Its fields are decoded on access."""
 
     @property
     def code(self) -> int:
@@ -125,11 +125,11 @@ class Counts:
     decoded: int
     """Records handed over that can be read."""
     undescribed: int
-    """Records handed over of a code that nobody has described."""
+    """Records returned with an undescribed code."""
     unsupported: int
-    """Records handed over of a version that nobody has described."""
+    """Records returned with an undescribed version."""
     corrupt: int
-    """Records handed over whose bytes do not fit their description."""
+    """Records returned whose bytes do not fit their description."""
 
 @final
 class Kpi:
@@ -185,7 +185,7 @@ def open(
 ) -> Reader:
     """Opens a capture file, a capture in memory, or a live port: a device, `tcp:HOST:PORT`, `router`.
 
-    With `codes`, only records of these codes are handed over, and a live modem is asked to log these and no others until
+    With `codes`, only records of these codes are returned, and a live modem logs these and no others until
     the reader is closed, which puts its log mask back. Without, it is listened to as it is. With
     `strict`, corrupt frames raise `CorruptError` where they are met, instead of being counted and passed over. A live
     port that is silent for `timeout` seconds is at its end.
@@ -237,7 +237,7 @@ class Departure:
     delivered_at_ns: int
     """When the newest of that was."""
     first_sent_at_ns: int
-    """When the packet left whose delivery that was."""
+    """When the delivered packet left."""
     lost_bytes: int
     """What had been lost by then."""
     in_flight_bytes: int
@@ -281,7 +281,7 @@ class Ack:
     in_flight_bytes: int
     """In flight after it."""
     ce_bytes: int
-    """What of it carried a congestion mark."""
+    """The part of it with a congestion mark."""
     cwnd_limited: bool
     """The window is what kept the sender from sending more."""
     recovery: str | None

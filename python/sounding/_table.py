@@ -27,7 +27,7 @@ class Column:
         self.data: memoryview[Any] = memoryview(data).cast("d" if kind == "d" else "q")
         #: What the numbers stand for, if they are choices.
         self.words = words
-        #: What they are counted in, if they are a KPI.
+        #: Unit, if they are a KPI.
         self.unit = unit
 
     def __len__(self) -> int:

@@ -50,7 +50,7 @@ pub(crate) fn columns<'py>(
     let mut table = Table::new(&paths)?;
     let stream = Whole::open(py, source)?.for_each_record(py, |log| {
         if log.code == LogCode::new(code) {
-            // What cannot be read has no fields; the counts of a reader say how many there are.
+            // An unreadable record has no fields; a reader's counts include it.
             table.handle(log);
         }
     })?;
@@ -74,7 +74,7 @@ struct Table {
     first_rows: Vec<usize>,
 }
 
-/// A field that was asked for.
+/// A requested field.
 struct Wish {
     path: String,
     name: String,

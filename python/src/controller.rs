@@ -1,4 +1,4 @@
-//! A controller that is an object of Python, and what it is told.
+//! A controller that is a Python object, and what it receives.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What is known of a flow when its controller is made.
+/// The known state of a flow when its controller is made.
 #[pyclass(frozen, get_all, module = "sounding")]
 pub(crate) struct Start {
     now_ns: u64,
@@ -128,7 +128,7 @@ pub(crate) struct Loss {
     begins_recovery: bool,
 }
 
-/// What the modem says of the link.
+/// The modem's estimate of the link.
 #[pyclass(frozen, get_all, module = "sounding")]
 pub(crate) struct Estimate {
     direction: &'static str,
@@ -225,7 +225,7 @@ impl Written {
     }
 }
 
-/// A controller whose decisions an object of Python makes. Its answers are asked for after each event and kept.
+/// A controller whose decisions a Python object makes. Its answers are read after each event and kept.
 #[derive(Debug)]
 pub(crate) struct PythonController {
     /// `None` where there is no object because its class raised.
@@ -277,7 +277,7 @@ impl PythonController {
         made
     }
 
-    /// Calls the object, then asks what it wants; whatever it raises ends everything, and it is not asked again.
+    /// Calls the object, then reads its answers. An exception ends everything, and the object is not called again.
     fn tell(&mut self, call: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>) {
         if self.trouble.stop.load(Ordering::Relaxed) {
             return;
@@ -298,7 +298,7 @@ impl PythonController {
     }
 }
 
-/// What an object wants.
+/// An object's answers.
 struct Answers {
     cwnd: Bytes,
     pacing_rate: Option<Rate>,
@@ -329,7 +329,7 @@ impl Answers {
     }
 }
 
-/// As many words as states are told apart by; each stays for as long as the program runs.
+/// Most words for states; each stays for as long as the program runs.
 const MAX_WORDS: usize = 256;
 
 fn word(text: &str) -> &'static str {

@@ -39,7 +39,7 @@ pub(crate) fn io(path: &Path, error: &io::Error) -> PyErr {
     }
 }
 
-/// What the system says, without the number that Python adds itself.
+/// The system's message, without the number that Python adds itself.
 fn words(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()

@@ -39,7 +39,7 @@ mod _sounding {
     use pyo3::prelude::*;
     use sounding_diag::LogCode;
 
-    /// What the vendor calls a log code, if it is a common one.
+    /// The vendor's name of a log code, if it is a common one.
     #[pyfunction]
     fn name_of(code: u16) -> Option<&'static str> {
         LogCode::new(code).name()

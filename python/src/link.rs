@@ -15,7 +15,7 @@ use sounding_units::Bytes;
 use crate::columns::{Column, floats, integers};
 use crate::reader::{self, Whole};
 
-/// What was granted in each bin and the estimate at its end, by column; NaN is what is not known.
+/// The grants of each bin and the estimate at its end, by column; unknown values are NaN.
 #[derive(Default)]
 struct Series {
     time: Vec<i64>,

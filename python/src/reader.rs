@@ -33,7 +33,7 @@ struct Inner {
     sink: Found,
 }
 
-/// What was found in the stream and not handed over yet.
+/// Items that were found in the stream and not returned yet.
 struct Found {
     wanted: Wanted,
     strict: bool,
@@ -77,9 +77,9 @@ pub(crate) struct Counts {
     records: u64,
     /// Records handed over that can be read.
     decoded: u64,
-    /// Records handed over of a code that nobody has described.
+    /// Records returned with an undescribed code.
     undescribed: u64,
-    /// Records handed over of a version that nobody has described.
+    /// Records returned with an undescribed version.
     unsupported: u64,
     /// Records handed over whose bytes do not fit their description.
     corrupt: u64,
@@ -194,7 +194,7 @@ impl Whole {
     }
 }
 
-/// Columns, with what of the stream is not in them.
+/// Columns, with a count of the stream's parts that are not in them.
 pub(crate) fn table<'py>(
     py: Python<'py>,
     columns: Bound<'py, PyDict>,
@@ -317,7 +317,7 @@ impl Reader {
         }
     }
 
-    /// What has been met so far. Records are read some way ahead of the iteration.
+    /// Counts so far. Records are read some way ahead of the iteration.
     #[getter]
     fn counts(&self, py: Python<'_>) -> Counts {
         let (stream, tally) = py.detach(|| {

@@ -12,7 +12,7 @@ use sounding_units::ModemInstant;
 use crate::error;
 use crate::fields::{Choices, Fields};
 
-/// A log record as the modem sent it. Its fields are decoded when they are asked for.
+/// A log record as the modem sent it. Its fields are decoded on access.
 #[pyclass(frozen, module = "sounding")]
 pub(crate) struct Record {
     code: LogCode,
@@ -60,7 +60,7 @@ impl Record {
         self.code.number()
     }
 
-    /// What the vendor calls its code, if it is a common one.
+    /// The vendor's name of its code, if it is a common one.
     #[getter]
     fn name(&self) -> Option<&'static str> {
         self.code.name()
@@ -72,7 +72,7 @@ impl Record {
         self.code.version_of(&self.body)
     }
 
-    /// The subscription it belongs to, counted from 1, where the modem says so.
+    /// The subscription it belongs to, counted from 1, if the modem reports it.
     #[getter]
     fn radio(&self) -> Option<u32> {
         self.radio

@@ -15,7 +15,7 @@ use sounding_experiment::study::{Study, StudyError};
 use crate::controller::{PythonController, Trouble};
 use crate::error;
 
-/// Makes every run of a plan, and says what became of them as JSON.
+/// Makes every run of a plan, and returns the results as JSON.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "the package gives them names")]
 pub(crate) fn simulate(
@@ -44,7 +44,7 @@ pub(crate) fn simulate(
     let series = series.map(width).transpose()?;
     let keep = Keep { series, ..Keep::default() };
     let finished = py.detach(|| {
-        // Ctrl-C and the like are seen by the thread that was asked.
+        // Ctrl-C and similar signals are handled by the calling thread.
         let mut passed = |_| {
             #[expect(
                 clippy::redundant_closure_for_method_calls,

@@ -21,7 +21,7 @@ pub(crate) struct Source {
     name: PathBuf,
     bytes: Bytes,
     kind: Kind,
-    /// What was read to see what it is, and is still to be handed over.
+    /// Bytes that were read to recognise the format, and are not returned yet.
     probed: Option<usize>,
 }
 
@@ -33,37 +33,37 @@ enum Bytes {
 /// A port, whose masks go back where they were when it is let go.
 struct LivePort {
     live: Live,
-    /// How long it may be silent before that is its end.
+    /// Longest silence before the source counts as ended.
     patience: Option<Duration>,
     heard: Instant,
 }
 
 /// What came of one look for bytes.
 pub(crate) enum Chunk {
-    /// So many bytes of a stream are in the buffer.
+    /// This many bytes of a stream are in the buffer.
     Stream(usize),
     /// One packet without a frame is, of so many bytes.
     Packet(usize),
-    /// Nothing has come yet.
+    /// No data yet.
     Idle,
     /// No more will come.
     End,
 }
 
-/// Longest wait without a look at whether the user wants to stop.
+/// Longest wait between checks for an interrupt.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Longest that a modem is waited for to take its masks back. A request is tried for 600 ms.
 const PUT_BACK: Duration = Duration::from_secs(1);
 
-/// What a source fills: enough to see what a file is, and for the largest packet of a port.
+/// A source's buffer: large enough to recognise a file, and for the largest packet of a port.
 pub(crate) fn buffer() -> Box<[u8]> {
     vec![0; PROBE.max(READ_SIZE)].into()
 }
 
 impl Source {
-    /// What people name: a capture file, or a port (a device, `tcp:HOST:PORT`, `router`). A port is asked to log `codes`,
-    /// and to be silent for `patience` is its end.
+    /// A name: a capture file, or a port (a device, `tcp:HOST:PORT`, `router`). A port is set to log `codes`, and ends
+    /// after a silence of `patience`.
     pub(crate) fn open(
         py: Python<'_>,
         path: PathBuf,
@@ -152,7 +152,7 @@ impl Source {
     }
 }
 
-/// Whether the path leads to a file, and not to a device or to what is no path at all.
+/// Whether the path leads to a file, and not to a device or to no path at all.
 fn is_file(path: &Path) -> PyResult<bool> {
     let is_path = matches!(path.to_string_lossy().parse(), Ok(sounding_modem::Source::Path(_)));
     match fs::metadata(path) {
@@ -214,7 +214,7 @@ impl LivePort {
             Packet::Log(log) => self.live.handle_log(now, log),
             Packet::Other { command, body, .. } => self.live.handle_other(now, *command, body),
         }
-        // Nobody is told what came of the session: what counts here are the records.
+        // The session's events are not reported: only the records count here.
         while self.live.poll_event().is_some() {}
     }
 }
@@ -231,7 +231,7 @@ impl Drop for LivePort {
                     self.live.handle_bytes(monotonic_now(), &mut reader, &buffer[..count], |_| {});
                 }
                 Ok(Read::Idle) => {}
-                // Who is gone needs no mask.
+                // A modem that is gone needs no mask.
                 Ok(Read::Closed) | Err(_) => return,
             }
         }

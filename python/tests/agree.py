@@ -20,7 +20,7 @@ from sounding.mobile_insight.packet import MARK
 Item = dict[str, Any]
 #: Entries of its table of buffer sizes that are not those of TS 36.321 Table 6.1.3.1-1, by index.
 MISSPELT = {46: 12403, 51: 24687}
-#: What MobileInsight makes of our item, by code and name; None if the mistake is not in this item.
+#: MobileInsight's wrong reading of our item, by code and name; None if the mistake is not in this item.
 Mistake = Callable[[Item, Record], Any]
 
 
@@ -99,7 +99,7 @@ OMITTED: dict[int, set[str]] = {
     0xB063: {"Mac Hdr + CE"},
     # All assignments but the last.
     0xB126: {"Records"},
-    # Of four antennas only two, and no RSSI or SNR at all.
+    # Only two of four antennas, and no RSSI or SNR at all.
     0xB193: {
         *(f"{level} Rx[{antenna}]" for level in ("RSRP", "RSRQ") for antenna in (2, 3)),
         *(f"{level} Rx[{antenna}]" for level in ("RSSI", "FTL SNR") for antenna in range(4)),

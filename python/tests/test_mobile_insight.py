@@ -39,7 +39,7 @@ def capture(tmp_path: Path) -> Path:
     """Ten records with a table and one without."""
     path = tmp_path / "small.mi2log"
     frames = [log(0xB067, STATISTICS, n << 16) for n in range(10)]
-    path.write_bytes(b"".join(frames) + log(0xB0C8, b"\x01 nobody knows"))
+    path.write_bytes(b"".join(frames) + log(0xB0C8, b"\x01 is undescribed"))
     return path
 
 

@@ -68,7 +68,7 @@ def test_fields_are_named_and_nested() -> None:
 
 def test_what_cannot_be_read_is_counted_and_says_why() -> None:
     capture = (
-        log(0x1234, b"\x05 nobody knows")
+        log(0x1234, b"\x05 is undescribed")
         + log(0xB173, b"\xfa\x00\x00\x00")
         + log(0xB173, b"\x24\x01\x00\x00")
         + log(0xB067, STATISTICS)
@@ -164,7 +164,7 @@ def test_a_capture_has_the_records_its_index_says(lte: Path) -> None:
 
 
 def serve(capture: bytes) -> tuple[int, str, threading.Thread]:
-    """A tty whose other end writes a capture and hangs up; the modem's end, its path, and who writes."""
+    """A tty whose other end writes a capture and hangs up; the modem's end, its path, and the writing thread."""
     import tty
 
     modem, host = os.openpty()
@@ -177,7 +177,7 @@ def serve(capture: bytes) -> tuple[int, str, threading.Thread]:
             sent += os.write(modem, capture[sent : sent + 4096])
 
     writer = threading.Thread(target=write)
-    # The host's end stays open in here until the reader has it, or the modem would have nobody to write to.
+    # The host's end stays open here until the reader has it, or the modem would have no reader to write to.
     threading.Timer(0.5, os.close, [host]).start()
     return modem, path, writer
 

@@ -186,7 +186,7 @@ def test_time_is_asked_for_and_comes(plan: Path) -> None:
 
 
 def test_an_interrupt_ends_a_run_that_takes_long(plan: Path) -> None:
-    # Whoever is started in the background of a shell ignores interrupts.
+    # A process that a shell starts in the background ignores interrupts.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()

@@ -1,4 +1,4 @@
-"""Sweeps on several workers have the bytes of one, whoever is killed on the way."""
+"""Sweeps on several workers have the bytes of one, whichever worker is killed on the way."""
 
 from __future__ import annotations
 

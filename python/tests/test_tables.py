@@ -83,7 +83,7 @@ def test_a_link_is_a_data_frame(lte: Path) -> None:
     assert frame["rate_bits_per_sec"].max() > 50_000
     assert set(frame["bound"].dropna()) <= {"floor", "capacity"}
     assert frame["granted_bytes"].sum() > 50_000
-    # What is not known is absent: before the first grant, and where the modem said nothing.
+    # Unknown values are absent: before the first grant, and while the modem was silent.
     unknown = frame["rate_bits_per_sec"].isna()
     assert unknown.iloc[0] and not unknown.all() and frame["age_s"].max() > 0
     assert str(frame.index.tz) == "UTC"
@@ -100,7 +100,7 @@ def test_a_link_is_an_arrow_table(lte: Path) -> None:
     assert table.num_rows == sounding.link(lte, direction="uplink").rows
     assert table.schema.field("rate_bits_per_sec").type == pyarrow.float64()
     assert pyarrow.types.is_dictionary(table.schema.field("state").type)
-    # What the modem did not say is null, not a number.
+    # A value that the modem did not report is null, not a number.
     backlog = table.column("backlog_bytes").to_pylist()
     numbers = list(sounding.link(lte, direction="uplink")["backlog_bytes"])
     assert [b is None for b in backlog] == [math.isnan(n) for n in numbers]

@@ -1,4 +1,4 @@
-//! `ARCHITECTURE.md` is a map: the crates it lists stand on what Cargo says, and the places it names exist.
+//! `ARCHITECTURE.md` is a map: its crates and their dependencies agree with Cargo, and the places it names exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -29,7 +29,7 @@ fn is_place(word: &str) -> bool {
         && ["crates", "docs", "scripts", "python", "papers", "dist", "examples"].contains(&folder)
 }
 
-/// What the workspace's crates ship with, by their short names.
+/// The shipped dependencies of the workspace's crates, by their short names.
 fn graph(metadata: &Metadata) -> Graph {
     let short = |name: &str| name.strip_prefix(PREFIX).unwrap_or(name).to_owned();
     let members: BTreeSet<String> =

@@ -19,7 +19,7 @@ const DEPTH: u32 = 3;
 /// The font of the figures, which is no crate.
 const FONT: &str = "crates/report/assets/font";
 
-/// What the installed programs are linked with on this machine.
+/// The packages that the installed programs are linked with on this machine.
 pub(crate) fn metadata() -> Result<Metadata, String> {
     let host = host()?;
     let options = ["--locked".to_owned(), "--filter-platform".to_owned(), host];
@@ -133,12 +133,12 @@ fn linked(metadata: &Metadata) -> Result<Vec<&Package>, String> {
 /// Files that are called as licences are.
 fn find(folder: &Utf8Path, depth: u32, found: &mut BTreeSet<Utf8PathBuf>) {
     const NAMES: [&str; 6] = ["license", "licence", "copying", "copyright", "notice", "unlicense"];
-    /// Of what is tried with it, and not linked.
+    /// Folders of tests and tools, which are not linked.
     const OTHERS: [&str; 5] = ["tests", "test", "benches", "examples", "target"];
     for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
         let (name, path) = (entry.file_name().to_lowercase(), entry.path());
         if path.is_dir() {
-            // A package of its own is listed for itself.
+            // A nested package is listed for itself.
             let is_other = OTHERS.contains(&name.as_str()) || path.join("Cargo.toml").exists();
             if depth > 1 && !is_other {
                 find(path, depth - 1, found);
@@ -172,7 +172,7 @@ fn standard(metadata: &Metadata, licence: &str) -> Option<Result<String, String>
     }
 }
 
-/// This project's MIT licence as the one of those who are named before it.
+/// This project's MIT licence as that of the packages named before it.
 fn of_others(text: &str) -> String {
     let whose = |line: &str| match line.starts_with("Copyright") {
         true => "Copyright (c) its authors, named above\n".to_owned(),
@@ -227,7 +227,7 @@ mod tests {
         for part in ["libbpf-sys", "zstd-sys"] {
             assert!(text.contains(&format!("\n{part} ")), "{part}");
         }
-        // What only takes part in building is not in the program.
+        // A package that only takes part in building is not in the program.
         for part in ["serde_derive ", "libbpf-cargo ", "assert_cmd ", "cargo_metadata "] {
             assert!(!text.contains(&format!("\n{part}")), "{part}");
         }

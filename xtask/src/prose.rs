@@ -17,7 +17,7 @@ pub(crate) const PHRASES: &[(&str, &str)] = &[
     ("to be", " had"),
 ];
 
-/// Where a phrase or a long sentence has to stand: the document, and words of the line.
+/// Where a phrase or a long sentence may stay: the document, and words of the line.
 const ALLOWED: &[(&str, &str)] = &[
     // The rule quotes what it replaces.
     ("CONTRIBUTING.md", "| before | after |"),
@@ -72,7 +72,7 @@ fn faults(path: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// Whether the phrase stands there as words of its own.
+/// Whether the phrase is there as separate words.
 pub(crate) fn has(text: &str, phrase: &str) -> bool {
     text.match_indices(phrase).any(|(at, _)| {
         let before = text[..at].chars().next_back();

@@ -1,4 +1,4 @@
-//! The file that says that a board has a writer.
+//! The file that shows that a board has a writer.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
@@ -13,7 +13,7 @@ use crate::error::PublishError;
 /// An flock takes no more than the right to open the file, for reading too. With this mode no other user has it.
 const MODE: u32 = 0o600;
 
-/// Takes the lock, or says who is in the way.
+/// Takes the lock, or reports what is in the way.
 pub(crate) fn take(path: PathBuf) -> Result<Flock<File>, PublishError> {
     let file = match open(&path) {
         Ok(file) => file,
@@ -40,7 +40,7 @@ impl From<io::Error> for Refused {
 
 /// The file is never removed: two processes that lock two files of one name would both believe they are alone.
 fn open(path: &Path) -> Result<File, Refused> {
-    // A link leads to a file of somebody else's choice, and a pipe waits for a reader.
+    // A symbolic link leads to a file of another user's choice, and a pipe waits for a reader.
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true).mode(MODE).custom_flags(flags.bits());
@@ -60,12 +60,12 @@ fn open(path: &Path) -> Result<File, Refused> {
         return Err(Refused::Not("is no plain file".into()));
     }
     if about.uid() != own {
-        return Err(Refused::Not(format!("belongs to user {}, who could hold it", about.uid())));
+        return Err(Refused::Not(format!("belongs to user {}, which could hold it", about.uid())));
     }
     if about.nlink() != 1 {
         return Err(Refused::Not("is another file's name too".into()));
     }
-    // One that is there already may be of a version of this program that let others open it.
+    // An existing file may be from a version of this program that let others open it.
     if about.mode() & 0o777 != MODE {
         file.set_permissions(Permissions::from_mode(MODE))?;
     }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_keep_nobody_out_is_no_lock() {
+    fn a_file_that_others_could_replace_is_no_lock() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
         fs::write(path("victim"), "kept").expect("room");

@@ -45,7 +45,7 @@ impl Place {
         Self::new(&folder, name)
     }
 
-    /// Where a board of that name is: this user's before the system's. A name with a slash is a path to it.
+    /// Where a board of that name is: this user's before the system's. A name with a slash is a path.
     pub fn to_read(name: &str) -> Result<Self, NameError> {
         let path = Path::new(name);
         if let (true, Some(folder), Some(file)) =

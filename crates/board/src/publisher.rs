@@ -19,16 +19,16 @@ use crate::{Place, lock};
 
 /// The writer of a board.
 ///
-/// Whatever loop it lives in calls [`heartbeat`](Self::heartbeat) a few times a second or as often as it comes round,
-/// which also lets those in who want to be woken. When it is dropped its files go away; readers that have them keep the last values and are told
-/// that the writer has ended.
+/// Call [`heartbeat`](Self::heartbeat) a few times a second, or in each turn of the caller's loop; it also accepts
+/// readers that want wake-ups. When it is dropped its files are removed. Readers that have them keep the last values
+/// and see that the writer has ended.
 #[derive(Debug)]
 pub struct Publisher {
     place: Place,
     memory: Memory,
     writer: Writer,
     wakes: Wakes,
-    /// When it last said that it lives.
+    /// Time of its last heartbeat.
     beaten: Option<HostInstant>,
     // The last to go: it is what keeps others out.
     _lock: Flock<File>,
@@ -65,7 +65,7 @@ impl Publisher {
             _ => {}
         }
         let listener = UnixListener::bind(&path).map_err(at(path.clone()))?;
-        // Readers need not be of this user. A link that somebody laid there meanwhile leads elsewhere.
+        // Readers may be other users. A symbolic link that another user has made meanwhile leads elsewhere.
         let everybody = Mode::from_bits_truncate(0o666);
         fchmodat(AT_FDCWD, &path, everybody, FchmodatFlags::NoFollowSymlink)
             .map_err(|errno| at(path.clone())(errno.into()))?;
@@ -94,7 +94,7 @@ impl Publisher {
         }
     }
 
-    /// Says that the writer lives, and lets readers in that want to be woken.
+    /// Records that the writer is alive, and accepts readers that want wake-ups.
     pub fn heartbeat(&mut self, now: HostInstant) {
         if self.beaten.is_some_and(|beaten| now - beaten < BEAT) {
             return;

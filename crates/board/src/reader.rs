@@ -23,10 +23,10 @@ pub struct Reader {
     turned_away: bool,
 }
 
-/// What is known of the one who writes the board.
+/// The state of the board's writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// It was heard of a moment ago.
+    /// Its last heartbeat is recent.
     Alive,
     /// It ended in good order: what is there is the last.
     Ended,
@@ -111,12 +111,12 @@ impl Reader {
         self.board().map_or(Ok(None), |board| board.read(slot))
     }
 
-    /// What the writer says of itself.
+    /// The writer's state.
     pub fn life(&self) -> Option<Life> {
         self.board().map(|board| board.life())
     }
 
-    /// Whether there is still somebody who writes.
+    /// Whether the board still has a writer.
     pub fn writer(&self, now: HostInstant) -> Writer {
         match self.life() {
             Some(life) if life.closed => Writer::Ended,
@@ -140,7 +140,7 @@ impl Reader {
         for _ in 0..MAX_WAKES / bytes.len() {
             match self.socket.read(&mut bytes) {
                 Ok(0) => {
-                    // That it ended says nothing of a writer that never let this one in.
+                    // The end of a connection that was never accepted does not mean that the writer ended.
                     self.hung_up = !self.turned_away;
                     return;
                 }

@@ -9,7 +9,7 @@ use nix::sys::socket::{MsgFlags, getsockopt, recv, send, sockopt::PeerCredential
 /// What a reader finds in its socket after a post.
 const NEWS: u8 = 1;
 
-/// What a reader finds that is not let in, before the socket ends: the writer lives, and has no room for it.
+/// Sent to a reader that is not accepted, before the socket ends: the writer lives, and has no space for it.
 pub(crate) const FULL: u8 = 2;
 
 /// More readers than this are not woken: each costs a system call for every post.
@@ -18,7 +18,8 @@ const MOST: usize = 64;
 /// More readers than this of one user are not, so that no user takes the place of all others. Chosen.
 const MAX_OF_A_USER: usize = 16;
 
-/// New readers that one look lets in or turns away: somebody who connects without end must not keep the writer from its modem.
+/// Most new readers that one call accepts or turns away: a client that connects without end must not keep the writer
+/// from its modem.
 const MAX_AT_ONCE: usize = 16;
 
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl Wakes {
         self.readers.retain(|reader| tell(&reader.socket, NEWS));
     }
 
-    /// Lets in who has connected meanwhile, as far as there is room.
+    /// Accepts the clients that have connected, as far as there is space.
     pub(crate) fn let_in(&mut self) {
         let mut looked = false;
         for _ in 0..MAX_AT_ONCE {
@@ -75,7 +76,7 @@ impl Wakes {
 }
 
 impl Reader {
-    /// Readers send nothing: all that can be read is that one has gone.
+    /// Readers send nothing: a readable socket means that its reader has gone.
     fn is_there(&self) -> bool {
         let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
         match recv(self.socket.as_fd().as_raw_fd(), &mut [0], flags) {

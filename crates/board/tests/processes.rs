@@ -1,4 +1,5 @@
-//! The board between a writer and its readers: who is let in, who is woken, and what is left when one of them dies.
+//! The board between a writer and its readers: which are accepted, which are woken, and what is left when one of them
+//! dies.
 
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -23,7 +24,7 @@ impl Folder {
     }
 
     fn publisher(&self) -> Publisher {
-        self.try_publish().expect("nobody else has it")
+        self.try_publish().expect("it is free")
     }
 
     fn try_publish(&self) -> Result<Publisher, PublishError> {
@@ -52,7 +53,7 @@ fn a_reader_finds_and_reads_what_was_posted() {
     assert_eq!(reader.read(1), Ok(None));
     publisher.handle(&reading(1, -98.5), START);
     publisher.post(START);
-    let sample = reader.read(1).expect("nobody writes").expect("it was posted");
+    let sample = reader.read(1).expect("no write is under way").expect("it was posted");
     assert_eq!((sample.value, sample.sequence, sample.received_at), (-98.5, 1, START));
 }
 
@@ -87,7 +88,7 @@ fn a_post_between_connecting_and_being_let_in_is_not_slept_through() {
 }
 
 #[test]
-fn a_reader_that_sleeps_holds_up_nobody() {
+fn a_sleeping_reader_delays_neither_writer_nor_readers() {
     let folder = Folder::new();
     let mut publisher = folder.publisher();
     let mut reader = Reader::open(&folder.place()).expect("it is there");
@@ -99,12 +100,12 @@ fn a_reader_that_sleeps_holds_up_nobody() {
     }
     assert!(is_readable(&reader));
     reader.rearm();
-    let sample = reader.read(0).expect("nobody writes").expect("it was posted");
+    let sample = reader.read(0).expect("no write is under way").expect("it was posted");
     assert_eq!((sample.value, sample.sequence), (299_999.0, 300_000));
 }
 
 #[test]
-fn a_writer_that_ends_leaves_its_values_and_says_so() {
+fn a_writer_that_ends_leaves_its_values_and_marks_its_end() {
     let folder = Folder::new();
     let mut publisher = folder.publisher();
     let mut reader = Reader::open(&folder.place()).expect("it is there");
@@ -114,7 +115,10 @@ fn a_writer_that_ends_leaves_its_values_and_says_so() {
     assert!(is_readable(&reader));
     reader.rearm();
     assert_eq!(reader.writer(START), Writer::Ended);
-    assert_eq!(reader.read(0).expect("nobody writes").map(|sample| sample.value), Some(5.0));
+    assert_eq!(
+        reader.read(0).expect("no write is under way").map(|sample| sample.value),
+        Some(5.0)
+    );
     let again = Reader::open(&folder.place()).map(|_| ());
     assert!(matches!(again, Err(OpenError::Missing { .. })), "{again:?}");
 }
@@ -138,7 +142,7 @@ fn a_second_writer_is_refused_while_the_first_lives() {
     assert!(folder.try_publish().is_ok());
 }
 
-/// A writer in a process of its own, which this process plays when it is started with this test's name.
+/// A writer in a separate process: this process, started with this test's name.
 #[test]
 fn a_writer_that_is_killed_leaves_a_value_that_gets_older() {
     const ROLE: &str = "SOUNDING_TEST_WRITER";
@@ -146,7 +150,7 @@ fn a_writer_that_is_killed_leaves_a_value_that_gets_older() {
         let place = Place::new(folder.as_ref(), "modem").expect("a plain name");
         let subscription = Subscription::new(["lte.pusch.tbs"]).expect("it is registered");
         let mut publisher =
-            Publisher::create(place, subscription.kpis(), START).expect("nobody else has it");
+            Publisher::create(place, subscription.kpis(), START).expect("it is free");
         publisher.handle(&reading(0, 42.0), START);
         publisher.post(START);
         loop {
@@ -174,10 +178,10 @@ fn a_writer_that_is_killed_leaves_a_value_that_gets_older() {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     let mut fds = [PollFd::new(reader.as_fd(), PollFlags::POLLIN)];
-    assert_eq!(poll(&mut fds, PollTimeout::from(10_000u16)), Ok(1), "the reader is told");
+    assert_eq!(poll(&mut fds, PollTimeout::from(10_000u16)), Ok(1), "the reader is woken");
     reader.rearm();
     assert_eq!(reader.writer(START), Writer::Lost);
-    let sample = reader.read(0).expect("nobody writes").expect("it stays");
+    let sample = reader.read(0).expect("no write is under way").expect("it stays");
     let later = START + Duration::from_secs(3);
     assert_eq!((sample.value, later - sample.received_at), (42.0, Duration::from_secs(3)));
     // And its place is free.

@@ -1,4 +1,4 @@
-//! What another user of the machine can do to a board and its readers: nothing but read it.
+//! What another user of the machine can do to a board and its readers: only read it.
 
 use std::fs::{self, File, Permissions};
 use std::os::fd::AsFd;
@@ -38,7 +38,7 @@ fn post(publisher: &mut Publisher, value: f64) {
     publisher.post(START);
 }
 
-/// Lets everybody in who waits, in the third of a second after `since`.
+/// Accepts all waiting clients, in the third of a second after `since`.
 fn attend(publisher: &mut Publisher, since: HostInstant) -> HostInstant {
     // Each look takes so many, and comes so much later than the last.
     let looks = (1..=64).map(|look| since + Duration::from_millis(5 * look));
@@ -53,7 +53,7 @@ fn is_woken(reader: &Reader) -> bool {
 #[test]
 fn no_stranger_holds_the_lock_and_keeps_the_next_writer_out() {
     let folder = folder();
-    drop(publish(&folder).expect("nobody else has it"));
+    drop(publish(&folder).expect("it is free"));
     let path = folder.path().join("modem.lock");
     let held = as_stranger(|| {
         let file = File::open(&path)?;
@@ -67,9 +67,9 @@ fn no_stranger_holds_the_lock_and_keeps_the_next_writer_out() {
 }
 
 #[test]
-fn a_lock_that_a_stranger_has_laid_is_refused_and_said() {
+fn a_lock_of_another_user_is_refused_and_reported() {
     let folder = folder();
-    // Where everybody may lay files, as in /tmp.
+    // A folder in which every user may create files, like /tmp.
     fs::set_permissions(folder.path(), Permissions::from_mode(0o1777)).expect("its owner");
     let lock = folder.path().join("modem.lock");
     if as_stranger(|| fs::write(&lock, "").expect("room")).is_none() {
@@ -90,9 +90,9 @@ fn a_lock_that_a_stranger_has_laid_is_refused_and_said() {
 }
 
 #[test]
-fn a_stranger_who_connects_without_end_takes_no_others_place() {
+fn a_user_that_connects_without_end_takes_no_others_place() {
     let folder = folder();
-    let mut publisher = publish(&folder).expect("nobody else has it");
+    let mut publisher = publish(&folder).expect("it is free");
     let socket = folder.path().join("modem.wake");
     let strangers = as_stranger(|| {
         let connect = || UnixStream::connect(&socket).expect("it listens");
@@ -112,9 +112,9 @@ fn a_stranger_who_connects_without_end_takes_no_others_place() {
 }
 
 #[test]
-fn a_reader_that_is_one_too_many_hears_so_and_reads_on() {
+fn a_reader_over_the_limit_is_notified_and_reads_on() {
     let folder = folder();
-    let mut publisher = publish(&folder).expect("nobody else has it");
+    let mut publisher = publish(&folder).expect("it is free");
     let open = || Reader::open(&place(&folder)).expect("it is there");
     let mut readers: Vec<Reader> = (0..17).map(|_| open()).collect();
     let now = attend(&mut publisher, START);
@@ -125,7 +125,7 @@ fn a_reader_that_is_one_too_many_hears_so_and_reads_on() {
     post(&mut publisher, 7.0);
     last.rearm();
     assert_eq!(last.writer(now), Writer::Alive, "full is not dead");
-    let sample = last.read(0).expect("nobody writes").expect("it was posted");
+    let sample = last.read(0).expect("no write is under way").expect("it was posted");
     assert_eq!(sample.value, 7.0);
     // One that leaves makes room, though nothing is posted meanwhile.
     readers.truncate(15);

@@ -1,4 +1,4 @@
-//! What the programs cost: to the verifier once, and to the kernel at every call.
+//! The programs' cost: to the verifier once, and to the kernel at every call.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -19,7 +19,7 @@ pub struct Program {
     pub verified_insns: u32,
     /// Bytes of machine code.
     pub jited_bytes: u32,
-    /// Calls while somebody held a [`RunStats`].
+    /// Calls while a [`RunStats`] was held.
     pub calls: u64,
     /// Time those calls took, statistics included (some 20 ns a call).
     pub run_time: Duration,
@@ -42,7 +42,7 @@ impl RunStats {
     }
 }
 
-/// What the kernel knows of each program of an instance, in the order of the source.
+/// The kernel's data on each program of an instance, in the order of the source.
 pub(crate) fn programs(
     skel: &CcSkel<'_>,
     law: Law,
@@ -50,7 +50,7 @@ pub(crate) fn programs(
 ) -> io::Result<Vec<Program>> {
     let progs = &skel.progs;
     let own = laws::programs(progs, law);
-    // Of the two the one that the kernel's shape asked for.
+    // The one of the two that has the kernel's signature.
     let cong_control =
         if own.cong_control.autoload() { own.cong_control } else { own.older_cong_control };
     let acked =

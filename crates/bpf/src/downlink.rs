@@ -1,12 +1,12 @@
-//! The device's side of the downlink: whoever sends to this machine is told what its radio link carries.
+//! The device's side of the downlink: limits this machine's senders to what its radio link carries.
 //!
-//! A receive window tells any sender (BISCAY §4): the window of a socket is held at what the socket's share of the link
-//! carries in one round trip and a slack. A TCP option tells those that know it, see [`Peers`](crate::Peers). Both go by
-//! a [`Feed`] of their own and step aside when it is stale.
+//! A receive window limits any sender (BISCAY §4): the window of a socket is what the socket's share of the link
+//! carries in one round trip plus a slack. A TCP option gives the rate to senders that know it, see
+//! [`Peers`](crate::Peers). Both use their own [`Feed`] and stop when it is stale.
 //!
-//! A program of the kernel does it at every segment that a socket of the cgroup sends. It is pinned, so it goes on
-//! without this process, finds the feed stale and lets go; what it had changed in sockets that are silent is put back by
-//! [`release_pinned`], which needs nothing but the pins.
+//! A program in the kernel does it at every segment that a socket of the cgroup sends. It is pinned: without this
+//! process it goes on, finds the feed stale and stops. [`release_pinned`] restores the windows of silent sockets, and
+//! needs only the pins.
 
 mod cgroup;
 mod claim;
@@ -49,7 +49,8 @@ use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
 /// The ExID of the option (RFC 6994 §3) unless another is chosen. Not registered with IANA: both ends are to be ours.
 pub const EXID: u16 = 0xB15C;
 
-/// Where root's daemons say whose sockets are whose, in files that begin with their process. Too long for a daemon's name.
+/// Where root's daemons record their claimed sockets, in files that begin with their process. Too long for a daemon's
+/// name.
 pub const CLAIMS: &str = "/run/sounding/claimed-downlinks";
 
 /// The same for this process: daemons that look into the same folder see each other.
@@ -58,17 +59,17 @@ fn claims() -> PathBuf {
     own.map_or_else(|| CLAIMS.into(), |(folder, claims)| folder.join(claims))
 }
 
-/// Where what is to outlive a daemon of this name is kept.
+/// Where the pins of a daemon of this name are.
 pub fn pins_of(name: &str) -> PathBuf {
     pins::given().unwrap_or_else(|| "/run/sounding".into()).join(name)
 }
 
-/// How a sender is told what the link carries for it.
+/// How a sender is limited to the link's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// By the receive window, which any TCP obeys.
+    /// By the receive window, which every TCP applies.
     Window,
-    /// By a TCP option, which a server of ours obeys. What is between may strip it.
+    /// By a TCP option, which our servers apply. Middleboxes may strip it.
     Option,
     /// By both.
     Both,
@@ -93,7 +94,7 @@ pub struct DownlinkConfig {
     /// [`MAX_RADIOS`](crate::MAX_RADIOS); every interface
     /// but loopback if none is named. One that is not there yet is found by [`follow`](Downlink::follow).
     pub interfaces: Vec<String>,
-    /// How senders are told.
+    /// How senders are limited.
     pub signal: Signal,
     /// Queue that the window has room for above the round-trip time. Default 30 ms, more than BISCAY's allowance: reports
     /// are up to 50 ms old, acknowledgements wait for grants of the uplink, so that what they let in comes in clumps, and a
@@ -103,7 +104,7 @@ pub struct DownlinkConfig {
     pub max_age: Duration,
     /// The longest silence of a living daemon. Default 60 ms, as BISCAY's.
     pub max_silence: Duration,
-    /// Tells the option from other experiments.
+    /// Distinguishes the option from other experiments.
     pub exid: u16,
     /// What the pins are called; `None` pins nothing.
     pub pin: Option<String>,
@@ -126,7 +127,7 @@ impl Default for DownlinkConfig {
 
 /// A loaded and attached instance. Dropping it lets every socket go and leaves nothing behind.
 pub struct Downlink {
-    // Dropped in this order: first nobody is clamped any more.
+    // Dropped in this order: first no socket is clamped any more.
     _attached: Link,
     adopt: Link,
     release: Link,
@@ -134,7 +135,7 @@ pub struct Downlink {
     feed: Feed,
     flows: MapHandle,
     skel: DownlinkSkel<'static>,
-    // Last: until then a sender is told.
+    // Last: until then senders are limited.
     _claim: Claim,
 }
 
@@ -194,8 +195,8 @@ impl Downlink {
         Ok(Self { _attached: attached, adopt, release, pins, feed, flows, skel, _claim: claim })
     }
 
-    /// The modem's devices have these numbers from here on, 0 for one that is not there: one that comes back has another under
-    /// the old name. With none, every device but loopback is taken for the modem's.
+    /// Sets the numbers of the modem's devices, 0 for one that is not there: one that comes back has another number
+    /// under the old name. With none, every device but loopback counts as the modem's.
     pub fn follow(&mut self, devices: &[u32]) -> io::Result<()> {
         let numbers = radios(devices)?;
         let netns_cookie = match &self.skel.maps.rodata_data {
@@ -225,7 +226,7 @@ impl Downlink {
         self.pins.as_deref()
     }
 
-    /// What is kept of one of this process's sockets; `None` if it is not one of the cgroup's.
+    /// The state of one of this process's sockets; `None` if it is not one of the cgroup's.
     pub fn flow(&self, socket: impl AsFd) -> Result<Option<DownlinkFlow>, FlowError> {
         flow::flow(&self.flows, socket)
     }
@@ -240,7 +241,7 @@ impl Downlink {
 
 impl Drop for Downlink {
     fn drop(&mut self) {
-        // Before the walk: no segment may set again what the walk has put back.
+        // Before the walk: no segment may set again what the walk has restored.
         self.feed.invalidate();
         let _ = self.walk(&self.release);
         if let Some(pins) = &self.pins {
@@ -249,7 +250,7 @@ impl Drop for Downlink {
     }
 }
 
-/// What a device is called that may have other names as well; the name itself while there is none.
+/// The kernel's own name of a device that may have other names as well; the given name while there is none.
 fn own_name(name: &str) -> String {
     let own = if_nametoindex(name).and_then(if_indextoname);
     own.ok().and_then(|own| own.into_string().ok()).unwrap_or_else(|| name.into())

@@ -9,7 +9,7 @@ pub enum LoadError {
         /// As given.
         name: String,
     },
-    /// The kernel says nothing about its own types.
+    /// The kernel has no type information.
     #[error("/sys/kernel/btf/vmlinux cannot be read: {source}")]
     NoBtf {
         /// What the kernel said.
@@ -42,12 +42,12 @@ pub enum LoadError {
         "the kernel has no cubictcp_cong_avoid in its types: cubic is absent or its module not loaded"
     )]
     NoCubic,
-    /// Somebody else has the name.
+    /// The name is taken.
     #[error("congestion control {name} is already registered by {holder}")]
     NameTaken {
         /// The name asked for.
         name: String,
-        /// Who has it, as far as can be seen.
+        /// The holder, as far as it can be found.
         holder: String,
     },
     /// libbpf or the kernel's verifier refused the object.
@@ -55,7 +55,7 @@ pub enum LoadError {
     Rejected {
         /// What libbpf said.
         source: libbpf_rs::Error,
-        /// Its last words before that, on lines of their own, or nothing.
+        /// Its last output before that, on separate lines, or nothing.
         complaint: String,
     },
     /// The kernel refused to register the congestion control.
@@ -65,7 +65,7 @@ pub enum LoadError {
         name: String,
         /// What libbpf said.
         source: libbpf_rs::Error,
-        /// Its last words before that, on lines of their own, or nothing.
+        /// Its last output before that, on separate lines, or nothing.
         complaint: String,
     },
     /// The feed's page could not be mapped.
@@ -97,7 +97,7 @@ impl LoadError {
             Self::NoJit => "sysctl -w net.core.bpf_jit_enable=1",
             Self::NoBbr => "modprobe tcp_bbr, or a kernel with CONFIG_TCP_CONG_BBR",
             Self::NoCubic => "modprobe tcp_cubic, or fall back to bbr",
-            Self::NameTaken { .. } => "stop who holds it, or load under another name",
+            Self::NameTaken { .. } => "stop its holder, or load under another name",
             Self::Rejected { source, .. } | Self::Attach { source, .. }
                 if lacks_descriptors(source) =>
             {

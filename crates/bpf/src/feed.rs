@@ -11,7 +11,7 @@ use sounding_units::HostInstant;
 use crate::intf::{ESTIMATE_WORDS, MAGIC, VERSION, WireEstimate};
 use crate::lead::Lead;
 
-/// The page the kernel side obeys: what the link carries, and that somebody is still watching it.
+/// The page that the kernel side reads: what the link carries, and that the publisher is still alive.
 ///
 /// Estimates and heartbeats are stamped with CLOCK_MONOTONIC, which is what [`HostInstant`] is in live code and what
 /// the kernel compares them with; what a time namespace adds to it here is taken off. Clones share the page; the last one dropped withdraws the estimate.
@@ -21,9 +21,9 @@ pub struct Feed(Arc<Shared>);
 /// Why there is no estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lull {
-    /// Nobody knows what the link carries.
+    /// It is unknown what the link carries.
     Unknown,
-    /// Nothing is granted, and nothing known to wait.
+    /// No grants, and no known backlog.
     Idle,
     /// The device is on the way to another cell.
     Handover,
@@ -53,7 +53,7 @@ impl Feed {
         Ok(Self(Arc::new(Shared { page, lead, writer: Mutex::default() })))
     }
 
-    /// Publishes what the link carries. Flows obey it from their next ACK on, while it is younger than
+    /// Publishes what the link carries. Flows use it from their next ACK on, while it is younger than
     /// [`max_age`](sounding_cc::biscay::Config::max_age) and the heartbeat goes on.
     pub fn publish(&self, estimate: &FeedEstimate) {
         self.publish_with(estimate, Beside::default());
@@ -96,11 +96,11 @@ impl Feed {
         });
     }
 
-    /// Says that the publisher lives. To be called at least every 10 ms, whether or not there is an estimate;
+    /// Records that the publisher is alive. Call it at least every 10 ms, whether or not there is an estimate;
     /// [`max_silence`](sounding_cc::biscay::Config::max_silence) without it leaves every flow to the stock algorithm.
     pub fn heartbeat(&self, now: HostInstant) {
         let page = &self.0.page;
-        // Whatever wrote over the page from outside, the next heartbeat mends it.
+        // If the page was overwritten from outside, the next heartbeat mends it.
         page.mark();
         let now = self.0.lead.on_kernels_clock(now);
         page.layout().heartbeat_at_ns.store(now, Ordering::Release);
@@ -198,7 +198,7 @@ impl Page {
         unsafe { &*self.0.as_mut_ptr().cast::<PageLayout>() }
     }
 
-    /// Says that this page is a feed, and of which layout.
+    /// Marks this page as a feed, with its layout.
     fn mark(&self) {
         self.layout().version.store(VERSION, Ordering::Relaxed);
         self.layout().magic.store(MAGIC, Ordering::Release);
@@ -208,10 +208,10 @@ impl Page {
     fn publish(&self, estimate: &WireEstimate) {
         let page = self.layout();
         let words = estimate.words();
-        // Even between publications, unless somebody wrote over it.
+        // Even between publications, unless it was overwritten.
         let seq = page.seq.load(Ordering::Relaxed).wrapping_add(1) & !1;
         for (step, slot) in (1..).zip(&page.slot) {
-            // Release: whoever sees this number finds the other slot complete.
+            // Release: a reader that sees this number finds the other slot complete.
             page.seq.store(seq.wrapping_add(step), Ordering::Release);
             // And no word of this slot changes before the number has sent readers away from it.
             fence(Ordering::Release);

@@ -16,7 +16,7 @@ pub enum Reason {
     Connected,
     /// The feed is fresh.
     Fresh,
-    /// Nothing is published, or it was withdrawn.
+    /// No estimate published, or withdrawn.
     Absent,
     /// The estimate is too old.
     Stale,
@@ -53,7 +53,7 @@ impl From<u32> for Reason {
     }
 }
 
-/// What the kernel side keeps of one socket. Read without a lock: fields may be one ACK apart.
+/// The kernel side's state of one socket. Read without a lock: fields may be one ACK apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// Where the law believes the bottleneck to be.
@@ -62,13 +62,14 @@ pub struct Flow {
     pub reason: Reason,
     /// Since when.
     pub since: HostInstant,
-    /// Changes of state that [`poll_transition`](crate::Biscay::poll_transition) tells of, so far.
+    /// Number of changes of state for [`poll_transition`](crate::Biscay::poll_transition) so far.
     pub transitions: u32,
     /// This flow's part of the link, of IP packets.
     pub share: Rate,
     /// BBR's bandwidth filter, payload.
     pub e2e: Rate,
-    /// What the last judged round delivered at most (BISCAY), or the last acknowledgement that measured it, payload.
+    /// The largest delivery of the last judged round (BISCAY), or of the last acknowledgement that measured it,
+    /// payload.
     pub delivery: Rate,
     /// Window set, in segments.
     pub cwnd: u32,
@@ -131,7 +132,7 @@ pub struct Transition {
     pub e2e: Rate,
     /// Flows that shared the link.
     pub flows: u32,
-    /// The socket's SO_COOKIE, if anybody has asked for it.
+    /// The socket's SO_COOKIE, if it was ever read.
     pub cookie: Option<NonZeroU64>,
     /// AF_INET or AF_INET6.
     pub family: u32,

@@ -1,11 +1,11 @@
-//! Who registered a congestion control: only asked when a name is taken.
+//! The registrar of a congestion control: only looked up when a name is taken.
 
 use std::fs;
 
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 
-/// Whoever holds the name, in words: a process, the kernel, or somebody out of sight.
+/// The holder of the name, as text: a process, the kernel, or a process out of sight.
 pub(crate) fn holder_of(name: &str) -> String {
     let Some(map_id) = map_of(name) else {
         return "the kernel itself".into();
@@ -18,7 +18,7 @@ pub(crate) fn holder_of(name: &str) -> String {
     match link_id {
         Some(id) => process_of("link_id", id)
             .unwrap_or_else(|| format!("struct_ops map {map_id}, pinned or in another namespace")),
-        // Without a link the map keeps the name, also that of a process which was killed.
+        // Without a link the map keeps the name, also that of a killed process.
         None => process_of("map_id", map_id).unwrap_or_else(|| {
             format!(
                 "struct_ops map {map_id}, whose process has ended or is out of sight: \

@@ -1,4 +1,4 @@
-//! BPF objects: what a process holds, and what is alive on this machine. For whoever proves that nothing stays behind.
+//! BPF objects: those that a process holds, and those on this machine. For tests that nothing stays behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ pub enum Object {
     Link(u32),
 }
 
-/// What a process holds by its descriptors; nothing of a process that has ended or that this one may not look into.
+/// Objects that a process holds by its descriptors; none if it has ended or may not be inspected.
 pub fn held_by(pid: u32) -> BTreeSet<Object> {
     let entries = fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().flatten();
     let texts = entries.filter_map(|entry| fs::read_to_string(entry.path()).ok());

@@ -1,5 +1,4 @@
-//! What the running kernel has that not every kernel has. Asked of its types and not of its version, because distributions
-//! backport.
+//! Features that not every kernel has. Found from its types and not from its version, because distributions backport.
 
 use std::fs;
 
@@ -57,8 +56,8 @@ impl Kernel {
         Some(function.len())
     }
 
-    /// Whether a congestion control's name goes with the last descriptor of whoever registered it (Linux 6.4). Without
-    /// links it stays until somebody takes it out.
+    /// Whether a congestion control's name goes with its registrar's last descriptor (Linux 6.4). Without links it
+    /// stays until it is removed.
     pub(crate) fn has_links(&self) -> bool {
         self.attaches("BPF_STRUCT_OPS")
     }

@@ -1,4 +1,5 @@
-//! BISCAY and `sounding` in the kernel: eBPF struct_ops TCP congestion controls, the feed they obey, and what they tell.
+//! BISCAY and `sounding` in the kernel: eBPF struct_ops TCP congestion controls, the feed that they read, and their
+//! reports.
 //!
 //! ```no_run
 //! use sounding_bpf::{Config, Feed, Instance};
@@ -12,8 +13,8 @@
 //! plain BBR until the feed is published and kept alive. Dropping [`Instance`] takes the name away; flows that run
 //! under it keep the program and go on as BBR. [`Config::law`] says which law an instance goes by.
 //!
-//! [`Downlink`] is the other direction: on the device it tells senders what its link carries, by the receive window or by
-//! a TCP option that [`Peers`] hears at a server of ours.
+//! [`Downlink`] is the other direction: on the device it limits senders to what its link carries, by the receive window
+//! or by a TCP option that [`Peers`] reads at a server of ours.
 
 mod cost;
 mod downlink;

@@ -44,9 +44,9 @@ pub(crate) fn radios(devices: &[u32]) -> io::Result<[u32; MAX_RADIOS]> {
 pub struct Config {
     /// The name that sockets select, 1 to 15 bytes of `[a-z0-9_-]`. Default `biscay`.
     pub name: String,
-    /// What drives. Default BISCAY's.
+    /// The law. Default BISCAY's.
     pub law: Law,
-    /// What drives where the law does not. Default BBR.
+    /// Controls the flow while the law does not. Default BBR.
     pub fallback: Fallback,
     /// The law's settings, fixed at load. `sounding` uses only those that say how long an estimate is believed.
     pub settings: biscay::Config,
@@ -173,13 +173,13 @@ impl Instance {
         self.law
     }
 
-    /// Before Linux 6.4 the name outlasts a process that is killed: this is the number of the map that keeps it then, for
-    /// [`unregister`](crate::unregister). `None` where the kernel sees to it.
+    /// Before Linux 6.4 the name outlasts a killed process: this is the number of the map that keeps it then, for
+    /// [`unregister`](crate::unregister). `None` if the kernel removes it.
     pub fn outlasting(&self) -> Option<u32> {
         self.outlasting
     }
 
-    /// The page this instance obeys.
+    /// The page that this instance reads.
     pub fn feed(&self) -> &Feed {
         &self.feed
     }
@@ -200,7 +200,7 @@ impl Instance {
 
     /// The oldest change of state not yet polled, of any flow under this instance. Never blocks.
     pub fn poll_transition(&self) -> Option<Transition> {
-        // What consume fails with is EINTR; the records stay for the next poll.
+        // The only error of consume is EINTR; the records stay for the next poll.
         let _ = self.ring.lock().unwrap_or_else(PoisonError::into_inner).consume();
         let seen = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()?;
         Some(Transition { at: self.lead.on_our_clock(seen.at), ..seen })
@@ -215,9 +215,9 @@ impl Instance {
         Counting::attach(&self.skel.progs.count_egress, device)
     }
 
-    /// Which network devices of this thread's network namespace are the modem's, by their numbers: flows of the namespace that
-    /// leave by others go on as without a modem, and claim nothing of its link. Of a device that is not there any more the
-    /// number is 0; with an empty list, as at load, all flows are taken for the modem's. At most [`MAX_RADIOS`].
+    /// The modem's network devices in this thread's network namespace, by their numbers. Flows of the namespace that
+    /// leave by others go on as without a modem, and claim nothing of its link. The number of a device that is gone is
+    /// 0. With an empty list, as at load, all flows count as the modem's. At most [`MAX_RADIOS`].
     pub fn set_radios(&mut self, devices: &[u32]) -> io::Result<()> {
         let Some(bss) = self.skel.maps.bss_data.as_mut() else { return Ok(()) };
         bss.radios.numbers = radios(devices)?;
@@ -235,7 +235,7 @@ impl Instance {
         self.skel.maps.peers.as_fd()
     }
 
-    /// Changes of state lost because nobody polled.
+    /// Changes of state lost because they were not polled.
     pub fn transitions_dropped(&self) -> u64 {
         self.skel.maps.bss_data.as_ref().map_or(0, |bss| bss.transitions_dropped)
     }
@@ -256,7 +256,7 @@ impl Drop for Instance {
 
 fn attach_error(name: &str, source: libbpf_rs::Error, complaint: String) -> LoadError {
     let name = name.to_owned();
-    // Registered by somebody else since the preflight looked.
+    // Registered by another process since the preflight check.
     if source.kind() == libbpf_rs::ErrorKind::AlreadyExists {
         return LoadError::NameTaken { holder: holder_of(&name), name };
     }

@@ -23,7 +23,7 @@ impl Complaints {
         Self
     }
 
-    /// The end of what was heard, led by a line break if there is any.
+    /// The end of the log, after a line break if there is any.
     pub(crate) fn take(&self) -> String {
         HEARD.take()
     }

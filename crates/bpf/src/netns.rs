@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 /// asm-generic/socket.h, since Linux 5.14.
 const SO_NETNS_COOKIE: libc::c_int = 71;
 
-/// What tells this thread's network namespace from all others (SO_NETNS_COOKIE).
+/// The identifier of this thread's network namespace (SO_NETNS_COOKIE).
 pub(crate) fn cookie() -> io::Result<u64> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;
     let mut cookie = 0u64;

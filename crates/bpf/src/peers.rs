@@ -28,14 +28,14 @@ use crate::skel_peers::{PeersSkel, PeersSkelBuilder};
 /// Reports kept for [`Peers::poll_report`]; beyond it the oldest go.
 const MAX_QUEUED: usize = 1024;
 
-/// Whose options are heard.
+/// Whose options are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeersConfig {
     /// The cgroup (v2) whose sockets listen, those of its descendants included; `None` for the whole machine.
     pub cgroup: Option<PathBuf>,
-    /// Tells the option from other experiments.
+    /// Distinguishes the option from other experiments.
     pub exid: u16,
-    /// Whatever a device says, no more than this is believed. Default, and the most: what any radio carries, 100 Gbit/s.
+    /// The upper limit on a device's reported rate. Default, and maximum: what any radio carries, 100 Gbit/s.
     pub at_most: Rate,
 }
 
@@ -45,7 +45,7 @@ impl Default for PeersConfig {
     }
 }
 
-/// What of all that peers said was not believed.
+/// The parts of peers' reports that were not used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerCounts {
     /// Segments with the option that TCP drops: their acknowledgement is of nothing that was sent, or the time stamp is
@@ -88,7 +88,7 @@ impl Peers {
             rodata.exid = config.exid.into();
             rodata.at_most = config.at_most.bytes_per_sec().min(MAX_RATE);
         }
-        // What is heard is kept where that instance looks.
+        // Reports are kept in the map that the instance reads.
         open.maps.peers.reuse_fd(instance.peers_map()).map_err(rejected)?;
         let skel = open.load().map_err(rejected)?;
         let attach = |what| move |source| DownlinkError::Attach { what, source };

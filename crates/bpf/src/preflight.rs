@@ -132,7 +132,7 @@ fn jit() -> Finding {
     match fs::read_to_string("/proc/sys/net/core/bpf_jit_enable").as_deref().map(str::trim) {
         Ok("0") => Err(LoadError::NoJit),
         Ok(_) => Ok("enabled".into()),
-        // Only root of the first user namespace may read it; the load will tell.
+        // Only root of the first user namespace may read it; the load will show it.
         Err(_) => Ok("not readable".into()),
     }
 }

@@ -33,7 +33,7 @@ pub enum Application {
     Cgroup,
 }
 
-/// Who a weight is given to.
+/// The owner of a weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// All flows of a user, by number.

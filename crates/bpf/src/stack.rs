@@ -1,5 +1,6 @@
-//! How much stack the programs' calls take. A kernel with private stacks (Linux 6.13) does not mind; older ones refuse more
-//! than 512 bytes in a chain of calls, each frame rounded up to 32 bytes (`check_max_stack_depth` of the verifier).
+//! Stack use of the programs' calls. A kernel with private stacks (Linux 6.13) has no such limit; older ones refuse
+//! more than 512 bytes in a chain of calls, each frame rounded up to 32 bytes (`check_max_stack_depth` of the
+//! verifier).
 
 use std::collections::BTreeMap;
 
@@ -58,7 +59,7 @@ fn functions(object: &[u8]) -> BTreeMap<Place, Function> {
                         function.calls.push((section, ((distance + 1) * SIZE as i64) as u64));
                     }
                     Some(&Some(global)) => function.calls.push(global),
-                    // The kernel's own functions have stacks of their own.
+                    // The kernel's own functions have separate stacks.
                     Some(None) => {}
                     None => {
                         let target = at.wrapping_add_signed((distance + 1) * SIZE as i64);

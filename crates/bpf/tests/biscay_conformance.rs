@@ -291,7 +291,7 @@ fn tell_step(
     told.longs(&[0]);
 }
 
-/// One sequence through the Rust law: what the C law is to be told, and the Rust law's answers.
+/// One sequence through the Rust law: the input for the C law, and the Rust law's answers.
 fn drive(config: &Config, steps: &[Step]) -> (Told, Vec<Answer>) {
     let mut now = HostInstant::from_nanos(5_000_000_000);
     let mut delivered = 0u32;

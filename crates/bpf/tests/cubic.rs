@@ -28,7 +28,7 @@ fn bulk(loaded: &Instance) -> Bulk {
 }
 
 #[test]
-fn flows_go_on_when_nobody_speaks_and_come_back() {
+fn flows_go_on_without_a_publisher_and_come_back() {
     for law in LAWS {
         steadily(|| {
             let Some(loaded) = load(law) else { return };

@@ -1,5 +1,5 @@
-//! How a receiver throttles its sender in this machine's kernel, over a loopback that plays the radio. Where it cannot be
-//! loaded, each test says why and passes.
+//! How a receiver limits its sender in this machine's kernel, over a loopback that stands for the radio. If it cannot
+//! be loaded, each test says why and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -47,7 +47,7 @@ fn clamp(socket: &TcpStream) -> u64 {
     value as u64
 }
 
-/// What 80 Mbit/s carry in 15 ms and a round trip of a millisecond at most, headers left out.
+/// The payload of 80 Mbit/s in 15 ms and a round trip of a millisecond at most.
 const EIGHTY: RangeInclusive<u64> = 140_000..=158_000;
 
 fn is_held(end: &TcpStream) -> Option<()> {
@@ -93,7 +93,7 @@ fn a_daemon_that_falls_silent_lets_go() {
 #[test]
 fn an_instance_that_ends_leaves_the_sockets_of_another_to_it() {
     alone(|cgroup| {
-        ip("link add elsewhere type veth peer name nobody");
+        ip("link add elsewhere type veth peer name far0");
         let interfaces = vec!["elsewhere".into()];
         let config = DownlinkConfig { interfaces, ..config(cgroup, Signal::Window) };
         let other = Downlink::load(&config).unwrap();
@@ -113,7 +113,7 @@ fn an_instance_that_ends_leaves_the_sockets_of_another_to_it() {
 #[test]
 fn sockets_that_another_instance_has_are_refused_and_all_others_are_not() {
     alone(|cgroup| {
-        ip("link add elsewhere type veth peer name nobody");
+        ip("link add elsewhere type veth peer name far0");
         let downlink = load(cgroup, Signal::Window);
         let beside = |interfaces: &[&str], cgroup: &Path| {
             let interfaces = interfaces.iter().map(|name| (*name).into()).collect();
@@ -141,9 +141,9 @@ fn sockets_that_another_instance_has_are_refused_and_all_others_are_not() {
 #[test]
 fn of_a_modem_with_several_devices_each_is_the_radio_and_no_other_is() {
     alone(|cgroup| {
-        ip("link add elsewhere type veth peer name nobody");
+        ip("link add elsewhere type veth peer name far0");
         // The last is not there yet.
-        let interfaces = ["elsewhere", "nobody", "wwan0"].map(Into::into).to_vec();
+        let interfaces = ["elsewhere", "far0", "wwan0"].map(Into::into).to_vec();
         let config = DownlinkConfig { interfaces, ..config(cgroup, Signal::Window) };
         let mut downlink = Downlink::load(&config).unwrap();
         let _daemon = Daemon::publish(downlink.feed(), 80);
@@ -274,7 +274,7 @@ fn a_user_gains_no_part_of_anothers_by_more_downloads() {
         let downlink = load(cgroup, Signal::Window);
         let _daemon = Daemon::publish(downlink.feed(), 80);
         let (_bulk, end) = download();
-        // Of this thread only, and of the sockets that it makes.
+        // Only this thread's, and its sockets'.
         let theirs = std::thread::scope(|scope| {
             let opens = scope.spawn(|| {
                 // SAFETY: a plain system call that changes the calling thread alone, which ends with this.
@@ -321,7 +321,7 @@ fn held_and_silent(downlink: &Downlink) -> (TcpStream, TcpStream) {
         near.write_all(&[7; 40_000]).unwrap();
         far.read_exact(&mut [0; 40_000]).unwrap();
         let flow = downlink.flow(&far).unwrap()?;
-        // What was read last may have had the kernel tune its buffer, and set a clamp of its own.
+        // The last read may have made the kernel tune its buffer, and set another clamp.
         let is_ours = clamp(&far) == flow.window.count();
         (flow.hold == Hold::Held && flow.window < flow.theirs && is_ours).then_some(())
     });
@@ -351,13 +351,13 @@ fn pins_put_back_what_a_killed_process_held() {
         let (_near, far) = held_and_silent(&downlink);
         let theirs = downlink.flow(&far).unwrap().unwrap().theirs.count();
         assert!(clamp(&far) < theirs);
-        // Nothing that a process does at its end is done.
+        // Skips everything that a process does at its end.
         drop(daemon);
         std::mem::forget(downlink);
         release_pinned(&path).unwrap();
         assert_eq!(clamp(&far), theirs);
         assert!(!path.exists());
-        // And once more, by somebody who comes too late.
+        // And once more, too late.
         release_pinned(&path).unwrap();
     });
 }

@@ -92,8 +92,8 @@ fn anybody_may_select_it() {
     let Some(biscay) = load() else { return };
     in_netns(|| {
         let (near, _far) = connected();
-        // Of this thread only: the wrappers of libc would change the whole process.
-        // SAFETY: a plain system call on integers.
+        // For this thread only: the wrappers of libc would change the whole process. SAFETY: a plain system call on
+        // integers.
         let ret = unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
         assert_eq!(ret, 0);
         assert!(set_default("cubic").is_err(), "privileges were not dropped");
@@ -142,7 +142,7 @@ fn alive() -> BTreeSet<(String, u32)> {
 
 #[test]
 fn twenty_loads_and_unloads_leave_no_map_program_or_link() {
-    // In a process of its own, because what this one holds belongs to other tests as well.
+    // In a separate process, because this one's resources belong to other tests as well.
     let Some(_) = name() else { return };
     let this = std::env::current_exe().unwrap();
     let output = std::process::Command::new(this)
@@ -295,7 +295,7 @@ fn loopback_is_no_radio_unless_it_is_named() {
                 flow().filter(|_| bulk.arrived() > 25_000_000)
             });
             assert_eq!((flow.phase, flow.reason), (Phase::NoEstimate, Reason::Connected));
-            // Of whichever namespace.
+            // In any namespace.
             biscay.set_radios(&[LOOPBACK]).unwrap();
             wait_for("the law to drive", || {
                 biscay.flow(&bulk.sender).unwrap().filter(|flow| flow.phase == Phase::RadioLimited)
@@ -353,7 +353,7 @@ fn a_flow_whose_peer_has_no_room_gives_its_part_back() {
                 sharing(2)
             });
             wait_for("one to have all", || {
-                // It always has more to give, and nobody takes it.
+                // It always has more to send, and the receiver takes none of it.
                 let _ = stuck.write(&[0; 1 << 16]);
                 sharing(1)
             });

@@ -1,4 +1,4 @@
-//! The name in this machine's kernel, and who takes it out. Where BISCAY cannot be loaded, each test says why and passes.
+//! The name in this machine's kernel, and who removes it. If BISCAY cannot be loaded, each test says why and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -39,7 +39,7 @@ fn the_name_of_a_killed_process_goes_by_itself_or_is_taken_out() {
         assert!(listed(name));
         unregister(name, map).unwrap();
         assert!(!listed(name));
-        // And once more, by somebody who comes too late.
+        // And once more, too late.
         unregister(name, map).unwrap();
     }
     wait_for("the name to go", || (!listed(name)).then_some(()));

@@ -112,12 +112,12 @@ proptest! {
             let claim = if at == asks { before } else { member.claim };
             tell_claim(&mut told, ADD, claim, weight, member.user);
         }
-        // Those who pass leave what the members have put in.
+        // Non-members leave the members' contributions as they are.
         for &(claim, weight, user) in &passers {
             tell_claim(&mut told, REMOVE, claim, weight.into(), user);
         }
         let (one, weight) = (members[asks], weights[asks]);
-        // Of which claim it is that asks, and then of which link.
+        // The requesting claim, and then the link.
         tell_claim(&mut told, ASK, before, weight, one.user);
         step(&mut told, ASK, 0, link, weight, one.user);
         let part = policy.parts(&members)[asks];

@@ -103,7 +103,7 @@ fn a_flow_follows_what_is_published() {
 }
 
 #[test]
-fn the_first_estimate_is_told_with_the_flow_it_is_of() {
+fn the_first_estimate_is_reported_with_its_flow() {
     steadily(|| {
         let Some(loaded) = load() else { return };
         let _daemon = Daemon::publish(loaded.feed(), 40);
@@ -146,7 +146,7 @@ fn a_floor_is_probed_above_and_a_capacity_is_not() {
         publish_until(&loaded, &bulk, &[Phase::Probing, Phase::Hold], served);
         publish_until(&loaded, &bulk, &[Phase::RadioLimited], || capacity(10));
         publish_until(&loaded, &bulk, &[Phase::Probing, Phase::Hold], served);
-        // It is one and the same to who is told.
+        // The recipient makes no difference.
         let told: Vec<_> = std::iter::from_fn(|| loaded.poll_transition()).collect();
         assert_eq!(told.len(), 1, "{told:?}");
         assert_eq!((told[0].to, told[0].reason), (Phase::Probing, Reason::Fresh));
@@ -190,11 +190,11 @@ fn longest_stall(loaded: &Instance, bulk: &Bulk) -> Duration {
 }
 
 #[test]
-fn an_estimate_of_far_too_much_stalls_nobody_and_the_truth_is_believed_again() {
+fn an_estimate_of_far_too_much_stalls_no_flow_and_the_truth_is_used_again() {
     steadily(|| {
         let Some(loaded) = load() else { return };
         let bulk = in_netns(|| {
-            // What three times as much leaves waiting is more than has room, and is lost.
+            // The backlog at three times the rate exceeds the queue, and is lost.
             let limits = "qdisc add dev lo root tbf rate 12mbit burst 5kb limit 20kb";
             let status = Command::new("tc").args(limits.split(' ')).status().unwrap();
             assert!(status.success(), "tc {limits}");

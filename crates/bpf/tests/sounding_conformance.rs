@@ -159,8 +159,7 @@ prop_compose! {
     }
 }
 
-/// A stretch in which the path and what is said of it stay alike, or a queue grows by so many percent of the time that
-/// passes.
+/// A stretch in which the path and its estimate stay alike, or a queue grows by so many percent of the elapsed time.
 fn stretch() -> impl Strategy<Value = Vec<Step>> {
     let queue = prop_oneof![Just(0u32), 30_000..200_000u32];
     let grows = prop_oneof![2 => Just(0u64), 1 => 30..100u64];
@@ -176,7 +175,7 @@ fn growing(mut steps: Vec<Step>, percent: u64) -> Vec<Step> {
     for step in steps.iter_mut().filter(|_| percent > 0) {
         grown = (grown + step.pass_ns / 1_000 * percent / 100).min(1_000_000);
         step.rtt_us = step.rtt_us.saturating_add(grown as u32);
-        // It can be told within a round only if that is longer than a few acknowledgements.
+        // It can show within a round only if that is longer than a few acknowledgements.
         step.behind = step.behind.max(200);
     }
     steps
@@ -191,7 +190,7 @@ fn before(now: HostInstant, ns: i64) -> HostInstant {
     HostInstant::from_nanos(now.as_nanos().saturating_add_signed(-ns))
 }
 
-/// What the publisher says by this, as the kernel's `law_verdict` and `sounding_feed_update` find it.
+/// The publisher's state, as the kernel's `law_verdict` and `sounding_feed_update` find it.
 fn word(config: &Config, now: HostInstant, feed: &Feed) -> FeedUpdate {
     let (sampled_at, beaten_at) = (before(now, feed.age_ns), before(now, feed.silence_ns));
     let is_silent = now - beaten_at > config.max_silence;
@@ -225,7 +224,7 @@ fn part(others: &Others) -> Part {
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     phase: u32,
-    /// Of the phase: growth, rounds, RTT asked about, backlog.
+    /// Of the phase: growth, rounds, tested RTT, backlog.
     step: u32,
     rounds: u32,
     tested_us: u32,
@@ -336,7 +335,7 @@ fn tell_step(
     told.longs(&[0]);
 }
 
-/// One sequence through the Rust law: what the C law is to be told, and the Rust law's answers.
+/// One sequence through the Rust law: the input for the C law, and the Rust law's answers.
 fn drive(begin: &Begin, steps: &[Step]) -> (Told, Vec<Answer>) {
     let config = Config::default();
     let mut now = HostInstant::from_nanos(5_000_000_000);

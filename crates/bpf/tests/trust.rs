@@ -1,4 +1,4 @@
-//! How far `trust.h`, which the kernel runs, believes what a device says, whatever the device says.
+//! The limits of trust in `trust.h`, which the kernel runs, for any report of a device.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -23,7 +23,7 @@ const STEP: u32 = 3;
 const READ_2: u32 = 4;
 const WITHIN: u32 = 5;
 
-/// What a round is like: the application was its limit; its window was in use.
+/// Flags of a round: the application was its limit; its window was in use.
 const LIMITED: u32 = 1;
 const USED: u32 = 2;
 
@@ -257,7 +257,7 @@ fn who_says_too_much_for_sixteen_rounds_overstates_and_a_radio_that_gets_faster_
     }
     assert!(arrives > 110_000_000, "{arrives}");
     assert!(overstated(&honest) < 8);
-    // An application that sends little, or a reader that takes little, says nothing of the path.
+    // An application that sends little, or a reader that takes little, does not show the path's limit.
     for like in [LIMITED | USED, 0] {
         let little: Vec<_> =
             (0..40).map(|number| round(number, 125_000_000, ARRIVES, like)).collect();
@@ -290,7 +290,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn nobody_is_believed_beyond_the_claim_nor_beyond_three_times_what_arrived(
+    fn no_rate_is_used_beyond_the_claim_or_three_times_what_arrived(
         met in prop::collection::vec(step(), 1..60),
         begins in any::<u32>(),
     ) {

@@ -1,4 +1,4 @@
-//! What an acknowledgement costs each controller, with all that a transport tells it meanwhile: on a steady path, a new
+//! Cost of an acknowledgement under each controller, with all calls of a transport around it: on a steady path, a new
 //! round every forty.
 
 use std::time::Duration;
@@ -78,8 +78,8 @@ fn handle_ack(bencher: Bencher<'_, '_>, name: &str) {
     );
 }
 
-/// All that a transport does for it: it is woken, the packet that it delivers is reported, another leaves, and now and then
-/// the modem is heard.
+/// A transport's work for it: a wake-up, the acknowledgement of a delivered packet, another packet sent, and now and
+/// then an estimate from the modem.
 #[divan::bench(args = sounding_cc::names())]
 fn a_packets_round(bencher: Bencher<'_, '_>, name: &str) {
     let make = sounding_cc::by_name(name).expect("a controller");

@@ -1,7 +1,7 @@
 //! BBR, version 1: a model of the path, its bandwidth and its RTT without queue, and a machine that measures one while
 //! the other cannot be (draft-cardwell-iccrg-bbr-congestion-control-00).
 //!
-//! Where Linux's `tcp_bbr.c` does more than the draft, it is named: a window that makes room for acknowledgements that
+//! Where Linux's `tcp_bbr.c` does more than the draft, the code names it: a window with space for acknowledgements that
 //! come in clumps, pacing 1 % below the bandwidth, and whole quanta. Its detection of policers is left out.
 
 mod recovery;
@@ -144,7 +144,7 @@ impl Bbr {
         Bytes::new(self.mss.count() * MIN_CWND)
     }
 
-    /// What fills the path `gain` thousandths of once; `None` before the first RTT.
+    /// The bytes that fill the path, times `gain` thousandths; `None` before the first RTT.
     fn bdp(&self, gain: u32) -> Option<Bytes> {
         Some(self.bandwidth().scaled(gain, 1000) * self.rtt_min?)
     }

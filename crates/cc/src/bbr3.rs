@@ -1,8 +1,8 @@
 //! BBR, version 3: the model of version 1 and bounds on it that losses set, probed with care and given back in part
 //! (draft-ietf-ccwg-bbr as of August 2026, whose sections are cited).
 //!
-//! What is the same as in version 1 is shared with it: the full pipe, rounds, aggregation, quanta. Bursts of losses in a
-//! round are counted by acknowledgements that show some, as Linux does, because a controller is not told sequence numbers.
+//! Shared with version 1: the full-pipe test, rounds, aggregation, quanta. Bursts of losses in a round are counted by
+//! acknowledgements that report some, as in Linux, because a controller does not get sequence numbers.
 
 mod probe;
 mod probe_rtt;
@@ -98,7 +98,7 @@ struct StartupLosses {
     round_of_recovery: bool,
 }
 
-/// What to return to if losses turn out to be none (§5.5.11).
+/// The state to return to if losses turn out to be spurious (§5.5.11).
 #[derive(Clone, Copy, Debug, Default)]
 struct Undo {
     from: Option<Mode>,
@@ -170,7 +170,7 @@ impl Bbr3 {
         Bytes::new(self.mss.count() * MIN_CWND)
     }
 
-    /// What fills the path `gain` thousandths of once; `None` before the first RTT.
+    /// The bytes that fill the path, times `gain` thousandths; `None` before the first RTT.
     fn bdp(&self, gain: u32) -> Option<Bytes> {
         let (rtt, _) = self.rtt_min?;
         Some(self.bandwidth().scaled(gain, 1000) * rtt)

@@ -24,13 +24,13 @@ pub use sounding_estimate::Bound;
 /// What the law can be tuned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The oldest estimate to obey. Default 200 ms: two of the modem's 100 ms MAC summaries (interpretation 8).
+    /// The oldest usable estimate. Default 200 ms: two of the modem's 100 ms MAC summaries (interpretation 8).
     pub max_age: Duration,
     /// The longest silence of a living daemon. Default 60 ms: twelve of its heartbeats, and with an ACK every 40 ms a
     /// killed daemon is noticed within 100 ms.
     pub max_silence: Duration,
-    /// How long the path must look narrower than the radio. Default 400 ms: longer than the oldest estimate we obey
-    /// and two reports of 100 ms, so that a late report of a fade is not taken for a narrow path.
+    /// How long the path must look narrower than the radio. Default 400 ms: longer than the oldest usable estimate and
+    /// two reports of 100 ms, so that a late report of a fade does not count as a narrow path.
     pub narrow_for: Duration,
     /// Queue the window has room for above the path's own RTT. Default 15 ms: it covers what a report that is some
     /// 50 ms old misses of a rising link. Chosen over ten recorded links: with 10 ms two of them stay 3 % below
@@ -55,7 +55,7 @@ pub struct Config {
     pub min_cwnd: u32,
     /// Largest window, in segments, at most 2^20. Default 2^16: 1 Gbit/s over 700 ms.
     pub max_cwnd: u32,
-    /// Samples within 30 % of each other before the first is obeyed. Default 2 (interpretation 8).
+    /// Samples within 30 % of each other before the first is used. Default 2 (interpretation 8).
     pub settled_after: u32,
 }
 
@@ -82,13 +82,13 @@ impl Default for Config {
 /// What the link carries, as published to the controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedEstimate {
-    /// Of IP packets, for the whole device. Zero: the link carries nothing now.
+    /// IP bytes for the whole device. Zero: the link carries nothing now.
     pub rate: Rate,
     /// Host time of the newest record behind it.
     pub sampled_at: HostInstant,
     /// What the rate bounds.
     pub bound: Bound,
-    /// Active flows of this device that nobody counts in [`PathSample::flows`].
+    /// Active flows of this device that [`PathSample::flows`] does not count.
     pub other_flows: u32,
 }
 
@@ -122,7 +122,7 @@ pub struct Ack {
     pub app_limited: bool,
 }
 
-/// What the end-to-end side knows; the shadow is a BBR that runs beside.
+/// The end-to-end side's knowledge; the shadow is a BBR in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSample {
     /// The path's RTT without queue, as a minimum that looks back some minutes and began with the flow: one that begins in
@@ -134,7 +134,7 @@ pub struct PathSample {
     pub e2e: Rate,
     /// Active flows that share the link, this one included.
     pub flows: u32,
-    /// What the link carries for the whole device, IP, where the estimate is this flow's part of it already.
+    /// The whole device's link rate, IP, if the estimate is already this flow's part of it.
     pub link: Option<Rate>,
     /// BBR's window in segments.
     pub shadow_cwnd: u32,
@@ -242,7 +242,7 @@ pub struct Asked {
 /// Why there is no usable estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FallbackReason {
-    /// Nothing published, or withdrawn.
+    /// No estimate published, or withdrawn.
     Absent,
     /// The estimate is older than [`Config::max_age`].
     Stale,

@@ -38,7 +38,7 @@ pub trait Controller: Debug + Send {
         let _ = now;
     }
 
-    /// What the modem says of the link was published; `flows` active flows share it, this one included.
+    /// An estimate from the modem was published; `flows` active flows share the link, this one included.
     ///
     /// A publisher that lives calls this every few milliseconds, with an estimate that is not usable where it knows
     /// none.
@@ -64,14 +64,14 @@ pub trait Controller: Debug + Send {
     /// The most that may be in flight; where nothing is, one packet may leave whatever its size.
     fn cwnd(&self) -> Bytes;
 
-    /// How fast packets may leave; `None` as fast as the window allows.
+    /// The rate at which packets may leave; `None` for as fast as the window allows.
     fn pacing_rate(&self) -> Option<Rate>;
 
     /// The state of its machine in a word or two, for tables and logs.
     fn state(&self) -> &'static str;
 }
 
-/// What is known of a flow when its controller is made: after the handshake.
+/// The known state of a flow when its controller is made, after the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// When.
@@ -142,12 +142,13 @@ pub struct Ack {
     pub acked: Bytes,
     /// What it shows to be lost.
     pub newly_lost: Bytes,
-    /// RTT of the newest packet it delivers; `None` where that was sent more than once and nothing tells which arrived.
+    /// RTT of the newest packet it delivers; `None` if that was sent more than once and it is unknown which copy
+    /// arrived.
     pub rtt: Option<Duration>,
     /// The same packet's way to the receiver, on two clocks whose difference is unknown: only its changes mean
     /// anything. `None` if the transport does not say.
     pub one_way: Option<Duration>,
-    /// How fast the path delivered over about the last round; `None` if no interval was long enough to say.
+    /// The path's delivery rate over about the last round; `None` if no interval was long enough.
     pub rate: Option<Rate>,
     /// Delivered since the flow began, this included.
     pub delivered: Bytes,
@@ -157,7 +158,7 @@ pub struct Ack {
     pub prior_in_flight: Bytes,
     /// In flight after it.
     pub in_flight: Bytes,
-    /// What of `acked` carried a congestion mark (RFC 3168).
+    /// The part of `acked` with a congestion mark (RFC 3168).
     pub ce: Bytes,
     /// The window is what kept the sender from sending more.
     pub cwnd_limited: bool,

@@ -1,8 +1,8 @@
 //! Copa: a window that steers towards a rate of 1 ÷ (δ × queueing delay), which drains the queue in every cycle (Arun and
 //! Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018).
 //!
-//! It says nothing of timeouts: here slow start begins over, from two segments. A loss alone
-//! changes nothing in the default mode.
+//! The paper does not cover timeouts: here slow start begins again, from two segments. A loss alone changes nothing in
+//! the default mode.
 
 mod mode;
 mod velocity;
@@ -51,7 +51,7 @@ enum Phase {
     AtTarget,
 }
 
-/// What there is without and with the queue that does not drain within half an RTT.
+/// The delay without a queue, and with the queue that does not drain within half an RTT.
 #[derive(Clone, Copy, Debug)]
 struct Delay {
     least: Windowed<Duration>,

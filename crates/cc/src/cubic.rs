@@ -23,8 +23,8 @@ pub struct Cubic {
     window: Window,
     /// `None` once the first slow start ended, or where it is to go on until a loss.
     slow_start: Option<SlowStart>,
-    /// How far ahead the curve is followed. RFC 9438 §4.2 says the smoothed RTT, Linux takes the least: behind a queue of
-    /// seconds the former's window grows by what the curve will be seconds later, which no deployed CUBIC does. Pinned by
+    /// How far ahead the curve is evaluated. RFC 9438 §4.2 uses the smoothed RTT, Linux the minimum. With a queue of
+    /// seconds, the former's window grows by the curve's value seconds later, which no deployed CUBIC does. Pinned by
     /// `cubic_over_recorded_links_is_the_kernels_to_3_percent_and_10`.
     ahead: Option<Duration>,
     last_ack: HostInstant,
@@ -76,7 +76,7 @@ impl Cubic {
         Self { slow_start: None, ..self }
     }
 
-    /// Begins anew with this window, in slow start up to `ssthresh` if that is more.
+    /// Starts again with this window, in slow start up to `ssthresh` if that is more.
     pub(crate) fn go_on(&mut self, now: HostInstant, cwnd: Bytes, ssthresh: Bytes) {
         let (cwnd, ssthresh) = (self.segments(cwnd), self.segments(ssthresh));
         self.window = Window { cwnd, ssthresh, w_max: 0.0, prior: 0.0, epoch: None };
@@ -181,15 +181,15 @@ impl Controller for Cubic {
         self.before_timeout.get_or_insert(self.window);
         self.slow_start = None;
         self.window.cut();
-        // What follows is as after no loss at all: the plateau is where slow start ends (RFC 9438 §4.8).
+        // From here on as without a loss: the plateau is where slow start ends (RFC 9438 §4.8).
         self.window.w_max = 0.0;
         self.window.cwnd = 1.0;
     }
 
     fn handle_spurious_timeout(&mut self, _now: HostInstant) {
         if let Some(before) = self.before_timeout.take() {
-            // The curve begins anew, as Linux has it: RFC 9438 §4.9 would go on with the old one, whose growth by then
-            // may be a long way into its convex part.
+            // The curve starts again, as in Linux. RFC 9438 §4.9 would continue the old one, which may be far into its
+            // convex part by then.
             self.window = Window { w_max: 0.0, epoch: None, ..before };
         }
     }

@@ -25,7 +25,7 @@ use rate::{Phase, RateControl};
 
 /// libwebrtc's start.
 const FIRST_RATE: Rate = Rate::from_bits_per_sec(300_000);
-/// What is acknowledged is taken over so long (libwebrtc `BitrateEstimator`: 150 ms windows, 500 ms for the first).
+/// The acknowledged rate is a mean over this (libwebrtc `BitrateEstimator`: 150 ms windows, 500 ms for the first).
 const ACKED_OVER: Duration = Duration::from_millis(150);
 /// Weight of a new window; chosen for a memory of half a second.
 const ACKED_WEIGHT: f64 = 0.3;

@@ -1,5 +1,5 @@
-//! LEDBAT: a flow in the background, which keeps 100 ms of queue while it is alone and steps back where that is there
-//! without it (RFC 6817); and LEDBAT++, in a file of its own.
+//! LEDBAT: a background flow. It keeps 100 ms of queue while it is alone, and gives way where others already queue that
+//! much (RFC 6817). LEDBAT++ is in a separate file.
 
 mod delay;
 mod plus_plus;
@@ -42,7 +42,7 @@ impl Ledbat {
 impl Controller for Ledbat {
     fn handle_ack(&mut self, ack: &Ack) {
         let marked = self.window.handle_ack(ack);
-        // A transport that does not tell one way from the other has queues on both seen.
+        // If the transport cannot separate the directions, queues on both are seen.
         let Some(delay) = ack.one_way.or(ack.rtt) else { return };
         let queueing = self.delay.handle_sample(ack.now, delay);
         if marked || ack.recovery == Recovery::Fast {

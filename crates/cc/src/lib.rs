@@ -1,8 +1,8 @@
 //! Congestion controllers as pure state machines behind one trait: acknowledgements, estimates and time go in, a window
 //! and a pacing rate come out.
 //!
-//! [`Controller`] is the trait, [`by_name`] the way to one, [`Registry`] the place for more, [`part`] what they are composed of. A transport drives them;
-//! `sounding-sim` has one in virtual time.
+//! [`Controller`] is the trait, [`by_name`] makes one, [`Registry`] holds more, [`part`] has their components. A
+//! transport calls them; `sounding-sim` has one in virtual time.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,6 +1,6 @@
-//! TCP-LP: Reno that takes a one-way delay above 15 % of its range for a sign that somebody else wants the link, and gives
-//! way before anything is lost (Kuzmanovic and Knightly, "TCP-LP: Low-Priority Service via End-Point Congestion Control",
-//! IEEE/ACM ToN 2006).
+//! TCP-LP: Reno that reads a one-way delay above 15 % of its range as a sign of another flow, and gives way before
+//! anything is lost (Kuzmanovic and Knightly, "TCP-LP: Low-Priority Service via End-Point Congestion Control", IEEE/ACM
+//! ToN 2006).
 //!
 //! Delays are relative: only their differences enter, so that the clocks at both ends need not agree. Linux's `tcp_lp.c`
 //! compares a delay that holds both clocks' difference with 15 % of just that, and never gives way.
@@ -10,11 +10,11 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::part::{Aimd, RttEstimator};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 
-/// Of the range of delays (the paper's δ).
+/// Share of the range of delays (the paper's δ).
 const THRESHOLD: f64 = 0.15;
 /// Weight of a new sample in the smoothed delay (the paper's γ).
 const SMOOTHING: f64 = 1.0 / 8.0;
-/// How long others are given after a sign of them, in RTTs (the paper's itt).
+/// How long it stays back after a sign of other flows, in RTTs (the paper's itt).
 const INFERENCE: u32 = 3;
 
 /// One flow under TCP-LP.
@@ -36,8 +36,8 @@ pub struct Lp {
 struct OneWay {
     least: f64,
     most: f64,
-    /// `None` until a packet was delivered that left after the window was cut: what left before says nothing of what
-    /// the cut did.
+    /// `None` until a packet was delivered that left after the window was cut: earlier packets do not show the effect
+    /// of the cut.
     smoothed: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Controllers that are told the truth: what a link will have carried by when, and what it carries now.
+//! Controllers that know the truth: what a link will have carried by each time, and what it carries now.
 
 use alloc::collections::VecDeque;
 use core::fmt;
@@ -8,10 +8,10 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::{Ack, Controller, Departure, Loss, Start};
 
-/// How often the truth is asked again: delivery opportunities are counted in milliseconds.
+/// How often the truth is read again: delivery opportunities are counted in milliseconds.
 const STEP: Duration = Duration::from_millis(1);
 
-/// A sender that is told the truth, and needs no acknowledgement to know what may leave.
+/// A sender that knows the truth, and needs no acknowledgement to know what may leave.
 #[derive(Debug)]
 pub struct Told<S> {
     sight: S,
@@ -40,8 +40,8 @@ impl<S> Told<S> {
 impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
     /// A flow whose packets are carried `lead` after they leave, if they find no queue.
     ///
-    /// `capacity` says how many bytes of payload this flow may have had carried from the beginning of time until a moment.
-    /// It is asked for the moment at which a packet that leaves now would be carried.
+    /// `capacity` returns how many bytes of payload the link could have carried for this flow from the beginning of
+    /// time until a moment. It is called for the moment at which a packet that leaves now would be carried.
     pub fn new(start: &Start, lead: Duration, capacity: F) -> Self {
         let used = capacity(start.now + lead);
         Self::with(start, Future { capacity, lead, mss: start.mss, used })
@@ -51,7 +51,7 @@ impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
 impl<F: Fn(HostInstant) -> Bytes> Present<F> {
     /// A flow that goes by `word` of the link. `capacity` is as [`Oracle`]'s, and is never asked for what comes.
     ///
-    /// What it says of the moment in which a packet arrives is gone before that packet joins the queue.
+    /// Capacity of the moment in which a packet arrives is gone before that packet joins the queue.
     pub fn new(start: &Start, word: Word, capacity: F) -> Self {
         let (mss, underway) = (start.mss, VecDeque::new());
         let (wire, waiting) = (Bytes::ZERO, Bytes::ZERO);
@@ -59,13 +59,13 @@ impl<F: Fn(HostInstant) -> Bytes> Present<F> {
         Self::with(start, Now { capacity, word, mss, underway, wire, waiting, passed })
     }
 
-    /// What waited in front of the link when the newest word of it set out, in bytes of payload.
+    /// The queue in front of the link when the newest report of it set out, in bytes of payload.
     pub fn backlog(&self) -> Bytes {
         self.sight.waiting
     }
 }
 
-/// How a [`Present`] knows of its link, and what it does of it.
+/// A [`Present`]'s knowledge of its link, and how it uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     /// From leaving the sender to the link.
@@ -74,7 +74,7 @@ pub struct Word {
     pub late: Duration,
     /// How often word sets out; zero: all the time.
     pub every: Duration,
-    /// What the link carries is what it carried in so long, which is more than nothing.
+    /// The link's rate is its mean over this span, which is above zero.
     pub span: Duration,
     /// For how long something is to wait at the link.
     pub room: Duration,
@@ -89,32 +89,32 @@ impl Word {
     }
 }
 
-/// What is known of a link, and what may leave for it.
+/// Knowledge of a link, and how much may leave for it.
 pub trait Sight {
-    /// Of the sender that goes by it.
+    /// Name of the sender that uses it.
     const NAME: &'static str;
 
-    /// How much may leave at `now`; the last look was at `before`.
+    /// How much may leave at `now`; the last call was for `before`.
     fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes;
 
     /// So much left.
     fn handle_sent(&mut self, at: HostInstant, size: Bytes);
 }
 
-/// Of an [`Oracle`].
+/// State of an [`Oracle`].
 pub struct Future<F> {
     capacity: F,
     /// From leaving the sender to being carried by the link.
     lead: Duration,
     mss: Bytes,
-    /// Of `capacity`, what was used or let pass.
+    /// The part of `capacity` that was used or let pass.
     used: Bytes,
 }
 
 impl<F: Fn(HostInstant) -> Bytes> Sight for Future<F> {
     const NAME: &'static str = "oracle";
 
-    /// What nobody used while the clock went on is gone, but for one packet.
+    /// Capacity that was not used while the clock advanced is gone, except for one packet.
     fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes {
         let passed = (self.capacity)(before + self.lead);
         self.used = self.used.max(passed.saturating_sub(self.mss));
@@ -126,7 +126,7 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Future<F> {
     }
 }
 
-/// Of a [`Present`].
+/// State of a [`Present`].
 pub struct Now<F> {
     capacity: F,
     word: Word,
@@ -135,7 +135,7 @@ pub struct Now<F> {
     underway: VecDeque<(HostInstant, Bytes)>,
     wire: Bytes,
     waiting: Bytes,
-    /// Of `capacity`, what the queue was served with or the link let pass.
+    /// The part of `capacity` that served the queue or that the link let pass.
     passed: Bytes,
 }
 

@@ -1,12 +1,12 @@
-//! PCC: rates are tried in monitor intervals, each is worth what a utility function makes of its outcome, and the next
-//! follows from that. Allegro (Dong et al., "PCC: Re-architecting Congestion Control for Consistent High Performance",
-//! NSDI 2015) and Vivace (Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI 2018) differ in the function
-//! and in how they learn; intervals and the doubling at the start are the same.
+//! PCC: rates are tried in monitor intervals, a utility function rates each outcome, and the next rate follows from
+//! that. Allegro (Dong et al., "PCC: Re-architecting Congestion Control for Consistent High Performance", NSDI 2015)
+//! and Vivace (Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI 2018) differ in the function and in
+//! how they learn; intervals and the doubling at the start are the same.
 //!
 //! A step waits for the outcome of the one before. The papers take that to be there when an interval is over, which it is
 //! not where the queue, and with it the RTT, has grown since the interval began.
 //!
-//! Neither has a window. Here twice what the rate has under way in an RTT bounds what a path that stands still is sent.
+//! Neither has a window. Here twice the rate's bytes of an RTT limit what is sent into a stalled path.
 
 mod allegro;
 mod interval;
@@ -36,7 +36,7 @@ pub type Allegro = Pcc<AllegroLaw>;
 /// Vivace: by loss and by how the RTT changes.
 pub type Vivace = Pcc<VivaceLaw>;
 
-/// What a rate is tried for, by how it was and what comes of it.
+/// Chooses the next rates from the outcomes of earlier ones.
 pub trait Law: core::fmt::Debug + Send {
     /// Why an interval has its rate.
     type Purpose: Copy + core::fmt::Debug + Send;
@@ -50,8 +50,8 @@ pub trait Law: core::fmt::Debug + Send {
     /// The rate of the next interval, and why.
     fn next(&mut self) -> (Rate, Self::Purpose);
 
-    /// An interval's packets are all accounted for; no outcome if it says nothing of its rate. Whether the rate changes
-    /// at once, in the middle of an interval (Allegro).
+    /// An interval's packets are all accounted for; no outcome if it does not describe its rate. Returns whether the
+    /// rate changes at once, in the middle of an interval (Allegro).
     fn judge(
         &mut self,
         purpose: Self::Purpose,
@@ -180,7 +180,7 @@ impl<L: Law> Controller for Pcc<L> {
     fn handle_timeout(&mut self, _now: HostInstant) {
         self.asking = true;
         self.before_timeout.get_or_insert(self.rate);
-        // What was under way is neither the outcome of its rates nor to be waited for.
+        // Packets in flight belong to no interval, and are not waited for.
         self.intervals = Intervals::new();
         self.rate = self.bounded(self.initial_cwnd.per(self.round()));
         self.law.restart(self.rate);

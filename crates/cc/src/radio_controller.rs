@@ -10,9 +10,9 @@ use crate::{Controller, Fallback, Law, Start};
 pub struct RadioController {
     /// What it is called in plans.
     pub name: &'static str,
-    /// What drives while it is told.
+    /// Controls the flow while there is an estimate.
     pub law: Law,
-    /// What drives while it is not.
+    /// Controls it while there is none.
     pub fallback: Fallback,
 }
 
@@ -30,15 +30,15 @@ impl RadioController {
         Self::all().find(|known| known.name == name)
     }
 
-    /// A flow under it that hears of its link only so often, zero where that is every few milliseconds: it believes what is as much
-    /// older, and waits as much longer until it takes silence for one.
+    /// A flow under it whose estimates come every `every`, or zero for every few milliseconds: estimates may be that
+    /// much older, and silence counts that much later.
     pub fn make(self, start: &Start, every: Duration) -> Box<dyn Controller> {
         self.law.make(self.fallback, start, every)
     }
 }
 
-/// How far back the rate should look that flows of these controllers are told of, where that is not what an estimator has by
-/// itself: [`Law::span`] of all who listen, where they agree.
+/// How far back the estimates of these controllers' flows should look; `None` for an estimator's default. It is the
+/// [`Law::span`] of all that use estimates, if they agree.
 pub fn span<'a>(controllers: impl IntoIterator<Item = &'a str>) -> Option<Duration> {
     agreed(controllers, Law::span)
 }
@@ -65,7 +65,7 @@ mod tests {
     use crate::sounding;
 
     #[test]
-    fn estimates_look_back_as_far_as_those_want_who_are_told() {
+    fn estimates_have_the_span_of_the_controllers_that_use_them() {
         for told in [&["cubic", "sounding"][..], &["sounding", "sounding-cubic"]] {
             assert_eq!(span(told.iter().copied()), Some(sounding::SPAN), "{told:?}");
         }

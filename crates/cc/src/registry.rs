@@ -79,7 +79,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Makes a controller for a flow, and may know more than its name: what [`Registry::add`] takes.
 pub type Maker = Arc<dyn Fn(&Start) -> Box<dyn Controller> + Send + Sync>;
 
-/// Controllers by name: those that [`by_name`] knows, and what somebody adds. Cheap to clone while little is added.
+/// Controllers by name: those of [`by_name`], and added ones. Cheap to clone while few are added.
 #[derive(Clone, Default)]
 pub struct Registry {
     added: Vec<(String, Maker)>,
@@ -94,7 +94,7 @@ pub enum NameError {
         /// The name.
         name: String,
     },
-    /// Nobody could write it in a plan or tell it apart in a table.
+    /// It could not be written in a plan or read in a table.
     #[error("{name:?} is no name: it needs a character, and none of them is a blank or a quote")]
     Unwritable {
         /// The name.
@@ -103,7 +103,7 @@ pub enum NameError {
 }
 
 impl Registry {
-    /// Adds a controller under a name of its own.
+    /// Adds a controller under another name.
     pub fn add(
         &mut self,
         name: impl Into<String>,
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_nobody_elses_and_can_be_written() {
+    fn a_name_is_unique_and_can_be_written() {
         let mut registry = Registry::default();
         registry.add("mine", |start| Box::new(Reno::new(start))).unwrap();
         for name in ["mine", "bbr", "oracle", "", "my own", "a\"b", "line\n"] {

@@ -1,11 +1,11 @@
 //! How the flows of a device share what its link carries (BISCAY §3.2.4, §A.5.2).
 //!
-//! A base station serves devices, and the flows of one share its queue: each is told what the device could send, and sends
-//! its part. The published policy divides by the number of active flows. Here a flow that has less to send than its part
-//! leaves the rest to those that have more, and parts may be weighted, by flow or by application.
+//! A base station serves devices, and the flows of one device share its queue. Each flow receives what the device could
+//! send, and sends its part. The published policy divides by the number of active flows. Here a flow with less to send
+//! than its part leaves the rest to those that have more, and parts may be weighted, by flow or by application.
 //!
-//! Where several users of a machine send, each has its part first, and its flows share that: whoever opens more of them takes
-//! nothing from the others.
+//! If several users of a machine send, the link is divided among the users first, and each user's flows share that
+//! part. A user that opens more flows takes nothing from the others.
 //!
 //! The law is three sums and a division in whole numbers, so that it fits a program in the kernel: a flow puts what it
 //! claims into the [`Pool`] of its link and takes out what it had claimed before, upon its own acknowledgements and when it
@@ -22,18 +22,18 @@ pub enum Claim {
     Hungry,
     /// No more than this: its application, or its peer, has nothing more to send. IP.
     Limited(Rate),
-    /// Nothing now.
+    /// No claim now.
     Idle,
 }
 
 /// What the flows of a link claim together.
 ///
-/// Of weights in 1/256 of an ordinary flow, and rates in bytes a second, 64 bits hold the sums of any host.
+/// With weights in 1/256 of an ordinary flow and rates in bytes per second, 64 bits hold the sums of any host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pool {
     /// Weights of the hungry among them.
     hungry: u64,
-    /// Weights of all who want anything.
+    /// Weights of all members with a claim.
     everybody: u64,
     /// What the limited claim, bytes a second.
     claimed: u64,
@@ -43,13 +43,13 @@ pub struct Pool {
 pub const WEIGHT: u32 = 256;
 /// All of a link, in what [`Part::fraction`] counts in.
 pub const WHOLE: u64 = 1024;
-/// What an application-limited flow is left beyond what it used, so that it can show that it wants more: an eighth.
+/// An application-limited flow keeps an eighth beyond its use, so that it can show that it needs more.
 const HEADROOM_SHIFT: u32 = 3;
 
 /// What a flow weighs, where [`WEIGHT`] is ordinary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight {
-    /// Among all who want anything.
+    /// Share among all members with a claim.
     pub all: u32,
     /// Among the hungry: what an application's trickles leave is its bulk flow's.
     pub hungry: u32,
@@ -116,11 +116,11 @@ fn with_headroom(rate: Rate) -> u64 {
 }
 
 impl Part {
-    /// How much of `link` it is: its weight among all who want anything, or among the hungry of what the limited leave,
-    /// whichever is more.
+    /// The part of `link`: by weight among all members with a claim, or by weight among the hungry of what the limited
+    /// leave, whichever is larger.
     ///
-    /// A limited flow claims more than its equal part only until it is told so; the first of the two keeps it from taking
-    /// the part of others meanwhile.
+    /// A limited flow claims more than its equal part only until it gets a smaller one; until then the first of the two
+    /// keeps it from taking the others' part.
     pub fn of(self, link: Rate) -> Rate {
         let hunger = u64::from(self.weight.hungry);
         let link = link.bytes_per_sec();
@@ -130,13 +130,13 @@ impl Part {
         Rate::from_bytes_per_sec(equal.max(left))
     }
 
-    /// Its weight among all who want anything, in so many of [`WHOLE`]: rounded down, so that it is all only if nobody else
-    /// wants anything.
+    /// Its weight among all members with a claim, as parts of [`WHOLE`]. Rounded down, so that it is all only if there
+    /// is no other claim.
     pub fn fraction(self) -> u64 {
         u64::from(self.weight.all) * WHOLE / self.everybody()
     }
 
-    /// The weights of all who want anything; whoever asks is one of them.
+    /// The weights of all members with a claim; the caller is one of them.
     fn everybody(self) -> u64 {
         self.pool.everybody.max(self.weight.all.into()).max(1)
     }
@@ -162,7 +162,7 @@ pub enum Policy {
 /// A flow as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Who opened it.
+    /// The user that opened it.
     pub user: u32,
     /// Which application of the user it belongs to.
     pub application: u32,
@@ -181,7 +181,7 @@ struct User {
 }
 
 impl User {
-    /// What it weighs among the users of its link; nothing while its flows claim nothing.
+    /// Its weight among the users of its link; zero while its flows have no claim.
     fn weight(self, policy: Policy) -> u32 {
         if self.flows == 0 {
             return 0;
@@ -217,8 +217,8 @@ impl User {
     }
 }
 
-/// What the weights of a user's flows come to if all of the link is to be as many as its `whole` is of the user's own weight.
-/// Alone, a user's flows are what they are.
+/// The sum of the weights of a user's flows, times the ratio of `whole` to the user's own weight: the sum over the whole link
+/// on the scale of this user's flows. Alone, a user's flows keep their weights.
 fn among(flows: u64, whole: u64, own: u32) -> u64 {
     let (mut whole, mut own) = (whole.min(MAX_WHOLE), u64::from(own));
     if whole > EXACT_WHOLE {
@@ -257,7 +257,7 @@ impl Policy {
         members.iter().zip(&weights).map(part).collect()
     }
 
-    /// The weight of a flow among the others of its user; idle ones make nobody's smaller.
+    /// The weight of a flow among the others of its user. Idle flows do not reduce it.
     pub fn weight(self, member: &Member, members: &[Member]) -> Weight {
         match self {
             Self::Flows => WEIGHT.into(),
@@ -280,14 +280,14 @@ fn one_of(flows: usize) -> u32 {
     (WEIGHT * APPLICATION / u32::try_from(flows.max(1)).unwrap_or(u32::MAX)).max(1)
 }
 
-/// What is given beyond this is this, so that products with any rate stay below 2^64.
+/// Larger configured weights are cut to this, so that products with any rate stay below 2^64.
 const MAX_WEIGHT: u32 = 1 << 20;
-/// An application weighs as much as so many flows, so that a part of it is still a whole number.
+/// An application weighs as much as this many flows, so that a part of it is still a whole number.
 const APPLICATION: u32 = 64;
 /// The weights of a user's flows come to less than this: 65536 of the greatest weight.
 const MAX_FLOWS: u64 = 1 << 36;
-/// What users weigh together is taken as it is up to this, so that its product with the above stays below 2^64: a thousand users
-/// of 512 times the ordinary weight. Beyond, it is taken without its last bits, and is less than the other.
+/// The users' total weight is exact up to this, so that its product with the above stays below 2^64: a thousand users
+/// of 512 times the ordinary weight. Beyond, its last bits are dropped.
 const EXACT_WHOLE: u64 = 1 << 27;
 const COARSE_SHIFT: u32 = 13;
 const MAX_WHOLE: u64 = 1 << 40;

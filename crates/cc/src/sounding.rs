@@ -1,10 +1,10 @@
 //! The project's own controller: all that the modem says, and what acknowledgements show beside it.
 //!
-//! A base station grants what is asked for. While more waits at the radio than it grants, the grants are what the radio has,
-//! and the window is what the link holds at this rate: the RTT without queue, and as much room as it takes that something is
-//! left waiting. While they are only what was asked for they are a floor, and the window grows above it
-//! until the modem tells of a backlog or every packet of a round is late. A queue that stands although the radio has nothing
-//! waiting stands elsewhere: then, and while the modem says nothing that may be used, a stock algorithm controls the flow.
+//! A base station grants what is requested. While more waits at the radio than it grants, the grants are the radio's
+//! capacity. The window is then rate × RTT without queue, plus a queue target that keeps something waiting. While
+//! everything requested is granted, the grants are only a floor. The window then grows above it until the modem reports
+//! a backlog or every packet of a round is late. A queue that stands although nothing waits at the radio is elsewhere:
+//! then, and without a usable estimate, a stock algorithm controls the flow.
 //!
 //! [`Law`] is what decides that, and runs in the kernel too; [`Sounding`] has the stock algorithm beside it.
 
@@ -34,8 +34,8 @@ pub use sounding_estimate::Bound;
 /// ([`Config::max_silence`](crate::biscay::Config)).
 const SILENCE: Duration = Duration::from_millis(60);
 
-/// How far back the rate of an estimate should look. Over the 100 ms of BISCAY's paper it says too late that a fade has begun, and
-/// that it has ended (papers/biscay/README.md); records of the physical layer come often enough for this. Chosen.
+/// How far back an estimate's rate should look. The 100 ms of BISCAY's paper show the beginning and the end of a fade
+/// too late (papers/biscay/README.md); records of the physical layer come often enough for this. Chosen.
 pub const SPAN: Duration = Duration::from_millis(30);
 
 /// In bytes/s.

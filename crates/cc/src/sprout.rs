@@ -1,9 +1,9 @@
 //! Sprout: sends what a cautious forecast of the link delivers within 100 ms (Winstein, Sivaraman and Balakrishnan,
 //! "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013).
 //!
-//! There the receiver counts packets and sends its forecast along. Here acknowledgements are counted where they arrive:
-//! what is forecast is acknowledged half a minimum RTT after it is delivered, so that the forecast looks so much further
-//! ahead. It is made for a queue of one's own, as cellular links have, and claims no fairness within one.
+//! There the receiver counts packets and sends its forecast along. Here acknowledgements are counted at the sender.
+//! Forecast packets are acknowledged half a minimum RTT after delivery, so the forecast looks that much further ahead.
+//! It is made for a separate queue per device, as in cellular links, and claims no fairness within one.
 
 mod belief;
 mod sends;
@@ -21,7 +21,7 @@ use sends::Sends;
 const LOOK_AHEAD: Duration = Duration::from_millis(100);
 /// In segments; chosen: so that a link that comes back is noticed.
 const MIN_CWND: u64 = 2;
-/// How much longer than the shortest a way may take without a queue: chosen, for what hosts and pairs of packets add.
+/// The delay above the minimum that still counts as no queue: chosen, for what hosts and pairs of packets add.
 const IMPATIENCE: Duration = Duration::from_millis(2);
 /// After a pause of so much more nothing is known any longer.
 const FORGETS_AFTER: Duration = Duration::from_secs(1);
@@ -42,7 +42,7 @@ pub struct Sprout {
     acked_sent_at: HostInstant,
     /// The link had something to deliver when the tick began.
     backlogged: bool,
-    /// What will have been acknowledged one look-ahead after the tick began, and a tick later, in segments.
+    /// Segments acknowledged one look-ahead after the tick's beginning, and a tick later.
     forecast: [f64; 2],
     cwnd: Bytes,
     /// Since the timeout nothing has come: one segment asks whether the path is there.
@@ -118,7 +118,7 @@ impl Sprout {
         self.forecast = [self.belief.forecast(seconds), self.belief.forecast(seconds + TICK)];
     }
 
-    /// What may be in flight: the forecast from the beginning of the tick, less what has come of it.
+    /// Sets the limit in flight: the forecast from the beginning of the tick, less what was already acknowledged.
     fn open(&mut self, now: HostInstant) {
         let part = ((now - self.tick_began).as_secs_f64() / TICK).min(1.0);
         let [first, last] = self.forecast;

@@ -17,7 +17,7 @@ const PACING_AT_FIRST: u32 = 2000;
 /// Below it the window holds a flow back, and a timer would outlive an outage: `LAW_MIN_PACING`.
 const MIN_PACING: Rate = Rate::from_bits_per_sec(1_000_000);
 
-/// What a flow falls back to while no law drives.
+/// The algorithm while no law controls the flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fallback {
     /// BBR, as the paper has it (BISCAY §A.5.2).
@@ -39,8 +39,9 @@ impl Fallback {
 
 /// The stock algorithm beside a law: the same composition as `glue.h` and `cubic.h` of `sounding-bpf`.
 ///
-/// BBR sees every acknowledgement, whoever drives, for a law goes by what it measures. CUBIC sees those of the time in which it
-/// drives, and goes on from where the law stood: what it would learn beside a law is only that nothing is lost.
+/// BBR sees every acknowledgement, also while a law controls the flow, because the law uses its measurements. CUBIC
+/// sees only those of the time in which it controls the flow, and continues from the law's window: beside a law it
+/// would only learn that nothing is lost.
 #[derive(Clone, Debug)]
 pub(crate) struct Stock {
     bbr: Bbr,
@@ -60,7 +61,7 @@ struct Instead {
 }
 
 impl Stock {
-    /// A flow that no law drives yet.
+    /// A flow that no law controls yet.
     pub(crate) fn new(start: &Start, fallback: Fallback) -> Self {
         let instead = Instead {
             cubic: Cubic::new(start),
@@ -96,8 +97,9 @@ impl Stock {
         self.instead.as_mut().filter(|instead| instead.drives)
     }
 
-    /// The law has answered: whether it drives from here on, and if not, what its window was. `cut` is what the path carries, payload,
-    /// given once when the flow leaves because that is less than the radio.
+    /// The law's verdict: whether it controls the flow from here on, and if not, what its window was. `cut` is the
+    /// path's capacity in payload. It is given once, when the flow leaves the law because the path carries less than
+    /// the radio.
     pub(crate) fn handle_verdict(
         &mut self,
         now: HostInstant,

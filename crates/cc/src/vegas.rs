@@ -48,8 +48,8 @@ impl Vegas {
         if self.window.in_slow_start() {
             self.grows = !self.grows;
             if queued > GAMMA {
-                // What makes no queue, and a segment (Linux): or what slow start has put there would have to be taken
-                // back one segment a round.
+                // The window without a queue, and a segment (Linux). Otherwise slow start's excess would have to be
+                // taken back one segment a round.
                 self.window.shift(GAMMA - queued);
                 self.window.leave_slow_start();
             }

@@ -16,14 +16,14 @@ use profile::Profile;
 
 /// The paper's ε.
 const EPOCH: Duration = Duration::from_millis(5);
-/// What the delay that is aimed at falls by while delays rise, and what it changes by otherwise, in seconds (the paper's δ1, δ2).
+/// The decrease of the target delay while delays rise, and its change otherwise, in seconds (the paper's δ1, δ2).
 const LITTLE: f64 = 0.001;
 const MUCH: f64 = 0.002;
 /// The largest delay over the least that is borne (the paper's R).
 const RATIO: f64 = 6.0;
-/// Of the largest delays, what is kept of those before (authors' program; the paper's α).
+/// Share of the old value in the largest delay (authors' program; the paper's α).
 const KEPT: f64 = 0.2;
-/// What is left of the window with which something was lost (authors' program; the paper's M).
+/// Share of the window that remains after a loss (authors' program; the paper's M).
 const AFTER_LOSS: f64 = 0.7;
 /// Slow start ends at this delay, in least ones (the paper's N).
 const SLOW_START_ENDS: f64 = 15.0;
@@ -48,7 +48,7 @@ pub struct Verus {
     least: f64,
     /// The largest delay of the epoch in hand.
     largest: f64,
-    /// Of those of the epochs before.
+    /// Smoothed delay of the epochs before.
     smoothed: f64,
     aim: f64,
     cwnd: f64,
@@ -97,9 +97,9 @@ impl Verus {
     fn handle_sample(&mut self, ack: &Ack, rtt: f64) {
         self.least = self.least.min(rtt);
         self.largest = self.largest.max(rtt);
-        // What was measured while losses are repaired is not of the window.
+        // Delays during loss recovery do not belong to the window.
         if self.phase != Phase::Recovering {
-            // What was dropped of it since was in nobody's way: a queue that is full takes no window, however large.
+            // Bytes dropped since then were no obstacle: a full queue accepts no window, however large.
             let dropped = ack.lost.saturating_sub(ack.sent.lost);
             let window = ack.sent.in_flight.saturating_sub(dropped);
             let window = window.count() as f64 / self.mss.count() as f64;
@@ -183,7 +183,7 @@ impl Controller for Verus {
             Phase::Recovering => {
                 self.cwnd = (self.cwnd + acked / self.cwnd).min(MAX_CWND);
                 if ack.recovery == Recovery::None {
-                    // The delay of the window that is left (authors' program), not that of the queue it fell from.
+                    // The delay of the reduced window (authors' program), not that of the queue before.
                     let delay = self.profile.delay(self.cwnd).or(rtt);
                     self.steer(delay.unwrap_or(self.smoothed));
                 }
@@ -194,8 +194,8 @@ impl Controller for Verus {
     }
 
     fn handle_loss(&mut self, loss: &Loss) {
-        // A transport that repairs what a timeout lost begins no other recovery meanwhile; the window has begun anew, and
-        // what it loses is its own.
+        // A transport that repairs the losses of a timeout begins no other recovery meanwhile. The window has started
+        // again, and losses from it count.
         let is_of_slow_start = self.phase == Phase::SlowStart
             && self.timeout_at.is_some_and(|timeout| loss.sent.at > timeout);
         if !loss.begins_recovery && !is_of_slow_start {
@@ -225,7 +225,7 @@ impl Controller for Verus {
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        // Without a sample in hand and without silence an epoch changes nothing.
+        // Without a sample and without silence an epoch changes nothing.
         let counts = self.largest > 0.0 || (self.is_steering() && self.silent_since.is_some());
         counts.then(|| self.epoch_began + EPOCH)
     }

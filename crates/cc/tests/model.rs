@@ -1,5 +1,5 @@
-//! Every controller as a transport drives it: time passes, packets leave, come back and are lost, the modem is heard and
-//! falls silent, in any order. The window never closes, the rate is a number, and nobody asks for the past.
+//! Every controller under a transport's calls: time passes, packets leave, come back and are lost, the modem reports
+//! and falls silent, in any order. The window never closes, the rate is a number, and no wakeup is in the past.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -50,7 +50,7 @@ fn corpus() -> PathBuf {
 
 const SETTING: Setting = Setting { clock_s: 7, rtt_ms: 40, rtt_known: true, seed: 3 };
 
-/// Stories that the seeds tell.
+/// Operations from the seeds.
 fn stories() -> Vec<(&'static str, Setting, Vec<Operation>)> {
     use Operation::{Acknowledge, Fall, Pass, Send, Sleep, Tell, TimeOut};
     let send = Send { segments: 40, app_limited: false };

@@ -1,4 +1,4 @@
-//! What a sender that knows the present of its link believes to wait there, beside a queue that is exact.
+//! The backlog as a sender with knowledge of its link's present computes it, compared with an exact queue.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -58,7 +58,7 @@ impl<'a> Exact<'a> {
     }
 }
 
-/// What a link of such steps carries until a moment, itself included.
+/// What a link of such steps carries until a moment, that moment included.
 fn carried(steps: &[u64], until: HostInstant) -> Bytes {
     let whole = (until.as_nanos() / STEP) as usize + 1;
     Bytes::new(steps[..whole.min(steps.len())].iter().sum::<u64>() * MSS)
@@ -98,7 +98,7 @@ fn compare(steps: &[u64], sends: &[u64], word: Word) -> Result<(), TestCaseError
                 believed.abs_diff(waits) <= most,
                 "at {now} ns {believed} bytes are believed to wait and {waits} do: a step carries {most} at most"
             );
-            // All that is known can be told apart: nothing of it is lost between the two.
+            // All known states can be distinguished: nothing is lost between the two.
             prop_assert_eq!(believed, waits);
             if packet < count {
                 present.handle_sent(&departure(now), start.mss);

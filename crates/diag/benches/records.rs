@@ -1,6 +1,6 @@
 //! How fast a capture is read: cut and checked, its headers and one number taken out, every field of it decoded.
 //!
-//! Reads the largest shared capture of mixed LTE records; where there is none, one made of every record described, and
+//! Reads the largest shared capture of mixed LTE records. If there is none, it makes one of every described record and
 //! says so.
 
 #[path = "../tests/synthetic/mod.rs"]

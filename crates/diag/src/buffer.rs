@@ -1,8 +1,8 @@
-//! What waits in a modem until its host can read it.
+//! The log data that waits in a modem until its host can read it.
 //!
-//! A modem collects log records and sends them when its buffer is full to a mark, when they have waited for long enough,
-//! or when it is told to drain (Gandalf §4.2.1, BISCAY §4). The same machine is in the modem of a modelled cell and in
-//! the simulated one on a pty.
+//! A modem collects log records. It sends them when its buffer is filled to a mark, when they have waited long enough,
+//! or on a drain command (Gandalf §4.2.1, BISCAY §4). The modem of a modelled cell and the simulated one on a pty use
+//! the same code.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -68,7 +68,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// The modem is told to send all it has.
+    /// A drain command: the modem sends all it has.
     pub fn handle_drain(&mut self) {
         self.left.append(&mut self.waiting);
         self.bytes = 0;

@@ -69,7 +69,7 @@ pub struct Counts {
     pub bad_packets: u64,
     /// The first stretch that gave no packet.
     pub first_damage: Option<Damage>,
-    /// Where the frame begins that the end of the stream cut off, if it did. It is one of the bad frames.
+    /// Start of the frame that the end of the stream cut off, if there is one. It is one of the bad frames.
     pub cut_at: Option<u64>,
     /// How many bytes of that frame there are; 0 if there is none.
     pub cut_bytes: u64,
@@ -134,7 +134,7 @@ impl Packets {
     }
 }
 
-/// How records are told apart, with what is held of an unfinished one.
+/// How records are separated, with the start of an unfinished one.
 #[derive(Clone, Debug)]
 enum Cut {
     Hdlc(Deframer),

@@ -25,14 +25,14 @@ impl LogCode {
         (self.0 >> 12) as u8
     }
 
-    /// What the vendor calls it; `None` for a code that is not among the common ones.
+    /// The vendor's name; `None` for a code that is not among the common ones.
     pub fn name(self) -> Option<&'static str> {
         let at = NAMES.binary_search_by_key(&self.0, |(code, _)| *code).ok()?;
         Some(NAMES[at].1)
     }
 
-    /// How many bytes the version at the beginning of a body takes: NR's records count major and minor versions in a
-    /// word, all others in a byte.
+    /// Size in bytes of the version at the start of a body: NR's records have major and minor versions in a word, all
+    /// others one byte.
     pub const fn version_size(self) -> usize {
         match self.0 {
             0xB800..=0xB9FF => 4,

@@ -1,4 +1,4 @@
-//! The few commands a session needs: who is there, what it sends, and which log records it shall send.
+//! The few commands that a session needs: identify the modem, read its masks, and set the log records that it sends.
 //!
 //! Both sides of each: a reader of modems emits [`Request`]s and parses [`Answer`]s, a modelled modem does the
 //! opposite. Source: docs/reference/diag.md, transport; the answers agree with those that open real captures.
@@ -28,14 +28,14 @@ const MESSAGE_MASK: u8 = 3;
 /// Equipment ids there are, 0..=15.
 pub const EQUIPMENTS: usize = 16;
 
-/// What is asked of a modem.
+/// A request to a modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
     /// When its software was built, command 0x00.
     Version,
     /// Which software it runs, command 0x7C.
     BuildId,
-    /// Which version of Diag it speaks, command 0x1C.
+    /// The Diag protocol version, command 0x1C.
     Protocol,
     /// Stop all log records, command 0x73.
     LogDisable,
@@ -75,12 +75,12 @@ pub enum Answer<'a> {
     LogMask(LogMask<'a>),
     /// It understood the log request and did not do it.
     LogRefused {
-        /// What was asked: 0 disable, 1 ranges, 3 set mask, 4 get mask.
+        /// The operation: 0 disable, 1 ranges, 3 set mask, 4 get mask.
         operation: u32,
         /// Its reason; not zero.
         status: u32,
     },
-    /// Which version of Diag it speaks.
+    /// The Diag protocol version.
     Protocol(u16),
     /// Which subsystems have messages: first and last of each range, as they are on the wire.
     MessageRanges(&'a [u8]),
@@ -92,7 +92,7 @@ pub enum Answer<'a> {
     Refused {
         /// Why not.
         refusal: Refusal,
-        /// The command that it refuses, where it says so.
+        /// The command that it refuses, if it names it.
         command: Option<u8>,
     },
 }
@@ -169,7 +169,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Appends the payload of the frame that asks this.
+    /// Appends the payload of the request's frame.
     pub fn emit(&self, out: &mut Vec<u8>) {
         match self {
             Self::Version => out.push(VERSION),

@@ -3,7 +3,7 @@
 //! The way of the bytes, each step usable alone:
 //!
 //! 1. [`hdlc`] cuts a byte stream into frames and checks them;
-//! 2. [`packet`] says what a frame's payload is: a log record, or another command;
+//! 2. [`packet`] identifies a frame's payload: a log record, or another command;
 //! 3. [`capture`] does both for a whole file or a live stream, and counts what it meets;
 //! 4. [`record`] reads log records: either every field by name ([`record::decode`]), or as typed values without
 //!    allocation ([`record::Record`]).
@@ -35,9 +35,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here panics on hostile input. A frame that fails its check is a [`hdlc::BadFrame`], a record of a version
-//! nobody has described is [`record::RecordError::Unsupported`], a record whose bytes do not fit its layout is
-//! [`record::RecordError::Corrupt`]: values to be counted, never guesses.
+//! Nothing here panics on hostile input. A frame that fails its check is a [`hdlc::BadFrame`], a record of an unknown
+//! version is [`record::RecordError::Unsupported`], and a record whose bytes do not fit its layout is
+//! [`record::RecordError::Corrupt`]: values to count, never guesses.
 
 #![no_std]
 #![forbid(unsafe_code)]

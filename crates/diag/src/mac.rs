@@ -81,8 +81,7 @@ impl<'a> MacPdu<'a> {
         Self { bytes, rnti, uplink }
     }
 
-    /// Paging and system information have no MAC header, and random access responses one of their own (§6.1.4,
-    /// §6.1.5).
+    /// Paging and system information have no MAC header; random access responses have a different one (§6.1.4, §6.1.5).
     const fn has_header(&self) -> bool {
         matches!(self.rnti, Rnti::Cell | Rnti::SemiPersistent | Rnti::Temporary)
     }

@@ -27,7 +27,7 @@ pub struct LogRecord<'a> {
     pub at: ModemInstant,
     /// The time stamp as it is on the wire.
     pub stamp: u64,
-    /// Which subscription it belongs to, counted from 1, where the modem says so.
+    /// Which subscription it belongs to, counted from 1, if the modem reports it.
     pub radio: Option<u32>,
     /// Everything after the time stamp; for most codes the first byte is the version.
     pub body: &'a [u8],
@@ -42,7 +42,7 @@ pub enum Packet<'a> {
     Other {
         /// The command byte.
         command: u8,
-        /// Which subscription it belongs to, where the modem says so.
+        /// Which subscription it belongs to, if the modem reports it.
         radio: Option<u32>,
         /// Everything after the command byte.
         body: &'a [u8],
@@ -68,7 +68,7 @@ pub enum PacketError {
     /// A log record announces fewer bytes than its own header takes, or more than are there.
     #[error("log record announces {announced} bytes, has {have}")]
     Length {
-        /// What the inner length says.
+        /// The length in the inner header.
         announced: usize,
         /// Bytes present after the outer header.
         have: usize,
@@ -178,7 +178,7 @@ impl LogRecord<'_> {
         Ok(())
     }
 
-    /// The length it says it has: the body and the header before it.
+    /// The length in its header: the body and the header before it.
     fn announced(&self) -> Result<u16, BodyTooLong> {
         let len = self.body.len();
         u16::try_from(len + LOG_INNER).map_err(|_| BodyTooLong { len })

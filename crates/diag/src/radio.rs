@@ -79,8 +79,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// A slot of frame 0..=1023, of as many as its numerology 0..=6 says; some records do not say the numerology. `None`
-    /// outside.
+    /// A slot of frame 0..=1023, of a numerology 0..=6; some records do not have the numerology. `None` outside.
     pub const fn new(frame: u16, slot: u8, numerology: Option<u8>) -> Option<Self> {
         let slots: u16 = match numerology {
             Some(numerology @ ..=6) => 10 << numerology,

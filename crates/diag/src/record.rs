@@ -1,9 +1,8 @@
 //! Log records, by code and version.
 //!
-//! One file per record, each in the same order: what it is and which versions are known, its field tables, its typed
-//! view, tests. A record can be read in two ways: [`decode`] hands every field of it by name to a [`Sink`];
-//! [`Record::parse`] gives a typed view whose iterators read only what they are asked for and allocate nothing. Both
-//! read through the same tables.
+//! One file per record, each in the same order: purpose and known versions, field tables, typed view, tests. A record
+//! can be read in two ways. [`decode`] hands every field by name to a [`Sink`]. [`Record::parse`] gives a typed view
+//! whose iterators read on demand and allocate nothing. Both read through the same tables.
 
 mod bearer_config;
 mod ca_combos;
@@ -98,7 +97,7 @@ use core::fmt;
 use crate::layout::{Layout, Node, Short, Sink};
 use crate::{LogCode, LogRecord};
 
-/// Which layout a record, or one of its sub-packets, says it has.
+/// The layout version in a record, or in one of its sub-packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
     /// The version of the whole record: a number, or in NR's records a major and a minor one as high and low half.
@@ -112,7 +111,7 @@ pub enum Version {
         /// Version of the sub-packet.
         version: u8,
     },
-    /// Every version of a kind of sub-packet, where nobody tells them apart.
+    /// Every version of a kind of sub-packet, if they are not distinguished.
     Kind {
         /// Version of the record around it.
         packet: u32,
@@ -156,7 +155,7 @@ pub enum RecordError {
     Unsupported {
         /// What it logs.
         code: LogCode,
-        /// The version it says it has.
+        /// Its version.
         version: Version,
         /// Bytes of body.
         len: usize,
@@ -166,7 +165,7 @@ pub enum RecordError {
     Corrupt {
         /// What it logs.
         code: LogCode,
-        /// The version it says it has.
+        /// Its version.
         version: Version,
         /// Bytes needed from `at` on.
         need: usize,
@@ -179,15 +178,15 @@ pub enum RecordError {
 
 /// Hands every field of a record to `sink`, in the order of its table.
 ///
-/// The record is checked as a whole first: on an error nothing has been handed over. Sub-packets that nobody has
-/// described appear with their id, version and length, and `unsupported`.
+/// The record is checked as a whole first: on an error nothing has been emitted. Unknown sub-packets appear with their
+/// id, version and length, and `unsupported`.
 pub fn decode(log: &LogRecord<'_>, sink: &mut impl Sink) -> Result<(), RecordError> {
     node(log)?.visit(sink);
     Ok(())
 }
 
-/// Whether all of a record is described. What [`decode`] hands over of one that is not, is less than it holds: a
-/// sub-packet of a version that nobody has described, or a message of a kind that nobody has.
+/// Whether all of a record is described. If not, [`decode`] emits less than the record holds: it has a sub-packet of an
+/// unknown version, or a message of an unknown kind.
 pub fn check(log: &LogRecord<'_>) -> Result<(), RecordError> {
     let node = node(log)?;
     let (code, len) = (log.code, log.body.len());

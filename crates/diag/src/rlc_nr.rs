@@ -124,7 +124,7 @@ mod tests {
     };
 
     #[test]
-    fn missing_pdus_segments_and_runs_are_told_apart() {
+    fn missing_pdus_segments_and_runs_are_distinguished() {
         let pdu = StatusPdu::new(&WIDE, true);
         assert_eq!(pdu.ack_sn(), Some(0x12345));
         let wanted = vec![

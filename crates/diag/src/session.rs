@@ -1,4 +1,4 @@
-//! One session with a modem: who is there, which log records it shall send, and everything put back at the end.
+//! One session with a modem: identify it, set the log records that it sends, and restore everything at the end.
 //!
 //! ```text
 //!            first answer          queue empty
@@ -7,16 +7,15 @@
 //!  no  │  │ an answer       │ handle_end          │◀──────┘
 //! answer  │ after all       ▼                     │ handle_end
 //!      └▶ Mute ──────────▶ Restoring ◀────────────┘
-//!              handle_end     │ masks are back, or nobody answers
+//!              handle_end     │ masks are back, or no answer comes
 //!                             ▼
 //!                            Over
 //! ```
 //!
-//! Masks are the modem's, not the session's: they outlive it. What was found is kept, the log mask is replaced by the
-//! least that is wanted, and the end puts the found one back. A session that is killed puts nothing back; what it had
-//! found is in its [note](Session::note), which the next one [recalls](Session::recall). Events and messages are asked for
-//! and never changed.
-//! A port on which nobody answers, as a bridge that only reads, is used as it is.
+//! Masks are the modem's state and outlive the session. The session saves the log mask that it finds, sets the smallest
+//! mask that it needs, and restores the saved one at the end. A killed session restores nothing. Its saved masks are in
+//! its [note](Session::note), which the next session [recalls](Session::recall). Event and message masks are read and
+//! never changed. A port without answers, such as a read-only bridge, is used as it is.
 
 mod budget;
 mod dialogue;
@@ -45,7 +44,7 @@ use masks::Masks;
 const PATIENCE: Duration = Duration::from_millis(200);
 const TRIES: u32 = 3;
 
-/// What is wanted of a modem.
+/// The log records to request from a modem.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Log records, the most important first; nothing else is left on.
@@ -86,13 +85,13 @@ pub struct Session {
     /// Codes that the budget has switched off.
     off: Vec<LogCode>,
     masks: Masks,
-    /// It was told that masks of an earlier session were there.
+    /// Whether recalled masks were reported.
     has_recalled: bool,
-    /// A mask could not be put back.
+    /// A mask could not be restored.
     is_left: bool,
-    /// What was to be put back when the end began.
+    /// The masks to restore when the end began.
     note_at_end: Note,
-    /// Why the note could not be kept, when that was told last.
+    /// Why the note could not be kept, as last reported.
     unkept: Option<String>,
     events_on: u32,
     messages_on: u32,
@@ -137,12 +136,12 @@ impl Session {
         self.masks.recall(note);
     }
 
-    /// An earlier session over another port could not put masks back, and that port is gone: it is told.
+    /// An earlier session over another port could not restore masks, and that port is gone: reports it.
     pub fn forgo(&mut self, port: String) {
         self.events.push_back(Event::Forgone { port });
     }
 
-    /// The [note](Self::note) cannot be kept: it is told, once for each reason.
+    /// The [note](Self::note) cannot be kept: reports it, once for each reason.
     pub fn handle_unkept(&mut self, why: String) {
         if self.unkept.as_ref() != Some(&why) {
             self.events.push_back(Event::Unkept { why: why.clone() });
@@ -150,7 +149,7 @@ impl Session {
         }
     }
 
-    /// What has to outlive this session if it is killed: to be kept before a request is sent, and once more at the end.
+    /// State that has to outlive this session if it is killed. Save it before each request, and once more at the end.
     pub fn note(&self) -> Note {
         match self.state {
             State::Over if !self.is_left => self.masks.left(),
@@ -159,8 +158,8 @@ impl Session {
         }
     }
 
-    /// The port closed and is there again: everything is asked and set anew. A modem that kept the masks of this
-    /// session is still put back to what was found before it; one that restarted, to what it restarted with.
+    /// The port closed and is there again: everything is requested and set again. A modem that kept this session's
+    /// masks still gets back those from before the session; one that restarted gets back those that it restarted with.
     pub fn handle_reconnect(&mut self) {
         if self.state == State::Over {
             return;
@@ -209,7 +208,7 @@ impl Session {
         self.steps.clear();
         self.pending = None;
         self.note_at_end = self.masks.note();
-        // Somebody is there, and may have been asked too little to know what an earlier session has left behind.
+        // A modem answers, and may not have answered enough yet to show what an earlier session left behind.
         if matches!(self.state, State::Asking | State::Logging) {
             self.steps.extend(self.masks.unread().into_iter().map(Step::ReadLogMask));
         }
@@ -218,12 +217,12 @@ impl Session {
         self.advance(now);
     }
 
-    /// True once there is nothing to put back any more.
+    /// True once nothing is left to restore.
     pub fn is_over(&self) -> bool {
         self.state == State::Over
     }
 
-    /// True while the modem has the mask that is wanted.
+    /// True while the modem has the requested mask.
     pub fn is_logging(&self) -> bool {
         self.state == State::Logging
     }
@@ -270,7 +269,7 @@ impl Session {
         }
     }
 
-    /// Nobody answered a step, however often it was asked.
+    /// A step had no answer after all its retries.
     fn give_up(&mut self, step: Step) {
         if self.state == State::Greeting {
             self.state = State::Mute;

@@ -156,7 +156,7 @@ fn counts_and_lengths_follow_from_what_is_there() {
 }
 
 #[test]
-fn what_a_record_cannot_say_is_refused_and_nothing_is_written() {
+fn values_outside_a_record_are_refused_and_nothing_is_written() {
     let (code, mut body) = (LogCode::new(0xB14D), vec![1, 2]);
     let mut refused = |version, form: Form| compose(code, version, &form, &mut body).unwrap_err();
     let unknown = refused(102, Form::new().number("colour", 1));

@@ -70,7 +70,7 @@ fn every_described_version_is_a_seed() {
     }
 }
 
-/// What a modem answers to each request of a session in turn.
+/// The modem's answers to each request of a session in turn.
 fn answers() -> Vec<u8> {
     let bits = [0xFF; 8];
     let mask = |equipment| LogMask { equipment, items: 64, bits: &bits };

@@ -139,7 +139,7 @@ fn a_record_of_unknown_sub_packets_is_unsupported_and_decodes_as_far_as_it_is_kn
 }
 
 #[test]
-fn a_code_that_is_not_described_says_so() {
+fn an_undescribed_code_is_an_error_that_names_it() {
     let log = synthetic::record(LogCode::new(0xBFFF), &[26, 0, 0]);
     let refused = RecordError::Undescribed { code: log.code, len: 3 };
     assert_eq!(Record::parse(&log).err(), Some(refused));

@@ -177,7 +177,7 @@ proptest! {
 }
 
 #[test]
-fn what_a_record_cannot_say_is_refused_and_leaves_nothing_behind() {
+fn values_outside_a_record_are_refused_and_leave_nothing_behind() {
     let slot = Slot::new(5, 3, Some(1));
     let whole = NrPusch {
         slot,

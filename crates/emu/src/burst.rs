@@ -55,7 +55,7 @@ impl Burst {
         Some(way)
     }
 
-    /// What is written at once, in its order: as a superpacket if it is one, and its packets.
+    /// The groups that are written at once, in order: a superpacket if it is one, and its packets.
     pub(crate) fn groups(
         &self,
     ) -> impl Iterator<Item = (Option<&Run>, impl Iterator<Item = Carried<Slot>> + Clone)> {
@@ -141,7 +141,7 @@ impl Groups {
                 group.last = place;
                 continue;
             }
-            // The flow goes on in a superpacket of its own: what comes later must not be put before this.
+            // The flow continues in another superpacket: later packets must not overtake this one.
             match known {
                 Some(at) => open[at] = groups.len(),
                 None => open.push(groups.len()),

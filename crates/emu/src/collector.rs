@@ -18,7 +18,7 @@ const BATCH: usize = 8192;
 /// Batches that may be under way. Beyond it entries are lost, and counted: 1024 batches are 0.6 GB.
 const MAX_BATCHES: usize = 1024;
 
-/// How long an entry waits at most before it is handed over.
+/// The longest that an entry waits before it is written.
 const FLUSH_AFTER: Duration = Duration::from_secs(1);
 
 /// Records that are kept: 2^24, which is 1.3 GB and 200 s of full packets at 1 Gbit/s. The rest is lost, and counted.
@@ -109,7 +109,7 @@ impl Sender {
 
     pub(crate) fn close(mut self) {
         self.flush();
-        // The collector may have ended with an error of its own, which it reports.
+        // The collector may have ended with an error, which it reports itself.
         let _ = self.totals.send(self.lost);
     }
 

@@ -12,9 +12,9 @@ use crate::Slot;
 pub struct Config {
     /// What packets pass.
     pub between: Between,
-    /// The devices of the network that have hosts, each in a namespace of its own: 1 to 64.
+    /// The devices of the network that have hosts, each in a separate namespace: 1 to 64.
     pub devices: Vec<Device>,
-    /// Who takes what the modems of a network write, if anybody does.
+    /// Receives the output of the network's modems, if set.
     pub tap: Option<Tap>,
     /// Address of the near end. Default 100.64.0.1 (RFC 6598, never routed on the Internet). Each further device's is 256
     /// beyond.
@@ -60,8 +60,8 @@ impl Config {
     }
 }
 
-/// Takes what modems write, with times by the host's clock. Called by the thread that moves packets, so it must not wait;
-/// false says that what it was given is lost.
+/// Takes modem output, with times by the host's clock. Called by the thread that moves packets, so it must not wait;
+/// false means that the output is lost.
 pub struct Tap(Box<dyn FnMut(Diag) -> bool + Send>);
 
 impl Tap {
@@ -106,7 +106,7 @@ impl fmt::Debug for Between {
 }
 
 impl Between {
-    /// The link of a direction, if there are links: what a log tells of.
+    /// The link of a direction, if there are links: the source of a log.
     pub(crate) fn link(&self, direction: Direction) -> Option<&PathConfig> {
         match (self, direction) {
             (Self::Links { up, .. }, Direction::Uplink) => Some(up),
@@ -134,8 +134,8 @@ pub struct Logs {
 /// How the thread that moves packets is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Realtime {
-    /// SCHED_FIFO priority, 1..=99; `None` for a thread like any other. Default 30. Refused by the kernel without
-    /// CAP_SYS_NICE; the emulation then runs at normal priority and its report says so.
+    /// SCHED_FIFO priority, 1..=99; `None` for normal scheduling. Default 30. Without CAP_SYS_NICE the kernel refuses
+    /// it; the emulation then runs at normal priority, and its report says so.
     pub priority: Option<u8>,
     /// Percent of one core that may go into being punctual, on top of moving packets: into waking up for every packet
     /// and into polling while the next departure is nearer than a wake-up takes. Beyond it packets are moved in

@@ -17,8 +17,8 @@ pub(crate) fn tun_name(place: usize) -> String {
     format!("radio{place}")
 }
 
-/// Packets the kernel may hold for us before it drops any. mahimahi leaves the default of 500, and loses bursts
-/// without a word; this many full packets are 600 MB. Should even these not do, the kernel's counter tells.
+/// Packets that the kernel may hold for us before it drops any. mahimahi leaves the default of 500, and loses bursts
+/// silently; this many full packets are 600 MB. If even these are too few, the kernel's counter shows it.
 const TX_QUEUE_LEN: i32 = 400_000;
 
 /// What a device needs to know.
@@ -162,12 +162,12 @@ impl Control {
         let mut request = ifreq(device);
         request.ifr_ifru.ifru_data = std::ptr::from_mut(&mut info).cast();
         match self.ioctl(libc::SIOCETHTOOL as libc::Ioctl, &mut request) {
-            // No device, or one whose driver says nothing of itself.
+            // No device, or one whose driver has no name.
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EOPNOTSUPP)) => {
                 Ok(false)
             }
             Err(error) => Err(error),
-            // Of a TAP device the bus is "tap".
+            // The bus of a TAP device is "tap".
             Ok(()) => Ok(text(&info.driver) == b"tun" && text(&info.bus) == b"tun"),
         }
     }
@@ -200,8 +200,8 @@ fn text(field: &[u8]) -> &[u8] {
 }
 
 fn ioctl<T>(fd: RawFd, request: libc::Ioctl, argument: &mut T) -> io::Result<()> {
-    // SAFETY: every request used in this file takes a pointer to the structure it is called with here, and the
-    // kernel keeps no pointer after it returns; where that structure points to another, it is the one the request writes.
+    // SAFETY: every request in this file takes a pointer to the structure that is passed here, and the kernel keeps no
+    // pointer after it returns. Where that structure points to another, it is the one that the request writes.
     let result = unsafe { libc::ioctl(fd, request, std::ptr::from_mut(argument)) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -114,7 +114,7 @@ impl Emulation {
         let engine = thread::Builder::new()
             .name("emu-engine".into())
             .spawn(move || {
-                // Nobody waits for this if the start has failed meanwhile.
+                // The receiver is gone if the start has failed meanwhile.
                 let _ = told.send(realtime::prepare_this_thread(realtime));
                 engine.run()
             })
@@ -210,7 +210,7 @@ impl Emulation {
         self.finished.load(Ordering::Relaxed)
     }
 
-    /// Whether the thread that moves packets has ended by itself: [`stop`](Self::stop) tells why.
+    /// Whether the thread that moves packets has ended by itself: [`stop`](Self::stop) returns the reason.
     pub fn has_failed(&self) -> bool {
         self.engine.as_ref().is_some_and(JoinHandle::is_finished)
     }
@@ -260,7 +260,7 @@ impl Emulation {
         })
     }
 
-    /// What the kernel dropped on the way up and down, device by device.
+    /// The kernel's drops on the way up and down, by device.
     fn kernel_drops(&self) -> io::Result<Vec<KernelDrops>> {
         let mut drops = Vec::new();
         for (place, near) in self.nears.iter().enumerate() {
@@ -275,7 +275,7 @@ impl Emulation {
     }
 }
 
-/// Each needs a namespace, and its address a number of its own in the third byte.
+/// Each needs a namespace, and a unique number in the third byte of its address.
 const MAX_DEVICES: usize = 64;
 
 fn address_of(near: Ipv4Addr, place: usize) -> Ipv4Addr {

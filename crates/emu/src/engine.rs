@@ -43,7 +43,7 @@ pub(crate) struct Engine {
     /// The model, at time zero when the emulation started.
     pub(crate) network: Box<dyn Network<Slot> + Send>,
     pub(crate) started: HostInstant,
-    /// Who takes what modems write.
+    /// Receives the output of modems.
     pub(crate) tap: Option<Tap>,
     pub(crate) mtu: u16,
     pub(crate) realtime: Realtime,
@@ -67,7 +67,7 @@ pub(crate) struct Finished {
 }
 
 impl Engine {
-    /// Moves packets until told to stop.
+    /// Moves packets until it is stopped.
     pub(crate) fn run(self) -> Finished {
         let Self {
             tuns, network, started, tap, mtu, realtime, sender, stop, finished, counts, ..
@@ -187,7 +187,7 @@ impl Mover {
         self.counts.write_pace(self.pacer.lag(), self.pacer.times_behind());
     }
 
-    /// Reads what the sender of a direction has sent, and says how many packets: a full batch if there may be more.
+    /// Reads what the sender of a direction has sent. Returns the number of packets: a full batch if there may be more.
     fn read(&mut self, way: usize) -> io::Result<usize> {
         for done in 0..READ_BATCH {
             let Some(index) = self.pool.take() else {
@@ -221,13 +221,14 @@ impl Mover {
             let lane = &mut self.lanes[way];
             lane.report.arrived += 1;
             lane.report.arrived_bytes += size;
-            // A network that is behind is so for all who use it: it goes on in its own time, and all comes late.
+            // A network that is behind is behind for all its users: it continues in its own time, and every packet is
+            // late.
             self.network.handle_packet(self.reached, lane.port, size, slot);
         }
         Ok(READ_BATCH)
     }
 
-    /// Lets the network's time come up to the clock, as far as a batch of steps goes, and says how many packets were
+    /// Advances the network's time to the clock, as far as a batch of steps goes. Returns how many packets were
     /// settled.
     ///
     /// In steps from one thing that happens to the next: what was due early does not wait for the work on what is due
@@ -256,11 +257,11 @@ impl Mover {
         Ok(settled)
     }
 
-    /// Writes what has come out of the network, and says how many packets were settled.
+    /// Writes the network's output. Returns how many packets were settled.
     fn deliver(&mut self) -> io::Result<usize> {
         let mut settled = 0;
         while let Some((port, output)) = self.network.poll_output() {
-            // What comes out has gone in, and that only at a lane.
+            // A packet that comes out has gone in at a lane.
             let Some(way) = self.lanes.iter().position(|lane| lane.port == port) else { continue };
             settled += 1;
             match output {
@@ -275,7 +276,7 @@ impl Mover {
         while let Some(diag) = self.network.poll_diag() {
             let Some(tap) = &mut self.tap else { continue };
             let diag = Diag { at: self.clock.host(diag.at), ..diag };
-            // Nobody waits here: what is not taken away is lost, as between a modem and its host.
+            // This does not wait: output that is not taken is lost, as between a modem and its host.
             self.diag_lost += u64::from(!tap.take(diag));
         }
         Ok(settled)

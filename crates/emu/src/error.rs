@@ -21,7 +21,7 @@ pub enum StartError {
          both into one, by --delay or a plan's [wire], or start this one outside"
     )]
     Inside {
-        /// What says so.
+        /// The device that reports it.
         device: String,
     },
     /// The TUN driver is not there.
@@ -80,7 +80,7 @@ pub enum StartError {
     },
 }
 
-/// What went wrong when an emulation ended. Its namespaces are gone all the same.
+/// The error when an emulation ended. Its namespaces are gone in any case.
 #[derive(Debug, thiserror::Error)]
 pub enum StopError {
     /// The thread that moves packets ended early.

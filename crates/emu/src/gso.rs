@@ -1,9 +1,9 @@
 //! Generic segmentation offload: which packets a kernel would cut from one superpacket, and that superpacket's headers.
 //!
-//! A superpacket is one IP packet of up to 64 KiB with the number of payload bytes that each segment of it has. The kernel
-//! that receives one does the work of receiving once, and cuts it where somebody wants the segments: a socket of UDP gets
-//! its datagrams, TCP takes the whole. What is put together here is exactly what the kernel will cut: the segments follow
-//! each other in their sequence and are alike in every field that a cut copies.
+//! A superpacket is one IP packet of up to 64 KiB with the payload size of its segments. The kernel that receives one
+//! does the receive work once. It cuts it only where segments are needed: a UDP socket gets its datagrams, TCP takes
+//! the whole. The packets put together here are exactly those that the kernel will cut: the segments are in sequence
+//! and equal in every field that a cut copies.
 
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpHeaderSlice, UdpHeaderSlice, checksum};
 
@@ -40,7 +40,7 @@ pub(crate) struct FlowKey {
 pub(crate) enum Kind {
     /// It may be part of a superpacket.
     Segment(Segment),
-    /// It has to be written as it is, after those of its flow that came before; whose it is, if that can be told.
+    /// It has to be written as it is, after the earlier packets of its flow, if the flow is known.
     Whole(Option<FlowKey>),
 }
 
@@ -97,8 +97,8 @@ impl Segment {
         let (header, sequence, is_pushed) = match ip.protocol() {
             IpNumber::TCP => {
                 let tcp = TcpHeaderSlice::from_slice(rest).ok()?;
-                // Byte 12 has bits of TCP's future, byte 13 the flags. What opens, closes or resets a connection, or tells
-                // of a halved window once, is no part of a run.
+                // Byte 12 has reserved bits of TCP, byte 13 the flags. A segment that opens, closes or resets a
+                // connection, or has a one-time signal (CWR), is not part of a run.
                 let [words, flags] = [rest[12], rest[13]];
                 if words & 0x0F != 0 || flags & !(PSH | ECE) != ACK {
                     return None;
@@ -140,7 +140,7 @@ pub(crate) struct Run {
     count: usize,
     /// Bytes of all payloads.
     payload: usize,
-    /// How far identifications are apart, once there are two: a cut counts them up. 0 where they stand still.
+    /// Difference of identifications, from the second packet on: a cut counts them up. 0 if they are constant.
     stride: Option<u16>,
     is_pushed: bool,
     is_closed: bool,
@@ -240,7 +240,7 @@ impl Run {
         } else {
             transport[4..6].copy_from_slice(&(after_ip as u16).to_be_bytes());
         }
-        // Of a checksum that is left to the kernel the pseudo-header's sum is there already (linux/virtio_net.h).
+        // If a checksum is left to the kernel, the pseudo-header's sum is already in it (linux/virtio_net.h).
         let begun = !pseudo_header(&flow, after_ip).ones_complement();
         transport[checksum_at..checksum_at + 2].copy_from_slice(&begun.to_ne_bytes());
         Headers { bytes, len: VNET_HEADER + len }

@@ -1,14 +1,14 @@
 //! Whether this process is behind an emulated link already.
 //!
-//! What is asked is the network, not the environment: variables are lost on the way through `sudo`, and left behind by a process that
-//! has gone back to another network.
+//! The network is examined, not the environment: variables are lost through `sudo`, and stay in a process that has gone
+//! back to another network.
 
 use crate::StartError;
 use crate::device::{Control, tun_name};
 
 /// Refuses a network namespace that an emulation made, at either end.
 ///
-/// An emulation inside it would make namespaces beside that one, which are not connected with it: what runs in them would be
+/// An emulation inside it would make namespaces beside that one, without a connection to it: programs in them would be
 /// behind the inner link alone.
 pub fn refuse_inside() -> Result<(), StartError> {
     let device = tun_name(0);

@@ -64,7 +64,7 @@ impl Lane {
         report
     }
 
-    /// How many packets that were due at this moment of the network are delivered.
+    /// The number of packets due at this moment of the network that are delivered.
     pub(crate) fn delivered_of(&self, clock: Clock, due: HostInstant) -> u64 {
         let (moment, count) = self.moment;
         if moment == clock.host(due) { count } else { 0 }
@@ -109,7 +109,7 @@ impl Lane {
                     written: now,
                 }
             }
-            // EIO: somebody set the device down. EINVAL: no IP packet. The rest: no memory or no room.
+            // EIO: the device was set down. EINVAL: no IP packet. The rest: no memory or no room.
             Err(
                 Errno::EIO
                 | Errno::EINVAL
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_refuses_superpackets_of_udp_is_asked_once_and_for_tcp_each_time() {
-        // Nothing can be written to it: EINVAL, as from a TUN device that does not know a kind of superpacket.
+        // Writing fails with EINVAL, as on a TUN device that does not know a kind of superpacket.
         let device = Epoll::new(EpollCreateFlags::empty()).expect("an epoll").0;
         let datagrams = [1, 2].map(|id| Packet::udp(id, vec![1; 100]).bytes());
         let segments = [0, 1].map(|at| Packet::tcp(at, u32::from(at) * 100, vec![1; 100]).bytes());

@@ -2,15 +2,15 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// How late something was, each time: packets handed to the receiver's kernel, against the moment that the model gave;
-/// steps of the model, against the moment that they were due.
+/// Latenesses: of packets handed to the receiver's kernel, against the model's time; of the model's steps, against
+/// their due time.
 #[derive(Clone, Debug)]
 pub struct Lateness(pub(crate) Histogram<u64>);
 
 impl Default for Lateness {
-    /// Nothing counted.
+    /// An empty count.
     fn default() -> Self {
-        // A minute, to three digits: later than that is a machine that stood still, and counts as a minute.
+        // A minute, to three digits: a later one means a stalled machine, and counts as a minute.
         let histogram = Histogram::new_with_bounds(1, LONGEST, 3);
         Self(
             histogram
@@ -45,5 +45,5 @@ impl Lateness {
     }
 }
 
-/// The longest lateness that is told apart: a minute, in nanoseconds.
+/// The largest lateness that is counted exactly: a minute, in nanoseconds.
 const LONGEST: u64 = 60_000_000_000;

@@ -1,11 +1,11 @@
 //! Networks in real time, between network namespaces.
 //!
 //! [`Emulation::start`] makes namespaces without a name, `near` (the device; one for each) and `far` (the server), with
-//! TUN devices in them, and one thread that moves packets between them through a network of `sounding_sim`: links, or a
-//! modelled cell. The network's time follows the clock; where it cannot, [`ClockLag`] says so. Everything is held by file
-//! descriptors of this process, so nothing stays behind when it ends, however it ends.
+//! TUN devices in them. One thread moves packets between them through a network of `sounding_sim`: links, or a modelled
+//! cell. The network's time follows the clock; if it cannot, [`ClockLag`] reports it. File descriptors of this process
+//! hold everything, so nothing stays behind when it ends in any way.
 //!
-//! Nothing outside the namespaces is touched: no route, address or setting of the host.
+//! Outside the namespaces nothing changes: no route, address or setting of the host.
 
 mod burst;
 mod collector;

@@ -40,8 +40,8 @@ pub enum EnterError {
 impl Netns {
     /// A fresh namespace with nothing in it but a loopback device that is down.
     pub fn new() -> io::Result<Self> {
-        // On a thread of its own: the caller stays where it is, and the thread's end gives the namespace to the
-        // descriptor alone.
+        // On a separate thread: the caller stays in its namespace, and after the thread's end only the descriptor holds
+        // the new one.
         let namespace = thread::scope(|scope| {
             let making = thread::Builder::new().spawn_scoped(scope, || -> io::Result<OwnedFd> {
                 unshare(CloneFlags::CLONE_NEWNET)?;
@@ -84,9 +84,9 @@ impl Netns {
 
     /// A command that runs `program` inside the namespace; add its arguments to it.
     ///
-    /// The program gets a process namespace of its own (by `unshare` of util-linux) that dies with the thread that
-    /// spawns the command, and everything the program started dies with it, whatever the cause. So spawn from a
-    /// thread that lives as long as the program shall.
+    /// The program runs in its own process namespace (by `unshare` of util-linux). The namespace dies with the thread
+    /// that spawns the command, and every process in it dies too, whatever the cause. So spawn from a thread that lives
+    /// as long as the program shall.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         self.command_as(&RunAs::ThisUser, program)
     }
@@ -95,9 +95,9 @@ impl Netns {
     pub fn command_as(&self, user: &RunAs, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(tool("unshare"));
         command.args(["--pid", "--fork", "--kill-child", "--mount-proc", "--"]);
-        // The shell stays as the first process of the namespace: there a program would lose its default signal
-        // handlers, so that an interrupt would not end it. And it stays who this process is: a process that becomes
-        // somebody else is no longer killed with its parent, and the namespace ends with this one.
+        // The shell stays as the first process of the namespace: as first process a program would lose its default
+        // signal handlers, and an interrupt would not end it. The shell also keeps this process's user: a process that
+        // changes its user is no longer killed with its parent, and the namespace ends with the shell.
         command.arg(tool("sh")).args(["-c", r#""$@"; exit "$?""#, "sh"]);
         user.become_by(&mut command);
         command.arg(program);

@@ -3,7 +3,7 @@ use sounding_host::Priority;
 
 use crate::{Realtime, Scheduling};
 
-/// Prepares the calling thread for punctual work and says how far that went.
+/// Prepares the calling thread for punctual work. Returns how far that succeeded.
 pub(crate) fn prepare_this_thread(realtime: Realtime) -> Scheduling {
     // The default slack lets the kernel wake the thread 50 us late to save power.
     if let Err(error) = prctl::set_timerslack(1) {

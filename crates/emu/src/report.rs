@@ -20,7 +20,7 @@ pub struct Report {
     pub devices: Vec<DeviceReport>,
     /// How well the network kept up with the clock.
     pub pace: ClockLag,
-    /// What modems wrote that nobody took away fast enough, in pieces.
+    /// Pieces of modem output that were not taken fast enough.
     pub diag_lost: u64,
     /// How the thread that moved packets was scheduled.
     pub scheduling: Scheduling,
@@ -28,7 +28,7 @@ pub struct Report {
     pub cpu: Duration,
     /// How often that thread slept.
     pub sleeps: u64,
-    /// What became of each packet, in the order in which it was settled; empty unless asked for.
+    /// The fate of each packet, in the order in which it was settled; empty unless requested.
     pub records: Vec<PacketRecord>,
     /// Records and log lines that were lost because they could not be taken away fast enough.
     pub records_lost: u64,
@@ -85,8 +85,8 @@ pub struct DirectionReport {
     pub kernel: KernelDrops,
     /// How late packets were.
     pub lateness: Lateness,
-    /// How late the first of those was that were due at one moment. The others are later by what the receiver's kernel
-    /// takes for those before them.
+    /// Lateness of the first packet of those due at one moment. The others are later by the receiver kernel's work on
+    /// those before them.
     pub first_lateness: Lateness,
     /// The most packets that were due at one moment.
     pub most_at_once: u64,

@@ -2,7 +2,7 @@ use std::process::Command;
 
 use sounding_host::tool;
 
-/// Whom a program in a namespace runs as.
+/// The user that a program in a namespace runs as.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RunAs {
     /// This process's user, with all that this process may do.

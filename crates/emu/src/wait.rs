@@ -10,7 +10,7 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use sounding_units::HostInstant;
 
-/// Tells the thread that moves packets to end.
+/// Ends the thread that moves packets.
 #[derive(Clone)]
 pub(crate) struct StopSignal(Arc<Stop>);
 
@@ -42,7 +42,7 @@ impl StopSignal {
 pub(crate) struct Ready(Vec<bool>);
 
 impl Ready {
-    /// All of so many, as far as anybody knows.
+    /// All of so many: none is known to be idle.
     pub(crate) fn all(count: usize) -> Self {
         Self(vec![true; count])
     }
@@ -102,8 +102,8 @@ impl Punctuality {
     /// Packets a second, in and out counted apart, up to which each is worth full punctuality: 30 Mbit/s of TCP.
     /// Chosen; the ceiling benchmark shows what it does.
     const FEW: u64 = 8_000;
-    /// Steps of a network a second up to which a group ends with each of them: the slots of a modelled cell, which come
-    /// about as often as groups do. Where every packet is a step of its own, groups end when they may.
+    /// Steps of a network per second up to which a group ends with each of them: the slots of a modelled cell, which
+    /// come about as often as groups do. If every packet is a step, groups end when they may.
     const FEW_STEPS: u64 = 4_000;
     /// Debt beyond this is forgiven: without a bound, a minute of many packets would leave groups for seconds after it.
     const MAX_DEBT: i64 = 5_000_000;
@@ -195,7 +195,7 @@ impl Punctuality {
         self.charge(self.sleep_cost);
     }
 
-    /// Whether the CPU time of the next sleep should be measured: asking for it is a system call of its own.
+    /// Whether to measure the CPU time of the next sleep: that costs another system call.
     pub(crate) fn wants_cost(&self) -> bool {
         self.sleeps.is_multiple_of(64)
     }

@@ -14,7 +14,7 @@ pub struct ClockLag {
     pub steps: Lateness,
     /// Times that the network fell behind the clock by [`BEHIND`] or more.
     pub times_behind: u64,
-    /// How long it was behind, all times together. What left it then left in bursts that the model did not make.
+    /// Total time behind. Packets of that time left in bursts that the model did not make.
     pub behind_for: Duration,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct ClockWatch {
     steps: Lateness,
     times_behind: u64,
     behind_for: Duration,
-    /// Since when it is behind: the moment that the step was due.
+    /// Due time of the step since which it is behind.
     behind_since: Option<HostInstant>,
     lag: Duration,
 }

@@ -40,7 +40,7 @@ pub struct Order {
 /// A trace to be made.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Of the folder.
+    /// Name of the folder.
     pub name: String,
     /// What it is like.
     pub scenario: Scenario,
@@ -51,7 +51,7 @@ pub struct Entry {
 /// A trace that was made: what stands in its folder's `trace.json`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Made {
-    /// Of the folder.
+    /// Name of the folder.
     pub name: String,
     /// What it is like.
     #[serde(flatten)]
@@ -70,10 +70,10 @@ pub struct Made {
     pub plan: String,
 }
 
-/// What the trace of the plan's first flow is called, which fills the link; the others only compete.
+/// Name prefix of the trace of the plan's first flow, which fills the link; the others only compete.
 const FLOOD: &str = "0-";
 
-/// The file in a folder that says what is in it.
+/// The file in a folder with its description.
 pub const ABOUT: &str = "trace.json";
 
 /// Why a trace could not be made.
@@ -82,7 +82,7 @@ pub enum DatasetError {
     /// The run itself.
     #[error("{name}: {source}")]
     Run {
-        /// Of the trace.
+        /// Name of the trace.
         name: String,
         /// Why.
         source: SimulateError,
@@ -90,7 +90,7 @@ pub enum DatasetError {
     /// Something of it cannot be written.
     #[error("{name}: {source}")]
     Write {
-        /// Of the trace.
+        /// Name of the trace.
         name: String,
         /// Why.
         source: io::Error,
@@ -151,7 +151,7 @@ pub fn make(
     Ok(made)
 }
 
-/// Makes all these on `jobs` threads; `finished` hears from this one of what is made.
+/// Makes all these on `jobs` threads; `finished` is called on this thread for each.
 pub fn make_all(
     entries: &[Entry],
     jobs: usize,

@@ -1,8 +1,8 @@
 //! Results of others as a folder of results: logs of mahimahi's mm-link and of Pantheon's tunnel, and Pantheon's
 //! pantheon_perf.json.
 //!
-//! Each log is measured as its own tools measure it, so that the figures are those that everybody has of it: see
-//! [`measure`]. What a log does not tell is left empty.
+//! Each log is measured as its own tools measure it, so the figures are the published ones: see [`measure`]. Values
+//! that a log does not have stay empty.
 
 mod log;
 mod measure;
@@ -30,7 +30,7 @@ use crate::simulate::{About, Finished, FlowOutcome, Outcome};
 /// One file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// What sent; where nothing is said, the file's name says it.
+    /// The sender; by default from the file's name.
     pub name: Option<String>,
     /// Where it is.
     pub path: PathBuf,
@@ -41,7 +41,7 @@ pub struct Input {
 pub struct Import {
     /// The files.
     pub inputs: Vec<Input>,
-    /// What the link is called, where no log says it.
+    /// The link's name, if no log has it.
     pub link: Option<String>,
     /// Which packets count.
     pub question: Question,
@@ -54,9 +54,9 @@ pub struct Import {
 pub struct Imported {
     /// The outcomes, in the order of the files.
     pub finished: Finished,
-    /// What is said of them beside.
+    /// Further data about them.
     pub about: About,
-    /// Lines that said nothing, by file and reason.
+    /// Unparsable lines, by file and reason.
     pub bad: Vec<(PathBuf, Problem, u64)>,
 }
 
@@ -80,7 +80,7 @@ pub enum ImportError {
     Nothing {
         /// Which.
         path: PathBuf,
-        /// The first line that said nothing.
+        /// The first unparsable line.
         first: Option<String>,
     },
     /// No packet of it counts.
@@ -111,7 +111,7 @@ pub enum ImportError {
     /// A series cannot be written.
     #[error("run {run}: cannot write its series: {source}")]
     Series {
-        /// Of which run.
+        /// The run.
         run: usize,
         /// Why.
         source: TableError,
@@ -188,7 +188,7 @@ impl Import {
     }
 }
 
-/// A run of somebody else's: what tells it from others are the link and who sent.
+/// A run from elsewhere: its link and its sender distinguish it from others.
 fn outcome(
     run: usize,
     seed: u64,
@@ -203,7 +203,7 @@ fn outcome(
     Outcome { run, seed, values, digest: String::new(), flows }
 }
 
-/// Who sent, and which repetition it was: by what is said, or as Pantheon names its files: `bbr_datalink_run3.log`.
+/// Sender and repetition: as given, or from Pantheon's file names: `bbr_datalink_run3.log`.
 fn named(input: &Input) -> (String, Option<u64>) {
     let name = input.path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".gz").unwrap_or(&name);
@@ -232,7 +232,7 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, ImportError> {
 }
 
 impl Recorded {
-    /// Whose log it is: mm-link says so in its first line, and its opportunities count the header of a TUN device.
+    /// The log's tool: mm-link names itself in its first line, and its opportunities count the header of a TUN device.
     pub fn source(&self) -> Source {
         let full = Bytes::new(1504);
         let is_mm_link =

@@ -1,4 +1,4 @@
-//! How sure a figure is: intervals for means and medians, and a test for pairs.
+//! Certainty of a figure: intervals for means and medians, and a test for pairs.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -17,7 +17,7 @@ pub struct Estimate {
     pub low: Option<f64>,
     /// Where it ends.
     pub high: Option<f64>,
-    /// Of how many values.
+    /// Number of values.
     pub of: usize,
 }
 
@@ -50,9 +50,9 @@ pub fn middle(values: &[f64]) -> Option<f64> {
     })
 }
 
-/// How often values are drawn anew.
+/// Number of bootstrap draws.
 const DRAWS: usize = 2_000;
-/// Of fewer values a bootstrap says nothing. Chosen.
+/// A bootstrap of fewer values is meaningless. Chosen.
 const FEWEST: usize = 4;
 
 /// The median with the interval of a bootstrap by percentiles, which draws the same lots every time; `None` of nothing.
@@ -75,14 +75,14 @@ pub fn median(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { value, low: at(ALPHA / 2.0), high: at(1.0 - ALPHA / 2.0), of })
 }
 
-/// What Wilcoxon's signed-rank test says of pairs.
+/// Result of Wilcoxon's signed-rank test of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Paired {
     /// How many pairs differ.
     pub pairs: usize,
     /// The middle of the differences, the second of a pair taken from the first; those of no difference included.
     pub difference: f64,
-    /// How likely ranks at least as uneven are, if neither tends to be larger: both sides together.
+    /// Two-sided probability of ranks at least as uneven, if neither tends to be larger.
     pub p: f64,
 }
 
@@ -117,7 +117,7 @@ pub fn paired(pairs: &[(f64, f64)]) -> Option<Paired> {
     Some(Paired { pairs: ranks.len(), difference: middle(&all)?, p: p.min(1.0) })
 }
 
-/// How likely a sum of ranks at least as far from the middle as `positive` is, when each has either sign alike.
+/// Probability of a sum of ranks at least as far from the middle as `positive`, if both signs are equally likely.
 fn exact(ranks: &[usize], positive: usize) -> f64 {
     let most: usize = ranks.iter().sum();
     let mut likely = vec![0.0; most + 1];

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// What is heard of the work while it is done.
+/// Reports from the work while it runs.
 pub enum Told<'a, T, P, R> {
-    /// A job said so.
+    /// A job's report.
     Said(P),
     /// This was made of that.
     Done(&'a T, &'a R),
@@ -32,16 +32,16 @@ impl<P, R, E> Job<'_, P, R, E> {
         self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed)
     }
 
-    /// Tells whoever waits for the work.
+    /// Reports to the caller that waits for the work.
     pub fn say(&self, what: P) {
-        // Whoever listens has gone only if everything ends.
+        // The receiver is gone only if everything ends.
         let _ = self.send.send(Message::Said(what));
     }
 }
 
-/// What `work` makes of each item, in the order of the items, which are begun in that order on `jobs` threads. `told` hears
-/// of it from this thread. After the first that fails, or when `stop` rises, none is begun any more and what is under way
-/// is waited for; it may give up, which is none. A failure has the place of its item.
+/// Runs `work` on each item on `jobs` threads and returns the results in item order; items are begun in that order.
+/// `told` is called on this thread. After the first failure, or when `stop` rises, no item is begun any more, and
+/// running ones are waited for; they may give up, without a result. A failure has the place of its item.
 pub fn until<T: Sync, P: Send, R: Send, E: Send>(
     items: &[T],
     jobs: usize,
@@ -65,7 +65,7 @@ pub fn until<T: Sync, P: Send, R: Send, E: Send>(
                     let result = work(item, &job);
                     let is_failure = result.is_err();
                     let _ = send.send(Message::Done(at, result));
-                    // Only now: the cause is to be heard of before anything that others gave up for it.
+                    // Only now: the cause has to be reported before items that gave up because of it.
                     if is_failure {
                         failed.store(true, Ordering::Relaxed);
                     }
@@ -91,7 +91,7 @@ pub fn until<T: Sync, P: Send, R: Send, E: Send>(
     failure.map_or(Ok(results), Err)
 }
 
-/// The same for work that says nothing and is not stopped.
+/// The same for work without reports that is not stopped.
 pub fn each<T: Sync, R: Send, E: Send>(
     items: &[T],
     jobs: usize,
@@ -114,7 +114,7 @@ mod tests {
     use std::convert::Infallible;
 
     #[test]
-    fn results_are_in_the_order_of_the_items_whoever_is_done_first() {
+    fn results_are_in_the_order_of_the_items_in_any_order_of_completion() {
         let items: Vec<u64> = (0..100).collect();
         let mut heard = 0;
         let squares = each(&items, 4, |&item| Ok::<_, Infallible>(item * item), |_, _| heard += 1);

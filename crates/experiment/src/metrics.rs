@@ -46,16 +46,16 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], quantile: f64) -> T {
     sorted[rank.clamp(1, sorted.len()) - 1]
 }
 
-/// Jain's fairness index of what several got (Jain, Chiu and Hawe 1984; PBE-CC §6.4): 1 where all got the same, and one over their
-/// number where one got everything; `None` where nobody got anything.
+/// Jain's fairness index of several shares (Jain, Chiu and Hawe 1984; PBE-CC §6.4): 1 if all are equal, one over their
+/// number if one has everything; `None` if all are zero.
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
-/// Jain's index of so many packets that are dealt out among `flows` as evenly as whole packets can be: one packet for two flows is a
-/// half, whoever gets it.
+/// Jain's index of so many packets that are dealt out among `flows` as evenly as whole packets can be: one packet for
+/// two flows is a half, whichever flow gets it.
 pub fn jain_of_whole(packets: usize, flows: usize) -> Option<f64> {
     let flows = flows.max(1);
     let (each, more) = (packets / flows, packets % flows);

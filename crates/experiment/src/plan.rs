@@ -63,7 +63,7 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// A wired segment at the network's far end, which all devices share.
     pub wire: Option<Wire>,
-    /// Who sends what.
+    /// The flows of the plan.
     pub flows: Vec<FlowPlan>,
     /// Lists of values by dotted path; runs are all combinations.
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! What a figure needs beside it to be believed: the command, the commit, the machine and its load.
+//! The provenance of a figure: the command, the commit, the machine and its load.
 
 use std::fmt;
 use std::fs;
@@ -90,7 +90,7 @@ impl fmt::Display for Provenance {
 
 fn command() -> String {
     let mut words = std::env::args();
-    // The folder the program lies in says nothing about the figures.
+    // The program's folder does not matter for the figures.
     let program = words.next().unwrap_or_default();
     let program = program.rsplit('/').next().unwrap_or_default().to_owned();
     std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")

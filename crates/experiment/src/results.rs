@@ -30,7 +30,7 @@ pub enum ResultsError {
         /// What the system said.
         source: io::Error,
     },
-    /// There are results already: which of them are of which plan nobody could say.
+    /// There are results already, and they could not be assigned to their plans.
     #[error("{path} is there already: name another folder, or remove this one", path = path.display())]
     Taken {
         /// What is there.

@@ -53,7 +53,7 @@ pub enum SimulateError {
     /// What was to be kept cannot be written.
     #[error("run {run}: cannot write {file}: {source}")]
     Write {
-        /// Of which run.
+        /// The run.
         run: usize,
         /// What.
         file: String,
@@ -71,7 +71,8 @@ impl From<Wrong> for SimulateError {
     }
 }
 
-/// Makes one run and keeps what was asked for in `files`; `go_on` is told how far it has come and says whether to.
+/// Makes one run and keeps the requested outputs in `files`; `go_on` receives its progress and returns whether to
+/// continue.
 pub fn simulate(
     run: &Run,
     keep: &Keep,

@@ -1,4 +1,4 @@
-//! A plan from its text to its results: what `sounding sim` does, for programs with controllers of their own.
+//! From a plan's text to its results: what `sounding sim` does, for programs with their own controllers.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -77,8 +77,8 @@ impl Study {
         self.run_on(jobs, keep, out, &AtomicBool::new(false), &mut |_| {})
     }
 
-    /// The same on `jobs` threads; `progress` is told how much virtual time has passed since it was told last. When
-    /// `stop` rises, what is under way is given up, and what is finished is stored.
+    /// The same on `jobs` threads; `progress` is called with the virtual time that has passed since its last call. When
+    /// `stop` rises, running ones are given up, and finished ones are stored.
     pub fn run_on(
         &self,
         jobs: usize,

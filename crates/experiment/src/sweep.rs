@@ -1,8 +1,8 @@
 //! All runs of a plan into a folder, on every processor or on several machines, whatever happens on the way.
 //!
-//! A run that is finished is a file in the folder, which appears whole by being renamed; what a killed sweep leaves behind
-//! is the runs it had finished. The same command goes on with the rest. Nothing in the result depends on how often that
-//! was, on how many threads or on who made which run.
+//! A finished run is a file in the folder, which appears complete by a rename. A killed sweep leaves the runs that it
+//! had finished, and the same command continues with the rest. The result does not depend on the number of restarts or
+//! threads, or on which process made which run.
 //!
 //! ```text
 //! DIR/sweep.json        what is swept: another plan, commit or set of files is refused
@@ -27,7 +27,7 @@ use crate::jobs::{self, Job, Told};
 use crate::plan::Run;
 use crate::simulate::{About, Finished, Keep, Outcome, Place, compare, simulate};
 
-/// What a sweep tells while it works.
+/// Progress of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// So much virtual time has passed in all runs together.
@@ -36,9 +36,9 @@ pub enum Progress {
     Finished,
 }
 
-/// Makes those of `runs` in `part` that are not finished, on `jobs` threads, and puts each in `folder`. `open` gives the place
-/// for what is kept of a run besides its outcome; `progress` is told from this thread; when `stop` rises, what is under way
-/// is given up. The first run that fails ends all.
+/// Makes the unfinished runs in `part` on `jobs` threads, and puts each in `folder`. `open` gives the place for a run's
+/// outputs besides its outcome. `progress` is called on this thread. When `stop` rises, running ones are given up. The
+/// first run that fails ends all.
 #[expect(clippy::too_many_arguments, reason = "the same as for runs that are not kept")]
 pub fn sweep(
     folder: &Folder,
@@ -93,7 +93,7 @@ fn one(
     folder.store(&outcome)
 }
 
-/// What is finished, in the order of the plan, with each flow's distance to the oracle; complete where nothing lacks.
+/// The finished runs, in the order of the plan, with each flow's distance to the oracle; complete if none is missing.
 pub fn collect(folder: &Folder, runs: &[Run]) -> Result<Finished, SweepError> {
     let mut outcomes: Vec<Outcome> = Vec::new();
     for run in runs.iter().filter(|run| folder.is_finished(run)) {

@@ -51,7 +51,7 @@ script = { kind = "script", levels = [{ at_s = 0.0, sinr_db = 14.0 }], fading = 
 street = { kind = "propagation" }
 "#;
 
-/// What the seeds are, and how many runs come of each; `None` if it is refused.
+/// The seeds, and the number of runs of each; `None` if it is refused.
 fn seeds() -> Vec<(&'static str, String, Option<usize>)> {
     let set = |plan: &str, sets: &[&str]| {
         let mut text = plan.to_owned();

@@ -11,12 +11,12 @@ use serde_json::Value as Json;
 /// What the document calls the copy of the template.
 const COPY: &str = "examples/mine";
 
-/// The copy, under a name that is nobody's; it goes when the test does.
+/// The copy, under an unused name; it is removed when the test ends.
 struct Copy(PathBuf);
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // Where it cannot be removed there is nothing to be done about it.
+        // A failure to remove it is ignored.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -34,7 +34,7 @@ fn a_controller_is_added_from_the_template_run_over_three_traces_and_seen_in_the
     assert!(commands.len() >= 4, "{commands:?}");
     let name = format!("examples/.mine-{}", std::process::id());
     let copy = Copy(root.join(&name));
-    // What is built for this test is there for the next one, and much of it was built for this.
+    // The build of this test is there for the next one, and much of it was built for this.
     let program = std::env::current_exe().unwrap();
     let target = program.ancestors().nth(3).unwrap();
     let mut printed = Vec::new();

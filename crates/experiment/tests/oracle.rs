@@ -1,11 +1,11 @@
-//! Nobody carries more than the oracle, and nobody queues less: over real links, all controllers.
+//! No controller carries more than the oracle or queues less: over real links, all controllers.
 
 use std::sync::atomic::AtomicBool;
 
 use sounding_experiment::plan::{ORACLE, Run, Text};
 use sounding_experiment::simulate::{About, Keep, all};
 
-/// Of 3G to 5G, still and moving, as packet deliveries, by the second and as a log.
+/// 3G to 5G, still and moving, as packet deliveries, per second and as a log.
 const LINKS: [&str; 7] = [
     "mahimahi/traces/ATT-LTE-driving.down",
     "mahimahi/traces/TMobile-UMTS-driving.down",
@@ -16,10 +16,11 @@ const LINKS: [&str; 7] = [
     "ucc-5g/5G-production-dataset/Download/Driving/B_2020.01.16_12.10.03.csv",
 ];
 
-/// What may be carried more: the packets in flight at the end, and one a step that the oracle lets pass.
+/// Tolerance for a higher throughput: the packets in flight at the end, and one for each step that the oracle lets
+/// pass.
 const MORE: f64 = 0.01;
 
-/// What may queue less: the oracle's clock has steps of a millisecond.
+/// Tolerance for a shorter queue: the oracle's clock has steps of a millisecond.
 const LESS_MS: f64 = 1.0;
 
 fn plan(controllers: &str) -> String {
@@ -48,7 +49,7 @@ fn nothing_lies_above_the_oracle_in_throughput_or_under_it_in_delay() {
     for outcome in &outcomes {
         let flow = &outcome.flows[0];
         let what = || format!("{:?}, seed {}", outcome.values, outcome.seed);
-        // Over a link that carries nothing nobody can be compared.
+        // On a link that carries nothing there is no comparison.
         let Some(distance) = flow.oracle else { continue };
         compared += 1;
         assert!(distance.throughput_share <= 1.0 + MORE, "{}: {distance:?}", what());

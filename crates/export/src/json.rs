@@ -10,8 +10,8 @@ use crate::privacy::{self, Privacy};
 
 /// The line of a record that was found at `offset` of its capture.
 ///
-/// A record that nobody can read keeps its bytes, for whoever comes to describe it; a hidden one keeps only what it is,
-/// when it was, how long it is, and of its message what identifies nobody.
+/// An unreadable record keeps its bytes, so that its format can be described later. A hidden record keeps only its
+/// kind, time and length, and the parts of its message that do not identify a person.
 pub fn line(
     offset: u64,
     record: &LogRecord<'_>,

@@ -1,8 +1,8 @@
-//! What captures are turned into: JSON lines ([`json`]), Parquet ([`table`]), pcap with GSMTAP ([`pcap`]) and captures of
-//! other formats (`sounding_diag::capture::Format::emit`); and what of it must not leave the house ([`privacy`]). Beside
-//! them [`figures`], which are not of captures, and [`numbers`], which reads tables of whole numbers back.
+//! What captures are converted to: JSON lines ([`json`]), Parquet ([`table`]), pcap with GSMTAP ([`pcap`]) and captures
+//! of other formats (`sounding_diag::capture::Format::emit`); and which parts must stay private ([`privacy`]). In
+//! addition [`figures`], which are not of captures, and [`numbers`], which reads tables of whole numbers back.
 //!
-//! Nothing here opens a file: everything is written to a `std::io::Write` that is handed in, and read from bytes.
+//! This crate opens no file: it writes to a given `std::io::Write`, and reads from bytes.
 
 #![forbid(unsafe_code)]
 

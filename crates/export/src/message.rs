@@ -1,6 +1,6 @@
-//! The RRC or NAS message that a record carries: its bytes, and what says how to read them.
+//! The RRC or NAS message in a record: its bytes, and how to read them.
 //!
-//! Only what is needed to hand a message on; its contents are nobody's concern here.
+//! Only what is needed to pass a message on; its contents are not read here.
 
 use sounding_diag::LogRecord;
 use sounding_diag::layout::{Node, Sink, Value};
@@ -24,7 +24,7 @@ pub enum Channel {
     UmtsNas,
 }
 
-/// A message, and where it was heard.
+/// A message, and the cell that it was received from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
     /// How to read it.
@@ -48,12 +48,12 @@ pub enum Without {
     Part,
     /// It carries something without the message around it: a block of UMTS's system information.
     Around,
-    /// It is not read, or nobody has described which kind of message it carries.
+    /// It is not read, or its kind of message is unknown.
     Unread(RecordError),
 }
 
 impl<'a> Message<'a> {
-    /// The message that `record` carries; `None` if it carries none, a part of one, or one that nobody has described.
+    /// The message in `record`; `None` if it has none, a part of one, or one of an unknown kind.
     pub fn of(record: &LogRecord<'a>) -> Option<Self> {
         Self::find(record).ok()
     }

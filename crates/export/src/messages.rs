@@ -20,10 +20,10 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// What the message of a record says; `None` if it carries none, or only a part of one. Of a kind that nobody has
-    /// described it says that.
+    /// The contents of a record's message; `None` if it has none, or only a part of one. An unknown kind is reported as
+    /// such.
     ///
-    /// Of a message that may identify somebody those parts are left out that are not known to identify nobody.
+    /// If a message may identify a person, only parts that are known not to are kept.
     pub fn read(&mut self, record: &LogRecord<'_>, privacy: Privacy) -> Option<Json> {
         let hide = || privacy == Privacy::Redact && privacy::identifies(record);
         if let Some((channel, uplink)) = message::nas(record.code.number()) {
@@ -76,7 +76,7 @@ fn read_rrc(pdu: RrcPdu, message: &[u8], hide: bool) -> Json {
         Err(error) => return json!({ "unread": error.to_string() }),
     };
     let mut facts = facts(pdu.into(), &decoded.value);
-    // What does not decode to its end is not what it is taken for.
+    // A message that does not decode to its end is not of its assumed kind.
     let content = match hide {
         true if decoded.unread > 0 => Value::Name("redacted"),
         true => decoded.value.redacted(),

@@ -1,4 +1,4 @@
-//! Tables of whole numbers out of Parquet, whoever wrote them.
+//! Tables of whole numbers from any writer of Parquet.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,10 +12,10 @@ use thiserror::Error;
 /// Why a table cannot be read.
 #[derive(Debug, Error)]
 pub enum NumbersError {
-    /// It is no Parquet, or packed in a way that nothing here unpacks.
+    /// It is no Parquet, or packed in an unsupported way.
     #[error("is no Parquet that can be read: {0}")]
     Parquet(#[from] ParquetError),
-    /// What it says of itself is not so.
+    /// Its metadata is wrong.
     #[error("is damaged: what it says of its columns is not so")]
     Damaged,
     /// A cell is no whole number. Rows count from 1.
@@ -36,7 +36,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Reads what a file says of itself.
+    /// Reads a file's metadata.
     pub fn new(file: Vec<u8>) -> Result<Self, NumbersError> {
         let length = file.len() as u64;
         let reader = guarded(|| SerializedFileReader::new(Bytes::from(file)))??;
@@ -77,7 +77,7 @@ impl Numbers {
     }
 }
 
-/// The library takes some of what a file says of itself for granted, and panics where it is not so.
+/// The library trusts some of a file's metadata, and panics where it is wrong.
 fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, NumbersError> {
     // After a panic nothing of it is used again.
     catch_unwind(AssertUnwindSafe(call)).map_err(|_| NumbersError::Damaged)
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_number_is_said_with_its_place() {
+    fn a_cell_without_a_whole_number_is_reported_with_its_place() {
         for (kind, cell) in [
             (Kind::Int, None),
             (Kind::Int, Some(Cell::Int(-1))),

@@ -1,9 +1,9 @@
-//! What of a capture tells who its user is or where: hidden unless somebody asks for it.
+//! The parts of a capture that show its user or the user's location: hidden by default.
 //!
-//! The list is of what is safe, not of what is not: a record that nobody has looked at is hidden. Hidden are IMSI, IMEI,
-//! GUTI and TMSI, NAS, RRC but for a few kinds of message without room for any of it, the global identities of
-//! cells, ciphering keys, user data, positions, events and the modem's debug messages. Physical cell ids, carrier numbers
-//! and RNTIs stay: they repeat from place to place, and no KPI can do without them.
+//! The list is of safe contents, not of unsafe ones: an unlisted record is hidden. Hidden are IMSI, IMEI, GUTI and
+//! TMSI; NAS; RRC except a few kinds of message without space for any of it; global identities of cells; ciphering
+//! keys; user data; positions; events; and the modem's debug messages. Physical cell ids, carrier numbers and RNTIs
+//! stay: they repeat from place to place, and every KPI needs them.
 
 use std::ops::RangeInclusive;
 
@@ -112,7 +112,7 @@ const PLAIN: &[RangeInclusive<u16>] = &[
 /// messages say whatever their author wished, and a recorder's own frames begin with the name of a phone.
 const PLAIN_COMMANDS: &[u8] = &[0x00, 0x13, 0x14, 0x15, 0x18, 0x1C, 0x1D, 0x60, 0x73, 0x7C, 0x7D];
 
-/// Whether a packet may tell who or where somebody is.
+/// Whether a packet may show a person's identity or location.
 pub fn packet_identifies(packet: &Packet<'_>) -> bool {
     match packet {
         Packet::Log(record) => identifies(record),
@@ -122,7 +122,7 @@ pub fn packet_identifies(packet: &Packet<'_>) -> bool {
     }
 }
 
-/// Whether a record may tell who or where somebody is.
+/// Whether a record may show a person's identity or location.
 pub fn identifies(record: &LogRecord<'_>) -> bool {
     match record.code.number() {
         // The answer to a random access repeats the identity that asked, and stands among the control elements.

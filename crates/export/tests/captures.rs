@@ -33,7 +33,7 @@ fn capture(folder: &str, file: &str) -> Option<Vec<u8>> {
 
 const MI: &str = "mobile-insight__mobileinsight-core";
 
-/// How the independent reader names a channel, without what it puts before it.
+/// The independent reader's name for a channel, without its prefix.
 fn their_name(channel: Channel) -> &'static str {
     match channel {
         Channel::Rrc(RrcPdu::LteBcchBch) => "BCCH_BCH",
@@ -212,8 +212,8 @@ fn records_for_kpis_are_shown() {
     }
 }
 
-/// What Wireshark makes of a pcapng: of each packet its innermost protocol and when it was. `None`, and said aloud, where
-/// it is not installed; a packet that it cannot read fails.
+/// Wireshark's reading of a pcapng: the innermost protocol and the time of each packet. `None`, with a reported skip,
+/// if it is not installed; a packet that it cannot read fails.
 fn dissected(pcapng: Vec<u8>) -> Option<Vec<(String, String)>> {
     if std::process::Command::new("tshark").arg("--version").output().is_err() {
         eprintln!("SKIPPED: tshark is not installed");

@@ -39,7 +39,7 @@ fn regenerate() {
     for (code, seed) in by_code {
         std::fs::write(corpus().join(code.to_string().to_lowercase()), seed).unwrap();
     }
-    // A version and a code that nobody has described.
+    // An unknown version and an unknown code.
     std::fs::write(corpus().join("undescribed"), b"\x39\xB1\x02\x00\xFF\xFF\xFF\x1F\x03\x00abc")
         .unwrap();
 }

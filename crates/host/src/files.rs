@@ -28,7 +28,7 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub struct Folder {
     temporary: TempDir,
     path: PathBuf,
-    /// Of its files, less what the process's mask takes away.
+    /// Mode of its files, before the process's umask.
     mode: u32,
     /// User and group, where they are not this process's.
     owner: Option<(u32, u32)>,

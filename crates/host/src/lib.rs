@@ -1,6 +1,6 @@
-//! What of the host several crates need in the same way: the clock that the kernel side reads too, threads that run
-//! before others and processors that wake at once, memory that stays where it is, the folder for what the next boot does not
-//! need, the rights that a process has, and where the system's programs are.
+//! Host functions that several crates share: the clock that the kernel side also reads, threads of higher priority and
+//! processors that wake at once, locked memory, the folder for files that the next boot does not need, the rights of a
+//! process, and the paths of the system's programs.
 
 mod clock;
 pub mod files;

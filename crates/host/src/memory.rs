@@ -1,7 +1,7 @@
 use std::io;
 
-/// Keeps memory from being swapped out, for as long as it is mapped. An error, as a limit on locked memory, costs only
-/// that guarantee.
+/// Keeps memory from being swapped out, for as long as it is mapped. An error, for example from a limit on locked
+/// memory, costs only that guarantee.
 pub fn lock_into_memory(bytes: &[u8]) -> io::Result<()> {
     // SAFETY: the range is this slice; locking changes nothing in it.
     match unsafe { libc::mlock(bytes.as_ptr().cast(), bytes.len()) } {

@@ -33,8 +33,8 @@ impl Priority {
 /// Asks for a real-time priority for the calling thread, below every other real-time thread's: what reads a modem waits
 /// most of the time, and behind a build it would wait for the rest too. Threads it makes later inherit it.
 ///
-/// Where that is refused the thread at least is woken when it asked to be, and not up to 50 us later to save power, which
-/// is the kernel's default for threads that are not of real time.
+/// If that is refused, the thread is at least woken at its requested time. By default the kernel delays threads without
+/// real-time priority by up to 50 us to save power.
 pub fn prefer_this_thread() -> io::Result<()> {
     let refused = match Priority::RoundRobin(1).take() {
         Ok(()) => return Ok(()),
@@ -48,7 +48,7 @@ pub fn prefer_this_thread() -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// On a thread of its own, which takes the priority with it when it ends.
+    /// On a separate thread, which takes the priority with it when it ends.
     fn taken(priority: Priority) -> (io::Result<()>, i32) {
         let thread = std::thread::spawn(move || {
             let outcome = priority.take();
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_priority_is_taken_or_refused_and_said() {
+    fn a_priority_is_taken_or_refused_and_reported() {
         for (priority, policy) in
             [(Priority::Fifo(1), libc::SCHED_FIFO), (Priority::RoundRobin(1), libc::SCHED_RR)]
         {

@@ -11,8 +11,8 @@ pub fn is_raised() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Drops all capabilities of the calling thread but `keep`, of those that it has, for good: no program that it runs has more
-/// either, also where it is root's. Threads that it starts later inherit that; other threads of the process do not.
+/// Drops all capabilities of the calling thread except those in `keep`, for good: no program that it runs has more
+/// either, even if root owns it. Threads that it starts later inherit that; other threads of the process do not.
 pub fn keep_only(keep: Capabilities) -> io::Result<()> {
     set_no_new_privs(true)?;
     let CapabilitySets { permitted, inheritable, .. } = capabilities(None)?;
@@ -26,7 +26,7 @@ pub fn keep_only(keep: Capabilities) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What the kernel says of the calling thread in a line of its status.
+    /// The value of a line in the calling thread's status.
     fn status(key: &str) -> u64 {
         let text = std::fs::read_to_string("/proc/thread-self/status").expect("it has a status");
         let value = text.lines().find_map(|line| line.strip_prefix(key)).expect("such a line");

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 const FOLDERS: [&str; 6] =
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/run/current-system/sw/bin", "/system/bin"];
 
-/// The path of a program of the system's, as `ip` or `unshare`. `PATH` is not asked: it may lead root to a program of
-/// somebody else's. One that is nowhere has a path too, which tells whoever starts it that it is missing.
+/// The path of a system program, such as `ip` or `unshare`. `PATH` is not used: it may lead root to another user's
+/// program. A missing program has a path too, so that the error of starting it names it.
 pub fn tool(name: &str) -> PathBuf {
     let found =
         FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.exists());

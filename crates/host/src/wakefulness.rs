@@ -3,14 +3,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// Where the kernel takes such a wish (Linux, Documentation/power/pm_qos_interface.rst): it holds while the file is
-/// open, so that the end of the process, however it comes, ends it too.
+/// Where the kernel accepts the request (Linux, Documentation/power/pm_qos_interface.rst). It holds while the file is
+/// open, so the end of the process ends it too.
 const PLACE: &str = "/dev/cpu_dma_latency";
 
 /// No processor sleeps so deep that waking takes longer than was asked, until this is dropped.
 ///
-/// What reads a modem is woken a thousand times a second and waits for the processor each time; one that never sleeps
-/// deep takes that wait away and costs power, on the whole machine.
+/// A modem's reader is woken a thousand times a second and waits for the processor each time. A processor that never
+/// sleeps deeply removes that wait and costs power, on the whole machine.
 #[derive(Debug)]
 pub struct Wakefulness {
     _held: File,

@@ -112,7 +112,7 @@ fn a_release_that_suspends_leaves_the_device_inactive() {
 }
 
 #[test]
-fn a_handover_in_segments_is_told_with_its_last_one() {
+fn a_segmented_handover_is_read_with_its_last_segment() {
     let file = "rrc/lte_DL-DCCH_RRCConnectionReconfiguration_hampi_103B.hex";
     let Some(path) = shared(file) else { return };
     let message = bytes(std::fs::read_to_string(path).expect("it can be read").trim());
@@ -133,7 +133,7 @@ fn a_handover_in_segments_is_told_with_its_last_one() {
 }
 
 #[test]
-fn a_message_that_is_none_is_counted_and_said() {
+fn an_invalid_message_is_counted_and_reported() {
     let mut subscription = Subscription::new(["lte.rrc.setup"]).expect("it is registered");
     let cut = lte(LTE_DL_DCCH, 0, &[0x20]);
     let read = subscription.handle(&log(LteRrc::CODE, &cut), |reading| panic!("{reading:?}"));
@@ -269,7 +269,7 @@ fn events_of_the_captures_are_those_of_an_independent_reader() {
 
 /// NR's timers within LTE's messages: nearly all are in a record of NR's as well, so that those alone are read.
 #[test]
-fn what_messages_of_lte_say_of_nr_the_modem_logs_as_nr_too_but_for_one_in_fifty() {
+fn nr_parts_of_lte_messages_are_logged_as_nr_too_but_for_one_in_fifty() {
     let (mut met, mut missing) = (0usize, 0usize);
     for path in shared_files("captures") {
         let bytes = std::fs::read(&path).expect("a shared file is readable");

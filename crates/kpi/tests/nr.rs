@@ -92,7 +92,7 @@ fn downlink_blocks_are_dated_by_their_slots() {
 }
 
 #[test]
-fn uplink_transmissions_say_blocks_and_repeats() {
+fn uplink_transmissions_have_blocks_and_repeats() {
     let whole = NrPusch {
         slot: Slot::new(10, 4, Some(1)),
         carrier: None,
@@ -121,7 +121,7 @@ fn uplink_transmissions_say_blocks_and_repeats() {
 }
 
 #[test]
-fn uplink_blocks_say_what_was_granted_and_what_still_waits() {
+fn uplink_blocks_have_the_grant_and_the_backlog() {
     let mut controls = Vec::new();
     let report = LongBsr::new([Some(100), None, None, Some(2), None, None, None, None]);
     Element::LongBsr(report).emit(&mut controls);

@@ -71,7 +71,7 @@ fn a_record_cut_short_gives_what_its_path_still_has_or_an_error_and_nothing() {
 }
 
 #[test]
-fn a_version_that_nobody_has_described_is_counted() {
+fn an_undescribed_version_is_counted() {
     let kpi = registry::find("lte.pusch.tbs").expect("it is registered");
     let mut subscription = Subscription::of([kpi]);
     let log = synthetic::record(kpi.code, &[255, 0, 0, 0, 0, 0, 0, 0]);
@@ -92,7 +92,7 @@ fn a_version_without_the_kpi_is_counted_apart() {
 }
 
 #[test]
-fn a_sub_packet_that_nobody_has_described_is_counted() {
+fn an_undescribed_sub_packet_is_counted() {
     let kpi = registry::find("lte.cell.rsrp").expect("it is registered");
     let mut subscription = Subscription::of([kpi]);
     let log = synthetic::record(kpi.code, &[1, 1, 0, 0, 25, 255, 8, 0, 1, 2, 3, 4]);
@@ -101,7 +101,7 @@ fn a_sub_packet_that_nobody_has_described_is_counted() {
 }
 
 #[test]
-fn a_name_that_is_none_is_said() {
+fn an_unknown_name_is_reported() {
     let refused = Subscription::new(["lte.pusch.tbs", "lte.pusch.colour"]).map(|_| ());
     let said = refused.expect_err("there is no such KPI").to_string();
     assert!(said.contains("lte.pusch.colour"), "{said}");

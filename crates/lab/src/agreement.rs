@@ -30,7 +30,7 @@ const CELLS: [(&str, &str); 2] = [
     ("NR 20 MHz", "rat = \"nr\"\nnumerology = 1\nprb = 51\ntdd = \"DDDSU\"\n"),
 ];
 
-/// Who sends.
+/// The senders.
 const CONTROLLERS: [&str; 4] = ["reno", "cubic", "bbr", "biscay"];
 
 /// This kernel's controllers in real time beside ours in virtual time, over the same modelled cells
@@ -60,7 +60,7 @@ pub enum AgreementError {
     Emulate {
         /// Where.
         cell: &'static str,
-        /// Who.
+        /// The controller.
         controller: &'static str,
         /// Why.
         source: EmulateError,
@@ -76,7 +76,7 @@ pub struct Row {
     pub seed: u32,
     /// `up` or `down`.
     pub way: &'static str,
-    /// Who sent.
+    /// The sender's controller.
     pub controller: &'static str,
     /// In real time.
     pub kernel: Side,
@@ -87,7 +87,7 @@ pub struct Row {
     pub fallback_percent: Option<f64>,
     /// Times that the real-time run fell behind the clock; if any, it says little.
     pub times_behind: u64,
-    /// How late the network's steps were at the worst of a hundred, in microseconds.
+    /// The 99th percentile of the lateness of the network's steps, in microseconds.
     pub step_lateness_p99_us: f64,
 }
 
@@ -113,7 +113,7 @@ pub struct Agreement {
     pub rows: Vec<Row>,
 }
 
-/// Runs everything; `progress` is told of each pair.
+/// Runs everything; `progress` is called for each pair.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Agreement, AgreementError> {
     let begun = Begun::now();
     let mut rows = Vec::new();
@@ -200,7 +200,7 @@ pub(crate) fn fallback_percent(said: &[Json], (from, to): (HostInstant, HostInst
         if off {
             away += at - since;
         }
-        // A law has other words for how it drives.
+        // A law has other words for its phases.
         (since, off) = (
             at,
             transition["to"].as_str().and_then(Phase::by_name).is_some_and(|to| !to.law_controls()),
@@ -301,7 +301,7 @@ mod tests {
         ];
         assert_eq!(fallback_percent(&said, (at(100), at(1_100))), 30.0);
         assert_eq!(fallback_percent(&[], (at(100), at(1_100))), 100.0);
-        // `sounding` drives in more than one way.
+        // `sounding` has more than one phase in which it controls the flow.
         let said =
             [to(50, "probing"), to(300, "radio-limited"), to(400, "no-estimate"), to(900, "hold")];
         assert_eq!(fallback_percent(&said, (at(100), at(1_100))), 50.0);

@@ -1,5 +1,5 @@
-//! What theory, a specification or a paper says of each controller that others are compared with, and what it does: in
-//! virtual time, on a link of fixed rate.
+//! Published properties of each controller that others are compared with, from theory, a specification or a paper, and
+//! ours beside them: in virtual time, on a link of fixed rate.
 //!
 //! A property is one line of a table: the test and the verb `lab run baselines` both read it here.
 
@@ -28,7 +28,7 @@ pub struct Plan {
 /// Why nothing was measured.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselinesError {
-    /// Nothing is known of a controller of this name.
+    /// No properties are known of a controller of this name.
     #[error("no property is known of a controller called {name:?}; there are some of {}", known.join(", "))]
     Unknown {
         /// What was asked for.
@@ -38,20 +38,20 @@ pub enum BaselinesError {
     },
 }
 
-/// What somebody says of a controller, and how it is measured.
+/// A published property of a controller, and how it is measured.
 pub(crate) struct Property {
     controller: &'static str,
     what: &'static str,
     source: &'static str,
     unit: &'static str,
     within: [f64; 2],
-    /// What one has to know to read the row; why it misses, where it does.
+    /// What a reader needs to know for the row, and why it misses, if it does.
     note: &'static str,
     /// One value for each case, of which every one has to be within.
     measure: fn(&mut Rig) -> Vec<f64>,
 }
 
-/// Says of `controller` that `what`, by `source`: within `within` in `unit`.
+/// A property of `controller`, `what`, from `source`: within `within` in `unit`.
 const fn says(
     controller: &'static str,
     what: &'static str,
@@ -76,9 +76,9 @@ impl Property {
 pub struct Row {
     /// Name in the registry.
     pub controller: &'static str,
-    /// What is said of it.
+    /// The property.
     pub property: &'static str,
-    /// Who says so.
+    /// The source of the property.
     pub source: &'static str,
     /// From here to here.
     pub expected: [f64; 2],
@@ -90,7 +90,7 @@ pub struct Row {
     pub cases: usize,
     /// Every case is as expected.
     pub pass: bool,
-    /// What one has to know to read the row; why it misses, where it does.
+    /// What a reader needs to know for the row, and why it misses, if it does.
     pub note: &'static str,
 }
 
@@ -125,7 +125,7 @@ fn properties() -> impl Iterator<Item = &'static Property> {
     PROPERTIES.iter().copied().flatten()
 }
 
-/// Measures every property; `progress` is told of each controller that is done.
+/// Measures every property; `progress` is called for each controller that is done.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Baselines, BaselinesError> {
     let begun = Begun::now();
     let known = controllers();
@@ -196,14 +196,14 @@ mod tests {
 
     #[test]
     fn every_baseline_of_the_registry_has_properties() {
-        // What drives by the radio has no say of its own on a link without a modem.
+        // On a link without a modem a law does not control the flow.
         let baselines =
             sounding_cc::names().filter(|name| RadioController::by_name(name).is_none());
         assert_eq!(baselines.collect::<Vec<_>>(), controllers());
     }
 
     #[test]
-    fn a_controller_that_nobody_knows_is_named_in_the_error() {
+    fn an_unknown_controller_is_named_in_the_error() {
         let plan = Plan { controllers: vec!["tahoe".into()], jobs: 1 };
         let error = run(&plan, |_| {}).unwrap_err().to_string();
         assert!(error.contains("tahoe") && error.contains("reno"), "{error}");

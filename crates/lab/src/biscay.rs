@@ -1,9 +1,9 @@
 //! BISCAY's evaluation (§5), item by item: what the paper has, what we have, and why that differs.
 //!
-//! Plans and the paper's figures are the files of `papers/biscay`. In most of them flows go over links that are given, in
-//! virtual time, and what the links' modems would have written is the feed: the loop is open, as in the paper's emulator.
-//! `closed_loop` has the other. [`methods`] and [`views`] are about what a modem tells, [`private`] is this kernel over a
-//! modelled cell.
+//! Plans and the paper's figures are the files of `papers/biscay`. In most of them flows go over given links, in
+//! virtual time, and the feed is what the links' modems would have written: the loop is open, as in the paper's
+//! emulator. `closed_loop` has the other. [`methods`] and [`views`] are about a modem's data, [`private`] is this
+//! kernel over a modelled cell.
 
 mod distance;
 mod experiment;
@@ -43,7 +43,7 @@ use given_link::{FlowStart, PathSetup};
 /// The shortest that flows are looked at: what is before 2.3 s does not count.
 pub const SHORTEST: Duration = Duration::from_secs(4);
 
-/// Who shares a link, how often they are told, and how long they are looked at.
+/// The flows on a link, how often they receive estimates, and how long they are measured.
 #[derive(Clone, Copy, Debug)]
 struct Setting<'a> {
     controller: &'a str,
@@ -51,7 +51,7 @@ struct Setting<'a> {
     told: Told,
 }
 
-/// When controllers are told of the link.
+/// When controllers receive estimates of the link.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     AsByDaemon,
@@ -59,8 +59,8 @@ enum Told {
     Once,
 }
 
-/// Everything that a plan names over these links on `jobs` threads; `read` opens what modems wrote, `progress` hears of each
-/// link that is done.
+/// Everything that a plan names over these links on `jobs` threads. `read` opens modem output; `progress` is called for
+/// each link that is done.
 pub fn measure(
     plan: &Plan,
     entries: &[Entry],

@@ -27,7 +27,8 @@ pub struct Plan {
     pub data: std::path::PathBuf,
     /// Only links whose name contains this.
     pub filter: Option<String>,
-    /// What sends: `biscay`, `sounding`, either of them falling back to CUBIC, or a congestion control of this kernel.
+    /// The senders: `biscay`, `sounding`, either of them with CUBIC as fallback, or a congestion control of this
+    /// kernel.
     pub senders: Vec<String>,
     /// Runs of each algorithm over each link.
     pub reps: u32,
@@ -163,7 +164,7 @@ pub struct Entry {
     pub runs: Vec<Figures>,
 }
 
-/// Runs the plan; `progress` hears of each run when it ends.
+/// Runs the plan; `progress` is called when a run ends.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Comparison, PlanError> {
     let links = links(plan)?;
     let begun = Begun::now();
@@ -254,7 +255,7 @@ impl Comparison {
         self.entries.iter().find(|entry| entry.link == link && entry.name == name)
     }
 
-    /// Those who are fed, in the order in which they ran.
+    /// The laws with a feed, in the order in which they ran.
     fn fed(&self) -> Vec<&str> {
         let names = self.entries.iter().map(|entry| entry.name.as_str());
         distinct(names.filter(|name| RadioController::by_name(name).is_some()))

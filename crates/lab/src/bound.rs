@@ -1,10 +1,10 @@
 //! Whether the label of an estimate, `Capacity` or `Floor`, is right: seeded runs of the modelled cell, whose own
 //! backlog is the truth.
 //!
-//! Every millisecond of every run is judged in which the estimate may be used. A label speaks of a moment that lies
-//! back by what the modem's reports lag, and of 20 ms before it (see [`sounding_link::Bound`]); it is compared with the
-//! truth of that moment, which is of the cell alone: in each of those 20 ms something waited that had entered a grant
-//! cycle before. For scale each is also compared with whether anything at all waited at that moment.
+//! Every millisecond of every run in which the estimate is usable is judged. A label refers to a moment that lies back
+//! by the lag of the modem's reports, and to the 20 ms before it (see [`sounding_link::Bound`]). It is compared with
+//! the truth of that moment, which depends on the cell alone: in each of those 20 ms something waited that had entered
+//! a grant cycle before. For scale each is also compared with whether anything at all waited at that moment.
 
 pub(crate) mod experiment;
 mod judge;
@@ -44,8 +44,8 @@ pub struct Counts {
     pub ticks: u64,
     /// By what was true and what was said, `Floor` before `Capacity`.
     pub labels: [[u64; 2]; 2],
-    /// Those wrong labels within 20 ms of whose moment the truth itself changed: a queue that comes and goes as often as a label
-    /// looks back is told of late or early, and cannot be told of otherwise.
+    /// Wrong labels within 20 ms of a change of the truth itself. A queue that comes and goes as fast as a label looks
+    /// back is reported late or early, and this cannot be avoided.
     pub near_change: u64,
     /// By whether anything waited at that moment and what was said.
     pub at_once: [[u64; 2]; 2],
@@ -127,7 +127,7 @@ pub struct Outcome {
     pub provenance: Provenance,
 }
 
-/// Runs the plan; `progress` is told of each run that is over.
+/// Runs the plan; `progress` is called for each run that has ended.
 pub fn run(plan: &Plan, mut progress: impl FnMut(u64)) -> Result<Outcome, InvalidConfig> {
     let begun = Begun::now();
     let seeds: Vec<u64> = (plan.first..plan.first + plan.seeds).collect();

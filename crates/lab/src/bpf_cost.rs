@@ -1,5 +1,5 @@
-//! What our laws cost in CPU time beside the kernel's own congestion controls, over a veth pair at full speed and
-//! paced to 1 Gbit/s.
+//! CPU cost of our laws beside the kernel's own congestion controls, over a veth pair at full speed and paced to 1
+//! Gbit/s.
 //!
 //! Their aim is to be within 5 % of BBR's CPU time per gigabyte. Comparisons of CPU time need a quiet machine; the
 //! order is interleaved so that a slow drift meets all alike, and the spread is part of the report.
@@ -58,7 +58,7 @@ pub enum Contender {
     /// The kernel's BBR, limited to the rate that laws are [fed](Self::Fed) with. Full speed only: a flow that paces
     /// works for each burst, one held by its window does not.
     BbrPaced,
-    /// A law without a feed, under which BBR drives.
+    /// A law without a feed: BBR controls the flow.
     Unfed(Law),
     /// One fed with the limit, or without one with nine tenths of what BBR reached in the run before: more, and this
     /// machine would be the narrow part of the path, which is BBR's again. The rate is all there is, and the law keeps
@@ -135,12 +135,12 @@ pub struct Run {
     pub goodput_bits_per_sec: u64,
     /// CPU time of the sending thread for each 10^9 bytes, in seconds.
     pub sender_secs_per_gb: f64,
-    /// CPU time of the whole machine for each 10^9 bytes, in seconds, without that of the thread that feeds. What anybody
-    /// else does meanwhile is in it.
+    /// CPU time of the whole machine for each 10^9 bytes, in seconds, without that of the feeding thread. Other
+    /// programs' work is included.
     pub total_secs_per_gb: f64,
 }
 
-/// Mean time of one call of a program, measured in runs of their own because counting costs some 20 ns a call.
+/// Mean time of one call of a program, measured in separate runs because counting costs some 20 ns a call.
 #[derive(Clone, Debug, Serialize)]
 pub struct CallCost {
     /// Which law, fed or not.
@@ -193,7 +193,7 @@ pub enum CostError {
     },
 }
 
-/// Measures, and tells of each run as it ends.
+/// Measures, and calls `tell` for each run as it ends.
 pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostError> {
     let laws = Laws::load()?;
     let pair = Pair::new()?;
@@ -232,7 +232,7 @@ fn bits(limit: Option<Rate>) -> Option<u64> {
     limit.map(Rate::bits_per_sec)
 }
 
-/// Who sends, and at what.
+/// The sender, and its rate.
 struct Turn<'a> {
     laws: &'a Laws,
     contender: Contender,
@@ -318,8 +318,8 @@ fn spread(mut values: Vec<f64>) -> (f64, f64, f64) {
     }
 }
 
-/// Of so many sorted values, the indices of the two between which the median of what they are a sample of is with a
-/// confidence of 95 %, whatever its distribution; of less than six the first and the last, which is less sure.
+/// The indices of the two sorted values between which the true median lies with 95 % confidence, whatever the
+/// distribution. With fewer than six values it is the first and the last, at less confidence.
 fn around_the_median(count: usize) -> (usize, usize) {
     let below = Binomial::new(0.5, count as u64).map_or(0, |below| below.inverse_cdf(0.025));
     let least = (below as usize).saturating_sub(1);

@@ -1,7 +1,8 @@
 //! The modelled cell held against the papers that measured real ones, and against real captures and logs.
 //!
-//! What a modem can say is read back out of its Diag bytes, delays are those of packets, and who else is on a cell is what a
-//! sniffer hears: nothing is asked of the model's inside, but for the moment at which a packet left the modem's buffer.
+//! The modem's figures are read from its Diag bytes, delays are those of packets, and the other users of a cell are
+//! those that a sniffer sees. Nothing is read from inside the model, except the moment at which a packet left the
+//! modem's buffer.
 
 mod answer;
 pub(crate) mod experiment;
@@ -50,13 +51,13 @@ pub struct Row {
     pub what: &'static str,
     /// The paper's value.
     pub paper: &'static str,
-    /// Where it says so.
+    /// Its section.
     pub source: &'static str,
     /// What captures and logs say.
     pub real: Vec<String>,
     /// Ours over the seeds; nothing where nothing of the kind happened.
     pub ours: Option<Spread>,
-    /// How many events ours is of, where it is of all seeds' together.
+    /// Number of events behind ours, if it is of all seeds together.
     pub events: Option<usize>,
     /// The unit of ours.
     pub unit: &'static str,

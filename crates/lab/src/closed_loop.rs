@@ -1,9 +1,8 @@
 //! Controllers on modelled cells whose grants answer what is sent, judged by what the same cell could have carried: the loop
 //! that replayed traces leave open.
 //!
-//! A seed draws a cell. Over it goes a flow that always has something waiting, which says what the cell can carry, one
-//! that never waits for itself, which says how long an empty cell takes, and then each contender, who is told only what the
-//! cell's modem writes.
+//! A seed draws a cell. First a flow that always has something queued measures the cell's capacity. Then a flow that
+//! never queues measures the delay of an empty cell. Then each contender runs, with only the cell's modem as input.
 
 mod aim;
 mod arrival;
@@ -30,10 +29,10 @@ pub use scenario::{Case, Kind};
 use crate::table::Table;
 use run::Truth;
 
-/// Who, where and how often.
+/// Contenders, cells and repetitions.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Who sends.
+    /// The senders.
     pub contenders: Vec<Contender>,
     /// What they meet.
     pub cases: Vec<Case>,
@@ -55,7 +54,7 @@ pub struct Row {
     /// Where.
     #[serde(flatten)]
     pub kind: Kind,
-    /// Who.
+    /// The contender.
     pub contender: String,
     /// By seed.
     pub scores: Vec<Score>,
@@ -74,7 +73,7 @@ pub struct Outcome {
     pub provenance: Provenance,
 }
 
-/// Runs the plan; `progress` is told how many of how many cells are done.
+/// Runs the plan; `progress` receives the number of finished cells and of all cells.
 pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcome, InvalidConfig> {
     let begun = Begun::now();
     let mut cells = Vec::new();
@@ -105,7 +104,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcom
     Ok(Outcome { first: plan.first, rows, misses, provenance: begun.end() })
 }
 
-/// Everybody over one cell.
+/// All contenders over one cell.
 fn one(plan: &Plan, (case, kind, seed): (Case, Kind, u64)) -> Result<Vec<Score>, InvalidConfig> {
     let truth = Truth::of(kind, case, seed)?;
     plan.contenders.iter().map(|&contender| run::judge(&truth, case, contender)).collect()

@@ -1,8 +1,8 @@
-//! A download over a modelled cell, three times: as it is, with its receive window held by the device, and from a sender
-//! that the device tells what its link carries.
+//! A download over a modelled cell, three times: as it is, with its receive window limited by the device, and from a
+//! sender that receives the device's rate.
 //!
-//! The device's modem is read, so what is told comes the whole way from Diag records; the sender that is held is this
-//! kernel's CUBIC, which knows of nothing.
+//! The device's modem is read, so the estimates come all the way from Diag records. The limited sender is this kernel's
+//! unmodified CUBIC.
 
 pub(crate) mod experiment;
 mod scene;
@@ -29,15 +29,15 @@ pub use scene::{Channel, Scene, UnknownChannel};
 use crate::agreement::fallback_percent;
 use crate::table::Table;
 
-/// A download over a modelled cell: as it is, with its receive window held by the device, and with a sender that obeys the
-/// device's TCP option
+/// A download over a modelled cell: as it is, with its receive window limited by the device, and with a sender that
+/// uses the device's TCP option
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
     /// How long each flow sends; the first fifth is not measured
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
 
-    /// What the radio does: never changes, or fades as people walk by
+    /// The radio: constant, or fading at walking speed
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "still,fading")]
     pub channels: Vec<Channel>,
 
@@ -76,7 +76,7 @@ pub enum DownlinkError {
     Cgroup(#[source] io::Error),
 }
 
-/// How the sender is told.
+/// How the sender gets the device's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Signalling {
@@ -106,7 +106,7 @@ impl Signalling {
 pub struct Row {
     /// What the radio did.
     pub channel: Channel,
-    /// How its sender was told.
+    /// How its sender got the rate.
     pub way: Signalling,
     /// The cell's seed.
     pub seed: u32,
@@ -120,7 +120,7 @@ pub struct Row {
     pub retransmitted: u32,
     /// The part of the time in which the receive window was what the sender waited for, in percent.
     pub window_limited_percent: f64,
-    /// The part of the measured time in which a sender that is told went on as BBR, in percent.
+    /// The part of the measured time in which a sender with the option fell back to BBR, in percent.
     pub fallback_percent: Option<f64>,
     /// Times that the emulation fell behind the clock; if any, the row says little.
     pub times_behind: u64,
@@ -135,7 +135,7 @@ pub struct Comparison {
     pub rows: Vec<Row>,
 }
 
-/// Runs everything; `progress` hears of each download.
+/// Runs everything; `progress` is called for each download.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Comparison, DownlinkError> {
     let begun = Begun::now();
     let own = OwnCgroup::enter(&format!("sounding-lab-{}", std::process::id()))
@@ -239,7 +239,7 @@ fn measure(
 }
 
 impl Comparison {
-    /// What of the throughput and of the 95th percentile of queueing the same download has that nobody holds.
+    /// Throughput and 95th percentile of queueing, relative to the same download without a clamp.
     fn of_unclamped(&self, row: &Row) -> Option<(f64, f64)> {
         let alike = |other: &&Row| {
             (other.channel, other.seed, other.way) == (row.channel, row.seed, Signalling::Unclamped)

@@ -1,4 +1,4 @@
-//! How fast and how punctual the emulator is, beside mahimahi and rattan on the same kind of machine.
+//! Speed and punctuality of the emulator, compared with mahimahi and rattan on the same kind of machine.
 //!
 //! Datagrams of 1500 bytes of IP at 105 % of a constant rate, so that the link is always busy. Delivered is what the
 //! receiver's kernel stamped in the time of sending, over what the link carries in it. The delivery-time error is the
@@ -59,7 +59,7 @@ pub enum CeilingError {
     /// The flow did not run.
     #[error(transparent)]
     Flow(#[from] FlowError),
-    /// Nothing arrived.
+    /// No packet arrived.
     #[error("nothing arrived at {rate}")]
     Silence {
         /// Rate of the link.
@@ -109,7 +109,7 @@ pub struct Row {
     pub error_p99_us: f64,
 }
 
-/// What others came to on this kind of machine when it was idle.
+/// Results of others on this kind of machine when it was idle.
 struct Known {
     rate_mbit: f64,
     /// mm-delay 20 and mm-link without log: delivered in percent, CPU a packet in us (of both programs).
@@ -168,7 +168,7 @@ const KNOWN: [Known; 6] = [
     },
 ];
 
-/// Runs the benchmark; `progress` is told of each rate that ended.
+/// Runs the benchmark; `progress` is called for each rate that ended.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Ceiling, CeilingError> {
     let begun = Begun::now();
     let mut rows = Vec::new();
@@ -238,8 +238,7 @@ fn row(
     })
 }
 
-/// How long after the moment the model gave the receiver's kernel stamped each packet, in nanoseconds, sorted; never
-/// empty.
+/// Delay from the model's time to the receiver kernel's stamp of each packet, in nanoseconds, sorted; never empty.
 ///
 /// The link keeps the order, so the n-th arrival is the n-th delivery as long as nothing is lost on the way.
 fn errors(arrivals: &[UdpArrival], records: &[PacketRecord], clocks: [ClockPair; 2]) -> Vec<i64> {

@@ -142,7 +142,7 @@ pub struct Row {
     pub throughput_mbit_per_sec: f64,
     /// How late packets were.
     pub packets: Late,
-    /// How late the first of those was that were due at one moment.
+    /// Lateness of the first packet of those due at one moment.
     pub firsts: Late,
     /// The most packets that were due at one moment.
     pub most_at_once: u64,
@@ -152,13 +152,13 @@ pub struct Row {
     pub times_behind: u64,
     /// CPU time of the thread that moves packets, in percent of a core.
     pub cpu_percent: f64,
-    /// What the trial before the start had said, in percent of a core; with all that the cell carries.
+    /// The result of the trial before the start, in percent of a core; with all that the cell carries.
     pub trial_percent: f64,
     /// Records that the modem made.
     pub records: u64,
 }
 
-/// Runs all cells; `progress` is told of each that ended.
+/// Runs all cells; `progress` is called for each that ended.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<CellPace, PaceError> {
     let begun = Begun::now();
     let mut rows = Vec::new();

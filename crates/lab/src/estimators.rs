@@ -1,5 +1,6 @@
-//! How well each way to a link's rate goes with what a saturating flow got, over modelled links and through the bytes that
-//! the modelled modem and a sniffer wrote: the proof that BISCAY §5.2, CQIC §3.3 and PBE-CC §4.2.1 give of theirs.
+//! How well each method's rate correlates with the goodput of a saturating flow, over modelled links and through the
+//! bytes of the modelled modem and a sniffer: the evaluation that BISCAY §5.2, CQIC §3.3 and PBE-CC §4.2.1 have of
+//! theirs.
 
 mod crowd;
 pub(crate) mod experiment;
@@ -70,7 +71,7 @@ impl Trial {
         format!("{method}{sniffer} {}ms", self.window.as_millis())
     }
 
-    /// What the method's paper says of it.
+    /// The paper's result for the method.
     pub const fn paper(&self) -> &'static str {
         match self.method {
             Method::Grants | Method::Formula => "r over 0.95 (BISCAY 5.2)",
@@ -86,9 +87,9 @@ impl Trial {
 pub struct Row {
     /// The link.
     pub scenario: String,
-    /// The method, its window, and whether it hears a sniffer.
+    /// The method, its window, and whether it uses a sniffer.
     pub method: String,
-    /// How well it did; `None` where the method knows nothing of such links.
+    /// Its score; `None` if the method does not support such links.
     pub score: Option<Score>,
     /// What its paper says.
     pub paper: &'static str,
@@ -132,7 +133,7 @@ const SCORES: [&str; 6] = ["r", "error p50", "p80", "next p50", "next p80", "bia
 
 impl Comparison {
     fn add(&mut self, scenario: &str, series: &[Series]) {
-        // What is later in the goodput than in the records is so for all methods alike.
+        // The delay of the goodput after the records is the same for all methods.
         let late: Vec<isize> = series.iter().map(|one| one.lateness(0, TRIALS[0].window)).collect();
         for (at, trial) in TRIALS.iter().enumerate() {
             self.rows.push(Row {

@@ -1,4 +1,4 @@
-//! What an experiment is: its name, what it needs, and how it runs; and what the program that runs it provides.
+//! The definition of an experiment: its name, its requirements, and how it runs; and what the program provides to it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -153,7 +153,7 @@ pub(crate) fn jobs<N: Into<usize>>(stated: Option<N>) -> usize {
 pub enum CaptureError {
     /// It is something else.
     Other(miette::Report),
-    /// It is one that cannot be read.
+    /// It cannot be read.
     Unreadable(miette::Report),
 }
 

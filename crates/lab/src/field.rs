@@ -26,7 +26,7 @@ pub use index::{Group, Link, links};
 pub struct Choice {
     /// Only files whose name contains this.
     pub filter: String,
-    /// Of the links that carry hundreds of Mbit/s every so many only; 1 for all.
+    /// Every how many of the links of hundreds of Mbit/s are taken; 1 for all.
     pub thinned: usize,
     /// Whose flows; the oracle's come besides.
     pub controllers: Vec<String>,
@@ -48,7 +48,7 @@ impl Default for Choice {
     }
 }
 
-/// Whether a controller is none of the others here: where no modem is heard, who would fall back to CUBIC is CUBIC all along.
+/// Whether a controller differs from the others here: without a modem, one that falls back to CUBIC is plain CUBIC.
 fn is_somebody(name: &&str) -> bool {
     RadioController::by_name(name).is_none_or(|listener| listener.fallback != Fallback::Cubic)
 }
@@ -89,7 +89,7 @@ pub fn plan(data: &Path, links: &[Link], choice: &Choice) -> Text {
     let names: Vec<String> = controllers
         .iter()
         .map(String::as_str)
-        // Named twice it would be a competitor, and nobody would be compared with.
+        // Named twice it would compete with itself, without anything to compare it with.
         .filter(|name| *name != ORACLE)
         .chain([ORACLE])
         .map(|name| format!("{name:?}"))
@@ -131,7 +131,7 @@ pub struct Judged {
     pub p_holm: f64,
 }
 
-/// With whom all are compared: BISCAY's nearest.
+/// The controller that all are compared with: BISCAY's nearest.
 const RIVAL: &str = "bbr";
 
 /// Every group with links.
@@ -159,7 +159,7 @@ pub fn compare(outcomes: &[Outcome], links: &[Link]) -> Vec<Compared> {
 fn judged(rows: &[Row], name: &str) -> Vec<Option<Judged>> {
     let figure = FIGURES.iter().position(|figure| figure.name == name).unwrap_or_default();
     let rival = rows.iter().find(|row| row.controller == RIVAL);
-    // The oracle has been told; it is no competitor.
+    // The oracle knows the link; it is no competitor.
     let competes = |row: &&Row| row.controller != RIVAL && row.controller != ORACLE;
     let tests: Vec<Option<Paired>> = rows
         .iter()

@@ -92,7 +92,7 @@ pub struct Plan {
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
 
-    /// What `sounding board` is told of how long a processor may take to wake, as 0us
+    /// The limit on processors' wake-up time given to `sounding board`, as 0us
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub cpu_latency: Option<Duration>,
 
@@ -118,8 +118,8 @@ pub struct Row {
     pub posted_ms: Spread,
     /// From the moment a record is made until a reader in another process that waits for it has woken and seen it there.
     pub age_ms: Spread,
-    /// How late a thread of the same priority woke meanwhile that asked for a millisecond of sleep: what the machine
-    /// itself does to anybody who waits.
+    /// How late a thread of the same priority woke that slept for a millisecond: the machine's own delay for any
+    /// waiting thread.
     pub machine_late_ms: Spread,
 }
 
@@ -128,7 +128,7 @@ pub struct Row {
 pub struct Granularity {
     /// One row each.
     pub rows: Vec<Row>,
-    /// Whether the threads that measure had a real-time priority; `sounding board` asks for one of its own.
+    /// Whether the measuring threads had a real-time priority; `sounding board` requests its own.
     pub real_time: bool,
 }
 
@@ -141,7 +141,7 @@ pub enum GranularityError {
     /// There is no folder for the board.
     #[error("a folder for the board: {0}")]
     Folder(#[source] io::Error),
-    /// Nobody reads the modem.
+    /// The modem is not read.
     #[error(transparent)]
     Follower(#[from] FollowerError),
     /// The board has no place.
@@ -216,7 +216,7 @@ fn measure(way: BufferPolicy, plan: &Plan) -> Result<Row, GranularityError> {
         {
             let stop = Arc::clone(&stop);
             std::thread::spawn(move || {
-                // A modem is a processor of its own.
+                // A modem is a separate processor.
                 let _ = prefer_this_thread();
                 drop(modem.run(&stop, |_| {}));
                 Vec::new()
@@ -260,7 +260,7 @@ fn measure(way: BufferPolicy, plan: &Plan) -> Result<Row, GranularityError> {
     })
 }
 
-/// Reads the board for so long, in a thread of its own priority.
+/// Reads the board for so long, in a thread with its own priority.
 fn watch_board(
     follower: &mut Follower,
     place: &BoardPlace,

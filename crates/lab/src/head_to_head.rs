@@ -1,7 +1,7 @@
 //! Our controllers in virtual time beside other implementations of the same in real time, over the same recorded links.
 //!
-//! The others are programs that somebody has built: they are run through the emulator as they are, sender at the near end
-//! and receiver at the far end, and measured by the packets that the emulator saw.
+//! The others are programs that the user has built. They run unmodified through the emulator, sender at the near end
+//! and receiver at the far end, and are measured by the packets that the emulator saw.
 
 pub(crate) mod experiment;
 mod measure;
@@ -94,7 +94,7 @@ pub enum HeadToHeadError {
         "{peer} over {link}: no data packet was delivered; run its programs by hand through `sounding emu` to see what they say"
     )]
     Silence {
-        /// Who.
+        /// The peer.
         peer: &'static str,
         /// Where.
         link: &'static str,
@@ -106,7 +106,7 @@ pub enum HeadToHeadError {
 pub struct Row {
     /// The algorithm.
     pub peer: &'static str,
-    /// What of theirs was run.
+    /// The program of theirs that was run.
     pub program: &'static str,
     /// Name of ours in the registry.
     pub controller: &'static str,
@@ -153,7 +153,7 @@ impl Link {
     }
 }
 
-/// Runs every pair; `progress` is told of each repetition.
+/// Runs every pair; `progress` is called for each repetition.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<HeadToHead, HeadToHeadError> {
     let begun = Begun::now();
     let links = links(plan)?;

@@ -34,15 +34,14 @@ const DELAY: Duration = Duration::from_millis(20);
 /// the reference's logs.
 const CONNECT_BEFORE: Duration = Duration::from_millis(130);
 
-/// What iperf3 sends first on a data connection, to name the test it belongs to: 93 bytes in the reference's logs, of
-/// which 56 are headers.
+/// iperf3's first data on a connection, to name its test: 93 bytes in the reference's logs, of which 56 are headers.
 const COOKIE: usize = 37;
 
 /// The default of the reference's machine. It shows in the CUBIC rows: iperf3 chooses the congestion control of a
 /// connected socket, which has begun with BBR and stays paced.
 const DEFAULT_CONGESTION: [&str; 2] = ["net.ipv4.tcp_congestion_control", "bbr"];
 
-/// What the reference set where its buffers are large: limits that no flow here comes near.
+/// The reference's settings for large buffers: limits that no flow here comes near.
 const LARGE_BUFFERS: [[&str; 2]; 2] =
     [["net.ipv4.tcp_wmem", "4096 16384 268435456"], ["net.ipv4.tcp_rmem", "4096 131072 268435456"]];
 
@@ -88,7 +87,7 @@ pub enum RunError {
     /// The flow did not run.
     #[error(transparent)]
     Flow(#[from] FlowError),
-    /// Nothing was delivered in the window.
+    /// No packet was delivered in the window.
     #[error("{row}: no full packet was delivered in the window")]
     Silence {
         /// Which row.
@@ -126,7 +125,7 @@ pub(crate) enum Buffers {
     Large,
 }
 
-/// Runs the comparison; `progress` is told of each repetition that ended.
+/// Runs the comparison; `progress` is called for each repetition that ended.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, RunError> {
     let begun = Begun::now();
     let shared = Reference::read(&plan.data.join("reference/mahimahi_quiet_machine.json"))?;
@@ -238,7 +237,7 @@ fn repeat(
         .ok_or_else(|| RunError::Silence { row: task.name.clone() })
 }
 
-/// What mm-link would have logged of a direction's packets, with what still waited at the end left out.
+/// mm-link's log of a direction's packets, without those that still waited at the end.
 fn passages(records: &[PacketRecord], direction: Direction, started: HostInstant) -> Vec<Passage> {
     let millis = |at: HostInstant| u64::try_from((at - started).as_millis()).unwrap_or(u64::MAX);
     records

@@ -1,5 +1,5 @@
-//! What following a modem costs: how much it sends with Gandalf's log mask and with everything on (Gandalf §4.2.2,
-//! Figure 13), and the CPU time of the process that reads it (Figure 14).
+//! The cost of following a modem: its output with Gandalf's log mask and with everything on (Gandalf §4.2.2, Figure
+//! 13), and the CPU time of the process that reads it (Figure 14).
 //!
 //! Real captures are made again by a simulated modem and read through the session and the port that a real one has. A
 //! capture holds what its recorder asked for, so "everything" is everything of that.
@@ -72,7 +72,7 @@ pub enum OverheadError {
     /// Its port broke.
     #[error("reading the simulated modem: {0}")]
     Read(#[source] io::Error),
-    /// Nobody reads the modem.
+    /// The modem is not read.
     #[error(transparent)]
     Follower(#[from] FollowerError),
     /// There is no folder for what the reader writes.
@@ -83,7 +83,7 @@ pub enum OverheadError {
     Stuck(Duration),
 }
 
-/// Measures both. `progress` is told what has been found.
+/// Measures both. `progress` receives each result.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Overhead, OverheadError> {
     let captures = load(&plan.captures)?;
     let masks = masks::run(&captures, &progress)?;

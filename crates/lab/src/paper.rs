@@ -1,7 +1,7 @@
 //! A paper's evaluation, item by item: what runs, what the paper has, what we have, where ours falls short, and why.
 //!
-//! The plans of a paper's items and its own figures are files of `papers/<paper>`: `<item>.toml` and `expected.toml`. Where the
-//! paper is silent, `docs/interpretations/<paper>.md` says what was taken.
+//! The plans of a paper's items and its own figures are files of `papers/<paper>`: `<item>.toml` and `expected.toml`.
+//! Where the paper is silent, `docs/interpretations/<paper>.md` has our choice.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,7 +65,7 @@ impl PaperItem {
     }
 }
 
-/// What the paper has of an item, and why ours is different.
+/// The paper's values of an item, and why ours differ.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
@@ -92,14 +92,14 @@ impl Expected {
         gains.or_else(|| self.rows.get(row).cloned()).unwrap_or_default()
     }
 
-    /// A row falls short of the paper's in these: the line that says so, with its cause.
+    /// The line that reports these shortfalls of a row against the paper's, with its cause.
     pub fn miss(&self, row: &str, short: &[&str]) -> String {
         let cause = self.causes.get(row).map_or("no cause known", String::as_str);
         format!("{row}, {}: {cause}", short.join(", "))
     }
 }
 
-/// What a controller gains on another; what the paper does not state is no number.
+/// Gains of a controller over another; a value that the paper does not give is not a number.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gains {
@@ -111,13 +111,13 @@ pub struct Gains {
     pub tail: f64,
 }
 
-/// How far a gain may stay below the paper's and still be the same finding: of throughput, and in percent of a delay.
-/// Chosen.
+/// How far a gain may stay below the paper's and still count as the same result: of throughput, and in percent of a
+/// delay. Chosen.
 const SHORT_OF_THROUGHPUT: f64 = 0.05;
 const SHORT_OF_SAVING: f64 = 10.0;
 
 impl Gains {
-    /// What of the paper's gains is not reached.
+    /// The paper's gains that are not reached.
     pub fn short_of(self, paper: Self) -> Vec<&'static str> {
         let mut short = Vec::new();
         if self.throughput < paper.throughput - SHORT_OF_THROUGHPUT {
@@ -176,7 +176,7 @@ pub struct Report<E> {
     pub rows: Vec<(String, Vec<String>)>,
     /// Rows that fall short of the paper's, and why.
     pub misses: Vec<String>,
-    /// What the rows were made of. What it displays follows the table.
+    /// The data of the rows. It is displayed after the table.
     #[serde(flatten)]
     pub evidence: E,
     /// Where the figures come from.

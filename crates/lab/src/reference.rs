@@ -12,7 +12,7 @@ pub struct Reference {
     pub hears: Hears,
     /// For how long something is to wait at the link, whole milliseconds.
     pub room: Duration,
-    /// What the link carries is what it carried in so long, whole milliseconds.
+    /// The link's rate is its mean over this span, in whole milliseconds.
     pub span: Duration,
 }
 
@@ -29,7 +29,7 @@ impl Hears {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Always, Self::ByRecord];
 
-    /// What a reference that hears so is called.
+    /// Name of a reference with this knowledge.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Always => "present",
@@ -44,7 +44,7 @@ impl Hears {
         }
     }
 
-    /// What a name without numbers stands for. Chosen: over recorded links it carries about what `sounding` does.
+    /// The reference of a name without numbers. Chosen: over recorded links it carries about what `sounding` does.
     const fn usual(self) -> Reference {
         let [room, span] = match self {
             Self::Always => [4, 10],
@@ -62,7 +62,8 @@ impl Hears {
 const MAX_MS: u64 = 10_000;
 
 impl Reference {
-    /// Of names as `present`, `reported`, `present-15ms` (its room) and `reported-15ms-over-30ms` (and its span).
+    /// From names as `present`, `reported`, `present-15ms` (its queue target) and `reported-15ms-over-30ms` (and its
+    /// span).
     pub fn by_name(name: &str) -> Option<Self> {
         let hears = Hears::ALL.into_iter().find(|hears| name.starts_with(hears.name()))?;
         let usual = hears.usual();
@@ -76,7 +77,7 @@ impl Reference {
         (!span.is_zero()).then_some(Self { hears, room, span })
     }
 
-    /// How word of the link comes to it: `lead` from the sender to the link, `late` from there to the sender.
+    /// The delays of its knowledge: `lead` from the sender to the link, `late` from there to the sender.
     pub(crate) fn word(self, lead: Duration, late: Duration) -> Word {
         let Self { hears, room, span } = self;
         Word { lead, late, every: hears.every(), span, room }

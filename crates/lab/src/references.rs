@@ -42,7 +42,7 @@ pub struct Outcome {
 }
 
 impl Grid {
-    /// Each reference that hears so, with its point.
+    /// Each reference with this knowledge, with its point.
     fn references(&self, hears: Hears) -> impl Iterator<Item = (u64, u64, Reference)> + '_ {
         let points = self
             .rooms_ms
@@ -58,7 +58,7 @@ impl Grid {
         Hears::ALL.into_iter().flat_map(|hears| self.references(hears)).map(|(.., one)| one)
     }
 
-    /// What is said of each reference and controller, as a ground.
+    /// The result of each reference and controller, as a ground.
     fn ground(&self, about: String, reached: impl Fn(&str) -> Option<Reached>) -> Ground {
         let curves = Hears::ALL.into_iter().map(|hears| {
             let points = self.references(hears).filter_map(|(room_ms, span_ms, one)| {
@@ -83,7 +83,7 @@ pub struct OverLinks {
     pub jobs: usize,
 }
 
-/// Over links that are given, whatever is sent; `progress` hears of each link that is done.
+/// Over given links, whatever is sent; `progress` is called for each link that is done.
 pub fn over_links(
     grid: &Grid,
     entries: &[Entry],
@@ -128,7 +128,7 @@ pub struct OverCells {
     pub jobs: usize,
 }
 
-/// Over cells that grant what is asked for; `progress` hears of each cell that is done.
+/// Over cells that grant what is requested; `progress` is called for each cell that is done.
 pub fn over_cells(
     grid: &Grid,
     how: &OverCells,

@@ -44,7 +44,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &cell::experiment::CellExperiment,
 ];
 
-/// What an experiment is about, which rights it needs and how long it takes, in a line.
+/// Subject, required rights and duration of an experiment, in a line.
 pub fn line(experiment: &dyn Registered) -> String {
     let needs = match experiment.needs() {
         Needs::Nothing => Some("no rights needed".to_owned()),

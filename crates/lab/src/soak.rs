@@ -33,7 +33,7 @@ pub struct Plan {
     #[arg(long, value_name = "TIME", default_value = "2min", value_parser = humantime::parse_duration)]
     pub restart_every: Duration,
 
-    /// Of links, flows and kills
+    /// Seed of links, flows and kills
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
 
@@ -42,10 +42,10 @@ pub struct Plan {
     pub program: PathBuf,
 }
 
-/// A round has a link, an emulation and a modem of its own, all of which have to be gone after it.
+/// A round has its own link, emulation and modem, all of which have to be gone after it.
 const ROUND: Duration = Duration::from_secs(120);
 
-/// Of so many downloads some last, and find a daemon that tells by the window.
+/// Out of so many downloads some last long enough for a daemon that limits the window.
 const ENOUGH: u32 = 20;
 
 /// Kinds of flows without a law of ours.
@@ -100,9 +100,9 @@ pub struct Summary {
     pub megabytes: f64,
     /// Daemons that were started.
     pub daemons: u32,
-    /// Of them killed while flows ran.
+    /// Those of them that were killed while flows ran.
     pub killed: u32,
-    /// Changes of state that daemons told of.
+    /// Changes of state that daemons reported.
     pub transitions: u64,
     /// Heartbeats that were late: the machine was busy.
     pub late_heartbeats: u64,
@@ -112,7 +112,7 @@ pub struct Summary {
     pub daemon_growth_kib: u64,
     /// The longest time until the kernel had freed all programs, maps and links of a round.
     pub freed_within_s: f64,
-    /// What was wrong, in words: leaks, alarms of the kernel, flows that stood still, settings that were not put back.
+    /// The faults, as text: leaks, alarms of the kernel, stalled flows, settings that were not restored.
     pub faults: Vec<String>,
     /// The machine, the commit and the load.
     pub provenance: Option<Provenance>,
@@ -130,7 +130,7 @@ impl Summary {
     }
 }
 
-/// Goes on for as long as the plan says; `tell` hears of every round.
+/// Runs for as long as the plan says; `tell` is called for every round.
 pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Result<Summary, SoakError> {
     let begun = Begun::now();
     let began = monotonic_now();

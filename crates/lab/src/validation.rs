@@ -7,8 +7,7 @@
 //!  this kernel's TCP       this kernel's TCP       our controllers
 //! ```
 //!
-//! Sockets hold as much as a flow sends, in all three: what a buffer does to a flow is compared by
-//! [`mahimahi`] alone.
+//! Sockets hold as much as a flow sends, in all three: [`mahimahi`] alone compares the effect of buffers.
 
 pub(crate) mod experiment;
 mod page;
@@ -70,7 +69,7 @@ pub struct Link {
     pub simulated: Verdict,
 }
 
-/// Runs the chain; `progress` is told of each repetition that ended.
+/// Runs the chain; `progress` is called for each repetition that ended.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Chain, RunError> {
     let begun = Begun::now();
     let reference = reference(plan)?;
@@ -91,7 +90,7 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Chain, RunError> {
     Ok(Chain { provenance: begun.end(), window_s, jobs: plan.jobs, links })
 }
 
-/// What mahimahi had with large buffers, and of BBR, whose window no buffer holds back, with others too.
+/// mahimahi's results with large buffers; for BBR, whose window no buffer limits, with others too.
 fn reference(plan: &Plan) -> Result<Reference, RunError> {
     let read = |name: &str| Reference::read(&plan.data.join("reference").join(name));
     let mut reference = read("mahimahi_big_sndbuf.json")?;

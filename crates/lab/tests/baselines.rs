@@ -1,4 +1,4 @@
-//! What theory, specifications and papers say of each controller holds for ours.
+//! Properties from theory, specifications and papers hold for our controllers.
 
 use sounding_lab::baselines::{Plan, run};
 

@@ -1,4 +1,4 @@
-//! What our laws cost can be measured where they can be loaded; how much it is, is no matter for a test.
+//! The cost of our laws can be measured where they can be loaded; a test does not check its amount.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -65,7 +65,7 @@ fn flows_of_a_device_share_alike_in_every_half_second() {
 }
 
 #[test]
-fn a_flow_of_cubic_beside_it_starves_nobody() {
+fn a_flow_of_cubic_beside_it_starves_no_flow() {
     for row in judged(&["sounding"], &[Case::BesideCubic]).rows {
         for score in &row.scores {
             assert!(score.least.is_some_and(|least| least >= 0.3), "{} {score:?}", row.kind);

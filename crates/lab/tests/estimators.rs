@@ -1,6 +1,6 @@
-//! What the papers say of their estimates, of ours: through the bytes of a modelled modem and the lines of a sniffer, for a
-//! saturating flow to and from a device in a car, in a cell that others use in turns, at several places with as many
-//! crowds.
+//! The papers' results for their estimates hold for ours: through the bytes of a modelled modem and the lines of a
+//! sniffer, for a saturating flow to and from a device in a car, in a cell that others use in turns, at several places
+//! with as many crowds.
 
 use std::sync::LazyLock;
 use std::time::Duration;

@@ -1,9 +1,9 @@
 //! Flows in virtual time against the kernel's own over the same recorded links: what CUBIC and BBR carry, and how long
 //! it queues.
 //!
-//! The kernel's figures were taken through mahimahi, three times for BBR on a quiet machine with its default buffers,
-//! which its window never fills, and twice for CUBIC with buffers that do not limit it, as ours are not. BBR draws lots,
-//! so it runs here over several seeds.
+//! The kernel's figures were measured through mahimahi, three times for BBR on a quiet machine with its default
+//! buffers, which its window never fills, and twice for CUBIC with buffers that do not limit it, as ours do not. BBR is
+//! randomised, so it runs here over several seeds.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 

@@ -1,4 +1,4 @@
-//! The functions of `sounding/od.h`, which says what they do.
+//! The functions of `sounding/od.h`, which documents them.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -87,15 +87,15 @@ pub unsafe extern "C" fn od_read(od: c_int, samples: *mut Sample, count: size_t)
             let most = count.min(MAX_AT_ONCE);
             let mut taken = vec![Sample::default(); most];
             let read = source.read(&mut taken)?;
-            // Through a buffer of our own, because what C hands over need not hold valid samples yet.
-            // SAFETY: not null, and the caller says that there is room for `count`, which `read` does not exceed.
+            // Through our own buffer, because C's need not hold valid samples yet. SAFETY: not null, and by contract
+            // there is space for `count`, which `read` does not exceed.
             unsafe { std::ptr::copy_nonoverlapping(taken.as_ptr(), samples, read) };
             Ok(read as ssize_t)
         })
     })
 }
 
-/// Samples that one call gives at most: `count` is a promise about memory that cannot be checked.
+/// Most samples that one call returns: `count` is a promise about memory that cannot be checked.
 const MAX_AT_ONCE: usize = 4096;
 
 /// `od_latest`.
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn od_latest(od: c_int, kpi: c_int, sample: *mut Sample) -
             }
             let unknown = |_| Failure::new(libc::EINVAL, format_args!("{kpi} is no subscription"));
             let latest = source.latest(usize::try_from(kpi).map_err(unknown)?)?;
-            // SAFETY: not null, and the caller says that there is room.
+            // SAFETY: not null, and by contract there is space.
             unsafe { sample.write(latest) };
             Ok(0)
         })
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn od_kpi_info(index: size_t, kpi: *mut KpiInfo) -> c_int 
         }
         let beyond = || Failure::new(libc::ENOENT, format_args!("there is no KPI number {index}"));
         let found = registry::all().nth(index).ok_or_else(beyond)?;
-        // SAFETY: not null, and the caller says that there is room.
+        // SAFETY: not null, and by contract there is space.
         unsafe { kpi.write(KpiInfo::of(found)) };
         Ok(0)
     })

@@ -51,7 +51,7 @@ pub(crate) fn find(handle: i32) -> Result<Shared, Failure> {
     place(&mut table, handle)?.source.clone().ok_or_else(|| bad(handle))
 }
 
-/// Takes the source of a handle out: whoever is using it right now finishes first.
+/// Removes the source of a handle; a call that is under way finishes first.
 pub(crate) fn remove(handle: i32) -> Result<Shared, Failure> {
     let mut table = table();
     place(&mut table, handle)?.source.take().ok_or_else(|| bad(handle))

@@ -83,7 +83,7 @@ fn the_header_declares_the_functions_that_the_library_has() {
         .filter(|line| line.contains("extern \"C\" fn "))
         .filter_map(|line| line.split("fn ").nth(1)?.split('(').next())
         .collect();
-    // A declaration begins a line, and what is said of it does not.
+    // A declaration begins a line, and its comment does not.
     let mut declared: Vec<&str> = header
         .lines()
         .filter(|line| line.ends_with(");") && !line.starts_with([' ', '\t', '*', '/', '#']))
@@ -161,7 +161,7 @@ fn the_example_says_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let program = compile(&here("../../examples/libod/follow.c"), folder.path(), true);
     for (source, says) in [
-        ("board:nobody", "no such board"),
+        ("board:missing", "no such board"),
         ("capture:/nowhere", "No such file"),
         ("device:/nowhere", "no such device"),
         ("teapot:x", "teapot"),

@@ -1,4 +1,4 @@
-//! What a C program can do wrong is an errno, never a crash.
+//! A C program's mistake is an errno, never a crash.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -50,7 +50,7 @@ fn errno() -> Errno {
     errno
 }
 
-/// A capture of serving cell measurements of one version nobody has described, and of three bytes of noise.
+/// A capture of serving cell measurements of one unknown version, and of three bytes of noise.
 fn capture(folder: &tempfile::TempDir, with_kpis: bool) -> String {
     let mut stream = Vec::new();
     let mut body = vec![1, 1, 0, 0, 25, 4, 80, 0];
@@ -104,7 +104,7 @@ fn null_is_a_fault() {
 }
 
 #[test]
-fn sources_that_are_none_are_said() {
+fn invalid_sources_are_reported() {
     for (source, expected) in [
         ("", Errno::EINVAL),
         ("board:", Errno::EINVAL),
@@ -195,7 +195,7 @@ fn every_kpi_describes_itself() {
 }
 
 #[test]
-fn a_device_is_read_as_it_speaks_and_its_end_is_told() {
+fn a_device_is_read_live_and_its_end_is_reported() {
     let pty = nix::pty::openpty(None, None).unwrap();
     let path = nix::unistd::ttyname(&pty.slave).unwrap();
     let od = open(&format!("device:{}", path.display()));

@@ -1,10 +1,10 @@
-//! When the modem is told to send what it has buffered: every millisecond, behind the moment at which records are made.
+//! When the modem gets a drain command: every millisecond, just after the moment at which records are made.
 //!
-//! A drain that falls anywhere in the millisecond finds a record half a millisecond old on average. Modems make records
-//! at one stage of their work on a subframe: in eleven captures of a phone, 48 to 97 % of the PUSCH reports are stamped
-//! within the same 0.2 ms of each millisecond of its clock, in half of them 86 % or more. What is not known is where that
-//! falls by the host's clock. Each record tells a little of it: the drain that brought it came after it was made, and the
-//! drain before came too soon.
+//! A drain at a random moment of the millisecond finds a record that is half a millisecond old on average. Modems make
+//! records at one stage of their work on a subframe: in eleven captures of a phone, 48 to 97 % of the PUSCH reports are
+//! stamped within the same 0.2 ms of each millisecond of its clock, in half of them 86 % or more. Where that stage
+//! falls by the host's clock is unknown. Each record narrows it down: the drain that brought it came after it was made,
+//! and the drain before came too soon.
 //!
 //! ```text
 //! modem      ───────────────r──────────────────────────r─────────────
@@ -12,11 +12,11 @@
 //!                       └ too soon for r └ brought r: r lies between
 //! ```
 //!
-//! Drains move until that is known to a few hundredths of a millisecond, and then stay close behind the bulk of the
-//! records: both clocks drift, and neither the modem nor this machine is always on time. What a drain misses would wait a
-//! whole millisecond for the next. Reports are periodic: where records of earlier radio frames were made in this subframe
-//! and none came, a second drain follows soon, so that the first can go out early enough to find most records young. A
-//! modem whose records have no such moment is drained every millisecond all the same.
+//! Drains move until that moment is known to a few hundredths of a millisecond, and then stay close behind most
+//! records: both clocks drift, and neither the modem nor this machine is always on time. A record that a drain misses
+//! would wait a whole millisecond for the next. Reports are periodic. If records of earlier radio frames were made in
+//! this subframe and none came, a second drain follows soon, so that the first can go out early enough to find most
+//! records young. A modem whose records have no such moment is drained every millisecond too.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ const PERIOD_NS: i64 = PERIOD.as_nanos() as i64;
 const BINS: usize = 40;
 const BIN_NS: i64 = PERIOD_NS / BINS as i64;
 
-/// What a record counts after one more. Chosen: the last two seconds of a report every 10 ms decide.
+/// Weight of a record after the next one. Chosen: the last two seconds of a report every 10 ms decide.
 const FADING: f32 = 1.0 - 1.0 / 200.0;
 
 /// The moment is looked for again after so many records.
@@ -57,7 +57,7 @@ const SECOND_AFTER: Duration = Duration::from_micros(150);
 /// Subframes of a radio frame, in which reports come back.
 const SUBFRAMES: usize = 10;
 
-/// What a radio frame counts after one more: the last two hundred milliseconds decide.
+/// Weight of a radio frame after the next one: the last two hundred milliseconds decide.
 const FRAME_FADING: f32 = 1.0 - 1.0 / 20.0;
 
 /// After so many milliseconds without a record none is due.
@@ -66,8 +66,8 @@ const MAX_PASSED: i64 = 200;
 /// A record is due in a subframe that had one in so great a part of the last frames. Chosen.
 const DUE: f32 = 0.25;
 
-/// A record that was missed by more was held up in a modem or on a machine that stood still, and says nothing of the
-/// clocks: no drain a little later would have brought it.
+/// A record that was missed by more was held up in a modem or on a stalled machine, and does not show the clocks'
+/// offset: no drain a little later would have brought it.
 const HELD_UP_NS: i64 = 100_000;
 
 /// So many misses in a row say that the clocks are not as they were.
@@ -152,7 +152,7 @@ impl Default for Drains {
 }
 
 impl Drains {
-    /// Drains for a reader to whom it is the same how old records are.
+    /// Drains for a reader that does not need fresh records.
     pub(crate) fn seldom() -> Self {
         Self { every: SELDOM, ..Self::default() }
     }
@@ -292,7 +292,8 @@ impl Subframes {
 }
 
 impl Bounds {
-    /// What both say; where they contradict each other, the later: a drain was late, or the modem's clock was set.
+    /// The intersection of both. If they contradict each other, the later one: a drain was late, or the modem's clock
+    /// was set.
     fn narrowed(self, seen: Self) -> Self {
         let both = Self { least: self.least.max(seen.least), most: self.most.min(seen.most) };
         if both.least < both.most { both } else { seen }
@@ -312,13 +313,13 @@ mod tests {
 
     /// What came of drains of a modem for half a minute.
     struct Outcome {
-        /// How long records waited for a drain in the last 20 seconds, in order.
+        /// Waits of records for a drain in the last 20 seconds, in order.
         waits: Vec<Duration>,
         longest_gap: Duration,
     }
 
-    /// A modem that makes a record every 10 ms, `phase` into the millisecond, and hears a drain a while after it was
-    /// sent. Its clock runs ten in a million fast.
+    /// A modem that makes a record every 10 ms, `phase` into the millisecond, and receives a drain some time after it
+    /// was sent. Its clock runs ten parts in a million fast.
     fn drain(seed: u64, phase: impl Fn(&mut ChaCha8Rng) -> Duration) -> Outcome {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let epoch = ModemInstant::from_nanos(1_460_000_000_000_000_000);

@@ -13,11 +13,11 @@ use crate::memory::{self, Memory};
 use crate::poll_interval::PollInterval;
 use crate::{Framing, Read, Source, Transport};
 
-/// A port with a session over it: masks set and put back, buffers drained, in the time that its reader gives it.
+/// A port with a session over it: sets and restores masks and drains buffers, whenever its reader calls it.
 ///
-/// The reader takes bytes with [`read`](Self::read), tells of each packet it finds in them with
-/// [`handle_log`](Self::handle_log) and [`handle_other`](Self::handle_other), or lets
-/// [`handle_bytes`](Self::handle_bytes) find them, and calls [`tick`](Self::tick) as often as it comes round.
+/// The reader takes bytes with [`read`](Self::read). It passes each packet in them to [`handle_log`](Self::handle_log)
+/// and [`handle_other`](Self::handle_other), or lets [`handle_bytes`](Self::handle_bytes) find them. It calls
+/// [`tick`](Self::tick) in each turn of its loop.
 #[derive(Debug)]
 pub struct Live {
     transport: Option<Box<dyn Transport>>,
@@ -42,8 +42,8 @@ impl Live {
         }
     }
 
-    /// Puts back, too, what an earlier session over this source had found and could not put back, because it was killed;
-    /// and keeps what the next one has to know if this one is. What was kept for ports that are gone is forgotten, and told.
+    /// Also restores what an earlier, killed session over this source had found, and saves what the next session needs
+    /// if this one is killed. Saved state of ports that are gone is dropped and reported.
     #[must_use]
     pub fn remembering(mut self, source: &Source) -> Self {
         if let Some(session) = &mut self.session {
@@ -59,7 +59,7 @@ impl Live {
         self
     }
 
-    /// For a reader to whom it is the same how old records are, and who would rather be woken seldom.
+    /// For a reader that does not need fresh records and prefers few wake-ups.
     #[must_use]
     pub fn in_no_hurry(mut self) -> Self {
         (self.drains, self.pace) = (Drains::seldom(), PollInterval::seldom());
@@ -113,7 +113,7 @@ impl Live {
         }
     }
 
-    /// Finds the packets in bytes that were read, tells the session of them, and hands each on.
+    /// Finds the packets in bytes that were read, passes them to the session, and then to the caller.
     pub fn handle_bytes(
         &mut self,
         now: HostInstant,
@@ -192,7 +192,7 @@ impl Live {
         }
     }
 
-    /// True once nothing is left to put back, or nobody to put it back to.
+    /// True once nothing is left to restore, or no modem is there any more.
     pub fn is_over(&self) -> bool {
         self.transport.is_none() || self.session.as_ref().is_none_or(Session::is_over)
     }
@@ -206,7 +206,7 @@ impl Live {
 impl Drop for Live {
     fn drop(&mut self) {
         if let (Some(session), Some(memory)) = (&self.session, &mut self.memory) {
-            // Nobody asks for events any more. What could not be kept until now was told.
+            // Events are no longer polled. State that could not be saved was already reported.
             let _ = memory.keep(session.note());
         }
     }

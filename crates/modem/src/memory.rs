@@ -9,9 +9,8 @@ use thiserror::Error;
 
 use crate::Source;
 
-/// What a session has to put back, in a file that outlives it if it is killed. Nobody else has the file while the
-/// session lives: what is in it when it is opened was left by one that has ended. A session that has put everything back
-/// leaves no file.
+/// What a session has to restore, in a file that outlives it if it is killed. The session locks the file while it
+/// lives, so an opened file is from a session that has ended. A session that has restored everything leaves no file.
 ///
 /// ```text
 /// port /dev/ttyUSB0           where the note is of use
@@ -32,8 +31,8 @@ const MOST: u64 = 1 << 17;
 const PORT: &str = "port ";
 
 impl Memory {
-    /// Opens the memory of a source; `None` for a stream that takes no requests, or where another session with the same
-    /// modem has it: the masks are that one's business then. An error says that nothing can be kept, and why.
+    /// Opens the memory of a source. `None` for a stream that takes no requests, or if another session with the same
+    /// modem has it: that session then restores the masks. An error means that nothing can be kept, and why.
     pub(crate) fn open(source: &Source) -> Result<Option<Self>, NotKept> {
         if *source.place() == Source::Stdin {
             return Ok(None);
@@ -54,7 +53,7 @@ impl Memory {
         let mut options = options();
         options.write(true).create(true).mode(0o600);
         let mut file = lock(options.open(path)?)?;
-        // Whoever had it until just now may have removed it.
+        // The previous owner may have removed it.
         while !is_at(&file, path) {
             file = lock(options.open(path)?)?;
         }
@@ -62,13 +61,13 @@ impl Memory {
         Ok(Self { file, path: path.into(), port, kept })
     }
 
-    /// What is in it: at first what was left by an earlier session.
+    /// Its contents: at first those of an earlier session.
     pub(crate) fn note(&self) -> &Note {
         &self.kept
     }
 
-    /// Keeps a note, before what it speaks of is done. One that cannot be kept hinders nothing, and helps nobody: the next
-    /// session does not learn of it.
+    /// Saves a note before the action that it describes. A failure stops nothing, but the next session then does not
+    /// learn of it.
     pub(crate) fn keep(&mut self, note: Note) -> Result<(), NotKept> {
         if note == self.kept {
             return Ok(());
@@ -102,14 +101,14 @@ pub(crate) enum NotKept {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.kept.is_empty() && is_at(&self.file, &self.path) {
-            // One that stays says that there is nothing to put back.
+            // A file that stays has nothing to restore.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Removes what killed sessions have left for ports that are not there any more; the names of those to which masks
-/// should have gone back.
+/// Removes what killed sessions have left for ports that are gone. Returns the names of those whose masks should have
+/// been restored.
 pub(crate) fn forget_gone() -> Vec<String> {
     sounding_host::runtime_folder().map(|folder| forget_gone_in(&folder)).unwrap_or_default()
 }
@@ -133,7 +132,7 @@ fn forget_if_gone(path: &Path) -> Option<String> {
     (removed && !note.is_empty()).then_some(port)
 }
 
-/// Only a path says whether anything is there, if all of it could be written down; whoever listens on a socket may come
+/// Only a path shows whether a port is gone, and only if all of it could be written down; a socket's server may come
 /// back.
 fn is_gone(port: &str) -> bool {
     let path = Path::new(port);
@@ -144,7 +143,7 @@ fn is_gone(port: &str) -> bool {
 
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    // A link that somebody has laid there leads elsewhere.
+    // A symbolic link that another user has made leads elsewhere.
     options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     options
 }
@@ -153,7 +152,7 @@ fn lock(file: File) -> io::Result<Flock<File>> {
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno.into())
 }
 
-/// Whether it is this file that has the name.
+/// Whether the name still refers to this file.
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(file), Ok(named)) = (file.metadata(), std::fs::symlink_metadata(path)) else {
         return false;
@@ -185,7 +184,7 @@ const PREFIX: &[u8] = b"masks-";
 fn file_name(port: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = port.chars().map(plain).collect();
-    // The end tells more: devices differ there.
+    // The end distinguishes more: devices differ there.
     format!("masks-{}", name[name.len().saturating_sub(100)..].trim_start_matches('-'))
 }
 
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_there_for_the_next_and_nobody_else_has_it_meanwhile() {
+    fn saved_state_is_there_for_the_next_and_locked_meanwhile() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("masks-x");
         let long = note("4 8 a5 5a\n11 8 - 5a\nend\n");
@@ -282,7 +281,7 @@ mod tests {
         // A file that takes nothing more, as on a full disk.
         let other = folder.path().join("other");
         std::fs::write(&other, "").expect("room");
-        memory.file = lock(File::open(&other).expect("it is there")).expect("nobody has it");
+        memory.file = lock(File::open(&other).expect("it is there")).expect("it is not locked");
         let failed = memory.keep(note("11 8 03 04\nend\n")).expect_err("it takes nothing");
         assert!(failed.to_string().contains("masks-x"), "{failed}");
         assert_eq!(*memory.note(), note("11 8 01 02\nend\n"), "what is kept is as it was");

@@ -1,5 +1,5 @@
-//! The records that a modem would write of an uplink whose capacity is given: for links that come from a trace or a
-//! seed and have no modem of their own.
+//! The records that a modem would write for an uplink of given capacity: for links from a trace or a seed, which have
+//! no modem.
 
 use std::time::Duration;
 
@@ -117,7 +117,7 @@ impl Scheduler {
             let Some(block) = fits.checked_sub(1).map(|i| self.blocks[i]) else { return };
             self.owed -= block.size as i64;
             take(Block { carrier, ..block });
-            // What is left is smaller than a block, or the carrier is full and the next one goes on.
+            // The rest is smaller than a block, or the carrier is full and the next one continues.
             if fits < self.blocks.len() {
                 return;
             }
@@ -187,7 +187,7 @@ impl UplinkLog {
             }
         }
         if due(BUFFER_EVERY) {
-            // The device always has more to send; how much more says nothing here.
+            // The device always has more to send; how much more does not matter here.
             let waiting = ChannelBacklog {
                 channel: 3,
                 priority: 13,

@@ -1,8 +1,8 @@
 //! How often a port is looked at.
 //!
-//! A record that comes alone is read at once. Where records come all the time, a wake-up for each costs more than reading
-//! them: then the port is looked at once a millisecond, which is as often as a buffer is drained. A reader to whom it is the
-//! same how old records are looks at a busy port every twenty.
+//! A single record is read at once. If records come all the time, a wake-up for each costs more than reading them: then
+//! the port is polled once a millisecond, which is how often a buffer is drained. A reader that does not need fresh
+//! records polls a busy port every twenty milliseconds.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -30,7 +30,7 @@ const SELDOM: Duration = Duration::from_millis(20);
 /// So many reads in a row are no single burst. Chosen.
 const BUSY: u32 = 8;
 
-/// A read that brought as much as a tty gives at most is followed by another at once.
+/// A read that returned a tty's maximum is followed by another at once.
 const FULL: RangeInclusive<usize> = 4095..=4096;
 
 impl Default for PollInterval {
@@ -40,7 +40,7 @@ impl Default for PollInterval {
 }
 
 impl PollInterval {
-    /// The pace of a reader to whom it is the same how old records are.
+    /// The interval of a reader that does not need fresh records.
     pub(crate) fn seldom() -> Self {
         Self { every: SELDOM, ..Self::default() }
     }
@@ -58,8 +58,8 @@ impl PollInterval {
         self.count = count;
     }
 
-    /// How long not to look: to a while after the last bytes, or to the next drain, when the answer to the one
-    /// before it is there.
+    /// How long to wait before the next read: until some time after the last bytes, or until the next drain, if the
+    /// previous one was answered.
     pub(crate) fn rest(&self, now: HostInstant, drain: Option<HostInstant>) -> Duration {
         let busy = self.streak >= BUSY && now - self.last <= self.at_once();
         match drain {

@@ -10,18 +10,18 @@ use sounding_host::monotonic_now;
 
 use crate::{Framing, READ_SIZE, Read, Transport};
 
-/// What somebody on a port said to a version request.
+/// The answer on a port to a version request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// A modem that says who it is.
+    /// A modem that identifies itself.
     Answers(Identity),
     /// Diag records that come by themselves, and no answer: a bridge that only reads, or a modem that is busy.
     Talks,
-    /// Nothing, or nothing that is Diag.
+    /// No answer, or none that is Diag.
     Silent,
 }
 
-/// Asks a port who is there, without changing anything, and waits for the answer up to `patience`.
+/// Identifies the modem on a port without changing anything. Waits up to `patience` for the answer.
 pub fn probe(transport: &mut dyn Transport, patience: Duration) -> io::Result<Probe> {
     let mut reader = Reader::new();
     let mut identity = None;
@@ -82,7 +82,7 @@ fn is_complete(identity: Option<&Identity>) -> bool {
     identity.is_some_and(|identity| identity.build.is_some())
 }
 
-/// Any answer to the first request says that somebody is there, also one that refuses it.
+/// Any answer to the first request shows that a modem is there, even a refusal.
 fn learn(identity: &mut Option<Identity>, command: u8, body: &[u8]) {
     match Answer::parse(command, body) {
         Some(Answer::Version { compiled_on, compiled_at }) => {

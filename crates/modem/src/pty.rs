@@ -54,7 +54,7 @@ impl Pty {
         self.master.as_fd()
     }
 
-    /// True while somebody has the tty open.
+    /// True while a reader has the tty open.
     pub fn has_reader(&self) -> bool {
         let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::empty())];
         let hung_up = poll(&mut fds, PollTimeout::ZERO).is_ok()
@@ -75,7 +75,7 @@ impl Pty {
                         break;
                     }
                 }
-                // Nobody has the tty open.
+                // No reader has the tty open.
                 Err(error) if error.raw_os_error() == Some(libc::EIO) => break,
                 Err(error) => return Err(error),
             }

@@ -34,7 +34,7 @@ pub enum Polled {
     Closed,
 }
 
-/// Longer than this nobody waits for a modem to take its old masks back.
+/// The longest wait for a modem to take its old masks back.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 impl Readings {

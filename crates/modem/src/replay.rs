@@ -23,13 +23,13 @@ pub struct Replay<'a> {
 pub struct Summary {
     /// Bytes that the reader took.
     pub written: u64,
-    /// Bytes that were due while nobody read, or that did not fit: lost, as with a real modem.
+    /// Bytes that were due while no reader was there, or that did not fit: lost, as with a real modem.
     pub lost: u64,
     /// Requests answered.
     pub answered: u64,
 }
 
-/// How long a full pty is waited for. A daemon that does not read for so long has lost its place anyway.
+/// How long to wait for a full pty. A daemon that does not read for so long has lost its place anyway.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Longest sleep, so that a stop and a request are met promptly.
@@ -51,7 +51,7 @@ impl<'a> Replay<'a> {
         self.pty
     }
 
-    /// Waits until somebody opens the tty, or until `stop`; whether somebody did.
+    /// Waits until a reader opens the tty, or until `stop`. Returns whether a reader did.
     pub fn wait_for_reader(&self, stop: &AtomicBool) -> bool {
         while !stop.load(Ordering::Relaxed) {
             if self.pty.has_reader() {
@@ -62,7 +62,7 @@ impl<'a> Replay<'a> {
         false
     }
 
-    /// Serves the capture from `begin` on, until its end or until `stop`. `progress` is told the replay time about
+    /// Serves the capture from `begin` on, until its end or until `stop`. `progress` receives the replay time about
     /// every [`MAX_SLEEP`].
     pub fn run(
         &mut self,

@@ -4,9 +4,9 @@ use sounding_units::HostInstant;
 
 /// When a source that has closed is tried again.
 ///
-/// A modem that was unplugged has worked before, and is looked for at once when it is gone. A bridge that takes a connection
-/// and closes it, because its own modem is gone, is tried less and less often: every attempt costs both ends something and
-/// says something in logs.
+/// A modem that was unplugged has worked before, and is looked for at once when it is gone. A bridge that accepts a
+/// connection and closes it, because its own modem is gone, is tried less and less often: every attempt costs both ends
+/// something and adds lines to logs.
 ///
 /// ```text
 ///   open ── closes within 2 s ──▶ left alone for 5 ms, 10 ms, 20 ms … 5 s, then tried
@@ -19,15 +19,15 @@ pub struct Retry {
     due: HostInstant,
 }
 
-/// What has been open for so long did not close at once. Chosen.
+/// A source that was open for this long did not close at once. Chosen.
 const WORKED: Duration = Duration::from_secs(2);
-/// How long the first source that closed at once is left alone. Chosen: a modem that starts may close once.
+/// The pause after a source first closes at once. Chosen: a modem that starts may close once.
 const LEAST: Duration = Duration::from_millis(5);
-/// How long at most. Chosen: a bridge that is back is found within it.
+/// The longest pause. Chosen: a bridge that is back is found within it.
 const MOST: Duration = Duration::from_secs(5);
 
 impl Retry {
-    /// Of a source that was opened at `now`.
+    /// For a source that was opened at `now`.
     pub fn new(now: HostInstant) -> Self {
         Self { opened: now, wait: Duration::ZERO, due: now }
     }

@@ -43,13 +43,13 @@ pub struct Simulation {
     diary: Option<Sender<Made>>,
 }
 
-/// What a modem keeps for a reader that does not read. Chosen: a second of everything at 8 Mbit/s.
+/// A modem's buffer for a reader that does not read. Chosen: a second of everything at 8 Mbit/s.
 const MEMORY: usize = 1 << 20;
 
 /// How long a modem takes to restart.
 const DOWN: Duration = Duration::from_millis(500);
 
-/// Who opens or leaves the port is noticed within this; a request is at once.
+/// A reader that opens or leaves the port is noticed within this; a request at once.
 const MAX_SLEEP: Duration = Duration::from_millis(1);
 
 impl Simulation {
@@ -77,15 +77,15 @@ impl Simulation {
         self.modem.tally()
     }
 
-    /// Every record from now on as it is made, for whoever measures how long records are on their way.
+    /// Every record from now on as it is made, to measure the delay of records.
     pub fn diary(&mut self) -> Receiver<Made> {
         let (diary, made) = mpsc::channel();
         self.diary = Some(diary);
         made
     }
 
-    /// Serves the port until `stop`, or until everything was sent and the reader has left. `progress` is told for how long
-    /// records have been made; of a capture, how far it has come.
+    /// Serves the port until `stop`, or until everything was sent and the reader has left. `progress` receives how long
+    /// records have been made, or how far a capture has come.
     pub fn run(
         &mut self,
         stop: &AtomicBool,
@@ -95,7 +95,7 @@ impl Simulation {
             let now = monotonic_now();
             let attended = self.serve(now)?;
             for made in self.modem.made() {
-                // Who has stopped listening is told no more.
+                // A closed receiver gets no more.
                 let _ = self.diary.as_ref().map(|diary| diary.send(made));
             }
             progress(self.modem.elapsed(now));
@@ -111,7 +111,7 @@ impl Simulation {
         Ok(self.modem.tally())
     }
 
-    /// One round; whether somebody has the port open.
+    /// One round. Returns whether a reader has the port open.
     fn serve(&mut self, now: HostInstant) -> io::Result<bool> {
         let port = match &mut self.port {
             Some(port) => port,

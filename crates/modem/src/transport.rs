@@ -92,7 +92,7 @@ pub trait Transport: fmt::Debug + Send {
         false
     }
 
-    /// Tells the modem to send what it has buffered.
+    /// Sends the modem a drain command.
     fn drain(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -46,7 +46,7 @@ fn of_file(bytes: &[u8]) -> Vec<Kept> {
     records
 }
 
-/// A simulated modem on a thread of its own.
+/// A simulated modem on a separate thread.
 struct Modem {
     source: Source,
     stop: Arc<AtomicBool>,
@@ -287,7 +287,7 @@ fn garbage_on_a_port_without_hdlc_is_counted_and_costs_no_more_than_its_neighbou
     let tally = modem.stop();
     let damaged = session.counts.frames.bad + session.counts.bad_packets;
     assert!(tally.broken > 10 && damaged > 10, "{tally:?}, {damaged} damaged");
-    // Nothing checks these bytes, so that garbage may look like the beginning of something longer.
+    // These bytes have no check, so garbage may look like the beginning of something longer.
     let lost = (all.len() - session.records.len()) as u64;
     assert!(lost <= tally.broken, "{lost} lost, {tally:?}");
 }
@@ -328,7 +328,7 @@ fn every_kind_of_port_carries_the_same_records() {
 #[test]
 fn a_modem_that_buffers_is_drained_and_gives_the_same_records() {
     let Some(path) = shared(ONE) else { return };
-    // It would keep everything for an hour, and has no high-water mark to speak of.
+    // It would keep everything for an hour, and its high-water mark is out of reach.
     let release = Duration::from_secs(3600);
     let behaviour = Behaviour { high_water: usize::MAX, release, ..fast() };
     let (_, tally) = whole(&path, behaviour, Place::VendorRouter(own_name("drained")));

@@ -1,8 +1,9 @@
-//! NAS messages of LTE (TS 24.301) and NR (TS 24.501): which message, its fields as JSON, and what of it may be shown.
+//! NAS messages of LTE (TS 24.301) and NR (TS 24.501): the kind of message, its fields as JSON, and which of them may
+//! be shown.
 //!
-//! The decoding is a library's. What is here is what this project has to decide: that a message which may be shown to
-//! others keeps only fields that are known to identify nobody. Everything else is left out, whatever it is: messages
-//! hold identities in many fields, and names of access points, passwords, numbers called and short messages besides.
+//! A library does the decoding. This crate decides what may be shown: a message for others keeps only fields that are
+//! known not to identify a person. Everything else is left out. Messages hold identities in many fields, and also names
+//! of access points, passwords, called numbers and short messages.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -78,13 +79,13 @@ impl NasMessage {
         self.tree.to_string()
     }
 
-    /// What of it identifies nobody, as JSON: other fields are there with `"redacted"` for a value.
+    /// The fields that do not identify a person, as JSON; the others have the value `"redacted"`.
     pub fn redacted(&self) -> String {
         shown(&self.tree).to_string()
     }
 }
 
-/// Fields that say what a message does, and nothing about to whom.
+/// Fields that describe what a message does, without its addressee.
 const PUBLIC: &[&str] = &[
     "5gmm-cause",
     "5gsm-cause",

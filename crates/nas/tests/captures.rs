@@ -1,4 +1,4 @@
-//! NAS messages of the real captures: what they are called, and that what is shown of them identifies nobody.
+//! NAS messages of the real captures: their names, and that the shown fields do not identify a person.
 
 use std::collections::BTreeMap;
 

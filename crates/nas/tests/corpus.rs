@@ -35,7 +35,7 @@ fn next(state: &mut u64) -> u64 {
     word ^ word >> 31
 }
 
-/// Of many messages of random bytes, which are nobody's, the one of each type that is written longest.
+/// Out of many messages of random bytes, which belong to no person: of each type the one that encodes longest.
 ///
 /// `cargo test -p sounding-nas --test corpus -- --ignored`
 #[test]

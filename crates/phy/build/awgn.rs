@@ -135,8 +135,8 @@ fn lte_curves(nr: &NrCurves) -> Vec<[(Points, u32, bool); 34]> {
         assert_eq!(decimal(&row[2]), bits(i_tbs as usize), "I_MCS {}", row[1]);
         found.entry(order).or_insert(vec![[None; 3]; 34])[i_tbs as usize] = known(&row[4..7]);
     }
-    // Of 256QAM there is no simulation of LTE: that of NR at the same efficiency, moved by what lies between the two
-    // at the highest rate of 64QAM that both have.
+    // There is no simulation of LTE's 256QAM: this is NR's at the same efficiency, shifted by the difference between
+    // the two at the highest rate of 64QAM that both have.
     let top = 25;
     let highest = found[&6][top].map(|point| point.expect("I_MCS 27 was simulated"));
     let moved =

@@ -12,8 +12,8 @@
 //! The receivers of the simulations differ: OpenAirInterface's need some 2 dB more for low rates than LTE-Sim's.
 //! So each CQI goes with the curves that blocks are drawn from, and no two sources meet in one cell.
 //!
-//! Curves say the SINR at error rates of 50, 10 and 1 %. What the simulations left out is moved there from the nearest
-//! curve they have, and says so: [`Bler::is_simulated`].
+//! Curves give the SINR at error rates of 50, 10 and 1 %. Cases that the simulations left out are extrapolated from the
+//! nearest curve and marked: [`Bler::is_simulated`].
 
 mod bler;
 mod cqi;

@@ -51,7 +51,7 @@ impl CqiTable {
     }
 }
 
-/// What a CQI stands for: the block that would be received with an error rate of one in ten.
+/// The block of a CQI: it would be received with an error rate of one in ten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cqi {
     /// Transport block in bits, one in each interval.
@@ -60,7 +60,7 @@ pub struct Cqi {
     pub codes: u8,
     /// Modulation.
     pub modulation: Modulation,
-    /// How much more power than assumed the base station has for this device, dB: negative where it can do with less.
+    /// How much more power than assumed the base station needs for this device, dB: negative for less.
     pub reference_power_db: i8,
     /// Size of the virtual buffer for incremental redundancy, N_IR.
     pub incremental_redundancy: u32,
@@ -74,7 +74,7 @@ impl Cqi {
     }
 }
 
-/// What CQI 1..=30 stands for; `None` for 0, out of range, and above.
+/// The block of CQI 1..=30; `None` for 0, out of range, and above.
 pub fn cqi(table: CqiTable, index: u8) -> Option<Cqi> {
     let row = table.rows().get(usize::from(index).checked_sub(1)?)?;
     let (tbs_bits, codes, order, reference_power_db, incremental_redundancy) = *row;

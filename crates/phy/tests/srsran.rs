@@ -1,5 +1,5 @@
-//! Every grant that a real LTE and NR stack logged on its device's side, recomputed: the size that the tables and the
-//! procedure give is the size that was sent. Skipped aloud where the logs are absent.
+//! Every grant that a real LTE and NR stack logged on its device's side, recomputed: the size from the tables and the
+//! procedure is the size that was sent. Reports a skip where the logs are absent.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use sounding_phy::lte::{self, TbsIndex};
 use sounding_phy::nr::{self, Dmrs, DmrsType, Overhead, TbScaling};
 use sounding_units::Prb;
 
-/// What follows a key, up to the next separator; braces around lists of one are left out.
+/// The value of a key, up to the next separator; braces around lists of one are left out.
 fn field<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = line.split_once(key)?;
     let rest = rest.trim_start_matches('{');

@@ -1,4 +1,4 @@
-//! Receives over QUIC, and tells the sender what the link to this machine carries, if its modem is named.
+//! Receives over QUIC, and reports this machine's link to the sender, if its modem is named.
 
 mod common;
 

@@ -37,7 +37,7 @@ struct Args {
     #[arg(long, default_value = "sounding")]
     controller: String,
 
-    /// Who says what the link carries: none, peer (the receiver's reports), or the Diag port of this machine's modem
+    /// Source of the link's rate: none, peer (the receiver's reports), or the Diag port of this machine's modem
     #[arg(long, default_value = "none", value_name = "none|peer|PORT")]
     feed: String,
 
@@ -109,7 +109,7 @@ fn run(args: &Args) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is known of the link, and what the controllers of its connections do.
+/// Prints the state of the link and of the controllers of its connections.
 fn tell(handle: &EstimateHandle) {
     let link = match handle.estimate(monotonic_now()) {
         Some(said) => format!(

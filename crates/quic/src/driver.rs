@@ -1,6 +1,6 @@
-//! What a QUIC stack tells its congestion controller, as a [`Controller`] wants it.
+//! Turns a QUIC stack's calls into those of a [`Controller`].
 //!
-//! quinn tells less than a [`Controller`] asks for, noq a little more. This is made of it:
+//! quinn reports less than a [`Controller`] needs, noq a little more. The missing parts are derived:
 //!
 //! | a controller asks for | quinn | noq |
 //! |---|---|---|
@@ -15,8 +15,8 @@
 //! | the one-way delay | nothing | nothing |
 //! | timers | none: what is due is done with the next packet sent or acknowledged | the same |
 //!
-//! What only acknowledges is in flight for quinn's word, and never acknowledged itself: it is struck out with the next
-//! acknowledgement, or once nothing has happened for a second.
+//! A packet that only acknowledges counts as in flight for quinn, and is never acknowledged itself. It is removed with
+//! the next acknowledgement, or after a second without events.
 //!
 //! Recovery is RFC 9002's: it ends with the first acknowledgement of a packet that left after it began (§7.3.2). All
 //! bytes are of UDP payload, which is what a stack's window counts.
@@ -43,14 +43,14 @@ const MAX_WINDOW: u64 = 1 << 30;
 /// No radio carries more: 100 Gbit/s.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 
-/// Lost bytes that are told as segments, at most: more than any window holds.
+/// Most lost bytes that are reported as segments: more than any window holds.
 const MAX_SEGMENTS: u64 = 1 << 20;
 
-/// What is still counted after so long without an event is not in flight: of what has to be acknowledged a stack would have
-/// sent a probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
+/// A packet that still counts after so long without an event is not in flight: for one that has to be acknowledged, a
+/// stack would have sent a probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// One connection: its controller, and what that has to be told and is not.
+/// One connection: its controller, and events that the controller has not received yet.
 #[derive(Debug)]
 pub struct Driver {
     make: Remake,
@@ -63,7 +63,7 @@ pub struct Driver {
     reader: HandleReader,
     flights: Flights,
     rate: DeliveryRate,
-    /// The latest that it was told: a controller's time does not go back.
+    /// The latest time that it has received: a controller's time does not go back.
     now: HostInstant,
     /// When something was last sent, acknowledged or lost.
     active_at: HostInstant,
@@ -144,8 +144,8 @@ impl Driver {
         }
     }
 
-    /// Whether what left then took this path: what left before it began took the one that it came after, and stacks tell
-    /// of both alike.
+    /// Whether a packet sent at that time took this path. Earlier packets took the previous path, and stacks report
+    /// both alike.
     pub fn is_own(&self, left: HostInstant) -> bool {
         self.begun && left >= self.start.now
     }
@@ -168,7 +168,8 @@ impl Driver {
         self.active_at = self.active_at.max(now);
         self.in_flight += size;
         self.lowest = Some(self.lowest.map_or(last, |lowest| lowest.min(last)));
-        // Smaller ones may only acknowledge, which some stacks tell of too: whoever receives all the time wants nothing.
+        // Smaller packets may only acknowledge, and some stacks report those too: a connection that only receives has
+        // no claim.
         if size + size > self.mtu {
             let full = self.is_full(self.in_flight);
             self.claims.handle_sent(full);
@@ -199,7 +200,7 @@ impl Driver {
         self.controller.handle_delivered(&Delivered { now: self.now, size, sent });
     }
 
-    /// All that an acknowledgement delivers has been told; `in_flight` is what is under way by the stack's own account.
+    /// The whole acknowledgement has been reported; `in_flight` is the stack's own count of bytes in flight.
     pub fn handle_acks_end(&mut self, now: HostInstant, in_flight: Bytes, app_limited: bool) {
         self.in_flight = in_flight;
         let Some(batch) = self.batch.take() else { return self.handle_time(now) };
@@ -235,9 +236,8 @@ impl Driver {
         self.flights.forget(batch.newest);
     }
 
-    /// Whether the window kept the sender from sending more. A window that a stack's own pacer spreads is as good as used
-    /// (RFC 9002 §7.8); where a controller says how fast, and is obeyed, it is its rate that counts until the window is
-    /// full.
+    /// Whether the window kept the sender from sending more. A window that a stack's own pacer spreads counts as used
+    /// (RFC 9002 §7.8). If a controller's rate is applied, that rate is the limit until the window is full.
     fn is_window_limited(&mut self, app_limited: bool, prior_in_flight: Bytes) -> bool {
         let blocked = std::mem::take(&mut self.window_blocked);
         if !self.obeys_rates || self.controller.pacing_rate().is_none() {
@@ -263,8 +263,9 @@ impl Driver {
         self.window_blocked = true;
     }
 
-    /// The packet of this number is taken for lost, by a stack that tells of each that leaves. One without a size was not in
-    /// flight: it only acknowledged. One below all that left here took another path, whose numbers a new path goes on with.
+    /// The packet of this number counts as lost, in a stack that reports each packet sent. One without a size was not
+    /// in flight: it only acknowledged. One below all numbers sent here took another path, whose numbering a new path
+    /// continues.
     pub fn handle_lost(&mut self, now: HostInstant, number: u64, size: Bytes) {
         self.handle_time(now);
         if size == Bytes::ZERO || self.lowest.is_none_or(|lowest| number < lowest) {
@@ -312,7 +313,7 @@ impl Driver {
         self.marked += self.mtu;
     }
 
-    /// Nothing of what was sent for long enough arrived (RFC 9002 §7.6).
+    /// Nothing that was sent for long enough arrived (RFC 9002 §7.6).
     pub fn handle_persistent_congestion(&mut self, now: HostInstant) {
         self.handle_time(now);
         self.repair = Repair::Timeout { since: self.now };
@@ -333,7 +334,7 @@ impl Driver {
         self.mtu = Bytes::new(u64::from(mtu).max(1));
     }
 
-    /// Time passes: does what is due, and hears of the link.
+    /// Advances the time: runs what is due, and reads the estimate.
     fn handle_time(&mut self, now: HostInstant) {
         self.begin(now);
         self.now = self.now.max(now);
@@ -343,7 +344,7 @@ impl Driver {
         self.reader.read(self.now, self.claims.claim(), self.controller.as_mut());
     }
 
-    /// Of a packet that nobody remembers: one that says nothing of how fast anything was.
+    /// For an unknown packet: a departure without any rate.
     fn departure(&self, known: Option<Departure>) -> Departure {
         known.unwrap_or(Departure {
             at: self.now,
@@ -356,7 +357,8 @@ impl Driver {
         })
     }
 
-    /// What may be in flight, in bytes: two segments at least, as a controller gets nowhere with less (RFC 9002 §7.2).
+    /// The bytes that may be in flight: two segments at least, because a controller makes no progress with less (RFC
+    /// 9002 §7.2).
     pub fn window(&self) -> u64 {
         let least = self.mtu.count().saturating_mul(2);
         self.controller.cwnd().count().min(MAX_WINDOW).max(least)
@@ -367,15 +369,15 @@ impl Driver {
         self.start.initial_cwnd().count()
     }
 
-    /// How fast packets may leave, in bytes a second: finite, and two segments a second at least; `None` as fast as the
-    /// stack likes.
+    /// The rate at which packets may leave, in bytes a second: finite, and at least two segments a second; `None` for
+    /// the stack's choice.
     pub fn pacing_rate(&self) -> Option<u64> {
         let least = self.mtu.count().saturating_mul(2);
         let rate = self.controller.pacing_rate()?;
         Some(rate.bytes_per_sec().min(MAX_RATE).max(least))
     }
 
-    /// How much may leave at once at that rate: what it carries in a millisecond, ten segments at most and two at least.
+    /// The burst at that rate: a millisecond's worth, ten segments at most and two at least.
     pub fn send_quantum(&self) -> Option<u64> {
         let mtu = self.mtu.count();
         Some((self.pacing_rate()? / 1000).clamp(2 * mtu, 10 * mtu))

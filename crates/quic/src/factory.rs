@@ -17,7 +17,7 @@ const HEADERS_V6: Bytes = Bytes::new(48);
 /// Makes controllers for the connections of a stack: what `congestion_controller_factory` of a transport configuration
 /// takes, in quinn and in noq.
 ///
-/// They all hear by one handle. A server whose clients report what their links carry needs one for each of them, or any
+/// They all use one handle. A server whose clients report their links needs one handle for each of them, or any client
 /// would set the rate of all:
 ///
 /// ```
@@ -73,7 +73,7 @@ impl Factory {
         Self { name: name.to_owned(), make, handle, headers: HEADERS_V4, seed }
     }
 
-    /// For connections over IPv6, whose packets carry 20 bytes more that nobody asked for.
+    /// For connections over IPv6, whose packets carry 20 bytes more of header.
     #[must_use]
     pub fn over_ipv6(self) -> Self {
         Self { headers: HEADERS_V6, ..self }
@@ -85,7 +85,7 @@ impl Factory {
         Self { seed: Arc::new(AtomicU64::new(seed)), ..self }
     }
 
-    /// What its controllers hear.
+    /// The handle that its controllers read.
     pub fn handle(&self) -> &EstimateHandle {
         &self.handle
     }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_nobody_has_is_refused_with_those_that_there_are() {
+    fn an_unknown_name_is_refused_with_the_known_ones() {
         let error = Factory::new("cubik", EstimateHandle::new()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("cubik") && text.contains("sounding"), "{text}");

@@ -8,8 +8,8 @@ use sounding_units::HostInstant;
 /// several seconds of flight.
 const MOST: usize = 8192;
 
-/// What left so long before the newest that was acknowledged is not waited for any more. Chosen: longer than any stack
-/// waits until it takes a packet for lost.
+/// Packets that left so long before the newest acknowledged one are not waited for any more. Chosen: longer than any
+/// stack takes to declare a packet lost.
 const HORIZON: Duration = Duration::from_secs(3);
 
 /// The flow as it was at each moment at which something left.
@@ -35,8 +35,8 @@ impl Flights {
     pub(crate) fn push(&mut self, left: HostInstant, last: u64, departure: Departure) {
         if let Some(back) = self.queue.back_mut() {
             if last <= back.last {
-                // Another packet number space has begun: the handshake goes on, and what is in it is not worth telling
-                // apart.
+                // Another packet number space has begun: the handshake goes on, and its packets need not be
+                // distinguished.
                 self.queue.clear();
             } else if left <= back.left {
                 back.last = last;

@@ -9,8 +9,8 @@ use sounding_units::{HostInstant, Rate};
 
 /// What one device's link carries, for every connection over it. Clones are the same handle.
 ///
-/// Whoever knows sets it: from any thread, as often as there is something new. A connection hears of it with the next
-/// packet that it sends or that is acknowledged; nothing wakes one that is silent.
+/// Set it from any thread, as often as there is a new estimate. A connection reads it with the next packet that it
+/// sends or that is acknowledged; a silent connection is not woken.
 #[derive(Clone, Debug, Default)]
 pub struct EstimateHandle(Arc<Shared>);
 
@@ -61,18 +61,19 @@ const ACTIVE_FOR: Duration = Duration::from_secs(1);
 /// An estimate further ahead was not stamped by this machine's clock.
 const MAX_LEAD: Duration = Duration::from_secs(1);
 
-/// A connection is told anew so often, as a daemon tells flows of the kernel.
+/// How often a connection receives an estimate again, as a daemon does for flows of the kernel.
 const TELL_EVERY: Duration = Duration::from_millis(5);
 
 impl EstimateHandle {
-    /// A handle that says nothing yet.
+    /// A handle without an estimate.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The link carries this, as was known at `at` by CLOCK_MONOTONIC ([`sounding_host::monotonic_now`]).
     ///
-    /// Of several who set one handle the latest knowledge counts: what was known later, and may still be obeyed, stays.
+    /// If several callers set one handle, the latest knowledge counts: an estimate that was known later, and is still
+    /// valid, stays.
     pub fn set(&self, estimate: LinkEstimate, at: HostInstant) {
         let new = Said { estimate, at, withdrawn: false };
         self.say(|link| {
@@ -83,7 +84,7 @@ impl EstimateHandle {
         });
     }
 
-    /// What was said is not to be obeyed any longer, however young it is.
+    /// The estimate is no longer used, however young it is.
     pub fn withdraw(&self) {
         self.say(|link| {
             if let Some(said) = &mut link.said {
@@ -97,7 +98,7 @@ impl EstimateHandle {
         self.0.version.fetch_add(1, Ordering::Release);
     }
 
-    /// What the link carries, as old as it is by now; `None` if nobody has ever said. Past its validity it is
+    /// What the link carries, with its age as of now; `None` if it was never set. Past its validity it is
     /// [`State::Stale`].
     pub fn estimate(&self, now: HostInstant) -> Option<LinkEstimate> {
         self.0.lock().said.map(|said| said.aged(now))
@@ -116,7 +117,7 @@ impl EstimateHandle {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Link> {
-        // Nothing that is done under the lock can leave it half done.
+        // No operation under the lock can leave it in an inconsistent state.
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -126,7 +127,7 @@ impl Said {
         self.at.saturating_before(self.estimate.age)
     }
 
-    /// Whether it may still be obeyed when the other is said, and was known later.
+    /// Whether it is still valid when the other arrives, and was known later.
     fn outdates(self, other: Self) -> bool {
         self.known_at() > other.known_at() && self.aged(other.at).is_usable()
     }
@@ -149,7 +150,7 @@ pub(crate) struct HandleReader {
     version: u64,
     told_at: HostInstant,
     part: Part,
-    /// As the others know: who has nothing to send gives its part back at once.
+    /// As the others see it: a flow with nothing to send gives its part back at once.
     idle: bool,
     left: bool,
 }
@@ -186,8 +187,8 @@ impl HandleReader {
         }
     }
 
-    /// Tells the controller if there is something new, if it was told last some time ago, or if its flow has begun to claim
-    /// something or ceased to; `claim` is what it claims by now.
+    /// Passes an estimate to the controller if it is new, if the last one was some time ago, or if its flow has begun
+    /// or ceased to claim something; `claim` is its current claim.
     pub(crate) fn read(&mut self, now: HostInstant, claim: Claim, controller: &mut dyn Controller) {
         let version = self.handle.0.version.load(Ordering::Acquire);
         let idle = claim == Claim::Idle;
@@ -212,9 +213,10 @@ impl HandleReader {
             } else if member.claim == Claim::Idle || now - member.active_at > ACTIVE_FOR {
                 continue;
             }
-            // Who asks may be about to send all it can, and is told what it may have then, whatever it claims.
+            // A caller that `asks` may be about to send all it can, and gets the part that it would have then, whatever
+            // its claim.
             pool.add(if asks { Claim::Hungry } else { member.claim }, WEIGHT);
-            // Who divides by their number would give away a part that one which has shown nothing yet does not use.
+            // Division by their number would give away a part that a new flow does not use yet.
             flows += u32::from(asks || member.claim != Claim::Limited(Rate::ZERO));
         }
         let said = link.said.map(|said| said.aged(now));

@@ -1,10 +1,10 @@
-//! Controllers of `sounding-cc` in QUIC stacks that are used as they are: quinn, and noq, its fork whose pacer obeys a
-//! commanded rate.
+//! Controllers of `sounding-cc` in unmodified QUIC stacks: quinn, and noq, its fork whose pacer applies a commanded
+//! rate.
 //!
-//! [`Factory`] is what a stack's transport configuration takes: it makes a controller for each connection, and all of them
-//! hear of the radio by one [`EstimateHandle`], which anybody may set from any thread. [`modem::ModemFeed`] sets one from a
-//! modem of this machine; [`Report`] carries an estimate to the sender at the other end of a connection, where an
-//! [`Intake`] sets one. An estimate that outlives its validity is not obeyed: the controller's own stock algorithm drives
+//! [`Factory`] goes into a stack's transport configuration: it makes a controller for each connection. All of them read
+//! the radio's estimate from one [`EstimateHandle`], which any thread may set. [`modem::ModemFeed`] sets one from a
+//! modem of this machine. [`Report`] carries an estimate to the sender at the other end of a connection, where an
+//! [`Intake`] sets one. An estimate past its validity is not used: the controller's stock algorithm controls the flow
 //! until there is a new one.
 //!
 //! ```

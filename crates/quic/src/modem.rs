@@ -14,7 +14,7 @@ use sounding_units::HostInstant;
 
 use crate::EstimateHandle;
 
-/// The thread looks up so often where the modem says nothing, and says so often what it knows: as the daemon does.
+/// How often the thread checks a silent modem, and publishes its state: as the daemon does.
 const TICK: Duration = Duration::from_millis(5);
 
 /// A modem that does not take its masks back within this keeps those of this thread.
@@ -62,7 +62,7 @@ impl ModemFeed {
         Ok(Self { stop, thread: Some(thread) })
     }
 
-    /// Whether the port has closed or broken: nothing will be said any more.
+    /// Whether the port has closed or broken: no more estimates will come.
     pub fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -85,7 +85,7 @@ impl ModemFeed {
 
 impl Drop for ModemFeed {
     fn drop(&mut self) {
-        // Who wants to know calls `stop`.
+        // `stop` returns the error.
         let _ = self.end();
     }
 }

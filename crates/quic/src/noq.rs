@@ -1,4 +1,4 @@
-//! noq: a window, and a rate that its pacer obeys.
+//! noq: a window, and a rate that its pacer applies.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::driver::Driver;
 #[derive(Debug)]
 struct Adapter {
     clock: Clock,
-    /// noq wants what can be shared between threads, and shares it only while nobody changes it.
+    /// noq requires `Sync`, but never shares it while it changes.
     driver: Mutex<Driver>,
     initial_window: u64,
     window: u64,
@@ -96,7 +96,7 @@ impl Controller for Adapter {
         });
     }
 
-    /// The losses themselves have been told one by one.
+    /// The losses themselves were reported one by one.
     fn on_congestion_event(
         &mut self,
         now: Instant,
@@ -107,7 +107,7 @@ impl Controller for Adapter {
         _largest_lost_pn: u64,
     ) {
         self.tell(|driver, clock| {
-            // noq tells the path of now also of what the one before it lost.
+            // noq also reports the previous path's losses to the current path.
             if !driver.is_own(clock.host(sent)) {
                 return;
             }

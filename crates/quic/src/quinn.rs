@@ -16,7 +16,7 @@ use crate::driver::Driver;
 #[derive(Debug)]
 struct Adapter {
     clock: Clock,
-    /// quinn wants what can be shared between threads, and shares it only while nobody changes it.
+    /// quinn requires `Sync`, but never shares it while it changes.
     driver: Mutex<Driver>,
     window: u64,
     initial_window: u64,
@@ -50,8 +50,8 @@ impl Adapter {
     }
 }
 
-/// The window in quinn's terms: a datagram leaves while all that is in flight with it is less, not while it is as much. Of two
-/// segments that would be one.
+/// The window in quinn's terms: quinn sends a datagram while the bytes in flight with it are less than the window, not
+/// equal to it. Of two segments that would be one.
 fn let_out(driver: &Driver) -> u64 {
     driver.window() + 1
 }
@@ -95,7 +95,7 @@ impl Controller for Adapter {
     ) {
         self.tell(|driver, clock| {
             let (now, left) = (clock.host(now), clock.host(sent));
-            // quinn tells the path of now also of what the one before it lost.
+            // quinn also reports the previous path's losses to the current path.
             if !driver.is_own(left) {
                 return;
             }

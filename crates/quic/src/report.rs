@@ -1,4 +1,4 @@
-//! An estimate on its way to the sender: a datagram of its own (RFC 9221) on the connection that it is about.
+//! An estimate on its way to the sender: a separate datagram (RFC 9221) on the connection that it is about.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -52,8 +52,8 @@ mod field {
 const MAGIC: [u8; 4] = *b"SNDG";
 const VERSION: u8 = 1;
 
-/// Longer than this nobody's word is taken for, so that a peer that says "for ever" and falls silent does no more harm than
-/// one that lives. Chosen: five times the validity of an estimate from a modem.
+/// The longest validity of a report, so that a peer that reports "for ever" and falls silent does no more harm than one
+/// that lives. Chosen: five times the validity of an estimate from a modem.
 const MAX_VALIDITY: Duration = Duration::from_secs(1);
 
 /// No radio carries more: 100 Gbit/s.
@@ -62,16 +62,16 @@ const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 /// An estimate and its number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// Counts the reports of a connection, so that one that was overtaken is known for old.
+    /// Counts the reports of a connection, so that an overtaken one is recognised as old.
     pub sequence: u32,
-    /// What the link carries; its age is that when it was sent. The backlog stays where it is.
+    /// The link's rate; its age is that when it was sent. The backlog is not sent.
     pub estimate: LinkEstimate,
 }
 
 /// Why a datagram is no report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReportError {
-    /// It is somebody else's.
+    /// It is not one of ours.
     #[error("a datagram of {length} bytes that does not begin as a report does")]
     Other {
         /// Its length.
@@ -200,7 +200,7 @@ pub struct Intake {
 /// What became of datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Obeyed.
+    /// Used.
     pub taken: u64,
     /// Overtaken by later ones.
     pub late: u64,
@@ -215,7 +215,7 @@ impl Intake {
         Self { handle, most, newest: None, counts: Counts::default() }
     }
 
-    /// Whatever the peer says, no more than this is believed. Without it that is what any radio carries.
+    /// The upper limit on a peer's reported rate. Without it the limit is the fastest radio.
     #[must_use]
     pub fn at_most(self, rate: Rate) -> Self {
         Self { most: rate, ..self }
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_believed_for_longer_than_a_second() {
+    fn no_report_is_used_for_longer_than_a_second() {
         let long = LinkEstimate { valid_for: Duration::from_secs(4000), ..estimate() };
         let parsed = Report::parse(&Report { sequence: 0, estimate: long }.emit()).unwrap();
         assert_eq!(parsed.estimate.valid_for, MAX_VALIDITY);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_believed_to_have_more_than_the_most() {
+    fn no_report_is_used_above_the_limit() {
         let handle = EstimateHandle::new();
         let now = HostInstant::from_nanos(1_000_000_000);
         for (most, believed) in [(20_000_000, 20_000_000), (100_000_000, 48_000_000)] {

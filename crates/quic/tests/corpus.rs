@@ -68,7 +68,7 @@ fn datagram(seed: &mut Vec<u8>, bytes: &[u8]) {
     seed.extend(bytes);
 }
 
-/// Names, bytes, and how many reports in them are obeyed.
+/// Names, bytes, and how many reports in them are used.
 fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
     let report = |sequence, estimate| Report { sequence, estimate }.emit();
     let (mut in_order, mut overtaken, mut broken) = (Vec::new(), Vec::new(), Vec::new());

@@ -29,7 +29,7 @@
     return Math.abs(x[nearer] - at) <= wide ? nearer : -1;
   };
 
-  // Round values, about as many as asked for, each written as it is told from its neighbours.
+  // Round values, about as many as requested, each with enough digits to differ from its neighbours.
   const ticks = ([from, to], most) => {
     const least = (to - from) / most;
     const power = 10 ** Math.floor(Math.log10(least));
@@ -42,7 +42,7 @@
     });
   };
 
-  // What is read at a place: a heading, rows, where the dots go, and where the line stands. A place is a moment, a
+  // The values at a place: a heading, rows, the positions of the dots and of the line. A place is a moment, a
   // percentage, or the number of a mark.
   const reads = {
     time({ lines, x }, at, happenings) {
@@ -176,7 +176,7 @@
       svg.addEventListener(
         "wheel",
         (event) => {
-          // Whoever only scrolls over it is not held up.
+          // Scrolling over it is not blocked.
           if (document.activeElement !== svg && !event.ctrlKey) return;
           event.preventDefault();
           figure.zoom(event.deltaY < 0 ? 0.8 : 1.25, this.pointed(event).at);
@@ -197,7 +197,7 @@
       return [left + width * part(across, x), top + height * (1 - part(up, y))];
     }
 
-    // What an event is about: a panel, and what of it is read.
+    // What an event refers to: a panel, and the value in it.
     pointed(event) {
       const { x, y } = this.place(event);
       const far = ([, top, , height]) => Math.abs(y - top - height / 2);
@@ -314,7 +314,7 @@
       tip.style.top = `${Math.max(0, top - 12)}px`;
     }
 
-    // Writes everything anew for the time that is looked at.
+    // Redraws everything for the shown span of time.
     stretch() {
       const { figure, svg } = this;
       const { view, whole, isCloser } = figure;

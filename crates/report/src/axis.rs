@@ -13,7 +13,7 @@ pub struct Axis {
     pub logarithmic: bool,
     /// Whether it begins at zero, if it is not logarithmic.
     pub from_zero: bool,
-    /// Where it ends, if that is not for the data to say.
+    /// Its end, if not from the data.
     pub until: Option<f64>,
 }
 
@@ -115,7 +115,7 @@ fn linear(start: f64, end: f64, most: usize) -> Vec<f64> {
     (first..=last).map(|number| number as f64 * step).collect()
 }
 
-/// The shortest text that tells a tick from its neighbours.
+/// The shortest text that differs from those of neighbouring ticks.
 pub(super) fn written(value: f64) -> String {
     let size = value.abs();
     let decimals = match size {

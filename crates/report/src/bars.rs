@@ -30,7 +30,7 @@ pub struct Bars {
     pub y: Axis,
     /// The bars; groups and names stand in the order in which they first come.
     pub bars: Vec<Bar>,
-    /// What the lines on the bars stand for; empty if there are none.
+    /// The meaning of the lines on the bars; empty if there are none.
     pub between: String,
 }
 

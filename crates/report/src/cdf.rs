@@ -10,7 +10,7 @@ use super::draw::{Drawn, Entry, Glyph, Plot, Size, place, put};
 use super::palette::Styles;
 use super::pointed::{self, Pointed, Reads};
 
-/// Points of a curve that is made of samples. Chosen: more than the pixels that a page has for them.
+/// Points of a curve from samples. Chosen: more than a page has pixels for them.
 const POINTS: usize = 500;
 
 /// One distribution.
@@ -23,7 +23,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Of samples in any order; thinned if they are many, but for the least and the largest.
+    /// From samples in any order; thinned if they are many, except for the least and the largest.
     pub fn of(name: impl Into<String>, mut samples: Vec<f64>) -> Self {
         samples.retain(|sample| sample.is_finite());
         samples.sort_by(f64::total_cmp);
@@ -42,7 +42,7 @@ impl Curve {
 pub struct Cdf {
     /// The quantity.
     pub x: Axis,
-    /// Of what the percentages are.
+    /// The total of the percentages.
     pub of: String,
     /// The distributions.
     pub curves: Vec<Curve>,

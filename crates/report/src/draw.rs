@@ -17,7 +17,7 @@ use super::pointed::Pointed;
 /// What is drawn on.
 pub(super) type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
 
-/// For whom a drawing is made.
+/// The target of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Size {
     /// A desk.
@@ -35,7 +35,7 @@ impl Size {
         }
     }
 
-    /// Of letters, in pixels.
+    /// Size of letters, in pixels.
     pub(super) fn letters(self) -> f64 {
         match self {
             Self::Wide => 13.0,

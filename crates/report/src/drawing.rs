@@ -1,4 +1,4 @@
-//! Figures as drawings: a sheet with a legend above the plot, in two widths, on a page or as a file of its own.
+//! Figures as drawings: a sheet with a legend above the plot, in two widths, on a page or as a separate file.
 
 mod raster;
 mod sheet;

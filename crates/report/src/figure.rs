@@ -1,4 +1,4 @@
-//! A figure: what is drawn, what the reader is told beside it, and where it comes from.
+//! A figure: the drawing, the text beside it, and its origin.
 
 use super::{Bars, Cdf, Data, Origin, Plane, Series, Table};
 
@@ -9,7 +9,7 @@ pub struct Figure {
     pub name: String,
     /// The heading.
     pub title: String,
-    /// What is drawn and how it was counted; where it comes from is added.
+    /// What is drawn and how it was counted; the origin is added.
     pub caption: String,
     /// Where it comes from.
     pub origin: Origin,
@@ -33,7 +33,7 @@ pub enum Kind {
 }
 
 impl Figure {
-    /// Everything that has a colour of its own, in the order of first appearance.
+    /// Everything that has its own colour, in the order of first appearance.
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         let all: Vec<&str> = match &self.kind {

@@ -1,7 +1,8 @@
-//! What a run of a plan left in a folder, and the figures of it.
+//! A run's files in a folder, and its figures.
 //!
-//! [`Findings::read`] takes what `--out` keeps: `result.json`, `flows.parquet` and, for each run, `series.parquet` and
-//! `events.parquet`; and `groups.json`, if somebody says there which scenarios belong together. [`page`] makes a [`Page`](crate::Page) of one or several such folders.
+//! [`Findings::read`] reads what `--out` keeps: `result.json`, `flows.parquet` and, for each run, `series.parquet` and
+//! `events.parquet`; and `groups.json`, if the user adds it to group scenarios. [`page`] makes a [`Page`](crate::Page)
+//! of one or several such folders.
 
 mod bins;
 mod fairness;
@@ -56,7 +57,7 @@ pub(crate) struct Flow {
     pub(crate) seed: i64,
     /// The values of what was swept, but for the controller.
     pub(crate) scenario: String,
-    /// What scenarios that belong together are told apart as; the scenario, where nobody says that any do.
+    /// The group of the scenario; the scenario itself without groups.
     pub(crate) group: String,
     /// Number within the run.
     pub(crate) number: i64,
@@ -67,7 +68,7 @@ pub(crate) struct Flow {
     pub(crate) figures: Figures,
 }
 
-/// The figures of a flow that a report shows; what a file lacks nobody knows.
+/// The figures of a flow that a report shows; a value that a file lacks is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Figures {
     pub(crate) throughput: Option<f64>,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use sounding_experiment::provenance::Provenance;
 
-/// What made a figure; it stands in its caption and in its file of data.
+/// The origin of a figure, for its caption and its data file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The command that made the results.
@@ -18,7 +18,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of an experiment that has just ended.
+    /// For an experiment that has just ended.
     pub fn of(provenance: &Provenance, seeds: impl Into<String>) -> Self {
         Self {
             command: provenance.command.clone(),

@@ -199,7 +199,7 @@ fn fill(template: &str, parts: &[(&str, &str)]) -> String {
 }
 
 /// What the page may do (Content Security Policy 3): apply these styles and run this script, byte for byte. It loads
-/// nothing, sends nothing, and whatever a text of somebody else's might get into it neither runs nor draws.
+/// nothing and sends nothing. If text from outside gets into it, that neither runs nor draws.
 fn policy(styles: &[&str], script: &str) -> String {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let styles: Vec<String> = styles.iter().map(|style| hash(style)).collect();
@@ -323,7 +323,7 @@ mod tests {
             assert_eq!(found.iter().map(hash).collect::<Vec<_>>(), allowed);
             assert_eq!(found.len(), count);
         }
-        // Neither is let in by the policy, so neither may be needed.
+        // The policy allows neither, so neither may be needed.
         for needless in [" style=\"", " onclick", "javascript:"] {
             assert!(!html.contains(needless), "{needless}");
         }

@@ -1,10 +1,10 @@
-//! Colours, dashes and shapes: whoever is in several figures looks the same in all of them.
+//! Colours, dashes and shapes: a flow that is in several figures looks the same in all of them.
 
 use std::collections::BTreeMap;
 
 use plotters::style::RGBColor;
 
-/// What a thing is drawn in: on white, on black, and the class that stands for it in a drawing.
+/// The colours of an item: on white, on black, and its class in a drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ink {
     pub(super) class: &'static str,
@@ -36,8 +36,8 @@ const INKS: [Ink; 12] = [
 
 const COLOURS: usize = INKS.len() - FIRST;
 
-/// More names than colours share colours, not classes, by which a page shows one name alone. A drawing knows a class by its
-/// colour alone, so that each further turn through the colours is bluer by a step that nobody sees.
+/// More names than colours share colours, but not classes, by which a page shows one name alone. A drawing knows a
+/// class by its colour alone, so each further turn through the colours is bluer by an invisible step.
 const CLASSES: [&str; 3 * COLOURS] = [
     "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13", "c14",
     "c15", "c16", "c17", "c18", "c19", "c20",
@@ -130,7 +130,7 @@ impl Styles {
         Self { looks }
     }
 
-    /// How this name is drawn; like none of the others if it is not among them.
+    /// The look of this name; a distinct one if it is not in the list.
     pub(super) fn look(&self, name: &str) -> Look {
         self.looks.get(name).copied().unwrap_or(Look { number: COLOURS - 1 })
     }
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_known_controller_has_its_own_look_whoever_else_is_there() {
+    fn a_known_controller_has_its_own_look_among_any_others() {
         let alone = Styles::of(["cubic"]);
         let among = Styles::of(["zebra", "reno", "cubic", "bbr"]);
         assert_eq!(alone.look("cubic"), among.look("cubic"));

@@ -1,4 +1,4 @@
-//! What a pointer finds in a figure: its numbers and axes, for the script of the page.
+//! The data under a pointer in a figure: its numbers and axes, for the script of the page.
 
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ pub(super) struct Line {
     #[serde(skip_serializing_if = "is_false")]
     stepped: bool,
     x: Vec<f64>,
-    /// Nothing where nobody knows.
+    /// `None` where it is unknown.
     y: Vec<Option<f64>>,
 }
 
@@ -110,7 +110,7 @@ impl Line {
         Self { name: name.into(), ink: styles.look(name).class(), stepped: false, x, y }
     }
 
-    /// What is shaded, which is nobody's.
+    /// A shaded area, which belongs to no flow.
     pub(super) fn shade(name: &str, steps: &[(f64, f64)]) -> Self {
         let (x, y) = steps.iter().map(|&(x, y)| (shortened(x), Some(shortened(y)))).unzip();
         Self { name: name.into(), ink: "area", stepped: true, x, y }
@@ -130,12 +130,12 @@ impl Happening {
     }
 }
 
-/// Five digits, and all before the point: a page has many numbers, and nobody reads more of one.
+/// Five digits, and all before the point: a page has many numbers, and more digits are not read.
 fn shortened(value: f64) -> f64 {
     rounded(value, 5)
 }
 
-/// A value in four digits, as a reader is told it.
+/// A value in four digits, as shown to a reader.
 pub(super) fn said(value: f64) -> String {
     rounded(value, 4).to_string()
 }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_broken_where_nobody_knows() {
+    fn a_line_is_broken_where_the_value_is_unknown() {
         let points = [(0.05, Some(1.0)), (0.15, None)].into_iter();
         let line = Line::of("bbr", &Styles::of(["bbr"]), points);
         let json = serde_json::to_value(&line).expect("JSON");

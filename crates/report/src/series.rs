@@ -16,11 +16,11 @@ use super::{Data, palette};
 pub struct Line {
     /// Whose.
     pub name: String,
-    /// When, and how much; the line is broken where nobody knows.
+    /// Time and value; the line is broken where the value is unknown.
     pub points: Vec<(f64, Option<f64>)>,
 }
 
-/// What stands behind the lines, shaded from zero up: usually what the link offered.
+/// The shaded area behind the lines, from zero up: usually what the link offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shade {
     /// What.
@@ -29,7 +29,7 @@ pub struct Shade {
     pub steps: Vec<(f64, f64)>,
 }
 
-/// Lines on axes of their own.
+/// Lines with their own axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
     /// Up.
@@ -45,7 +45,7 @@ pub struct Panel {
 pub struct Happening {
     /// What kind; each has a row.
     pub kind: String,
-    /// To whom.
+    /// The recipient.
     pub name: String,
     /// When it began and ended.
     pub span: (f64, f64),

@@ -14,7 +14,7 @@ pub enum Cell {
     Text(String),
     /// A number, and how many decimals of it mean something.
     Number(f64, usize),
-    /// Nothing: nobody knows.
+    /// No value: it is unknown.
     Unknown,
 }
 
@@ -50,7 +50,7 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// A table of more rows than this stands in a frame of its own, so that what follows is found. Chosen: a desk's screen.
+/// A table with more rows is in a scrolling frame, so that the text after it is found. Chosen: a desktop screen.
 const LONG: usize = 24;
 
 impl Table {
@@ -93,7 +93,7 @@ impl Table {
     pub(super) fn html(&self, styles: &Styles) -> String {
         let align = |column| if self.is_words(column) { " class=\"words\"" } else { "" };
         let long = if self.rows.len() > LONG { " long" } else { "" };
-        // Who has no pointer scrolls it by keys.
+        // Without a pointer it is scrolled by keys.
         let mut html = format!("<div class=\"scroll{long}\" tabindex=\"0\"><table><thead><tr>");
         for (at, column) in self.columns.iter().enumerate() {
             // Writing into a string cannot fail, here and below.

@@ -9,7 +9,7 @@ fn titles() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/titles"))
 }
 
-/// What plans and their parts may be called, a word for each place of a page.
+/// Names of plans and their parts, a word for each place of a page.
 fn named() -> Vec<(&'static str, String)> {
     let everywhere = |word: &str| [word; 14].join("\0");
     vec![

@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         self.bits(1).map(|bit| bit != 0)
     }
 
-    /// The next `count` bits, as a run of their own.
+    /// The next `count` bits, as a separate run.
     pub(crate) fn run(&mut self, count: usize) -> Result<Self, DecodeError> {
         if count > self.left() {
             return Err(self.fail(Fault::Truncated));

@@ -1,7 +1,7 @@
 //! The unaligned packed encoding rules of X.691, for the types that the tables can describe.
 //!
-//! What a later release added is skipped where the encoding allows it: additions come with their length. Contents of
-//! strings and additions that do not decode stay bytes, and are counted; anything else that does not decode is an error.
+//! Additions of a later release are skipped if the encoding allows it: they come with their length. Contents of strings
+//! and additions that do not decode stay bytes, and are counted; anything else that does not decode is an error.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -222,7 +222,7 @@ impl Decoder {
     }
 }
 
-/// How many units a string or list has. X.691 §16, §17, §20.
+/// Number of units of a string or list. X.691 §16, §17, §20.
 fn size(lo: u32, hi: u32, reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
     if written_whole(hi) {
         let count = reader.length()?;

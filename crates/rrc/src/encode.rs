@@ -125,7 +125,7 @@ impl Encoder {
         EncodeError::Range { name: self.name }
     }
 
-    /// What stands by itself: a whole message, or an addition. X.691 §11.2.
+    /// A separate encoding: a whole message, or an addition. X.691 §11.2.
     fn open(&mut self, place: u16, value: &Value<'_>) -> Result<Vec<u8>, EncodeError> {
         let mut out = Writer::default();
         self.value(place, value, &mut out)?;

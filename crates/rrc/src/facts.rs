@@ -1,5 +1,5 @@
-//! What a message says that counts for a rate or a delay: timers, time-domain allocations, carriers, handovers,
-//! measurements, and what it does to the connection.
+//! The parts of a message that matter for a rate or a delay: timers, time-domain allocations, carriers, handovers,
+//! measurements, and changes of the connection.
 //!
 //! Facts are found by the names that the specifications give their fields, wherever a message holds them: a buffer
 //! status timer is one in a setup, a reconfiguration or a handover, of a master or a secondary group.
@@ -62,9 +62,9 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Known {
-    /// How often buffer status is reported as long as there is some, in subframes; `None` for never.
+    /// Interval of buffer status reports while there is a backlog, in subframes; `None` for never.
     PeriodicBsrTimer(Option<u32>),
-    /// How long after a buffer status report without a grant the next one comes, in subframes.
+    /// Time from a buffer status report without a grant to the next one, in subframes.
     RetxBsrTimer(Option<u32>),
     /// When the device may ask for a grant.
     SchedulingRequest(SchedulingRequest),
@@ -92,14 +92,14 @@ pub enum Known {
     ScellReleased(u8),
     /// The master information block.
     MasterInformation(MasterInformation),
-    /// Who and where a cell is.
+    /// Identity and place of a cell.
     SystemInformation(SystemInformation),
     /// A report of measurements.
     Measurement(Measurement),
 }
 
 impl Known {
-    /// Whether it may tell somebody's whereabouts: numbers of the radio repeat from place to place, a cell's global
+    /// Whether it may show a person's location: numbers of the radio repeat from place to place, a cell's global
     /// identity does not.
     pub const fn identifies(&self) -> bool {
         match self {

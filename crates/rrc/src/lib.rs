@@ -9,11 +9,11 @@
 //! reads them by X.691. Rust types with derived decoders were tried: those of NR alone kept the compiler busy for two
 //! and a half minutes before it came to generating code. The tables of both take two seconds.
 //!
-//! What the decoder makes of 7340 different messages of the captures equals, field by field, what an independent one
-//! makes of them, but that it leaves out members that are absent and have a default.
+//! The decoder's result for 7340 different messages of the captures equals an independent one's, field by field, except
+//! that it leaves out absent members with a default.
 //!
 //! Nothing here panics on hostile input. Depth and number of values are bounded by [`MAX_DEPTH`] and [`MAX_VALUES`];
-//! what a later release adds is skipped, or kept as bytes.
+//! additions of a later release are skipped, or kept as bytes.
 
 #![no_std]
 #![forbid(unsafe_code)]

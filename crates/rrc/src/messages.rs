@@ -26,8 +26,7 @@ pub struct Message<'a> {
 impl Messages {
     /// The message that a record holds or completes; `None` if it holds none, or a part with others to come.
     ///
-    /// A kind of message that nobody has described is an error as an undescribed version is: what number stands for
-    /// which kind is what versions differ in.
+    /// An unknown kind of message is an error like an unknown version: versions differ in the numbers of the kinds.
     pub fn handle_record<'a>(
         &'a mut self,
         log: &LogRecord<'a>,
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_nobody_has_described_is_said() {
+    fn an_undescribed_kind_is_reported() {
         let mut messages = Messages::default();
         let unknown = record(200, 0, b"a");
         let read = messages.handle_record(&log(1, &unknown));

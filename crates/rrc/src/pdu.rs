@@ -14,7 +14,7 @@ use crate::schema::tables::{
 };
 use crate::value::Value;
 
-/// What can be decoded: what Diag records hold, and parts that are found elsewhere.
+/// The decodable types: messages in Diag records, and parts that are found elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pdu {
     /// What a record holds.

@@ -1,10 +1,10 @@
-//! What of a message identifies nobody.
+//! The parts of a message that do not identify a person.
 //!
-//! The lists are of what is safe, not of what is not. A value is shown if it is a number, a flag or one of the
-//! specification's names, and stands within one of the [`ROOMS`], where there is nothing but configuration of the radio,
-//! or is called as one of the [`OPEN`]. Strings of bits and bytes are shown nowhere: identities, positions, areas, keys and
-//! messages of the layer above are such strings, or digits outside the rooms. A part of which nothing is shown is one
-//! word, so that what a device is capable of, which tells it from others, does not show by what is there.
+//! The lists are of safe contents, not of unsafe ones. A value is shown if it is a number, a flag or one of the
+//! specification's names, and if it is within one of the [`ROOMS`], which hold only configuration of the radio, or has
+//! a name in [`OPEN`]. Strings of bits and bytes are never shown: identities, positions, areas, keys and messages of
+//! the layer above are such strings, or digits outside the rooms. A part without any shown value is one word, because a
+//! device's capabilities would identify it by their mere presence.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -101,7 +101,7 @@ const OPEN: &[&str] = &[
 ];
 
 impl<'a> Value<'a> {
-    /// The same without what may identify somebody.
+    /// The same without the parts that may identify a person.
     pub fn redacted(&self) -> Value<'a> {
         shown(self, false).unwrap_or(REDACTED)
     }
@@ -114,12 +114,12 @@ fn shown<'a>(value: &Value<'a>, safe: bool) -> Option<Value<'a>> {
             safe.then(|| value.clone())
         }
         Value::Later(_) | Value::Bits(_) | Value::Octets(_) => None,
-        // What is encoded within another message is a message of its own.
+        // A message that is encoded within another is treated as a message.
         Value::Contains(value) => Some(Value::Contains(Box::new(shown(value, false)?))),
         Value::Sequence(members) => {
             let members = members.iter().map(|(name, value)| (*name, member(name, value, safe)));
             let members: Vec<_> = members.collect();
-            // An empty one says that it is there.
+            // An empty one shows its presence.
             if !safe && members.iter().all(|(_, value)| value.is_none()) {
                 return None;
             }

@@ -12,7 +12,7 @@ use crate::BitStr;
 /// A value, with the names that the specification gives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Nothing but its presence counts.
+    /// Only its presence counts.
     Null,
     /// True or false.
     Boolean(bool),
@@ -49,7 +49,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// What is at the end of a path of members and alternatives.
+    /// The value at the end of a path of members and alternatives.
     pub fn at(&self, path: &[&str]) -> Option<&Value<'a>> {
         path.iter().try_fold(self, |value, name| value.get(name))
     }

@@ -78,6 +78,6 @@ fn every_message_of_the_captures_decodes() {
             ("nr_radio_bearer_config", 450),
         ]
     );
-    assert_eq!(undescribed, 4, "a number that nobody has described, in NR's records of version 8");
+    assert_eq!(undescribed, 4, "an undescribed number, in NR's records of version 8");
     assert!(deepest < MAX_DEPTH / 2 && most < MAX_VALUES / 10, "{deepest} deep, {most} values");
 }

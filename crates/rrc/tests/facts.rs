@@ -1,4 +1,4 @@
-//! What messages say: published ones, ones that another encoder made, and those of the captures.
+//! Facts from messages: published ones, ones from another encoder, and those of the captures.
 
 #[path = "captures/messages.rs"]
 mod messages;
@@ -30,7 +30,7 @@ fn known(facts: &Facts) -> Vec<&Known> {
     facts.facts.iter().map(|fact| &fact.known).collect()
 }
 
-/// Made by another encoder, of values that are nobody's.
+/// From another encoder, with made-up values.
 #[test]
 fn broadcast_of_a_standalone_cell_of_nr() {
     let message = "44000820020100c0de12345678984213400000008c88d6d8d1806ab62424020a80d8028c80";
@@ -138,7 +138,7 @@ fn a_published_cell_group_of_nr() {
     assert!(uplink.expect("it has some").iter().all(whole), "{uplink:?}");
 }
 
-/// What the captures say, counted: a change here is a change of what is found.
+/// The facts of the captures, counted: a change here is a change of what is found.
 #[test]
 fn facts_of_the_captures() {
     let mut events: BTreeMap<Event, u64> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Whatever bits come, they decode or are an error, within bounds.
+//! Any bits decode or are an error, within bounds.
 
 mod targets;
 
@@ -19,7 +19,7 @@ proptest! {
     }
 }
 
-/// What a message decodes from is its bits and no others: what follows does not matter, what is missing does.
+/// A message decodes from exactly its bits: bits after it do not matter, missing bits do.
 #[test]
 fn a_message_ends_where_its_last_value_does() {
     for (kind, &pdu) in Pdu::ALL.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! What the default algorithm was before this program changed it, in a file that outlives daemon and guard.
+//! The default algorithm before this program changed it, in a file that outlives daemon and guard.
 //!
-//! Where both are killed, nobody puts the default back, and the kernel names one that is registered no more. The next
-//! daemon finds it there, and here what it was. The file is of one network namespace and one algorithm, and holds what
-//! was there before it, and before that, as far as this program knows:
+//! If both are killed, the default stays, and the kernel names an algorithm that is no longer registered. The next
+//! daemon finds it there, and here the default before it. The file belongs to one network namespace and one algorithm.
+//! It holds the default before it, and the one before that, as far as this program knows:
 //!
 //! ```text
 //! /run/sounding/default-4026531840-biscay        reno
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use sounding_bpf::is_name;
 
-/// More names than this nobody has set one over the other.
+/// Longer chains of defaults do not occur.
 const MOST: usize = 8;
 
 /// Keeps what the default was before `ours`, for this thread's network namespace.
@@ -27,18 +27,18 @@ pub(crate) fn keep(ours: &str, was: &str) -> io::Result<()> {
     let mut names = vec![was.to_owned()];
     names.extend(recall(was));
     names.truncate(MOST);
-    // Never into what is there: it may be a link that somebody has laid.
+    // Never into an existing file: it may be a symbolic link that another user has made.
     remove(&path)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
     file.write_all((names.join(" ") + "\n").as_bytes())
 }
 
-/// Forgets it: it has been put back, or somebody else has changed it since.
+/// Forgets it: it has been restored, or another program has changed it since.
 pub(crate) fn forget(ours: &str) -> io::Result<()> {
     remove(&file_of(ours)?)
 }
 
-/// What was there before this algorithm, the latest first; nothing where nobody knows.
+/// The defaults before this algorithm, the latest first; empty if unknown.
 pub(crate) fn recall(algorithm: &str) -> Vec<String> {
     read(algorithm).unwrap_or_default()
 }
@@ -65,7 +65,7 @@ pub(crate) fn back_from(
         if is_registered(&name) {
             return Some(name);
         }
-        // What is left does no harm: it is asked only of a default that is still there.
+        // A file that stays is harmless: it is read only for a default that is still there.
         let _ = forget(&name);
     }
     None

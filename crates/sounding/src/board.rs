@@ -14,7 +14,7 @@ use crate::session_report;
 use crate::skipped::counted;
 use crate::{cli_types, screen, signals};
 
-/// What a congestion control asks for (BISCAY §3.2.2, Gandalf Table 8), where no names are given.
+/// The KPIs of a congestion control (BISCAY §3.2.2, Gandalf Table 8), if no names are given.
 pub(crate) const USUAL: &[&str] = &[
     "lte.pusch.tbs",
     "lte.pusch.prb",
@@ -104,7 +104,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
     session_report::tell(|| readings.poll_event());
     let (counts, stream) = (readings.counts(), readings.stream());
     eprintln!(
-        "sounding: {}, {}; {} of versions nobody has described, {} corrupt; {}",
+        "sounding: {}, {}; {} of unknown versions, {} corrupt; {}",
         counted(counts.records, "record", "records"),
         counted(counts.values, "value", "values"),
         counts.unsupported,

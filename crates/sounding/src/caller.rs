@@ -1,18 +1,18 @@
-//! Who called sudo: what is written for them is theirs, and what they run runs as them.
+//! The user of sudo: files written for them are theirs, and programs that they run get their user.
 
 use std::fs::File;
 use std::os::unix::fs::fchown;
 
 use nix::unistd::geteuid;
 
-/// The user who became root by sudo.
+/// The user that became root by sudo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) uid: u32,
     pub(crate) gid: u32,
 }
 
-/// What sudo says of its caller is no user.
+/// The caller in sudo's environment is no user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}={value:?} is no user or group: sudo sets SUDO_UID and SUDO_GID, both as numbers")]
 pub(crate) struct NoCaller {
@@ -21,7 +21,8 @@ pub(crate) struct NoCaller {
 }
 
 impl Caller {
-    /// `None` where this is not root, nobody called sudo, or root did. Only root says so in its environment, or sudo does.
+    /// `None` if this is not root, sudo was not used, or root used it. Only root, or sudo, can set this in root's
+    /// environment.
     pub(crate) fn of_sudo() -> Result<Option<Self>, NoCaller> {
         if !geteuid().is_root() {
             return Ok(None);
@@ -42,16 +43,17 @@ impl Caller {
         Ok((uid != 0).then_some(Self { uid, gid }))
     }
 
-    /// The same for what nobody but its owner may read: a file that only root could read would be of no use to them.
+    /// The same for files that only their owner may read: a file that only root could read would be of no use to the
+    /// user.
     pub(crate) fn owner() -> Option<(u32, u32)> {
         Self::of_sudo().ok().flatten().map(|caller| (caller.uid, caller.gid))
     }
 }
 
-/// Gives a new file that only its owner may read to whoever called sudo, where somebody did.
+/// Gives a new file that only its owner may read to the user of sudo, if there is one.
 pub(crate) fn hand_over(file: &File) {
     if let Some((uid, gid)) = Caller::owner() {
-        // Where that fails, as on a file system without owners, it stays root's, and nobody reads it who should not.
+        // If that fails, as on a file system without owners, the file stays root's, and stays closed to others.
         let _ = fchown(file, Some(uid), Some(gid));
     }
 }

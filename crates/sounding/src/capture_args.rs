@@ -1,4 +1,4 @@
-//! What the verbs that read captures take alike: log codes, and whether identities are shown.
+//! Arguments of all commands that read captures: log codes, and whether identities are shown.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ impl PrivacyArgs {
         if self.no_redact { Privacy::Expose } else { Privacy::Redact }
     }
 
-    /// As [`choice`](Self::choice), and says aloud what it gives away.
+    /// As [`choice`](Self::choice), and warns about what it gives away.
     pub(crate) fn announced(&self, output: &Path) -> Privacy {
         if self.no_redact {
             let exposes = privacy::EXPOSES;

@@ -47,7 +47,7 @@ pub(crate) enum MethodWord {
     Formula,
     /// What the CQI stands for × the share of the carrier that is served, downlink only (CQIC)
     Cqi,
-    /// Own resource blocks, and a share of the idle ones where a sniffer is heard (PBE-CC)
+    /// Own resource blocks, and a share of the idle ones if there is a sniffer (PBE-CC)
     Cell,
     /// Resource blocks alone: a line learnt in the first 20 s, to compare with
     Prb,
@@ -150,7 +150,7 @@ impl From<FallbackWord> for Fallback {
     }
 }
 
-/// How a sender is told what the downlink carries.
+/// How a sender is limited to what the downlink carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SignalWord {
@@ -180,7 +180,7 @@ pub(crate) fn source_parser() -> impl TypedValueParser<Value = Source> {
     })
 }
 
-/// A word that says nothing without another.
+/// An option without effect unless another is given.
 #[derive(Debug, Error)]
 #[error("{flag} is for {owner}, and says nothing without it")]
 pub(crate) struct Unused {
@@ -188,12 +188,12 @@ pub(crate) struct Unused {
     pub(crate) owner: &'static str,
 }
 
-/// Who may answer on a router's socket.
+/// Which user's process may answer on a router's socket.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[group(id = "router_user_flags")]
 pub(crate) struct RouterUser {
-    /// For router[:NAME] and vendor-router[:NAME]: a user, by name or number, whose process may answer there besides root's
-    /// and this user's own; anybody can take the name of such a socket
+    /// For router[:NAME] and vendor-router[:NAME]: a user, by name or number, whose process may answer there besides
+    /// root's and this user's own; every user can take the name of such a socket
     #[arg(long, value_name = "USER", value_parser = user)]
     router_user: Option<u32>,
 }
@@ -208,7 +208,7 @@ impl RouterUser {
         Ok(source.served_by(self.router_user))
     }
 
-    /// The source with that user, where it is one that this says something of.
+    /// The source with that user, if it is a router.
     pub(crate) fn if_router(self, source: Source) -> Source {
         source.served_by(self.router_user)
     }

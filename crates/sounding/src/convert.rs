@@ -179,7 +179,7 @@ impl Job<'_> {
         Ok(skipped)
     }
 
-    /// Hands every packet that is wanted to `each`; an error if somebody asks to stop.
+    /// Passes every selected packet to `each`; an error on a request to stop.
     fn for_each(
         &mut self,
         source: Source,
@@ -261,7 +261,7 @@ impl Job<'_> {
         }
     }
 
-    /// Counts a record of which the file says what it holds, or that it cannot be read.
+    /// Counts a record that is in the file with its contents, or as unreadable.
     fn count_shown(&mut self, log: &LogRecord<'_>) {
         self.tally.written += 1;
         let hidden = self.privacy == Privacy::Redact && privacy::identifies(log);
@@ -271,7 +271,7 @@ impl Job<'_> {
         }
     }
 
-    /// Who may read what comes of it.
+    /// Which users may read the output.
     fn access(&self) -> Access {
         match self.privacy {
             Privacy::Expose => Access::Private,

@@ -1,4 +1,4 @@
-//! What is described at all: codes, versions, fields, and what vouches for them.
+//! What is described: codes, versions, fields, and their evidence.
 
 use std::collections::BTreeMap;
 use std::fmt;

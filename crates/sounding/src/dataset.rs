@@ -109,7 +109,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a folder of this name holds, if there is one; what was made by another order is in the way.
+/// The contents of a folder of this name, if there is one; a folder from another order is an error.
 fn there(dir: &Path, entry: &Entry) -> miette::Result<Option<Made>> {
     let path = dir.join(&entry.name).join(ABOUT);
     let text = match fs::read(&path) {

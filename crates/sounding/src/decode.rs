@@ -26,7 +26,7 @@ use crate::{say, screen};
 Examples:
   sounding decode drive.mi2log                      every described record as a JSON line
   sounding decode drive.mi2log --code 0xB139        only uplink transmit reports
-  sounding decode drive.mi2log --summary            what is in it, and what nobody has described
+  sounding decode drive.mi2log --summary            its contents, and what is undescribed
   sounding decode drive.qmdl --code 0xB0C0 --no-redact
                                                     RRC messages, with what they say
   sounding decode --coverage                        what is described at all
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
         Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     let skipped = skipped.map_err(|Failure(report)| report)?;
-    // Of what nobody has looked at it cannot be said what is nowhere in it.
+    // What is absent cannot be known if part of it is undescribed.
     let absent = if is_whole { asked.absent() } else { Vec::new() };
     let records = Records { without_nas: messages.undecoded(), ..unread };
     let skipped = Skipped { records, absent, ..skipped };
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
         // The reader has had enough, and need not know what else there was.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(error) => return Err(say::failed(error)),
-        // A summary has said what was not read.
+        // A summary has already reported what was not read.
         Ok(()) if args.summary => skipped.tell_absent(),
         Ok(()) => skipped.tell(),
     }

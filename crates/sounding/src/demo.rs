@@ -33,7 +33,7 @@ pub(crate) struct Demo {
     /// Capture file with an upload in it
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
-    /// How long each flow sends, at most as long as the capture's upload
+    /// Duration of each flow, at most that of the capture's upload
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     duration: Duration,
     /// One-way delay of the path beside the link
@@ -141,7 +141,7 @@ fn refuse_if_impossible() -> Result<()> {
     ))
 }
 
-/// What the flows run over, and the seed it was made from if it was.
+/// The link of the flows, and its seed if it has one.
 fn link(args: &Demo) -> Result<(RadioLink, Option<u64>)> {
     let shared = std::env::var_os("SOUNDING_DATA")
         .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from)
@@ -225,7 +225,7 @@ fn page(
             "Throughput and delay",
             "Throughput: IP bytes that reached the receiver. One-way: from the sender's device to the receiver's, \
              propagation included; queueing: waiting for the link alone. The oracle knows the link and sends each packet \
-             just in time; nobody can do better.",
+             just in time; no sender can do better.",
             Kind::Table(table),
         ),
         figure(

@@ -22,8 +22,8 @@ use command::Interrupts;
 
 /// Run a command behind an emulated link, or a plan's network and flows, in real time.
 ///
-/// COMMAND runs in a network namespace of its own, as a device on a radio link. Nothing of this machine's network is
-/// touched, and nothing stays behind when the command ends, however it ends.
+/// COMMAND runs in a separate network namespace, as a device on a radio link. This machine's network is not touched,
+/// and nothing stays behind when the command ends in any way.
 ///
 /// From inside, COMMAND reaches the other end of the link at $SOUNDING_FAR (also $MAHIMAHI_BASE, as under mahimahi), over
 /// IPv4, and its own loopback. It reaches no other address: this machine, name servers and the Internet do not answer, and
@@ -31,16 +31,17 @@ use command::Interrupts;
 /// them by their address. Files are those of this machine, and so are UNIX sockets that have a path. Another emulated link
 /// is refused inside, as by `sounding emu` or `sounding demo`.
 ///
-/// COMMAND runs as the user who called sudo, with that user's groups and without capabilities; it may ping, and listen on
-/// any port. --as-root leaves it root.
+/// COMMAND runs as the user who called sudo, with that user's groups and without capabilities; it may ping, and listen
+/// on any port. With --as-root it runs as root.
 ///
 /// TRACE is a mahimahi packet-delivery trace: one time in milliseconds a line, each an opportunity for one packet of
 /// 1500 bytes. Such a link follows mm-link to the byte. RATE is a rate (12Mbit, 1.5Gbit); STEPS are rates from given
 /// times on (`0s 20Mbit, 5s 5Mbit`). The order of the stages is that of `mm-delay D mm-link UP DOWN`.
 ///
-/// PLAN is a scenario as `sounding sim` runs it: with a plan, the network is the plan's. Its flows run in this kernel, one
-/// run after the other, or COMMAND runs at the plan's first device instead. The modem of a device that the plan gives one
-/// is on a port that speaks Diag and is printed first: `sounding link PORT` and `sounding run --device PORT` read it.
+/// PLAN is a scenario as `sounding sim` runs it: with a plan, the network is the plan's. Its flows run in this kernel,
+/// one run after the other, or COMMAND runs at the plan's first device instead. If the plan gives a device a modem, the
+/// modem is on a port that speaks Diag and is printed first: `sounding link PORT` and `sounding run --device PORT` read
+/// it.
 ///
 /// Needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run it with sudo. Where root itself runs it, COMMAND stays root, which is said.
 #[derive(clap::Args)]

@@ -1,4 +1,4 @@
-//! What `sounding run` changes on the machine, and how it is undone whatever becomes of the daemon.
+//! The changes of `sounding run` on the machine, and how they are undone whatever happens to the daemon.
 //!
 //! A second process, the guard, holds the list of changes and undoes them when the pipe from the daemon closes. That
 //! happens when the daemon ends, is killed or crashes, so there is one way of restoring and it is always taken.
@@ -28,8 +28,8 @@ use route::Route;
 /// The hidden verb under which this program is its own guard.
 pub(crate) const VERB: &str = "guard-restore";
 
-/// What undoing takes: settings and routes of the network, and as root pins, and names that outlast a daemon before Linux
-/// 6.4.
+/// Rights for undoing: settings and routes of the network, and as root pins, and names that outlast a daemon before
+/// Linux 6.4.
 const KEPT: Capabilities = Capabilities::NET_ADMIN.union(Capabilities::SYS_ADMIN);
 
 /// More bytes than an instruction has.
@@ -38,16 +38,16 @@ const LONGEST: u64 = 4096;
 /// More changes than a daemon makes. Chosen; a route is one.
 const MOST: usize = 4096;
 
-/// What the daemon has its guard do, a line of JSON each.
+/// The daemon's instructions to its guard, a line of JSON each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Instruction {
     /// Undo this in the end. It is made only after the guard has agreed.
     Undo(Change),
-    /// Hear nothing else until the end.
+    /// Read nothing else until the end.
     Close,
 }
 
-/// What the guard says to an instruction that it will carry out.
+/// The guard's answer to an instruction that it will carry out.
 const AGREED: &str = "agreed";
 
 /// Why a change was not made.
@@ -91,12 +91,12 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Starts the guard process, in a session of its own so that Ctrl-C reaches the daemon alone.
+    /// Starts the guard process in a separate session, so that Ctrl-C reaches the daemon alone.
     pub(crate) fn start() -> Result<Self, GuardError> {
         // Not by its path, where there may be another version by now, or no way for this user.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("sounding").arg(VERB).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // It is the daemon that a service manager hears.
+        // A service manager gets its reports from the daemon.
         for word in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
             command.env_remove(word);
         }
@@ -138,7 +138,7 @@ impl Guard {
     pub(crate) fn set_route(&mut self, prefix: &str, name: &str) -> Result<(), GuardError> {
         let is_ours = |route: &Route| route.algorithm() == Some(name);
         let route = once_put_back(|| Route::only(prefix), is_ours)?;
-        // That of a daemon that was killed together with its guard the kernel would not take back.
+        // The kernel would refuse the algorithm of a daemon that was killed together with its guard.
         let was = route.algorithm().filter(|was| *was != name && change::is_registered(was));
         let was = was.map(Into::into);
         self.undo(Change::Route { prefix: prefix.into(), ours: name.into(), was })?;
@@ -157,12 +157,13 @@ impl Guard {
         self.undo(Change::Name { name: instance.name().into(), map })
     }
 
-    /// Nothing more is changed. From here on the guard hears nothing, whoever has the daemon's end of the pipe.
+    /// No more changes follow. From here on the guard reads nothing, even if another process has the daemon's end of
+    /// the pipe.
     pub(crate) fn close(&mut self) -> Result<(), GuardError> {
         self.tell(&Instruction::Close)
     }
 
-    /// The guard hears of a change before it is made: a crash in between then undoes nothing, which is harmless.
+    /// The guard learns of a change before it is made: a crash in between then undoes nothing, which is harmless.
     fn undo(&mut self, change: Change) -> Result<(), GuardError> {
         self.tell(&Instruction::Undo(change))
     }
@@ -278,12 +279,12 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, Refu
     Ok((!line.is_empty()).then_some(Ok(line)))
 }
 
-/// How long the guard of a daemon that was killed may still be at work.
+/// How long the guard of a killed daemon may still be at work.
 const PUT_BACK: Duration = Duration::from_secs(2);
 
-/// What `read` finds. A name that nobody else could register a moment ago is what a daemon of that name left when it was
-/// killed: its guard is about to put back what was there, and would take from this one what it sets before that. If
-/// nobody puts it back, that guard was killed too.
+/// The result of `read`. If a name was free a moment ago and is now set, a killed daemon of that name left it. Its
+/// guard is about to restore the value from before, and would undo what this daemon sets before that. If the value is
+/// not restored, that guard was killed too.
 fn once_put_back<T>(
     mut read: impl FnMut() -> Result<T, GuardError>,
     is_ours: impl Fn(&T) -> bool,

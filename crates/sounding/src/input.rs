@@ -1,7 +1,7 @@
 //! Captures from files and standard input, packed or not.
 //!
-//! A capture is read in chunks and never whole: one of ten gigabytes takes no more memory than one of ten kilobytes. It is
-//! not mapped either: pipes and packed files cannot be, and a file that shrinks under a map kills its reader.
+//! A capture is read in chunks and never whole: one of ten gigabytes takes no more memory than one of ten kilobytes. It
+//! is not mapped either: pipes and packed files cannot be mapped, and a file that shrinks under a map kills its reader.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -21,7 +21,7 @@ use thiserror::Error;
 use crate::screen;
 use crate::skipped::Skipped;
 
-/// What needs a capture whole refuses larger ones than this before the machine runs out of memory.
+/// Commands that need a whole capture refuse one above this size, before the machine runs out of memory.
 const LARGEST: u64 = 4 << 30;
 /// Bytes read at once.
 const CHUNK: usize = 1 << 20;
@@ -64,9 +64,9 @@ pub(crate) struct Source {
     stream: Box<dyn Read>,
     kind: Kind,
     chunk: Vec<u8>,
-    /// `chunk` holds the beginning, which nobody has been given yet.
+    /// `chunk` holds the beginning, which was not returned yet.
     is_fresh: bool,
-    /// What the unpacker says of a packed file that ends within what was packed, or is damaged.
+    /// The unpacker's error for a packed file that is cut or damaged.
     broken: Option<String>,
     taken: Rc<Cell<u64>>,
     size: Option<u64>,
@@ -119,7 +119,7 @@ impl Source {
         self.kind
     }
 
-    /// How many bytes of the file have been read, and how many it has.
+    /// Bytes of the file that have been read, and its size.
     pub(crate) fn progress(&self) -> (u64, Option<u64>) {
         (self.taken.get(), self.size)
     }
@@ -133,8 +133,8 @@ impl Source {
         Ok((!self.chunk.is_empty()).then_some(&self.chunk))
     }
 
-    /// Hands every packet and every damage to `each`. What was skipped on the way; nothing is said of it if `each` has had
-    /// enough before the end.
+    /// Passes every packet and every damage to `each`. Returns what was skipped on the way; `None` if `each` ends
+    /// early.
     pub(crate) fn for_each<E: From<CaptureError>>(
         mut self,
         mut each: impl FnMut(Step<'_>) -> Result<ControlFlow<()>, E>,
@@ -160,7 +160,7 @@ impl Source {
         Ok(self.skipped(reader.counts()))
     }
 
-    /// What was skipped, once all chunks have been read with these counts.
+    /// The skipped parts, once all chunks have been read with these counts.
     pub(crate) fn skipped(&self, stream: Counts) -> Skipped {
         let is_stdin = self.path == Path::new("-");
         Skipped {
@@ -186,7 +186,7 @@ impl Source {
                 Ok(0) => break,
                 Ok(more) => at += more,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // What an unpacker says of its input: what came before is as good as in a capture that was cut.
+                // An unpacker's error about its input: the part before it is as good as in a capture that was cut.
                 Err(error) if is_damage(&error) => self.broken = Some(error.to_string()),
                 Err(error) => {
                     return Err(CaptureError::Read { path: self.path.clone(), error });
@@ -216,7 +216,7 @@ pub(crate) enum Step<'a> {
     Found(Result<Located<'a>, Damage>),
 }
 
-/// A whole capture as a stream of frames, for what serves or replays it, and what of it is none.
+/// A whole capture as a stream of frames, to serve or replay it, and a count of the parts that are none.
 pub(crate) fn capture(path: &Path) -> Result<(Vec<u8>, Skipped), CaptureError> {
     let mut source = Source::open(path)?;
     let mut bytes = Vec::new();

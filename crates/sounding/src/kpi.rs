@@ -110,7 +110,7 @@ pub(crate) fn run(args: Kpi) -> Result<ExitCode> {
     }
 }
 
-/// Whether a source has an end of its own.
+/// Whether a source ends by itself.
 pub(crate) fn is_recorded(source: &Source) -> bool {
     match source.place() {
         Source::Path(path) => path.is_file() || path.is_dir(),
@@ -150,7 +150,7 @@ fn recorded(
     Ok(Skipped { records: unread(&subscription.counts()), absent, ..skipped })
 }
 
-/// Until somebody ends it, or the source is over for good.
+/// Until an interrupt, or until the source is over for good.
 fn live(
     source: Source,
     subscription: Subscription,
@@ -180,7 +180,7 @@ fn live(
     })
 }
 
-/// Of the records that have these KPIs, those that cannot be read.
+/// The unreadable ones of the records with these KPIs.
 fn unread(counts: &Counts) -> Records {
     let &Counts { unsupported, lacking, corrupt, .. } = counts;
     Records { undescribed: unsupported, lacking, corrupt, ..Records::default() }
@@ -260,7 +260,7 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// The last words: what was skipped, to whoever reads the values too.
+    /// The summary of what was skipped, also for readers of the values.
     fn finish(mut self, skipped: &Skipped) -> io::Result<()> {
         if let Some(line) = skipped.json().filter(|_| self.format == Format::Json) {
             let written = writeln!(self.out, "{}", screen::inline(&line.to_string()));

@@ -19,9 +19,9 @@ use host::Terminal;
 
 /// Experiments that compare this project with others and with itself.
 ///
-/// Those of `run` that send this kernel's own flows through emulated links need the rights of `sounding emu`: run them with
-/// sudo. The others need no rights, `list` says which. Figures in real time are only as good as the machine is quiet; each
-/// result says how busy it was. `dataset`, `sweep`, `import` and `report` need neither.
+/// Experiments that send this kernel's own flows through emulated links need the rights of `sounding emu`: run them
+/// with sudo. The others need no rights; `list` shows which. Figures in real time depend on a quiet machine; each
+/// result has the machine's load. `dataset`, `sweep`, `import` and `report` need no rights.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -128,7 +128,7 @@ impl Chosen {
     }
 }
 
-// Where a result goes besides the table on standard output. Documentation would become the help of every experiment.
+// Where a result goes besides the table on standard output. A doc comment would become the help of every experiment.
 #[derive(clap::Args)]
 struct Output {
     /// Write the result as a page of Markdown

@@ -43,8 +43,8 @@ Several records list the same blocks. 0xB139 counts in LTE's uplink; where it do
 A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had. Its rows come 1.5 s
 late, because records may still add to what was granted.
 
-With --method cell the rate adds a part of what nobody has, where a sniffer says that; without one it is a floor unless the
-device was backlogged. JSON rows then have the users with data, the idle part, and the fair share; and as a ceiling what the
+With --method cell and a sniffer the rate includes a share of the idle resource blocks; without a sniffer it is a floor unless
+the device was backlogged. JSON rows then have the users with data, the idle part, and the fair share; and as a ceiling what the
 most resource blocks that the device ever had would carry now.
 
 Examples:
@@ -200,7 +200,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Until somebody ends it, or the source is over for good.
+    /// Until an interrupt, or until the source is over for good.
     fn read_live(
         &mut self,
         source: &Source,
@@ -287,7 +287,7 @@ impl Reading {
     }
 }
 
-/// Of the records that a rate is made of, those that cannot be read.
+/// The unreadable ones of the records that a rate needs.
 fn records(counts: &Counts) -> Records {
     Records { undescribed: counts.unsupported, corrupt: counts.corrupt, ..Records::default() }
 }

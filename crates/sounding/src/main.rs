@@ -40,7 +40,8 @@ mod sim;
 mod skipped;
 mod sniffer;
 
-/// It does as it is told by whoever starts it: with rights of its own, every user of the machine would have them.
+/// It follows the commands of the user that starts it: with file capabilities, every user of the machine would have its
+/// rights.
 fn raised() -> miette::Report {
     miette::miette!(
         help = "take them away: `setcap -r FILE` for capabilities, `chmod ug-s FILE` for setuid and setgid; then run it with \

@@ -1,7 +1,7 @@
 //! Files that are there whole or not at all.
 //!
-//! What is written goes to a temporary name beside the final one and is renamed once it is complete and on disk. An
-//! error, a full disk or Ctrl-C on the way removes it, and leaves whatever had the final name before.
+//! Output goes to a temporary name beside the final one, and is renamed once it is complete and on disk. An error, a
+//! full disk or Ctrl-C removes it, and leaves any earlier file of the final name.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Stdout, Write};
@@ -16,10 +16,10 @@ use tempfile::NamedTempFile;
 
 use crate::caller;
 
-/// Who may read an output.
+/// Which users may read an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Whoever the process's mask lets.
+    /// By the process's umask.
     Usual,
     /// Its owner alone: it holds what identifies a person.
     Private,
@@ -53,8 +53,8 @@ enum Target {
 }
 
 impl Output {
-    /// Begins an output; `-` is standard output. A file that is there already is replaced at the end if `force` says so,
-    /// and is an error then if not.
+    /// Begins an output; `-` is standard output. An existing file is replaced at the end with `force`, and is an error
+    /// without.
     pub(crate) fn begin(
         path: &Path,
         packing: Packing,

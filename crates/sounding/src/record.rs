@@ -41,8 +41,8 @@ Examples:
   sounding record tcp:192.168.1.5:43555 drive.qmdl --no-mask
   sounding link drive.qmdl")]
 pub(crate) struct Record {
-    /// Where the modem's Diag is: a device, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for standard input;
-    /// with non-hdlc: before it where the modem has the HDLC framing switched off
+    /// Source of the modem's Diag: a device, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for standard
+    /// input; with non-hdlc: before it if the modem has the HDLC framing switched off
     #[arg(value_parser = cli_types::source_parser())]
     source: Source,
     #[command(flatten)]
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         progress,
         shown: HostInstant::default(),
     };
-    // What will not come back is no modem, and in no hurry.
+    // A source that will not come back is no modem, and needs no retry.
     if source.may_return()
         && let Err(refused) = prefer_this_thread()
     {
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     // Masks go back also where the disk is full.
     let put_back = recorder.put_back();
     if !source.may_return() {
-        // What is over ends where it ends; a port that was left may have been in the middle of a frame.
+        // A recording ends at its end; a port that was left may have been in the middle of a frame.
         while recorder.reader.poll_end().is_some() {}
     }
     recorder.progress.finish_and_clear();
@@ -275,7 +275,7 @@ impl Recorder<'_> {
     }
 }
 
-/// A line on standard error that tells how it goes, where that is a terminal.
+/// A line of progress on standard error, if that is a terminal.
 fn progress() -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();

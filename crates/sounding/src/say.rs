@@ -1,8 +1,8 @@
-//! What this program says to a terminal, a pipe or a file, where it may find nobody: the reader has had enough, the terminal
-//! was closed, the disk is full.
+//! Output to a terminal, a pipe or a file that may be gone: the reader has closed it, the terminal was closed, the disk
+//! is full.
 //!
-//! The macros of the standard library panic there, and a daemon whose terminal is closed has masks, routes and namespaces
-//! to put back first. These stand in their place in the whole program, and no control character of others leaves by them.
+//! The macros of the standard library panic there, and a daemon whose terminal is closed has to restore masks, routes
+//! and namespaces first. These replace them in the whole program, and escape all foreign control characters.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -34,7 +34,7 @@ macro_rules! eprintln {
 /// Something was to be said on standard output and is lost.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
 
-/// To standard output. A reader that has had enough, as `head` has, is not told the rest.
+/// To standard output. A reader that has closed it, such as `head`, gets no more.
 pub(crate) fn say(words: fmt::Arguments<'_>) {
     let mut out = io::stdout().lock();
     let words = words.to_string();
@@ -46,7 +46,7 @@ pub(crate) fn say(words: fmt::Arguments<'_>) {
     }
 }
 
-/// To standard error; where nobody listens there either, nobody can be told.
+/// To standard error; if that is closed too, there is no other way.
 pub(crate) fn say_aside(words: fmt::Arguments<'_>) {
     let words = words.to_string();
     let _ = io::stderr().write_all(screen::lines(&words).as_bytes());
@@ -110,7 +110,7 @@ pub(crate) fn parse<T: Parser>() -> T {
     if harmful.is_empty() {
         error.exit();
     }
-    // Of a word with a value it says the value alone.
+    // For a word with a value it shows the value alone.
     harmful.extend(words.iter().filter_map(|word| Some(word.split_once('=')?.1)));
     let mut text = error.render().ansi().to_string();
     for word in harmful {
@@ -137,8 +137,8 @@ pub(crate) fn is_lost() -> bool {
     IS_LOST.load(Ordering::Relaxed)
 }
 
-/// How errors are printed: in lines of a terminal's width on a terminal, and elsewhere in lines of their own, so that a path
-/// in them can be searched for and copied.
+/// How errors are printed: wrapped to the width of a terminal, and elsewhere in unwrapped lines, so that a path in them
+/// can be searched for and copied.
 pub(crate) fn set_up_reports() {
     let is_terminal = io::stderr().is_terminal();
     let set = miette::set_hook(Box::new(move |_| {

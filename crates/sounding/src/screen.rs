@@ -1,9 +1,9 @@
 //! Text of others on its way to a terminal or a log: what a modem says, names of files, programs and plans.
 //!
-//! A terminal obeys control characters: they move the cursor, rename the window, put text on the clipboard; and a log is
-//! read in one. Unicode has more of them: controls of the second set, and marks that turn the order of what is read.
-//! Everything this program says comes through here, see [`say`](crate::say), and leaves with these written out. They are
-//! written as JSON writes them, so that a line of JSON stays the line that it was.
+//! Terminals execute control characters: they move the cursor, rename the window, put text on the clipboard; and a log
+//! is read in a terminal. Unicode has more of them: controls of the second set, and marks that reverse the reading
+//! order. All output of this program passes here, see [`say`](crate::say), and leaves with these escaped. They are
+//! escaped as JSON does it, so that a line of JSON is unchanged.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -62,7 +62,7 @@ fn harms(c: char) -> bool {
         // Marks of direction (UAX #9): what stands behind them is read in another order.
         '\u{061C}' | '\u{200E}' | '\u{200F}' => true,
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => true,
-        // Marks and tags that nobody sees.
+        // Invisible marks and tags.
         '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}' => true,
         _ => false,
     }

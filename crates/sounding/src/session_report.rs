@@ -1,4 +1,4 @@
-//! What a session with a modem comes to, as JSON for programs and as sentences for people.
+//! The results of a session with a modem, as JSON for programs and as sentences for people.
 
 use serde_json::{Value as Json, json};
 use sounding_diag::LogCode;
@@ -76,7 +76,7 @@ pub(crate) fn sentence(event: &Event) -> String {
 fn words(event: &Event) -> String {
     match event {
         Event::Mute => {
-            "nobody answers requests: the port is used as it is, and its log mask left alone".into()
+            "no answer to requests: the port is used as it is, and its log mask left alone".into()
         }
         Event::Answers(Identity { compiled, build, .. }) => format!(
             "a modem answers: {}, compiled {}",

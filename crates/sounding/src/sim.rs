@@ -170,7 +170,7 @@ fn progress(total: Duration) -> ProgressBar {
     ProgressBar::new(total.as_millis() as u64).with_style(style)
 }
 
-/// What is wrong with a plan, with the place in its text.
+/// A fault in a plan, with its place in the text.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 #[error("{message}")]
 struct Shown {

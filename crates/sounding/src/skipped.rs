@@ -1,20 +1,20 @@
-//! What of a capture was passed over, and what was asked for and is not in it: counted, and said once and in one way by
-//! every verb that reads captures.
+//! What was skipped in a capture, and what was requested and is not in it: counted, and reported once and in the same
+//! way by every command that reads captures.
 
 use serde_json::{Map, Value as Json, json};
 use sounding_diag::capture::Counts;
 use sounding_diag::record::RecordError;
 use sounding_export::messages::NO_NAS;
 
-/// What of a capture did not become what the verb gives.
+/// The parts of a capture that are not in the command's output.
 #[derive(Debug, Default)]
 pub(crate) struct Skipped {
     /// The capture or port, as it was named.
     pub(crate) name: String,
-    /// It is a file, which can be looked into once more.
+    /// It is a file, which can be read again.
     pub(crate) is_file: bool,
     pub(crate) stream: Counts,
-    /// What the unpacker says of a packed file that is damaged or cut.
+    /// The unpacker's error for a packed file that is damaged or cut.
     pub(crate) packing: Option<String>,
     pub(crate) records: Records,
     /// What was asked for and occurs nowhere.
@@ -26,16 +26,16 @@ pub(crate) struct Skipped {
 pub(crate) struct Absent {
     /// The name.
     pub(crate) name: String,
-    /// Why it is not there, where more can be said than that.
+    /// Why it is absent, if more is known.
     pub(crate) because: Option<String>,
 }
 
 /// Records that came whole out of the stream and cannot be read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Records {
-    /// Of codes, versions, sub-packets or kinds of message that nobody has described.
+    /// Undescribed codes, versions, sub-packets or kinds of message.
     pub(crate) undescribed: u64,
-    /// Of versions that lack what was asked for.
+    /// Versions that lack what was requested.
     pub(crate) lacking: u64,
     /// Their bytes do not fit their description.
     pub(crate) corrupt: u64,
@@ -61,14 +61,14 @@ impl Skipped {
         self.tell_after(None);
     }
 
-    /// As [`tell`](Self::tell), of what is absent alone.
+    /// As [`tell`](Self::tell), only for absent parts.
     pub(crate) fn tell_absent(&self) {
         if let Some(nowhere) = self.nowhere() {
             eprintln!("sounding: {}: {nowhere}", self.name);
         }
     }
 
-    /// As [`tell`](Self::tell), after what else there is to say of the capture, in one line.
+    /// As [`tell`](Self::tell), after another sentence about the capture, in one line.
     pub(crate) fn tell_after(&self, first: Option<String>) {
         if let Some(sentence) = self.sentence(first) {
             eprintln!("sounding: {sentence}");
@@ -93,7 +93,7 @@ impl Skipped {
         (!names.is_empty()).then(|| format!("nowhere in it: {}", names.join(", ")))
     }
 
-    /// What was skipped, where the first of it was, and how to see more.
+    /// What was skipped, the place of the first, and how to see more.
     fn not_read(&self) -> Option<String> {
         let parts = self.parts();
         if parts.is_empty() {
@@ -140,7 +140,7 @@ impl Skipped {
         };
         put(stream.damaged() - cut, "corrupt frame", "corrupt frames");
         put(records.corrupt, "corrupt record", "corrupt records");
-        let undescribed = "of codes or versions that nobody has described";
+        let undescribed = "of unknown codes or versions";
         put(
             records.undescribed,
             &format!("record {undescribed}"),
@@ -253,7 +253,7 @@ mod tests {
             )
             .as_deref(),
             Some(
-                "a.qmdl: not read: 1 corrupt record, 2 records of codes or versions that nobody has described, 1 record of \
+                "a.qmdl: not read: 1 corrupt record, 2 records of unknown codes or versions, 1 record of \
                  versions without what was asked for, the frame that the end cuts off at offset 9 (2 bytes); \
                  `sounding decode a.qmdl --summary` shows more"
             )

@@ -67,10 +67,10 @@ pub(crate) enum SnifferError {
     Bad { path: PathBuf, error: dci::BadLine },
 }
 
-/// What was heard by all logs, in the order of time; how many lines could not be read is said on standard error.
+/// The messages of all logs, in order of time; the number of unreadable lines goes to standard error.
 ///
-/// The n-th file is of the device's n-th carrier, but for NR-Scope's, which says itself. Sniffers write the time of day,
-/// as modems do once a network told them.
+/// The n-th file is of the device's n-th carrier, except NR-Scope's, which names it. Sniffers write the time of day, as
+/// modems do once they have it from a network.
 pub(crate) fn read(
     files: &[SnifferFile],
     direction: Direction,
@@ -111,7 +111,7 @@ pub(crate) fn read(
     Ok(all)
 }
 
-/// Of the time of day, on the clock that the records of a file are given.
+/// The time of day, on the clock of a file's records.
 fn host_time(heard: &Heard) -> HostInstant {
     let (Heard::Nothing(moment) | Heard::Dci(dci::Dci { moment, .. })) = heard;
     let unix = u64::try_from(moment.time.as_nanos()).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! `sounding lab run biscay/…` as a user meets it. What needs root says so and passes without it.
+//! `sounding lab run biscay/…` as a user meets it. Parts that need root report a skip without it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -154,7 +154,7 @@ fn every_item_of_the_evaluation_has_the_papers_figures_ours_and_why_they_differ(
     check("fig7", &run(&["run", "biscay/fig7", "--duration", "5s"]));
     let fig10 = run(&["run", "biscay/fig10", "--duration", "12s"]);
     check("fig10", &fig10);
-    // A flow that ends in the narrow stretch has used it until then, and says nothing of when it is back.
+    // A flow that ends in the narrow stretch has used it until then, and does not show when it is back.
     let text = String::from_utf8_lossy(&fig10.stdout).into_owned();
     let row = text.lines().find(|line| line.starts_with("| biscay 5 Mbit/s, cell")).unwrap();
     let cells: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -255,7 +255,7 @@ fn flows_of_this_kernel_find_a_wire_that_got_narrow_and_leave_it_once_it_is_wide
         for one in crossings {
             let of = |figure: &str| one[figure].as_f64().unwrap_or(f64::INFINITY);
             assert_eq!((&one["ground"], of("wire_mbit_per_sec")), (&"kernel".into(), 5.0));
-            // The figures are those of the report; here it is that they are there at all on a machine that is busy.
+            // The report has the figures; this only tests that a busy machine produces them.
             assert!(of("found_ms") < 3_000.0 && of("back_ms") < 3_000.0, "{one}");
             assert!(of("used") > 0.8, "{one}");
         }
@@ -293,7 +293,7 @@ fn interrupted(mut is_due: impl FnMut(&str) -> bool) -> String {
 }
 
 #[test]
-fn whoever_interrupts_the_private_network_gets_what_is_measured_and_the_machine_back() {
+fn an_interrupt_of_the_private_network_keeps_what_is_measured_and_restores_the_machine() {
     if is_skipped() {
         return;
     }

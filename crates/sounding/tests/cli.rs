@@ -30,7 +30,7 @@ fn stderr(output: &Output) -> String {
         .join(" ")
 }
 
-/// A capture of three seconds in a folder of its own.
+/// A capture of three seconds in a separate folder.
 struct Capture {
     folder: tempfile::TempDir,
     bytes: Vec<u8>,
@@ -163,7 +163,7 @@ fn a_reader_that_has_had_enough_ends_the_listing_quietly() {
     assert!(output.status.success() && output.stderr.is_empty(), "{}", stderr(&output));
 }
 
-/// Of a verb whose output goes there.
+/// For a command whose output goes there.
 fn into(output: &str, arguments: &[&str]) -> Output {
     let program = assert_cmd::cargo::cargo_bin!("sounding");
     let output = std::fs::File::options().write(true).open(output).unwrap();
@@ -199,7 +199,7 @@ fn an_output_that_takes_no_more_is_an_error_that_names_it() {
 }
 
 #[test]
-fn nobody_need_listen_to_what_is_said_aside() {
+fn standard_error_may_be_closed() {
     let capture = Capture::new();
     let cut = capture.file(&capture.bytes[..capture.bytes.len() - 5]);
     let whole = sounding(&["link", text(&cut)]);
@@ -423,8 +423,8 @@ fn without_root_the_demo_says_what_it_lacks_and_how_to_get_it() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // A copy that everybody may run, because the build's own folder may be closed to others. Another process makes it:
-    // a test beside this one that forks meanwhile would hold the file open for writing, and then it cannot be run.
+    // A copy that every user may run, because the build's own folder may be closed to others. Another process makes it:
+    // a test that forks meanwhile would hold the file open for writing, and then it cannot be run.
     let program = folder.path().join("sounding");
     let copied =
         Command::new("cp").arg(assert_cmd::cargo::cargo_bin!("sounding")).arg(&program).status();

@@ -350,7 +350,7 @@ fn wrong_words_are_answered_with_what_is_allowed() {
         assert!(stderr(&output).contains(says), "{to}: {}", stderr(&output));
     }
     assert_eq!(bench.try_convert("in.qmdl", "out", &["--to", "xls"]).status.code(), Some(2));
-    // Whoever misspells a name is not told of links over time.
+    // A misspelt name is not answered with help about links over time.
     let output = bench.try_convert("im.qmdl", "out.csv", &[]);
     assert!(stderr(&output).contains("No such file"), "{}", stderr(&output));
 }

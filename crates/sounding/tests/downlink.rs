@@ -1,5 +1,5 @@
-//! A download to a phone in a modelled cell whose daemon tells the sender what the downlink carries. Needs root; skipped
-//! aloud elsewhere.
+//! A download to a phone in a modelled cell whose daemon limits the sender to what the downlink carries. Needs root;
+//! elsewhere it reports a skip.
 
 use std::io::Write as _;
 use std::os::fd::BorrowedFd;
@@ -26,7 +26,7 @@ fn skipped() -> bool {
 }
 
 #[test]
-fn a_stock_sender_is_held_at_what_the_radio_carries_and_one_that_is_told_needs_no_holding() {
+fn a_stock_sender_is_limited_to_what_the_radio_carries_and_one_with_the_option_needs_no_limit() {
     if skipped() {
         return;
     }
@@ -44,19 +44,19 @@ fn a_stock_sender_is_held_at_what_the_radio_carries_and_one_that_is_told_needs_n
             (of(Signalling::Unclamped), of(Signalling::Clamped), of(Signalling::Option));
         let throughput = |row: &Row| row.throughput_mbit_per_sec / free.throughput_mbit_per_sec;
         let queueing = |row: &Row| row.queueing_ms.p95 / free.queueing_ms.p95;
-        // What holds on a machine that is busy with something else; the table has the figures.
+        // Bounds for a machine that is busy with something else; the table has the figures.
         assert!(throughput(held) > 0.8, "{}", throughput(held));
         assert!(queueing(held) < 0.5, "{}", queueing(held));
         assert!(throughput(told) > 0.8, "{}", throughput(told));
         assert!(queueing(told) < 0.5, "{}", queueing(told));
-        // It is the window that holds the one, and not the other.
+        // The window limits the one, and not the other.
         assert!(held.window_limited_percent > 50.0, "{}", held.window_limited_percent);
         assert!(told.window_limited_percent < 10.0, "{}", told.window_limited_percent);
         assert!(told.fallback_percent < Some(50.0), "{:?}", told.fallback_percent);
     });
 }
 
-/// Runs `test` in a scene of its own.
+/// Runs `test` in a separate scene.
 fn in_scene(test: impl Fn(&Scene<'_>)) {
     if skipped() {
         return;

@@ -1,4 +1,4 @@
-//! `sounding emu` as a user meets it. What needs root says so and passes without it.
+//! `sounding emu` as a user meets it. Parts that need root report a skip without it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use sounding_testdata::{STRANGER, may_emulate};
 
-/// As root runs it that nobody became by sudo.
+/// As root itself runs it, without sudo.
 fn sounding() -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
     command.env_remove("SUDO_UID").env_remove("SUDO_GID");
     command
 }
 
-/// As a user runs it by sudo whom no machine knows.
+/// As a user runs it by sudo that no machine knows.
 fn by_sudo(arguments: &[&str]) -> Command {
     let mut command = sounding();
     command.env("SUDO_UID", STRANGER.to_string()).env("SUDO_GID", STRANGER.to_string());
@@ -108,7 +108,7 @@ fn the_far_end_answers_at_its_variable_and_everything_is_counted_as_json() {
     let (result, far) = (folder.path().join("result.json"), folder.path().join("far"));
     let json = format!("--json={}", result.display());
     let at_far = format!("echo $SOUNDING_FAR >{}", far.display());
-    // Nobody listens there, so the far end's kernel refuses: one packet up, one down.
+    // No program listens there, so the far end's kernel refuses: one packet up, one down.
     let at_near = "echo >/dev/tcp/$MAHIMAHI_BASE/9";
     let links = ["--up", "10Mbit", "--down", "0s 5Mbit, 1s 9Mbit", "--delay", "5ms"];
     let output = sounding()
@@ -136,7 +136,7 @@ fn the_far_end_is_all_that_can_be_reached_beside_files() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = port.local_addr().unwrap().port();
     let _listens = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    // bash says nothing of why; that nothing answers is told by the time that is over. 192.0.2.1 is nobody's (RFC 5737).
+    // bash gives no reason; the elapsed time shows that there was no answer. 192.0.2.1 is unassigned (RFC 5737).
     let script = format!(
         "tried() {{ timeout 2 bash -c \"echo >/dev/tcp/$1\" 2>/dev/null; echo \"$1 $?\"; }}\n\
          for i in $(seq 100); do bash -c 'echo >/dev/tcp/$SOUNDING_FAR/8000' 2>/dev/null && break; sleep 0.1; done\n\
@@ -167,7 +167,7 @@ fn an_emulation_inside_another_is_refused_and_says_why() {
     }
     let program = assert_cmd::cargo::cargo_bin!("sounding").to_str().unwrap();
     is_refused(&emu(&["--delay", "50ms", "--", program, "emu", "--delay", "5ms", "--", "true"]));
-    // Nothing of the environment is needed for it, as sudo leaves nothing.
+    // It needs no environment, because sudo leaves none.
     is_refused(&emu(&["--", "env", "--ignore-environment", program, "emu", "--", "true"]));
     // Not at the far end either, and with a plan in neither place.
     let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/plans/biscay.toml");
@@ -220,7 +220,7 @@ fn an_interrupt_ends_everything_and_still_reports() {
         .unwrap();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
     let pid = nix::unistd::Pid::from_raw(child.id() as i32);
-    // To the program alone: it has to end a command that was not told.
+    // To the program alone: it has to end a command that got no signal.
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
     let until = Instant::now() + Duration::from_secs(60);
     while child.try_wait().unwrap().is_none() {
@@ -232,7 +232,7 @@ fn an_interrupt_ends_everything_and_still_reports() {
     assert!(stderr(&output).contains("delivered"), "{}", stderr(&output));
 }
 
-/// What a command says of itself: its ids, its groups, what it may do, and what it could still gain.
+/// A command's ids, groups, capabilities, and the capabilities that it could still gain.
 const WHO: &str = "id -u; id -g; grep -E '^(Groups|CapInh|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs)' /proc/self/status";
 
 fn fields(said: &str) -> Vec<Vec<&str>> {
@@ -270,7 +270,7 @@ fn a_command_runs_as_the_user_who_called_sudo_and_gains_nothing() {
 }
 
 #[test]
-fn a_command_stays_root_where_that_is_asked_for_or_nobody_called_sudo_which_is_said() {
+fn a_command_stays_root_by_option_or_without_sudo_and_the_error_says_so() {
     if !may_emulate() {
         return;
     }
@@ -306,7 +306,7 @@ fn a_command_without_rights_may_ping_and_serve_any_port() {
     if !may_emulate() {
         return;
     }
-    // What an ICMP socket without root takes, and from which port on a server does.
+    // The settings that an ICMP socket without root and a server on a low port need.
     let script = "cd /proc/sys/net/ipv4; cat ping_group_range ip_unprivileged_port_start";
     let output = by_sudo(&["--", "sh", "-c", script]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,5 +1,5 @@
 //! `sounding emu PLAN` as a user meets it: a modelled cell in real time, its modem on a port, flows of the real kernel.
-//! What needs root says so and passes without it.
+//! Parts that need root report a skip without it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -36,7 +36,7 @@ fn sounding() -> Command {
     Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
 }
 
-/// A plan in a folder of its own.
+/// A plan in a separate folder.
 struct Scene {
     folder: tempfile::TempDir,
 }
@@ -104,7 +104,7 @@ fn the_kernels_laws_follow_the_cells_own_modem_where_cubic_fills_its_queue() {
                 count("delivered_packets") + count("dropped_packets") + count("queued_packets");
             assert_eq!(count("arrived_packets"), settled, "{way}");
         }
-        // CUBIC's run has nobody who reads the modem, the others a daemon.
+        // In CUBIC's run no reader has the modem open, in the others a daemon does.
         assert_eq!(of(0, "/modems/0/records/sent"), 0.0);
         let cubic = of(0, "/flows/0/throughput_mbit_per_sec");
         let slow = of(0, "/flows/0/one_way_ms/p95");
@@ -129,7 +129,7 @@ fn a_command_has_the_first_device_and_its_modem_answers_beside_it() {
     }
     let scene = Scene::new(PLAN);
     let modem = scene.modem();
-    // Something for the modem to write about, and somebody who reads it from outside.
+    // Traffic for the modem to write about, and a reader outside.
     let talk =
         "for i in $(seq 2000); do printf %01400d 0 > /dev/udp/$SOUNDING_FAR/9; sleep 0.01; done";
     let mut emu = sounding()
@@ -214,7 +214,7 @@ fn a_plan_excludes_a_link_and_a_command_takes_one_run() {
 }
 
 #[test]
-fn a_cell_that_is_too_much_for_the_machine_is_told_of_before_and_while_and_after() {
+fn a_cell_that_is_too_much_for_the_machine_is_reported_before_while_and_after() {
     if !may_emulate() {
         return;
     }

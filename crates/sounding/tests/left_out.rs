@@ -1,4 +1,5 @@
-//! What of a capture is not in what a verb gives is counted, by reason; what is asked for and occurs nowhere is said.
+//! The parts of a capture that are not in a command's output are counted, by reason; a requested part that occurs
+//! nowhere is reported.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -86,7 +87,7 @@ impl Rig {
         path
     }
 
-    /// Converts; what was said of it, and what was made.
+    /// Converts; returns the messages and the output.
     fn convert(&self, to: &str, more: &[&str]) -> (String, Vec<u8>) {
         let to = self.path(to);
         let output = sounding(&[&["convert", &self.capture(), &to, "--force"], more].concat());
@@ -99,7 +100,7 @@ impl Rig {
 const NB_ENQUIRY: &[u8] = &[0x40, 0];
 const LTE_ENQUIRY: &[u8] = &[0x38, 0, 0];
 const LTE_RELEASE: &[u8] = &[0x28, 2];
-/// DL-DCCH as version 13 of the record numbers it, NB-IoT's as version 15 does, and a kind that nobody knows there.
+/// DL-DCCH as version 13 of the record numbers it, NB-IoT's as version 15 does, and a kind that is unknown there.
 const LTE_DL_DCCH: u8 = 6;
 const NB_DL_DCCH: u8 = 44;
 const UNKNOWN_KIND: u8 = 47;
@@ -141,12 +142,12 @@ fn every_kind_of_narrowband_message_that_the_version_numbers_is_named() {
 }
 
 #[test]
-fn a_kind_of_message_that_nobody_has_described_counts_as_that_in_every_verb() {
+fn an_undescribed_kind_of_message_counts_as_that_in_every_command() {
     let mut rig = Rig::new();
     rig.message(15, UNKNOWN_KIND, NB_ENQUIRY);
     rig.message(15, NB_DL_DCCH, NB_ENQUIRY);
     let capture = rig.capture();
-    let counted = "not read: 1 record of codes or versions that nobody has described";
+    let counted = "not read: 1 record of unknown codes or versions";
 
     let output = sounding(&["decode", &capture, "--no-redact"]);
     assert!(line_said(&output).contains(counted), "{}", said(&output));
@@ -177,7 +178,7 @@ fn mixed() -> Rig {
     rig.record(0xB139, 43, &report);
     rig.message(13, LTE_DL_DCCH, LTE_RELEASE);
     rig.message(13, LTE_DL_DCCH, LTE_ENQUIRY);
-    // Parts of a message, of a version that says so.
+    // Parts of a message, of a version that marks them.
     for segment in [1, 7] {
         let part = Form::new().number("pdu", 9).number("segment", segment);
         rig.record(0xB0C0, 30, &part.bytes("message", LTE_ENQUIRY));
@@ -187,7 +188,7 @@ fn mixed() -> Rig {
     // Corrupt: shorter than its version; and a message that ends before its length does.
     rig.body(0xB139, &[43, 0, 1, 0, 0]);
     rig.body(0xB0C0, &[13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 9, 0, 0x28]);
-    // Of a code that nobody has described.
+    // An undescribed code.
     rig.body(0x1FEB, &[1, 2, 3]);
     rig.packet(&Packet::Other { command: 0x7C, radio: None, body: b"a build" });
     rig.packet(&Packet::Other { command: 0x79, radio: None, body: b"a debug message" });
@@ -204,7 +205,7 @@ fn number(line: &str, words: &str) -> u64 {
 #[test]
 fn convert_counts_what_it_leaves_out_by_reason_in_one_line() {
     let rig = mixed();
-    // What is written, and what is not and why, in the order of the sentence; in all it is every packet.
+    // What is written, and what is left out and why, in the order of the sentence; together every packet.
     for (name, more, parts) in [
         (
             "out.jsonl",
@@ -243,7 +244,7 @@ fn convert_counts_what_it_leaves_out_by_reason_in_one_line() {
             &[],
             &[
                 "1 message written",
-                "2 packets that may identify somebody (--no-redact)",
+                "2 packets that may identify a person (--no-redact)",
                 "2 packets that are no log records",
                 "3 records without a message",
                 "2 parts of messages",
@@ -251,7 +252,7 @@ fn convert_counts_what_it_leaves_out_by_reason_in_one_line() {
             ],
         ),
         ("out.qmdl", &["--no-redact"], &["11 records written"]),
-        ("out.qmdl", &[], &["4 records written", "7 packets that may identify somebody"]),
+        ("out.qmdl", &[], &["4 records written", "7 packets that may identify a person"]),
         ("out.dlf", &["--no-redact"], &["9 records written", "2 packets that are no log records"]),
         (
             "out.hdf",
@@ -334,7 +335,7 @@ fn what_occurs_nowhere_is_said_and_is_no_failure() {
     assert_eq!(said(&output), "");
 }
 
-/// What a modem with two of its four antennas writes: zero steps for the others, and a map of receivers.
+/// The output of a modem with two of its four antennas: zero steps for the others, and a map of receivers.
 fn two_of_four(rig: &mut Rig) {
     let cell = Form::new()
         .number("pci", 7)

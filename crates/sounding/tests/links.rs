@@ -51,7 +51,7 @@ fn same(one: &Path, other: &Path) -> bool {
     fs::read(one).unwrap() == fs::read(other).unwrap()
 }
 
-/// Whatever the way, it comes back byte for byte.
+/// In every way it comes back byte for byte.
 fn goes_round(folder: &Folder, trace: &Path) {
     let csv = folder.quietly(trace, "a.csv");
     let parquet = folder.quietly(&csv, "a.parquet");

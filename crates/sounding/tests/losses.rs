@@ -1,5 +1,4 @@
-//! What a recording loses when something goes wrong in the middle of it: at most the last 100 ms, and no whole frame
-//! before that.
+//! A recording's loss when something goes wrong in its middle: at most the last 100 ms, and no whole frame before that.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -22,7 +21,7 @@ use sounding_testdata::{may_emulate, steadily};
 /// What may be lost.
 const LOSS: Duration = Duration::from_millis(100);
 
-/// Nothing here takes a second on an idle machine; a loaded one gets this.
+/// Every step takes under a second on an idle machine; a loaded one gets this.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Moments of a recording at which something ends.

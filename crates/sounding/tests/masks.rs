@@ -1,4 +1,4 @@
-//! What another program has set in a modem is set again once one of the verbs that read it has ended, however it ends.
+//! Masks that another program set in a modem are restored once a command that read it has ended in any way.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -18,7 +18,7 @@ use sounding_modem::{
 };
 use sounding_testbed::radio::RadioLink;
 
-/// Nothing here takes a second on an idle machine; a loaded one gets this.
+/// Every step takes under a second on an idle machine; a loaded one gets this.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A simulated modem that another program has configured, and a folder for what a verb leaves behind.
@@ -88,7 +88,7 @@ impl Rig {
         child.wait().unwrap();
     }
 
-    /// Everything that the modem can be told to send.
+    /// Everything that the modem can be set to send.
     fn masks(&self) -> Masks {
         let mut tool = self.tool();
         let Some(Answer::LogRanges(ranges)) = parse(&tool.ask(Request::LogRanges)) else {
@@ -184,7 +184,7 @@ fn leaves_everything_as_it_was(arguments: &[&str], is_reading: fn(&Rig) -> bool)
     let left = rig.masks();
     assert!(left.logs != before.logs, "the dead put nothing back");
     assert!((&left.messages, &left.events) == (&before.messages, &before.events));
-    // Once more, and by another verb: what is found now is not what was found first.
+    // Once more, with another command: the masks found now are not those found first.
     rig.run(&RECORD, is_recording, libc::SIGKILL);
     rig.run(arguments, is_reading, libc::SIGINT);
     assert!(rig.masks() == before, "the next start puts it back: {}", rig.said());

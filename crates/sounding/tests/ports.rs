@@ -1,4 +1,4 @@
-//! The verbs that speak to a modem, with a simulated one at the other end: recorded, killed, full, held, found.
+//! The commands that talk to a modem, with a simulated one at the other end: recorded, killed, full, held, found.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -14,7 +14,7 @@ use sounding_diag::capture::{Capture, Located};
 use sounding_diag::packet::Packet;
 use sounding_testbed::radio::RadioLink;
 
-/// Nothing here takes a second on an idle machine; a loaded one gets this.
+/// Every step takes under a second on an idle machine; a loaded one gets this.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn program() -> Command {
@@ -271,7 +271,7 @@ fn standard_input_is_recorded_to_its_end() {
     assert_eq!(std::fs::read(rig.path("out.qmdl")).unwrap(), rig.capture);
 }
 
-/// What the doctor says of the port of a rig.
+/// The doctor's report on the port of a rig.
 fn diagnosis(rig: &Rig) -> Json {
     let output =
         program().args(["doctor", "--json", "--ports"]).arg(rig.folder.path()).output().unwrap();

@@ -1,4 +1,4 @@
-//! What real captures are known to hold about their users is in nothing that is made of them.
+//! Personal data in real captures is in no output made of them.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -22,7 +22,7 @@ struct Known {
     digits: BTreeSet<String>,
 }
 
-/// Parts of RRC messages that say who or where somebody is, as the independent reader names them.
+/// Parts of RRC messages that show a person's identity or location, as the independent reader names them.
 const TELLING: &[&str] = &["TMSI", "imsi", "cellIdentity", "dedicatedInfoNAS", "registeredMME"];
 
 impl Known {
@@ -168,7 +168,7 @@ fn lines_hide(known: &Known, text: &str, file: &str) {
     }
 }
 
-/// What is left is still a file of its kind, if anything is left.
+/// The remaining bytes are still a file of its kind, if there are any.
 fn recognised(name: &str, bytes: &[u8]) -> bool {
     let format = match name {
         "a.hdf" => Format::Hdf,
@@ -178,7 +178,7 @@ fn recognised(name: &str, bytes: &[u8]) -> bool {
     bytes.is_empty() || Capture::new(bytes).is_ok_and(|capture| capture.kind().format == format)
 }
 
-/// Members of RRC and NAS messages that hold who somebody is, where, or whom they call, as our own decoder names them.
+/// Members of RRC and NAS messages with a person's identity, location, or called number, as our own decoder names them.
 const IDENTITIES: &[&str] = &[
     "imsi",
     "imei",
@@ -265,7 +265,7 @@ fn no_capture_shows_in_a_message_what_its_own_decoding_calls_an_identity() {
         for line in &open {
             identities("", &line["decoded"]["content"], false, &mut secrets);
         }
-        // What everybody's message has is nobody's: a word of the specification, a field of nothing but zeros or ones.
+        // Values in every message identify no person: a word of the specification, a field of only zeros or ones.
         secrets.retain(|secret| {
             secret.bytes().any(|byte| byte.is_ascii_digit())
                 && !matches!(secret.bytes().collect::<BTreeSet<_>>().len(), 1)

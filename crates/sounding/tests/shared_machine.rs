@@ -1,4 +1,4 @@
-//! What another user of the machine learns or does, a bridge that closes at once, and a machine that has nothing left to give.
+//! What another user of the machine can read or do, a bridge that closes at once, and a machine without free resources.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -31,8 +31,8 @@ fn skip(why: &str) {
     let _ = io::Write::write_all(&mut io::stderr(), format!("SKIPPED: {why}\n").as_bytes());
 }
 
-/// A folder that everybody may look into, with a capture in it and a program that everybody may run: the build's own folder
-/// may be closed to others.
+/// A folder that every user may look into, with a capture in it and a program that every user may run: the build's own
+/// folder may be closed to others.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -114,7 +114,7 @@ fn what_identifies_somebody_is_written_for_its_owner_alone() {
     if let Some(opened) = as_stranger(|| File::open(own).map(drop)) {
         assert_eq!(opened.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
     }
-    // What identifies nobody is as open as everything else.
+    // What identifies no person is as open as everything else.
     let out = folder.path("shown.jsonl");
     assert!(convert(&out, "--redact", &caller).status.success());
     let about = fs::metadata(&out).unwrap();
@@ -227,7 +227,7 @@ fn the_doctor_says_what_has_run_out_and_blames_nothing_else() {
     if nix::unistd::geteuid().is_root() {
         limits.push(("ulimit -u 1".into(), Some(STRANGER), "processes", "ulimit -u"));
     } else {
-        skip("nobody else can be acted as here: run as root");
+        skip("this process may not act as another user: run as root");
     }
     for (limit, user, name, cure) in limits {
         let (checks, said) = doctor(&folder, &limit, user);
@@ -247,7 +247,7 @@ fn the_doctor_says_what_has_run_out_and_blames_nothing_else() {
     }
 }
 
-/// Before a port is opened it is looked whether another program has it: one that cannot look does not know.
+/// Before a port is opened, the program checks whether another one has it: if it may not check, it does not know.
 #[test]
 fn a_port_is_not_taken_for_free_by_a_program_that_cannot_look() {
     let folder = Folder::new();
@@ -295,7 +295,7 @@ fn a_downlink_that_fails_leaves_nothing_in_run() {
     }
 }
 
-/// Whoever sets root's search path, or may write to a folder along it, is not asked which program `ip` is.
+/// A user that sets root's search path, or may write to a folder along it, does not choose which `ip` is run.
 #[test]
 fn no_program_is_looked_for_along_the_path() {
     let folder = Folder::new();

@@ -196,7 +196,7 @@ fn results_do_not_mix_with_those_that_are_there() {
 }
 
 #[test]
-fn whoever_interrupts_keeps_what_is_finished_whole() {
+fn an_interrupt_keeps_what_is_finished_whole() {
     steadily(|| {
         let folder = Folder::new(PLAN);
         let out = folder.path("out");
@@ -204,7 +204,7 @@ fn whoever_interrupts_keeps_what_is_finished_whole() {
         let mut child = Command::new(program)
             .args(["sim", text(&folder.path("plan.toml")), "--jobs", "1", "--packets"])
             .args(["--set", "seeds=1", "--set", "cell.sniffer=false", "--out", text(&out)])
-            // A run that ends at once, and one that takes longer than anybody waits.
+            // A run that ends at once, and one that takes longer than a test can wait.
             .args(["--set", "sweep={ duration = [\"1s\", \"100000s\"] }"])
             .stderr(Stdio::piped())
             .stdout(Stdio::piped())

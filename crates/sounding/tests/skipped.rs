@@ -1,4 +1,5 @@
-//! What of a capture cannot be read is said by every verb that reads captures, with its place, and does not stop it.
+//! The unreadable parts of a capture are reported by every command that reads captures, with their place, and do not
+//! stop it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -56,7 +57,7 @@ impl Rig {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// What every verb says of it.
+    /// Every command's output about it.
     fn verbs(&self) -> Vec<String> {
         let capture = self.name();
         let (lines, table, frames) =
@@ -118,7 +119,7 @@ fn every_verb_says_of_a_cut_capture_what_it_did_not_read_and_where() {
 }
 
 #[test]
-fn programs_are_told_the_same_numbers_in_json() {
+fn programs_get_the_same_numbers_in_json() {
     let Some((bytes, flipped, cut)) = cut_and_flipped() else { return };
     let rig = Rig::new("drive.mi2log", &bytes);
     let capture = rig.name();
@@ -136,7 +137,7 @@ fn programs_are_told_the_same_numbers_in_json() {
 }
 
 #[test]
-fn records_that_nobody_has_described_are_counted() {
+fn undescribed_records_are_counted() {
     // Of versions that no public description has.
     const OLD: &str = "captures/mobile-insight__mobileinsight-core/offline_log_example.mi2log";
     let Some(real) = sounding_testdata::shared(OLD) else { return };
@@ -147,7 +148,7 @@ fn records_that_nobody_has_described_are_counted() {
     assert!(unread > 1, "{summary}");
     assert_eq!(summary["undescribed_records"], unread);
     let said = said(&sounding(&["decode", real]));
-    assert!(said.contains(&format!("{unread} records of codes or versions that nobody")), "{said}");
+    assert!(said.contains(&format!("{unread} records of unknown codes or versions")), "{said}");
 }
 
 fn generated() -> Vec<u8> {

@@ -62,7 +62,7 @@ impl Folder {
         self.command(&["lab", "sweep"], out, arguments).output().unwrap()
     }
 
-    /// What a user wants of a sweep: its results, and what was kept of each run.
+    /// A sweep's output for its user: its results, and the kept files of each run.
     fn results(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
         let out = self.path(out);
         let names = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name());
@@ -221,7 +221,7 @@ fn interrupt(child: &Child) {
 }
 
 #[test]
-fn whoever_interrupts_a_sweep_is_told_how_it_goes_on() {
+fn an_interrupted_sweep_prints_how_to_continue() {
     steadily(|| {
         let folder = Folder::new();
         let long = ["--set", "duration=50000s"];

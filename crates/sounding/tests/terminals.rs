@@ -1,4 +1,4 @@
-//! What others say reaches a terminal as text: a modem's words, names of files and of programs, arguments.
+//! Foreign text reaches a terminal as text: a modem's words, names of files and of programs, arguments.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -163,7 +163,7 @@ fn what_a_modem_says_is_text_in_the_log_of_a_daemon_too() {
         };
         wait_for(if more.is_empty() { "a modem answers: MPSS" } else { "\"answers\"" });
         liar.unplug();
-        // Of the device that does not open any more.
+        // From the device that does not open any more.
         wait_for("DEBUG");
         // SAFETY: the child has not been waited for, so the id is its own.
         assert_eq!(unsafe { libc::kill(daemon.id() as i32, libc::SIGINT) }, 0);
@@ -240,7 +240,7 @@ fn a_program_that_holds_a_port_may_have_any_name() {
     assert_is_text("record", &refused.stderr);
 }
 
-/// A plan may come from anybody.
+/// A plan may come from any source.
 #[test]
 fn names_in_a_plan_are_text_in_tables_and_json_says_the_same() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `sounding run` as a process of its own, as it runs on a device.
+//! `sounding run` as a separate process, as it runs on a device.
 
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -15,7 +15,7 @@ use sounding_cc::RadioController;
 use sounding_emu::Netns;
 use thiserror::Error;
 
-/// A running daemon, and what it has said so far.
+/// A running daemon, and its output so far.
 #[derive(Debug)]
 pub struct Daemon {
     child: Child,
@@ -38,13 +38,13 @@ pub enum DaemonError {
     NotReady,
 }
 
-/// What makes a daemon run this law, with this to fall back to.
+/// The flags for this law and this fallback.
 pub fn law_flags(listener: RadioController) -> [&'static str; 4] {
     ["--law", listener.law.name(), "--fallback", listener.fallback.name()]
 }
 
 impl Daemon {
-    /// Starts `program run` on a device, under a name of its own in the kernel, and waits until it is ready. It ends with
+    /// Starts `program run` on a device, under a separate name in the kernel, and waits until it is ready. It ends with
     /// the thread that started it.
     pub fn start(
         program: &Path,

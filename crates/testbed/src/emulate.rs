@@ -34,9 +34,9 @@ pub const PUNCTUALITY_PERCENT: u8 = 10;
 /// How a plan is emulated, apart from what it says itself.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who uses the network.
+    /// The users of the network.
     pub users: Users,
-    /// Where the first modem is found; others on a pty each, or on a port of their own.
+    /// Where the first modem is found; the others are on a pty each, or on separate ports.
     pub place: Place,
     /// How modems behave.
     pub behaviour: Behaviour,
@@ -44,7 +44,7 @@ pub struct Settings {
     pub overhead_percent: u8,
 }
 
-/// Who uses the network.
+/// The users of the network.
 #[derive(Clone, Debug)]
 pub enum Users {
     /// The plan's flows. BISCAY and `sounding` take a daemon for each modem: this program's `run`.
@@ -52,7 +52,7 @@ pub enum Users {
         /// The program that is run as daemon.
         program: PathBuf,
     },
-    /// Somebody in the namespace of the first device.
+    /// A program in the namespace of the first device.
     Guest,
 }
 
@@ -103,7 +103,7 @@ impl From<Wrong> for EmulateError {
 /// A plan that is being emulated. Dropping it ends it, and leaves nothing behind.
 #[derive(Debug)]
 pub struct Emulated {
-    // In the order in which they end: first who reads a modem, then what writes to it.
+    // In the order in which they end: first the readers of modems, then their writers.
     daemons: Daemons,
     emulation: Emulation,
     modems: Vec<ModemPort>,
@@ -124,7 +124,7 @@ pub struct Ended {
 impl Emulated {
     /// Starts the network, the modems and the daemons; its time begins before this returns.
     pub fn start(run: &Run, settings: &Settings) -> Result<Self, EmulateError> {
-        // Before there are ports and daemons that nobody will use.
+        // Before unused ports and daemons are made.
         sounding_emu::refuse_inside()?;
         let actors = Actors::new(&run.plan)?;
         let with_flows = matches!(settings.users, Users::Flows { .. });
@@ -165,7 +165,7 @@ impl Emulated {
         &self.modems
     }
 
-    /// Runs the plan's flows until they are over or `stop` rises, and says what each sent.
+    /// Runs the plan's flows until they are over or `stop` rises. Returns what each sent.
     pub fn send(&self, stop: &AtomicBool) -> Result<Vec<Sent>, EmulateError> {
         flows::run(self, stop)
     }

@@ -17,7 +17,7 @@ use thiserror::Error;
 #[derive(Debug)]
 pub struct Follower(Child);
 
-/// Why nobody follows the modem.
+/// Why the modem is not followed.
 #[derive(Debug, Error)]
 pub enum FollowerError {
     /// The program does not start.

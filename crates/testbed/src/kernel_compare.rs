@@ -30,7 +30,7 @@ pub struct Figures {
     pub queueing_ms: Spread,
     /// Segments that TCP sent again.
     pub retransmitted: u32,
-    /// How late the emulator's real-time thread was for a packet at the worst of a hundred.
+    /// The 99th percentile of the lateness of the emulator's real-time thread.
     pub lateness_p99_ms: f64,
 }
 
@@ -64,7 +64,7 @@ impl Spread {
 pub struct Measured {
     /// The figures.
     pub figures: Figures,
-    /// What left the link in each bin of [`BIN`] from the flow's beginning on.
+    /// Bytes that left the link in each bin of [`BIN`] from the flow's beginning on.
     pub bins: Vec<Bin>,
     /// One-way delay of each packet, in milliseconds, in the order of its length.
     pub delays_ms: Vec<f64>,
@@ -160,7 +160,7 @@ fn of_records(
     Measured { figures, bins, delays_ms, transitions: Vec::new() }
 }
 
-/// What left the link, in bins by the time at which it left, and the delays of all of it.
+/// Bytes that left the link, in bins by departure time, and the delays of all of them.
 fn delivered(
     records: &[PacketRecord],
     flow: Flow,

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 #[derive(Debug)]
 pub struct KernelLog(File);
 
-/// Words of lines that tell of a defect in the kernel, or of one that we led it into.
+/// Words of log lines that show a defect in the kernel, or one that we caused.
 const ALARMS: [&str; 6] = ["WARNING:", "BUG:", "Oops", "Call Trace", "refcount_t", "UBSAN"];
 
 impl KernelLog {

@@ -10,7 +10,7 @@ use sounding_units::{Bytes, HostInstant};
 /// A packet of a full opportunity.
 const PACKET: Bytes = sounding_trace::OPPORTUNITY_PAYLOAD;
 
-/// What the link does with the oracle's packets for `duration`, in the terms of an emulation that began at time zero.
+/// The link's records of the oracle's packets for `duration`, in the terms of an emulation that began at time zero.
 ///
 /// The packets really go through the model of the link, so its rules hold for the oracle too: no packet leaves in the
 /// millisecond in which it came.
@@ -23,7 +23,7 @@ pub fn records(offered: &Trace, duration: Duration, delay: Duration) -> Vec<Pack
     let rounds = 0..=duration.as_millis() as u64 / period;
     let opportunities = rounds
         .flat_map(|round| offered.millis().iter().map(move |&ms| round * period + u64::from(ms)));
-    // Nobody can be in time for an opportunity at the very beginning.
+    // No sender can be in time for an opportunity at the very beginning.
     let reachable = opportunities.skip_while(|&ms| ms == 0);
     for ms in reachable.take_while(|&ms| u128::from(ms) < duration.as_millis()) {
         let arrival = origin + Duration::from_millis(ms - 1);

@@ -1,4 +1,4 @@
-//! What is measured of packets that went through an emulation, by one definition for every report.
+//! Measurements of packets that went through an emulation, by one definition for every report.
 //!
 //! * Throughput: bytes of IP delivered in a window over the length of the window.
 //! * Utilisation: throughput over what the link could have carried of full packets in the same window.
@@ -20,7 +20,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 pub struct Question<'a> {
     /// Which way they went.
     pub direction: Direction,
-    /// Whose they are; `None` for everybody's.
+    /// The flow; `None` for all flows.
     pub flow: Option<Flow>,
     /// The least size of a packet that counts: leaves out acknowledgements.
     pub at_least: Bytes,
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_are_told_apart() {
+    fn delays_are_distinguished() {
         let metrics = measure(&[delivered(1, 3, 7, 12)], 0, 20);
         assert_eq!(metrics.one_way.unwrap().p50, Duration::from_millis(11));
         assert_eq!(metrics.queueing.unwrap().p50, Duration::from_millis(4));

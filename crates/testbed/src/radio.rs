@@ -15,7 +15,7 @@ use sounding_trace::{InvalidTrace, Trace};
 use sounding_units::{Bytes, ModemInstant};
 use thiserror::Error;
 
-/// What a link offers and what its modem says of it.
+/// A link's capacity and its modem's records.
 #[derive(Clone, Debug)]
 pub struct RadioLink {
     /// For people: where it comes from.
@@ -35,7 +35,7 @@ pub struct RadioLink {
 /// Why a capture is not a link.
 #[derive(Debug, Error)]
 pub enum RadioError {
-    /// Nothing was granted, or too little.
+    /// No grants, or too few.
     #[error(
         "{direction}: no stretch of {shortest:?} with grants: this capture shows no load in that direction"
     )]
@@ -90,7 +90,7 @@ impl RadioLink {
         Ok(Self { name: name.into(), direction, offered, capture, begin, duration })
     }
 
-    /// A link that offers what a trace says, with a modelled modem that is granted just that.
+    /// A link with the capacity of a trace, and a modelled modem with exactly those grants.
     pub fn of_trace(name: &str, offered: Trace, duration: Duration) -> Self {
         let direction = Direction::Uplink;
         let share = Config::new(direction).ip_share_permille;
@@ -124,8 +124,8 @@ impl RadioLink {
         Ok(Self::of_trace(&name, offered, duration))
     }
 
-    /// The downlink of a phone in a modelled cell of LTE, some 14 Mbit/s, as its modem logs a download without end for a little
-    /// longer than `duration`. A seed says how the radio fades; without one it stands still.
+    /// The downlink of a phone in a modelled LTE cell, some 14 Mbit/s, as its modem logs an endless download for a
+    /// little longer than `duration`. A seed determines how the radio fades; without one it is constant.
     pub fn cell(seed: Option<u64>, duration: Duration) -> Result<Self, RadioError> {
         // In which the download begins, and the last reports are written.
         let around = Duration::from_secs(3);
@@ -219,7 +219,7 @@ fn bin_of(at: ModemInstant, begin: ModemInstant) -> usize {
 }
 
 /// The part between the first and the last bin that carries a quarter of the mean: a transfer starts and ends with
-/// trickles that are nobody's capacity.
+/// trickles that do not show the capacity.
 fn loaded(bytes_per_ms: &[u64]) -> Range<usize> {
     let width = SPREAD.as_millis() as usize;
     let mean = bytes_per_ms.iter().sum::<u64>() / bytes_per_ms.len().max(1) as u64;
@@ -261,7 +261,7 @@ pub struct Download {
     pub sinr_db: f64,
     /// Whether it fades.
     pub fades: bool,
-    /// Of the modelled cell.
+    /// Seed of the modelled cell.
     pub seed: u64,
 }
 

@@ -4,8 +4,8 @@ use std::process::{Command, Output};
 /// Exit code of the shell where nothing can be mounted; of none of the programs that are tried.
 const NO_MOUNT: i32 = 99;
 
-/// Runs a shell's script while a file system of its own of `size`, as tmpfs takes it, is mounted at `folder`: nobody else
-/// sees it, and it ends with the shell. `None`, said aloud, where there can be none.
+/// Runs a shell script while a separate tmpfs of `size` is mounted at `folder`. No other process sees it, and it ends
+/// with the shell. `None`, with a reported skip, if it cannot be mounted.
 pub fn on_small_disk(folder: &Path, size: &str, script: &str) -> Option<Output> {
     let mount =
         format!("mount -t tmpfs -o size={size} tmpfs {} || exit {NO_MOUNT}", folder.display());
@@ -20,6 +20,6 @@ pub fn on_small_disk(folder: &Path, size: &str, script: &str) -> Option<Output> 
         }
         Err(error) => format!("unshare: {error}"),
     };
-    crate::say(&format!("SKIPPED: no file system of one's own here: {}", why.trim_end()));
+    crate::say(&format!("SKIPPED: no separate file system here: {}", why.trim_end()));
     None
 }

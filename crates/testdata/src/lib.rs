@@ -1,5 +1,5 @@
-//! Real captures, traces and reference results for tests. They belong to others and are never part of this
-//! repository: tests that need them run where they are present and say aloud what they skipped where they are not.
+//! Real captures, traces and reference results for tests. They belong to others and are never part of this repository.
+//! Tests that need them run where they are present and report a skip where they are not.
 
 mod disk;
 mod rights;
@@ -35,7 +35,7 @@ pub fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Every file under a folder of the shared data, in name order; empty, and said aloud, where the data is absent.
+/// Every file under a folder of the shared data, in name order; empty, with a reported skip, if the data is absent.
 pub fn shared_files(folder: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders: Vec<PathBuf> = shared(folder).into_iter().collect();

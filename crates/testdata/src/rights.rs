@@ -29,11 +29,11 @@ fn effective_capabilities() -> u64 {
     set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// A user and a group that no machine has given to anybody.
+/// A user and a group that no machine has assigned.
 pub const STRANGER: u32 = 4_242_421;
 
-/// Does `work` as another user of this machine would: on a thread that is [`STRANGER`], without groups and capabilities.
-/// `None`, said aloud, where this process may not become somebody else.
+/// Runs `work` as another user of this machine: on a thread that is [`STRANGER`], without groups and capabilities.
+/// `None`, with a reported skip, if this process may not change its user.
 pub fn as_stranger<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let done = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
@@ -51,7 +51,7 @@ pub fn as_stranger<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
     if done.is_none() {
-        crate::say("SKIPPED: nobody else can be acted as here: run as root");
+        crate::say("SKIPPED: this process may not act as another user: run as root");
     }
     done
 }

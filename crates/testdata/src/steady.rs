@@ -22,9 +22,9 @@ const STALL_OF_REAL_TIME: Duration = Duration::from_millis(20);
 /// The same for threads that share the processors.
 const STALL: Duration = Duration::from_millis(100);
 
-/// Runs a test that measures time, one at a time. If it fails while the machine stood still (some processor left a
-/// waiting thread alone for longer than a test of real time can bear), the failure says nothing of what is tested:
-/// that is said aloud and the test is run again, three times in all. A failure on a machine that kept time is final.
+/// Runs a test that measures time, one at a time. If it fails while the machine was stalled (some processor kept a
+/// waiting thread waiting for longer than a test of real time can bear), the failure does not count: it is reported and
+/// the test runs again, three times in all. A failure on a machine that kept time is final.
 pub fn steadily(test: impl Fn()) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

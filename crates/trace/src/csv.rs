@@ -136,7 +136,7 @@ impl<'a> Records<'a> {
             self.rest = &self.rest[taken..];
             (written, ended) = (written + more, ended + ends);
             match result {
-                // Nothing more comes: an empty input says so to the reader.
+                // No more input: an empty input marks the end for the reader.
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {
                     return Err(ParseCsvError::Long { line });

@@ -1,5 +1,5 @@
-//! What a cell's control channel tells everybody: the downlink control information (DCI) of all its users, as sniffers
-//! write it to files.
+//! The contents of a cell's control channel: the downlink control information (DCI) of all its users, as sniffers write
+//! it to files.
 //!
 //! Three formats: NG-Scope's `.dciLog` of LTE, a file for each direction; FALCON's of LTE; and NR-Scope's CSV. Each
 //! holds a little other than the rest; what a format does not hold is `None` when read, and left out when written.
@@ -37,7 +37,7 @@ pub struct Moment {
 pub struct Dci {
     /// When it was sent.
     pub moment: Moment,
-    /// To whom.
+    /// The addressee.
     pub rnti: u16,
     /// Uplink grant or downlink assignment.
     pub direction: Direction,

@@ -1,9 +1,10 @@
 //! Descriptions of a link over time, and the files they are kept in.
 //!
 //! A [`Trace`] is what mahimahi replays: moments at which one packet may leave. [`Steps`] is a rate that changes at
-//! given moments, and a [`Series`] one that was sampled. A [`Schedule`] is a trace or steps; [`Schedule::opportunities`]
-//! turns both into delivery opportunities. A [`LinkTrace`] is either with its end, as tables hold it ([`csv`]). [`dci`] is what
-//! sniffers hear of a cell, and its formats; [`log`] is what links and tunnels logged of the packets that passed.
+//! given moments, and a [`Series`] one that was sampled. A [`Schedule`] is a trace or steps;
+//! [`Schedule::opportunities`] turns both into delivery opportunities. A [`LinkTrace`] is either with its end, as
+//! tables hold it ([`csv`]). [`dci`] is a cell's control channel as sniffers receive it, with its formats; [`log`] is
+//! what links and tunnels logged of the packets that passed.
 
 #![no_std]
 #![forbid(unsafe_code)]

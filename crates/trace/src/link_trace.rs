@@ -51,7 +51,7 @@ impl Form {
         }
     }
 
-    /// Which table has these columns, in whatever order; and for each of its own where it stands.
+    /// The table with these columns, in any order, and the position of each of its columns.
     pub fn of(columns: &[impl AsRef<str>]) -> Option<(Self, Vec<usize>)> {
         [Self::Opportunities, Self::Rates].into_iter().find_map(|form| {
             let own = form.columns().iter();
@@ -109,7 +109,7 @@ pub enum LinkTraceError {
     TooMuch {
         /// Which row.
         row: usize,
-        /// Of what.
+        /// The invalid trace.
         what: InvalidTrace,
     },
     /// More steps than a link may have.
@@ -143,7 +143,7 @@ impl Builder {
         match (self.form, row) {
             (Form::Opportunities, &[at, packets]) => self.push_opportunities(at, packets),
             (Form::Rates, &[from, until, rate]) => self.push_rate(from, until, rate),
-            // Whoever reads a table has a number for each column.
+            // A caller that reads a table has a number for each column.
             _ => Err(LinkTraceError::Empty),
         }
     }
@@ -252,7 +252,7 @@ impl LinkTrace {
 /// What a packet-delivery trace does not hold of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// That there were rates, and where between whole milliseconds packets of 1500 bytes became whole.
+    /// Whether there were rates, and where between whole milliseconds packets of 1500 bytes became whole.
     pub rates: bool,
     /// What was carried after the last whole packet.
     pub bytes: Bytes,

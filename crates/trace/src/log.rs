@@ -1,4 +1,4 @@
-//! What links and tunnels logged of the packets that passed them: mm-link of mahimahi, and Pantheon's tunnel.
+//! Logs of links and tunnels about the packets that passed them: mm-link of mahimahi, and Pantheon's tunnel.
 //!
 //! Both are lines of a time in milliseconds since the log began and what happened then:
 //!
@@ -49,7 +49,7 @@ impl Source {
     }
 }
 
-/// What a line says. Times are since the log began; sizes are as they stand there.
+/// The contents of a line. Times are since the log began; sizes are as in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// Something about the whole.
@@ -60,7 +60,7 @@ pub enum Line {
         at: Duration,
         /// How many bytes.
         size: Bytes,
-        /// Of which flow; none is named where there is one.
+        /// The flow; not named if there is only one.
         flow: Option<u32>,
     },
     /// A packet left.
@@ -71,7 +71,7 @@ pub enum Line {
         size: Bytes,
         /// How long after it came.
         delay: Duration,
-        /// Of which flow; none is named where there is one.
+        /// The flow; not named if there is only one.
         flow: Option<u32>,
     },
     /// Packets were dropped.
@@ -105,7 +105,7 @@ impl Line {
     }
 }
 
-/// What a log says of itself.
+/// A log's header lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
     /// mm-link's first line: which link it was, and its trace.

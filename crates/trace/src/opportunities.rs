@@ -3,7 +3,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, Rate};
 
-/// What one delivery opportunity carries of an IP packet: mahimahi's 1504 bytes less the 4 of a TUN header.
+/// IP bytes of one delivery opportunity: mahimahi's 1504 bytes less the 4 of a TUN header.
 pub const OPPORTUNITY_PAYLOAD: Bytes = Bytes::new(1500);
 
 /// The latest moment a trace may name: seven days, in milliseconds. Chosen: the longest public trace lasts less
@@ -103,7 +103,7 @@ impl Trace {
         Self { millis: after.chain(before.iter().map(|&at| at + period - begin)).collect() }
     }
 
-    /// What the trace carries on average when it is repeated, counted in packets of 1500 bytes.
+    /// Mean rate of the trace when it is repeated, in packets of 1500 bytes.
     pub fn mean_rate(&self) -> Rate {
         let bytes = Bytes::new(self.millis.len() as u64 * OPPORTUNITY_PAYLOAD.count());
         bytes.per(Duration::from_millis(self.period_millis().into()))

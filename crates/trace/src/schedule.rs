@@ -35,7 +35,7 @@ impl Schedule {
         Trace::from_millis(millis)
     }
 
-    /// What the link could have carried of 1500-byte packets between `from` and `to` after its beginning.
+    /// Capacity of the link in 1500-byte packets between `from` and `to` after its beginning.
     pub fn capacity(&self, from: Duration, to: Duration) -> Bytes {
         match self {
             Self::Trace(trace) => {

@@ -96,7 +96,7 @@ proptest! {
 }
 
 #[test]
-fn a_subframe_in_which_nothing_was_heard_is_silence() {
+fn a_subframe_without_messages_is_silence() {
     let line = b"1946\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1795206426731255\t0\t0\t\n";
     let format = Format::DciLog(Direction::Downlink);
     let mut reader = Reader::new(format, 0, line);

@@ -1,15 +1,15 @@
-//! The controller. Everything it learns comes through the `handle_*` methods; it reads no clock and allocates nothing.
+//! The controller. All its inputs come through the `handle_*` methods; it reads no clock and allocates nothing.
 
 use std::time::Duration;
 
 use sounding_cc::{Ack, Controller, Loss, Recovery, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-/// What it lets packets wait in a queue. Chosen: about what a base station needs to have something to schedule.
+/// Target queueing delay. Chosen: about what a base station needs to have something to schedule.
 const TARGET: Duration = Duration::from_millis(25);
 
-/// Holds the queueing delay at a target: after each round trip a segment more where packets queued for less, one less
-/// where they queued for more, and half the window at a loss.
+/// Holds the queueing delay at a target: after each round trip a segment more if packets queued for less, one less if
+/// they queued for more, and half the window at a loss.
 #[derive(Debug)]
 pub struct Gentle {
     mss: Bytes,
@@ -56,7 +56,7 @@ impl Gentle {
         Bytes::new(self.mss.count().saturating_mul(count))
     }
 
-    /// What packets of this round waited; nothing is known before any was measured.
+    /// Queueing delay of this round's packets; `None` before the first measurement.
     fn queueing(&self) -> Option<Duration> {
         (self.round.rtt != Duration::MAX).then(|| self.round.rtt.saturating_sub(self.least_rtt))
     }
@@ -66,7 +66,7 @@ impl Gentle {
             if queueing > TARGET {
                 self.cwnd = self.cwnd.saturating_sub(self.mss).max(self.segments(2));
             } else if ack.cwnd_limited {
-                // A window that nobody fills says nothing about the path.
+                // A window that is not full shows nothing about the path.
                 self.cwnd += self.mss;
             }
         }

@@ -16,7 +16,7 @@ class Event(NamedTuple):
     timestamp: float
     #: What it is.
     type_id: str
-    #: A `DMLogPacket` if a monitor sent it, and whatever an analyzer says otherwise.
+    #: A `DMLogPacket` from a monitor; an analyzer sends any type.
     data: Any
 
 
@@ -24,9 +24,9 @@ class Element:
     """A sender and receiver of events."""
 
     def __init__(self) -> None:
-        #: Whom it listens to, with the callbacks for each.
+        #: The elements that it receives from, with the callbacks for each.
         self.from_list: dict[Element, list[Callable[[Event], Any]]] = {}
-        #: Whom it sends to.
+        #: The elements that it sends to.
         self.to_list: list[Element] = []
         self.logger = _LOG
         if not _LOG.hasHandlers():
@@ -35,7 +35,7 @@ class Element:
             _LOG.addHandler(logging.StreamHandler())
 
     def send(self, event: Event) -> None:
-        """Hands an event to everybody who listens."""
+        """Passes an event to every receiver."""
         for module in list(self.to_list):
             module.recv(self, event)
 
@@ -49,7 +49,7 @@ class Element:
             _LOG.addHandler(logging.FileHandler(logpath, mode="w"))
 
     def log_debug(self, message: object) -> None:
-        """Logs for whoever looks for a mistake."""
+        """Logs for debugging."""
         _LOG.debug("%s", message)
 
     def log_info(self, message: object) -> None:

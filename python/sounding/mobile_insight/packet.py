@@ -11,7 +11,7 @@ from .. import Record, UnreadError
 from .names import RECORDS
 from .types import type_of
 
-#: The key that says what MobileInsight has no name for, or why there is nothing else.
+#: The key for fields without a name in MobileInsight, or for the reason why there are no others.
 MARK = "(Sounding)"
 
 
@@ -29,7 +29,7 @@ class _Encoder(json.JSONEncoder):
 
 
 class DMLogPacket:
-    """A log record, decoded when it is asked for."""
+    """A log record, decoded on access."""
 
     __slots__ = ("_decoded", "_skip", "record")
 

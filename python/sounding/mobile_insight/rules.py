@@ -22,7 +22,7 @@ class Rule(NamedTuple):
     theirs: str | None
     #: The name here of what it is made from.
     ours: str
-    #: What it is made by, from our value, the item it is in, and where to note names that nobody maps; None to copy.
+    #: The function that makes it from our value, the item it is in, and a set for unmapped names; None to copy.
     make: Callable[[Any, Item, set[str]], Any] | None = None
 
 

@@ -1,4 +1,4 @@
-"""Who works: processes of this machine, or Dask's workers; both behind `concurrent.futures.Executor`."""
+"""The workers: processes of this machine, or Dask's workers; both behind `concurrent.futures.Executor`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._sweep import MakeExecutor
 @contextmanager
 def processes(workers: int) -> Iterator[MakeExecutor]:
     """So many processes of this machine; a pool whose worker was killed is replaced by another."""
-    # A fork of a process with threads may hold a lock that nobody gives back.
+    # A fork of a process with threads may hold a lock that is never released.
     fresh = multiprocessing.get_context("spawn")
     yield lambda: ProcessPoolExecutor(workers, mp_context=fresh)
 

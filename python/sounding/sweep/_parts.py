@@ -38,7 +38,7 @@ def run(command: Sequence[str]) -> str:
 def run_part(program: str, plan: str, out: str, part: Part, arguments: Sequence[str]) -> Part:
     """Makes what lacks of a part, on one processor.
 
-    Whoever was killed may have left the program behind, which goes on with this very part: it is waited for, and then
+    A killed worker may have left its program running on this very part: it is waited for, and then
     nothing lacks.
     """
     run(command(program, plan, out, ["--shard", str(part), "--jobs", "1", "--wait", *arguments]))

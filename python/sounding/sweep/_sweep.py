@@ -7,7 +7,7 @@ from concurrent.futures import BrokenExecutor, Executor, as_completed
 
 from ._parts import Part, SweepError, command, run, run_part
 
-#: Makes an executor that works; called anew where one broke.
+#: Makes a working executor; called again after one broke.
 MakeExecutor = Callable[[], Executor]
 
 
@@ -42,9 +42,9 @@ def sweep(
                     try:
                         missing.discard(future.result())
                     except SweepError:
-                        # The program itself has said why: another time it would say the same.
+                        # The program itself has printed the reason; a second try would print the same.
                         raise
-                    except Exception as error:  # whatever an engine calls the death of a worker
+                    except Exception as error:  # engines differ in the error for a dead worker
                         reason = error
                     else:
                         progress(parts - len(missing), parts)

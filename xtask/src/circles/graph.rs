@@ -14,7 +14,7 @@ pub(crate) struct Circle {
     pub(crate) parent: String,
     /// Names of the modules, in order.
     pub(crate) members: Vec<String>,
-    /// Who uses whom within the circle, and where first.
+    /// Which module uses which within the circle, and the first place.
     pub(crate) uses: Vec<(String, String, Place)>,
 }
 

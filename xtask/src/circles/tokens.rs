@@ -44,7 +44,7 @@ fn is_colon(token: Option<&TokenTree>) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == ':')
 }
 
-/// Whether `at` goes on a path that began before it, or a path from outside of the crate.
+/// Whether `at` continues a path that began before it, or is a path from outside of the crate.
 fn follows_colons(tokens: &[TokenTree], at: usize) -> bool {
     at >= 2 && is_colon(tokens.get(at - 1)) && is_colon(tokens.get(at - 2))
 }

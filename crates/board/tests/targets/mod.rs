@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use std::os::unix::net::UnixListener;
 
@@ -6,7 +6,7 @@ use sounding_board::{Place, Reader};
 use sounding_kpi::board::MAX_NAME;
 use sounding_units::HostInstant;
 
-/// A folder with somebody who answers the wake-up socket of the board in it.
+/// A folder with a server on the board's wake-up socket.
 struct Rig {
     folder: tempfile::TempDir,
     listener: UnixListener,
@@ -25,8 +25,8 @@ impl Rig {
     }
 }
 
-/// The file of a board, as anybody may have left it: it is refused, or everything in it can be read. How many KPIs it
-/// says it has.
+/// The file of a board with arbitrary bytes: it is refused, or everything in it can be read. Returns how many KPIs it
+/// has.
 pub(crate) fn board(data: &[u8]) -> Option<usize> {
     RIG.with(|rig| {
         let place = Place::new(rig.folder.path(), "modem").expect("a plain name");
@@ -47,7 +47,7 @@ pub(crate) fn board(data: &[u8]) -> Option<usize> {
         for now in [0, 1, u64::MAX] {
             let _ = reader.writer(HostInstant::from_nanos(now));
         }
-        // However much somebody writes there.
+        // However much the server writes there.
         if let Ok((mut wakes, _)) = writer {
             let _ = std::io::Write::write(&mut wakes, data);
         }

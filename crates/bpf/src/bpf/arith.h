@@ -11,9 +11,9 @@
 #define LAW_INLINE static inline __attribute__((always_inline))
 
 /*
- * A part of a law that the verifier looks at once, by itself: inlined, it is
- * looked at in every state that what is before it can leave. It then knows
- * nothing of the arguments, which is why such a part checks them.
+ * A part of a law that the verifier checks once, separately. Inlined, it would be checked in every
+ * state that the code before it can leave. A separate part knows nothing about its arguments, and
+ * therefore checks them.
  */
 #ifdef __bpf__
 #define LAW_PART __attribute__((noinline))

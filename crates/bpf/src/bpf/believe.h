@@ -10,10 +10,9 @@
 #include "pool.h"
 
 /*
- * Says what of a peer's claim is believed at this ACK; @rs is NULL for a restart
- * from idle. @window is what was last set, segments. A function by itself: what
- * it has on the stack is then gone when the law runs, and Linux 6.1 allows a
- * chain of calls 512 bytes.
+ * Returns how much of a peer's claim is used at this ACK; @rs is NULL for a restart from idle.
+ * @window is the last window set, in segments. A separate function: its stack is then free when the
+ * law runs, and Linux 6.1 allows a chain of calls 512 bytes.
  */
 static __attribute__((noinline)) void believe(struct sock *sk, struct sounding_peer *peer,
 					      const struct law_input *in,
@@ -41,8 +40,8 @@ static __attribute__((noinline)) void believe(struct sock *sk, struct sounding_p
 }
 
 /*
- * Puts what of a peer's claim is believed in place of the feed; it is this
- * flow's alone, so nobody else is to be counted.
+ * Replaces the feed by the usable part of a peer's claim. The claim is this flow's alone, so no
+ * other flows count.
  */
 static __always_inline void use_peer_claim(struct law_input *in, const struct sounding_peer *peer)
 {
@@ -76,9 +75,8 @@ LAW_PART int use_claim(struct law_input *in, const struct sounding_peer *peer)
 }
 
 /*
- * What this device's modem carries and the part of it that this flow has, or
- * what the modem at the other end carries, if that is less or nothing is known
- * here. Says how many flows share it.
+ * Fills in what this device's modem carries and this flow's part of it, or what the modem at the
+ * other end carries, if that is less or nothing is known here. Returns how many flows share it.
  */
 static __always_inline __u32 select_feed(struct sock *sk, struct sounding_flow *flow,
 				  struct member *member, int elsewhere,

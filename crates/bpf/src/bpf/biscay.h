@@ -16,10 +16,7 @@
  * see what came of it.
  */
 #define BISCAY_QUEUE_TEST_ROUNDS	2U
-/*
- * How long a path is believed to be longer than the kernel's minimum
- * remembers: as long as BBR believes its own.
- */
+/* How long a path counts as longer than the kernel's minimum: as long as BBR keeps its own. */
 #define BISCAY_LONGER_NS	10000000000ULL
 
 /* The memory of BISCAY's law of one flow. */
@@ -57,9 +54,9 @@ LAW_INLINE void biscay_init(struct biscay_state *st, __u64 now_ns, __u32 deliver
 }
 
 /*
- * What the share carries in @span_us, and its part of three bursts of the whole
- * link, in segments: three bursts for each flow would make the queue longer by
- * every flow that shares the link. So many quarters of that.
+ * What the share carries in @span_us, plus its part of three bursts of the whole link, in segments:
+ * three bursts for each flow would lengthen the queue by every flow that shares the link. So many
+ * quarters of that.
  */
 LAW_PART __u64 biscay_segments(__u64 share, __u64 whole, __u64 span_us, __u32 mss, __u32 quarters)
 {
@@ -182,13 +179,12 @@ LAW_INLINE void biscay_round_begin(struct biscay_state *st, __u32 delivered)
 }
 
 /*
- * Weighs the round that ended against those before it.
+ * Compares the round that ended with those before it.
  *
- * A window that fills and comes back late is held up by a queue, or by a path
- * that has got longer, as after a handover: the kernel's minimum remembers the
- * shorter one for minutes, and a BBR that goes by it starves itself. To tell
- * them apart, go on with three quarters of the window: a queue gets shorter by
- * it, a path does not.
+ * If a window is full and comes back late, either a queue holds it up or the path has become
+ * longer, as after a handover. The kernel's minimum remembers the shorter path for minutes, and a
+ * BBR that uses it starves itself. To distinguish the two, continue with three quarters of the
+ * window: that shortens a queue, but not a path.
  */
 LAW_INLINE void biscay_suspect(const volatile struct law_config *k,
 			    struct biscay_state *st, __u64 now, __u64 delivery,

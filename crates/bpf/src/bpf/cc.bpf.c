@@ -80,7 +80,7 @@ void BPF_PROG(flow_set_state, struct sock *sk, __u8 new_state)
 		flow = flow_of(sk);
 		if (flow)
 			flow->events = LAW_RTO;
-		/* Until it hears something again, others may have its part. */
+		/* Until it gets an estimate again, others may have its part. */
 		claim_release(member_of(sk));
 	}
 	bbr_set_state(sk, new_state);

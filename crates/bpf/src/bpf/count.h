@@ -56,7 +56,7 @@ struct {
 /* Linux 6.2. Where there is none, the program below is not loaded either. */
 extern void *bpf_cast_to_kern_ctx(void *) __ksym __weak;
 
-/* The user to whom a packet's socket, a whole one, is to be put down. */
+/* The user that a packet's socket, a full one, is counted for. */
 static __always_inline __u32 sender_of(struct __sk_buff *skb)
 {
 	struct sk_buff *kernels = bpf_cast_to_kern_ctx(skb);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * CUBIC to fall back to, for an instance that is told so: the kernel's own, on
- * the same socket. While it drives, BBR runs on beside it as it does beside the
- * law: what BBR measures is what the law goes by. A socket has room for the
- * memory of one of them; that of CUBIC is put there for each call and taken out
- * again.
+ * CUBIC as fallback, for an instance with that option: the kernel's own, on the same socket. While
+ * it controls the flow, BBR runs on in parallel, as it does beside the law, because the law uses
+ * BBR's measurements. A socket has space for the state of one of them; that of CUBIC is put there
+ * for each call and taken out again.
  *
- * The core leaves the window of a congestion control that answers every ACK
- * alone, also at a loss: what it would have done for CUBIC, RFC 6937 and the
- * pacing of a window, is done here.
+ * The core leaves the window of a congestion control that answers every ACK alone, also at a loss.
+ * What it would have done for CUBIC, RFC 6937 and the pacing of a window, is done here.
  */
 #ifndef SOUNDING_CUBIC_H
 #define SOUNDING_CUBIC_H
@@ -25,7 +23,7 @@ const volatile __u32 falls_to_cubic;
 
 struct cubic_flow {
 	__u64 memory[CA_PRIV_WORDS];
-	__u32 drives;			/* and neither the law nor BBR does */
+	__u32 drives;			/* CUBIC, not the law or BBR, controls the flow */
 	__u32 recover_from;		/* RecoverFS: the window before a loss; 0: none is repaired */
 	__u32 recovered;		/* prr_delivered, segments */
 	__u32 reserved;
@@ -71,7 +69,7 @@ static __always_inline void cubic_swap(struct sock *sk, struct cubic_flow *cubic
 	}
 }
 
-/* CUBIC drives from here on, as a flow that begins. */
+/* CUBIC controls the flow from here on, as a new flow. */
 static __always_inline void cubic_begin(struct sock *sk, struct cubic_flow *cubic)
 {
 	cubic_swap(sk, cubic);
@@ -136,7 +134,7 @@ static __always_inline void cubic_ack(struct sock *sk, struct cubic_flow *cubic,
 	__u8 state = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
 
 	if (state == TCP_CA_CWR || state == TCP_CA_Recovery) {
-		/* What was being repaired when CUBIC took over is not its loss. */
+		/* Losses that were being repaired when CUBIC took over are not CUBIC's. */
 		if (cubic->recover_from)
 			cubic_reduce(tp, cubic, rs->acked_sacked);
 		return;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * On the device: who sends to it is told what the downlink carries, by the
- * receive window or by an option. Runs before every segment that a socket of
- * the cgroup sends, pure ACKs included, because that is when the window and
- * the options of the segment are made.
+ * On the device: limits its senders to what the downlink carries, by the receive window or by an
+ * option. Runs before every segment that a socket of the cgroup sends, pure ACKs included, because
+ * that is when the window and the options of the segment are made.
  */
 #include "kernel_types.h"
 #include <bpf/bpf_helpers.h>
@@ -22,7 +21,7 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 /* Set by the loader before load; the verifier then sees constants. */
 const volatile struct downlink_settings settings;
 
-/* Sockets that the last walk asked for callbacks or put back; and that refused. */
+/* Sockets in which the last walk enabled callbacks or restored the window; and those that refused. */
 __u64 walked_over = 0;
 __u64 walk_refused = 0;
 
@@ -112,7 +111,7 @@ static __always_inline void clamp(struct bpf_sock_ops *ctx, struct tcp_sock *tp,
 	if (now == flow->window && !downlink_noticeable(now, wanted))
 		return;
 	set_clamp(ctx, wanted);
-	/* As the kernel took it: it has a least clamp of its own. */
+	/* As the kernel took it: it has a minimum clamp. */
 	flow->window = tp->window_clamp;
 	flow->clamps++;
 }
@@ -162,10 +161,9 @@ static __always_inline __u32 users_beside(struct receiver *user, int received, _
 }
 
 /*
- * Of how many parts of the link this flow's is one, if data came for it in this
- * epoch or the one before, in order or not; 0 if none did. Users have equal
- * parts, and so have the flows of a user in its part: more flows gain a user
- * nothing.
+ * The number of equal parts of the link, of which this flow has one, if it received data in this
+ * epoch or the one before, in order or not; else 0. Users have equal parts, and so have the flows
+ * of a user in its part: more flows gain a user nothing.
  */
 static __always_inline __u32 sharers(struct downlink_flow *flow, struct tcp_sock *tp,
 				     __u64 now)
@@ -209,7 +207,7 @@ static __always_inline void attend(struct bpf_sock_ops *ctx)
 	if (!tp || !flow)
 		return;
 
-	/* Whatever is not what we set is what the kernel or the program wants. */
+	/* A clamp that is not ours is the kernel's or the program's. */
 	if (!flow->window || tp->window_clamp != flow->window)
 		flow->theirs = tp->window_clamp;
 	in.now_ns = bpf_ktime_get_ns();
@@ -354,7 +352,7 @@ int release(struct bpf_iter__tcp *ctx)
 	if (!flow)
 		return 0;
 	theirs = flow->theirs;
-	/* If somebody has changed it since, it is theirs already. */
+	/* If it has been changed since, it is another's already. */
 	if (flow->window && flow->window == tp->window_clamp) {
 		bpf_setsockopt(tp, SOL_TCP, TCP_WINDOW_CLAMP, &theirs, sizeof(theirs));
 		flow->releases++;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * How a device throttles who sends to it: what the kernel side and the Rust
- * side of the downlink agree on (mirrored in ../downlink/intf.rs), and the
- * arithmetic, as pure functions of integers.
+ * How a device limits its senders: the interface between the kernel side and the Rust side of the
+ * downlink (mirrored in ../downlink/intf.rs), and the arithmetic, as pure functions of integers.
  */
 #ifndef SOUNDING_DOWNLINK_H
 #define SOUNDING_DOWNLINK_H
 
 #include "wire.h"
 
-/* How a sender is told. */
-#define DOWNLINK_WINDOW	1	/* by the receive window; any sender obeys it */
+/* How a sender is limited. */
+#define DOWNLINK_WINDOW	1	/* by the receive window; every sender applies it */
 #define DOWNLINK_OPTION	2	/* by a TCP option; senders that know it do */
 
 /* Load-time settings; ../downlink/mod.rs documents each of them. */
@@ -71,10 +70,9 @@ struct downlink_input {
 };
 
 /*
- * A window opens by an eighth each round trip once the radio served all there
- * was: slow enough that the queue which shows its limit stays short of a round
- * trip by the time that reports of it arrive, and a window that is in nobody's
- * way is gone after some twenty. Chosen.
+ * A window opens by an eighth each round trip once the radio has served everything. That is slow
+ * enough that the queue at its limit stays below a round trip until reports of it arrive, and an
+ * unneeded window is gone after some twenty. Chosen.
  */
 #define DOWNLINK_OPEN_SHIFT	3
 /* A clamp moves when it is off by this part of it, a 32nd. Chosen. */
@@ -82,7 +80,7 @@ struct downlink_input {
 /* No TCP window is larger (RFC 7323 2.3). */
 #define DOWNLINK_MAX_WINDOW	(1U << 30)
 
-/* What the share carries in a round trip and the slack, as payload bytes. */
+/* The payload bytes that the share carries in a round trip plus the slack. */
 LAW_INLINE __u64 downlink_carries(__u64 share, __u32 rtt_us, __u32 slack_us,
 				  __u32 mss)
 {

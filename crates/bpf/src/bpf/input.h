@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/*
- * What the laws are told upon an ACK, what they answer, and whether the feed
- * can be believed.
- */
+/* Input of the laws at an ACK, their output, and whether the feed is usable. */
 #ifndef SOUNDING_INPUT_H
 #define SOUNDING_INPUT_H
 

@@ -69,7 +69,7 @@ enum estimate_bound {
 
 /* Why there is no estimate. */
 enum feed_lull {
-	LULL_UNKNOWN = 0,	/* nobody knows what the link carries */
+	LULL_UNKNOWN = 0,	/* what the link carries is unknown */
 	LULL_IDLE = 1,	/* nothing is granted, and nothing known to wait */
 	LULL_HANDOVER = 2,	/* on the way to another cell */
 };
@@ -131,7 +131,7 @@ struct flow_status {
 	__u32 phase;			/* enum flow_phase */
 	__u32 reason;			/* enum phase_reason */
 	__u32 cwnd;			/* segments */
-	__u32 transitions;		/* changes of state that were told */
+	__u32 transitions;		/* changes of state that were reported */
 	__u32 n_flows;			/* that shared the link at the last ACK */
 	__u32 reserved;
 };
@@ -159,7 +159,7 @@ struct sounding_flow {
 
 struct sounding_transition {
 	__u64 at_ns;			/* CLOCK_MONOTONIC */
-	__u64 cookie;			/* SO_COOKIE if somebody asked for it, or 0 */
+	__u64 cookie;			/* SO_COOKIE if it was ever read, or 0 */
 	__u64 share_bytes_per_sec;
 	__u64 e2e_bytes_per_sec;
 	__u32 from;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What ACKs tell of a path, for sounding.h: its RTT without queue, what the radio
- * adds to that without being full, and the queue on top, as path.rs has it.
+ * What ACKs show of a path, for sounding.h: its RTT without queue, the radio's extra delay without
+ * a queue, and the queue on top, as path.rs has it.
  */
 #ifndef SOUNDING_PATH_H
 #define SOUNDING_PATH_H
@@ -61,7 +61,7 @@ struct sounding_state {
 #define SOUNDING_QUEUE_US		25000U
 #define SOUNDING_MAX_JITTER_US	20000U
 
-/* Begins the memory of the path's RTT anew. */
+/* Restarts the measurement of the path's RTT. */
 LAW_INLINE void sounding_forget_least(struct sounding_state *st, __u64 now, __u32 us)
 {
 	st->least_at_ns[0] = st->least_at_ns[1] = st->least_at_ns[2] = now;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * On a server: hears the option in which a device says what its downlink
- * carries, and keeps it with the socket for the congestion control.
+ * On a server: reads the option with what a device's downlink carries, and keeps it with the socket
+ * for the congestion control.
  */
 #include "kernel_types.h"
 #include <bpf/bpf_helpers.h>
@@ -125,7 +125,7 @@ static __always_inline int keep(struct sounding_peer *peer, const struct capacit
 
 static __always_inline void read_option(struct bpf_sock_ops *ctx)
 {
-	/* What is looked for: the kind, and as much of it as the ExID makes. */
+	/* The searched option: its kind, and the part that is the ExID. */
 	struct capacity_option option = {
 		.kind = OPTION_KIND,
 		.len = 4,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the device at the other end of a connection says its downlink carries
- * for it. Written by peers.bpf.c when an ACK brings the option, read by the
- * congestion control at the same ACK, as far as it believes it (trust.h).
+ * The downlink's rate for a connection, as the device at its other end reports it. Written by
+ * peers.bpf.c when an ACK brings the option, read by the congestion control at the same ACK, as far
+ * as it is trusted (trust.h).
  */
 #ifndef SOUNDING_PEERS_H
 #define SOUNDING_PEERS_H
@@ -16,7 +16,7 @@ struct sounding_peer {
 	__u64 believed;			/* what of its rate was believed at the last ACK, bytes/s */
 	__u64 believed_fair;		/* and of its fair share */
 	__u64 delivered;		/* most of the last ten rounds, payload bytes/s */
-	__u64 heard;			/* options so far */
+	__u64 heard;			/* options received so far */
 	struct peer_trust trust;
 	__u32 told;			/* what was counted of this connection, PEER_* */
 	__u32 reserved;
@@ -29,8 +29,8 @@ SOUNDING_ASSERT(sizeof(struct sounding_peer) == 136);
 #define PEER_REPORTED		4	/* its first option was reported */
 
 /*
- * As old as an option may be: a device writes it on every segment, and a flow
- * whose ACKs are further apart than that has nothing to be told.
+ * The oldest usable option: a device writes it on every segment, and a flow whose ACKs are further
+ * apart does not need it.
  */
 #define PEER_MAX_AGE_NS		100000000ULL
 
@@ -41,7 +41,7 @@ struct {
 	__type(value, struct sounding_peer);
 } peers SEC(".maps");
 
-/* What the peer status, if it spoke lately, or NULL. */
+/* What the peer reported, if it did recently, or NULL. */
 static __always_inline struct sounding_peer *peer_of(struct sock *sk, __u64 now)
 {
 	struct sounding_peer *peer = bpf_sk_storage_get(&peers, sk, 0, 0);

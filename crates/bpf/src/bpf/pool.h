@@ -38,14 +38,14 @@ struct {
 	__type(value, __u32);
 } weights SEC(".maps");
 
-/* Where applications share: a cgroup, as far as flows of one user are in it. */
+/* If applications share: a cgroup, as far as flows of one user are in it. */
 struct application {
 	__u64 cgroup;
 	__u32 user;		/* its place */
 	__u32 reserved;
 };
 
-/* Of an application, see count_in(). */
+/* For an application, see count_in(). */
 struct alike {
 	__u64 flows;		/* that want anything */
 	__u64 hungry;
@@ -125,7 +125,7 @@ static __always_inline void turn_epoch(struct link_pool *p, __u32 epoch)
 	p->epoch = epoch;
 }
 
-/* What is known of an application; 0 where there is no memory for it. */
+/* The state of an application; 0 if there is no memory for it. */
 static __always_inline struct alike *alike_of(__u64 cgroup, __u32 user)
 {
 	struct application application = { .cgroup = cgroup, .user = user };
@@ -185,7 +185,7 @@ LAW_PART __u32 weigh(__u32 uid, __u64 cgroup, __u32 local_port, __u32 remote_por
 	return weight ? weight : SHARE_WEIGHT;
 }
 
-/* Kernels without cgroups of sockets run this as long as nobody asks. */
+/* Kernels without cgroups of sockets run this; it returns no. */
 static __always_inline int asks_for_cgroups(void)
 {
 	return sharing.policy == SHARE_APPLICATIONS || sharing.has_weights;
@@ -212,7 +212,7 @@ LAW_PART int place(struct member *member, __u32 uid, __u32 local_port, __u32 rem
 	return 0;
 }
 
-/* Who a socket of ours belongs to, found out once. */
+/* Finds the owner of a socket of ours, once. */
 static __always_inline void identify(struct sock *sk, struct member *member)
 {
 	member->cgroup = asks_for_cgroups() ? cgroup_of(sk) : 0;
@@ -222,9 +222,8 @@ static __always_inline void identify(struct sock *sk, struct member *member)
 }
 
 /*
- * What a socket of ours wants now of the link. One whose application has nothing
- * more to give, or its peer no room, is known for it at once, and has gone when
- * nothing of it is under way.
+ * The current claim of a socket of ours. If its application has nothing more to send, or its peer
+ * no space, that counts at once; it is gone when nothing of it is in flight.
  */
 static __always_inline __u32 wants(struct sock *sk)
 {
@@ -305,7 +304,7 @@ static __always_inline void claim_again(struct sock *sk)
 	claim(member, wants(sk), bpf_ktime_get_ns());
 }
 
-/* How fast this ACK says that segments of so many bytes were delivered; 0: it does not. */
+/* This ACK's delivery rate of segments of so many bytes; 0: it has none. */
 static __always_inline __u64 delivery_of(const struct rate_sample *rs, __u32 bytes)
 {
 	__u64 interval;
@@ -378,9 +377,8 @@ LAW_PART int see_pool(struct law_input *in, const struct member *member)
 }
 
 /*
- * Claims what a socket of ours wants, and says in @in what its part of the link
- * is of; if it shares nothing, it claims nothing. Says how many share the link,
- * this one included.
+ * Enters the claim of a socket of ours, and its part of the link in @in; if it shares nothing, it
+ * claims nothing. Returns how many share the link, this one included.
  */
 static __always_inline __u32 share_link(struct sock *sk, struct member *member, int shares,
 					struct law_input *in, const struct rate_sample *rs)

@@ -13,7 +13,7 @@
 #define SOUNDING_STEEP		4U
 #define SOUNDING_SLOTS		3U
 
-/* Nothing that was before counts. */
+/* Forgets everything before. */
 LAW_INLINE void sounding_growth_reset(struct sounding_state *st, __u64 now)
 {
 	st->growth_since_ns = st->slot_since_ns = now;

@@ -10,7 +10,7 @@
 
 #define RADIOS_MOST	8
 
-/* By their numbers, which the daemon writes anew when a device comes back. */
+/* By their numbers, which the daemon updates when a device comes back. */
 struct sounding_radios {
 	__u64 netns_cookie;		/* where the numbers count; 0: none was named */
 	__u32 numbers[RADIOS_MOST];	/* 0: none, or not there now */
@@ -30,11 +30,10 @@ LAW_PART int is_named(__u32 number)
 }
 
 /*
- * Whether a socket's packets leave by another device than the modem's. Loopback
- * of any namespace is another, unless it was named. Any other device may be the
- * modem's where none was named, and in another namespace, whose packets may be
- * forwarded. @last keeps the answer, which holds while a socket has no route:
- * a program can drop the route of its own socket at any time.
+ * Whether a socket's packets leave by another device than the modem's. Loopback of any namespace is
+ * another, unless it was named. Any other device may be the modem's if none was named, and in
+ * another namespace, whose packets may be forwarded. @last keeps the answer while a socket has no
+ * route: a program can drop the route of its own socket at any time.
  */
 static __always_inline int leaves_elsewhere(struct sock *sk, __u32 *last)
 {

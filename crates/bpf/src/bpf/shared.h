@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/*
- * What all flows share: the feed. Of the link they share pool.h tells.
- */
+/* What all flows share: the feed. The sharing of the link is in pool.h. */
 #ifndef SOUNDING_SHARED_H
 #define SOUNDING_SHARED_H
 

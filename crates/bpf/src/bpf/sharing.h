@@ -13,7 +13,7 @@
 #define SHARE_WEIGHT		256U
 /* All of a link. */
 #define SHARE_WHOLE		1024U
-/* What is given beyond this is this: products with any rate stay below 2^64. */
+/* Larger weights are cut to this: products with any rate stay below 2^64. */
 #define SHARE_MOST_WEIGHT	(1U << 20)
 /* An application weighs as much as so many flows. */
 #define SHARE_APPLICATION	64U
@@ -30,9 +30,8 @@ enum share_policy {
 /* The weights of a user's flows come to less than this: 65536 of the greatest weight. */
 #define SHARE_MOST_FLOWS	(1ULL << 36)
 /*
- * What users weigh together is taken as it is up to this, so that its product
- * with the above stays below 2^64: a thousand users of 512 times the ordinary
- * weight. Beyond, it is taken without its last bits, and is less than the other.
+ * The users' total weight is exact up to this, so that its product with the above stays below 2^64:
+ * a thousand users of 512 times the ordinary weight. Beyond, its last bits are dropped.
  */
 #define SHARE_EXACT_WHOLE	(1ULL << 27)
 #define SHARE_COARSE_SHIFT	13
@@ -48,14 +47,14 @@ enum share_kind {
 struct share_claim {
 	__u64 rate;		/* of IP packets, bytes/s; of the limited */
 	__u32 kind;		/* enum share_kind */
-	__u32 weight;		/* among all who want anything */
+	__u32 weight;		/* among all with a claim */
 	__u32 hunger;		/* its weight among the hungry */
 	__u32 reserved;
 };
 
 /*
- * What the flows of a link claim together. Of the pool that a link keeps the
- * weights are users'; of the one that a flow sees, its own user's flows'.
+ * The total claims of a link's flows. In a link's pool the weights are users'; in the pool that a
+ * flow sees they are those of its own user's flows.
  */
 struct share_pool {
 	__u64 hungry;		/* weights among them */
@@ -74,7 +73,7 @@ struct share_user {
 	__u32 reserved;
 };
 
-/* What is left of @a without @b; nothing if there is less. */
+/* @a less @b; zero if there is less. */
 LAW_INLINE __u64 share_without(__u64 a, __u64 b)
 {
 	return a > b ? a - b : 0;
@@ -86,8 +85,8 @@ LAW_INLINE __u64 share_headroom(__u64 rate)
 }
 
 /*
- * The weight of a user among users: as much as each other, so that more flows
- * gain it nothing. Where flows were given weights, the mean of its own.
+ * The weight of a user among users: all are equal, so that more flows gain a user nothing. If flows
+ * were given weights, the mean of the user's flows.
  */
 LAW_INLINE __u32 share_user_weight(__u32 policy, const struct share_user *user)
 {
@@ -111,7 +110,7 @@ LAW_INLINE void share_weigh_user(__u32 policy, struct share_pool *link,
 	user->hunger = hunger;
 }
 
-/* What a flow of a user claims, into the user's sums or out of them. */
+/* Adds or removes the claim of a user's flow in the user's sums. */
 LAW_INLINE void share_user_add(struct share_user *user, const struct share_claim *claim)
 {
 	if (claim->kind == SHARE_IDLE)
@@ -132,7 +131,7 @@ LAW_INLINE void share_user_remove(struct share_user *user, const struct share_cl
 		user->hungry = share_without(user->hungry, claim->hunger);
 }
 
-/* What a flow of any user claims, into the link's sums or out of them. */
+/* Adds or removes the claim of any user's flow in the link's sums. */
 LAW_INLINE void share_link_add(struct share_pool *link, const struct share_claim *claim)
 {
 	if (claim->kind == SHARE_IDLE)
@@ -163,9 +162,9 @@ LAW_INLINE void share_change(__u32 policy, struct share_pool *link, struct share
 }
 
 /*
- * What the weights of a user's flows come to if all of the link is to be as
- * many as its @whole is of the user's own weight @own. Alone, a user's flows
- * are what they are.
+ * The sum of the weights of a user's flows, times the ratio of @whole to the user's own weight
+ * @own: the sum over the whole link on the scale of this user's flows. Alone, a user's flows keep
+ * their weights.
  */
 LAW_INLINE __u64 share_among(__u64 flows, __u64 whole, __u32 own)
 {
@@ -196,11 +195,10 @@ LAW_INLINE void share_seen(__u32 policy, struct share_pool *link, struct share_u
 }
 
 /*
- * How much of @link, at most LAW_MAX_RATE, a flow of this weight may have: its
- * weight among all who want anything, or its @hunger among the hungry of what
- * the limited leave, whichever is more. A limited flow claims more than its equal part
- * only until it is told so; the first of the two keeps it from taking the part
- * of others meanwhile.
+ * How much of @link, at most LAW_MAX_RATE, a flow of this weight may have: by weight among all with
+ * a claim, or by @hunger among the hungry of what the limited leave, whichever is more. A limited
+ * flow claims more than its equal part only until it gets a smaller one; until then the first of
+ * the two keeps it from taking the others' part.
  */
 LAW_INLINE __u64 share_part(const struct share_pool *pool, __u32 weight, __u32 hunger,
 			    __u64 link)
@@ -212,7 +210,7 @@ LAW_INLINE __u64 share_part(const struct share_pool *pool, __u32 weight, __u32 h
 	return law_max(link * weight / everybody, left * hunger / hungry);
 }
 
-/* Its weight among all who want anything, in SHARE_WHOLE; all only if nobody else does. */
+/* Its weight among all with a claim, in SHARE_WHOLE; all only without other claims. */
 LAW_INLINE __u32 share_fraction(const struct share_pool *pool, __u32 weight)
 {
 	__u64 everybody = law_max(law_max(pool->everybody, weight), 1);

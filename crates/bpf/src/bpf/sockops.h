@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What programs see that are attached to a cgroup's TCP sockets, or that walk
- * over all of them. linux/bpf.h fixes these once published; the kernel maps
- * accesses to the context itself, so nothing is relocated.
+ * The context of programs that are attached to a cgroup's TCP sockets, or that walk over all of
+ * them. linux/bpf.h fixes these once published; the kernel maps accesses to the context itself, so
+ * nothing is relocated.
  */
 #ifndef SOUNDING_SOCKOPS_H
 #define SOUNDING_SOCKOPS_H

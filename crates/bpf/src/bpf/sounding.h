@@ -63,7 +63,7 @@ LAW_INLINE void sounding_rescale(struct sounding_state *st, const struct law_inp
 	st->pipe = 0;
 }
 
-/* The device has a rate of the radio; whether that changes what drives is said by the state. */
+/* The device has a rate of the radio; the state says whether that changes the phase. */
 LAW_INLINE void sounding_rate(struct sounding_state *st, const struct law_input *in, __u32 mss)
 {
 	__u64 now = in->now_ns, rate = law_min(in->feed.rate_bytes_per_sec, LAW_MAX_RATE);
@@ -130,7 +130,7 @@ LAW_INLINE __u32 sounding_feed_update(const volatile struct law_config *k,
 	return in->feed.lull == LULL_HANDOVER ? FEED_HANDOVER : FEED_NOTHING;
 }
 
-/* The publisher spoke, or is found to be silent. */
+/* The publisher wrote, or is found to be silent. */
 LAW_PART int sounding_handle_feed(struct sounding_state *st, const struct law_input *in, __u32 word,
 			__u32 mss)
 {
@@ -175,7 +175,7 @@ LAW_INLINE void sounding_begin_queue_test(struct sounding_state *st, __u32 rtt_u
 	st->tested_us = rtt_us;
 }
 
-/* What arrives at this rate of payload on a path of this RTT. */
+/* The bytes in flight at this rate of payload on a path of this RTT. */
 LAW_INLINE void sounding_keep(struct sounding_state *st, __u64 rate, __u32 rtt_us, __u32 mss)
 {
 	sounding_set(st, law_max(rate * rtt_us / 1000000, LAW_RESTART_CWND * mss), mss);
@@ -321,11 +321,11 @@ LAW_INLINE void sounding_ack(struct sounding_state *st, const struct law_input *
 	st->round_lost += law_min((__u64)in->lost * mss, SOUNDING_MAX_CWND);
 	if (seen.over && st->capacity_at_ns) {
 		sounding_rivals(st, in, rate, mss);
-		/* Who keeps a link full never sees it empty. */
+		/* A flow that keeps a link full never sees it empty. */
 		if (st->phase == PHASE_RADIO_LIMITED &&
 		    law_payload(st->capacity_share, mss) * st->last_us / 1000000 <= st->cwnd)
 			sounding_forget_least(st, in->now_ns, st->least_us[0]);
-		/* What is told is no help where much less arrives and the rest is lost. */
+		/* The estimate does not help if much less arrives and the rest is lost. */
 		if (st->phase == PHASE_RADIO_LIMITED &&
 		    st->round_lost * SOUNDING_LOSSY > st->round_lost + st->round_acked &&
 		    sounding_starved(st->status.delivery_bytes_per_sec, st->capacity_share) &&

@@ -134,10 +134,9 @@ static __always_inline void report(struct sock *sk, struct sounding_flow *flow,
 }
 
 /*
- * Gives BBR the window and pacing rate that are its own. If the window is not
- * what we left there, the core has changed it since (timeout, undo, MTU probe),
- * and that is BBR's to see; unless no core sets such a window, and what stands
- * there is what a kernel that skipped undo_cwnd took for its answer.
+ * Gives BBR its own window and pacing rate. If the window is not the one that we left there, the
+ * core has changed it since (timeout, undo, MTU probe), and BBR has to see that. Exception: a value
+ * that no core sets, which a kernel that skipped undo_cwnd took for its answer.
  */
 static __always_inline void shadow_in(struct sock *sk, struct sounding_flow *flow)
 {
@@ -154,7 +153,7 @@ static __always_inline void shadow_out(struct sock *sk, struct sounding_flow *fl
 	flow->shadow_pacing = sk->sk_pacing_rate;
 }
 
-/* What is CUBIC's and the core's while BBR has a window of its own. */
+/* State of CUBIC and the core while BBR uses its own window. */
 struct aside {
 	__u32 cwnd;
 	__u32 ssthresh;
@@ -194,7 +193,7 @@ static __always_inline int law_controls(const struct sounding_flow *flow)
 	return phase_controls(flow->status.phase);
 }
 
-/* What a law is told at an ACK; @rs is NULL for a restart from idle. */
+/* Input of a law at an ACK; @rs is NULL for a restart from idle. */
 static __always_inline void build_law_input(struct sock *sk, struct sounding_flow *flow,
 				 const struct rate_sample *rs, struct law_input *in)
 {
@@ -246,7 +245,7 @@ static __always_inline void build_law_input(struct sock *sk, struct sounding_flo
 	flow->acks++;
 }
 
-/* Where CUBIC is what to fall back to, it begins and ends here. */
+/* If CUBIC is the fallback, it begins and ends here. */
 static __always_inline void hand_over(struct sock *sk, struct sounding_flow *flow,
 				      const struct law_input *in, const struct law_output *out)
 {
@@ -263,7 +262,7 @@ static __always_inline void hand_over(struct sock *sk, struct sounding_flow *flo
 	}
 }
 
-/* Does what the law status, and tells of it; @from is the state before. */
+/* Applies the law's verdict and reports it; @from is the state before. */
 static __always_inline void apply_verdict(struct sock *sk, struct sounding_flow *flow,
 				 const struct law_input *in, const struct law_output *out,
 				 __u32 from)
@@ -373,7 +372,7 @@ static __always_inline struct sounding_flow *run_bbr_before_6_10(struct sock *sk
 	return flow;
 }
 
-/* BBR is told of an event by its own window; whether the law is to be asked then. */
+/* BBR gets an event with its own window. Returns whether the law is to be called then. */
 static __always_inline int restarts(struct sock *sk, struct sounding_flow *flow,
 				    enum tcp_ca_event event)
 {
@@ -394,7 +393,7 @@ static __always_inline int restarts(struct sock *sk, struct sounding_flow *flow,
 	bbr_cwnd_event(sk, event);
 	shadow_out(sk, flow);
 	put_back(sk, &aside);
-	/* What the last ACK said may be an hour old; the feed is not. */
+	/* The last ACK's estimate may be an hour old; the feed is not. */
 	if (bpf_ktime_get_ns() - flow->law_ran_at_ns > RESTART_NS)
 		return 1;
 	claim_again(sk);

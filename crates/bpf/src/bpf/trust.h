@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * How far a server believes what a device at the other end says, as pure
- * functions of integers: no kernel header, no clock, no memory but the
- * caller's. A device may lie, and whoever is on the path may write in its name.
+ * How far a server trusts the claim of a device at the other end, as pure functions of integers: no
+ * kernel header, no clock, no memory but the caller's. A device may lie, and any host on the path
+ * may write in its name.
  */
 #ifndef SOUNDING_TRUST_H
 #define SOUNDING_TRUST_H
@@ -90,7 +90,7 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
  */
 #define TRUST_ROUNDS		3U
 #define TRUST_SEGS		128U
-/* Nothing was under way for that long: the path may be another. */
+/* Nothing was in flight for that long: the path may be another. */
 #define TRUST_IDLE_NS		1000000000ULL
 /* As long as BBR's filter: by then no sample is in it but of the application's pace. */
 #define TRUST_HELD_BACK		10U
@@ -101,10 +101,9 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
 #define TRUST_OVERSTATED	16U
 
 /*
- * A claim that is cut while what arrives stays the same is too high. After so
- * many rounds without a quarter more (BBR's test of a full pipe) it is believed
- * up to an eighth above what arrives: enough to find a path that got wider, and
- * little for its queue.
+ * A claim that is cut while arrivals stay the same is too high. After so many rounds without a
+ * quarter more (BBR's full-pipe test) it is used only up to an eighth above the arrivals: enough to
+ * find a path that got wider, and little for its queue.
  */
 #define TRUST_STUCK		3U
 
@@ -177,7 +176,7 @@ LAW_INLINE void trust_round(struct peer_trust *trust, __u32 delivered, __u64 rat
 		trust->stuck = 0;
 		trust->arrived = 0;
 	}
-	/* A round in which the window was not used says nothing, as where its reader is slow. */
+	/* A round in which the window was not used shows nothing, for example with a slow reader. */
 	if (trust->flags & TRUST_BORNE || !(trust->flags & TRUST_FREE))
 		trust->overstated = 0;
 	else if (trust->flags & TRUST_CUT && trust->rounds >= TRUST_ROUNDS)
@@ -203,13 +202,13 @@ LAW_INLINE __u64 trust_most(const struct peer_trust *trust, const struct trust_i
 	return most;
 }
 
-/* Whether a claim that is cut would have been used; a slow reader says nothing of the path. */
+/* Whether a claim that is cut would have been used; a slow reader does not show the path's limit. */
 LAW_INLINE int trust_lacks(const struct trust_input *in)
 {
 	return in->acked && !in->limited && (__u64)in->inflight * 2 >= in->window;
 }
 
-/* At an ACK or a restart from idle: what of the claim is believed. */
+/* At an ACK or a restart from idle: the usable part of the claim. */
 LAW_PART __u64 trust_step(struct peer_trust *trust, const struct trust_input *in)
 {
 	__u64 most;

@@ -9,8 +9,8 @@
 #include "sharing.h"
 
 /*
- * So many have a part of their own. A user keeps its place, and cannot get
- * another. Those who come later share the first place, and with it one part.
+ * This many users have separate parts. A user keeps its place, and cannot get another. Later users
+ * share the first place, and with it one part.
  */
 #define USERS_MOST	1024
 
@@ -29,7 +29,7 @@ struct user {
 	__u64 others_now;	/* weights of flows that this program does not drive, in its epoch */
 	__u64 others_before;
 	__u32 epoch;		/* of others_now */
-	__u32 counted_now;	/* what of the link's others_now is this user's weight */
+	__u32 counted_now;	/* this user's weight in the link's others_now */
 	__u32 counted_before;
 	__u32 reserved;
 };

@@ -63,7 +63,7 @@ LAW_INLINE __u32 sounding_first_step(const struct sounding_state *st)
 	return law_min(law_max(step, SOUNDING_MIN_STEP), SOUNDING_MAX_FIRST_STEP);
 }
 
-/* What waits at the radio on purpose, by whether something was left waiting. */
+/* The backlog kept at the radio on purpose, depending on whether a backlog was left. */
 LAW_INLINE void sounding_queue_target(struct sounding_state *st, __u32 bound, __u64 elapsed_ns)
 {
 	__u64 us = law_min(elapsed_ns / 1000, SOUNDING_MAX_ELAPSED_US), more;
@@ -81,7 +81,7 @@ LAW_INLINE __u64 sounding_proven(const struct sounding_state *st)
 	return law_max(st->cap_most, st->cap_before);
 }
 
-/* What the path was seen to deliver: an ACK that measured @rate, or 0. */
+/* The path's delivered rate: an ACK that measured @rate, or 0. */
 LAW_INLINE void sounding_cap_update(struct sounding_state *st, int over, __u64 rate, int limited)
 {
 	__u64 known;
@@ -101,7 +101,7 @@ LAW_INLINE void sounding_cap_update(struct sounding_state *st, int over, __u64 r
 		st->cap_round = law_max(st->cap_round, rate);
 }
 
-/* What of a rate may be counted on. */
+/* The part of a rate that may be used. */
 LAW_INLINE __u64 sounding_limit(const struct sounding_state *st, __u64 rate)
 {
 	__u64 known = sounding_proven(st);
@@ -156,8 +156,8 @@ LAW_INLINE void sounding_follow(struct sounding_state *st, __u64 share, __u64 el
 }
 
 /*
- * What a link of this rate holds for a flow that may count on so much of it: of
- * a burst of the link it has its part.
+ * The window on a link of this rate for a flow with this usable part: it has its part of a burst of
+ * the link.
  */
 LAW_PART __u64 sounding_holds(const struct sounding_state *st, __u64 sure, __u64 link, __u32 mss)
 {

@@ -37,8 +37,8 @@ pub(crate) fn open(path: Option<&Path>) -> Result<File, DownlinkError> {
 /// The number that the kernel gives the root of the cgroups.
 const ROOT: u64 = 1;
 
-/// The number of an open cgroup, and of all that it is below. Numbers, because a path depends on where somebody has mounted them;
-/// where that is not their root, as in a container, those between are not seen.
+/// The number of an open cgroup, and of all its ancestors. Numbers, because a path depends on the mount point. If that
+/// is not the root, as in a container, the ancestors above it are not seen.
 pub(super) fn lineage(cgroup: &File) -> Result<Vec<u64>, DownlinkError> {
     let path = PathBuf::from(format!("/proc/self/fd/{}", cgroup.as_raw_fd()));
     let fail = |source| DownlinkError::Cgroup { path: path.clone(), source };
@@ -48,7 +48,7 @@ pub(super) fn lineage(cgroup: &File) -> Result<Vec<u64>, DownlinkError> {
     Ok([own.ino()].into_iter().chain(above.map(|above| above.ino())).chain([ROOT]).collect())
 }
 
-/// Everything that telling senders needs besides what [`preflight`](crate::preflight) looks at.
+/// The requirements for limiting senders, in addition to those of [`preflight`](crate::preflight).
 pub fn downlink_preflight() -> Vec<Check> {
     let mut checks = vec![found(
         "cgroup v2",

@@ -1,8 +1,8 @@
 //! Whose sockets are whose: two instances that hold the windows of the same ones each take the other's for the program's
 //! own, and make them ever smaller.
 //!
-//! A claim is a locked file in a folder that they all look into. The kernel unlocks it when its process ends, however it
-//! ends, so a file without a lock says nothing and is taken away by the next who looks.
+//! A claim is a locked file in a folder that all daemons check. The kernel unlocks it when its process ends in any way.
+//! A file without a lock is therefore void, and the next daemon removes it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -20,10 +20,10 @@ use super::sockets::Sockets;
 const LONGEST: u64 = 64 * 1024;
 /// A folder that goes as often as this while it is entered is none. Chosen.
 const ATTEMPTS: u32 = 100;
-/// Whoever looks into the folder is through in less.
+/// A daemon that checks the folder needs less.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Sockets that nobody else may tell the senders of, while this lives.
+/// Sockets that no other process may limit while this lives.
 #[derive(Debug)]
 pub(super) struct Claim {
     path: PathBuf,
@@ -34,14 +34,14 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Claims `sockets` in `folder`, unless somebody alive has claimed some of them there.
+    /// Claims `sockets` in `folder`, unless a living process has claimed some of them there.
     pub(super) fn make(folder: &Path, sockets: &Sockets) -> Result<Self, DownlinkError> {
         let mut made = Made::default();
         let mut attempts = 0;
         let (path, file) = loop {
             attempts += 1;
             match Self::enter(folder, sockets, &mut made) {
-                // Whoever had made the folder has taken it away meanwhile.
+                // The process that made the folder has removed it meanwhile.
                 Err(DownlinkError::Claim { source, .. })
                     if source.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS => {}
                 entered => break entered?,
@@ -56,7 +56,7 @@ impl Claim {
         made: &mut Made,
     ) -> Result<(PathBuf, File), DownlinkError> {
         let fail = |source| DownlinkError::Claim { path: folder.to_path_buf(), source };
-        // Nobody else may as much as lock what is in there.
+        // No other user may even lock files in there.
         made.create(folder, 0o700).map_err(fail)?;
         let gate = Gate::enter(folder).map_err(fail)?;
         for text in gate.claims().map_err(fail)? {
@@ -98,7 +98,7 @@ pub(super) fn sweep(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// A folder that one process looks into at a time.
+/// A folder that one process checks at a time.
 struct Gate {
     /// What it keeps locked.
     open: File,
@@ -127,7 +127,7 @@ impl Gate {
         Path::new("/proc/self/fd").join(self.open.as_raw_fd().to_string())
     }
 
-    /// Whether it is this folder that has the name.
+    /// Whether the name still refers to this folder.
     fn is_of(&self, folder: &Path) -> io::Result<bool> {
         let (own, named) = (self.open.metadata()?, fs::metadata(folder)?);
         Ok((own.dev(), own.ino()) == (named.dev(), named.ino()))
@@ -140,7 +140,7 @@ impl Gate {
     }
 }
 
-/// Folders that were not there before. Each goes with this, unless somebody else uses it by then.
+/// Folders that were new. Each is removed with this, unless another process uses it by then.
 #[derive(Debug, Default)]
 struct Made {
     /// The inner ones first.
@@ -174,7 +174,7 @@ impl Drop for Made {
     }
 }
 
-/// A file that nobody else has: in another process namespace there is somebody of the same number.
+/// A file with a unique name: in another process namespace there is a process with the same number.
 fn create_file(folder: &Path) -> io::Result<(String, File)> {
     let names = (0..).map(|count: u32| format!("{}-{count}", process::id()));
     for name in names {
@@ -186,7 +186,7 @@ fn create_file(folder: &Path) -> io::Result<(String, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// What a claim says whose process is alive. One whose process is not is taken away.
+/// The sockets of a claim whose process lives. A dead process's claim is removed.
 fn claimed(path: &Path) -> io::Result<Option<String>> {
     // Its owner lets go of it without waiting for the gate.
     let gone = |error: io::Error| match error.kind() {
@@ -217,7 +217,7 @@ fn refuse_overlap(text: &str, ours: &Sockets) -> Result<(), DownlinkError> {
         Some((process, theirs)) => {
             Err(DownlinkError::Taken { by: format!("process {process}"), what: theirs.name() })
         }
-        // Of another version, which may mean any.
+        // Of another version, which may claim any socket.
         None => Err(DownlinkError::Taken {
             by: "another version of this program".into(),
             what: "sockets that it names in a way of its own".into(),
@@ -237,17 +237,17 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = folder.path().join("made for it");
         let wwan0 = sockets(1, ROOT, &["wwan0"]);
-        let first = Claim::make(&folder, &wwan0).expect("nobody has it");
+        let first = Claim::make(&folder, &wwan0).expect("it is free");
         let _beside = Claim::make(&folder, &sockets(1, ROOT, &["wwan1"])).expect("another");
         let error = Claim::make(&folder, &wwan0).expect_err("it is the first one's");
         let said = error.to_string();
         assert!(said.contains(&process::id().to_string()) && said.contains("wwan0"), "{said}");
         drop(first);
-        Claim::make(&folder, &wwan0).expect("nobody has it any more");
+        Claim::make(&folder, &wwan0).expect("it is free again");
     }
 
     #[test]
-    fn a_file_that_nobody_holds_is_taken_away_and_one_of_another_version_is_heeded() {
+    fn an_unlocked_file_is_removed_and_one_of_another_version_counts() {
         let folder = tempfile::tempdir().expect("a folder");
         let left = folder.path().join("1-0");
         fs::write(&left, sockets(1, ROOT, &[]).to_text(1)).expect("written");
@@ -262,7 +262,7 @@ mod tests {
         let held = File::create(&left).expect("made");
         held.lock().expect("locked");
         (&held).write_all(b"{\"version\": 2}\xFF").expect("written");
-        let error = Claim::make(folder.path(), &wwan0).expect_err("nobody knows what it means");
+        let error = Claim::make(folder.path(), &wwan0).expect_err("its meaning is unknown");
         assert!(error.to_string().contains("another version"), "{error}");
     }
 
@@ -280,21 +280,21 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_leaves_nothing_that_was_not_there_and_nobody_uses() {
+    fn a_claim_leaves_nothing_new_and_unused_behind() {
         let folder = tempfile::tempdir().expect("a folder");
         let above = folder.path().join("run/sounding");
         let claims = above.join("claims");
-        let first = Claim::make(&claims, &sockets(1, ROOT, &["wwan0"])).expect("nobody has it");
+        let first = Claim::make(&claims, &sockets(1, ROOT, &["wwan0"])).expect("it is free");
         let second = Claim::make(&claims, &sockets(1, ROOT, &["wwan1"])).expect("another");
         Claim::make(&claims, &sockets(1, ROOT, &["wwan1"])).expect_err("it is the second's");
         drop(first);
         assert!(claims.exists(), "the second is in it");
         drop(second);
         fs::remove_dir_all(folder.path().join("run")).expect("it is there");
-        drop(Claim::make(&claims, &sockets(1, ROOT, &[])).expect("nobody has it"));
+        drop(Claim::make(&claims, &sockets(1, ROOT, &[])).expect("it is free"));
         assert!(!folder.path().join("run").exists());
         fs::create_dir_all(&above).expect("room");
-        drop(Claim::make(&claims, &sockets(1, ROOT, &[])).expect("nobody has it"));
+        drop(Claim::make(&claims, &sockets(1, ROOT, &[])).expect("it is free"));
         assert!(above.exists() && !claims.exists(), "it was there before");
     }
 

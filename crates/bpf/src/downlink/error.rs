@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use crate::error::LoadError;
 
-/// Why senders are not told, or a peer is not heard. [`cure`](Self::cure) says what to do about it.
+/// Why senders are not limited, or a peer's reports are not read. [`cure`](Self::cure) says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum DownlinkError {
     /// The program could not be loaded.
@@ -23,10 +23,10 @@ pub enum DownlinkError {
     /// There are too many.
     #[error("interfaces: {0}")]
     Interfaces(#[source] io::Error),
-    /// The network namespace cannot be told from others.
+    /// The network namespace cannot be identified.
     #[error("number of this network namespace: {0}")]
     Namespace(#[source] io::Error),
-    /// Another instance tells the senders of some of these sockets, or of all.
+    /// Another instance limits the senders of some of these sockets, or of all.
     #[error("{by} tells the senders of {what} already")]
     Taken {
         /// Whose it is.
@@ -34,10 +34,10 @@ pub enum DownlinkError {
         /// Which sockets it has.
         what: String,
     },
-    /// What other instances have cannot be read, or what this one has not be written.
+    /// Other instances' claims cannot be read, or this one's cannot be written.
     #[error("{path}: {source}")]
     Claim {
-        /// Of the claims.
+        /// Path of the claims.
         path: PathBuf,
         /// What the system said.
         source: io::Error,

@@ -55,7 +55,7 @@ mirrors!(
 /// What is done with a socket's receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// Nothing: it is the kernel's own.
+    /// Nothing: the window is the kernel's own.
     Free,
     /// It is held at what the link carries for it.
     Held,
@@ -65,7 +65,7 @@ pub enum Hold {
     Unknown(u32),
 }
 
-/// What is kept of a socket that receives. Read without a lock: fields may be one segment apart.
+/// The state of a receiving socket. Read without a lock: fields may be one segment apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DownlinkFlow {
     /// What is done.
@@ -78,8 +78,8 @@ pub struct DownlinkFlow {
     pub theirs: Bytes,
     /// The shortest round-trip time seen, if any was.
     pub rtt: Option<Duration>,
-    /// Of how many equal parts of the link its own was one when it was last looked at: the flows that received, or with
-    /// several users, the users times the flows of its own.
+    /// The number of equal parts of the link when it was last looked at, of which this flow has one: the flows that
+    /// received or, with several users, the users times the flows of this one's user.
     pub flows: u32,
     /// Times that a clamp was set.
     pub clamps: u32,

@@ -4,7 +4,7 @@ use std::{fs, io, thread};
 
 use super::cgroup::cgroup_root;
 
-/// A cgroup that only this process and its children are in, for experiments that shall touch nobody else's sockets.
+/// A cgroup with only this process and its children, for experiments that must not touch other processes' sockets.
 /// Dropping it moves the process back; its children have to have ended by then.
 #[derive(Debug)]
 pub struct OwnCgroup {

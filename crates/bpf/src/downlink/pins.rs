@@ -1,5 +1,5 @@
-//! Links that outlive the process that made them: in a bpffs that somebody has mounted for such processes, else in one of their
-//! own, mounted for it, gone with it.
+//! Links that outlive the process that made them: in a bpffs that is already mounted for such processes, else in one
+//! that is mounted for this process and goes with it.
 
 use std::env::var_os;
 use std::fs::{self, File};
@@ -21,8 +21,8 @@ const GIVEN: &str = "SOUNDING_BPFFS";
 const ATTACHED: &str = "downlink";
 const RELEASE: &str = "release";
 
-/// A feed whose writer was killed is fresh for so long at most; a socket that is let go before that is taken again with its next
-/// acknowledgement, on kernels that let nobody but the socket itself end that (Linux before 6.12).
+/// The longest that the feed of a killed writer is fresh. A socket that is released earlier is taken again with its
+/// next acknowledgement, on kernels where only the socket itself can end that (Linux before 6.12).
 const FRESH_AT_MOST: Duration = Duration::from_millis(100);
 
 /// The bpffs that was mounted for processes like this one, if one was.
@@ -30,14 +30,14 @@ pub(super) fn given() -> Option<PathBuf> {
     var_os(GIVEN).map(PathBuf::from)
 }
 
-/// Pins both links under a name that nobody living has, and says where.
+/// Pins both links under an unused name, and returns where.
 pub(super) fn pin(
     name: &str,
     attached: &mut Link,
     release: &mut Link,
 ) -> Result<PathBuf, DownlinkError> {
     let path = pins_of(name);
-    // Of a daemon that was killed together with whoever would have cleaned up.
+    // Pins of a daemon that was killed together with its guard.
     release_pinned(&path).map_err(|source| DownlinkError::Pin { path: path.clone(), source })?;
     match pin_in(&path, attached, release) {
         Ok(()) => Ok(path),
@@ -55,7 +55,7 @@ fn pin_in(path: &Path, attached: &mut Link, release: &mut Link) -> io::Result<()
     if given().is_none()
         && let Err(refused) = mount()
     {
-        // Who may not mount may not unmount either, and would not get as far as to take the folder away.
+        // Without the right to mount there is none to unmount either, and the folder could not be removed.
         let _ = fs::remove_dir(path);
         return Err(refused.into());
     }

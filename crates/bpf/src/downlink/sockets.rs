@@ -1,4 +1,4 @@
-//! Which sockets a process has claimed, and the text that says so. By itself, because the fuzz target takes it as it is.
+//! The sockets that a process has claimed, and their text. A separate file, because the fuzz target includes it.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 pub(super) struct Sockets {
     /// Their network namespace.
     pub(super) netns_cookie: u64,
-    /// The number of their cgroup, which is about all that is below too, and of those that it is below.
+    /// The number of their cgroup, with all its descendants, and those of its ancestors.
     pub(super) cgroups: Vec<u64>,
     /// The devices that they receive by; empty for all.
     pub(super) interfaces: BTreeSet<String>,

@@ -69,7 +69,7 @@ impl Filter {
     }
 }
 
-/// What the filter is told.
+/// Input of the filter.
 #[derive(Default)]
 pub(crate) struct Told(Vec<u8>);
 

@@ -16,7 +16,7 @@ use sounding_cc::Law;
 use sounding_host::monotonic_now;
 use sounding_units::Rate;
 
-/// A name that no other test of this machine has, or `None`, said aloud, where BISCAY cannot be loaded.
+/// A name that no other test of this machine has. `None`, with a reported skip, if BISCAY cannot be loaded.
 pub(crate) fn name() -> Option<String> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!(
@@ -34,7 +34,7 @@ pub(crate) fn name() -> Option<String> {
     Some(name)
 }
 
-/// A loaded instance under a name of its own.
+/// A loaded instance under a separate name.
 pub(crate) fn load() -> Option<Instance> {
     load_with(LawConfig::default())
 }
@@ -103,8 +103,8 @@ impl Drop for Daemon {
     }
 }
 
-/// Runs `work` on a thread in a network namespace of its own, whose loopback is up with an ordinary MTU and whose
-/// default congestion control is reno; the namespace goes with the thread.
+/// Runs `work` on a thread in a separate network namespace, whose loopback is up with an ordinary MTU and whose default
+/// congestion control is reno. The namespace goes with the thread.
 pub(crate) fn in_netns<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let thread = scope.spawn(|| {
@@ -244,7 +244,7 @@ impl KernelLog {
         log
     }
 
-    /// The lines that tell of a defect in the kernel.
+    /// Log lines that show a defect in the kernel.
     pub(crate) fn alarms(&self) -> Vec<String> {
         let mut alarms = Vec::new();
         let mut record = [0u8; 8192];

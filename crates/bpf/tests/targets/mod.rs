@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their input; the test `corpus` does the same with their seeds.
+//! What the fuzz targets do with their input. The test `corpus` does the same with their seeds.
 
 #[allow(dead_code, reason = "it is a part of the library")]
 #[path = "../../src/downlink/sockets.rs"]
@@ -6,8 +6,7 @@ mod sockets;
 
 use sockets::Sockets;
 
-/// What a process says that it has claimed, as anybody may have written it: it is none, or means the same once it is
-/// written anew.
+/// A process's claims in arbitrary bytes: they are invalid, or mean the same once they are written again.
 pub(crate) fn claims(data: &[u8]) -> bool {
     let Some((process, claimed)) = Sockets::from_text(&String::from_utf8_lossy(data)) else {
         return false;
@@ -22,8 +21,8 @@ pub(crate) fn claims(data: &[u8]) -> bool {
 pub(crate) const STEP: usize = 88;
 pub(crate) const ANSWER: usize = 24;
 
-/// What a connection to a device meets, whatever the device and its acknowledgements say: it is never believed beyond its
-/// claim, nor beyond three times what was delivered but at a start. `ask` puts it to `trust.h`. How many steps it was.
+/// A connection to a device with arbitrary reports and acknowledgements: no rate is used beyond the claim, nor beyond
+/// three times what was delivered, except at a start. `ask` runs `trust.h`. Returns the number of steps.
 pub(crate) fn peers(data: &[u8], ask: impl FnOnce(&[u8]) -> Vec<u8>) -> usize {
     let (steps, _) = data.as_chunks::<STEP>();
     let answers = ask(steps.as_flattened());

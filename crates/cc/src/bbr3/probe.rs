@@ -8,7 +8,7 @@ use crate::part::FullPipe;
 use crate::{Ack, Loss};
 use rand_chacha::rand_core::Rng;
 
-/// Of what was in flight: more lost in a round is too much, in thousandths (§2: LossThresh).
+/// Thousandths of the bytes in flight: more lost in a round is too much (§2: LossThresh).
 pub(super) const LOSS_THRESHOLD: u64 = 20;
 /// Left to others of what is safe to have in flight, in hundredths (§2: Headroom).
 const HEADROOM: u64 = 15;
@@ -31,7 +31,7 @@ pub(super) enum Feedback {
 /// The long-term bound on what is in flight, and how it is felt for (§5.3.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probe {
-    /// What the path was seen to hold without losing too much; `None` before anything was.
+    /// The most that the path held without losing too much; `None` before any.
     pub(super) bound: Option<Bytes>,
     pub(super) feedback: Feedback,
     /// Packets of the probe have not yet been found too many.
@@ -48,7 +48,7 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// What leaves room for others; `None` if anything may be in flight.
+    /// A limit that leaves space for other flows; `None` if anything may be in flight.
     pub(super) fn with_headroom(&self, mss: Bytes, least: Bytes) -> Option<Bytes> {
         let bound = self.bound?;
         let headroom = Bytes::new(bound.count() / 100 * HEADROOM).max(mss);
@@ -194,7 +194,7 @@ impl Bbr3 {
         self.probe.too_high = true;
         self.probe.is_sample = false;
         if !loss.sent.app_limited {
-            // Of the packet, what still fits: the loss of all before it and of that part is just as much as may be.
+            // The part of the packet that still fits: with it and all before it lost, the loss is exactly at the limit.
             let (before, lost_before) = (loss.sent.in_flight - loss.size, lost - loss.size);
             let fits = (before.count() / 1000 * LOSS_THRESHOLD).saturating_sub(lost_before.count())
                 / (1000 - LOSS_THRESHOLD)

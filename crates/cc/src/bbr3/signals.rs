@@ -2,10 +2,10 @@ use sounding_units::{Bytes, Rate};
 
 use crate::Ack;
 
-/// What is left of a bound after a round with losses, in tenths (§2: Beta).
+/// Tenths of a bound that remain after a round with losses (§2: Beta).
 pub(super) const BETA: u32 = 7;
 
-/// What the newest round delivered, and the bounds that losses outside of probes make of it (§5.5.10.3).
+/// Deliveries of the newest round, and the bounds from losses outside of probes (§5.5.10.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signals {
     rate_latest: Rate,
@@ -62,7 +62,7 @@ impl Signals {
         }
     }
 
-    /// What was lost belongs to the round that ends when something is delivered that leaves from here on.
+    /// Losses belong to the round that ends when a packet that leaves from here on is delivered.
     pub(super) fn handle_loss(&mut self, delivered: Bytes) {
         if !self.lost_in_round {
             self.round_ends_at = delivered;

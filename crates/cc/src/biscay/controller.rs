@@ -95,7 +95,7 @@ impl BiscayController {
         }
         self.command = command;
         if !law_controls {
-            // The law was told of the stock algorithm as it was before it was left to that.
+            // The law's input had the stock algorithm's state from before the hand-over.
             self.command.cwnd = self.segments(self.shadow.cwnd()).max(FLOOR_CWND);
             self.command.pacing = self.shadow.pacing_rate().unwrap_or(command.pacing);
         }
@@ -162,7 +162,7 @@ impl Controller for BiscayController {
             rate: estimate.rate,
             sampled_at: now.saturating_before(estimate.age),
             bound: estimate.bound,
-            // Whoever published counted them all.
+            // The publisher counted them all.
             other_flows: 0,
         };
         self.feed.agreeing = self.agreement.handle_estimate(&estimate);

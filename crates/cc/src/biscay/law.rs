@@ -23,7 +23,7 @@ const MAX_MSS: u64 = 65_535;
 const MIN_PACING: u64 = 125_000;
 /// Window after a timeout, as after any restart: RFC 6928's IW10 (interpretation 10).
 const RESTART_CWND: u32 = 10;
-/// How long a path is believed to be longer than the kernel's minimum remembers, as long as BBR believes its own.
+/// How long a path counts as longer than the kernel's minimum, as long as BBR keeps its own.
 const LONGER_FOR: Duration = Duration::from_secs(10);
 /// The least window there is, even on a link that carries nothing.
 pub(super) const FLOOR_CWND: u32 = 2;
@@ -159,7 +159,7 @@ impl Biscay {
         let other_flows = feed.estimate.map_or(0, |estimate| estimate.other_flows);
         let flows = (u64::from(path.flows) + u64::from(other_flows)).max(1);
         self.flows = u32::try_from(flows).unwrap_or(u32::MAX);
-        // Without an RTT there is no product of bandwidth and delay to set.
+        // Without an RTT there is no bandwidth-delay product to set.
         let usable = verdict.ok().filter(|_| rtt_min_us > 0).map(|estimate| {
             let link = estimate.rate.bytes_per_sec() / flows;
             let whole = path.link.unwrap_or(estimate.rate).bytes_per_sec().min(MAX_RATE).max(link);

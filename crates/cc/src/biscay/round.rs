@@ -97,9 +97,9 @@ impl Round {
 
     /// What the round says for a path narrower than the radio.
     ///
-    /// BISCAY §A.5.1 line 26 compares `cellular_bw > end_to_end_bw`. Taken literally it is always true: our own
-    /// window caps what is delivered, and a share that has just grown is above anything delivered yet. So a round
-    /// counts only if it says more than that:
+    /// BISCAY §A.5.1 line 26 compares `cellular_bw > end_to_end_bw`. Taken literally it is always true: our own window
+    /// caps the delivery, and a share that has just grown is above every delivery yet. So a round counts only under
+    /// stricter conditions:
     ///
     /// * the application was never the limit;
     /// * the flight filled the window, and even the smallest RTT of the round was so long that flight ÷ RTT stays
@@ -117,7 +117,7 @@ impl Round {
         mss: u64,
     ) -> Evidence {
         let (Some(this), Some(before)) = (self.share, prior_share) else {
-            // A share seen in one round only says nothing about what was sent in the other.
+            // A share that was seen in one round only does not describe what was sent in the other.
             return Evidence::None;
         };
         let margin = 1000 + u64::from(config.narrow_permille).min(MAX_GAIN);
@@ -136,9 +136,9 @@ impl Round {
 
     /// Weighs the round against those before it.
     ///
-    /// A window that fills and comes back late is held up by a queue, or by a path that has got longer, as after a
-    /// handover: the kernel's minimum remembers the shorter one for minutes, and a BBR that goes by it starves itself.
-    /// To tell them apart, go on with three quarters of the window: a queue gets shorter by it, a path does not.
+    /// If a window is full and comes back late, either a queue holds it up or the path has become longer, as after a
+    /// handover. The kernel's minimum remembers the shorter path for minutes, and a BBR that uses it starves itself. To
+    /// distinguish the two, continue with three quarters of the window: that shortens a queue, but not a path.
     pub(super) fn suspect(
         &self,
         config: &Config,

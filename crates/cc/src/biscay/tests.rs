@@ -166,7 +166,7 @@ fn a_narrow_wire_is_no_news_to_a_flow_that_does_not_fill_its_window() {
 
 #[test]
 fn a_served_floor_is_probed_above() {
-    // The radio could carry 30 Mbit/s and says what it was asked for: a third.
+    // The radio could carry 30 Mbit/s and reports what was requested: a third.
     let world = World { bound: Bound::Floor, told_permille: 333, ..World::default() };
     let mut drive = settled(world);
     let delivered = drive.run_ms(2_000);
@@ -245,7 +245,7 @@ fn a_path_that_is_short_again_keeps_no_queue() {
 }
 
 #[test]
-fn narrow_wires_are_told_from_longer_paths_at_any_rtt() {
+fn narrow_wires_are_distinguished_from_longer_paths_at_any_rtt() {
     for base in [5, 20, 50, 150, 300] {
         for wire in [33_000, 25_000, 20_000, 10_000, 4_000] {
             let mut drive = settled(World { radio: 40_000, base, ..World::default() });

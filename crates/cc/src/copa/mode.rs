@@ -20,7 +20,7 @@ const MAX_ROUNDS: u32 = 4;
 /// δ no smaller than 0.001: no window is so large; it bounds what follows from absurd samples.
 const MAX_INVERSE_DELTA: f64 = 1000.0;
 
-/// Whether somebody else fills the buffer, and how hard to push then.
+/// Whether another flow fills the buffer, and how hard to push then.
 ///
 /// Copa's own queue drains every five rounds. One that does not is kept by another, and 1 ÷ δ then grows by one a round
 /// and halves upon loss: what Reno's window would do.

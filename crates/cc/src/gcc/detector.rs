@@ -5,7 +5,7 @@ use crate::part::Line;
 
 /// Groups over which the trend is taken (libwebrtc `TrendlineEstimator`, as all constants here).
 const WINDOW: usize = 20;
-/// Of the smoothed delay, what is kept of it.
+/// Share of the old value in the smoothed delay.
 const KEPT: f64 = 0.9;
 /// The trend is multiplied by this and by groups so far, up to a number.
 const GAIN: f64 = 4.0;
@@ -17,13 +17,13 @@ const MAX_THRESHOLD: f64 = 600.0;
 /// How fast the threshold follows a trend above and below it, for each millisecond.
 const RISES: f64 = 0.0087;
 const FALLS: f64 = 0.039;
-/// What is farther from the threshold is a spike and does not move it; in milliseconds, as is the longest step.
+/// A trend farther from the threshold is a spike and does not move it; in milliseconds, as is the longest step.
 const SPIKE: f64 = 15.0;
 const MAX_STEP: f64 = 100.0;
 /// How long the trend is above the threshold before the link is overused; in milliseconds.
 const PATIENCE: f64 = 10.0;
 
-/// What a trend of delays says of the link.
+/// The link's state according to a trend of delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Usage {
     #[default]

@@ -6,7 +6,7 @@ const SPAN: Duration = Duration::from_millis(5);
 /// to a length.
 const BURST_GAP: Duration = Duration::from_millis(5);
 const MAX_BURST: Duration = Duration::from_millis(100);
-/// Of arrivals against departures: a jump of clocks, not a queue.
+/// Arrivals against departures: more is a jump of clocks, not a queue.
 const JUMP: Duration = Duration::from_secs(3);
 /// Groups in a row that arrive before those that left earlier.
 const REORDERED: u32 = 3;

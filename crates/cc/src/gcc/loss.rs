@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-/// Of what was sent: no loss below, too much above (draft-ietf-rmcat-gcc-02).
+/// Loss rates: no loss below, too much above (draft-ietf-rmcat-gcc-02).
 const NO_LOSS: f64 = 0.02;
 const MUCH_LOSS: f64 = 0.1;
 /// Packets over which loss is taken at least (libwebrtc `SendSideBandwidthEstimation`, as all that follow).

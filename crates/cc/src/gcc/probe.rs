@@ -8,10 +8,10 @@ const PACKETS: u64 = 5;
 /// The first two, in rates to begin with, and each after that if the last got through.
 const FIRST: [u32; 2] = [3, 6];
 const FURTHER: u32 = 2;
-/// Of what a probe sent, in hundredths: what has to arrive for another, and what has to for the link not to be full.
+/// Percent of a probe's bytes: at least this must arrive for another probe, and for the link to count as not full.
 const GOES_ON: u32 = 70;
 const UNHINDERED: u32 = 90;
-/// Of what arrives of a probe that filled the link, what is used.
+/// Percent of what arrives of a probe that filled the link; the rest is margin.
 const USED: u32 = 95;
 /// One whose packets are not back by then has failed.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -64,7 +64,7 @@ impl Probe {
         }
     }
 
-    /// What is being sent is sent again when there is enough to send.
+    /// The current probe is repeated when there is enough to send.
     pub(super) fn postpone(&mut self) {
         if let Self::Sending { rate, number, .. } = *self {
             *self = Self::Due { rate, number };

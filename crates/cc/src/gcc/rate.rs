@@ -4,13 +4,13 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::detector::Usage;
 
-/// Of what was acknowledged, what is sent after overuse (libwebrtc `AimdRateControl`, as all constants here).
+/// Share of the acknowledged rate that is sent after overuse (libwebrtc `AimdRateControl`, as all constants here).
 const AFTER_OVERUSE: f64 = 0.85;
 /// Growth a second far from where the link was last found full.
 const GROWTH: f64 = 1.08;
 /// Bits a second, and each second: the least that is added near it.
 const MIN_INCREASE: f64 = 4000.0;
-/// What the link and the other end take to answer, on top of the RTT.
+/// The response time of the link and the other end, in addition to the RTT.
 const RESPONSE: Duration = Duration::from_millis(100);
 /// How soon a cut may follow a cut.
 const MIN_APART: Duration = Duration::from_millis(10);
@@ -44,7 +44,7 @@ pub(super) enum Phase {
     Increase,
 }
 
-/// What was acknowledged when the link was overused, in kbit/s, and its variance in units of itself.
+/// The acknowledged rate when the link was overused, in kbit/s, and its normalized variance.
 #[derive(Clone, Copy, Debug)]
 struct Capacity {
     mean: f64,
@@ -89,7 +89,7 @@ impl RateControl {
         self.grown_at = now;
     }
 
-    /// What the link is said to be, with an RTT and what is acknowledged in a second.
+    /// Applies the link's state, with an RTT and the rate acknowledged in a second.
     pub(super) fn handle_usage(
         &mut self,
         now: HostInstant,
@@ -143,7 +143,7 @@ impl RateControl {
         } else {
             self.rate * (libm::pow(GROWTH, seconds) - 1.0)
         };
-        // What is not sent is not acknowledged either: nothing above is known.
+        // Bytes that are not sent are not acknowledged either: the capacity above is unknown.
         let most = AHEAD * acked + AHEAD_MORE;
         self.rate = (self.rate + more).min(most.max(self.rate));
     }

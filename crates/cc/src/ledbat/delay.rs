@@ -8,7 +8,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// RFC 6817: CURRENT_FILTER, whose length is left open; chosen.
 const CURRENT: usize = 4;
 
-/// What is queueing and what is path in a delay: the least of the newest samples less the least of ten minutes.
+/// Separates queueing and path in a delay: the minimum of the newest samples less the minimum of ten minutes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueingDelay {
     minutes: [Duration; BASE_MINUTES],

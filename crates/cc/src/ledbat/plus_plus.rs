@@ -6,11 +6,11 @@ use super::delay::QueueingDelay;
 use crate::part::{Aimd, RttEstimator};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 
-/// Of queueing, on the way there and back: LEDBAT++ goes by the RTT (draft).
+/// Queueing in both directions: LEDBAT++ uses the RTT (draft).
 const TARGET: Duration = Duration::from_millis(60);
 /// The gain is one over at most this (draft).
 const MAX_GAIN_DIVISOR: f64 = 16.0;
-/// What delay above the target takes from the window in a round, in windows for each target too much (draft).
+/// The decrease of the window in a round, in windows for each target of delay too much (draft).
 const DECREASE: f64 = 1.0;
 /// The first slow start ends at this part of the target (draft).
 const SLOW_START_ENDS: f64 = 0.75;
@@ -19,7 +19,7 @@ const SLOWED_CWND: u64 = 2;
 /// Rounds from the end of the first slow start to the first slowdown, and in each slowdown before the window comes back
 /// (draft).
 const ROUNDS: u32 = 2;
-/// What passes until the next slowdown, in durations of the last: at most a tenth of the time is slow (draft).
+/// Time until the next slowdown, in durations of the last: at most a tenth of the time is slow (draft).
 const APART: u32 = 9;
 
 /// LEDBAT++: LEDBAT with a lower target, a gain that makes it the weaker beside TCP on short paths, a decrease in

@@ -8,11 +8,11 @@ use crate::Ack;
 const HALF_ROUNDS: u32 = 5;
 /// The most the window makes room for, as time at the bandwidth (Linux `bbr_extra_acked_max_us`).
 const MOST: Duration = Duration::from_millis(100);
-/// What is counted of one clump before the next begins, whatever it was (Linux `bbr_ack_epoch_acked_reset_thresh`, in
-/// segments there).
+/// The most that is counted of one clump before the next begins (Linux `bbr_ack_epoch_acked_reset_thresh`, in segments
+/// there).
 const LONGEST: u64 = 1 << 30;
 
-/// How much more than the bandwidth acknowledgements deliver at once: links that save them up or grant in clumps.
+/// How much more than the bandwidth acknowledgements deliver at once: links that aggregate them or grant in clumps.
 ///
 /// Linux has this for BBR v1, whose draft does not, and v3 has it. Without room for what comes late, a window of twice the BDP runs dry on such
 /// links.
@@ -27,12 +27,12 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
-    /// Nothing has come yet.
+    /// A new, empty state.
     pub fn new(now: HostInstant) -> Self {
         Self { since: now, acked: Bytes::ZERO, most: [Bytes::ZERO; 2], rounds: 0 }
     }
 
-    /// Folds an acknowledgement in, as much as it brings beyond `bandwidth`.
+    /// Applies an acknowledgement, as far as it exceeds `bandwidth`.
     pub fn handle_ack(
         &mut self,
         ack: &Ack,

@@ -6,7 +6,7 @@ use crate::{Ack, Loss, Recovery, Start};
 /// The window of RFC 5681: slow start, one segment a round, half upon loss, a segment after a timeout that may be undone
 /// (bytes are counted as in RFC 3465).
 ///
-/// What goes by delay as well grows it and cuts it by its own lights.
+/// Controllers that also use delay grow and cut it by their own rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Aimd {
     mss: Bytes,
@@ -14,7 +14,7 @@ pub struct Aimd {
     ssthresh: Bytes,
     /// Acknowledged in congestion avoidance and not yet turned into window.
     credit: Bytes,
-    /// Of a byte: what [`shift`](Self::shift) could not turn into window yet.
+    /// Fraction of a byte that [`shift`](Self::shift) could not turn into window yet.
     fraction: f64,
     marks: Marks,
     /// HyStart++, until the first slow start ends.
@@ -68,7 +68,7 @@ impl Aimd {
         self.ssthresh == Bytes::new(u64::MAX)
     }
 
-    /// To be told of every acknowledgement first; whether a congestion mark has just cut the window.
+    /// Call it first for every acknowledgement. Returns whether a congestion mark has just cut the window.
     pub fn handle_ack(&mut self, ack: &Ack) -> bool {
         if ack.recovery != Recovery::Timeout {
             self.before_timeout = None;

@@ -24,7 +24,7 @@ impl Line {
         self.yy += y * y;
     }
 
-    /// How much `y` grows with `x`; `None` of fewer than two different points.
+    /// The growth of `y` with `x`; `None` with fewer than two different points.
     pub fn slope(&self) -> Option<f64> {
         let spread = self.count * self.xx - self.x * self.x;
         let slope = (self.count * self.xy - self.x * self.y) / spread;

@@ -43,7 +43,7 @@ impl Default for SlowStart {
 }
 
 impl SlowStart {
-    /// What an acknowledgement adds to the window; `None` once slow start is over, and the window is as it should be.
+    /// The window's growth from an acknowledgement; `None` once slow start is over.
     pub fn handle_ack(&mut self, ack: &Ack) -> Option<Bytes> {
         if self.round.handle_ack(ack) {
             self.last = self.current.take();

@@ -3,7 +3,7 @@ use sounding_units::Rate;
 
 use super::{Law, Outcome, between, coin, scaled};
 
-/// The steps in which rates are tried and changed, and the largest that is tried where smaller ones did not tell.
+/// The steps in which rates are tried and changed, and the largest one if smaller ones did not show a difference.
 const MIN_STEP: f64 = 0.01;
 const MAX_STEP: f64 = 0.05;
 /// How steep the cliff is (the paper's α of at least 100).
@@ -30,7 +30,7 @@ pub struct AllegroLaw {
     rate: Rate,
     phase: Phase,
     step: f64,
-    /// Intervals of other phases tell nothing any more.
+    /// Intervals of other phases are void.
     epoch: u64,
     /// The outcome of the last step is not known.
     waiting: bool,
@@ -138,7 +138,7 @@ impl Law for AllegroLaw {
             return false;
         }
         let Some(outcome) = outcome else {
-            // Nothing was learnt: the same again, from a rate that was.
+            // No result: the same again, from a rate that had one.
             match &mut self.phase {
                 Phase::Starting { last } => {
                     *last = None;

@@ -14,7 +14,7 @@ const WAITING: usize = 16;
 pub struct Outcome {
     /// What was meant to be sent.
     pub rate: Rate,
-    /// Of what was sent.
+    /// Share of the sent bytes.
     pub loss: f64,
     /// Seconds of RTT for each second.
     pub rtt_slope: f64,
@@ -33,7 +33,7 @@ struct Interval<T> {
     delivered: Bytes,
     lost: Bytes,
     rtts: Line,
-    /// The application sent less than the rate: it says nothing of it.
+    /// The application sent less than the rate: the interval does not describe it.
     limited: bool,
 }
 

@@ -3,13 +3,14 @@ use sounding_units::Rate;
 
 use super::{Law, Outcome, coin, scaled};
 
-/// Of the rate, in the utility (the paper's t), and what growing RTTs and loss take (the paper's b and c), in Mbit/s.
+/// Utility: the exponent of the rate (the paper's t), and the penalties of growing RTTs and loss (the paper's b and c),
+/// in Mbit/s.
 const EXPONENT: f64 = 0.9;
 const RTT_WEIGHT: f64 = 900.0;
 const LOSS_WEIGHT: f64 = 11.35;
 /// A smaller change of the RTT is noise.
 const RTT_NOISE: f64 = 0.01;
-/// How far from the rate the two are that are compared (the paper's ε).
+/// Distance of the two compared rates from the current one (the paper's ε).
 const STEP: f64 = 0.05;
 /// Mbit/s for each of the utility's gradient (the paper's θ0).
 const CONVERSION: f64 = 1.0;
@@ -17,7 +18,7 @@ const CONVERSION: f64 = 1.0;
 /// lumps, two flows then never find their shares; the authors' later program (PCC-Uspace) compares three, of which most
 /// have to agree. Here the third is left out where the first two do.
 const PAIRS: usize = 3;
-/// Of the rate, what it changes by at most, and what that grows by each time it was not enough (the paper's ω0 and δ).
+/// The largest change, as a share of the rate, and its growth each time that it was not enough (the paper's ω0 and δ).
 const MIN_BOUND: f64 = 0.05;
 const BOUND_STEP: f64 = 0.1;
 /// The amplifier grows by one with each change in one direction up to here, and by two from there.
@@ -29,8 +30,8 @@ fn utility(outcome: &Outcome) -> f64 {
     libm::pow(rate, EXPONENT) - RTT_WEIGHT * rate * slope - LOSS_WEIGHT * rate * outcome.loss
 }
 
-/// What the higher rate is worth more than the lower, in the mean over those of these pairs that agree with most; none
-/// while that many do not agree yet.
+/// The utility gain of the higher rate over the lower: the mean over the majority of these pairs; `None` while there is
+/// no such majority.
 fn gained(higher_first: &[bool], worths: &[f64]) -> Option<f64> {
     let pairs = worths.chunks_exact(2).zip(higher_first);
     let gains = pairs.map(|(pair, first)| (pair[0] - pair[1]) * if *first { 1.0 } else { -1.0 });
@@ -41,12 +42,12 @@ fn gained(higher_first: &[bool], worths: &[f64]) -> Option<f64> {
         .then(|| gains.filter(|gain| (*gain >= 0.0) == is_up).sum::<f64>() / count as f64)
 }
 
-/// How Vivace learns: by the gradient of the utility between two rates beside the one in hand.
+/// How Vivace learns: by the gradient of the utility between two rates around the current one.
 #[derive(Clone, Debug)]
 pub struct VivaceLaw {
     rate: Rate,
     phase: Phase,
-    /// Intervals of other phases tell nothing any more.
+    /// Intervals of other phases are void.
     epoch: u64,
     /// Changes in one direction, and which.
     changes: u32,
@@ -60,7 +61,7 @@ enum Phase {
     /// Waits for the outcome of the last doubling, or not.
     Starting { last: Option<(Rate, f64)>, waiting: bool },
     Comparing {
-        /// Of each pair, whether the higher rate comes first.
+        /// For each pair, whether the higher rate comes first.
         higher_first: [bool; PAIRS],
         begun: usize,
         worths: [f64; 2 * PAIRS],
@@ -150,7 +151,7 @@ impl Law for VivaceLaw {
             return false;
         }
         let Some(outcome) = outcome else {
-            // Nothing was learnt: the same again.
+            // No result: the same again.
             if let Phase::Starting { last, waiting } = &mut self.phase {
                 (*last, *waiting) = (None, false);
                 return false;

@@ -122,7 +122,7 @@ fn claims() -> impl Strategy<Value = Claim> {
 }
 
 proptest! {
-    /// Nobody who wants more gets less than an equal part, and none of the link is left over while somebody does.
+    /// No hungry flow gets less than an equal part, and while there is one, none of the link is left over.
     #[test]
     fn the_hungry_share_all_that_the_others_leave(claims in proptest::collection::vec(claims(), 1..20)) {
         let members: Vec<Member> = claims.iter().map(|&claim| member(1, claim)).collect();
@@ -150,7 +150,7 @@ proptest! {
         }
     }
 
-    /// Whatever the flows of other users claim, a hungry user has its equal part, and its flows have it alike.
+    /// Whatever the flows of other users claim, a hungry user has its equal part, divided equally among its flows.
     #[test]
     fn no_user_has_less_than_its_part_for_what_others_open(
         own in 1..5_usize,

@@ -1,17 +1,18 @@
 /// The window is for at most so many times what the path was seen to deliver, headers included: BBR begins with 2.885
 /// (interpretation 12).
 const GAIN: u64 = 3;
-/// What was seen is what this and the last so many rounds brought, or twice as many: BBR's filter has ten.
+/// The maximum covers the deliveries of this and the last so many rounds, or twice as many: BBR's filter has ten.
 const ROUNDS: u32 = 5;
 
-/// What the path was seen to deliver, bytes/s of payload: the one thing that is known of it whatever a publisher says.
+/// The path's delivered rate, bytes/s of payload: the one measurement that does not depend on a publisher.
 ///
-/// A flow that has not sent a round as it liked, or not for ten rounds, has seen nothing, and believes what it is told.
+/// A flow that has not sent a round without limit, or not for ten rounds, has no measurement and uses the estimate as
+/// it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DeliveryCap {
     /// The most of this round; 0 of one that the application held back.
     round: u64,
-    /// Of the rounds that are counted, and of as many before.
+    /// Maximum of the current rounds, and of as many before.
     most: u64,
     before: u64,
     rounds: u32,
@@ -20,8 +21,8 @@ pub(super) struct DeliveryCap {
 impl DeliveryCap {
     /// An acknowledgement that measured `rate`, if any; what the application held back says only that the path has as much.
     pub(super) fn handle_ack(&mut self, over: bool, rate: Option<u64>, limited: bool) {
-        // A round that was held back says nothing, and makes what was seen older like any other: else a flow that begins
-        // slowly and then has little to send would be held to its first round for ever.
+        // A limited round has no measurement, but ages earlier ones like any other. Otherwise a flow that begins slowly
+        // and then has little to send would be limited to its first round for ever.
         if over {
             if self.rounds >= ROUNDS {
                 (self.before, self.most, self.rounds) = (self.most, 0, 0);
@@ -38,7 +39,7 @@ impl DeliveryCap {
         }
     }
 
-    /// What of a rate may be counted on.
+    /// The part of a rate that may be used.
     pub(super) fn limit(&self, rate: u64) -> u64 {
         match self.most.max(self.before) {
             0 => rate,

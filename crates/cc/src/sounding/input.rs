@@ -13,11 +13,11 @@ pub enum FeedUpdate {
         /// Whether that is all there is.
         bound: Bound,
     },
-    /// Nothing is granted, and nothing is known to wait.
+    /// No grants, and no known backlog.
     Idle,
     /// The device is on the way to another cell.
     Handover,
-    /// Nothing that may be used, or nobody speaks.
+    /// No usable estimate, or no publisher.
     Nothing,
 }
 
@@ -28,7 +28,7 @@ pub struct Ack {
     pub now: HostInstant,
     /// The RTT it measured, if any.
     pub rtt: Option<Duration>,
-    /// How fast the path delivered over about the last round, payload, if known.
+    /// The path's delivery rate over about the last round, payload, if known.
     pub rate: Option<Rate>,
     /// Delivered by it, payload.
     pub acked: Bytes,

@@ -13,8 +13,8 @@ use super::{MAX_RATE, micros};
 use crate::Phase;
 use crate::sharing::Part;
 
-/// A capacity that was known so long ago says what a probe begins with; one that is older is probed as one that nobody
-/// knows. Chosen: with 300 ms a link that fades is probed too hard each time it comes back.
+/// A capacity that is at most this old gives a probe's first rate; an older one counts as unknown. Chosen: with 300 ms
+/// a link that fades is probed too hard each time it comes back.
 const KNOWN_FOR: Duration = Duration::from_secs(1);
 /// Rounds of a queue that the radio does not have until it is asked whose it is, unless it is seen to grow. Chosen: with three,
 /// modelled cells are no better off.
@@ -121,9 +121,9 @@ pub struct Law {
     heard_at: HostInstant,
     /// What the last acknowledgement that measured it said.
     delivery: Option<u64>,
-    /// What gets through the queue that is suspected to be elsewhere, bytes/s; zero where nobody knows.
+    /// Rate through the suspected queue elsewhere, bytes/s; zero if unknown.
     carried: u64,
-    /// How that queue came, and what is acknowledged while it is asked whose it is.
+    /// How that queue arose, and the acknowledgements while its place is tested.
     queue_growth: QueueGrowth,
     round_acked: u64,
     round_lost: u64,
@@ -197,8 +197,8 @@ impl Law {
         self.window.handle_undone();
     }
 
-    /// The publisher spoke, or is found to be silent; `part` of the link is this flow's, and `shadow` the stock algorithm's
-    /// window.
+    /// The publisher wrote, or is found to be silent. `part` of the link is this flow's, and `shadow` the stock
+    /// algorithm's window.
     pub fn handle_feed(&mut self, now: HostInstant, word: FeedUpdate, part: Part, shadow: Bytes) {
         self.handle_part(part);
         if !matches!(word, FeedUpdate::Carries { .. }) {
@@ -209,7 +209,7 @@ impl Law {
                 let rate = rate.bytes_per_sec().min(MAX_RATE);
                 self.handle_rate(now, rate, bound, part, shadow.count());
             }
-            // What was known of the last cell is not true of the next, and what is under way is enough to meet it with.
+            // The old cell's state is not true of the next, and the bytes in flight are enough to start with.
             FeedUpdate::Handover if self.law_controls() => {
                 (self.state, self.capacity) = (State::Handover, None);
                 self.queue_target.forget();
@@ -293,9 +293,8 @@ impl Law {
         }
     }
 
-    /// Folds an acknowledgement in. A rate that comes of it is given once, when the flow leaves for another bottleneck than
-    /// the radio: what the stock algorithm's bandwidth filter must not exceed from here on, and it is to look for the RTT
-    /// anew.
+    /// Applies an acknowledgement. Returns a rate once, when the flow leaves for another bottleneck than the radio: the
+    /// stock algorithm's bandwidth filter must not exceed it from here on, and has to measure the RTT again.
     pub fn handle_ack(&mut self, ack: &Ack) -> Option<Rate> {
         let seen = self.path.handle_ack(ack);
         let acked = ack.acked.count().min(window::MAX_CWND);
@@ -322,7 +321,7 @@ impl Law {
         self.handle_round(ack, acked, seen)
     }
 
-    /// What is told of a radio is no help where the path carries much less and loses the rest.
+    /// An estimate of the radio does not help if the path carries much less and drops the rest.
     fn handle_losses(&mut self, share: u64) {
         let lossy = self.round_lost * LOSSY > self.round_lost + self.round_acked;
         let starved = self.is_starved(share) && !self.window.is_crowded(&self.path);
@@ -413,7 +412,8 @@ impl Law {
         self.state = State::QueueTest { rounds: 0, rtt };
     }
 
-    /// Where the stock algorithm's probing found queue_target, the wire may be wider than the radio again, and a climb is faster.
+    /// If the stock algorithm's probing found free capacity, the wire may be wider than the radio again, and a climb is
+    /// faster.
     fn look_for_more(&mut self, now: HostInstant) {
         let arrives = self.delivery.unwrap_or_default();
         if self.carried > 0 && arrives * 8 > self.carried * WIDER_EIGHTHS {

@@ -4,9 +4,9 @@ use super::input::Ack;
 use super::micros;
 use crate::part::Windowed;
 
-/// How long the path's RTT without queue is believed, as BBR believes its own (BBR draft §2.8).
+/// How long the path's RTT without queue is kept, as in BBR (BBR draft §2.8).
 const MIN_LASTS: u64 = 10_000_000_000;
-/// So many RTTs that all tell of a queue are believed before their round is over (RFC 9406 §4.3).
+/// So many RTTs with a queue count before their round is over (RFC 9406 §4.3).
 const SAMPLES: u32 = 8;
 /// A queue of this, on top of all jitter, is one: every packet of a round has waited so long. On an uplink even the smallest
 /// RTT of a round varies with the rhythm of reports and with repeated blocks. Chosen on four
@@ -16,12 +16,12 @@ pub(super) const QUEUE_US: u64 = 25_000;
 /// repetition of LTE in its FDD and the wait for a grant. Chosen.
 const MAX_JITTER_US: u64 = 20_000;
 
-/// What acknowledgements tell of a path: its RTT without queue, what the radio adds to that without being full, and the
-/// queue on top. All in microseconds.
+/// What acknowledgements show of a path: its RTT without queue, the radio's extra delay without a queue, and the queue
+/// on top. All in microseconds.
 ///
-/// A block that is repeated, or waits for its grant, is late and no sign of congestion. What every packet of a round waits
-/// for is: the smallest RTT of a round beyond the least of all is the queue that stands, and the mean beyond the smallest
-/// is what the radio does to packets that find none.
+/// A block that is repeated, or waits for its grant, is late without congestion. If every packet of a round waits, that
+/// is congestion. The smallest RTT of a round beyond the overall minimum is the standing queue. The mean beyond the
+/// smallest is the radio's extra delay for packets without a queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathRtt {
     least: Option<Windowed<u64>>,
@@ -121,7 +121,7 @@ impl PathRtt {
         }
     }
 
-    /// The path has got longer: what was its least before is not any more.
+    /// The path has become longer: its earlier minimum is void.
     pub(super) fn handle_longer(&mut self, now: HostInstant, rtt: u64) {
         self.least = Some(Windowed::min(MIN_LASTS, now.as_nanos(), rtt));
     }

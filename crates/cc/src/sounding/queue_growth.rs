@@ -17,9 +17,9 @@ const SLOTS: u32 = 3;
 
 /// A queue that grows while what was sent arrives steadily, and less of it than was sent.
 ///
-/// What a radio repeats, or has no grant for, holds up all behind it, and then all of that arrives at once, each packet having
-/// waited less than the one before: the smallest RTT of a slot is hardly longer for it. In front of a wire that carries less
-/// than the radio each packet waits longer than the one before, and that can be told long before a round is over.
+/// A radio's repetitions and missing grants hold up all packets behind them. Then all arrive at once, each packet
+/// having waited less than the one before, so the smallest RTT of a slot hardly grows. In front of a wire that carries
+/// less than the radio, each packet waits longer than the one before, which shows long before a round is over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueGrowth {
     /// When it began, if it is one, and what was acknowledged since.
@@ -35,7 +35,7 @@ pub(super) struct QueueGrowth {
 }
 
 impl QueueGrowth {
-    /// Nothing that was before counts.
+    /// Forgets everything before.
     pub(super) const fn new(now: HostInstant) -> Self {
         Self {
             since: now,

@@ -8,10 +8,10 @@ use super::micros;
 const FIRST_US: u64 = 8_000;
 /// More is a queue.
 const MAX_US: u64 = 40_000;
-/// On a link that varies there is never less than this, and so many microseconds for each thousandth by which it does: what a
-/// link gets in addition between two estimates it carries only for who has something waiting there, whatever was left waiting
-/// before. Chosen with [`MIN_PER_VARIATION`], [`MORE_PER_VARIATION`] and how far back estimates look, on the cells of seeds 11
-/// to 40 and on recorded links.
+/// The minimum on a link that varies, and the additional microseconds for each thousandth of variation. Capacity that a
+/// link gains between two estimates is used only by a flow that has data queued there. Chosen with
+/// [`MIN_PER_VARIATION`], [`MORE_PER_VARIATION`] and the span of estimates, on the cells of seeds 11 to 40 and on
+/// recorded links.
 const MIN_US: u64 = 13_000;
 /// See [`MIN_US`].
 const MIN_PER_VARIATION: u64 = 200;
@@ -20,14 +20,14 @@ const MIN_PER_VARIATION: u64 = 200;
 const LESS_PERMILLE: u64 = 12;
 /// See [`LESS_PERMILLE`].
 const MORE_PERMILLE: u64 = 10;
-/// And by so much more for each thousandth by which the radio varies, in ten thousandths: what it carries above the mean it
-/// carries only for who has something waiting there.
+/// Additional target for each thousandth by which the radio varies, in ten thousandths: a radio exceeds its mean only
+/// for a sender with queued data.
 const MORE_PER_VARIATION: u64 = 5;
 /// A silence is no time in which anything was learnt.
 const MAX_ELAPSED_US: u64 = 100_000;
 /// The variation is that of the last so many estimates, as 2 to this: a third of a second at one in 10 ms.
 const SHIFT: u32 = 5;
-/// Until something is known of a link, it is taken for one that fades: what links that fade as people walk by have.
+/// Until something is known of a link, it counts as one that fades: a value of links that fade at walking speed.
 const UNKNOWN_PERMILLE: u64 = 200;
 /// A probe's first step in thousandths of the variation, in 64ths of what is acknowledged.
 const STEP_PER_MILLE: u64 = 40;
@@ -35,10 +35,10 @@ const STEP_PER_MILLE: u64 = 40;
 /// never changes a step of a quarter is a queue of a quarter of an RTT, on one that fades less carries less.
 const STEPS: (u64, u64) = (2, 16);
 
-/// How much waits at the radio on purpose, so that it always has something to send although repetitions and grants come in
-/// their own rhythm, channels get better and estimates are some time old.
+/// The backlog kept at the radio on purpose, so that it always has data although repetitions and grants have their own
+/// rhythm, channels improve and estimates are some time old.
 ///
-/// Nobody has to know how long all that takes: the modem says when nothing was left waiting.
+/// The length of all that need not be known: the modem reports when no backlog was left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueTarget {
     /// Microseconds.
@@ -52,7 +52,7 @@ impl QueueTarget {
         Self { span: FIRST_US, usual: None }
     }
 
-    /// Of a link whose capacity is known, or was a moment ago.
+    /// For a link whose capacity is known, or was a moment ago.
     pub(super) fn handle_bound(&mut self, bound: Bound, elapsed: Duration) {
         let elapsed = micros(elapsed).map_or(0, |elapsed| elapsed.min(MAX_ELAPSED_US));
         let span = match bound {
@@ -76,7 +76,7 @@ impl QueueTarget {
         });
     }
 
-    /// What the radio had of late in the mean, bytes/s.
+    /// The radio's recent mean rate, bytes/s.
     pub(super) fn usual(&self) -> Option<u64> {
         self.usual.map(|(mean, _)| mean)
     }

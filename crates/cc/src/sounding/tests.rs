@@ -52,7 +52,7 @@ impl Drive {
                 lost: Bytes::new(lost * MSS.count()),
                 in_flight: self.law.cwnd(),
                 delivered: self.delivered,
-                // Of four acknowledgements the last delivers what left after the first.
+                // The last of four acknowledgements delivers what left after the first.
                 prior_delivered: if prior_delivered % 40 == 30 { prior_delivered } else { 0 },
                 is_recovering: lost > 0,
                 is_marked: false,
@@ -142,7 +142,7 @@ fn what_a_rival_makes_the_queue_lose_says_nothing_of_the_estimate() {
     drive.told(12, Bound::Capacity);
     drive.rtt = RTT * 5;
     for round in 0..100 {
-        // The queue fills for two seconds, and overflows from then on: longer than a least RTT is believed that nobody sees.
+        // The queue fills for two seconds, and overflows from then on: longer than an unconfirmed minimum RTT is kept.
         drive.round(2, if round < 10 { 0 } else { 4 });
         drive.told(12, Bound::Capacity);
         assert_eq!(drive.law.state(), State::RadioLimited, "round {round}");
@@ -166,7 +166,7 @@ fn one_who_was_misled_beside_another_stays_so_unless_the_queue_goes_on_standing(
 }
 
 #[test]
-fn loss_where_all_that_is_told_arrives_is_no_sign_of_anything() {
+fn loss_is_ignored_while_the_estimated_rate_arrives() {
     let mut drive = Drive::new();
     for _ in 0..20 {
         drive.told(12, Bound::Capacity);
@@ -223,7 +223,8 @@ fn a_link_that_changes_is_followed_at_its_rate_and_not_by_a_burst_or_a_pause() {
     }
 }
 
-/// A link of 12 Mbit/s that is full all along for so many seconds, on a path that is so long; what its least is taken for.
+/// A link of 12 Mbit/s that is full for so many seconds, on a path of this length. Returns the RTT without queue that
+/// is assumed.
 fn filled(drive: &mut Drive, path: Duration, seconds: u64) -> Duration {
     let until = drive.now + Duration::from_secs(seconds);
     while drive.now < until {

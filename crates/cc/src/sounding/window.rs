@@ -32,18 +32,19 @@ const MIN_RTT_US: u64 = 1_000;
 const RIVAL_AFTER: Duration = Duration::from_secs(1);
 /// And a queue that stands so long, beyond what the radio does to packets that find none.
 const RIVAL_QUEUE_US: u64 = 32_000;
-/// A queue of so many RTTs without one is not of our making, whoever of ours controls the flow: BBR holds two in flight.
+/// A queue of more RTTs than this is not of our making, whichever algorithm of ours controls the flow: BBR holds two in
+/// flight.
 const CROWDED_RTTS: u64 = 3;
 
-/// How much may be in flight: bytes, microseconds and bytes a second.
+/// The bytes that may be in flight: bytes, microseconds and bytes a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     cwnd: u64,
     mss: u64,
     headers: u64,
-    /// Of all who want anything of the link, in so many of [`WHOLE`].
+    /// Share among all members with a claim on the link, as parts of [`WHOLE`].
     part: u64,
-    /// Mean of the rates that were told over about the last RTT, IP; zero where none was.
+    /// Mean of the rates received over about the last RTT, IP; zero if there was none.
     pipe: u64,
     /// Cap while restarting after a timeout.
     ramp: Option<u64>,
@@ -61,7 +62,7 @@ enum Rival {
 /// What a flow has of its link, IP, bytes/s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
-    /// What of its part may be counted on.
+    /// The part of its share that may be used.
     pub(super) sure: u64,
     /// What all flows have.
     pub(super) link: u64,
@@ -95,7 +96,7 @@ impl Window {
         (MIN_SEGMENTS * self.part).div_ceil(WHOLE).max(FEWEST) * self.mss
     }
 
-    /// This flow's of a rate of all, limited by nobody.
+    /// This flow's part of a total rate, without a cap.
     pub(super) fn part_of(&self, rate: u64) -> u64 {
         rate * self.part / WHOLE
     }
@@ -107,9 +108,9 @@ impl Window {
 
     /// The link has had this rate since so long ago.
     ///
-    /// What is on the way and in front of the radio no longer left at the rate that the radio had then. A window for the rate of
-    /// now alone would put what a link that got faster has not on the way yet into the queue at once, and stop where it got
-    /// slower until all that is on the way too much has arrived. One that follows in an RTT sends at the rate of now.
+    /// Moves the window to a new rate over one RTT. Packets in flight left at the old rate. If the link became faster,
+    /// a window for the new rate alone would put the difference into the queue at once. If it became slower, sending
+    /// would stop until the excess has arrived. A window that follows over an RTT sends at the new rate.
     pub(super) fn follow(&mut self, share: u64, elapsed: Duration, path: &PathRtt) {
         let Some(least) = path.least().filter(|_| self.pipe > 0) else {
             self.pipe = share;
@@ -119,7 +120,7 @@ impl Window {
         self.pipe = (self.pipe * (least - elapsed) + share * elapsed) / least;
     }
 
-    /// Nobody knows what is on the way.
+    /// The bytes in flight are unknown.
     pub(super) fn forget_pipe(&mut self) {
         self.pipe = 0;
     }
@@ -130,7 +131,8 @@ impl Window {
 
     /// What the link holds for this flow.
     ///
-    /// Of a burst of the link it has its part: a burst for each flow would make the queue longer by every flow that shares it.
+    /// It has its part of a burst of the link: a full burst for each flow would lengthen the queue by every flow that
+    /// shares it.
     fn held(&self, share: Share, path: &PathRtt, queue_target: &QueueTarget) -> u64 {
         let Some(least) = path.least() else { return self.cwnd };
         let payload = self.payload(share.sure);
@@ -155,8 +157,7 @@ impl Window {
         self.set(self.cwnd.max(self.held(share, path, queue_target)));
     }
 
-    /// The first that is heard is a floor: go on where the stock algorithm is, but with no more than twice of what is
-    /// granted.
+    /// The first estimate is a floor: continue at the stock algorithm's window, but with at most twice the grants.
     pub(super) fn begin(
         &mut self,
         share: Share,
@@ -168,13 +169,13 @@ impl Window {
         self.set(held.max(shadow.min(held * 2)).max(INITIAL * self.mss));
     }
 
-    /// Whether an RTT is what the window alone makes on a link of which this is the flow's share: who keeps a link full never
-    /// sees it empty.
+    /// Whether an RTT is what the window alone makes on a link of which this is the flow's share: a flow that keeps a
+    /// link full never sees it empty.
     pub(super) fn makes(&self, rtt: u64, share: u64) -> bool {
         self.payload(share) * rtt / 1_000_000 <= self.cwnd
     }
 
-    /// What arrives at this rate of payload on a path of this RTT.
+    /// The bytes in flight at this rate of payload on a path of this RTT.
     pub(super) fn hold(&mut self, rate: u64, rtt: u64) {
         self.set((rate * rtt / 1_000_000).max(INITIAL * self.mss));
     }
@@ -192,8 +193,8 @@ impl Window {
         self.set(self.cwnd * wanted.min(found) / found.max(1));
     }
 
-    /// Three quarters of what was under way while an RTT was that long: the window may have grown since, with what is granted.
-    /// A rate of zero is one that nobody knows.
+    /// Three quarters of the bytes that were in flight while an RTT was that long: the window may since have grown with
+    /// the grants. A rate of zero is unknown.
     pub(super) fn begin_queue_test(&mut self, rate: u64, rtt: u64) {
         let under_way = if rate > 0 { rate * rtt / 1_000_000 } else { self.cwnd };
         self.set(under_way.min(self.cwnd) * 3 / 4);
@@ -241,7 +242,7 @@ impl Window {
         self.rival == Rival::Known
     }
 
-    /// Whether a rival fills the queue until something is lost, which then says nothing of what the radio has.
+    /// Whether a competitor fills the queue until packets are lost, which then do not show the radio's capacity.
     pub(super) fn is_crowded(&self, path: &PathRtt) -> bool {
         let least = path.least().unwrap_or(u64::MAX);
         self.has_rival() && path.queue() / CROWDED_RTTS >= least
@@ -269,7 +270,7 @@ impl Window {
         self.cwnd * 1_000_000 / rtt.max(MIN_RTT_US)
     }
 
-    /// How fast it may leave on a path of this RTT without queue.
+    /// Pacing rate on a path of this RTT without queue.
     pub(super) fn pacing(&self, least: u64) -> u64 {
         let gained = self.cwnd * PACING_PERMILLE / 1000;
         (gained * 1_000_000 / least.max(MIN_RTT_US)).max(MIN_PACING)

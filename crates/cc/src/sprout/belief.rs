@@ -4,7 +4,7 @@ use core::time::Duration;
 /// How often the link is observed (the paper's τ), in seconds.
 pub(super) const TICK: f64 = 0.02;
 pub(super) const TICK_SPAN: Duration = Duration::from_millis(20);
-/// Rates told apart, from none to [`MAX_RATE`].
+/// Number of distinct rates, from zero to [`MAX_RATE`].
 const BINS: usize = 256;
 /// In packets a second. The paper's links stay below 11 Mbit/s, and no faster link is believed in.
 const MAX_RATE: f64 = 1000.0;
@@ -14,7 +14,7 @@ const VOLATILITY: f64 = 200.0;
 const OUTAGE_ENDS: f64 = 1.0;
 /// Bins to each side that a rate may wander to in a tick: four standard deviations.
 const REACH: usize = 29;
-/// Of what is forecast, the part that is delivered with a probability of 95 %.
+/// The forecast is delivered with a probability of 95 %.
 const CAUTION: f64 = 0.05;
 /// A forecast is looked up to a packet's tenth: of 2^11 steps.
 const HALVINGS: u32 = 11;
@@ -23,8 +23,8 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// What is not believed at all is never believed again.
 const MIN_BELIEF: f64 = 1e-12;
 
-/// How fast a link delivers, as a probability of each rate: what a Bayesian filter makes of packets counted in ticks
-/// (the paper's model).
+/// A link's delivery rate, as a probability of each rate: a Bayesian filter of packets counted in ticks (the paper's
+/// model).
 #[derive(Clone, Debug)]
 pub(super) struct Belief {
     bins: Box<[f64; BINS]>,
@@ -69,8 +69,7 @@ impl Belief {
         self.bins[BINS - 1] += self.wandered[REACH + BINS..].iter().sum::<f64>();
     }
 
-    /// So many packets came in a tick in which the link always had some: each rate is as likely as Poisson says it brings
-    /// them.
+    /// Applies the packets of a tick in which the link was always busy: each rate is as likely as Poisson gives.
     pub(super) fn observe(&mut self, packets: f64) {
         let likelihood = |bin: usize| {
             let expected = rate(bin) * TICK;

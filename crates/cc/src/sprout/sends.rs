@@ -4,10 +4,10 @@ use sounding_units::HostInstant;
 
 /// Times that are kept.
 const KEPT: usize = 32;
-/// How far apart they are at least: packets that leave closer together are one.
+/// Least distance of departures: packets that leave closer together count as one.
 const APART: Duration = Duration::from_millis(4);
 
-/// When packets left, the newest of them, coarsely: to tell how long the oldest that is not back has been under way.
+/// Departure times of packets, the newest, coarsely: for the age of the oldest packet in flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sends {
     at: [HostInstant; KEPT],
@@ -25,7 +25,7 @@ impl Sends {
         }
     }
 
-    /// Nothing is under way.
+    /// No packets in flight.
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }

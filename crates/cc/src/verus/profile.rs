@@ -2,7 +2,7 @@ use alloc::boxed::Box;
 
 /// Points that are kept.
 const POINTS: usize = 512;
-/// What is kept of the delay that was measured with a window before, when it is measured again (the paper's α).
+/// Share of a window's old delay in the average when it is measured again (the paper's α).
 const KEPT: f64 = 0.875;
 
 /// How long packets take at each window, as it was measured.
@@ -52,7 +52,7 @@ impl Profile {
         known.map(|(at, &delay)| (at as f64 * self.width, delay))
     }
 
-    /// How long packets take at this window; `None` before a curve is drawn.
+    /// The delay of packets at this window; `None` before a curve is drawn.
     pub(super) fn delay(&self, window: f64) -> Option<f64> {
         let mut below: Option<(f64, f64)> = None;
         for point in self.points() {

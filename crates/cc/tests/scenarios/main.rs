@@ -1,4 +1,4 @@
-//! What each controller does with the same story, as tables: a change of its behaviour is a readable diff here.
+//! Each controller's reaction to the same events, as tables: a change of its behaviour is a readable diff here.
 //!
 //! The path delivers a segment a millisecond, has 40 ms without a queue, and acknowledges every second segment; time
 //! goes on in tenths of a millisecond. Nothing here depends on a simulator.
@@ -122,10 +122,10 @@ fn bbr() {
 fn biscay() {
     let scenes: [Scene; 6] = [
         ("connects, knows nothing", 400, Change::Nothing),
-        ("is told 12 Mbit/s", 400, Change::Told(12)),
-        ("is told 6", 400, Change::Told(6)),
+        ("gets 12 Mbit/s", 400, Change::Told(12)),
+        ("gets 6", 400, Change::Told(6)),
         ("and the path falls", 800, Change::Path(5)),
-        ("hears nothing more", 400, Change::Silence),
+        ("gets nothing more", 400, Change::Silence),
         ("a timeout", 80, Change::Timeout),
     ];
     insta::assert_snapshot!(table(named("biscay"), &scenes), @r"
@@ -134,11 +134,11 @@ fn biscay() {
      200   114   33.09     73  no-estimate
      300   122   33.09     83  no-estimate
      400   122   33.09     83  no-estimate
-     500    61   14.48     22  radio-limited         is told 12 Mbit/s
+     500    61   14.48     22  radio-limited         gets 12 Mbit/s
      600    61   14.48     22  radio-limited
      700    61   14.48     22  radio-limited
      800    61   14.48     22  radio-limited
-     900    34    7.24      0  radio-limited         is told 6
+     900    34    7.24      0  radio-limited         gets 6
     1000    34    7.24      0  radio-limited
     1100    34    7.24      0  radio-limited
     1200    34    7.24      1  radio-limited
@@ -146,7 +146,7 @@ fn biscay() {
     1600    34    7.24     13  radio-limited
     1800    34    7.24     13  radio-limited
     2000    34    7.24     13  radio-limited
-    2100    48    5.73     13  no-estimate           hears nothing more
+    2100    48    5.73     13  no-estimate           gets nothing more
     2200    48    5.73     11  no-estimate
     2300    50    7.17     13  no-estimate
     2400    48    5.73      9  no-estimate
@@ -160,16 +160,16 @@ fn biscay() {
 #[test]
 fn sounding() {
     let scenes: [Scene; 6] = [
-        ("connects, is told 12 Mbit/s", 400, Change::Told(12)),
+        ("connects, gets 12 Mbit/s", 400, Change::Told(12)),
         ("the path doubles, unseen", 400, Change::Path(20)),
         ("12 is but a floor", 400, Change::Floor(12)),
-        ("is told 24", 400, Change::Told(24)),
+        ("gets 24", 400, Change::Told(24)),
         ("24 is but a floor", 700, Change::Floor(24)),
-        ("hears nothing more", 200, Change::Silence),
+        ("gets nothing more", 200, Change::Silence),
     ];
     insta::assert_snapshot!(table(named("sounding"), &scenes), @r"
       ms  cwnd  Mbit/s  queue  state
-     100    55   19.91     16  radio-limited         connects, is told 12 Mbit/s
+     100    55   19.91     16  radio-limited         connects, gets 12 Mbit/s
      200    55   19.91     16  radio-limited
      300    55   19.91     16  radio-limited
      400    53   19.33     14  radio-limited
@@ -181,7 +181,7 @@ fn sounding() {
     1000   132   49.02     46  probing
     1100   332  123.08    253  probing
     1200   264   98.01    185  hold
-    1300   104   38.57     24  radio-limited         is told 24
+    1300   104   38.57     24  radio-limited         gets 24
     1400   106   39.29     27  radio-limited
     1500   106   39.33     27  radio-limited
     1600   106   39.33     27  radio-limited
@@ -189,7 +189,7 @@ fn sounding() {
     1950   191   70.94    112  hold
     2125   166   22.94     51  bottleneck-elsewhere
     2300   166   22.94     19  bottleneck-elsewhere
-    2350   166   22.94      9  bottleneck-elsewhere  hears nothing more
+    2350   166   22.94      9  bottleneck-elsewhere  gets nothing more
     2400   166   22.94      1  no-estimate
     2450   166   22.94      0  no-estimate
     2500   166   22.94      1  no-estimate

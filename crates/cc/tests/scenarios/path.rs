@@ -1,4 +1,4 @@
-//! The path, and the story told as a table.
+//! The path, and the events as a table.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ pub(crate) enum Change {
     Path(u64),
     /// Room in its queue, in segments.
     Room(usize),
-    /// What a modem says of it, in Mbit/s of IP; it says nothing before.
+    /// The modem's rate, in Mbit/s of IP; before it there is none.
     Told(u64),
     /// What it says now is only what was asked for.
     Floor(u64),
@@ -33,11 +33,11 @@ pub(crate) enum Change {
     Spurious,
     /// One packet of those in flight is lost.
     Loss,
-    /// Nothing.
+    /// No change.
     Nothing,
 }
 
-/// A story: what is said of each scene, its length in ms, and what changes at its start.
+/// Events: the caption of each scene, its length in ms, and the change at its start.
 pub(crate) type Scene = (&'static str, u64, Change);
 
 pub(crate) struct Path {

@@ -7,7 +7,7 @@ use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
 use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
-/// How often a controller may ask for the same moment again: a transport that obeys would never get further.
+/// How often a controller may request the same wakeup: a transport that follows it would never get further.
 const SAME_MOMENT: usize = 4;
 
 /// As many wake-ups as one span of time may bring: more than one each tenth of a millisecond.
@@ -19,7 +19,7 @@ pub(crate) struct Flow {
     controller: Box<dyn Controller>,
     start: Start,
     now: HostInstant,
-    /// Nothing shorter than this is a round trip.
+    /// A round trip is at least this.
     base_rtt: Duration,
     flight: VecDeque<Departure>,
     delivered: Bytes,
@@ -94,7 +94,7 @@ impl Flow {
         panic!("{}: more than {WAKEUPS} wake-ups in {span:?}: {:?}", self.name, self.controller);
     }
 
-    /// The machine slept: whoever asked to be woken is late.
+    /// The machine slept: requested wakeups are late.
     pub(crate) fn sleep(&mut self, span: Duration) {
         self.now = self.now + span;
         if self.controller.wakeup().is_some_and(|at| at <= self.now) {

@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `model` does the same with operations drawn by lot and with seeds.
+//! What the fuzz target does with its input. The test `model` does the same with random operations and with seeds.
 
 mod flow;
 
@@ -23,9 +23,9 @@ pub(crate) enum Operation {
     Acknowledge { lost: u8, acked: u8, marked: bool },
     /// The retransmission timer fires.
     TimeOut { spurious: bool },
-    /// The modem's host says that the link carries so many times 10 kbit/s.
+    /// The modem's host publishes a rate, in units of 10 kbit/s.
     Tell { rate: u16, served: bool, flows: u8 },
-    /// The modem's host says that it knows nothing.
+    /// The modem's host publishes that nothing is known.
     Fall { silent: Silence },
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Operation {
 pub(crate) enum Silence {
     /// No record came.
     Stale,
-    /// Nothing is granted.
+    /// No grants.
     Idle,
     /// Another cell.
     Handover,

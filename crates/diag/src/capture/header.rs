@@ -1,4 +1,4 @@
-//! Whether the bytes at a place can be the header of a record without framing.
+//! Whether bytes can be the header of a record without framing.
 
 use super::Format;
 use crate::packet::{LOG, MULTI_RADIO};
@@ -28,7 +28,7 @@ const THE_YEAR_2100: u64 = 120 * 366 * A_DAY;
 pub(super) enum Verdict {
     /// A record of that many bytes, all of them here.
     Record(usize),
-    /// It cannot be said, or the record is not whole, before there are that many bytes.
+    /// Undecided, or the record is incomplete, until there are that many bytes.
     Needs(usize),
     /// No record.
     Nothing,
@@ -45,7 +45,7 @@ pub(super) enum Tail {
     EndedInGap,
 }
 
-/// Tells headers from other bytes, by what they say themselves and by the time of the record before.
+/// Distinguishes headers from other bytes by their contents and by the time of the record before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     format: Format,
@@ -75,7 +75,7 @@ impl Header {
         }
     }
 
-    /// A log record, believed if it is of the time of the one before, or if the one after is of its own time.
+    /// A log record. It is accepted if its time fits the record before it, or the one after it.
     fn log(&self, bytes: &[u8], tail: Tail) -> Verdict {
         let (len, at) = match log_header(bytes) {
             Some(Ok(header)) => header,

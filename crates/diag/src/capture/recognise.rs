@@ -1,11 +1,11 @@
-//! What kind of file something is, by its bytes and not by its name.
+//! Finds the kind of a file from its bytes, not its name.
 
 use super::header::{Header, Tail, Verdict};
 use super::{Format, Kind};
 use crate::LogCode;
 use crate::hdlc::Deframer;
 
-/// How many bytes are searched for one good frame before they are taken for something else.
+/// Number of bytes that are searched for one good frame before the input counts as something else.
 ///
 /// Twice the longest frame with every byte escaped: wherever a stream is joined, a whole frame begins within half of
 /// that. Chosen; pinned by the test `a_capture_that_starts_in_the_middle_of_the_longest_frame_is_recognised`.
@@ -56,15 +56,14 @@ const QMDL2_HEADER: usize = 10;
 /// No header with more than these GUIDs is looked for. Chosen: a build has about one for each of its processors.
 const MAX_GUIDS: u32 = 1000;
 
-/// What kind of capture `beginning`, the first bytes of something, begins; all of it or the first [`PROBE`] bytes are
-/// looked at.
+/// The kind of capture that starts with `beginning`. All of it, or the first [`PROBE`] bytes, are examined.
 pub fn recognise(beginning: &[u8]) -> Result<Kind, CaptureError> {
     if beginning.is_empty() {
         return Err(CaptureError::Empty);
     }
     let searched = beginning.len().min(PROBE);
     let bytes = &beginning[..searched];
-    // What says it from its first byte goes first: a check of sixteen bits is right by chance once in a long while.
+    // Formats that their first byte identifies come first: a check of sixteen bits is right by chance now and then.
     qmdl2(bytes)
         .or_else(|| FLAT.into_iter().find(|&format| begins(format, bytes)).map(Kind::of))
         .or_else(|| holds_frame(bytes).then_some(Kind::of(Format::Hdlc)))
@@ -74,7 +73,7 @@ pub fn recognise(beginning: &[u8]) -> Result<Kind, CaptureError> {
 
 const FLAT: [Format; 3] = [Format::Hdf, Format::NonHdlc, Format::Dlf];
 
-/// Whether records lie there from the first byte on: two, or one and the beginning or lack of another.
+/// Whether records start at the first byte: two of them, or one followed by the start of another or the end.
 fn begins(format: Format, bytes: &[u8]) -> bool {
     let mut header = Header::new(format);
     let Verdict::Record(len) = header.judge(bytes, Tail::Ended) else { return false };
@@ -94,8 +93,8 @@ fn holds(format: Format, bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether a bare log record is of a code with a name. Text in which words repeat looks like records often enough;
-/// codes that the vendor has given a name are a small part of all numbers.
+/// Whether a bare log record has a code with a name. Text with repeated words often looks like records; the vendor has
+/// named only a small part of all codes.
 fn has_name(record: &[u8]) -> bool {
     let code = record.get(2..).and_then(<[u8]>::first_chunk);
     code.is_some_and(|code| LogCode::new(u16::from_le_bytes(*code)).name().is_some())

@@ -146,7 +146,7 @@ fn a_capture_without_framing_that_ends_within_a_record_loses_that_record() {
 }
 
 #[test]
-fn a_damaged_header_costs_its_record_and_says_where() {
+fn a_damaged_header_costs_its_record_and_its_place_is_reported() {
     for format in [Format::NonHdlc, Format::Hdf, Format::Dlf] {
         let seconds = [NOW, NOW + 1, NOW + 2, NOW + 3];
         let mut bytes = records(format, &seconds);

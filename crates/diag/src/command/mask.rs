@@ -5,19 +5,19 @@ use alloc::vec::Vec;
 
 use crate::LogCode;
 
-/// Which log records of one equipment are wanted: bit i of byte j is item 8j + i.
+/// The log records of one equipment that are switched on: bit i of byte j is item 8j + i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogMask<'a> {
     /// Equipment id, as in [`LogCode::equipment`].
     pub equipment: u8,
-    /// How many items the mask speaks of; its bytes are as many as that needs.
+    /// Number of items in the mask; it has as many bytes as that needs.
     pub items: u32,
     /// The bits.
     pub bits: &'a [u8],
 }
 
 impl LogMask<'_> {
-    /// Whether it asks for `code`.
+    /// Whether it switches `code` on.
     pub fn contains(&self, code: LogCode) -> bool {
         let item = usize::from(code.item());
         let byte = self.bits.get(item / 8).copied().unwrap_or_default();
@@ -26,7 +26,7 @@ impl LogMask<'_> {
             && byte >> (item % 8) & 1 != 0
     }
 
-    /// The bits of a mask of `items` items that asks for those of `codes` that belong to `equipment`.
+    /// The bits of a mask of `items` items that switches on those of `codes` that belong to `equipment`.
     pub fn bits_of(equipment: u8, items: u32, codes: &[LogCode]) -> Vec<u8> {
         let mut bits = vec![0; mask_len(items)];
         for code in codes.iter().filter(|code| code.equipment() == equipment) {

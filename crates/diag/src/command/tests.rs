@@ -68,7 +68,7 @@ fn answers_are_read_as_they_were_written() {
 }
 
 #[test]
-fn a_mask_shorter_than_it_says_is_no_mask() {
+fn a_mask_shorter_than_its_item_count_is_invalid() {
     let mut payload = Vec::new();
     Request::LogMask(LogMask { equipment: 0xB, items: 80, bits: &[0; 9] }).emit(&mut payload);
     assert_eq!(Request::parse(&payload), None);

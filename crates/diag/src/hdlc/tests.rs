@@ -71,7 +71,7 @@ fn a_flipped_bit_is_a_bad_check_and_nothing_more() {
 }
 
 #[test]
-fn a_frame_given_up_is_told_from_a_damaged_one() {
+fn an_aborted_frame_differs_from_a_damaged_one() {
     for size in [1, 64] {
         let found = deframed(&mut Deframer::new(), &[1, 2, 3, 0x7D, 0x7E], size);
         let given_up = BadFrame { offset: 0, len: 4, reason: BadFrameReason::Escape };

@@ -49,8 +49,8 @@ impl Bits {
         self.at as usize + (self.shift + self.width).div_ceil(8) as usize
     }
 
-    /// The number in `block`; bytes that are not there count as zero, so that a mistake in a table is a wrong
-    /// number in a test and not a panic in the field.
+    /// The number in `block`. Missing bytes count as zero, so that a mistake in a table gives a wrong number in a test
+    /// and not a panic in use.
     #[inline]
     pub fn read(self, block: &[u8]) -> u64 {
         let rest = block.get(self.start()..).unwrap_or_default();

@@ -11,8 +11,8 @@ pub struct Field {
     pub bits: Bits,
     /// How to read it.
     pub kind: Kind,
-    /// Bits of its block that are all zero where there is no value: an antenna that is not there, a level that nobody
-    /// measured. `None` for a field that always says something.
+    /// Bits of its block that are all zero if there is no value: an absent antenna, a level that was not measured.
+    /// `None` for a field that always has a value.
     pub unless_zero: Option<Bits>,
 }
 
@@ -55,7 +55,7 @@ pub enum Kind {
 }
 
 impl Field {
-    /// The value in `block`; `None` if the block says that there is none.
+    /// The value in `block`; `None` if the block marks it as absent.
     #[inline]
     pub fn value<'a>(&self, block: &'a [u8]) -> Option<Value<'a>> {
         match self.unless_zero {
@@ -207,12 +207,12 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_nobody_measured_is_none() {
+    fn a_level_that_was_not_measured_is_none() {
         let level = scaled("level", u8(0), 1.0, -180.0);
         assert_eq!(level.value(&[0, 7]), Some(Value::Scaled(-180.0)));
         assert_eq!(level.unless_itself_zero().value(&[0, 7]), None);
         assert_eq!(level.unless_itself_zero().decibels(&[0, 7]), None);
-        // Zero is a value where something else says so.
+        // Zero is a value if another field says so.
         assert_eq!(level.unless_zero(u8(1)).value(&[0, 7]), Some(Value::Scaled(-180.0)));
         assert_eq!(level.unless_zero(u8(1)).value(&[7, 0]), None);
     }

@@ -44,7 +44,7 @@ impl<'a> Node<'a> {
         self.body.get(self.at..).unwrap_or_default()
     }
 
-    /// How many bytes its parts take; what holds it may be longer.
+    /// Size of its parts in bytes; its container may be longer.
     pub fn extent(&self) -> usize {
         measure(self.parts, self.body, self.at).unwrap_or_default()
     }
@@ -235,7 +235,7 @@ impl<'a> Place<'a> {
         Children { body, at: self.at + 1, left, parts }
     }
 
-    /// The bytes of this part, as many as the block before it says at `len`.
+    /// The bytes of this part, as many as the preceding block has at `len`.
     fn announced(&self, body: &'a [u8], len: Bits) -> &'a [u8] {
         let end = self.at + len.read(self.block) as usize;
         body.get(self.at..end).unwrap_or_default()
@@ -277,7 +277,7 @@ impl<'a> Iterator for Walk<'a> {
         let (part, rest) = self.parts.split_first()?;
         let at = self.at;
         let block = self.body.get(self.block..)?;
-        // The last part's size is nobody's offset.
+        // No offset depends on the last part's size.
         if !rest.is_empty() {
             self.at += part.measure(self.body, at, self.block).ok()?;
         }
@@ -333,7 +333,7 @@ pub struct SubPacket<'a> {
     pub version: u8,
     /// Its length in bytes, the four of id, version and length included.
     pub len: usize,
-    /// Its contents; `None` if nobody has described this version of this kind.
+    /// Its contents; `None` if this version of this kind is not described.
     pub node: Option<Node<'a>>,
     layout: Option<&'static SubLayout>,
 }

@@ -24,7 +24,7 @@ pub enum Part {
         /// The parts of one item.
         parts: &'static [Part],
     },
-    /// A byte that says how many items there are, and room for as many as the last block says.
+    /// A byte with the number of items, and space for as many as the last block gives.
     Counted {
         /// What the items are called.
         name: &'static str,
@@ -33,21 +33,21 @@ pub enum Part {
         /// The parts of one item, each of fixed length.
         parts: &'static [Part],
     },
-    /// A MAC PDU's subheaders and control elements, as many bytes as the last block says.
+    /// A MAC PDU's subheaders and control elements; the last block has their length.
     Mac {
         /// Where the last block says how many bytes.
         len: Bits,
-        /// Where the last block says to whom the block was addressed: not all of them have MAC headers.
+        /// Where the last block has the addressee: not all blocks have MAC headers.
         rnti: Bits,
         /// Which way the PDU goes: the elements differ.
         uplink: bool,
     },
-    /// The header of an RLC PDU, as many bytes as the last block says.
+    /// The header of an RLC PDU; the last block has its length.
     Rlc {
         /// Where the last block says how many bytes.
         len: Bits,
     },
-    /// Bytes that are not read further, as many as the last block says.
+    /// Bytes that are not read further; the last block has their number.
     Opaque {
         /// What they are called.
         name: &'static str,
@@ -59,20 +59,20 @@ pub enum Part {
         /// What they are called.
         name: &'static str,
     },
-    /// Control elements of an NR uplink MAC PDU, each after its subheader, as many bytes as the last block says.
+    /// Control elements of an NR uplink MAC PDU, each after its subheader; the last block has their length.
     NrControls {
         /// Where the last block says how many bytes.
         len: Bits,
     },
-    /// One of them, as long as it says itself.
+    /// One of them, with its own length field.
     NrControl,
-    /// An NR RLC status PDU, as many bytes as the last block says.
+    /// An NR RLC status PDU; the last block has its length.
     NrStatus {
         /// Where the last block says how many bytes.
         len: Bits,
-        /// Where the last block says how long sequence numbers are.
+        /// Where the last block has the length of sequence numbers.
         sn: Bits,
-        /// What it says there if they have 18 bits.
+        /// The value there for 18 bits.
         wide: u64,
     },
     /// Words of four bytes up to and with the first whose lowest bit is clear.
@@ -98,15 +98,15 @@ pub struct Block {
 /// How often the parts of a list repeat.
 #[derive(Clone, Copy, Debug)]
 pub enum Count {
-    /// As the last block before the list says.
+    /// As many as the last block before the list gives.
     Says(Bits),
-    /// As the last block says, in space for so many whatever it says; more than that there cannot be.
+    /// As many as the last block gives, in a fixed space for so many; there cannot be more.
     Of(Bits, u16),
-    /// As the last block says, and not at all if it sets a flag; the flag comes first here.
+    /// As many as the last block gives, or none if it sets a flag; the flag comes first here.
     Unless(Bits, Bits),
     /// Always so many.
     Fixed(u16),
-    /// One, if the last block says one of these numbers, and else none.
+    /// One, if the last block has one of these numbers, else none.
     When(Bits, &'static [u64]),
     /// As many as bits are set, and at least one.
     Ones(Bits),

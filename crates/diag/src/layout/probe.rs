@@ -1,7 +1,7 @@
 //! One field of a layout, found once and then read from record after record without looking at anything else.
 //!
-//! [`Node`](super::Node) walks a record's parts; a [`Probe`] has walked its table already. What is left to do with a
-//! record is arithmetic where the parts on the way have a fixed size, and reading counts where they have not.
+//! [`Node`](super::Node) walks a record's parts; a [`Probe`] has walked its table in advance. Parts of fixed size on
+//! the way then need only arithmetic, the others a read of their counts.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -33,7 +33,7 @@ pub struct Item {
 pub struct Met {
     /// Values read.
     pub values: u32,
-    /// Sub-packets that nobody has described.
+    /// Sub-packets of unknown kinds or versions.
     pub unknown: u32,
 }
 
@@ -51,7 +51,7 @@ struct Start {
     at: usize,
     /// Where the block before `at` starts.
     block: usize,
-    /// What follows them up to the part, to be measured in each record; empty in most layouts.
+    /// The parts between them and the target, to be measured in each record; empty in most layouts.
     between: &'static [Part],
 }
 
@@ -74,7 +74,7 @@ enum End {
         /// As long as `known`; `None` where that sub-packet lacks the field.
         next: Box<[Option<Trail>]>,
     },
-    /// Bytes with an encoding of their own, which visits what is in them.
+    /// Bytes with their own encoding, which visits their fields.
     Header {
         part: &'static Part,
         /// The list in it, if the field is in one, and the field.
@@ -235,7 +235,7 @@ impl Trail {
         optional.and_then(|_| Self::find(parts, rest))
     }
 
-    /// Whether the bytes are there that the path leads through.
+    /// Whether the bytes on the path are there.
     #[inline]
     fn check(&self, body: &[u8]) -> Result<(), Short> {
         // Counts are read from what comes first, so that has to be there.
@@ -415,7 +415,7 @@ fn fixed_part(part: &Part) -> Option<usize> {
     }
 }
 
-/// Takes one field out of what an encoding of its own visits.
+/// Takes one field from an encoding that visits its fields.
 struct Pick<'p, F> {
     list: Option<&'static str>,
     name: &'static str,

@@ -11,7 +11,7 @@ pub enum Element {
         group: u8,
         /// Index into the table of buffer sizes, 0..=63.
         index: u8,
-        /// There is more backlog in other groups than the padding had room to tell.
+        /// Other groups have more backlog than the padding had space to report.
         truncated: bool,
     },
     /// Long buffer status report: the index of each group.

@@ -36,7 +36,7 @@ pub enum Element {
     },
 }
 
-/// What a long buffer status report says.
+/// The contents of a long buffer status report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LongBsr {
     groups: u8,
@@ -189,7 +189,7 @@ impl Iterator for Controls<'_> {
         let &first = self.rest.first()?;
         let id = first & ID;
         let known = NAMES.iter().any(|(number, _)| *number == u64::from(id));
-        // How long an element is that is not known is not known either: it takes all that is left.
+        // An unknown element has an unknown length: it takes all that is left.
         let len = if known { element_len(self.rest) } else { self.rest.len() };
         let (element, rest) = self.rest.split_at(len.min(self.rest.len()));
         self.rest = rest;

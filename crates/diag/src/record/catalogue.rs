@@ -28,7 +28,7 @@ macro_rules! records {
         }
 
         impl<'a> Record<'a> {
-            /// Reads a log record as what its code says it is.
+            /// Parses a log record by its code.
             pub fn parse(log: &LogRecord<'a>) -> Result<Self, RecordError> {
                 Ok(match log.code {
                     $($view::CODE => Self::$variant($view::parse(log.body)?),)*

@@ -1,5 +1,4 @@
-//! 0xB18E what a scan of the bands found, 0xB1A1 and 0xB1A2 a cell looked at for another network: what was asked for, and
-//! what was found.
+//! 0xB18E results of a band scan; 0xB1A1 and 0xB1A2 a cell measured for another network: the request and the result.
 //!
 //! 0xB18E versions 2 and 32, the others version 4. Source: docs/reference/diag.md, records and layouts; no capture has them. Levels
 //! are two's complement: the source takes a constant from all of them, for one of them the wrong one.

@@ -8,9 +8,9 @@ use super::layouts;
 use crate::LogCode;
 use crate::layout::{Bits, Block, Count, Field, Kind, Part, SubLayout};
 
-/// What a record, or an item of one of its lists, says. Fields that it does not name are zero.
+/// The contents of a record, or of an item of one of its lists. Fields that it does not name are zero.
 ///
-/// Counts and lengths of what follows need not be named: they are written as what follows says.
+/// Counts and lengths need not be named: they are written to match the parts that follow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Form {
     fields: Vec<(&'static str, Entry)>,
@@ -27,7 +27,7 @@ enum Entry {
 }
 
 impl Form {
-    /// Nothing but zeroes.
+    /// All zeroes.
     pub const fn new() -> Self {
         Self { fields: Vec::new(), lists: Vec::new(), kind: None }
     }
@@ -118,7 +118,7 @@ const fn list_name(part: &Part) -> Option<&'static str> {
     }
 }
 
-/// Appends the body of a record of `code` in `version` that says what `form` does; decoding it gives that back.
+/// Appends the body of a record of `code` in `version` with the contents of `form`; decoding it gives them back.
 pub fn compose(
     code: LogCode,
     version: u32,
@@ -235,7 +235,7 @@ const fn mismatch(list: &'static str, count: usize, announced: usize) -> EmitErr
     EmitError::Mismatch { list, count, announced }
 }
 
-/// Writes how many items there are, unless a field has said so already; that has to be right then.
+/// Writes the number of items, unless a field already has; then that has to be right.
 fn announce(
     count: Count,
     list: &'static str,
@@ -281,7 +281,7 @@ fn fill(field: &Field, entry: &Entry, block: &mut [u8]) -> Result<(), EmitError>
             }
             let start = field.bits.start();
             let place = block.get_mut(start..start + usize::from(bytes)).ok_or(unknown)?;
-            // Of the first byte the higher bits may belong to another field.
+            // The higher bits of the first byte may belong to another field.
             let all = &number.to_be_bytes()[8 - usize::from(bytes)..];
             let mask = (u64::MAX >> (64 - width)).to_be_bytes();
             let masks = &mask[8 - usize::from(bytes)..];

@@ -17,7 +17,7 @@ pub enum EmitError {
         /// The number.
         value: u64,
     },
-    /// The record always says it, and the value does not.
+    /// The record always has it, and the value does not.
     #[error("field {field} may not be unknown")]
     Absent {
         /// The field.
@@ -45,7 +45,7 @@ pub enum EmitError {
         /// The name.
         field: &'static str,
     },
-    /// There is not what a field says there is.
+    /// A field announces something that is not there.
     #[error("{count} {list}, but {announced} announced")]
     Mismatch {
         /// The list.
@@ -55,7 +55,7 @@ pub enum EmitError {
         /// How many there should be.
         announced: usize,
     },
-    /// Nobody has described this version of the record.
+    /// This version of the record is not described.
     #[error("log {code} v{version}: version not described", version = Version::Packet(*version))]
     Version {
         /// What it logs.

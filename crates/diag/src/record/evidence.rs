@@ -14,7 +14,7 @@ pub enum Evidence {
     Synthetic,
 }
 
-/// What vouches for one version of a record, or of one of its sub-packets; of a record without versions it is number 0.
+/// The evidence for one version of a record, or of one of its sub-packets; a record without versions is number 0.
 pub fn evidence(code: LogCode, version: Version) -> Evidence {
     let seen = |list: &[(u16, &[Version])]| {
         list.iter().any(|(found, versions)| *found == code.0 && versions.contains(&version))

@@ -1,4 +1,4 @@
-//! 0xB16D, what ML1 told the transmitter to send in each subframe: PUSCH with its block, or PUCCH.
+//! 0xB16D, what ML1 made the transmitter send in each subframe: PUSCH with its block, or PUCCH.
 //!
 //! Version 49. Source: docs/reference/diag.md, records and layouts; no capture has it. A record is PUSCH where the total power is
 //! not negative: the source tells them apart so, and knows no better sign.

@@ -1,5 +1,6 @@
-//! Cells of GSM: 0x5065 and 0x5066 found by their bursts, 0x506A and 0x506C heard burst by burst, 0x5071 those around,
-//! 0x507A and 0x507B received power, 0x5130 and 0x51FC what reselection is decided by, 0x5134 the serving cell's identity.
+//! Cells of GSM: 0x5065 and 0x5066 found by their bursts, 0x506A and 0x506C received burst by burst, 0x5071 those
+//! around, 0x507A and 0x507B received power, 0x5130 and 0x51FC what reselection is decided by, 0x5134 the serving
+//! cell's identity.
 //!
 //! 0x506A has version 4, the others have none. Where a device has two subscriptions, 0x5A65, 0x5A66, 0x5A6C, 0x5A71,
 //! 0x5A7A, 0x5A7B, 0x5B30 and 0x5B34 have theirs first. Source: docs/reference/diag.md, records and layouts; 0x5065, 0x5066, 0x506A,
@@ -62,8 +63,8 @@ macro_rules! frequency_burst {
     };
 }
 
-/// What the burst says stands two bytes further on than the source has it: there its bits are those of TS 44.018
-/// §9.1.30a, with time and identity within their ranges and nothing in the bits that are to be zero.
+/// The burst's contents are two bytes further on than in the source: there the bits are those of TS 44.018 §9.1.30a,
+/// with time and identity within their ranges and zeroes in the bits that have to be zero.
 macro_rules! synchronisation_burst {
     ($at:expr) => {
         &[

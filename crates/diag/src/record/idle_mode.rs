@@ -1,5 +1,5 @@
-//! 0xB17A, 0xB17D and 0xB181, camping on a cell: whether one may, what to measure meanwhile, and what ranks the cells of
-//! the same frequency.
+//! 0xB17A, 0xB17D and 0xB181, camping on a cell: whether it is allowed, what to measure meanwhile, and the ranking of
+//! the cells of one frequency.
 //!
 //! Packet version 1; 0xB17A with sub-packets 4 of version 3 and 9 of version 2, 0xB17D with 1, 2, 7 and 8 of version 1 and
 //! 5 and 6 of version 3, 0xB181 with 5 of version 3 and 10 and 11, whose source tells no versions apart. Source:
@@ -30,7 +30,7 @@ const fn decibels(name: &'static str, bits: Bits) -> Field {
     scaled(name, bits, 1.0, -30.0)
 }
 
-/// The least RSRP of a cell, as TS 36.331's Q-RxLevMin counted from −70 and halved; 70 until the cell has said it.
+/// The least RSRP of a cell, TS 36.331's Q-RxLevMin counted from −70 and halved; 70 until the cell has broadcast it.
 const fn least_rsrp(bits: Bits) -> Field {
     scaled("q_rx_lev_min_dbm", bits, 2.0, -140.0)
 }
@@ -178,7 +178,7 @@ const PREFERRED: SubLayout = sub(
     ],
 );
 
-/// How excluded cells are written, nobody has said.
+/// The format of excluded cells is unknown.
 const EXCLUDED: SubLayout =
     sub(8, "excluded_cells", &[1], &[block(4, &[&[uint("cell_count", u16(0))]])]);
 

@@ -1,4 +1,4 @@
-//! What LTE's channel state feedback says of the whole carrier, of 0xB14D and 0xB14E alike.
+//! The channel state feedback of LTE for the whole carrier, the same for 0xB14D and 0xB14E.
 
 use super::csf::{APERIODIC_LAYOUTS, PERIODIC_LAYOUTS};
 use super::{RecordError, checked};
@@ -9,13 +9,13 @@ use crate::radio::Tti;
 /// A report of channel state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LteCsi {
-    /// When it was sent; of version 164 nobody knows where that stands.
+    /// When it was sent; its place in version 164 is unknown.
     pub tti: Option<Tti>,
     /// Component carrier, 0 for the primary.
     pub carrier: Option<u8>,
     /// Wideband CQI of each codeword, 0..=15. Of one layer the second means nothing.
     pub cqi: [u8; 2],
-    /// Layers that it is for, 1..=4. Older versions tell it apart, in reports of rank.
+    /// Layers that it is for, 1..=4. In older versions only reports of rank have it.
     pub rank: Option<u8>,
     /// Whether the CQI counts in the table up to 256QAM (TS 36.213 Table 7.2.3-2).
     pub alternative_table: Option<bool>,

@@ -127,7 +127,7 @@ pub(super) static LAYOUTS: &[Layout] = &[
     },
     Layout {
         versions: &[49],
-        // The header is followed by statistics of 19 logical channels, 28 bytes each, which nobody has described.
+        // The header is followed by undescribed statistics of 19 logical channels, 28 bytes each.
         parts: &[Part::Block(Block { size: 8 + 19 * 28, fields: &[HEADER_V49] }), BLOCKS_V49],
     },
     Layout {
@@ -178,13 +178,13 @@ pub struct MacDownlink<'a> {
 /// One downlink transport block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DownlinkBlock<'a> {
-    /// When it came; `None` if the record says no valid subframe.
+    /// When it came; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
     /// Serving cell, 0 for the primary; 0 in versions that know one cell only.
     pub cell: u8,
     /// HARQ process, 0..=15.
     pub harq: u8,
-    /// To whom it was addressed.
+    /// The addressee.
     pub rnti: Rnti,
     /// Its size.
     pub size: Bytes,
@@ -205,8 +205,7 @@ impl<'a> MacDownlink<'a> {
         checked_sub_packets(Self::CODE, LAYOUTS, body).map(|node| Self { node })
     }
 
-    /// Appends the body of a record with one sub-packet of version 4 that says this, which is what parsing it gives
-    /// back.
+    /// Appends the body of a record with one sub-packet of version 4; parsing it gives the same values back.
     pub fn emit(blocks: &[DownlinkBlock<'_>], out: &mut Vec<u8>) -> Result<(), EmitError> {
         let keys = &KEYS[1];
         let mut contents = vec![count("blocks", blocks.len(), 255)? as u8];

@@ -162,13 +162,13 @@ pub enum BsrTrigger {
 /// One uplink transport block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UplinkBlock<'a> {
-    /// When it was granted; `None` if the record says no valid subframe.
+    /// When it was granted; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
     /// Serving cell, 0 for the primary; 0 in versions that know one cell only.
     pub cell: u8,
     /// HARQ process, 0..=15.
     pub harq: u8,
-    /// To whom the grant was addressed.
+    /// The addressee of the grant.
     pub rnti: Rnti,
     /// Size of the grant.
     pub grant: Bytes,
@@ -193,8 +193,7 @@ impl<'a> MacUplink<'a> {
         checked_sub_packets(Self::CODE, LAYOUTS, body).map(|node| Self { node })
     }
 
-    /// Appends the body of a record with one sub-packet of version 2 that says this, which is what parsing it gives
-    /// back.
+    /// Appends the body of a record with one sub-packet of version 2; parsing it gives the same values back.
     pub fn emit(blocks: &[UplinkBlock<'_>], out: &mut Vec<u8>) -> Result<(), EmitError> {
         let keys = &KEYS[1];
         let mut contents = vec![count("blocks", blocks.len(), 255)? as u8];

@@ -146,7 +146,7 @@ const SCELL: &[Part] = &[
     spans("spans", &[Part::Block(SCHEDULED)]),
 ];
 
-/// The counters of version 1 after the identity of the primary cell nobody has described.
+/// The counters of version 1 after the identity of the primary cell are not described.
 pub(super) static AGGREGATION_LAYOUTS: &[Layout] = &[
     Layout {
         versions: &[1],

@@ -138,7 +138,7 @@ pub(super) static MM5G_STATE: &[Layout] = &[Layout {
     })],
 }];
 
-/// A slice is its kind of service and what tells it from others of that kind, TS 23.003 §28.4.2.
+/// A slice is its kind of service and a differentiator within that kind, TS 23.003 §28.4.2.
 pub(super) static SLICES: &[Layout] = &[Layout {
     versions: &[1],
     parts: &[

@@ -167,7 +167,7 @@ pub(super) static INTRA_FREQUENCY_LAYOUTS: &[Layout] = &[
     },
 ];
 
-/// How detected cells are written here, nobody has said.
+/// The format of detected cells is unknown here.
 pub(super) static INTER_FREQUENCY_LAYOUTS: &[Layout] = &[Layout {
     versions: &[2],
     parts: &[

@@ -127,7 +127,7 @@ mod slot_keys {
         }
     }
 
-    /// The slot an item says; `None` where it is none that there is.
+    /// The slot of an item; `None` if there is no such slot.
     pub(super) fn slot_of(keys: &Keys, item: Node<'_>) -> Option<Slot> {
         let numerology = keys.numerology.map(|bits| item.read(bits) as u8);
         Slot::new(item.read(keys.frame) as u16, item.read(keys.slot) as u8, numerology)

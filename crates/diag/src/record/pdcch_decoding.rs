@@ -76,11 +76,11 @@ pub struct PdcchDecoding<'a> {
 /// One control message found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlMessage {
-    /// When; `None` if the record says no valid subframe.
+    /// When; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
     /// Downlink carrier, 0 for the primary.
     pub carrier: u8,
-    /// To whom it was addressed.
+    /// The addressee.
     pub rnti: Rnti,
     /// Its format as the record numbers it: 0 is an uplink grant, 1..=7 are downlink assignments (1, 1A … 2A).
     pub format: u8,

@@ -154,7 +154,7 @@ pub struct PdcchPhich<'a> {
 /// One subframe with something in it.
 #[derive(Clone, Copy)]
 pub struct IndicationSubframe<'a> {
-    /// When; `None` if the record says no valid subframe.
+    /// When; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
     node: Node<'a>,
     version: u8,
@@ -165,7 +165,7 @@ pub struct IndicationSubframe<'a> {
 pub struct ControlIndication {
     /// Serving cell, 0 for the primary.
     pub cell: u8,
-    /// To whom it was addressed.
+    /// The addressee.
     pub rnti: Rnti,
     /// Length of the message in bits.
     pub payload_bits: u8,

@@ -249,13 +249,13 @@ pub struct PdschDecoding<'a> {
 /// One transport block, decoded or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodedBlock {
-    /// When it came; `None` if the record says no valid subframe.
+    /// When it came; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
     /// Downlink carrier, 0 for the primary.
     pub carrier: u8,
     /// HARQ process, 0..=15.
     pub harq: u8,
-    /// To whom it was addressed.
+    /// The addressee.
     pub rnti: Rnti,
     /// Codeword, 0 or 1.
     pub codeword: u8,

@@ -220,13 +220,13 @@ pub struct PdschDemapper<'a> {
 /// One downlink assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demapped {
-    /// When; `None` if the record says no valid subframe.
+    /// When; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
     /// Physical cell identity, 0..=503.
     pub pci: u16,
     /// Downlink carrier, 0 for the primary.
     pub carrier: u8,
-    /// To whom it was addressed.
+    /// The addressee.
     pub rnti: Rnti,
     /// The identity itself.
     pub rnti_value: u16,
@@ -299,7 +299,7 @@ impl Iterator for Assignments<'_> {
             rnti_value: node.read(keys.rnti_value) as u16,
             rb_map: u128::from(node.read(keys.high)) << 64 | u128::from(node.read(keys.low)),
             rank: node.read(keys.rank) as u8 + 1,
-            // The record counts bits: on captures, eight times what MAC says of the same subframe.
+            // The record counts bits: in captures, eight times the size in MAC's record of the same subframe.
             sizes: keys.tb.map(|bits| Bytes::new(node.read(bits) / 8)),
             modulations: keys.modulation.map(modulation),
         })

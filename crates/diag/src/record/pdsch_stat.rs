@@ -188,7 +188,7 @@ pub struct PdschStat<'a> {
 /// What arrived on one cell in one subframe.
 #[derive(Clone, Copy)]
 pub struct PdschSubframe<'a> {
-    /// When; `None` if the record says no valid subframe.
+    /// When; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
     /// Resource blocks assigned.
     pub rbs: Prb,
@@ -254,7 +254,7 @@ pub struct PdschBlock {
     pub ndi: bool,
     /// The block was received.
     pub received: bool,
-    /// To whom it was addressed.
+    /// The addressee.
     pub rnti: Rnti,
     /// First or second block of the subframe.
     pub index: u8,
@@ -278,7 +278,7 @@ impl<'a> PdschStat<'a> {
         Ok(Self { node, keys: &KEYS[index] })
     }
 
-    /// Appends the body of a record of version 36 that says this, which is what parsing it gives back.
+    /// Appends the body of a record of version 36; parsing it gives the same values back.
     ///
     /// At most 255 subframes of at most two blocks each, with known modulation.
     pub fn emit(subframes: &[PdschSubframeRepr<'_>], out: &mut Vec<u8>) -> Result<(), EmitError> {
@@ -299,8 +299,8 @@ impl<'a> PdschStat<'a> {
         })
     }
 
-    /// Whether the sizes of blocks count their CRC, as they do up to version 36: of later versions it is the size without
-    /// that the tables have.
+    /// Whether the sizes of blocks include their CRC, as they do up to version 36. In later versions they do not, like
+    /// those in the tables.
     pub fn counts_crc(&self) -> bool {
         self.keys.counts_crc
     }

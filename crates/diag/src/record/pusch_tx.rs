@@ -104,7 +104,7 @@ pub struct PuschTxReport<'a> {
 /// One uplink transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PuschTx {
-    /// When it went out; `None` if the record says no valid subframe.
+    /// When it went out; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
     /// Uplink carrier, 0 for the primary; 0 in versions that know one carrier only.
     pub carrier: u8,
@@ -138,7 +138,7 @@ impl<'a> PuschTxReport<'a> {
         Ok(Self { node, keys: &KEYS[index] })
     }
 
-    /// Appends the body of a record of version 124 that says this, which is what parsing it gives back.
+    /// Appends the body of a record of version 124; parsing it gives the same values back.
     ///
     /// At most 31 transmissions, of whole decibels and known modulation up to 64-QAM.
     pub fn emit(
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_version_124_cannot_say_is_refused_and_leaves_nothing_behind() {
+    fn values_outside_version_124_are_refused_and_leave_nothing_behind() {
         let body = v124();
         let report = PuschTxReport::parse(&body).unwrap();
         let whole = report.transmissions().next().unwrap();

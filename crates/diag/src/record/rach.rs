@@ -189,7 +189,7 @@ const GROUP: &[Field] = &[int("group", u8(12))];
 const MESSAGES_V2: &[Field] = messages!(8, grant(15));
 const MESSAGES_V3: &[Field] = messages!(10, grant(17));
 const MESSAGES_V4: &[Field] = messages!(9, grant(16));
-/// Of this version the grant has its highest byte first.
+/// In this version the grant has its highest byte first.
 const MESSAGES_V50: &[Field] = messages!(13, bytes("grant", 20, 4));
 const TAIL_V49: &[Field] = tail!(34);
 const TAIL_V50: &[Field] = tail!(37);

@@ -155,7 +155,7 @@ pub enum Segment {
 }
 
 impl Segment {
-    /// From the number in a record; `None` for one that nobody has described.
+    /// From the number in a record; `None` for an unknown one.
     pub(super) const fn from_number(number: u64) -> Option<Self> {
         match number {
             0 => Some(Self::Whole),

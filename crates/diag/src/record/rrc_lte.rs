@@ -14,7 +14,7 @@ use crate::layout::{
 use crate::radio::Tti;
 use crate::{LogCode, LogRecord};
 
-/// Release of the specification, and who sends where, from `$at` on.
+/// Release of the specification, and sender and receiver, from `$at` on.
 macro_rules! release {
     () => {
         &[uint("version", u8(0)), uint("release", u8(1)), hex("release_version", u8(2))]
@@ -229,7 +229,7 @@ impl Keys {
 /// An RRC message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LteRrc<'a> {
-    /// What kind of message; `None` for one that nobody has described.
+    /// Kind of message; `None` for an unknown one.
     pub pdu: Option<RrcPdu>,
     /// The number that the record's version gives this kind.
     pub number: u8,
@@ -241,7 +241,7 @@ pub struct LteRrc<'a> {
     pub earfcn: u32,
     /// When; `None` outside the frame structure.
     pub tti: Option<Tti>,
-    /// Which part of it this is; `None` for a number that nobody has described.
+    /// Which part of it this is; `None` for an unknown number.
     pub segment: Option<Segment>,
     /// The message, encoded.
     pub message: &'a [u8],
@@ -270,7 +270,7 @@ impl<'a> LteRrc<'a> {
         })
     }
 
-    /// Which kind of message it is, and which part of it: an error if nobody has described that.
+    /// Kind of message and part of it; an error if either is unknown.
     pub fn described(&self, log: &LogRecord<'_>) -> Result<(RrcPdu, Segment), RecordError> {
         rrc::described(log, self.pdu, self.number, self.segment)
     }

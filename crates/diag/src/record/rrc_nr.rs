@@ -195,7 +195,7 @@ impl Keys {
 /// An RRC message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NrRrc<'a> {
-    /// What kind of message; `None` for one that nobody has described.
+    /// Kind of message; `None` for an unknown one.
     pub pdu: Option<RrcPdu>,
     /// The number that the record's version gives this kind.
     pub number: u8,
@@ -205,7 +205,7 @@ pub struct NrRrc<'a> {
     pub pci: u16,
     /// The carrier's number; 0 where the message came within one of LTE.
     pub nr_arfcn: u32,
-    /// Which part of it this is; `None` for a number that nobody has described.
+    /// Which part of it this is; `None` for an unknown number.
     pub segment: Option<Segment>,
     /// The message, encoded.
     pub message: &'a [u8],
@@ -233,7 +233,7 @@ impl<'a> NrRrc<'a> {
         })
     }
 
-    /// Which kind of message it is, and which part of it: an error if nobody has described that.
+    /// Kind of message and part of it; an error if either is unknown.
     pub fn described(&self, log: &LogRecord<'_>) -> Result<(RrcPdu, Segment), RecordError> {
         rrc::described(log, self.pdu, self.number, self.segment)
     }

@@ -328,9 +328,9 @@ pub struct CellMeasurement {
     pub pci: u16,
     /// Serving cell, 0 for the primary.
     pub cell: u8,
-    /// Whether it serves, or is measured beside those that do; unknown before version 19.
+    /// Whether it serves, or is only measured; unknown before version 19.
     pub serving: Option<bool>,
-    /// When; `None` if the record says no valid subframe.
+    /// When; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
     /// Reference signal received power, dBm; `None` if nothing was received.
     pub rsrp: Option<Decibels>,

@@ -181,8 +181,7 @@ impl<'a> UplinkBuffer<'a> {
         checked_sub_packets(Self::CODE, LAYOUTS, body).map(|node| Self { node })
     }
 
-    /// Appends the body of a record with one sub-packet of version 24 that says this, which is what parsing it gives
-    /// back.
+    /// Appends the body of a record with one sub-packet of version 24; parsing it gives the same values back.
     pub fn emit(samples: &[BufferSampleRepr<'_>], out: &mut Vec<u8>) -> Result<(), EmitError> {
         let keys = &KEYS[2];
         let mut contents = vec![count("samples", samples.len(), 255)? as u8];

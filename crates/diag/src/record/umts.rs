@@ -48,7 +48,7 @@ const HEADER: &[Field] =
 /// The cell, before messages of channels from 0x80 on; the length does not count it.
 const CELL: &[Field] = &[uint("uarfcn", u16(4)), uint("scrambling_code", u16(6))];
 
-/// Before a block of system information of its own its number, which the length counts.
+/// A separate block of system information has its number before it, which the length includes.
 const fn sib(at: u16) -> [Field; 1] {
     [uint("sib", u8(at))]
 }
@@ -213,7 +213,7 @@ pub(super) static DUAL_GSM_RR: &[Layout] =
 pub(super) static GPRS_MAC: &[Layout] =
     &[unversioned(&[block(3, &[gsm!(0, &[(3, "pacch")])]), message(u8(2))])];
 
-/// What follows the message is not of it: the record is longer than its length says.
+/// Bytes after the message do not belong to it: the record is longer than its length field.
 pub(super) static GPRS_NAS: &[Layout] = &[unversioned(&[
     block(
         4,

@@ -26,9 +26,9 @@ pub(super) struct Budget {
 pub(super) struct Flood {
     /// All bytes, per second.
     pub(super) bytes_per_sec: u64,
-    /// Of these, what is no log record.
+    /// Those of them that are no log records.
     pub(super) others_per_sec: u64,
-    /// Of these, each code's.
+    /// The bytes of each code.
     pub(super) by_code: BTreeMap<LogCode, u64>,
 }
 

@@ -1,11 +1,11 @@
-//! What the answers of a modem lead to: the next questions, the masks, and what is told of it.
+//! What the modem's answers lead to: the next requests, the masks, and the reports.
 
 use alloc::string::String;
 
 use super::{Event, Reason, Session, State, Step};
 use crate::command::{Answer, MessageRange, message_ranges};
 
-/// Ranges of messages that are asked for at most; modems have about thirty.
+/// Most ranges of messages that are requested; modems have about thirty.
 const MAX_RANGES: usize = 64;
 
 impl Session {
@@ -82,7 +82,7 @@ impl Session {
     }
 
     fn refuse(&mut self, step: Step, why: Reason) {
-        // Who refuses is there.
+        // A refusal is an answer too.
         if self.state == State::Greeting {
             self.ask();
         }
@@ -107,7 +107,7 @@ impl Session {
         self.steps.extend([Step::ReadEventMask, Step::MessageRanges]);
     }
 
-    /// Sets the mask of an equipment if the modem has another than is wanted; at the end, if it has ours.
+    /// Sets the mask of an equipment if the modem's differs from the requested one; at the end, if the modem has ours.
     pub(super) fn set_mask(&mut self, equipment: u8) {
         if self.state == State::Restoring {
             if self.masks.put_back(equipment) {
@@ -116,7 +116,7 @@ impl Session {
             return;
         }
         if self.masks.decide(equipment, &self.on) {
-            // Before what is still to be asked: records first, then curiosity.
+            // Before the remaining requests: records are more important than information.
             let at = self.steps.iter().position(|step| !matches!(step, Step::SetLogMask(_)));
             self.steps.insert(at.unwrap_or(self.steps.len()), Step::SetLogMask(equipment));
         }

@@ -5,12 +5,12 @@ use super::Step;
 use crate::LogCode;
 use crate::command::Refusal;
 
-/// What came of a session so far, one thing at a time.
+/// The session's progress, one event at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Nobody answers. Records that come anyway are as good as any.
+    /// No answer. Records may come all the same, and are used.
     Mute,
-    /// Somebody answers.
+    /// The modem answers.
     Answers(Identity),
     /// The log mask is set. What else the modem was sending before, it goes on sending.
     Ready {
@@ -40,18 +40,18 @@ pub enum Event {
         budget_bytes_per_sec: u64,
         /// What was switched off, most important first. Empty if it is not the log records.
         off: Vec<LogCode>,
-        /// How much of it is no log record: messages and events that somebody else switched on.
+        /// The part that is no log record: messages and events that another program switched on.
         others_per_sec: u64,
     },
-    /// The modem still has log masks of a session that was killed; what that one had found goes back at the end.
+    /// The modem still has log masks of a killed session; those that it had found are restored at the end.
     Recalled,
-    /// Another port is gone, and with it the way to put back the log mask that an earlier session had found there.
+    /// Another port is gone, so the log mask that an earlier session found there cannot be restored.
     Forgone {
         /// What it was called.
         port: String,
     },
-    /// What was found cannot be kept where the next session would find it: if this one is killed, the modem keeps the mask
-    /// that it was given.
+    /// The found masks cannot be saved for the next session: if this one is killed, the modem keeps the mask that it
+    /// was given.
     Unkept {
         /// What is in the way.
         why: String,
@@ -71,13 +71,13 @@ pub enum Reason {
     Status(u32),
 }
 
-/// Who answers.
+/// The modem's identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// When its software was compiled, as in `Apr  2 2015 21:45:40`.
     pub compiled: Option<String>,
     /// Its software, as in `MPSS.DI.2.0.1.c2-00062`.
     pub build: Option<String>,
-    /// Which version of Diag it speaks.
+    /// The Diag protocol version.
     pub protocol: Option<u16>,
 }

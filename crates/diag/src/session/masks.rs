@@ -9,7 +9,7 @@ use super::step::Mask;
 use crate::LogCode;
 use crate::command::{EQUIPMENTS, LogMask};
 
-/// Where a modem does not say how many codes an equipment has, it has all that 12 bits number.
+/// If a modem does not report how many codes an equipment has, all that 12 bits can number are assumed.
 const ALL_ITEMS: u32 = 1 << 12;
 
 #[derive(Clone, Debug, Default)]
@@ -20,24 +20,24 @@ pub(super) struct Masks {
     found: BTreeMap<u8, Mask>,
     /// As this session has set them; at its end, as it puts them back.
     ours: BTreeMap<u8, Mask>,
-    /// What an earlier session may have left behind, until the modem says what it sends.
+    /// Masks that an earlier session may have left, until the modem reports its masks.
     left: BTreeMap<u8, Noted>,
 }
 
 impl Masks {
-    /// The modem says how many codes each equipment has.
+    /// The modem reports how many codes each equipment has.
     pub(super) fn handle_ranges(&mut self, ranges: &[u32; EQUIPMENTS]) {
         let known = (0..).zip(ranges).filter(|(_, items)| **items > 0);
         self.items = known.map(|(equipment, items)| (equipment, (*items).min(ALL_ITEMS))).collect();
     }
 
-    /// The modem does not say it: there is room for the codes that are wanted.
+    /// The modem does not report it: assumes space for the requested codes.
     pub(super) fn handle_no_ranges(&mut self, wanted: &[LogCode]) {
         self.items = wanted.iter().map(|code| (code.equipment(), ALL_ITEMS)).collect();
     }
 
-    /// The modem says what it sends: what was found, unless this session has set it. Whether an earlier session has,
-    /// which was killed: then what that one had found is what was found.
+    /// The modem reports its mask. It is saved as found unless this session has set it. If a killed session set it,
+    /// that session's saved mask is the one found.
     pub(super) fn handle_read(&mut self, mask: &LogMask<'_>) -> bool {
         let (equipment, mask) = (mask.equipment, Mask::of(mask));
         let left = self.left.remove(&equipment).filter(|left| left.is(&mask));
@@ -60,7 +60,7 @@ impl Masks {
         self.left = note.masks.into_iter().map(|left| (left.equipment, left)).collect();
     }
 
-    /// What somebody has to know who is to put the masks back if this session cannot.
+    /// Everything that a later session needs to restore the masks if this one cannot.
     pub(super) fn note(&self) -> Note {
         let ours = self.ours.iter().map(|(&equipment, ours)| {
             let found = self.found.get(&equipment).filter(|found| found.items == ours.items);
@@ -71,7 +71,7 @@ impl Masks {
         Note { masks: ours.chain(left.cloned()).collect() }
     }
 
-    /// What an earlier session may still have left behind, because the modem has not said what it sends.
+    /// What an earlier session may still have left, because the modem has not reported its masks.
     pub(super) fn left(&self) -> Note {
         Note { masks: self.left.values().cloned().collect() }
     }
@@ -113,13 +113,13 @@ impl Masks {
     /// From now on the mask to be set is the one that was found; whether there is anything to set.
     pub(super) fn put_back(&mut self, equipment: u8) -> bool {
         let Some(mask) = self.ours.get_mut(&equipment) else { return false };
-        // A modem that did not tell its mask is left without ours.
+        // A modem that did not report its mask is left without ours.
         let empty = || Mask { items: mask.items, bits: vec![0; mask.bits.len()] };
         *mask = self.found.get(&equipment).cloned().unwrap_or_else(empty);
         true
     }
 
-    /// Whether the modem has a mask that is not as it was found.
+    /// Whether the modem has a mask that differs from the one found.
     pub(super) fn is_set(&self) -> bool {
         !self.ours.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What outlives a session that is killed: the masks that it has set and those that it had found, as text.
+//! The state that outlives a killed session: the masks that it set and those that it found, as text.
 //!
 //! ```text
 //! 11 4096 00…00 00…20…00      equipment, items, the mask that was found (- if the modem did not say), the mask set
@@ -24,7 +24,7 @@ pub struct Note {
 pub(super) struct Noted {
     pub(super) equipment: u8,
     pub(super) items: u32,
-    /// Bits as they were found; `None` if the modem did not tell.
+    /// The bits found; `None` if the modem did not report them.
     pub(super) found: Option<Vec<u8>>,
     /// Bits that were set.
     pub(super) ours: Vec<u8>,
@@ -49,7 +49,7 @@ impl Noted {
 }
 
 impl Note {
-    /// True if there is nothing to put back.
+    /// True if there is nothing to restore.
     pub fn is_empty(&self) -> bool {
         self.masks.is_empty()
     }
@@ -68,7 +68,7 @@ impl fmt::Display for Note {
 impl FromStr for Note {
     type Err = NotANote;
 
-    /// What stands behind the end is not looked at: it is left of a longer note.
+    /// Text behind the end is ignored: it is the rest of a longer note.
     fn from_str(text: &str) -> Result<Self, NotANote> {
         let mut masks = Vec::new();
         let mut lines = text.lines().zip(1..);
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_note_cut_anywhere_is_none() {
         let whole = note().to_string();
-        // The last line feed says nothing that the word before it does not.
+        // The last line feed adds nothing to the word before it.
         for cut in 0..whole.len() - 1 {
             assert!(whole[..cut].parse::<Note>().is_err(), "cut at {cut}");
         }

@@ -6,7 +6,7 @@ use crate::command::{LogMask, MessageRange, Request};
 /// One request of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Is anybody there, and since when is it so.
+    /// Whether the modem answers, and since when.
     Version,
     /// Which software.
     BuildId,

@@ -110,7 +110,7 @@ fn identity() -> Identity {
 }
 
 #[test]
-fn a_modem_is_asked_who_it_is_and_given_the_mask_that_is_wanted_and_no_more() {
+fn a_modem_is_identified_and_gets_the_requested_mask_and_no_more() {
     let mut modem = Modem::new();
     modem.masks.insert(4, vec![0xFF; ITEMS as usize / 8]);
     let mut session = Session::new(wanted(&[PUSCH, MAC, PUSCH]));
@@ -119,7 +119,7 @@ fn a_modem_is_asked_who_it_is_and_given_the_mask_that_is_wanted_and_no_more() {
     assert_eq!(events, [Event::Answers(identity()), ready]);
     assert!(session.is_logging());
     assert!(modem.sends(PUSCH) && modem.sends(MAC));
-    assert!(!modem.sends(WCDMA), "what somebody else had on is off meanwhile");
+    assert!(!modem.sends(WCDMA), "what another program had on is off meanwhile");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_mask_that_is_right_already_is_not_set() {
 }
 
 #[test]
-fn a_port_on_which_nobody_answers_is_used_as_it_is_within_a_second() {
+fn a_port_without_answers_is_used_as_it_is_within_a_second() {
     let mut modem = Modem { mute: true, ..Modem::new() };
     let mut session = Session::new(wanted(&[PUSCH]));
     assert_eq!(talk(&mut session, &mut modem, 0, 1000), [Event::Mute]);
@@ -159,7 +159,7 @@ fn a_modem_that_comes_up_late_is_greeted_after_all() {
 }
 
 #[test]
-fn refusals_are_told_and_the_rest_goes_on() {
+fn refusals_are_reported_and_the_rest_goes_on() {
     let mut modem = Modem::new();
     modem.refuses = vec![0x1C, 0x7D, 0x81];
     let mut session = Session::new(wanted(&[PUSCH]));
@@ -174,7 +174,7 @@ fn refusals_are_told_and_the_rest_goes_on() {
 }
 
 #[test]
-fn a_modem_without_log_configuration_is_left_alone_and_said_to_be() {
+fn a_modem_without_log_configuration_is_left_alone_and_reported() {
     let mut modem = Modem::new();
     modem.refuses = vec![0x73];
     let mut session = Session::new(wanted(&[PUSCH]));

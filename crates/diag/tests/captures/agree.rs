@@ -22,7 +22,7 @@ pub(crate) enum How {
     /// The same number; but of an antenna that is not there we have none, where the reference has the value of zero steps:
     /// this, beside −180 dBm as what it calls the antenna's RSRP.
     Antenna { rsrp: &'static str, zero: f64 },
-    /// As [`How::Error`], where the reference is right and only says it differently.
+    /// As [`How::Error`], but the reference is right and only writes it differently.
     Differently(fn(&Item) -> Json),
     /// A list, item by item, by these rules. The reference may go on into room that is not in use.
     List(Vec<Rule>),
@@ -35,7 +35,7 @@ pub(crate) enum How {
 /// How many fields of a record were held against the reference's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fields {
-    /// The same on both sides, perhaps said differently.
+    /// The same on both sides, perhaps written differently.
     pub equal: u64,
     /// Different, just as the table of the reference's errors says.
     pub explained: u64,

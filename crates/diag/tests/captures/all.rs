@@ -17,7 +17,7 @@ use crate::found::{Found, Pair};
 use crate::pinned::PINNED;
 use crate::{Seen, compared, tree};
 
-/// What the shared data holds; what of it nothing can be compared with is said aloud.
+/// The shared data; data without a reference is reported.
 pub(crate) fn found() -> &'static Found {
     static FOUND: OnceLock<Found> = OnceLock::new();
     FOUND.get_or_init(|| {

@@ -65,7 +65,7 @@ fn contention_is_answered_four_subframes_later() {
     }
 }
 
-/// PCFICH tells of one to four symbols; the frames that follow are a run.
+/// PCFICH announces one to four symbols; the frames that follow are consecutive.
 #[test]
 fn control_regions_have_a_length() {
     for (_, report) in records(&[LogCode::new(0xB12A).number()]).iter().flatten() {
@@ -146,7 +146,7 @@ fn a_cell_is_selected_by_what_was_measured_and_what_it_asks_for() {
 /// The message of a record is as long as the record says, not as long as the record: its second octet is then the kind of
 /// message that the record says it is (TS 24.007 §11.2.3.1).
 #[test]
-fn messages_of_gprs_are_of_the_kind_that_is_said() {
+fn messages_of_gprs_are_of_the_recorded_kind() {
     let mut messages = 0;
     for (_, record) in records(&[0x5230]).iter().flatten() {
         let message = record.bytes("message").expect("there is a message");

@@ -1,4 +1,4 @@
-//! A folder of somebody else's captures, composed here: it is found, compared, and what cannot be compared is said.
+//! A folder of foreign captures, composed here: it is found and compared, and what cannot be compared is reported.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -57,7 +57,7 @@ fn write(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// A folder with a capture that is read so, one that nobody has read, a reading of one that is not there, and a note.
+/// A folder with a capture that has a reading, one without, a reading without a capture, and a note.
 fn folder(reason: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |path: &str| folder.path().join(path);

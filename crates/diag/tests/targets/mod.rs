@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their input; the test `corpus` does the same with their seeds.
+//! What the fuzz targets do with their input. The test `corpus` does the same with their seeds.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(crate) fn hdlc(data: &[u8]) {
     }
 }
 
-/// A session that is answered with anything at all, and asked to end in the middle.
+/// A session with arbitrary answers that is ended in the middle.
 #[allow(dead_code, reason = "each user of this file has its own targets")]
 pub(crate) fn session(data: &[u8]) {
     let wanted = Wanted {
@@ -145,7 +145,7 @@ pub(crate) fn formats(data: &[u8]) {
     assert_eq!(whole, packets(kind, stream, usize::from(size).max(1)));
 }
 
-/// Every way in which a capture tells its records apart.
+/// Every way in which a capture separates its records.
 #[allow(dead_code, reason = "each user of this file has its own targets")]
 pub(crate) const FORMATS: [Format; 4] = [Format::Hdlc, Format::NonHdlc, Format::Hdf, Format::Dlf];
 

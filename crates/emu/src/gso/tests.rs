@@ -68,7 +68,7 @@ fn folded(bytes: &[u8]) -> u16 {
     ((sum & 0xFFFF) + (sum >> 16)) as u16
 }
 
-/// What Linux makes of a superpacket (net/ipv4/af_inet.c, tcp_offload.c, udp_offload.c), after the checks of the TUN device.
+/// How Linux cuts a superpacket (net/ipv4/af_inet.c, tcp_offload.c, udp_offload.c), after the checks of the TUN device.
 pub(crate) fn cut(written: &[u8]) -> Vec<Vec<u8>> {
     let (device, packet) = written.split_at(VNET_HEADER);
     let word = |at: usize| usize::from(u16::from_ne_bytes([device[at], device[at + 1]]));
@@ -211,7 +211,7 @@ fn identifications_that_jump_end_the_run() {
     assert_eq!(together(&packets), None);
 }
 
-/// What is done to the second of two packets, or to both.
+/// A change of the second of two packets, or of both.
 type Change = fn(&mut Packet);
 
 #[test]

@@ -108,7 +108,7 @@ fn a_command_that_is_killed_takes_its_children_with_it() {
     assert!(eventually(|| !is_in_use(std::slice::from_ref(&name))));
 }
 
-/// Not a test of its own: what [`nothing_survives_a_sigkill`] starts and kills.
+/// Not a test itself: [`nothing_survives_a_sigkill`] starts and kills it.
 #[test]
 #[ignore = "runs until it is killed"]
 fn victim() {

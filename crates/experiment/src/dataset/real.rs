@@ -7,8 +7,8 @@ use super::scenario::Rat;
 use super::statistics::Figures;
 use crate::catalogue;
 
-/// The traces of an index (`traces/files.tsv`) that are of LTE or of NR below 6 GHz, and what the index says of them; the
-/// way is `up` or `down`.
+/// The traces of an index (`traces/files.tsv`) that are of LTE or of NR below 6 GHz, with the index's fields; the
+/// direction is `up` or `down`.
 pub fn real(data: &Path) -> io::Result<Vec<(Rat, bool, &'static str, Figures)>> {
     let rows = catalogue::rows(data, ["rat", "mobility", "dir", "mean_mbps", "p5", "p95"])?;
     let figures = rows.into_iter().filter_map(|[rat, mobility, way, mean, low, high]| {

@@ -1,4 +1,4 @@
-//! How a trace's throughput is spread, and traces of one kind beside those of another.
+//! Distribution of a trace's throughput, and comparison of one kind of traces with another.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Of a trace that is watched for so long; what is left of a second at its end does not count.
+    /// Statistics of a trace over this duration; the part of a second at its end does not count.
     pub fn of(trace: &Trace, duration: Duration) -> Self {
         let seconds = (duration.as_secs() as usize).max(1);
         let mut counts = vec![0_u64; seconds];

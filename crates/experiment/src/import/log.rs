@@ -20,9 +20,9 @@ pub struct Recorded {
     pub is_mm_link: bool,
     /// The trace of its link.
     pub trace: Option<String>,
-    /// Whether it is the way from the device, where it says so.
+    /// Whether it is the uplink, if the log has that.
     pub up: Option<bool>,
-    /// What stages around the link delay, one way, where it says so.
+    /// One-way delay of the stages around the link, if the log has it.
     pub delay: Option<Duration>,
     /// When the trace began.
     pub base: Duration,
@@ -32,7 +32,7 @@ pub struct Recorded {
     pub dropped: Vec<(Duration, u64)>,
     /// When so many bytes could have left.
     pub opportunities: Vec<(Duration, Bytes)>,
-    /// Lines that said nothing, by reason.
+    /// Unparsable lines, by reason.
     pub bad: BTreeMap<Problem, u64>,
 }
 
@@ -115,7 +115,7 @@ impl Recorded {
         }
     }
 
-    /// Pantheon counts flows from 1, and has number 0 for one that nobody numbered.
+    /// Pantheon counts flows from 1; number 0 is a flow without a number.
     fn flow(&mut self, number: Option<u32>) -> &mut Packets {
         self.flows.entry(number.unwrap_or(0)).or_default()
     }

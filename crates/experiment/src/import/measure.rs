@@ -1,4 +1,4 @@
-//! What is measured of a log, by the definitions of its own tools.
+//! Measurements of a log, by the definitions of its own tools.
 //!
 //! * mm-link: bytes are those of IP, without the 4 of a TUN header. Time runs from the arrival of the first packet that
 //!   counts to the end of the window, or to the last departure; packets that left in it count. Throughput and capacity are
@@ -72,7 +72,7 @@ struct Counted {
     arrived: (u64, Bytes),
     /// Bytes that left.
     departed: Bytes,
-    /// Of each that left, in nanoseconds, sorted.
+    /// Delay of each packet that left, in nanoseconds, sorted.
     delays: Vec<u64>,
 }
 
@@ -176,7 +176,7 @@ fn pantheon(recorded: &Recorded, counted: &Counted, question: &Question) -> Flow
     }
 }
 
-/// The same of whoever's log.
+/// The same for any log.
 fn as_pantheon(counted: &Counted, one_way_ms: Option<Delays>) -> Pantheon {
     let (first, last) = counted.departures;
     let (_, came) = counted.arrived;
@@ -184,7 +184,7 @@ fn as_pantheon(counted: &Counted, one_way_ms: Option<Delays>) -> Pantheon {
     Pantheon {
         throughput_mbit_per_sec: (last > first).then(|| mbit(counted.departed, last - first)),
         delay_p95_ms: one_way_ms.map(|delays| delays.p95),
-        // Without an arrival nobody can say.
+        // Unknown without an arrival.
         loss: if came == Bytes::ZERO { 0.0 } else { lost },
     }
 }
@@ -194,7 +194,7 @@ fn power(throughput: f64, one_way_ms: Option<Delays>) -> Option<f64> {
     p95.map(|p95| throughput / (p95 / 1e3))
 }
 
-/// Of sorted nanoseconds; at least one. `rank` says which of so many is at a percentage.
+/// Delays of at least one sorted value in nanoseconds. `rank` gives the index of a percentage.
 fn delays(sorted: &[u64], rank: impl Fn(usize, usize) -> usize) -> Delays {
     let ms = |nanos: u64| nanos as f64 / 1e6;
     let at = |percent: usize| ms(sorted[rank(sorted.len(), percent)]);

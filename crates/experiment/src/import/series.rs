@@ -12,7 +12,7 @@ use super::log::Recorded;
 use crate::results::Results;
 use crate::simulate::FlowOutcome;
 
-/// Those of a simulated run that a log can tell.
+/// Those of a simulated run that a log has too.
 const COLUMNS: [(&str, Kind); 10] = [
     ("flow", Kind::Int),
     ("name", Kind::Text),

@@ -132,7 +132,7 @@ fn a_series_has_each_flow_in_each_bin() {
     let width = Some(Duration::from_millis(10));
     let imported = import(&files, |import| import.series = width).expect("logs");
     assert_eq!(imported.finished.outcomes.len(), 2);
-    // Whatever the width, there is an end to what is kept.
+    // Memory is bounded, whatever the width.
     let late = MM_LINK.to_owned() + "600000000 - 1504 1\n";
     let width = Some(Duration::from_nanos(1));
     let error = import(&[("a.log", &late)], |import| import.series = width).expect_err("too many");

@@ -16,7 +16,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// What one of them is called: the name alone where it is the only one.
+    /// Name of one of them: the name alone if it is the only one.
     pub fn name_of(&self, device: Device) -> String {
         if self.devices.len() == 1 {
             self.name.clone()

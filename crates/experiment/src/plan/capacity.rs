@@ -1,4 +1,4 @@
-//! What a link carries when, from what a plan says: a rate, steps, or a file.
+//! A link's capacity over time, from a plan: a rate, steps, or a file.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use sounding_trace::{Schedule, Series, Steps, Trace, mahimahi};
 
 use super::Wrong;
 
-/// What a plan says of a link.
+/// A link's capacity in a plan.
 pub(super) enum Capacity {
     /// A rate, or a rate over time.
     Steps(Steps),

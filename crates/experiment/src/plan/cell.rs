@@ -62,7 +62,7 @@ pub struct ModemPlan {
     pub sniffer: bool,
     /// How much faster the modem's clock runs than the host's, in millionths.
     pub drift_ppm: f64,
-    /// For so long nobody has set it.
+    /// For how long the clock is unset.
     #[serde(deserialize_with = "time::duration")]
     pub unset_for: Duration,
 }

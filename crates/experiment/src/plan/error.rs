@@ -42,7 +42,7 @@ impl fmt::Display for PlanError {
     }
 }
 
-/// A key of a plan whose value cannot be, before anybody has looked where it stands.
+/// A key of a plan with an impossible value, before its line is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// Its dotted path, as far as it is known.

@@ -1,4 +1,4 @@
-//! Who sends what.
+//! The flows of a plan.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub struct FlowPlan {
     /// What it sends. Default all that it may.
     #[serde(default)]
     pub traffic: TrafficPlan,
-    /// Who says how fast. Default cubic; datagrams have none.
+    /// The controller. Default cubic; datagrams have none.
     #[serde(default = "cubic")]
     pub controller: String,
     /// How many of them each device has.
@@ -33,10 +33,10 @@ pub struct FlowPlan {
     /// When it begins.
     #[serde(default, deserialize_with = "time::duration")]
     pub start: Duration,
-    /// When it has nothing new to send any more. Default never.
+    /// When it stops to produce data. Default never.
     #[serde(default = "never", deserialize_with = "time::duration")]
     pub stop: Duration,
-    /// Of several, each begins so long after the one before.
+    /// Delay between the starts of consecutive flows.
     #[serde(default, deserialize_with = "time::duration")]
     pub stagger: Duration,
     /// When its receiver acknowledges.

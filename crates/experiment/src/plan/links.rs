@@ -28,7 +28,7 @@ pub struct LinkPlan {
     /// Propagation delay, one way. Default none.
     #[serde(default, deserialize_with = "time::duration")]
     pub delay: Duration,
-    /// What the queue in front of each holds. Default any number of bytes.
+    /// Capacity of the queue in front of each. Default any number of bytes.
     #[serde(default = "endless", deserialize_with = "time::bytes")]
     pub queue: Bytes,
     /// Which packet goes when it is full.

@@ -36,8 +36,8 @@ pub enum Built<P> {
 /// Links that are given, and a wired segment at their far end.
 type WiredLinks<P> = Wired<Links<Pipe<Through<P>>>, P>;
 
-/// The network of a plan, without anybody who sends over it; its devices are those of [`Actors`](super::Actors). Traces
-/// that the plan names are looked for in `folder`.
+/// The network of a plan, without flows; its devices are those of [`Actors`](super::Actors). Traces that the plan names
+/// are looked for in `folder`.
 pub fn network<P>(plan: &Plan, folder: &Path, seed: u64) -> Result<Built<P>, Wrong> {
     let wire = plan.wire.as_ref().map(|wire| wire.paths(folder, plan.duration)).transpose()?;
     let origin = HostInstant::default();
@@ -229,8 +229,8 @@ impl<P> Network<P> for Built<P> {
     }
 }
 
-/// What the link of a device carries when, where anybody can say: links are given, and a modelled cell is not. Behind a
-/// wired segment that is two.
+/// A device's link over time, where it is known: links are given, and a modelled cell is not. Behind a wired segment
+/// there are two.
 pub fn given(run: &Run, port: Port) -> Result<Vec<PathConfig>, Wrong> {
     let Run { plan, folder, seed, .. } = run;
     let at = usize::from(port.device.0);
@@ -245,7 +245,7 @@ pub fn given(run: &Run, port: Port) -> Result<Vec<PathConfig>, Wrong> {
         .collect())
 }
 
-/// What `given` could have carried in a span of time: the one of them that could carry least.
+/// The bytes that `given` could have carried in a span of time: the least of its links.
 pub fn offered(given: &[PathConfig], (from, to): (Duration, Duration)) -> Option<Bytes> {
     given.iter().map(|path| path.schedule.capacity(from, to)).min()
 }

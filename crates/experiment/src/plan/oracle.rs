@@ -1,4 +1,4 @@
-//! The controller that knows the link: where a plan may have it, and how it is told.
+//! The controller that knows the link: where a plan may have it, and how it gets its input.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use sounding_units::{Bytes, HostInstant};
 use super::quantity::ORACLE;
 use super::{Actors, Plan, Run, Wrong, given};
 
-/// It has a given link for itself: what it could share with others, or what a cell would grant it, nobody knows.
+/// It needs a given link for itself: its share beside other flows, or the grants of a cell, are unknown.
 pub(super) fn check(plan: &Plan, actors: &Actors) -> Result<(), Wrong> {
     for actor in &actors.flows {
         let flow = &plan.flows[actor.plan];
@@ -30,10 +30,10 @@ pub(super) fn check(plan: &Plan, actors: &Actors) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// What arrives at a link is carried in the next millisecond at the earliest.
+/// A packet that arrives at a link is carried in the next millisecond at the earliest.
 const NEXT: Duration = Duration::from_millis(1);
 
-/// How the oracle of a port is made; it sends what the link will carry so that it arrives in time.
+/// Makes the oracle of a port; it sends so that its packets arrive just when the link can carry them.
 pub(crate) fn oracle(
     run: &Run,
     port: Port,

@@ -9,5 +9,5 @@ pub(super) fn rate<'de, D: Deserializer<'de>>(input: D) -> Result<Rate, D::Error
     text.parse().map_err(|error| D::Error::custom(format_args!("{text:?} is no rate: {error}")))
 }
 
-/// What the one controller is called that is told the truth; it is not in the registry.
+/// Name of the one controller that knows the truth; it is not in the registry.
 pub const ORACLE: &str = "oracle";

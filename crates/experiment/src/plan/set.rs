@@ -16,8 +16,8 @@ pub(crate) fn names_files(key: &str) -> bool {
     matches!(first, Some("links" | "wire")) && matches!(last, Some("up" | "down"))
 }
 
-/// The values that one value of a list stands for: of a pattern of files (`traces/*.down`) each that matches, by its path
-/// from `folder` on and in the order of their names; of anything else itself. Fails with what is wrong with the pattern.
+/// The values of one element of a list: for a pattern of files (`traces/*.down`) each match, by its path from `folder`
+/// on and sorted; for anything else itself. Fails with the pattern's fault.
 pub(super) fn values<'i>(
     key: &str,
     value: Value<'i>,

@@ -1,4 +1,4 @@
-//! What a plan says, and what is said of one that is wrong.
+//! The contents of plans, and the errors of wrong ones.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

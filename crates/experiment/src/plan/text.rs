@@ -12,13 +12,13 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use super::tree::{self, Root, Value};
 use super::{Plan, PlanError, Seeds, Wrong, set};
 
-/// Most runs that one plan may come to: more is a typing error.
+/// Most runs of one plan: more is a typing error.
 const MAX_RUNS: usize = 100_000;
 
 /// And about the most memory that their plans may take, in bytes: each run has its own.
 const MAX_KEPT: usize = 300_000_000;
 
-/// Of one of its devices, carriers, links or flows, about, in bytes.
+/// Approximate size of one of its devices, carriers, links or flows, in bytes.
 const ENTRY: usize = 1_000;
 
 /// A plan as it was written.
@@ -38,7 +38,7 @@ struct Set {
     key: String,
     /// Where its value stands in `written`.
     value_at: usize,
-    /// Where the places of this text begin: behind those of all before.
+    /// Start of this text's places: behind those of all before.
     base: usize,
     /// A table of the value alone, behind as many blanks as bring it to its place.
     padded: String,
@@ -59,7 +59,7 @@ impl Set {
     }
 }
 
-/// What a value that is set is called while it is read; with the equals sign as long as the shortest key with its own.
+/// Key of a set value while it is read; with the equals sign as long as the shortest key with its own.
 const NAME: &str = "v";
 
 /// One run: a plan without sweeps, and one seed.
@@ -77,7 +77,7 @@ pub struct Run {
     pub folder: PathBuf,
     /// The controllers that its flows may have.
     pub controllers: Registry,
-    /// Of all combinations of what is swept.
+    /// Index among all combinations of the swept values.
     combination: usize,
 }
 
@@ -153,7 +153,7 @@ impl Text {
         })?;
         let mut runs = Vec::new();
         let mut kept = 0_usize;
-        // Of what is swept a run has one value each.
+        // A run has one of the swept values of each axis.
         let others = axes.iter().map(|axis| axis.len_of_others(self.text.len()));
         let own = self.text.len().saturating_sub(others.sum());
         let sweeps_seeds = axes.iter().any(|axis| axis.path == "seeds");
@@ -162,7 +162,7 @@ impl Text {
             let plan = self.plan(&swept)?;
             let seeds = plan.seeds.all().len();
             kept = kept.saturating_add(seeds.saturating_mul(own + plan.entries() * ENTRY));
-            // Where seeds are not swept, those that follow have as many: what is too much is not made first.
+            // If seeds are not swept, each run has the same number of them: an excess is refused before it is made.
             let to_come = if sweeps_seeds { 1 } else { combinations - combination };
             if runs.len() + seeds.saturating_mul(to_come) > MAX_RUNS || kept > MAX_KEPT {
                 let message = format!(
@@ -190,7 +190,7 @@ impl Text {
         }
     }
 
-    /// What is swept, and the rest with everything that is set in it.
+    /// The swept axes, and the rest with all set values in it.
     fn root(&self) -> Result<(Vec<Axis<'_>>, Root<'_>), PlanError> {
         let mut root = DeTable::parse(&self.text)
             .map_err(|error| self.error(error.span(), String::new(), error.message().into()))?;
@@ -269,7 +269,7 @@ impl Text {
             values.push((axis.path.clone(), label.clone()));
         }
         values.reverse();
-        // What is set within what is swept is set again; the sweeps are gone by now.
+        // Values that are set within swept ones are set again; the sweeps are gone by now.
         self.put_sets(&mut swept)?;
         swept.get_mut().remove("sweep");
         Ok((swept, values))
@@ -326,7 +326,7 @@ struct Axis<'i> {
 }
 
 impl Axis<'_> {
-    /// How much of a text of this length its values take, but for the longest.
+    /// Size of its values in a text of this length, except the longest.
     fn len_of_others(&self, text: usize) -> usize {
         let spans = self.values.iter().map(|(_, value)| value.span());
         let lens = spans.filter(|span| span.end <= text).map(|span| span.len());

@@ -1,11 +1,11 @@
-//! How far flows are from the oracle over the same link with the same seed.
+//! Distance of flows to the oracle over the same link with the same seed.
 
 use std::collections::HashMap;
 
 use super::outcome::{FromOracle, Outcome};
 use crate::plan::ORACLE;
 
-/// What two runs have in common that differ in nothing but who says how fast.
+/// The setting that two runs share if they differ only in the controller.
 type Setting<'a> = (u64, Vec<(&'a str, &'a str)>);
 
 fn setting(outcome: &Outcome) -> Setting<'_> {
@@ -23,7 +23,7 @@ pub(crate) fn compare(outcomes: &mut [Outcome]) {
             let figures = figures.filter(|(throughput, _)| *throughput > 0.0);
             oracles
                 .entry((setting(outcome), flow.flow))
-                // Of two nobody knows which is meant.
+                // With two of them the setting is ambiguous.
                 .and_modify(|figures| *figures = None)
                 .or_insert(figures);
         }

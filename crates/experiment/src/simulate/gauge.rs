@@ -1,5 +1,5 @@
-//! What of a run only an eye that watches all of it can measure: shares over sliding windows, when flows converged to what
-//! is fair, and how long they stood still. Takes the same space however long a run is.
+//! Measurements that need all of a run: shares over sliding windows, when flows converged to a fair share, and how long
+//! they stalled. Memory does not grow with a run's length.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -148,7 +148,7 @@ impl Gauge {
         })
     }
 
-    /// What the link of each flow could have carried in a span of time, where that is known.
+    /// The capacity of each flow's link in a span of time, if it is known.
     pub(super) fn offered(&self, span: (Duration, Duration)) -> Vec<Option<Bytes>> {
         self.flows.iter().map(|flow| offered(&flow.given, span)).collect()
     }
@@ -195,8 +195,8 @@ impl Gauge {
         }
     }
 
-    /// What would be fair in a window: of a given link's capacity, or in a cell of what its flows got, an equal part.
-    /// `None` before the flow is there, and where there is nothing to compare with.
+    /// The fair share in a window: an equal part of a given link's capacity or, in a cell, of its flows' throughput.
+    /// `None` before the flow begins, and without anything to compare with.
     fn fair(&self, flow: usize, from: HostInstant, to: HostInstant) -> Option<f64> {
         let flow = &self.flows[flow];
         if !flow.is_there(from, to) {
@@ -213,7 +213,7 @@ impl Gauge {
         Some(whole as f64 / there.len() as f64)
     }
 
-    /// What it found of each flow, and of those that share something: for each flow the number of its group.
+    /// Its results for each flow, and for those that share something: for each flow the number of its group.
     pub(super) fn finish(mut self, end: HostInstant) -> (Vec<Found>, Vec<(Vec<usize>, Shares)>) {
         self.reach(end);
         let measured = self.measured;

@@ -1,4 +1,4 @@
-//! What is kept of a run, where, and what stands beside it.
+//! The kept outputs of a run, their place, and the data beside them.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use sounding_export::table::TableError;
 
 use crate::plan::{Run, Text};
 
-/// What is kept of a run besides its outcome. What a plan's sniffer hears is kept with anything else.
+/// The outputs of a run to keep besides its outcome. The log of a plan's sniffer is kept with any other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// What happened to each flow in bins of this width.
@@ -17,16 +17,16 @@ pub struct Keep {
     pub packets: bool,
     /// What each modem wrote, as a capture.
     pub captures: bool,
-    /// What each flow got, as a packet-delivery file of mahimahi, from the end of the warm-up on.
+    /// Each flow's deliveries, as a packet-delivery file of mahimahi, from the end of the warm-up on.
     pub traces: bool,
     /// When each packet passed where in a modelled cell: the truth, for judging only.
     pub truth: bool,
-    /// What the plan's sniffer hears.
+    /// The log of the plan's sniffer.
     pub sniffer: bool,
 }
 
 impl Keep {
-    /// This, and what a sniffer hears in any of the runs.
+    /// The same, and sniffers' logs if any of the runs has one.
     pub fn with_sniffer_of(self, runs: &[Run]) -> Self {
         let listens = |run: &Run| run.plan.cell.as_ref().is_some_and(|cell| cell.sniffer.is_some());
         Self { sniffer: self.sniffer || runs.iter().any(listens), ..self }
@@ -47,7 +47,7 @@ pub trait Files {
 /// A file on its way.
 pub type Output = Box<dyn Write + Send>;
 
-/// Nothing is kept.
+/// Keeps nothing.
 impl Files for () {
     fn create(&mut self, name: &str) -> io::Result<Output> {
         Err(io::Error::other(format!("there is no place for {name}")))

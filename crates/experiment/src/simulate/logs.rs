@@ -1,4 +1,4 @@
-//! What a network leaves behind: what modems wrote, what a sniffer heard, and what really happened.
+//! The logs of a network: modem output, sniffer logs, and the true events.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -42,7 +42,7 @@ pub(super) struct Logs {
     sent: BTreeMap<(DeviceId, bool), HostInstant>,
     sniffed: Vec<Sniffed>,
     radio: Option<RadioLog>,
-    /// Of the run.
+    /// End of the run.
     end: HostInstant,
     error: Option<Failed>,
 }
@@ -133,12 +133,12 @@ impl Logs {
         Ok(logs)
     }
 
-    /// Whether it has to be told of events.
+    /// Whether it needs events.
     pub(super) fn wants_events(&self) -> bool {
         self.truth.is_some() || self.radio.is_some() || self.wants_every_dci()
     }
 
-    /// Whether those of the control channel have to be everybody's.
+    /// Whether it needs all users' events of the control channel.
     pub(super) fn wants_every_dci(&self) -> bool {
         !self.sniffed.is_empty()
     }
@@ -238,7 +238,7 @@ impl Logs {
 }
 
 impl Lines {
-    /// NG-Scope has a line for each subframe in which it heard nothing; whoever counts idle resource blocks needs them.
+    /// NG-Scope has a line for each subframe without messages; counts of idle resource blocks need them.
     fn silence(&mut self, carrier: &CarrierConfig, like: SlotId, until: u64) -> Result<(), Failed> {
         if carrier.rat != Rat::Lte {
             return Ok(());

@@ -76,7 +76,7 @@ fn power_is_throughput_over_the_tail_of_the_delay() {
 fn an_outage_is_a_stall_of_its_length_and_a_bit() {
     let flow = link("0s 12Mbit, 4s 0bit, 6s 12Mbit", "12s", BULK).remove(0).flows.remove(0);
     let (stalled, longest) = (flow.stalled_ms.expect("bulk"), flow.longest_gap_ms.expect("bulk"));
-    // Whatever stood in the queue goes on at once.
+    // The queue continues at once.
     assert!((1_999.0..2_010.0).contains(&longest), "{longest}");
     assert!((longest..longest + 500.0).contains(&stalled), "{stalled}");
     let steady = link("12Mbit", "12s", BULK).remove(0).flows.remove(0);

@@ -26,7 +26,7 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
 }
 
-/// What became of a flow. What nobody knows of a flow that was measured elsewhere is `None`.
+/// The outcome of a flow. A value that was not measured, for a flow from elsewhere, is `None`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct FlowOutcome {
     /// Number within the run, from 0.
@@ -41,13 +41,13 @@ pub struct FlowOutcome {
     pub direction: String,
     /// What it sends.
     pub traffic: String,
-    /// Who said how fast; empty for datagrams.
+    /// The controller; empty for datagrams.
     pub controller: String,
     /// IP bytes that came out, over the time that was measured.
     pub throughput_mbit_per_sec: f64,
     /// New payload, over the time that was measured.
     pub goodput_mbit_per_sec: Option<f64>,
-    /// What the link could have carried in that time, where that is known.
+    /// The link's capacity in that time, if it is known.
     pub capacity_mbit_per_sec: Option<f64>,
     /// Throughput over that.
     pub utilisation: Option<f64>,
@@ -67,16 +67,16 @@ pub struct FlowOutcome {
     pub completion_p999_ms: Option<f64>,
     /// How many of those there were.
     pub completed: u64,
-    /// From its beginning to the first of five seconds in which every window of the plan's width stays within a quarter of
-    /// what is fair; `None` of a flow that never does, and where nobody can say what is fair.
+    /// From its beginning to the first of five seconds in which every window of the plan's width stays within a quarter
+    /// of the fair share. `None` for a flow that never converges, and if the fair share is unknown.
     pub convergence_ms: Option<f64>,
     /// Time in which a bulk flow got nothing for more than 200 ms.
     pub stalled_ms: Option<f64>,
     /// The longest time in which a bulk flow got nothing.
     pub longest_gap_ms: Option<f64>,
-    /// How evenly the bulk flows shared that it shares something with, itself included.
+    /// Fairness of the bulk flows that share something with it, itself included.
     pub jain: Option<Jain>,
-    /// How far it is from the oracle over the same link with the same seed, where the plan has both.
+    /// Distance to the oracle over the same link with the same seed, if the plan has both.
     pub oracle: Option<FromOracle>,
     /// Packets dropped over packets that came out or were dropped.
     pub loss: f64,
@@ -102,14 +102,14 @@ pub struct Pantheon {
     pub throughput_mbit_per_sec: Option<f64>,
     /// The packet's one-way delay that comes nearest to a rank of 95 % of the way from the least to the longest.
     pub delay_p95_ms: Option<f64>,
-    /// Of the bytes that entered, those that did not come out in the time that was measured, whatever became of them.
+    /// Share of the entered bytes that did not come out in the measured time, for any reason.
     pub loss: f64,
 }
 
 /// Jain's fairness index.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Jain {
-    /// Of what flows carried in the whole time that was measured.
+    /// Of the flows' bytes in the whole measured time.
     pub whole: f64,
     /// Its mean over sliding windows of the plan's width with two flows or more.
     pub mean: Option<f64>,
@@ -126,7 +126,7 @@ pub struct FromOracle {
     pub queueing_p95_ms: f64,
 }
 
-/// A distribution, in milliseconds; what nobody knows of one that was measured elsewhere is not a number.
+/// A distribution, in milliseconds. An unknown value, for a flow measured elsewhere, is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Delays {
     /// Mean.
@@ -146,7 +146,7 @@ pub struct Delays {
     pub max: f64,
 }
 
-/// What nobody knows is nothing in JSON.
+/// An unknown value is null in JSON.
 fn known<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(input)?.unwrap_or(f64::NAN))
 }
@@ -181,7 +181,7 @@ impl Pantheon {
             throughput_mbit_per_sec: throughput
                 .map(|between| report.carried.per(between).mbit_per_sec()),
             delay_p95_ms: report.one_way.ranked(rank).map(ms),
-            // What entered before the measurement and came out in it may be more than what was lost.
+            // Bytes that entered before the measurement and came out in it may exceed the loss.
             loss: if offered > 0.0 { (1.0 - carried / offered).max(0.0) } else { 0.0 },
         }
     }

@@ -1,4 +1,4 @@
-//! What happened on the radio of a modelled cell while flows ran: spans of time with a name, for figures.
+//! Events on the radio of a modelled cell while flows ran: named spans of time, for figures.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const EVENTS: [(&str, Kind); 6] = [
     ("kind", Kind::Text),
     ("from_s", Kind::Real),
     ("until_s", Kind::Real),
-    // Of a burst its repetitions, of the others the carrier.
+    // For a burst its repetitions, otherwise the carrier.
     ("number", Kind::Int),
 ];
 

@@ -9,7 +9,7 @@ use super::{About, Files, Keep, Outcome, SimulateError, compare, simulate};
 use crate::jobs::{self, Job, Told};
 use crate::plan::Run;
 
-/// Where a run's files go, which are there whole or not at all.
+/// The place of a run's files, which appear completely or not at all.
 pub trait Place: Files + Send {
     /// All of them are complete.
     fn finish(self: Box<Self>) -> io::Result<()>;
@@ -24,8 +24,8 @@ pub struct Finished {
     pub complete: bool,
 }
 
-/// Makes all runs on `jobs` threads. `open` gives the place for what is kept of a run; `progress` is told, from this
-/// thread, how much virtual time has passed since it was told last; when `stop` rises, what is under way is given up.
+/// Makes all runs on `jobs` threads. `open` gives the place for a run's outputs. `progress` is called on this thread
+/// with the virtual time that has passed since its last call. When `stop` rises, running ones are given up.
 ///
 /// The first run that fails ends all, and so does a file that cannot be written.
 pub fn all(

@@ -64,7 +64,7 @@ pub fn parquet(about: &About, finished: &Finished, out: Output) -> Result<(), Ta
     figures.finish()
 }
 
-/// What came to the table later stands behind what was there before.
+/// Later columns of the table come after earlier ones.
 const MEASURES: [&str; 14] = [
     "capacity_mbit_per_sec",
     "pantheon_throughput_mbit_per_sec",

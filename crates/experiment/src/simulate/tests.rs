@@ -163,7 +163,7 @@ fn a_flow_that_stops_leaves_the_link_to_the_others() {
     let (finished, _) = run(LINKS, &Keep::default(), 2);
     for outcome in &finished.outcomes {
         let [bulk, short, steady] = &outcome.flows[..] else { panic!("three flows") };
-        // Of the 8 s that are measured it sends for three, at 12 and 6 Mbit/s of which it has a share.
+        // In the 8 measured seconds it sends for three, at 12 and 6 Mbit/s, of which it has a share.
         let most = (12.0 + 2.0 * 6.0) / 8.0;
         assert!(short.throughput_mbit_per_sec < most, "{short:?}");
         let used = bulk.utilisation.expect("links are given");
@@ -210,7 +210,7 @@ fn a_trace_is_what_the_flow_got() {
     assert!((mbit / flow.throughput_mbit_per_sec - 1.0).abs() < 0.01, "{mbit} {flow:?}");
 }
 
-/// A phone that drives from a cell with two carriers to one with a single carrier.
+/// A phone that moves from a cell with two carriers to one with a single carrier.
 const DRIVE: &str = r#"
 duration = "8s"
 

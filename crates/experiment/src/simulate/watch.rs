@@ -1,4 +1,4 @@
-//! What is kept of flows while they run: each packet, and a series of bins.
+//! Kept data of flows while they run: each packet, and a series of bins.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -44,7 +44,7 @@ const SERIES: [(&str, Kind); 16] = [
     ("pacing_mbit_per_sec", Kind::Real),
     ("state", Kind::Text),
     ("estimate_mbit_per_sec", Kind::Real),
-    // Of the link that the flow shares with others of its device and direction; nobody knows that of a modelled cell.
+    // Capacity of the link that the flow shares with others of its device and direction; unknown for a modelled cell.
     ("capacity_mbit_per_sec", Kind::Real),
 ];
 
@@ -87,7 +87,7 @@ struct Bin {
     one_way: Duration,
     one_way_max: Duration,
     queueing: Duration,
-    /// What the newest acknowledgement and estimate left, which stay until there are others.
+    /// State after the newest acknowledgement and estimate, valid until the next.
     cwnd: Option<u64>,
     pacing: Option<f64>,
     state: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! The folder of a sweep: who may work in it, and which of its runs are finished.
+//! The folder of a sweep: which process may work in it, and which of its runs are finished.
 
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
@@ -31,7 +31,7 @@ pub enum SweepError {
     /// The folder has results that no sweep made.
     #[error("{0} is there already, and no sweep made it: name another folder, or remove it")]
     Taken(PathBuf),
-    /// A run failed; what cannot be written of it says of which.
+    /// A run failed; its error names the run.
     #[error("{source}")]
     Run {
         /// Its number.
@@ -59,14 +59,14 @@ fn at(path: &Path) -> impl Fn(io::Error) -> SweepError + use<'_> {
     |source| SweepError::Write { file: path.display().to_string(), source }
 }
 
-/// What a folder's runs are of: the same in each, or they do not belong together.
+/// The origin of a folder's runs: the same for each, or they do not belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 struct Origin {
     sounding: String,
     commit: String,
     plan: String,
     set: Vec<String>,
-    /// How many runs there are, and a number that follows from what was swept in each: a set of files may have changed.
+    /// Number of runs, and a number derived from the swept values of each: a set of files may have changed.
     runs: usize,
     values: String,
     /// What is kept of each besides its outcome.
@@ -98,7 +98,7 @@ impl Origin {
     }
 }
 
-/// A folder somebody works in. The lock goes with the process, however that ends.
+/// A folder that a process works in. The lock is released when the process ends in any way.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -109,8 +109,8 @@ pub struct Folder {
 const ORIGIN: &str = "sweep.json";
 
 impl Folder {
-    /// Opens or makes the folder of a sweep and finds out what is finished. Parts may be made in one folder at once, each by
-    /// one process; `wait` is for whoever comes second.
+    /// Opens or makes the folder of a sweep and finds its finished runs. Parts may be made in one folder at the same
+    /// time, each by one process; `wait` makes a second process wait.
     pub fn open(
         path: &Path,
         about: &About,
@@ -138,7 +138,7 @@ impl Folder {
             }
         }
         if part.is_whole() {
-            // Nobody else is here: what is not whole is nobody's.
+            // No other process works here: incomplete files have no owner.
             clean(path).map_err(at(path))?;
         }
         let mut folder = Self { path: path.into(), finished: HashSet::new(), _locks: locks };
@@ -146,7 +146,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Finds out anew what is finished. A file that is not what it should be, as after a power cut, does not count.
+    /// Checks again which runs are finished. An invalid file, for example after a power cut, does not count.
     pub fn look(&mut self, runs: &[Run]) -> Result<(), SweepError> {
         let is_whole = |run: &&Run| self.load(run).is_ok_and(|outcome| is_of(&outcome, run));
         self.finished = runs.iter().filter(is_whole).map(|run| run.number).collect();

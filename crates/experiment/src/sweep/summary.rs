@@ -1,8 +1,8 @@
 //! Many runs in few rows: for each kind of run the middle of each figure, and how sure it is.
 //!
-//! Where files are swept, a value is what a file gave in the mean over seeds, and a row has the median over files with the
-//! interval of a bootstrap; otherwise a value is what a seed gave, and a row has the mean with Student's interval. Several
-//! seeds over one file are not several files: counted as such they would make any figure look sure.
+//! If files are swept, a value is a file's mean over seeds, and a row has the median over files with a bootstrap
+//! interval. Otherwise a value is a seed's result, and a row has the mean with Student's interval. Several seeds over
+//! one file are not several files: counted as such, they would make any figure look certain.
 
 use std::fmt::Write as _;
 
@@ -85,11 +85,11 @@ pub enum Over {
 /// One kind of run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What is the same in its runs: what was swept, files apart.
+    /// The common values of its runs: the swept ones except files.
     pub values: Vec<(String, String)>,
     /// What the plan calls the flow.
     pub flow: String,
-    /// Who said how fast.
+    /// The controller.
     pub controller: String,
     /// In the order of [`FIGURES`].
     pub figures: Vec<Option<Estimate>>,

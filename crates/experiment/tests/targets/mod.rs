@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use sounding_experiment::plan::{Actors, PlanError, Run, Text, network};
 const MAX_DEVICES: u16 = 16;
 const MAX_CARRIERS: usize = 4;
 
-/// The text of a plan, and behind each zero byte a key that is set in it: it is refused, with a place that is in the text, or
-/// comes to runs, whose networks are built or refused. How many runs.
+/// The text of a plan, and behind each zero byte a key that is set in it. It is refused, with a place in the text, or
+/// yields runs, whose networks are built or refused. Returns the number of runs.
 pub(crate) fn plan(data: &[u8]) -> Option<usize> {
     let mut parts = str::from_utf8(data).ok()?.split('\0');
     let mut text = Text::new("plan.toml", parts.next()?, PathBuf::from("nowhere"));
@@ -49,7 +49,7 @@ fn build(text: &Text, run: &Run) {
     }
 }
 
-/// An error says what is wrong, and a place of its text if it names one.
+/// An error describes the fault, and a place in the text if it names one.
 fn check(error: &PlanError) {
     assert!(!error.message.is_empty(), "{error:?}");
     if let Some(span) = &error.span {

@@ -10,12 +10,12 @@ use parquet::schema::types::Type;
 use super::Cell;
 use crate::table::TableError;
 
-/// What the metadata of a table say of it: names and values.
+/// The metadata of a table: names and values.
 pub type About = Vec<(String, String)>;
 
-/// Reads those of the `wanted` columns that there are, and tells `each` of every row: a cell for each of them, in their
-/// order, and none where the table has no such column or nothing stands in it. A column of a kind that no table of
-/// figures has counts as missing.
+/// Reads the existing ones of the `wanted` columns, and calls `each` for every row: a cell for each of them, in their
+/// order, and `None` if the table has no such column or the cell is empty. A column of a kind that no table of figures
+/// has counts as missing.
 pub fn read(
     file: File,
     wanted: &[&str],

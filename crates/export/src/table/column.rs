@@ -37,7 +37,7 @@ impl Cells {
         Self { kind, is_full, values, present: Vec::new() }
     }
 
-    /// Takes the cell of the next row, and says how much memory it takes.
+    /// Adds the cell of the next row. Returns how much memory it takes.
     pub(super) fn push(&mut self, cell: Option<Cell>) -> usize {
         self.present.push(i16::from(cell.is_some()));
         let Some(cell) = cell else { return 2 };

@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// What holds both: versions of a record may read one field as different kinds.
+    /// A kind that holds both: versions of a record may read one field as different kinds.
     fn with(self, other: Self) -> Self {
         use Kind::{Int, Real, Text, Uint};
         match (self, other) {

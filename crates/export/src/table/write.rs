@@ -128,7 +128,7 @@ impl<W: Write + Send> Tables<W> {
     }
 }
 
-/// What the library writes to and does not keep: when it hands back what it was given, it turns errors into text.
+/// The library's output, which it does not own: if it owned it, it would turn errors into text on return.
 struct Lent<W>(Arc<Mutex<W>>);
 
 impl<W: Write> Write for Lent<W> {
@@ -142,7 +142,7 @@ impl<W: Write> Write for Lent<W> {
 }
 
 impl<W: Write + Send> Table<W> {
-    /// Takes a row, and says how much memory it takes; `None` if it has a column that the table lacks.
+    /// Adds a row. Returns how much memory it takes; `None` if it has a column that the table lacks.
     fn push(&mut self, row: Row) -> Option<usize> {
         let mut cells: Vec<_> = self.columns.iter().map(|_| None).collect();
         for (id, cell) in row {

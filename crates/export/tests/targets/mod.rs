@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use bytes::Bytes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -49,7 +49,7 @@ fn lines(records: &[LogRecord<'_>], privacy: Privacy) {
         assert_eq!(line["len_bytes"], again["len_bytes"]);
         let line = line.as_object().expect("a line is an object");
         if privacy == Privacy::Redact && privacy::identifies(record) {
-            // What of a message is shown is held to the captures (`crates/sounding/tests/privacy.rs`).
+            // The captures test which parts of a message are shown (`crates/sounding/tests/privacy.rs`).
             assert!(line.keys().all(|name| SHOWN.contains(&name.as_str())), "{line:?}");
         } else {
             assert!(line.contains_key("fields") != line.contains_key("raw"), "{line:?}");

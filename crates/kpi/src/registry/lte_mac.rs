@@ -50,7 +50,7 @@ DOWNLINK = 0xB063 {
     "lte.mac.dl.harq" Index 0..=15 "sub_packets?.samples/blocks.harq@rnti=c_rnti|sps_rnti"
         "TS 36.321 §5.3.2" "HARQ process";
     "lte.mac.dl.rnti" Index 0..=15 "sub_packets?.samples/blocks.rnti"
-        "TS 36.321 §7.1" "to whom the block was addressed";
+        "TS 36.321 §7.1" "identity that the block was addressed to";
     "lte.mac.dl.cell" Index 0..=15 "sub_packets?.samples/blocks.cell@rnti=c_rnti|sps_rnti"
         "TS 36.300 §5.5" "serving cell, 0 for the primary";
     "lte.mac.dl.frame" Index 0..=4095 "sub_packets?.samples/blocks.frame"

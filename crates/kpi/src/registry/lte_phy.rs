@@ -54,7 +54,7 @@ PDSCH = 0xB173 {
     "lte.pdsch.ndi" Flag 0..=1 "subframes.blocks.ndi@rnti=c_rnti|sps_rnti"
         "TS 36.321 §5.3.2.2" "new data indicator: it toggles for new data";
     "lte.pdsch.rnti" Index 0..=15 "subframes.blocks.rnti"
-        "TS 36.321 §7.1" "to whom: 0 and 1 are this device, 2 paging, 3 random access, 5 system information";
+        "TS 36.321 §7.1" "addressee: 0 and 1 are this device, 2 paging, 3 random access, 5 system information";
     "lte.pdsch.block" Index 0..=1 "subframes.blocks.index"
         "TS 36.211 §6.3.3.2" "first or second block of the subframe";
     "lte.pdsch.layers" Count 0..=8 "subframes.layers"
@@ -112,7 +112,7 @@ PDCCH = 0xB130 {
     "lte.pdcch.status" Index 0..=65535 "groups?.hypotheses.prune_status"
         "Gandalf Table 8" "why a control message was kept or not, as the modem numbers it";
     "lte.pdcch.rnti" Index 0..=15 "groups?.hypotheses.rnti"
-        "TS 36.321 §7.1" "to whom it was addressed";
+        "TS 36.321 §7.1" "identity that it was addressed to";
     "lte.pdcch.aggregation" Count 1..=24 "groups?.hypotheses.aggregation" [by NUMBER]
         "TS 36.211 §6.8.1" "control channel elements";
     "lte.pdcch.start_cce" Index 0..=255 "groups?.hypotheses.start_cce"
@@ -128,7 +128,7 @@ PHICH = 0xB16B {
     "lte.phich.ack" Flag 0..=1 "subframes.phich?.answer/phich" [by ACK]
         "TS 36.212 §5.3.5" "the base station's answer to an uplink block";
     "lte.dci.rnti" Index 0..=15 "subframes.pdcch.rnti"
-        "TS 36.321 §7.1; Gandalf Table 8" "to whom a control message was addressed";
+        "TS 36.321 §7.1; Gandalf Table 8" "identity that a control message was addressed to";
     "lte.dci.payload_bits" Bits 0..=127 "subframes.pdcch.payload_bits"
         "TS 36.212 §5.3.3" "length of a control message";
     "lte.dci.aggregation" Count 1..=24 "subframes.pdcch.aggregation" [by NUMBER]

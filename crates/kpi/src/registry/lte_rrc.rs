@@ -69,9 +69,9 @@ TIMERS = 0xB0C0 {
 /// Cells and carriers.
 CELLS = 0xB0C0 {
     "lte.rrc.mib.dl_bandwidth" Prb 6..=100 "dl-Bandwidth" [cell MasterInformation(block) => maybe(block.bandwidth_prb)]
-        "TS 36.331 §6.2.2" "downlink bandwidth of a cell that was heard";
+        "TS 36.331 §6.2.2" "downlink bandwidth of a cell that was received";
     "lte.rrc.sib1.band" Index 1..=256 "freqBandIndicator" [cell SystemInformation(block) => maybe(block.band)]
-        "TS 36.331 §6.2.2" "operating band of a cell that was heard";
+        "TS 36.331 §6.2.2" "operating band of a cell that was received";
     "lte.rrc.tdd_assignment" Index 0..=6 "subframeAssignment" [cell LteTdd(tdd) => some(tdd.assignment)]
         "TS 36.211 Table 4.2-2" "which subframes go up and which down";
     "lte.rrc.tdd_special" Index 0..=10 "specialSubframePatterns" [cell LteTdd(tdd) => some(tdd.special)]

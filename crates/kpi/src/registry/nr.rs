@@ -83,7 +83,7 @@ PDSCH = 0xB887 {
     "nr.pdsch.k1" Count 0..=15 "slots.blocks.k1"
         "TS 38.213 §9.2.3; Gandalf B.3.1" "slots from the block to its HARQ answer";
     "nr.pdsch.rnti" Index 0..=15 "slots.blocks.rnti"
-        "TS 38.321 §7.1" "to whom: 0 is this device";
+        "TS 38.321 §7.1" "addressee: 0 is this device";
     "nr.pdsch.slot" Index 0..=255 "slots.slot"
         "TS 38.211 §4.3.2" "slot of the frame";
     "nr.pdsch.frame" Index 0..=1023 "slots.frame"

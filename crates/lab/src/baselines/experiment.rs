@@ -3,7 +3,7 @@ use miette::IntoDiagnostic;
 use crate::baselines;
 use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report};
 
-/// What theory and papers say of each controller, and what ours does, in virtual time; needs no rights
+/// Properties of each controller from theory and papers, and ours beside them, in virtual time; needs no rights
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Only these controllers

@@ -20,11 +20,11 @@ const MSS: f64 = 1448.0;
 pub(super) const PACKET: u64 = 1500;
 /// 12 Mbit/s over 40 ms.
 pub(super) const BDP: u64 = 40 * PACKET;
-/// Of IP, of which 1448 in 1500 are payload.
+/// IP bytes per second; 1448 in 1500 are payload.
 pub(super) const MBIT: u64 = 12;
 /// The device of every flow.
 const UP: Port = Port::up(Device(0));
-/// How long a flow runs before it is looked at, and how long then, where a property does not say otherwise.
+/// How long a flow runs before it is measured, and how long it is measured then, by default.
 const SETTLES: u64 = 30;
 const LASTS: u64 = 120;
 
@@ -99,25 +99,26 @@ impl Watch {
 pub(super) struct Rivals {
     /// Goodputs, in Mbit/s.
     pub(super) rates: Vec<f64>,
-    /// Of the first flow's packets, on average.
+    /// Mean over the first flow's packets.
     pub(super) queueing_ms: f64,
-    /// Of acknowledgements, how many each flow took in `competitive`.
+    /// How many acknowledgements each flow spent in `competitive`.
     pub(super) competing: Vec<f64>,
 }
 
 impl Rivals {
-    /// What the first had of all that was carried.
+    /// The first flow's share of all that was carried.
     pub(super) fn share_of_first(&self) -> f64 {
         self.rates[0] / self.rates.iter().sum::<f64>()
     }
 
-    /// Jain's index of how evenly rates are shared; not a number where nobody got anything, which meets no bound.
+    /// Jain's index of the rates; not a number if all are zero, which meets no bound.
     pub(super) fn jain(&self) -> f64 {
         metrics::jain(&self.rates).unwrap_or(f64::NAN)
     }
 }
 
-/// Who shares the usual link, each begun five seconds after the one before, over which seconds.
+/// The flows that share the usual link, each begun five seconds after the one before, and the seconds that are
+/// measured.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Race {
     controllers: Vec<&'static str>,
@@ -144,7 +145,7 @@ impl Rig {
         self.alone.entry((controller, rate, buffer)).or_insert_with(run).clone()
     }
 
-    /// What it carried on the usual path of what that could have carried.
+    /// The share of the usual path's capacity that it used.
     pub(super) fn used(&mut self, controller: &'static str, buffer: u64) -> f64 {
         used(&self.alone(controller, MBIT, buffer), MBIT)
     }

@@ -1,4 +1,4 @@
-//! How far controllers stay from the oracle, link by link: an aim of ours, for what the paper's Figure 8 only draws.
+//! How far controllers stay from the oracle, link by link: our own target, for what the paper's Figure 8 only draws.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ const NAMED: usize = 8;
 /// One controller beside the oracle.
 #[derive(Clone, Debug, Serialize)]
 pub struct Distance {
-    /// Who.
+    /// The controller.
     pub controller: String,
     /// Throughput over the oracle's in percent, of the median link.
     pub throughput_percent: f64,
@@ -54,7 +54,7 @@ fn median(links: &[Beside], of: impl Fn(&Beside) -> f64) -> f64 {
 }
 
 impl Distance {
-    /// Of each controller that ran over links that the oracle ran over too.
+    /// For each controller that ran over links that the oracle ran over too.
     pub(super) fn all(figures: &[Figures]) -> Vec<Self> {
         CONTROLLERS.iter().filter_map(|name| Self::of(name, figures)).collect()
     }

@@ -20,8 +20,8 @@ use crate::paper;
 
 /// An item of BISCAY's evaluation in virtual time: the paper's figures, ours, and why they differ
 ///
-/// Over public recordings of LTE, over a set that `sounding lab dataset` made, whose own Diag logs are then what is told of
-/// each link, or over links of your own; the plan is that of papers/biscay.
+/// Over public recordings of LTE, over a set that `sounding lab dataset` made, with its Diag logs as the source of
+/// estimates, or over your own links. The plan is that of papers/biscay.
 #[derive(clap::Args)]
 pub(crate) struct ReplayFlags {
     #[command(flatten)]
@@ -90,8 +90,8 @@ impl Experiment for Replay {
     }
 }
 
-/// How well rates by BISCAY's methods and raw KPIs go with goodput, over modelled links: the paper's figure, ours, and why
-/// they differ
+/// How well rates by BISCAY's methods and raw KPIs correlate with goodput, over modelled links: the paper's figure,
+/// ours, and why they differ
 #[derive(clap::Args)]
 pub(crate) struct MethodsFlags {
     /// Only links whose name contains this, as `sounding lab run estimators` calls them
@@ -156,7 +156,7 @@ pub(crate) struct ViewsFlags {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
-    /// Of the network, if not as the plan has it
+    /// Seed of the network, if not the plan's
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 }

@@ -9,7 +9,7 @@ use sounding_testbed::radio::RadioLink;
 use super::given_link::{Arrival, HEAD_START, Observed};
 use super::links::Scenario;
 
-/// What the slow start of all flows together takes is not measured.
+/// The slow start of all flows together is not measured.
 const SETTLED: Duration = Duration::from_secs(2);
 /// What short transfers see of fairness.
 const SHORT: Duration = Duration::from_millis(500);
@@ -21,13 +21,13 @@ pub struct Figures {
     pub link: String,
     /// Recorded how.
     pub scenario: Scenario,
-    /// Who.
+    /// The controller.
     pub controller: String,
     /// How many of them.
     pub flows: usize,
     /// Time between two estimates, where there is a choice; `None` if there was one only.
     pub every_ms: Option<f64>,
-    /// Of all flows together.
+    /// Over all flows together.
     pub throughput_mbit_per_sec: f64,
     /// Over what the link offered.
     pub utilisation: f64,
@@ -52,7 +52,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// With which others they are shown: with all links of that `kind`, and links of one's own each by itself.
+    /// The group that they are shown with: all links of that `kind`, while own links are shown one by one.
     pub(super) fn group<'a>(&'a self, kind: &'a str) -> &'a str {
         if self.scenario == Scenario::Own { &self.link } else { kind }
     }

@@ -7,7 +7,7 @@ use miette::IntoDiagnostic;
 use super::{Entry, chosen, dataset, own_capture, own_trace, real};
 use crate::experiment::{CaptureError, Host};
 
-/// Public recordings, a set that `sounding lab dataset` made, or links of one's own.
+/// Public recordings, a set that `sounding lab dataset` made, or own links.
 #[derive(clap::Args)]
 pub(crate) struct Links {
     /// Folder of a set of traces instead of the recordings
@@ -16,10 +16,10 @@ pub(crate) struct Links {
 
     /// A trace of mahimahi's or a modem's log of your own instead of the recordings; may be given several times
     ///
-    /// Each link has rows of its own where others are put together by scenario. A log makes a link for each way in which enough
-    /// was granted, but not of acknowledgements: what was granted within 100 ms is what it offers, at an even rate. It is sent over twice, once with what the
-    /// log says, and once with a modelled modem that is granted what the link offers: a log of a sender who did not keep the link
-    /// full tells of bursts that this link does not have.
+    /// Each own link has separate rows; others are grouped by scenario. A log makes a link for each direction with
+    /// enough grants, not counting acknowledgements. The link offers what was granted within 100 ms, at an even rate.
+    /// It is run twice: once with the log's records, and once with a modelled modem that is granted what the link
+    /// offers. A log of a sender that did not keep the link full shows bursts that this link does not have.
     #[arg(long, value_name = "FILE", conflicts_with = "dataset")]
     own: Vec<PathBuf>,
 

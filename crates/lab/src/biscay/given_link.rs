@@ -33,11 +33,11 @@ pub(super) struct PathSetup {
     pub(super) until: Duration,
     /// How often an estimate is published, if not as the daemon does it.
     pub(super) every: Option<Duration>,
-    /// What a wire behind the radio carries, if one is to be the narrower at times.
+    /// Rate of a wire behind the radio, if one is to be narrower at times.
     pub(super) wire: Option<Steps>,
 }
 
-/// A flow and who sends it.
+/// A flow and its controller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowStart<'a> {
     pub(super) controller: &'a str,
@@ -120,7 +120,7 @@ fn send<N: Network<Segment>>(
 ) -> Observed {
     let mut world = World::new(network, SEED);
     let port = Port { device: Device(0), direction: link.direction };
-    // A sender elsewhere is told over the way back (BISCAY §5.4), and what it sends is as long on its way to the link.
+    // A sender elsewhere receives estimates over the way back (BISCAY §5.4), and its packets take as long to the link.
     let away = match link.direction {
         Direction::Uplink => Duration::ZERO,
         Direction::Downlink => setup.delay,
@@ -159,13 +159,13 @@ fn send<N: Network<Segment>>(
 /// What the link carries, for senders that know the truth.
 struct Knows {
     offered: Arc<Schedule>,
-    /// Of how many flows each has an equal part.
+    /// The number of flows that share equally.
     flows: u64,
     /// From the sender to the link, and from the link to the sender.
     away: Duration,
 }
 
-/// Nothing leaves a link in the millisecond in which it came.
+/// No packet leaves a link in the millisecond in which it came.
 const NEXT: Duration = Duration::from_millis(1);
 /// Between a moment and what is just after it.
 const INSTANT: Duration = Duration::from_nanos(1);
@@ -204,7 +204,7 @@ impl Knows {
     }
 }
 
-/// Whether somebody of this name can be sent.
+/// Whether a controller has this name.
 pub(super) fn is_known(name: &str) -> bool {
     is_truthful(name) || sounding_cc::by_name(name).is_some()
 }
@@ -353,7 +353,7 @@ mod tests {
                 for (now, believed) in beliefs.iter().filter(known) {
                     let told = word.told(*now);
                     let left = passed.partition_point(|(_, left)| *left <= told);
-                    // What leaves the sender at the moment of a look may be before it or after.
+                    // A packet that leaves the sender at the moment of a look may count before it or after.
                     let [before, after] = [
                         passed.partition_point(|(joined, _)| *joined < told),
                         passed.partition_point(|(joined, _)| *joined <= told),

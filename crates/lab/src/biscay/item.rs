@@ -48,7 +48,7 @@ impl Item {
     }
 }
 
-/// What is behind the table of an item: `M` is what its rows were made of.
+/// The data behind an item's table: its rows were made of `M`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Evidence<M> {
     /// How far from the oracle, where it ran too.
@@ -84,7 +84,7 @@ pub type Report<M> = paper::Report<Evidence<M>>;
 /// Flows over links that are given.
 #[derive(Clone, Debug, Serialize)]
 pub struct OverLinks {
-    /// Of each link and controller.
+    /// For each link and controller.
     pub figures: Vec<Figures>,
 }
 

@@ -1,4 +1,4 @@
-//! The links that flows are sent over: public recordings, a set that `sounding lab dataset` made, or what somebody has of their own.
+//! The links of an experiment: public recordings, a set that `sounding lab dataset` made, or own links.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::SHORTEST;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scenario {
-    /// On the move; of public recordings nobody knows at what hour.
+    /// Moving; the hour of public recordings is unknown.
     Mobile,
     /// Standing, at any hour.
     Static,
@@ -30,7 +30,7 @@ pub enum Scenario {
     StaticOnPeak,
     /// Standing, at night.
     StaticOffPeak,
-    /// A link of one's own.
+    /// An own link.
     Own,
 }
 
@@ -79,7 +79,7 @@ enum Source {
     Read(Arc<RadioLink>),
 }
 
-/// How a capture becomes the bytes of a modem, packed or not: the whole of it, or what is wrong with it.
+/// How a capture becomes the bytes of a modem, packed or not: all of it, or an error.
 pub type ReadCapture<'a> = dyn Fn(&Path) -> Result<Vec<u8>, String> + Sync + 'a;
 
 /// Why there are no links.
@@ -120,9 +120,9 @@ pub enum LinksError {
     Idle {
         /// Which.
         path: String,
-        /// Of the uplink.
+        /// Error of the uplink.
         up: RadioError,
-        /// Of the downlink.
+        /// Error of the downlink.
         down: RadioError,
     },
     /// There is nothing.
@@ -195,20 +195,20 @@ pub fn dataset(folder: &Path) -> Result<Vec<Entry>, LinksError> {
     Ok(entries)
 }
 
-/// A packet-delivery trace of one's own.
+/// A user's own packet-delivery trace.
 pub fn own_trace(path: &Path) -> Result<Entry, LinksError> {
     catalogue::trace(path)?;
     let source = Source::Offered(path.into());
     Ok(Entry { name: file_name(path), scenario: Scenario::Own, source })
 }
 
-/// What went less than a tenth as fast as what went the other way was acknowledgements, and nobody's link. Chosen.
+/// A direction with less than a tenth of the other's rate carried acknowledgements, and its link is unknown. Chosen.
 const MIN_PART: u64 = 10;
 
-/// The links behind a modem's log of one's own, each way in which enough was granted, and each twice: as the modem wrote it, and
-/// with a modelled modem that is granted what the link offers. What was granted within 100 ms makes one rate of the link, but is
-/// written block by block: a log of a sender who did not keep the link full tells of bursts and pauses that the link does not
-/// have.
+/// The links in a user's own modem log, each direction with enough grants, and each twice: with the modem's records,
+/// and with a modelled modem that is granted what the link offers. What was granted within 100 ms makes one rate of the
+/// link, but the records have it block by block. A log of a sender that did not keep the link full shows bursts and
+/// pauses that the link does not have.
 pub fn own_capture(path: &Path, capture: &[u8]) -> Result<Vec<Entry>, LinksError> {
     let name = file_name(path);
     let link = |way: &str, direction| {

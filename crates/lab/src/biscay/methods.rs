@@ -1,5 +1,5 @@
-//! How well the rates by both of BISCAY's methods, and raw KPIs, go with goodput (BISCAY §5.2, Fig. 5): [`estimators`] over
-//! the links that the paper's figure is about.
+//! How well the rates by both of BISCAY's methods, and raw KPIs, correlate with goodput (BISCAY §5.2, Fig. 5):
+//! [`estimators`] over the links of the paper's figure.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::paper::Ours;
 /// What the rows are made of.
 #[derive(Clone, Debug, Serialize)]
 pub struct OfMethods {
-    /// Of each way to a rate.
+    /// For each method to obtain a rate.
     pub methods: Vec<Row>,
 }
 
@@ -49,7 +49,7 @@ pub enum MethodsError {
     Expected(#[from] toml::de::Error),
 }
 
-/// The item over these links, on `jobs` threads; `progress` hears of each run.
+/// The item over these links, on `jobs` threads; `progress` is called for each run.
 pub fn methods(
     plan: &Methods,
     jobs: usize,

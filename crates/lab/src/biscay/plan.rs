@@ -15,19 +15,19 @@ use super::{Setting, Told};
 pub struct Plan {
     /// For people.
     pub about: String,
-    /// Who sends: controllers, or who is told the truth.
+    /// The senders: controllers, or ones that know the truth.
     #[serde(deserialize_with = "known")]
     pub controllers: Vec<String>,
     /// So many of each at once, one number after the other.
     #[serde(default = "one")]
     pub flows: Vec<usize>,
-    /// Of several, each begins so long after the one before.
+    /// Delay between the starts of consecutive flows.
     #[serde(default, deserialize_with = "time::duration")]
     pub stagger: Duration,
     /// Time between two estimates in milliseconds, one after the other; without, as the daemon has it.
     #[serde(default)]
     pub every_ms: Vec<u64>,
-    /// And once for `biscay`, which repeated often is the same as being told of the mean all along (BISCAY §5.2).
+    /// And once for `biscay`: frequent repetition has the same effect as the mean itself (BISCAY §5.2).
     #[serde(default)]
     pub once: bool,
     /// Propagation delay, each way.
@@ -46,12 +46,12 @@ fn known<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Er
     let names = Vec::<String>::deserialize(from)?;
     match names.iter().find(|name| !is_known(name)) {
         None => Ok(names),
-        Some(name) => Err(serde::de::Error::custom(format!("nobody is called {name:?}"))),
+        Some(name) => Err(serde::de::Error::custom(format!("no controller is called {name:?}"))),
     }
 }
 
 impl Plan {
-    /// Each combination, in order. Who is told nothing is tried once, however often others are told.
+    /// Each combination, in order. A controller without estimates runs once, whatever the intervals of the others.
     pub(super) fn settings(&self) -> Vec<Setting<'_>> {
         let mut settings = Vec::new();
         for controller in &self.controllers {

@@ -24,7 +24,7 @@ use super::item::{Item, Report};
 use crate::agreement::fallback_percent;
 use crate::paper::{Expected, Gains, Ours};
 
-/// Of the bins in which throughput and delay are drawn.
+/// Width of the bins in which throughput and delay are drawn.
 const BIN: Duration = Duration::from_millis(500);
 
 /// What to run.
@@ -49,7 +49,7 @@ pub enum PrivateError {
     /// A run failed.
     #[error("{controller}, seed {seed}: {source}")]
     Emulate {
-        /// Who sent.
+        /// The controller.
         controller: String,
         /// Over which network.
         seed: u64,
@@ -64,7 +64,7 @@ pub enum PrivateError {
 /// One flow.
 #[derive(Clone, Debug, Serialize)]
 pub struct PrivateRun {
-    /// Who sent.
+    /// The controller.
     pub controller: String,
     /// The network's seed.
     pub seed: u64,
@@ -88,7 +88,7 @@ pub struct PrivateRun {
     pub times_behind: u64,
     /// Throughput and mean delay in each half second; delays are unknown where nothing came out.
     pub bins: Vec<(f64, Option<f64>)>,
-    /// Of each packet, in the order of their length.
+    /// Delay of each packet, sorted.
     #[serde(skip)]
     delays_ms: Vec<f64>,
 }
@@ -100,7 +100,7 @@ pub struct Runs {
     pub runs: Vec<PrivateRun>,
 }
 
-/// Runs the item until it is done or `stop` rises, and says which; `progress` hears of each run.
+/// Runs the item until it is done or `stop` rises, and returns which; `progress` is called for each run.
 pub fn private(
     plan: &Private,
     stop: &AtomicBool,
@@ -116,7 +116,8 @@ pub fn private(
         text.set(&format!("seeds=1..{seeds}"))?;
     }
     let mut runs = text.runs()?;
-    // One network after the other and in each all algorithms, so that a noisy minute of the machine is nobody's alone.
+    // One network after the other and in each all algorithms, so that a noisy minute of the machine affects all of
+    // them.
     runs.sort_by_key(|run| run.seed);
     let mut all = Vec::new();
     let mut away = None;
@@ -139,7 +140,7 @@ pub fn private(
                 let (_, ended) =
                     emulate::whole(run, plan.program.clone(), PUNCTUALITY_PERCENT, stop)
                         .map_err(fail)?;
-                // One that was cut short says nothing.
+                // An interrupted run does not count.
                 if stop.load(Ordering::Relaxed) {
                     break 'runs;
                 }
@@ -217,7 +218,7 @@ impl PrivateRun {
     }
 }
 
-/// Who ours are compared with.
+/// The controllers that ours are compared with.
 const OTHERS: [&str; 2] = ["bbr", "cubic"];
 
 fn rows(runs: &[PrivateRun], expected: &Expected) -> Ours {

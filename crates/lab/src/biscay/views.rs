@@ -1,5 +1,5 @@
-//! What two readers of one modem know of its resource blocks at a time: one that drains its buffer, and one that waits for the
-//! batches that it sends by itself (BISCAY §5.2, Fig. 7).
+//! What two readers of one modem know of its resource blocks at a time: one that drains its buffer, and one that waits
+//! for the modem's batches (BISCAY §5.2, Fig. 7).
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,13 +19,13 @@ use super::item::{Item, Report};
 use crate::estimators::pearson;
 use crate::paper::Ours;
 
-/// Who reads, and how often records leave the modem: BISCAY §4 and §5.1.
+/// The readers, and how often records leave the modem: BISCAY §4 and §5.1.
 const READERS: [(&str, Duration); 2] = [
     ("drained every 1 ms", Duration::from_millis(1)),
     ("in batches of 1 s", Duration::from_secs(1)),
 ];
 
-/// How often both are asked, and the span whose resource blocks are counted.
+/// How often both are read, and the span whose resource blocks are counted.
 const STEP: Duration = Duration::from_millis(10);
 
 /// What one reader knew.
@@ -56,7 +56,7 @@ pub enum ViewsError {
     /// It does not run.
     #[error(transparent)]
     Run(#[from] SimulateError),
-    /// The modem told of nothing.
+    /// The modem reported nothing.
     #[error(
         "the modem tells of no resource blocks in the plan's flow: does its device have a modem and send?"
     )]
@@ -69,7 +69,7 @@ pub enum ViewsError {
 /// What the rows are made of.
 #[derive(Clone, Debug, Serialize)]
 pub struct Views {
-    /// Of each reader.
+    /// For each reader.
     pub views: Vec<View>,
 }
 

@@ -29,7 +29,7 @@ pub struct Wires {
     pub duration: Option<Duration>,
     /// Seeds of the cell, counted from 1, if not as many as the plan has.
     pub seeds: Option<u32>,
-    /// Who sends, if not all of the plan.
+    /// The senders, if not all of the plan.
     pub controllers: Vec<String>,
     /// This program, which has the daemon, if this kernel is to send in real time instead of virtual time.
     pub in_kernel: Option<PathBuf>,
@@ -58,7 +58,7 @@ pub enum WireError {
     /// A run in real time failed.
     #[error("{controller}, seed {seed}: {source}")]
     Emulate {
-        /// Who sent.
+        /// The controller.
         controller: String,
         /// In which cell.
         seed: u64,
@@ -98,10 +98,10 @@ impl Ground {
     }
 }
 
-/// What a controller made of one stretch in which the wire was the narrower.
+/// A controller's behaviour in one stretch in which the wire was narrower.
 #[derive(Clone, Debug, Serialize)]
 pub struct Crossing {
-    /// Who.
+    /// The controller.
     pub controller: String,
     /// Where.
     pub ground: Ground,
@@ -115,7 +115,7 @@ pub struct Crossing {
     pub widens: bool,
     /// From when the wire was wide again until it came back, ms; `None` if it never did.
     pub back_ms: Option<f64>,
-    /// What got through meanwhile, over what the wire carried, the first second left out.
+    /// Throughput meanwhile over the wire's rate, without the first second.
     pub used: f64,
     /// The 95th percentile of queueing meanwhile, the first second left out, ms.
     pub queueing_p95_ms: f64,
@@ -132,7 +132,7 @@ pub struct Crossings {
     pub crossings: Vec<Crossing>,
 }
 
-/// Runs the item until it is done or `stop` rises, and says which; `progress` hears of each stretch.
+/// Runs the item until it is done or `stop` rises, and returns which; `progress` is called for each stretch.
 pub fn crossings(
     plan: &Wires,
     stop: &AtomicBool,
@@ -164,7 +164,7 @@ pub fn crossings(
             (Ground::GivenLink, _) => given(run, &wire),
             _ => over_cell(run)?,
         };
-        // One that was cut short says nothing.
+        // An interrupted run does not count.
         if stop.load(Ordering::Relaxed) {
             complete = false;
             break;
@@ -182,17 +182,17 @@ pub fn crossings(
     ))
 }
 
-/// Who sends when, and where.
+/// Which controller runs when, and where.
 fn turns(runs: &[Run], in_kernel: bool) -> Vec<(Ground, &Run)> {
     if in_kernel {
         let mut turns: Vec<_> = runs.iter().map(|run| (Ground::Kernel, run)).collect();
-        // In each cell all, so that a noisy minute of the machine is nobody's alone.
+        // In each cell all of them, so that a noisy minute of the machine affects all of them.
         turns.sort_by_key(|(_, run)| run.seed);
         return turns;
     }
     let of_one = runs.chunk_by(|one, other| controller(one) == controller(other));
     let turns = of_one.flat_map(|runs| {
-        // Nothing is drawn by lot on a link that is given.
+        // A given link has no random choices.
         let given = runs.first().map(|run| (Ground::GivenLink, run));
         given.into_iter().chain(runs.iter().map(|run| (Ground::Cell, run)))
     });

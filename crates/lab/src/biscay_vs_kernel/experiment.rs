@@ -13,7 +13,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     reps: u32,
 
-    /// Who runs: biscay, sounding, biscay-cubic, sounding-cubic, or any congestion control of this kernel
+    /// Algorithms to run: biscay, sounding, biscay-cubic, sounding-cubic, or any congestion control of this kernel
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_testbed::kernel_compare::SENDERS)]
     algorithms: Vec<String>,
 

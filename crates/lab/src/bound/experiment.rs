@@ -3,10 +3,10 @@ use miette::IntoDiagnostic;
 use crate::bound;
 use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report};
 
-/// How often an estimate is right that says whether the radio or the sender sets the limit, in modelled cells
+/// How often an estimate is right about whether the radio or the sender sets the limit, in modelled cells
 #[derive(clap::Args)]
 pub(crate) struct Flags {
-    /// Runs, each with a cell, a load and a flow of its own
+    /// Runs, each with a separate cell, load and flow
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: u64,
 

@@ -15,7 +15,7 @@ use super::{Counts, PACKET};
 
 /// One moment of the truth is one millisecond: a subframe of LTE, one or two slots of NR.
 const TICK: Duration = Duration::from_millis(1);
-/// What a label says holds for so long before its moment: see [`Bound`].
+/// A label covers so long before its moment: see [`Bound`].
 const HELD_FOR: usize = 20;
 /// A modem has to have written something before it can be judged.
 const WARM_UP: usize = 300;
@@ -28,7 +28,7 @@ const fn cycle(direction: Direction) -> usize {
     }
 }
 
-/// What the cell knows, tick by tick; each is as it was when the tick began.
+/// The cell's own state, tick by tick, as of each tick's beginning.
 #[derive(Debug, Default)]
 struct Truth {
     backlog: Vec<u64>,
@@ -160,8 +160,8 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
         let Some(spoken) = sounder.bound_speaks_of().filter(|_| estimate.is_usable()) else {
             continue;
         };
-        // What a block left behind is known when it is over. Subframes of LTE are dated by their beginning, slots of NR,
-        // of which no record says anything sooner, by their end.
+        // The backlog that a block left is known at its end. LTE's subframes are dated by their beginning. NR's slots
+        // are dated by their end, because no record reports them sooner.
         let over = if scenario.kind.nr { spoken } else { spoken + TICK };
         let spoken = (over - begins).as_nanos().div_ceil(TICK.as_nanos()) as usize;
         counts.lag_ms += tick.saturating_sub(spoken) as u64;

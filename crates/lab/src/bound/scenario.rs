@@ -1,4 +1,4 @@
-//! What a seed stands for: a cell, who else is in it, a device and what it sends.
+//! The world of a seed: a cell, its other users, a device and its flow.
 
 use std::fmt;
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub(super) struct Scenario {
     pub(super) device: DeviceConfig,
     /// Devices that never have nothing to send, or to receive.
     pub(super) greedy: Vec<DeviceConfig>,
-    /// Devices with traffic of their own.
+    /// Devices with their own traffic.
     pub(super) others: Vec<DeviceConfig>,
     /// Packets that may be on their way, where a window decides.
     pub(super) window: u32,

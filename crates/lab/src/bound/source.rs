@@ -1,4 +1,4 @@
-//! What a device's application offers, packet by packet, without a protocol in between.
+//! The packets that a device's application offers, without a protocol in between.
 
 use std::collections::VecDeque;
 use std::time::Duration;

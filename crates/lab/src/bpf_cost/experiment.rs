@@ -5,7 +5,7 @@ use sounding_experiment::provenance;
 use crate::bpf_cost;
 use crate::experiment::{Experiment, Host, Needs, Outcome, report};
 
-/// What our laws cost in CPU time, beside the kernel's own BBR and CUBIC
+/// CPU cost of our laws beside the kernel's own BBR and CUBIC
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs of each algorithm

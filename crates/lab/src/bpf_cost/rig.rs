@@ -67,14 +67,14 @@ pub(super) struct Pair {
     far: Netns,
 }
 
-/// Who sends, and how.
+/// The sender and its algorithm.
 pub(super) struct Sender<'a> {
     pub(super) congestion: &'a str,
     pub(super) limit: Option<Rate>,
     pub(super) fed: Option<Fed<'a>>,
 }
 
-/// What a law is told all the time.
+/// The constant estimate of a law.
 pub(super) struct Fed<'a> {
     pub(super) feed: &'a Feed,
     pub(super) rate: Rate,

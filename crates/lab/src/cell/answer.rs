@@ -1,4 +1,5 @@
-//! How soon a base station answers a report (Gandalf §3.2.1, Equation 4): what comes to a silent device all at once.
+//! How soon a base station answers a report (Gandalf §3.2.1, Equation 4): data that comes to a silent device all at
+//! once.
 
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use super::spread::quantile;
 use super::walk::{lte, on_lte, standing};
 use super::{Measured, Noted};
 
-/// From the first report after a silence to the first block that is larger by far than the one it was in: t_r + K2, in ms.
-/// The grant for the report itself answers a request, which says nothing of how much waits.
+/// From the first report after a silence to the first block that is much larger than the one that carried it: t_r + K2,
+/// in ms. The grant for the report itself answers a request, which does not contain the backlog.
 pub(super) fn answers_ms(heard: &Heard) -> Vec<f64> {
     const SILENCE: u64 = 60_000_000;
     const SOON: usize = 8;

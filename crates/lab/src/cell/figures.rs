@@ -1,4 +1,4 @@
-//! The figures, each with the paper's value and what of ours counts as agreeing with it.
+//! The figures, each with the paper's value and the range of ours that counts as agreement.
 
 /// A figure of a paper.
 #[derive(Clone, Copy, Debug)]
@@ -7,9 +7,9 @@ pub struct Figure {
     pub id: &'static str,
     /// What it is.
     pub what: &'static str,
-    /// The paper's value, as it says it; where it says none, what follows from its text.
+    /// The paper's value, as written there; if it gives none, what follows from its text.
     pub paper: &'static str,
-    /// Where it says so.
+    /// Its section.
     pub source: &'static str,
     /// The unit of ours.
     pub unit: &'static str,

@@ -1,4 +1,4 @@
-//! What a modem's records say of blocks, PDUs and reports: the same reading of modelled modems and of real captures.
+//! Blocks, PDUs and reports from a modem's records: the same reading of modelled modems and of real captures.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use sounding_phy::lte::bsr_upper;
 use sounding_phy::nr::bsr_upper_short;
 use sounding_units::{Bytes, ModemInstant};
 
-/// What a report of the last, open range is taken for, in bytes: its lower end.
+/// The bytes assumed for a report of the last, open range: its lower end.
 const OPEN_ENDED: u64 = 150_000;
 
 /// A transport block as it went over the air, once.
@@ -51,7 +51,7 @@ pub(super) struct Sent {
     pub(super) at: u64,
     /// Bytes.
     pub(super) size: u64,
-    /// What its report tells, if it has one.
+    /// The value of its report, if it has one.
     pub(super) told: Option<u64>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Heard {
     pub(super) down_nacks: Vec<Data>,
     /// PDUs of the uplink that the network asked for again.
     pub(super) up_nacks: Vec<Data>,
-    /// Buffer status reports: when, and the upper end of what they tell, in bytes.
+    /// Buffer status reports: time, and the upper end of their range, in bytes.
     pub(super) reports: Vec<(u64, u64)>,
     /// LTE's uplink blocks as MAC fills them.
     pub(super) blocks: Vec<Sent>,
@@ -86,7 +86,7 @@ pub(super) struct Clock {
     offset: Option<i128>,
 }
 
-/// Nanoseconds of 1024 frames. The first of them that a record tells of begins here.
+/// Nanoseconds of 1024 frames. The first cycle with a record begins here.
 pub(super) const TURN: u64 = 10_240_000_000;
 
 impl Clock {
@@ -95,13 +95,13 @@ impl Clock {
         let offset = *self.offset.get_or_insert(stamp - within);
         let turn = i128::from(TURN);
         let turns = (stamp - offset - within + turn / 2).div_euclid(turn);
-        // The first turn has the number one, so that what a record tells of the time before it has a time too.
+        // The first cycle has the number one, so that earlier times in a record are representable too.
         (within + (turns + 1).max(0) * turn) as u64
     }
 }
 
 impl Heard {
-    /// Reads a record; those of other kinds, and such as nobody has described, say nothing.
+    /// Reads a record; other kinds, and undescribed ones, are ignored.
     pub(super) fn handle_log(&mut self, log: &LogRecord<'_>) {
         match log.code {
             PdschStat::CODE => self.pdsch(log),

@@ -1,4 +1,4 @@
-//! What real modems' captures and a real stack's logs say of the same figures.
+//! The same figures from real modems' captures and a real stack's logs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use super::reader::{Air, Heard};
 use super::retransmission::{downlink_rlc_ms, error_percent, repeat_delays, uplink_rlc_ms};
 use super::spread::quantile;
 
-/// What was found for a figure, in words: value, how much it rests on, and where.
+/// A figure's findings, as text: value, amount of data, and source.
 pub(super) type Found = BTreeMap<&'static str, Vec<String>>;
 
 /// Looks through the shared data; nothing where there is none.
@@ -95,7 +95,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// srsRAN's device side: what MAC was told of each block, in the order of its TTIs.
+/// The device side of srsRAN: MAC's report of each block, in the order of its TTIs.
 fn stack(folder: &Path, name: &str, found: &mut Found) {
     let Ok(file) = File::open(folder.join("ue.log.xz")) else { return };
     let lines = BufReader::new(XzReader::new(file, true)).split(b'\n').map_while(Result::ok);

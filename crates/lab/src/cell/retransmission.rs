@@ -7,8 +7,7 @@ use super::reader::{Air, Data, Heard};
 const SECOND: u64 = 1_000_000_000;
 const MS: f64 = 1e6;
 
-/// Of the blocks of each second the share that did not arrive, in percent; seconds with fewer than 50 blocks say too
-/// little.
+/// For each second the share of blocks that did not arrive, in percent; seconds with fewer than 50 blocks are too few.
 pub(super) fn error_percent(blocks: &[Air]) -> Vec<f64> {
     let mut seconds: BTreeMap<u64, [u32; 2]> = BTreeMap::new();
     for block in blocks {
@@ -133,7 +132,7 @@ impl Numbers {
         self.count / 2
     }
 
-    /// Where a number lies, and the newest before it; nothing for the first.
+    /// Position of a number, and the newest before it; `None` for the first.
     fn place(&mut self, sn: u32) -> Option<(i64, i64)> {
         let sn = i64::from(sn);
         let Some(newest) = self.newest else {
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_that_nobody_asked_for_was_harqs() {
+    fn a_gap_without_a_request_was_harqs() {
         let down_data = [(0, 4), (2, 7), (10, 5), (80, 6)].map(|(ms, sn)| data(ms, sn)).to_vec();
         let mut heard = Heard::default();
         (heard.down_data, heard.down_nacks) = (down_data, vec![data(40, 6)]);

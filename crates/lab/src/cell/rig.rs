@@ -75,7 +75,7 @@ impl Rig {
         })
     }
 
-    /// From now on control messages of everybody are kept.
+    /// Keeps the control messages of all users from now on.
     pub(super) fn sniff(&mut self) {
         self.ran.sniff();
         self.dcis = Some(Vec::new());

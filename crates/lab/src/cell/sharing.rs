@@ -1,4 +1,4 @@
-//! Who else is on a cell (PBE-CC §4.2.1, Fig. 7), and when a second one is added (PBE-CC §3, Fig. 2).
+//! The other users of a cell (PBE-CC §4.2.1, Fig. 7), and when a second cell is added (PBE-CC §3, Fig. 2).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,7 +22,7 @@ struct Activity {
     prb: u32,
 }
 
-/// PBE-CC's busy tower: many who are told parameters, and a handful who fetch something now and then.
+/// PBE-CC's busy tower: many users that only receive parameters, and a handful that sometimes download.
 fn tower() -> (CarrierConfig, Vec<DeviceConfig>) {
     const CONTROL_USERS_PER_SEC: f64 = 360.0;
     let carrier = CarrierConfig { control_users_per_sec: CONTROL_USERS_PER_SEC, ..lte() };
@@ -114,7 +114,7 @@ fn aggregation(seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     let used: Vec<f64> = on_second.map(|block| at(block.at)).collect();
     into.note("ca.first", used.iter().copied().reduce(f64::min));
     into.note("ca.last", used.iter().copied().reduce(f64::max).map(|last| last - HIGH_S));
-    // What one carrier let pile up is gone once no packet is late by more than a repeat or two.
+    // The queue of one carrier is gone once no packet is late by more than a repeat or two.
     const QUEUED: Duration = Duration::from_millis(30);
     let late = delays.iter().filter(|(entered, delay)| *entered < HIGH_S && *delay > QUEUED);
     into.note(

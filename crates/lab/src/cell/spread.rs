@@ -22,7 +22,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of these; `None` of nothing.
+    /// Summary of these values; `None` without any.
     pub fn of(values: &[f64]) -> Option<Self> {
         let at = |part| quantile(values, part);
         Some(Self { least: at(0.0)?, median: at(0.5)?, most: at(1.0)? })

@@ -1,4 +1,4 @@
-//! What waits in the modem for the uplink (Gandalf §3.2): a device that sends 2 Mbit/s in even steps.
+//! The uplink backlog in the modem (Gandalf §3.2): a device that sends 2 Mbit/s in even steps.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ pub(super) fn peaks_hz(delays_ms: &[f64]) -> Vec<f64> {
             *sum += bin.norm_sqr();
         }
     }
-    // How far each stands out of what is around it: repeats and drifts are in all frequencies.
+    // How far each stands out from its neighbourhood: repeats and drifts are in all frequencies.
     let first = (20.0 / RATE_HZ * WINDOW as f64) as usize;
     let around = |at: usize, reach: usize| {
         &power[at.saturating_sub(reach).max(first)..(at + reach + 1).min(power.len())]
@@ -94,7 +94,7 @@ pub(super) fn peaks_hz(delays_ms: &[f64]) -> Vec<f64> {
     found.into_iter().map(|at| at as f64 * RATE_HZ / WINDOW as f64).collect()
 }
 
-/// Of the times between reports the median, in ms.
+/// The median of the times between reports, in ms.
 fn between_reports_ms(reports: &[(u64, u64)]) -> Option<f64> {
     let mut at: Vec<u64> = reports.iter().map(|(at, _)| *at).collect();
     at.sort_unstable();

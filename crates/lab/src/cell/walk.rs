@@ -62,7 +62,7 @@ fn channel() -> ModelConfig {
     ModelConfig::Propagation(PropagationConfig { interference, ..PropagationConfig::default() })
 }
 
-/// Someone who walks about within a few hundred metres of a site.
+/// A device that is walked about within a few hundred metres of a site.
 fn walking() -> DeviceConfig {
     let trajectory = TrajectoryConfig::RandomWaypoint {
         corner: Position::new(60.0, 40.0),
@@ -74,7 +74,7 @@ fn walking() -> DeviceConfig {
     DeviceConfig { trajectory, channel: channel(), ..DeviceConfig::default() }
 }
 
-/// Someone who sits there; where, the seed says.
+/// A device that stays in one place, given by the seed.
 pub(super) fn standing(seed: u64) -> DeviceConfig {
     let place = |salt: u64| {
         (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(salt as u32) % 180) as f64
@@ -120,7 +120,7 @@ fn heard(
     Ok(heard)
 }
 
-/// What a modem's records tell of blocks that are lost and repeated.
+/// Lost and repeated blocks in a modem's records.
 pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     use Direction::{Downlink, Uplink};
     let device = |carrier: &CarrierConfig| match carrier.rat {

@@ -1,4 +1,4 @@
-//! What is aimed at, and what of it is missed and why.
+//! The target, and which parts of it are missed and why.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use super::late::{BEARABLE, Late};
 use super::{Case, Kind, Row, Score};
 use crate::reference::Reference;
 
-/// Who has the aim.
+/// The controller with the target.
 const WHOSE: &str = "sounding";
-/// Who it may not be worse than.
+/// The controller that it must not be worse than.
 const BESIDE: &str = "biscay";
-/// Of the capacity.
+/// Share of the capacity.
 const SHARE: f64 = 0.95;
 /// RTTs of a climb, and until a flow is back after a handover.
 const CLIMB: f64 = 10.0;
 const BACK: f64 = 5.0;
 
-/// A row that falls short: its medians, those of who knows more, and what made packets late.
+/// A row that misses the target: its medians, those of the references, and the causes of late packets.
 #[derive(Clone, Debug, Serialize)]
 pub struct Miss {
     /// What was met.
@@ -26,9 +26,9 @@ pub struct Miss {
     /// Where.
     #[serde(flatten)]
     pub kind: Kind,
-    /// What of the aim, in words.
+    /// The missed parts of the target, as text.
     pub what: Vec<String>,
-    /// Of those who know more: name, part of the capacity, and what the 95th percentile is beyond the empty cell's, ms.
+    /// For each reference: name, share of the capacity, and the 95th percentile beyond the empty cell's, ms.
     pub beside: Vec<(String, f64, f64)>,
     /// The same of the row, without its name.
     pub share: f64,

@@ -1,4 +1,4 @@
-//! Who sends.
+//! The senders.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use sounding_units::{Bytes, HostInstant};
 
 use crate::reference::Reference;
 
-/// Who sends.
+/// A sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
     /// BISCAY as published, which knows no floor: every estimate is taken for all that the link carries.
@@ -26,16 +26,16 @@ pub enum Contender {
     Reference(Reference),
 }
 
-/// What the oracle is told.
+/// What the oracle knows.
 #[derive(Clone, Debug)]
 pub(super) struct Knows {
     /// Payload that was sent by when.
     pub(super) carried: Arc<[(HostInstant, u64)]>,
-    /// Of how many flows each has an equal part.
+    /// The number of flows that share equally.
     pub(super) flows: u64,
     /// From leaving the sender to being sent by the radio.
     pub(super) lead: Duration,
-    /// From the radio to the sender, of what is told.
+    /// Delay from the radio to the sender, for estimates.
     pub(super) late: Duration,
 }
 

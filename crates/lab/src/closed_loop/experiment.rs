@@ -5,14 +5,14 @@ use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report_share};
 
 /// Controllers on modelled cells whose grants answer what is sent: throughput, delay, climbs, handovers, fairness
 ///
-/// Of each cell it is found out first what it can carry and how long it takes while it is empty. `biscay-published` takes
-/// every estimate for all that the link carries, and stays where its own window holds it; `oracle` knows what the radio
-/// would have sent when. Where `sounding` falls short of what is aimed at, that is said below the table, with what these got and
-/// what made packets late. `present` and `reported` know the present alone, and may be named too, with what they keep waiting and how
-/// far they look back, as `present-15ms-over-30ms`; `sounding lab run references` has their curves.
+/// First each cell's capacity and its delay while empty are measured. `biscay-published` takes every estimate for the
+/// whole capacity, and stays where its own window limits it. `oracle` knows the radio's future. Where `sounding` misses
+/// its target, the text below the table says so, with the results of these and the causes of late packets. `present`
+/// and `reported` know only the present, and may be named too, with their queue target and averaging span, as
+/// `present-15ms-over-30ms`; `sounding lab run references` has their curves.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
-    /// Who sends: controllers, `biscay-published`, `oracle`, `present`, `reported-15ms-over-100ms`
+    /// Senders: controllers, `biscay-published`, `oracle`, `present`, `reported-15ms-over-100ms`
     #[arg(
         long,
         value_name = "NAME,…",

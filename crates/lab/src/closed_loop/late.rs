@@ -13,31 +13,32 @@ pub(super) const BEARABLE: Duration = Duration::from_millis(10);
 /// What a link carries is what it carried in this time.
 const NOW: Duration = Duration::from_millis(50);
 
-/// What a sender hears of the link: a mean of so long, so much later.
+/// A sender's knowledge of the link: a mean of this span, with this delay.
 pub(super) struct Told {
     pub(super) span: Duration,
     pub(super) latency: Duration,
 }
 
-/// Of the packets that took more than 10 ms longer than the empty link's 95th percentile, by what made them late.
+/// The packets that took more than 10 ms longer than the empty link's 95th percentile, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Late {
-    /// Of all packets.
+    /// Share of all packets.
     pub part: f64,
-    /// Of the late ones, those that were in time but for repetitions, and for waiting for others that were repeated.
+    /// Share of the late ones that would have been in time without repetitions, their own or those of others that they
+    /// waited for.
     pub repeated: f64,
-    /// Of the late ones, those that the link would have sent in time at the rate it had while they left the sender: it has
+    /// Share of the late ones that the link would have sent in time at its rate when they left the sender: it has
     /// slowed down since.
     pub faded: f64,
-    /// Of the rest, those that were in time at the mean rate that a sender could have been told of by then: the link had slowed
-    /// down already, and a mean of that span did not show it.
+    /// Share of the rest that would have been in time at the mean rate that a sender could have known by then: the link
+    /// had already slowed down, and a mean of that span did not show it.
     pub aged: f64,
     /// The others: more was under way than even that rate carries in time.
     pub queued: f64,
 }
 
 impl Late {
-    /// Of these packets of a run, over a link that could have carried so much, under a sender that is told of it so.
+    /// Causes for these packets of a run, over a link with this capacity, under a sender with this knowledge.
     pub(super) fn of(packets: &[Arrival], knows: &Knows, told: &Told, limit: Duration) -> Self {
         let mut sent: Vec<_> = packets
             .iter()

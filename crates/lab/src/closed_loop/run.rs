@@ -25,7 +25,7 @@ const BEGUN: Duration = Duration::from_secs(2);
 /// What fairness is looked at in.
 const SHORT: Duration = Duration::from_millis(500);
 
-/// What a link could do with the same seed: judged by, and told to nobody but the oracle.
+/// The possibilities of a link with the same seed: the yardstick, which only the oracle knows.
 #[derive(Clone, Debug)]
 pub(super) struct Truth {
     scenario: Scenario,
@@ -59,14 +59,14 @@ pub struct Score {
     /// Round trips until 95 % of the capacity after a climb began, or 90 % after a handover was over; `None` of other
     /// cases, infinite if that never came.
     pub round_trips: Option<f64>,
-    /// Of several flows: Jain's index in the mean over windows of 500 ms.
+    /// For several flows: the mean of Jain's index over windows of 500 ms.
     pub jain: Option<f64>,
-    /// Of several flows: what the one with the least got, over an equal part.
+    /// For several flows: the smallest throughput over an equal part.
     pub least: Option<f64>,
 }
 
 impl Score {
-    /// What of the 95th percentile is more than the empty link's.
+    /// How much the 95th percentile is above the empty link's.
     pub fn over_ms(&self) -> f64 {
         self.p95_ms - self.empty_p95_ms
     }
@@ -94,7 +94,7 @@ impl Truth {
         Ok(Self { scenario, span, full, carried, least, empty_p95_ms: p95_ms(&empty) })
     }
 
-    /// What the oracle is told, one of so many flows.
+    /// What the oracle knows as one of `flows` flows.
     fn knows(&self, flows: u64) -> Knows {
         let kind = self.scenario.kind;
         let carried = Arc::clone(&self.carried);

@@ -1,4 +1,4 @@
-//! What a seed stands for: a cell, who else is in it, and how its radio changes.
+//! The world of a seed: a cell, its other users, and how its radio changes.
 
 use std::fmt;
 use std::time::Duration;
@@ -82,7 +82,7 @@ impl fmt::Display for Case {
 
 /// When the flow of [`Case::Climb`] is let go.
 pub(super) const FREED: Duration = Duration::from_secs(2);
-/// When the device of [`Case::Handover`] is told to go.
+/// When the device of [`Case::Handover`] is handed over.
 pub(super) const GOES: Duration = Duration::from_secs(4);
 
 /// LTE or NR, one way.

@@ -63,7 +63,7 @@ pub struct UnknownChannel(String);
 const LASTS: Duration = Duration::from_secs(3600);
 
 impl<'a> Scene<'a> {
-    /// Starts it. Sockets that are made from here on by this process are `own`'s, and nobody else's are touched.
+    /// Starts it. Sockets that this process makes from here on are `own`'s; no others are touched.
     pub fn start(
         program: &Path,
         channel: Channel,
@@ -92,7 +92,8 @@ impl<'a> Scene<'a> {
         format!("{}{who}{}", std::process::id() % 1_000_000, self.seed)
     }
 
-    /// A daemon on the phone that reads its modem and tells senders by `signal`. It ends with the thread that started it.
+    /// A daemon on the phone that reads its modem and limits senders by `signal`. It ends with the thread that started
+    /// it.
     pub fn start_on_device(&self, signal: &str) -> Result<Daemon, DownlinkError> {
         let modem = self.emulated.modems().first().ok_or(DaemonError::NotReady)?;
         let cgroup = self.own.path().to_string_lossy();
@@ -101,8 +102,8 @@ impl<'a> Scene<'a> {
         Ok(Daemon::start_in(near, &self.program, source, &self.name("dl"), &flags)?)
     }
 
-    /// A daemon on the server whose flows obey what devices say, and the name to send by. It ends with the thread that
-    /// started it.
+    /// A daemon on the server whose flows use the devices' reports, and the name to send by. It ends with the thread
+    /// that started it.
     pub fn start_on_server(&self) -> Result<(String, Daemon), DownlinkError> {
         let name = self.name("sv");
         let flags = ["--cgroup", &*self.own.path().to_string_lossy()];

@@ -1,4 +1,4 @@
-//! What the other users of a cell want: turns of activity, each of its own length and rate.
+//! Traffic of the other users of a cell: periods of activity, each with its own length and rate.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sounding_units::HostInstant;
 
-/// One user, who has something to send or to fetch now and then.
+/// One user, which has something to send or to fetch now and then.
 #[derive(Clone, Debug)]
 struct User {
     busy: bool,

@@ -17,7 +17,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
 
-    /// With nobody else in the cell
+    /// Without other users in the cell
     #[arg(long)]
     alone: bool,
 

@@ -1,4 +1,4 @@
-//! One saturating flow over one modelled link, and what every method makes of the modem's bytes.
+//! One saturating flow over one modelled link, and every method's estimate from the modem's bytes.
 
 use std::time::Duration;
 
@@ -31,11 +31,11 @@ pub struct Trial {
     pub method: Method,
     /// Span that it averages over.
     pub window: Duration,
-    /// Whether it hears the sniffer.
+    /// Whether it uses the sniffer.
     pub sniffs: bool,
 }
 
-/// What was carried, and what was estimated of it, one of each for each [`STEP`].
+/// Goodput and estimate, one of each for each [`STEP`].
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     /// IP bytes that the receiver got in the step.
@@ -127,7 +127,7 @@ pub(super) fn run(
     Ok(series)
 }
 
-/// What a sniffer hears, as text and read back.
+/// A sniffer's log, as text and read back.
 struct SnifferLog {
     format: Format,
     carriers: Vec<CarrierConfig>,
@@ -153,7 +153,7 @@ impl SnifferLog {
         }
     }
 
-    /// What was heard since the last time.
+    /// The messages since the last call.
     fn take(&mut self) -> Vec<Heard> {
         let mut heard = Vec::new();
         for (cell, lines) in (0..).zip(&mut self.text) {

@@ -24,7 +24,7 @@ pub struct Scenario {
     pub direction: Direction,
     /// How the device moves.
     pub pace: Pace,
-    /// Whether nobody else is in the cell.
+    /// Whether the cell has no other users.
     pub alone: bool,
 }
 

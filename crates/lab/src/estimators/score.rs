@@ -61,8 +61,8 @@ impl Series {
         ends.filter_map(pair).collect()
     }
 
-    /// How many steps records are earlier (or, negative, later) than what they say is carried: where the correlation of
-    /// one trial is best. Propagation and reporting delay are taken out as in BISCAY §5.2.
+    /// How many steps records are earlier (or, negative, later) than the goodput that they describe: where the
+    /// correlation of one trial is best. Propagation and reporting delay are removed as in BISCAY §5.2.
     pub(super) fn lateness(&self, trial: usize, window: Duration) -> isize {
         let most = MAX_LATE as isize;
         let r = |late: &isize| pearson(&self.pairs(trial, steps(window), *late)).unwrap_or(-1.0);
@@ -71,7 +71,7 @@ impl Series {
 }
 
 impl Score {
-    /// Of one trial; `None` if it never knew anything.
+    /// Score of one trial; `None` if it never had an estimate.
     pub(super) fn of(
         series: &[Series],
         trial: usize,

@@ -13,8 +13,8 @@ use crate::field::{Choice, Link, chosen, compare, markdown, plan, table};
 
 /// The controllers and the oracle over the recorded links there are, in virtual time; needs no rights
 ///
-/// Without --controllers all but `biscay-cubic` and `sounding-cubic`, which are CUBIC all along where no modem is heard; of links of
-/// hundreds of Mbit/s every fourth unless --thinned says otherwise.
+/// Without --controllers all but `biscay-cubic` and `sounding-cubic`, which are plain CUBIC without a modem. Of links
+/// of hundreds of Mbit/s every fourth, unless --thinned changes that.
 ///
 /// The setting of BISCAY's Figure 8: one bulk flow, an endless queue. Between the seeds of a link differs the stretch of it
 /// that a flow meets, and the lots of controllers that draw any.

@@ -24,7 +24,7 @@ pub enum Generation {
 /// Links that are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Group {
-    /// Of the network.
+    /// Generation of the network.
     pub generation: Generation,
     /// Whether the device moved.
     pub mobile: bool,

@@ -7,7 +7,7 @@ use sounding_experiment::sweep::summary::{FIGURES, aligned, shown};
 use super::{Compared, Judged};
 use crate::table::Table;
 
-/// What stands in the columns; loss is none with an endless queue, and the one-way delay is 20 ms more than the queueing.
+/// The columns; loss is zero with an endless queue, and the one-way delay is 20 ms more than the queueing.
 const SHOWN: [&str; 6] = [
     "throughput_mbit_per_sec",
     "utilisation_percent",
@@ -39,7 +39,7 @@ fn lines(group: &Compared) -> Vec<Vec<String>> {
     std::iter::once(header()).chain(rows).collect()
 }
 
-/// What one chance in twenty makes of a difference is none.
+/// A difference that chance produces once in twenty times does not count.
 const SURE: f64 = 0.05;
 
 fn verdict(judged: Option<Judged>) -> String {

@@ -53,7 +53,7 @@ impl Sightings {
         self.deliveries().windows(2).map(|pair| pair[1].at - pair[0].at).collect()
     }
 
-    /// How many records each delivery brought, in order of size. `made` is in order of stamps.
+    /// Number of records in each delivery, sorted. `made` is in order of stamps.
     pub(super) fn records(&self, made: &[Made]) -> Vec<usize> {
         let until = |stamp| made.partition_point(|made| made.stamp <= stamp);
         let deliveries = self.deliveries();
@@ -102,7 +102,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of at least three times.
+    /// From at least three times.
     pub(super) fn of(mut times: Vec<Duration>) -> Option<Self> {
         times.sort();
         let at = |permille: usize| {

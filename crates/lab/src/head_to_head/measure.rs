@@ -35,7 +35,7 @@ pub(super) struct Passage {
 }
 
 impl Side {
-    /// Of the packets that arrived within `duration` of the first one's entering; `None` if there was none.
+    /// From the packets that arrived within `duration` of the first one's entry; `None` if there was none.
     pub(super) fn of(
         passages: &[Passage],
         origin: HostInstant,
@@ -81,7 +81,7 @@ mod tests {
             (0..200).map(|n| passage(1000 + 10 * n, 1050 + 10 * n)).collect();
         let side = Side::of(&passages, HostInstant::default(), Duration::from_secs(1)).unwrap();
         assert_eq!(side.started, Duration::from_secs(1));
-        // What arrives in the second from 1000 ms on: 95 packets of 10 kbit.
+        // Packets that arrive in the second from 1000 ms on: 95 packets of 10 kbit.
         assert!((side.throughput_mbit_per_sec - 0.95).abs() < 1e-9);
         assert!(
             (side.one_way_ms.p95 - 50.0).abs() < 1e-9 && (side.queueing_ms.p50 - 30.0).abs() < 1e-9

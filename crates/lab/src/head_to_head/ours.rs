@@ -9,7 +9,7 @@ use sounding_units::HostInstant;
 use super::Link;
 use super::measure::{Passage, Side};
 
-/// What a handshake takes before the first data: a round trip and a packet either way.
+/// Duration of a handshake before the first data: a round trip and a packet either way.
 const HANDSHAKE: Duration = Duration::from_millis(42);
 
 /// A bulk flow whose first data packet enters about when theirs did.

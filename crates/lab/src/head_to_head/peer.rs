@@ -46,9 +46,9 @@ pub(super) struct Call {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Input {
     Nothing,
-    /// As much as it wants.
+    /// As much as it requests.
     Zeros,
-    /// Nothing, and no end either.
+    /// No data, and no end either.
     Open,
 }
 
@@ -137,7 +137,7 @@ pub const PEERS: [Peer; 5] = [
         name: "verus",
         program: "verus_server",
         controller: "verus",
-        // Its server sends, to whoever asks.
+        // Its server sends, to any client.
         waits: End::Near,
         sender: |ends| {
             let seconds = ends.duration.as_secs().to_string();

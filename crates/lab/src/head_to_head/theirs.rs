@@ -95,7 +95,7 @@ fn spawn(
         program: call.program.clone(),
         source,
     };
-    // The shell that starts it would say so where nobody looks.
+    // The shell that starts it would report that only where it is not seen.
     let program = call.program.canonicalize().map_err(fail)?;
     let mut command = netns.command(program);
     command.args(&call.arguments).current_dir(scratch);

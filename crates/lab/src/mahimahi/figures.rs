@@ -21,7 +21,7 @@ pub struct Passage {
     pub size: Bytes,
 }
 
-/// What the reference has for each repetition, under its names and by its definitions.
+/// The reference's values for each repetition, under its names and by its definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Bytes of IP in data packets that left in the window, in Mbit/s.
@@ -101,7 +101,7 @@ impl Figures {
 
 #[cfg(test)]
 impl Figures {
-    /// Of a flow that got this much of 10 Mbit/s.
+    /// Figures of a flow that got this much of 10 Mbit/s.
     pub(crate) fn example(throughput_mbit: f64, p95_ms: u64) -> Self {
         Self {
             throughput_mbit,

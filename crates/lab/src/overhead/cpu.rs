@@ -13,7 +13,7 @@ use sounding_testbed::follower::{Cost, Follower};
 
 use super::{OverheadError, Plan};
 
-/// Who reads.
+/// The reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reads {
@@ -36,7 +36,7 @@ pub enum Port {
 /// What one way to read took.
 #[derive(Clone, Debug, Serialize)]
 pub struct CpuRow {
-    /// Who read.
+    /// The reader.
     pub reads: Reads,
     /// From where.
     pub port: Port,
@@ -135,7 +135,7 @@ fn measure(plan: &Plan, stream: Stream, reads: Reads, port: Port) -> Result<CpuR
     })
 }
 
-/// What the follower spent from the first record to the last, and how long that took.
+/// CPU time of the follower from the first record to the last, and the elapsed time.
 fn spent(
     follower: &mut Follower,
     elapsed: impl Fn() -> Duration,

@@ -9,7 +9,7 @@ use sounding_units::Rate;
 use crate::experiment::{Experiment, Host, Needs, Outcome, program, report};
 use crate::overhead;
 
-/// What a modem sends by log mask, and the CPU time of the process that reads it
+/// A modem's output by log mask, and the CPU time of the process that reads it
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Captures of mixed records; without any, the LTE captures of the shared data

@@ -1,4 +1,4 @@
-//! What references come to by what they keep waiting and how far they look back, and where controllers are beside them.
+//! The references' results by queue target and averaging span, and the controllers beside them.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::table::Table;
 /// Throughput and delay of one sender: medians over links or cells.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Reached {
-    /// Of the oracle's throughput, or of what the cell could carry, in percent.
+    /// Percent of the oracle's throughput, or of the cell's capacity.
     pub throughput_percent: f64,
     /// The 95th percentile of delay beyond the oracle's, or beyond the empty cell's, ms.
     pub beyond_ms: f64,
@@ -21,7 +21,7 @@ pub struct Reached {
 pub struct Point {
     /// For how long something is to wait at the link, ms.
     pub room_ms: u64,
-    /// What the link carries is what it carried in so long, ms.
+    /// The link's rate is its mean over this span, ms.
     pub span_ms: u64,
     /// What came of it.
     #[serde(flatten)]

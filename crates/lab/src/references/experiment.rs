@@ -39,7 +39,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
     duration: Duration,
 
-    /// What flows meet in cells: still, alone, climb, handover, two, three, beside-cubic
+    /// Situations of flows in cells: still, alone, climb, handover, two, three, beside-cubic
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = ["alone"], value_parser = case)]
     cases: Vec<Case>,
 

@@ -66,8 +66,8 @@ struct Member {
 pub(super) struct Crowd(Vec<Member>);
 
 impl Crowd {
-    /// At times one more flow over the radio, which leads this way; `ours` is whom a daemon feeds, and what the kernel calls it,
-    /// while there is one. Downloads come from a sender that knows of nothing.
+    /// Sometimes adds a flow over the radio in this direction. `ours` is the flow that a daemon feeds, with its name in
+    /// the kernel, while there is one. Downloads come from an unmodified sender.
     pub(super) fn grow(
         &mut self,
         emulation: &Emulation,

@@ -1,4 +1,4 @@
-//! What a process has, and what a network namespace is set to.
+//! A process's resources, and a network namespace's settings.
 
 use std::fs;
 use std::process::Command;
@@ -26,7 +26,7 @@ impl Held {
     }
 }
 
-/// What a daemon changes of the machine and of the namespace that it runs in.
+/// The settings of the machine and of its namespace that a daemon changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     default: String,
@@ -36,7 +36,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Of the calling thread's namespace, and of a daemon of this name.
+    /// State of the calling thread's namespace, and of a daemon of this name.
     pub(super) fn now(name: &str) -> Self {
         let default = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
         let routes = Command::new(tool("ip")).args(["route", "show"]).output();
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn only_more_than_before_is_told_of() {
+    fn only_more_than_before_is_reported() {
         let before = Held { descriptors: 10, threads: 2 };
         assert_eq!(before.more_than(before), None);
         assert_eq!(Held { descriptors: 9, ..before }.more_than(before), None);

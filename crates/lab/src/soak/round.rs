@@ -99,7 +99,7 @@ fn wait_until_freed(objects: &BTreeSet<Object>, summary: &mut Summary) {
     }
 }
 
-/// Who keeps daemons and flows going in a round.
+/// Keeps daemons and flows going in a round.
 struct Keeper<'a> {
     plan: &'a Plan,
     device: &'a Path,
@@ -195,7 +195,7 @@ impl Keeper<'_> {
         let events = if kill { daemon.kill() } else { daemon.stop() };
         self.summary.killed += u32::from(kill);
         self.count(&events, kill);
-        // The guard works on after a killed daemon; nobody waits for it there.
+        // The guard works on after a killed daemon, and its end is not waited for there.
         let restored = (0..100).any(|_| {
             thread::sleep(TICK);
             Settings::now(&self.name) == *before && !claims_downlinks(pid)

@@ -25,7 +25,7 @@ pub struct VirtualFlow<'a> {
     pub start: Duration,
     /// How long it is watched from then on.
     pub window: Duration,
-    /// Of what the controller draws.
+    /// Seed of the controller.
     pub seed: u64,
 }
 
@@ -33,7 +33,7 @@ pub struct VirtualFlow<'a> {
 const HANDSHAKE: Duration = Duration::from_millis(2);
 
 impl VirtualFlow<'_> {
-    /// Its figures as mahimahi's logs would have them; `None` of a controller that nobody knows, and if nothing arrived.
+    /// Its figures as mahimahi's logs would have them; `None` for an unknown controller, and if nothing arrived.
     pub fn run(&self) -> Option<Figures> {
         let path = |schedule: &Schedule| PathConfig {
             delay: self.delay,

@@ -55,7 +55,7 @@ impl Board {
             Some(Sample::of(kpi, &sample, now, stale))
         })?;
         match (read, writer) {
-            // Whoever waited for the descriptor would wait for nothing, and be woken from it without end.
+            // A caller that waits for the descriptor would get no values, but would be woken without end.
             (0, Writer::Alive) if self.reader.is_turned_away() => Err(full()),
             (0, Writer::Alive) => Err(nothing_yet()),
             (0, Writer::Lost) => Err(gone()),

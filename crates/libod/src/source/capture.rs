@@ -17,7 +17,7 @@ use crate::sample::Sample;
 /// A recorded stream: every value, in order. Read in chunks and never whole, however large it is.
 pub(crate) struct Capture {
     file: File,
-    /// What was read of the file, and how much of that is used up.
+    /// The bytes read from the file, and how many of them are used up.
     chunk: Vec<u8>,
     at: usize,
     /// The file has no more.
@@ -30,7 +30,7 @@ pub(crate) struct Capture {
     last: Vec<Sample>,
     waiting: VecDeque<Sample>,
     given: Vec<Option<Sample>>,
-    /// Always readable: a file does not keep anybody waiting.
+    /// Always readable: a file never makes a caller wait.
     event: EventFd,
 }
 
@@ -82,7 +82,7 @@ impl Capture {
             while self.waiting.is_empty() {
                 match self.advance() {
                     Ok(true) => {}
-                    // What was read before is given first; the error is there the next time too.
+                    // Samples from before the error are returned first; the next call returns the error again.
                     Err(error) if filled == 0 => return Err(error),
                     Ok(false) | Err(_) => return Ok(filled),
                 }

@@ -16,7 +16,7 @@ use super::{begun, gone, no_such_kpi, nothing_subscribed, nothing_yet};
 use crate::error::Failure;
 use crate::sample::Sample;
 
-/// A modem that this process alone reads, in a thread of its own.
+/// A modem that only this process reads, in a separate thread.
 pub(crate) struct Device {
     source: Source,
     /// Open from the start, so that what is wrong with it is said at once; the thread's once reading has begun.
@@ -76,7 +76,7 @@ impl Device {
         match (read, is_gone) {
             (0, false) => Err(nothing_yet()),
             (0, true) => {
-                // Whoever polls finds out every time.
+                // Every caller that polls sees it each time.
                 let _ = shared.event.write(1);
                 Err(gone())
             }

@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_int};
@@ -52,9 +52,9 @@ impl Rig {
     }
 }
 
-/// A C program with a source of its own: a kind, how many calls there are, two bytes for each, and the file or the
-/// words that are opened. Calls come in any order, before `od_open` and after `od_close` too, and each does what the
-/// header says: an errno of those it names, or no more samples than there is room for. How many samples were read.
+/// A C program with its own source: a kind, the number of calls, two bytes for each, and the file or the text that is
+/// opened. Calls come in any order, also before `od_open` and after `od_close`. Each does what the header says: it
+/// gives one of the listed errnos, or at most as many samples as fit. Returns how many samples were read.
 pub(crate) fn libod(data: &[u8]) -> usize {
     let Some((&[kind, count], rest)) = data.split_first_chunk::<2>() else { return 0 };
     let (calls, file) = rest.split_at((usize::from(count) * 2).min(rest.len()));
@@ -64,7 +64,7 @@ pub(crate) fn libod(data: &[u8]) -> usize {
             Program { source, od: -1, is_open: false, kpis: BTreeSet::new(), samples: 0 };
         for call in calls.chunks_exact(2) {
             program.call(call[0], call[1], file);
-            // Whoever connects to a board is let in, or the next would wait.
+            // Every client of a board is accepted, or the next would wait.
             while rig.listener.accept().is_ok() {}
         }
         program.close();

@@ -3,7 +3,7 @@ use sounding_diag::command::{
     Answer, EQUIPMENTS, LogMask, MessageRange, Refusal, Request, message_ranges,
 };
 
-/// What a modem answers, and the masks that it has been given.
+/// A modem's answers, and its current masks.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
     build: Vec<u8>,
@@ -88,7 +88,7 @@ impl Answers {
             Request::LogMask(mask) if knows(mask.equipment) => {
                 let ours = &mut self.masks[usize::from(mask.equipment)];
                 ours.fill(0);
-                // What is asked for beyond the last code is not there to be switched on.
+                // Codes beyond the last one cannot be switched on.
                 let len = ours.len().min(mask.bits.len());
                 ours[..len].copy_from_slice(&mask.bits[..len]);
                 Answer::LogMask(mask)

@@ -14,7 +14,7 @@ use sounding_units::HostInstant;
 /// Pieces that may be under way. Chosen: some seconds of all that a modelled modem writes.
 const MOST: usize = 1 << 14;
 
-/// The end of whoever makes the records.
+/// Ends when the sender of records does.
 #[derive(Clone, Debug)]
 pub struct Feed {
     pieces: SyncSender<Piece>,
@@ -87,7 +87,7 @@ impl Fed {
         self.awake.as_fd()
     }
 
-    /// Whether nothing will come any more.
+    /// Whether no more will come.
     pub(super) fn is_over(&self) -> bool {
         self.is_over && self.next.is_none()
     }
@@ -98,7 +98,7 @@ impl Fed {
             let mut input = &self.rest.bytes[self.rest.used..];
             match self.deframer.poll_frame(&mut input) {
                 Some(frame) => {
-                    // What is no log record of a whole frame is nothing that a modem makes.
+                    // Only log records of whole frames are made by a modem.
                     self.next = frame.ok().and_then(|frame| match Packet::parse(frame.payload) {
                         Ok(Packet::Log(log)) => Some(FedRecord {
                             at: self.rest.at,

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use sounding_diag::hdlc;
 use sounding_units::ModemInstant;
 
-/// What goes wrong with a simulated modem. All times count from its first record.
+/// Faults of a simulated modem. All times count from its first record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mischief {
     /// A broken copy comes before so many of the frames, 0 to 1.
@@ -14,15 +14,15 @@ pub struct Mischief {
     pub truncate: f64,
     /// Before so many of the frames come bytes that are nothing, 0 to 1.
     pub garbage: f64,
-    /// Nothing leaves the modem from the first time for the second.
+    /// No output from the first time until the second.
     pub stall: Option<(Duration, Duration)>,
     /// The modem restarts: its port goes away for a while and its masks are forgotten.
     pub reboot: Option<Duration>,
-    /// The clock counts from 1980 until then: the network has not told the time.
+    /// The clock counts from 1980 until then: the network has not sent the time.
     pub unset_until: Option<Duration>,
     /// The clock is set forward at the first time by the second.
     pub jump: Option<(Duration, Duration)>,
-    /// Of all that happens by chance.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 

@@ -12,13 +12,13 @@ use super::records::Records;
 /// How a simulated modem behaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behaviour {
-    /// How many times faster than the capture; what is made as time passes has a pace of its own.
+    /// How many times faster than the capture. Records made in real time have their own pace.
     pub speed: f64,
     /// Records wait in the modem until there are so many bytes of them; 0 sends each at once.
     pub high_water: usize,
     /// Records wait no longer than this, drained or not.
     pub release: Duration,
-    /// Every log code, event and message is on from the start, as in a modem that somebody else has configured.
+    /// Every log code, event and message is on from the start, as in a modem that another program has configured.
     pub all_on: bool,
     /// The HDLC framing is switched off.
     pub unframed: bool,
@@ -64,7 +64,7 @@ pub struct Made {
 pub struct Tally {
     /// Records that left the modem whole.
     pub sent: u64,
-    /// Records that nobody had asked for.
+    /// Records of codes that were not switched on.
     pub masked: u64,
     /// Records that came when there was no room left for them.
     pub lost: u64,
@@ -74,7 +74,7 @@ pub struct Tally {
     pub answered: u64,
     /// Requests refused, because a modem that does no more than a reader of log records needs does not know them.
     pub refused: u64,
-    /// Times that the modem was told to drain.
+    /// Number of drain commands.
     pub drained: u64,
 }
 
@@ -169,8 +169,8 @@ impl SimModem {
         self.send();
     }
 
-    /// Time passes. `attended` says whether somebody has the port open: the first record waits for that, and for a
-    /// mask that wants one of those there are: masks come one equipment after the other.
+    /// Advances the time. `attended` says whether a reader has the port open. The first record waits for that, and for
+    /// a mask with a code of this script: masks come one equipment after the other.
     pub(super) fn handle_time(&mut self, now: HostInstant, attended: bool) {
         if self.begin.is_none() && attended && self.is_wanted() {
             self.begin = Some(now);
@@ -238,7 +238,7 @@ impl SimModem {
         self.made.drain(..)
     }
 
-    /// What leaves the modem next. A stalled modem keeps what it has.
+    /// The next output. A stalled modem keeps it.
     pub(super) fn poll_output(&mut self, now: HostInstant) -> Option<Output> {
         let elapsed = self.elapsed(now);
         let stalled = |(at, span): (Duration, Duration)| (at..at + span).contains(&elapsed);

@@ -21,7 +21,7 @@ use crate::transport::{DRAIN, USERSPACE_DATA, wait};
 pub enum Place {
     /// A pty, with a symbolic link to its tty if one is named.
     Pty(Option<PathBuf>),
-    /// The socket of an open diag-router, under a name of its own.
+    /// The socket of an open diag-router, with this name.
     Router(String),
     /// The socket of a vendor's diag-router.
     VendorRouter(String),
@@ -90,7 +90,7 @@ impl SimPort {
         }
     }
 
-    /// Whether somebody has it open; a socket takes a new client where there is none.
+    /// Whether a reader has it open. A socket without a client accepts a new one.
     pub(super) fn is_attended(&mut self) -> io::Result<bool> {
         match &mut self.end {
             End::Pty(pty) => return Ok(pty.has_reader()),
@@ -100,7 +100,7 @@ impl SimPort {
                 }
                 let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
                 match accept4(listener.as_raw_fd(), flags) {
-                    // SAFETY: accept has just made it, and nobody else has it.
+                    // SAFETY: accept has just made it, so it has no other owner.
                     Ok(fd) => *client = Some(unsafe { OwnedFd::from_raw_fd(fd) }),
                     Err(Errno::EAGAIN) => return Ok(false),
                     Err(errno) => return Err(errno.into()),
@@ -121,7 +121,7 @@ impl SimPort {
                 }
             }
         }
-        // What was meant for the last reader is not for the next.
+        // Output for the last reader is not for the next.
         self.requests = Reader::of(Kind::of(self.format));
         self.queue.clear();
         self.queued = 0;
@@ -144,7 +144,7 @@ impl SimPort {
             };
             let count = match read {
                 Ok(0) => {
-                    // Of a pty this is nothing yet, of a socket the end.
+                    // On a pty this means nothing yet; on a socket it is the end.
                     self.hang_up();
                     return Ok(heard);
                 }
@@ -210,14 +210,14 @@ impl SimPort {
         }
         let mut frame = Vec::new();
         match self.format {
-            // What is too long for its length has no place on such a port.
+            // A packet too long for its length field cannot be sent on such a port.
             Format::NonHdlc => drop(emit_unframed(payload, &mut frame)),
             _ => hdlc::encode(payload, &mut frame),
         }
         self.queue_bytes(frame);
     }
 
-    /// Bytes as they are, on a port that carries bytes; a packet of its own on one that carries packets.
+    /// Bytes as they are on a port that carries bytes; one packet on a port that carries packets.
     pub(super) fn queue_bytes(&mut self, bytes: Vec<u8>) {
         if matches!(self.end, End::Packets { vendor: true, .. }) {
             return self.queue_piece(&bytes);
@@ -245,7 +245,7 @@ impl SimPort {
         self.queue.push_back(bytes);
     }
 
-    /// Gives the reader as much as it takes now.
+    /// Writes as much as the reader takes now.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         while let Some(mut chunk) = self.queue.pop_front() {
             let written = match &mut self.end {
@@ -255,7 +255,7 @@ impl SimPort {
                         .map_err(io::Error::from)
                 }
                 End::Tcp { client: Some(client), .. } => client.write(&chunk),
-                // Nobody is there to take it.
+                // No reader is there to take it.
                 End::Packets { .. } | End::Tcp { .. } => Ok(chunk.len()),
             };
             match written {

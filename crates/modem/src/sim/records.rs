@@ -16,7 +16,7 @@ use super::script::Script;
 pub enum Records {
     /// From a capture, at its pace.
     Script(Reading),
-    /// From somebody who makes them as time passes.
+    /// From a sender that makes them in real time.
     Fed(Fed),
 }
 
@@ -118,7 +118,7 @@ impl Record<'_> {
         }
     }
 
-    /// What it is on the wire, with another time stamp if one is given.
+    /// Its bytes on the wire, with another time stamp if one is given.
     pub(super) fn into_payload(self, stamp: Option<u64>) -> Vec<u8> {
         let mut payload = self.payload.into_owned();
         if let Some(stamp) = stamp {

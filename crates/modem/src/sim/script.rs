@@ -24,7 +24,7 @@ pub(super) struct Scripted {
 }
 
 impl Script {
-    /// The log records of a capture. Its answers to somebody else's requests, and what is broken in it, stay behind.
+    /// The log records of a capture. Answers to another program's requests and broken frames are left out.
     pub fn of(capture: &[u8]) -> Self {
         let mut script = Self::default();
         let mut deframer = Deframer::new();

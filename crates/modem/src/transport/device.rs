@@ -41,7 +41,7 @@ mod tests {
     fn a_terminal_is_no_wwan_port_and_another_device_is() {
         let pty = crate::Pty::create(None).expect("a pty");
         assert!(matches!(CharDevice::open(pty.path()), Err(OpenError::NotModem { .. })));
-        // What is a device and no terminal; what it says is not Diag, but it speaks.
+        // A device that is no terminal. Its bytes are not Diag, but there are some.
         let mut port = CharDevice::open(Path::new("/dev/zero")).expect("opens");
         let read = port.read(&mut [1; 8], Duration::from_secs(5)).expect("reads");
         assert_eq!(read, Read::Bytes(8));

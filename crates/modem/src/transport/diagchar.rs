@@ -27,13 +27,13 @@ const MEMORY_DEVICE: u32 = 2;
 /// Every peripheral that a driver has ever known, where it does not say which it has.
 const ALL_PERIPHERALS: u32 = 0x7F;
 
-/// Of all peripherals the modem is the first.
+/// The modem is the first of all peripherals.
 const MODEM: u8 = 0;
 
 /// An open `/dev/diag`, with its log switched to this process.
 ///
-/// Older drivers cannot be waited for: poll says that there is always something, and the read then sleeps. A thread
-/// reads and passes the frames on through a pipe, which can.
+/// Older drivers do not support poll: it always reports data, and the read then sleeps. A thread reads and passes the
+/// frames on through a pipe, which supports it.
 #[derive(Debug)]
 pub struct DiagChar {
     device: Arc<File>,
@@ -41,7 +41,7 @@ pub struct DiagChar {
     drains: bool,
 }
 
-/// What the driver is asked; a stand-in answers in tests, because machines with the driver are phones.
+/// Requests to the driver. A stand-in answers in tests, because only phones have the driver.
 trait Driver {
     /// An argument by pointer. The driver copies as much as its own structure has, and may write it back.
     fn by_pointer(&self, request: libc::c_ulong, argument: &mut [u8]) -> io::Result<()>;
@@ -94,7 +94,8 @@ fn switch_logging(driver: &impl Driver) -> io::Result<()> {
     driver.by_value(request::SWITCH_LOGGING, MEMORY_DEVICE)
 }
 
-/// Has the modem buffer until it is told to drain; whether it does. A peripheral without that feature refuses.
+/// Makes the modem buffer until it gets a drain command. Returns whether it does; a peripheral without that feature
+/// refuses.
 fn buffer(driver: &impl Driver) -> bool {
     // Mode 1 sends at the high mark; the marks are the driver's own, in per cent.
     let threshold = &mut [MODEM, 1, 85, 15];
@@ -122,12 +123,12 @@ fn pump(device: Arc<File>) -> io::Result<OwnedFd> {
     let (frames, into) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
     let mut into = File::from(into);
     std::thread::Builder::new().name("diag".into()).spawn(move || {
-        // What a modem says is read here, for which it takes no rights.
+        // Modem output is parsed here, which needs no rights.
         if keep_only(Capabilities::empty()).is_err() {
             return;
         }
         let mut buffer = vec![0; super::READ_SIZE];
-        // Ends when the device fails, the driver says that the session is over, or nobody takes the frames.
+        // Ends when the device fails, the driver ends the session, or the frames have no receiver.
         while let Ok(count) = (&*device).read(&mut buffer) {
             let pieces = userspace::pieces(&buffer[..count]);
             if count == 0
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_modem_that_buffers_is_told_when_to_drain() {
+    fn a_buffering_modem_gets_drain_commands() {
         let driver = fake(Some(24));
         assert!(buffer(&driver));
         let expected = [(request::BUFFERING, vec![0, 1, 85, 15]), (request::DRAIN, vec![0])];

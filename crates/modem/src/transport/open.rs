@@ -73,7 +73,7 @@ pub enum OpenError {
         /// What the driver said.
         error: io::Error,
     },
-    /// Nobody listens there.
+    /// No server listens there.
     #[error("tcp:{address}: {error}: is the bridge running?")]
     Connect {
         /// The address asked for.
@@ -89,7 +89,7 @@ pub enum OpenError {
         /// What the system said.
         error: io::Error,
     },
-    /// Somebody else has taken the name.
+    /// Another program has taken the name.
     #[error(
         "process {process} of user {user} answers on the router's socket {name}: any user can take that name, so only root and \
          this user are believed; --router-user names another"

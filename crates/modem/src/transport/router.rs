@@ -14,8 +14,8 @@ use super::{Framing, OpenError, Read, Transport, outcome, userspace, wait};
 
 /// The socket of a diag-router, an abstract one that keeps packets apart.
 ///
-/// The open router takes and gives bare packets. A phone vendor's stands in the place of `/dev/diag` and speaks as that
-/// did: wrapped HDLC, and the numbers of its ioctls as messages.
+/// The open router sends and receives bare packets. A phone vendor's router replaces `/dev/diag` and uses its protocol:
+/// wrapped HDLC, and the numbers of its ioctls as messages.
 #[derive(Debug)]
 pub struct Router {
     socket: OwnedFd,
@@ -24,7 +24,8 @@ pub struct Router {
     wrapped: Vec<u8>,
 }
 
-/// Where a router is found, and who may be one: the name of an abstract socket is whoever's process takes it first.
+/// Where a router is found, and which users it may run as: the first process that binds an abstract socket's name owns
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RouterSocket {
     /// The name of the socket; without it, those that routers of the kind are known by.
@@ -46,10 +47,10 @@ impl RouterSocket {
     }
 }
 
-/// What asks a vendor's router to drain: the ioctl's number and the peripheral, 0 for the modem.
+/// The drain request to a vendor's router: the ioctl's number and the peripheral, 0 for the modem.
 pub(crate) const DRAIN: [u8; 8] = [36, 0, 0, 0, 0, 0, 0, 0];
 
-/// What a message of a vendor's router holds at most: what a read of its `/dev/diag` could.
+/// Maximum size of a message of a vendor's router: that of a read of its `/dev/diag`.
 const MAX_MESSAGE: usize = 1 << 16;
 
 impl Router {
@@ -76,7 +77,7 @@ impl Router {
                 let kind = SockType::SeqPacket;
                 let socket = socket(AddressFamily::Unix, kind, flags, None)?;
                 connect(socket.as_raw_fd(), &address)?;
-                // Of who listens, as it was when it began to: nobody can be in its place on this connection.
+                // Credentials of the listener, as of its start: no other process can replace it on this connection.
                 let peer = getsockopt(&socket, sockopt::PeerCredentials)?;
                 Ok((socket, peer))
             });
@@ -98,8 +99,8 @@ impl Router {
 
 /// The names that a router may be found under.
 ///
-/// It is called `\0diag`, and its authors copy that with a function that stops at the zero it begins with, over an
-/// address of the full size: what the kernel sees is a name of 107 zeros. Others pad the name, or do not.
+/// Its name is `\0diag`. The router's authors copy that with a function that stops at its first byte, a zero, into an
+/// address of the full size: the kernel sees a name of 107 zeros. Others pad the name, or do not.
 fn candidates(name: Option<&str>) -> Vec<Vec<u8>> {
     let padded = |name: &str| {
         let mut padded = name.as_bytes().to_vec();
@@ -195,7 +196,7 @@ mod tests {
 
     fn accepted(server: &OwnedFd) -> OwnedFd {
         let fd = accept(server.as_raw_fd()).expect("a client");
-        // SAFETY: accept has just made it, and nobody else has it.
+        // SAFETY: accept has just made it, so it has no other owner.
         unsafe { OwnedFd::from_raw_fd(fd) }
     }
 
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn root_this_user_and_who_is_named_are_believed() {
+    fn root_this_user_and_the_named_user_are_trusted() {
         let own = geteuid().as_raw();
         let stranger = own + 1;
         let socket = at("x");

@@ -11,7 +11,7 @@ use super::{OpenError, Read, Transport, outcome, wait};
 
 /// A Diag port that is open for reading: a tty, in raw mode.
 ///
-/// The terminal settings found at opening are put back when it is dropped.
+/// The terminal settings found at opening are restored when it is dropped.
 #[derive(Debug)]
 pub struct Port {
     file: File,
@@ -63,7 +63,7 @@ impl Transport for Port {
 
 impl Drop for Port {
     fn drop(&mut self) {
-        // The device may be gone already: then there is nothing to put back.
+        // The device may be gone already: then there is nothing to restore.
         let _ = termios::tcsetattr(&self.file, SetArg::TCSANOW, &self.found);
         // A pty stays as long as its modem does: the next reader would have to be root.
         // SAFETY: TIOCNXCL takes no argument and the descriptor is open.
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_port_says_so() {
+    fn what_is_not_a_port_is_reported() {
         assert!(matches!(Port::open(Path::new("/nowhere")), Err(OpenError::Missing { .. })));
         assert!(matches!(Port::open(Path::new("/dev/null")), Err(OpenError::NotSerial { .. })));
         assert!(matches!(Port::open(Path::new("/tmp")), Err(OpenError::NotSerial { .. })));

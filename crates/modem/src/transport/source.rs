@@ -121,7 +121,8 @@ impl Source {
         }
     }
 
-    /// The same with a user, by number, whose process may answer on a router's socket; of other sources it says nothing.
+    /// The same with a user, by number, whose process may answer on a router's socket; it has no effect on other
+    /// sources.
     #[must_use]
     pub fn served_by(self, user: Option<u32>) -> Self {
         let socket = |socket| RouterSocket { served_by: user, ..socket };
@@ -149,7 +150,7 @@ impl Source {
     }
 }
 
-/// What a path leads to decides how it is spoken to.
+/// The kind of file at a path decides its protocol.
 fn open_path(path: &Path) -> Result<Box<dyn Transport>, OpenError> {
     let kind = fs::metadata(path).map_err(|error| OpenError::at(path, error))?.file_type();
     if kind.is_file() || kind.is_fifo() {
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_open_says_why() {
+    fn a_failed_open_has_its_reason() {
         let open = |text: &str| text.parse::<Source>().expect("a source").open().map(drop);
         assert!(matches!(open("/nowhere"), Err(OpenError::Missing { .. })));
         assert!(matches!(open("/dev/null"), Err(OpenError::NotSerial { .. })));

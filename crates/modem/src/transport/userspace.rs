@@ -1,4 +1,4 @@
-//! What `/dev/diag` wraps around Diag bytes on their way to and from user space.
+//! The framing of `/dev/diag` around Diag bytes on their way to and from user space.
 //!
 //! A read gives `u32 kind`, `u32 count`, then `count` times `u32 length` and as many bytes of HDLC; before the length of
 //! what came from a second chip stands a negative number that names the chip. A write is `u32 kind` and HDLC. All

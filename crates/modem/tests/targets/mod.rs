@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use std::collections::VecDeque;
 use std::io;
@@ -36,7 +36,7 @@ pub(crate) fn modem(data: &[u8]) {
 /// How many kinds of input there are.
 pub(crate) const KINDS: u8 = 7;
 
-/// A port that gives what it was told to, one read after the other, and then closes.
+/// A port that returns scripted reads one after the other, and then closes.
 #[derive(Debug)]
 struct Scripted {
     framing: Framing,
@@ -168,7 +168,7 @@ fn vendor(data: &[u8]) {
             Router::connect_vendor(&RouterSocket { name: Some(name.clone()), served_by: None })
                 .expect("it listens");
         let client = accept(server.as_raw_fd()).expect("a client");
-        // SAFETY: accept has just made it, and nobody else has it.
+        // SAFETY: accept has just made it, so it has no other owner.
         let client = unsafe { OwnedFd::from_raw_fd(client) };
         send(client.as_raw_fd(), data, MsgFlags::MSG_NOSIGNAL).expect("room");
         drop(client);
@@ -185,7 +185,7 @@ fn vendor(data: &[u8]) {
     });
 }
 
-/// What a session that was killed has left behind, or somebody in its place: it is refused, or written the same again.
+/// A note of a killed session, or bytes in its place: it is refused, or written the same again.
 fn noted(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     if let Ok(note) = text.parse::<Note>() {
@@ -193,7 +193,7 @@ fn noted(data: &[u8]) {
     }
 }
 
-/// What a person calls a source: it is refused, or called the same again.
+/// A source's name as a user writes it: it is refused, or written the same again.
 fn named(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     match text.parse::<Source>() {

@@ -8,7 +8,8 @@ use crate::Modulation;
 use crate::lte::{self, TbsIndex};
 use crate::nr::{self, McsTable};
 
-/// How likely a transport block is lost, by SINR. Made once for a grant; [`error_rate`](Self::error_rate) is cheap.
+/// The loss probability of a transport block, by SINR. Made once for a grant; [`error_rate`](Self::error_rate) is
+/// cheap.
 #[derive(Clone, Copy, Debug)]
 pub struct Bler {
     /// Curves of the next smaller and the next larger code block that were simulated.
@@ -53,7 +54,7 @@ impl Bler {
     }
 }
 
-/// The chance that one of several independent blocks is lost, if each is with this chance.
+/// The probability that one of several independent blocks is lost, if each is lost with this one.
 #[inline]
 fn any_of(each: f32, blocks: u32) -> f32 {
     if blocks == 1 {

@@ -146,7 +146,7 @@ mod tests {
             for (before, after) in
                 [(curve.slopes[0], begin(0)), (end(0), begin(1)), (end(1), curve.slopes[1])]
             {
-                // What narrow curves lose to rounding is measured by their steepest slope.
+                // The rounding loss of narrow curves is measured by their steepest slope.
                 let rounding = 1e-3 * curve.slopes[0].max(curve.slopes[1]);
                 prop_assert!((before - after).abs() <= rounding, "{before} {after}");
             }

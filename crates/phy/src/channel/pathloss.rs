@@ -137,7 +137,7 @@ pub fn los_probability(scenario: Scenario, at: &Geometry) -> f64 {
     .min(1.0)
 }
 
-/// What the walls of a building of low loss, and the way within it, add to the path loss in dB (TR 38.901 §7.4.3).
+/// Extra path loss of a low-loss building's walls and of the way within it, in dB (TR 38.901 §7.4.3).
 pub fn wall_loss_db(indoor_m: f64, ghz: f64) -> f64 {
     let glass = 2.0 + 0.2 * ghz;
     let concrete = 5.0 + 4.0 * ghz;

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_does_not_move_keeps_the_deviation_and_who_goes_far_draws_a_new_one() {
+    fn a_still_device_keeps_the_deviation_and_a_distant_one_draws_a_new_one() {
         let shadowing = Shadowing::of(Scenario::Uma, false);
         assert_eq!(shadowing.moved(3.0, 0.0, 1.0), 3.0);
         assert!((shadowing.moved(3.0, 1e6, 1.0) - 6.0).abs() < 1e-9);

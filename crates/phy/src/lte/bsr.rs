@@ -35,7 +35,7 @@ impl BsrTable {
         }
     }
 
-    /// What an index says is more than waits; `None` above 63. For index 0 nothing waits.
+    /// The backlog is more than this for an index; `None` above 63. Index 0 is an empty buffer.
     pub fn lower(self, index: u8) -> Option<Bytes> {
         match index {
             0 => Some(Bytes::ZERO),

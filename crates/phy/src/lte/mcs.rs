@@ -50,7 +50,7 @@ pub fn mcs(table: McsTable, i_mcs: u8) -> Option<(Modulation, TbsIndex)> {
     Some((Modulation::of_order(order)?, TbsIndex::new(row)?))
 }
 
-/// What a reserved I_MCS says of a retransmission.
+/// The meaning of a reserved I_MCS in a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserved {
     /// Downlinks say the modulation; the redundancy version is elsewhere in the message.
@@ -59,7 +59,7 @@ pub enum Reserved {
     RedundancyVersion(u8),
 }
 
-/// What a reserved I_MCS says; `None` for those of new transport blocks, and above 31.
+/// The meaning of a reserved I_MCS; `None` for those of new transport blocks, and above 31.
 pub fn reserved(table: McsTable, i_mcs: u8) -> Option<Reserved> {
     let at = usize::from(i_mcs).checked_sub(table.rows().len())?;
     let of_order = |order: &u8| Modulation::of_order(*order).map(Reserved::Modulation);

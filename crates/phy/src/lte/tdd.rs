@@ -30,7 +30,7 @@ impl TddConfig {
         self.0
     }
 
-    /// What a subframe is for; frames repeat, so any count of subframes will do.
+    /// The kind of a subframe; frames repeat, so any count of subframes is accepted.
     pub const fn subframe(self, subframe: u32) -> SubframeKind {
         match tables::TDD[self.0 as usize].as_bytes()[(subframe % 10) as usize] {
             b'D' => SubframeKind::Downlink,
@@ -49,20 +49,20 @@ impl TddConfig {
         subframe.saturating_add(later)
     }
 
-    /// How many subframes after a downlink block its acknowledgement is sent; `None` for uplink subframes
-    /// (TS 36.213 Table 10.1.3.1-1).
+    /// Subframes from a downlink block to its acknowledgement; `None` for uplink subframes (TS 36.213 Table
+    /// 10.1.3.1-1).
     pub const fn feedback_delay(self, downlink: u32) -> Option<u8> {
         some_if_not_zero(tables::FEEDBACK_DELAY[self.0 as usize][(downlink % 10) as usize])
     }
 
-    /// How many subframes after a grant, or a NACK on PHICH, the uplink block is sent; `None` where neither can be
-    /// (TS 36.213 Table 8-2). In configuration 0 a grant can also mean the subframe seven later, or both (§8).
+    /// Subframes from a grant, or a NACK on PHICH, to the uplink block; `None` where neither can be (TS 36.213 Table
+    /// 8-2). In configuration 0 a grant can also refer to the subframe seven later, or both (§8).
     pub const fn grant_delay(self, downlink: u32) -> Option<u8> {
         some_if_not_zero(tables::GRANT_DELAY[self.0 as usize][(downlink % 10) as usize])
     }
 
-    /// How many subframes after an uplink block its acknowledgement is on PHICH; `None` for downlink subframes
-    /// (TS 36.213 Table 9.1.2-1).
+    /// Subframes from an uplink block to its acknowledgement on PHICH; `None` for downlink subframes (TS 36.213 Table
+    /// 9.1.2-1).
     pub const fn phich_delay(self, uplink: u32) -> Option<u8> {
         some_if_not_zero(tables::PHICH_DELAY[self.0 as usize][(uplink % 10) as usize])
     }
@@ -104,7 +104,7 @@ impl SpecialSubframe {
         tables::SPECIAL_SUBFRAME[self.0 as usize].0
     }
 
-    /// Symbols in which nobody sends.
+    /// Symbols without a transmission in either direction.
     pub const fn guard_symbols(self) -> u8 {
         tables::SPECIAL_SUBFRAME[self.0 as usize].1
     }

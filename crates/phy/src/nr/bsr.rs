@@ -40,7 +40,7 @@ impl BsrFormat {
         }
     }
 
-    /// What an index says is more than waits; `None` above the last. For index 0 nothing waits.
+    /// The backlog is more than this for an index; `None` above the last. Index 0 is an empty buffer.
     pub fn lower(self, index: u8) -> Option<Bytes> {
         match usize::from(index) {
             0 => Some(Bytes::ZERO),

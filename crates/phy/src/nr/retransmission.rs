@@ -30,8 +30,8 @@ impl Retransmission {
 }
 
 impl MeasuredPattern {
-    /// How long a downlink block of a slot takes to be repeated; `None` in slots where none was seen. Two frames of ten
-    /// slots are alike (Gandalf Tables 4 and 5).
+    /// Time from a downlink block of a slot to its repeat; `None` in slots where none was seen. Two frames of ten slots
+    /// are alike (Gandalf Tables 4 and 5).
     pub fn downlink(self, slot: u32) -> Option<Retransmission> {
         let table = match self {
             Self::A => &tables::RETRANSMISSION_DL_A,
@@ -40,7 +40,7 @@ impl MeasuredPattern {
         Retransmission::of_row(&table[(slot % 20) as usize])
     }
 
-    /// How long an uplink block of a slot takes to be repeated; `None` in slots where none was seen (Gandalf Table 6).
+    /// Time from an uplink block of a slot to its repeat; `None` in slots where none was seen (Gandalf Table 6).
     pub fn uplink(self, slot: u32) -> Option<Retransmission> {
         let table = match self {
             Self::A => &tables::RETRANSMISSION_UL_A,

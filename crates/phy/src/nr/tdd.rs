@@ -133,8 +133,8 @@ impl TddPattern {
             .map_or(slot, |(from, _)| slot.saturating_add(from.saturating_sub(at)))
     }
 
-    /// The slot in which a downlink block is acknowledged if that may not be sooner than `least_k1` slots later, and the
-    /// K1 that says so (TS 38.213 §9.2.3).
+    /// The slot with the acknowledgement of a downlink block that may come at least `least_k1` slots later, and its K1
+    /// (TS 38.213 §9.2.3).
     pub fn feedback(&self, downlink: u32, least_k1: u8) -> (u32, u32) {
         let slot = self.next_uplink(downlink.saturating_add(least_k1.into()));
         (slot, slot - downlink)
@@ -144,8 +144,8 @@ impl TddPattern {
 /// A pattern that networks use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedPattern {
-    /// A letter for each slot: downlink, special, uplink; where patterns differ in their special slot only, its
-    /// symbols or who uses it.
+    /// A letter for each slot: downlink, special, uplink. If patterns differ in their special slot only, its symbols or
+    /// its user.
     pub name: &'static str,
     /// Subcarrier spacing.
     pub numerology: Numerology,
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(pattern.slot(3), SlotFormat { downlink: 10, uplink: 2 });
         assert_eq!(pattern.slot(3).flexible(), 2);
         assert_eq!(pattern.slot(13), pattern.slot(3));
-        // What is received too late for slot 4 is acknowledged in slot 8.
+        // A block received too late for slot 4 is acknowledged in slot 8.
         assert_eq!(pattern.feedback(0, 4), (4, 4));
         assert_eq!(pattern.feedback(1, 4), (8, 7));
         assert_eq!(pattern.feedback(8, 4), (14, 6));

@@ -37,7 +37,7 @@ fn categories() {
     for row in rows {
         let category = hspa::category(some(&row[0])).expect("a category");
         assert_eq!(category.most_bits, some::<u32>(&row[2]));
-        // The table without 64QAM comes first; where 64QAM has one of its own it follows a stroke.
+        // The table without 64QAM comes first; a separate table for 64QAM follows a slash.
         let mut letters = row[1].split('/').map(|part| part.trim()[..1].to_owned());
         let plain = letters.next().expect("a table");
         assert_eq!(format!("{:?}", category.table), plain);

@@ -124,7 +124,7 @@ fn buffer_sizes() {
         for row in rows {
             let at: u8 = some(&row[0]);
             assert_eq!(bsr.lower(at), number(&row[1]).map(Bytes::new), "{name} {at}");
-            // The open end is empty, or says what it is more than.
+            // The open end is empty, or a lower bound.
             let upper = if at == 63 { None } else { number(&row[2]) };
             assert_eq!(bsr.upper(at), upper.map(Bytes::new), "{name} {at}");
         }

@@ -198,7 +198,7 @@ fn patterns_of_networks() {
     let Some(rows) = table("nr_tdd_patterns") else { return };
     for row in rows {
         let letters: String = row[3].chars().take_while(char::is_ascii_uppercase).collect();
-        // Private networks of one kind have no special slot that anybody wrote down.
+        // No source has the special slot of one kind of private network.
         if letters == "DSUUU" {
             continue;
         }

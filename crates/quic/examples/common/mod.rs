@@ -1,6 +1,7 @@
 //! Both ends of a transfer, over either stack: what the two examples and the tests of emulated links share.
 //!
-//! The receiver is the server, so that the sender of a downlink is found by nobody; who sends opens one stream and writes.
+//! The receiver is the server, so the sender of a downlink does not listen on a port; the sender opens one stream and
+//! writes.
 
 #![allow(dead_code, reason = "each user of this file has its own needs")]
 
@@ -20,7 +21,7 @@ use sounding_host::monotonic_now;
 use sounding_quic::{EstimateHandle, Factory, Report};
 use sounding_units::Rate;
 
-/// Whatever went wrong: an example tells its user, a test fails.
+/// Any failure: an example reports it to its user, a test fails.
 pub(crate) type Failed = Box<dyn Error + Send + Sync>;
 
 /// Reports leave so often, as a daemon publishes estimates.
@@ -75,7 +76,7 @@ impl Identity {
     }
 }
 
-/// Who is trusted: whoever has this certificate.
+/// Trusts every peer that has this certificate.
 pub(crate) fn trusting(
     certificate: CertificateDer<'static>,
 ) -> Result<Arc<rustls::RootCertStore>, Failed> {
@@ -93,11 +94,11 @@ pub(crate) struct Sending {
     pub(crate) trusted: Arc<rustls::RootCertStore>,
     /// with this controller; the stack's own if there is none,
     pub(crate) factory: Option<Arc<Factory>>,
-    /// obeying the peer's reports, if somebody wants them,
+    /// using the peer's reports, if they are wanted,
     pub(crate) reports_to: Option<EstimateHandle>,
     /// as fast as it goes, or at this rate,
     pub(crate) rate: Option<Rate>,
-    /// until it is told to end.
+    /// until it is stopped.
     pub(crate) stop: Arc<AtomicBool>,
 }
 
@@ -113,11 +114,11 @@ pub(crate) struct Receiving {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Transferred {
     pub(crate) bytes: u64,
-    /// Reports that were sent, or obeyed.
+    /// Reports that were sent, or used.
     pub(crate) reports: u64,
 }
 
-/// Sends until it is told to end.
+/// Sends until it is stopped.
 pub(crate) fn send(stack: Stack, sending: Sending) -> Result<Transferred, Failed> {
     block_on(async {
         match stack {
@@ -141,7 +142,7 @@ fn block_on<T>(work: impl Future<Output = Result<T, Failed>>) -> Result<T, Faile
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
-/// What is written next of an application that sends at a rate, or of one that always has more.
+/// The next write of an application that sends at a rate, or of one that always has more.
 pub(crate) struct Application {
     rate: Option<Rate>,
     stop: Arc<AtomicBool>,

@@ -40,11 +40,11 @@ macro_rules! ends {
                     stream.write_all(&chunk[..length]).await?;
                     bytes += length as u64;
                 }
-                // What still waits to be sent would keep quinn's word of the end back for ever: the window holds it, and a
-                // connection that is closed hears no acknowledgement. So the receiver closes.
+                // Data that still waits to be sent would hold back quinn's end of the stream for ever: the window
+                // limits it, and a closed connection processes no acknowledgements. So the receiver closes.
                 stream.reset(0_u32.into())?;
                 if tokio::time::timeout(FAREWELL, connection.closed()).await.is_err() {
-                    connection.close(0_u32.into(), b"nobody answers");
+                    connection.close(0_u32.into(), b"no answer");
                 }
                 let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
                 let reports = match taken {
@@ -96,7 +96,7 @@ macro_rules! ends {
                 Ok(Transferred { bytes, reports })
             }
 
-            /// Tells the sender what this end's link carries, until the connection ends.
+            /// Reports this end's link to the sender, until the connection ends.
             async fn tell(connection: ::$stack::Connection, handle: EstimateHandle) -> u64 {
                 let mut sequence = 0;
                 while connection.close_reason().is_none() {
@@ -121,7 +121,7 @@ fn rtt_of_quinn(connection: &::quinn::Connection) -> Duration {
     connection.rtt()
 }
 
-/// Of its first path: the examples have no other.
+/// RTT of its first path: the examples have no other.
 fn rtt_of_noq(connection: &::noq::Connection) -> Duration {
     connection.rtt(::noq::PathId::ZERO).unwrap_or_default()
 }

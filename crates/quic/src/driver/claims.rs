@@ -1,7 +1,7 @@
 use sounding_cc::sharing::Claim;
 use sounding_units::{Bytes, Rate};
 
-/// What a flow claims of its link, by what its stack tells.
+/// A flow's claim on its link, from its stack's reports.
 ///
 /// ```text
 ///          a segment leaves             the window is full, or there is more to send
@@ -16,7 +16,7 @@ use sounding_units::{Bytes, Rate};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claims {
     claim: Claim,
-    /// What it was last limited to; zero where that was never measured. IP.
+    /// The last measured limit; zero if there was none. IP.
     last_limited: Rate,
 }
 

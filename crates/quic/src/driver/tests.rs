@@ -113,7 +113,7 @@ impl Stack {
     }
 }
 
-/// What a link of so many packets a millisecond carries, as IP.
+/// Capacity of a link of so many packets a millisecond, as IP.
 fn capacity(packets_per_ms: u64) -> Rate {
     Rate::from_bytes_per_sec(packets_per_ms * 1000 * (MTU + 28))
 }
@@ -182,7 +182,7 @@ fn an_application_that_has_little_to_send_is_no_reason_to_believe_in_a_small_lin
     assert!(used > sent.scaled(3, 4) && used < sent.scaled(5, 4), "{used:?} of {sent:?}");
 }
 
-/// A controller that passes on what it is told.
+/// A controller that passes on its inputs.
 #[derive(Debug)]
 struct Told(Sender<Heard>);
 
@@ -251,7 +251,7 @@ fn losses(heard: &Receiver<Heard>) -> Vec<(u64, bool)> {
 }
 
 #[test]
-fn an_acknowledgement_is_told_once_with_the_rtt_of_its_newest_packet() {
+fn an_acknowledgement_is_reported_once_with_the_rtt_of_its_newest_packet() {
     let (mut driver, heard) = told();
     driver.handle_sent(at(0), Bytes::new(2 * MTU), 1);
     driver.handle_sent(at(10), Bytes::new(MTU), 2);
@@ -267,13 +267,13 @@ fn an_acknowledgement_is_told_once_with_the_rtt_of_its_newest_packet() {
 }
 
 #[test]
-fn losses_that_are_told_together_are_segments_and_begin_one_recovery() {
+fn losses_that_are_reported_together_are_segments_and_begin_one_recovery() {
     let (mut driver, heard) = told();
     driver.handle_sent(at(0), Bytes::new(5 * MTU), 4);
     driver.handle_sent(at(10), Bytes::new(MTU), 5);
     driver.handle_lost_together(at(50), at(0), Bytes::new(2 * MTU + 7));
     assert_eq!(losses(&heard), [(MTU, true), (MTU, false), (7, false)]);
-    // What left before the recovery is no new one; what leaves after it is.
+    // A loss from before the recovery is not a new one; a later one is.
     driver.handle_lost_together(at(55), at(10), Bytes::new(MTU));
     assert_eq!(losses(&heard), [(MTU, false)]);
     driver.handle_sent(at(60), Bytes::new(MTU), 6);

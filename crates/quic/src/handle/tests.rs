@@ -22,7 +22,7 @@ fn estimate(mbit: u64) -> LinkEstimate {
     }
 }
 
-/// Keeps what it is told.
+/// Keeps its inputs.
 #[derive(Debug, Default)]
 struct Told {
     estimates: Vec<(LinkEstimate, u32)>,
@@ -109,7 +109,7 @@ fn connections_share_the_link_while_they_send_and_not_when_they_are_silent_or_go
         assert_eq!(told.part.of(link), Rate::from_bits_per_sec(5_000_000));
     }
     assert_eq!(handle.flows().len(), 2);
-    // The second says nothing more, and is believed to be gone before it is.
+    // The second is silent from now on, and counts as gone before it is.
     first.read(at(1100), Claim::Hungry, &mut one);
     assert_eq!(one.part.of(link), link);
     second.read(at(1110), Claim::Hungry, &mut other);
@@ -133,7 +133,7 @@ fn what_a_limited_connection_leaves_is_the_others() {
 }
 
 #[test]
-fn who_has_shown_nothing_yet_is_counted_by_nobody_but_itself() {
+fn a_flow_without_data_yet_counts_only_for_itself() {
     let handle = EstimateHandle::new();
     handle.set(estimate(10), at(0));
     let mut beginning = HandleReader::new(&handle, at(0));
@@ -144,7 +144,7 @@ fn who_has_shown_nothing_yet_is_counted_by_nobody_but_itself() {
     beginning.read(at(10), Claim::Limited(Rate::ZERO), &mut one);
     let flows = |told: &Told| told.estimates.last().unwrap().1;
     assert_eq!((flows(&one), flows(&other)), (2, 1));
-    // It may have its half all the same.
+    // It may still have its half.
     assert_eq!(one.part.of(estimate(10).rate), Rate::from_bits_per_sec(5_000_000));
     beginning.read(at(20), Claim::Limited(Rate::from_bits_per_sec(8)), &mut one);
     hungry.read(at(21), Claim::Hungry, &mut other);
@@ -193,7 +193,7 @@ fn of_two_who_set_it_the_one_counts_who_knew_later() {
     assert_eq!(rate(at(210)), estimate(10).rate);
     handle.set(old, at(231));
     assert_eq!(rate(at(231)), estimate(20).rate);
-    // What may not be obeyed any longer gives way to anything.
+    // An estimate that is no longer valid gives way to any other.
     handle.set(estimate(10), at(240));
     handle.withdraw();
     handle.set(old, at(241));

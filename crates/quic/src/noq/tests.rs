@@ -28,7 +28,7 @@ fn a_transport_takes_the_factory_and_every_rate_is_finite_from_the_beginning() {
 }
 
 #[test]
-fn losses_are_told_one_by_one_and_their_event_counts_none_again() {
+fn losses_are_reported_one_by_one_and_their_event_counts_none_again() {
     let (mut adapter, begin) = adapter("cubic");
     for number in 0..10 {
         adapter.on_packet_sent(begin, 1200, number);

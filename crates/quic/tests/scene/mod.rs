@@ -21,14 +21,14 @@ use sounding_units::HostInstant;
 
 use crate::common::{self, Failed, Identity, Receiving, Sending, Stack, Transferred, trusting};
 
-/// Who says how fast.
+/// The controller of the rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Controls {
     /// The stack's own controller.
     Stock,
-    /// Ours, at the device: it hears the modem of its own machine.
+    /// Ours, at the device: it reads the modem of its own machine.
     Modem(&'static str),
-    /// Ours, at the server: it hears what the device reports of its modem.
+    /// Ours, at the server: it receives the device's reports of its modem.
     Reports(&'static str),
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Measured {
     pub(crate) p95: Duration,
     /// IP bytes that arrived.
     pub(crate) bytes: u64,
-    /// Reports that the sender obeyed.
+    /// Reports that the sender used.
     pub(crate) reports: u64,
 }
 
@@ -75,7 +75,7 @@ impl Scene {
         Self { direction, emulation, modem: Some(modem), stop_modem, port }
     }
 
-    /// Reads the device's modem into a handle, for a controller of this name to hear of.
+    /// Reads the device's modem into a handle, for a controller of this name.
     pub(crate) fn read_modem(&self, controller: &str, handle: &EstimateHandle) -> ModemFeed {
         let config =
             sounding_link::Config::new(self.direction).over(sounding_cc::span([controller]));
@@ -87,8 +87,8 @@ impl Scene {
         self.emulation.counts(self.direction).delivered
     }
 
-    /// Begins to send: over one stack to another, with a controller of ours and who sets its handle, or the stack's own.
-    /// What is `reported` goes back to the sender.
+    /// Begins to send over one stack to another, with one of our controllers and the source that sets its handle, or
+    /// with the stack's own. `reported` estimates go back to the sender.
     pub(crate) fn begin(
         &self,
         sender: Stack,
@@ -159,7 +159,7 @@ impl Transfer {
     }
 }
 
-/// A transfer of this length over a scene of its own.
+/// A transfer of this length over a new scene.
 pub(crate) fn measured(
     direction: Direction,
     sender: Stack,

@@ -1,11 +1,11 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use std::time::Duration;
 
 use sounding_quic::{EstimateHandle, Intake, Report};
 use sounding_units::HostInstant;
 
-/// A length in a byte and so many bytes of a datagram, over and over: what a peer sends. How many were obeyed.
+/// A length in a byte and as many bytes of a datagram, repeatedly: a peer's input. Returns how many were used.
 pub(crate) fn quic(data: &[u8]) -> u64 {
     let handle = EstimateHandle::new();
     let mut intake = Intake::new(handle.clone());
@@ -22,7 +22,7 @@ pub(crate) fn quic(data: &[u8]) -> u64 {
         // What is written of it says the same.
         assert_eq!(Report::parse(&report.emit()), Ok(report));
         let estimate = handle.estimate(now).expect("it was set");
-        // Nobody is believed for more than a second, whatever they say.
+        // No report is used for more than a second, whatever it says.
         let later = handle.estimate(now + Duration::from_millis(1001)).expect("it was set");
         assert!(!later.is_usable() && estimate.age <= later.age);
     }

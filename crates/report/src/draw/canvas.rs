@@ -1,4 +1,4 @@
-//! Where plotters draws to: SVG whose colours are classes, so that one drawing is right on white and on black.
+//! The output of plotters: SVG whose colours are classes, so that one drawing is right on white and on black.
 //!
 //! Its own writer of SVG puts colours into the elements, has no dashes but many short lines, and whole pixels only.
 
@@ -17,10 +17,10 @@ use super::super::palette;
 /// Steps of the canvas in a pixel: plotters has whole numbers only.
 pub(crate) const FINE: i32 = 10;
 
-/// What plotters does not tell a backend.
+/// State that plotters does not pass to a backend.
 #[derive(Default)]
 pub(crate) struct Pen {
-    /// How the next lines are broken: lengths of strokes and gaps in pixels, nothing for whole lines.
+    /// The dashes of the next lines: lengths of strokes and gaps in pixels, empty for whole lines.
     dash: Cell<&'static [f64]>,
     /// What stands before the next element.
     markup: RefCell<String>,
@@ -234,7 +234,7 @@ impl DrawingBackend for Canvas<'_> {
     }
 }
 
-/// How wide a text is, in its size, in a sans-serif face: enough to leave room for it.
+/// Width of a text in a sans-serif face, in multiples of its size: enough to reserve space for it.
 pub(crate) fn width_of(text: &str) -> f64 {
     text.chars()
         .map(|letter| match letter {

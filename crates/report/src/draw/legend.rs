@@ -1,4 +1,4 @@
-//! What stands for whom, in rows above the plot: a legend that covers no data.
+//! The legend, in rows above the plot, where it covers no data.
 
 use super::canvas::width_of;
 use super::{FINE, Plot, Size, broken, marker, text};
@@ -13,9 +13,9 @@ pub(crate) enum Glyph {
     Mark,
     /// A block of the name's colour.
     Block,
-    /// A grey block, for what is nobody's.
+    /// A grey block, for what no flow owns.
     Shade,
-    /// Nothing: an explanation.
+    /// No mark: an explanation.
     None,
 }
 

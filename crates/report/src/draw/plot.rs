@@ -84,8 +84,8 @@ impl<'c, 'p> Plot<'c, 'p> {
         Some(chart)
     }
 
-    /// What is drawn from here until [`close`](Self::close) is data in this rectangle of the whole canvas: a page finds its
-    /// place by it, and what a closer look pushes out of it is cut off.
+    /// From here until [`close`](Self::close), drawing is data in this rectangle of the whole canvas. A page finds its
+    /// place by it, and cuts off what zooming moves out of it.
     pub(crate) fn open(&self, class: &str, (across, down): (Range<i32>, Range<i32>)) {
         let (x, y, width, height) = (across.start, down.start, across.len(), down.len());
         self.pen.put(&format!(

@@ -1,4 +1,4 @@
-//! How a drawing is divided: title, legend, plot, and what stands below.
+//! The parts of a drawing: title, legend, plot, and text below.
 
 use crate::draw::canvas::width_of;
 use crate::draw::{Area, Entry, FINE, Pen, Plot, Size, legend};

@@ -30,7 +30,7 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    /// Of a run, if its series is kept.
+    /// Bins of a run, if its series is kept.
     pub(super) fn read(results: &Findings, run: i64) -> Result<Option<Self>, ReadError> {
         let Some(path) = results.of_run(run, "series.parquet") else { return Ok(None) };
         let columns = [
@@ -87,7 +87,7 @@ impl Bins {
     }
 }
 
-/// Of several bins at the same time (`share` 1) or one after the other (`share` one over how many).
+/// Merges several bins of the same time (`share` 1) or of consecutive times (`share` is one over their number).
 fn merged(bins: &[Bin], share: f64) -> Bin {
     let packets: f64 = bins.iter().map(|bin| bin.packets).sum();
     let weighted = |bin: &Bin| bin.delay.map(|delay| delay * bin.packets.max(1.0));
@@ -122,7 +122,7 @@ pub(super) struct Happened {
 }
 
 impl Happened {
-    /// What happened on the radio of a run, if that is kept.
+    /// The radio's events in a run, if they are kept.
     pub(super) fn read(results: &Findings, run: i64) -> Result<Vec<Self>, ReadError> {
         let Some(path) = results.of_run(run, "events.parquet") else { return Ok(Vec::new()) };
         let mut all = Vec::new();

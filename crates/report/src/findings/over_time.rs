@@ -83,7 +83,7 @@ impl<'a> Group<'a> {
             }
             happenings.extend(happened(name, &Happened::read(results, run)?, &flows));
         }
-        // Rows keep one order, whoever has met what first.
+        // Rows keep one order, independent of the order of events.
         let order = |happening: &Happening| KINDS.iter().position(|kind| kind.1 == happening.kind);
         happenings.sort_by_key(order);
         let panel = |y, shade, lines| Panel { y, shade, lines };

@@ -12,13 +12,13 @@ use super::summary::{self, Windows};
 use super::{Findings, Flow, ReadError};
 use crate::{Axis, Bar, Bars, Figure, Kind, Origin, Page, Section, Spread, distinct};
 
-/// Lines that one figure over time has. Chosen: more cannot be told apart where they cross.
+/// Lines that one figure over time has. Chosen: more cannot be distinguished where they cross.
 const LINES: usize = 4;
 
-/// As many scenarios, or groups of them, are told apart; more are drawn together. Chosen: a page of more planes is not read.
+/// Most scenarios or groups with separate figures; more are drawn together. Chosen: a page with more plots is not read.
 const MAX_GROUPS: usize = 8;
 
-/// What is to be told apart.
+/// Options of the report.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Width of the windows over which Jain's index slides.
@@ -41,7 +41,7 @@ struct Maker<'a> {
     options: &'a Options,
 }
 
-/// The report of these folders; `drawn` is who draws it.
+/// The report of these folders; `drawn` names the program that draws it.
 pub fn page(
     results: &[Findings],
     options: &Options,
@@ -81,18 +81,18 @@ pub fn page(
 /// The flows of all folders. Where two of them hold the same run, their names say which.
 fn named(results: &[Findings]) -> Vec<Flow> {
     let mut places: BTreeMap<(&str, i64, &str), usize> = BTreeMap::new();
-    let mut is_told_apart = false;
+    let mut is_ambiguous = false;
     for (folder, results) in results.iter().enumerate() {
         for flow in &results.flows {
             let key = (flow.scenario.as_str(), flow.seed, flow.name.as_str());
-            is_told_apart |= *places.entry(key).or_insert(folder) != folder;
+            is_ambiguous |= *places.entry(key).or_insert(folder) != folder;
         }
     }
     let flows = results.iter().enumerate().flat_map(|(folder, results)| {
         results.flows.iter().map(move |flow| {
             let last = results.folder.file_name().unwrap_or_default().to_string_lossy();
             let name =
-                if is_told_apart { format!("{} ({last})", flow.name) } else { flow.name.clone() };
+                if is_ambiguous { format!("{} ({last})", flow.name) } else { flow.name.clone() };
             Flow { folder, name, ..flow.clone() }
         })
     });
@@ -193,7 +193,7 @@ impl Maker<'_> {
                 caption,
                 Kind::Plane(plane),
             ));
-            // Where bins are kept, their planes tell the groups apart.
+            // With bins, the planes separate the groups.
             for (at, group) in (1..).zip(shown).filter(|_| windows.is_empty() && shown.len() > 1) {
                 let own = self.flows.iter().filter(|flow| flow.group == **group);
                 let title = format!("Runs against each other: {group}");
@@ -238,7 +238,7 @@ impl Maker<'_> {
     fn course(&self, shown: &[&str]) -> Option<Figure> {
         let caption = "Means over runs, but for Jain's index, which is of sliding windows, the least of all runs. \
                        Convergence: from a bulk flow's beginning until what it gets stays within a quarter of what is \
-                       fair for five seconds, of the runs that have such; in a modelled cell nobody can say of a flow \
+                       fair for five seconds, of the runs that have such; in a modelled cell it is unknown of a flow \
                        alone what is fair. Stalled: nothing arrived for more than 200 ms. Completion: of finite flows \
                        and responses.";
         let table = summary::table(&self.flows, shown, &summary::COURSE)?;
@@ -281,9 +281,7 @@ impl Maker<'_> {
                 let capacity = match drawing.series.panels.iter().any(|panel| panel.shade.is_some())
                 {
                     true => " The shaded area is what the link could have carried.",
-                    false => {
-                        " What a modelled cell could have carried nobody knows, so nothing is shaded."
-                    }
+                    false => " The capacity of a modelled cell is unknown, so nothing is shaded.",
                 };
                 let radio = match drawing.series.happenings.is_empty() {
                     true => "",

@@ -12,7 +12,7 @@ use sounding_export::figures::{self, Cell};
 use super::{Figures, Flow, ReadError};
 use crate::Origin;
 
-/// What `result.json` says of the whole; more may stand in it.
+/// The whole document `result.json`; it may contain more.
 #[derive(Deserialize)]
 struct Document {
     #[serde(default)]
@@ -35,7 +35,7 @@ fn yes() -> bool {
     true
 }
 
-/// What it says of a run; the figures of its flows are in the table.
+/// A run in it; the figures of its flows are in the table.
 #[derive(Deserialize)]
 struct RunDocument {
     run: i64,
@@ -148,8 +148,8 @@ fn of_run(folder: &Path, run: i64, name: &str) -> PathBuf {
     folder.join(format!("run-{run:04}")).join(name)
 }
 
-/// What the plan is about, and how long runs last before they are measured. A plan of another version of this program may
-/// not be readable any more; its results are.
+/// The plan's subject, and the time before measurement. A plan of another version of this program may not be readable
+/// any more; its results are.
 fn plan(document: &Document) -> (String, f64) {
     let mut text = Text::new("result.json", document.plan.as_str(), PathBuf::new());
     let set = document.set.iter().try_for_each(|set| text.set(set));
@@ -187,7 +187,7 @@ fn groups(path: &Path) -> Result<BTreeMap<String, String>, ReadError> {
         .map_err(|error| ReadError::Wrong { path: path.into(), why: error.to_string() })
 }
 
-/// A row of the table, if somebody controls the flow.
+/// A row of the table, if a controller controls the flow.
 fn flow(
     run: &RunDocument,
     cells: &[Option<Cell>],

@@ -7,8 +7,8 @@ use super::pool::Pool;
 use super::{Figures, Findings, Flow, ReadError};
 use crate::{Axis, Bar, Bars, Cdf, Cell, Curve, Mark, Plane, QUARTILES, Spread, Table, distinct};
 
-/// What flows of one name did in each run: rates are sums, delays means; of what only some flows have, as the time until
-/// they converged, the mean of those.
+/// Totals of one name's flows in each run: rates are sums, delays means. A value that only some flows have, such as the
+/// time until convergence, is the mean of those.
 pub(super) fn runs<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Figures> {
     let mut runs: BTreeMap<(usize, i64), Vec<Figures>> = BTreeMap::new();
     for flow in flows {
@@ -65,7 +65,7 @@ pub(super) const THROUGHPUT_AND_DELAY: [Column; 10] = [
     ("over oracle p95 ms", |runs| Cell::number(mean(runs, |f| f.oracle_queue_p95), 1)),
 ];
 
-/// How flows share, when they have what is theirs, how long they stand still, and when what is finite is there.
+/// Sharing, convergence, stalls and completion times.
 pub(super) const COURSE: [Column; 10] = [
     RUNS,
     ("Jain, mean", |runs| Cell::number(mean(runs, |f| f.jain_mean), 3)),
@@ -94,8 +94,8 @@ fn seconds(runs: &[Figures], of: fn(&Figures) -> Option<f64>) -> Cell {
     Cell::number(mean(runs, of).map(|ms| ms / 1e3), 2)
 }
 
-/// A row for each group and name, or for each name alone where no groups are told apart: means over runs. Nothing where
-/// nobody knows any of it.
+/// A row for each group and name, or for each name alone without groups: means over runs. Left out if all of it is
+/// unknown.
 pub(super) fn table(flows: &[Flow], groups: &[&str], of: &[Column]) -> Option<Table> {
     let names = distinct(flows.iter().map(|flow| flow.name.as_str()));
     let several = groups.len() > 1;
@@ -121,7 +121,7 @@ pub(super) fn table(flows: &[Flow], groups: &[&str], of: &[Column]) -> Option<Ta
     let columns = heads.iter().copied().chain(of.iter().map(|(head, _)| *head));
     let mut table =
         Table { columns: columns.map(Into::into).collect(), named: several.into(), rows };
-    // A column of which nobody knows anything says nothing.
+    // A column without any known value is left out.
     for column in (0..table.columns.len()).rev() {
         if table.rows.iter().all(|row| row[column] == Cell::Unknown) {
             table.columns.remove(column);
@@ -144,10 +144,10 @@ pub(super) fn plane_of_runs<'a>(flows: impl Iterator<Item = &'a Flow> + Clone) -
     plane("one-way delay, p95 of a run (ms)", names.into_iter().filter_map(mark).collect())
 }
 
-/// What is nearer to the oracle than this is as near as it: its clock has steps of a millisecond.
+/// A controller within this distance of the oracle counts as equal: the oracle's clock has steps of a millisecond.
 const NEAREST_MS: f64 = 1.0;
 
-/// How far whole runs are from the oracle, in both directions; nothing where there is none.
+/// Distance of whole runs from the oracle, in both directions; `None` without an oracle.
 pub(super) fn plane_from_oracle<'a>(
     flows: impl Iterator<Item = &'a Flow> + Clone,
 ) -> Option<Plane> {
@@ -183,7 +183,7 @@ fn plane(delay: &str, marks: Vec<Mark>) -> Plane {
     }
 }
 
-/// What the bins of many runs hold together, by group and name.
+/// The bins of many runs together, by group and name.
 #[derive(Default)]
 pub(super) struct Windows {
     pools: BTreeMap<(String, String), [Pool; 2]>,
@@ -192,7 +192,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Of all runs whose series is kept.
+    /// From all runs whose series is kept.
     pub(super) fn read(results: &[Findings], flows: &[Flow]) -> Result<Self, ReadError> {
         let mut windows = Self { width: (f64::MAX, 0.0), ..Self::default() };
         let mut by_run: BTreeMap<(usize, i64), Vec<&Flow>> = BTreeMap::new();

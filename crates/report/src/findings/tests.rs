@@ -197,7 +197,7 @@ fn a_page_tells_the_distance_to_the_oracle_in_both_axes_and_what_became_of_flows
     assert!(stalled.iter().all(|(_, s)| *s < 0.5), "{stalled:?}");
     let completion = column(course, "completion p50 s");
     assert!(!completion.is_empty() && completion.iter().all(|(name, _)| name == "bbr"));
-    assert!(!course.columns.iter().any(|head| head.starts_with("Jain")), "nobody shares");
+    assert!(!course.columns.iter().any(|head| head.starts_with("Jain")), "one flow only");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn scenarios_that_belong_together_are_shown_together() {
 }
 
 #[test]
-fn the_same_runs_in_two_folders_are_told_apart_by_the_folders_names() {
+fn the_same_runs_in_two_folders_are_distinguished_by_the_folders_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let [before, after] = ["before", "after"].map(|name| folder.path().join(name));
     for folder in [&before, &after] {

@@ -1,11 +1,11 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use sounding_report::{
     Axis, Bar, Bars, Cdf, Cell, Curve, Figure, Kind, Origin, Page, Section, Table,
 };
 
-/// What a plan, its flows and its folder are called, with a zero byte between: the report of them has these words, and
-/// neither more elements nor other headings for them. How many words there are.
+/// Names of a plan, its flows and its folder, with a zero byte between: their report has these words, and neither more
+/// elements nor other headings because of them. Returns the number of words.
 pub(crate) fn titles(data: &[u8]) -> Option<usize> {
     let words: Vec<&str> = str::from_utf8(data).ok()?.split('\0').collect();
     let word = |at: usize| words.get(at).copied().unwrap_or("word");

@@ -13,9 +13,9 @@ use crate::{Pdu, Value};
 /// The master information block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MasterInformation {
-    /// Of LTE, resource blocks of the downlink.
+    /// In LTE, resource blocks of the downlink.
     pub bandwidth_prb: Option<u16>,
-    /// Of NR below 6 GHz, the subcarrier spacing of the first messages, in kHz; above, it is four times as much.
+    /// In NR below 6 GHz, the subcarrier spacing of the first messages, in kHz; above, it is four times as much.
     pub spacing_khz: Option<u16>,
     /// The high bits of the frame number: of LTE eight of ten, of NR six.
     pub frame_high: u8,
@@ -40,7 +40,7 @@ pub(super) fn master_information(pdu: Pdu, value: &Value<'_>) -> Option<Known> {
     }))
 }
 
-/// Who and where a cell is.
+/// Identity and place of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SystemInformation {
     /// The networks it belongs to.
@@ -49,7 +49,7 @@ pub struct SystemInformation {
     pub tac: Option<u32>,
     /// Its identity within the first network.
     pub cell_identity: u64,
-    /// Its band; NR says it elsewhere.
+    /// Its band; NR has it elsewhere.
     pub band: Option<u16>,
 }
 

@@ -57,8 +57,8 @@ impl SchedulingRequest {
     }
 }
 
-/// How long the device wakes, and how long it may sleep. LTE counts subframes with a control channel: in TDD there are
-/// others between them, and it is awake longer than this says.
+/// How long the device wakes, and how long it may sleep. LTE counts only subframes with a control channel. In TDD there
+/// are others between them, so the device is awake for longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Drx {
     /// Awake at the beginning of a cycle, in microseconds.

@@ -4,7 +4,7 @@ use std::vec;
 use super::*;
 use crate::schema::{Field, Type, all_fields, fields, type_at};
 
-/// Parts of names that are said of who or where somebody is, or of a network.
+/// Parts of names that stand for a person's identity or location, or for a network.
 const TELLING: &[&str] = &[
     "plmn",
     "mcc",
@@ -151,7 +151,7 @@ fn names_within(place: u16, met: &mut BTreeSet<u16>, names: &mut BTreeSet<&'stat
 }
 
 #[test]
-fn no_number_within_a_room_is_said_of_somebody_or_somewhere() {
+fn no_number_within_a_room_identifies_a_person_or_a_place() {
     let (mut met, mut names) = (BTreeSet::new(), BTreeSet::new());
     for field in all_fields().iter().filter(|field| ROOMS.contains(&field.name())) {
         names_within(field.ty, &mut met, &mut names);

@@ -55,7 +55,7 @@ pub(super) const fn optional(name: u16, ty: u16) -> Field {
     Field { name, ty, presence: Presence::Optional }
 }
 
-/// Members that were added to a sequence together; the group has no name of its own.
+/// Members that were added to a sequence together; the group has no name.
 pub(super) const fn group(ty: u16) -> Field {
     Field { name: 0, ty, presence: Presence::Group }
 }

@@ -58,7 +58,7 @@ fn locate<'a>(
     }
 }
 
-/// A message that somebody published, where it is present.
+/// A published message, if it is present.
 #[allow(dead_code, reason = "each user of this file needs its own part")]
 pub(crate) fn published(file: &str) -> Option<Vec<u8>> {
     let text = std::fs::read_to_string(shared(&format!("rrc/{file}"))?).expect("it can be read");

@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use sounding_rrc::{Decoded, Pdu, decode, encode};
 
@@ -12,8 +12,8 @@ pub(crate) fn rrc(data: &[u8]) -> Option<Decoded<'_>> {
     let whole = serde_json::to_string(&decoded.value).expect("a value can be written");
     let shown = serde_json::to_string(&decoded.value.redacted()).expect("a value can be written");
     assert!(whole == shown || shown.contains("redacted"));
-    // What is of a later release cannot; and what should be the encoding of something and is not stays bytes, which may be
-    // the encoding of something once they are written as what they are.
+    // Parts of a later release cannot be encoded. Bytes that should be an encoding and are not stay bytes, and may
+    // become a valid encoding once they are written as bytes.
     if decoded.unread == 0
         && let Ok(again) = encode(pdu, &decoded.value)
     {

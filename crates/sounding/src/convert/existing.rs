@@ -1,4 +1,4 @@
-//! What stands under the name of an output already: it stays, unless its successor is wanted in its place.
+//! An existing file with the name of an output: it stays, unless it may be replaced.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::format::FileKind;
 /// What is there.
 #[derive(Debug)]
 enum What {
-    /// Nothing, or what is written into and not replaced: a device, a pipe, standard output.
+    /// No file, or one that is written into and not replaced: a device, a pipe, standard output.
     Nothing,
     File,
     Folder(Contents),
@@ -46,7 +46,7 @@ impl<'a> Existing<'a> {
         Self { path, what, force }
     }
 
-    /// An error if the output would take the place of something that has to stay; it says how to have it replaced.
+    /// An error if the output would replace a file that has to stay; it names the option that replaces it.
     pub(super) fn refuse(&self, kind: FileKind) -> Result<()> {
         let path = self.path.display();
         match &self.what {

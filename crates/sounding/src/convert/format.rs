@@ -40,7 +40,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// What `path` says it is, unless `kind` does.
+    /// The format of `path`'s extension, unless `kind` is given.
     pub(super) fn of(path: &Path, kind: Option<FileKind>) -> Result<Self> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let (name, packing) = match name.rsplit_once('.') {

@@ -1,4 +1,4 @@
-//! In place of `parquet` in a build of the daemon alone: says what is missing.
+//! Replaces `parquet` in a build of the daemon alone: an error that names what is missing.
 
 use std::convert::Infallible;
 use std::fmt;

@@ -10,7 +10,7 @@ use crate::skipped::{Records, counted};
 pub(super) struct Tally {
     /// In the file.
     pub(super) written: u64,
-    /// Of those, the ones of which the file has only what, when and how long they are: they may identify somebody.
+    /// Of those, the ones with only kind, time and length in the file: they may identify a person.
     pub(super) blank: u64,
     pub(super) left_out: LeftOut,
     /// Records that cannot be read.
@@ -20,7 +20,7 @@ pub(super) struct Tally {
 /// Packets that are not in the file.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
-    /// They may identify somebody.
+    /// They may identify a person.
     pub(super) hidden: u64,
     /// They are no log records, for which the kind of file has no place.
     pub(super) others: u64,
@@ -60,7 +60,7 @@ impl Tally {
         let mut text = format!("{} written", counted(self.written, one, many));
         if self.blank > 0 {
             text += &format!(
-                ", {} of them hidden because they may identify somebody (--no-redact)",
+                ", {} of them hidden because they may identify a person (--no-redact)",
                 self.blank
             );
         }
@@ -78,8 +78,8 @@ impl LeftOut {
         [
             (
                 self.hidden,
-                "packet that may identify somebody (--no-redact)",
-                "packets that may identify somebody (--no-redact)",
+                "packet that may identify a person (--no-redact)",
+                "packets that may identify a person (--no-redact)",
             ),
             (
                 self.unwanted,
@@ -115,8 +115,8 @@ mod tests {
         let tally = Tally { written: 5, blank: 4, left_out, ..Tally::default() };
         assert_eq!(
             tally.sentence(records),
-            "5 records written, 4 of them hidden because they may identify somebody (--no-redact); left out: 2 packets \
-             that may identify somebody (--no-redact), 1 packet that is no log record, 3 messages that such a file has no \
+            "5 records written, 4 of them hidden because they may identify a person (--no-redact); left out: 2 packets \
+             that may identify a person (--no-redact), 1 packet that is no log record, 3 messages that such a file has no \
              place for"
         );
     }

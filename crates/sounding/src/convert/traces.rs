@@ -31,7 +31,7 @@ pub(super) enum InputKind {
 }
 
 impl InputKind {
-    /// What `path` says it is, unless `kind` does.
+    /// The format of `path`'s extension, unless `kind` is given.
     pub(super) fn of(path: &Path, kind: Option<Self>) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let packed = ["gz", "zst"].iter().find_map(|end| name.strip_suffix(end)?.strip_suffix('.'));

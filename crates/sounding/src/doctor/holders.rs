@@ -35,8 +35,8 @@ const STEP: Duration = Duration::from_millis(20);
 /// Linux's PF_FORKNOEXEC: a copy of its parent that has become no other program yet.
 const FORKED: u64 = 0x40;
 
-/// Every other process that has the device open and keeps it so, as far as this one may look. One that is ending, or that has
-/// it only until it becomes another program, is waited for.
+/// Every other process that has the device open and keeps it so, as far as this process may look. A process that is
+/// ending, or that is about to become another program, is waited for.
 pub(crate) fn holders(device: &Path) -> io::Result<Vec<Holder>> {
     let begin = Instant::now();
     let mut first_seen: BTreeMap<u32, Instant> = BTreeMap::new();
@@ -90,7 +90,7 @@ fn openers(device: &Path) -> io::Result<Vec<Opener>> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Device {
     number: u64,
-    /// Of a pty, whose: every devpts counts its own.
+    /// Of a pty, the devpts: each has its own numbers.
     devpts: Option<u64>,
 }
 
@@ -106,8 +106,8 @@ impl Device {
     }
 }
 
-/// The descriptors by which a process has the device open. An error where this process cannot look, which says nothing of
-/// whether another has it.
+/// The descriptors by which a process has the device open. An error if this process may not look; another may still
+/// have it.
 fn descriptors(pid: u32, device: Device) -> io::Result<Vec<OsString>> {
     let files = match fs::read_dir(format!("/proc/{pid}/fd")) {
         Ok(files) => files.flatten(),
@@ -122,7 +122,7 @@ fn descriptors(pid: u32, device: Device) -> io::Result<Vec<OsString>> {
 
 fn is_forked(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name may have spaces and brackets of its own; the flags are the seventh word after it (proc(5)).
+    // The name may contain spaces and brackets; the flags are the seventh word after it (proc(5)).
     let words = stat.rsplit_once(')').map_or("", |(_, words)| words);
     let flags = words.split_whitespace().nth(6).and_then(|flags| flags.parse::<u64>().ok());
     flags.is_some_and(|flags| flags & FORKED != 0)
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_device_is_held_by_nobody() {
+    fn what_is_no_device_has_no_holder() {
         for path in ["/nowhere", "/tmp"] {
             assert_eq!(holders(Path::new(path)).expect("there is nothing to look for"), []);
         }

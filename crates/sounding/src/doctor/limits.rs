@@ -1,4 +1,4 @@
-//! What this process may not have more of, which looks like something else wherever it runs out.
+//! Resource limits of this process, whose errors look like something else.
 
 use std::fs::File;
 use std::io;
@@ -33,7 +33,7 @@ fn thread() -> io::Result<()> {
     thread::Builder::new().spawn(|| {}).map(|thread| drop(thread.join()))
 }
 
-/// Whether an error says that something has run out, and nothing of what was asked for.
+/// Whether an error means an exhausted resource rather than a fault of the request.
 pub(super) fn is_one(error: &io::Error) -> bool {
     advice(error).is_some()
 }

@@ -21,7 +21,7 @@ use crate::screen;
 pub(crate) struct Port {
     /// What to give to `--device`.
     source: String,
-    /// Who has it open.
+    /// The processes that have it open.
     held_by: Vec<Holder>,
     /// When the modem's software was compiled.
     compiled: Option<String>,
@@ -136,7 +136,7 @@ pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
     }
 }
 
-/// Whether it is /dev/null or one of its kind, which everybody has open: that it is no port is said when it is opened.
+/// Whether it is /dev/null or similar, which every process has open. Opening it reports that it is no port.
 fn is_memory(path: &Path) -> bool {
     const MEMORY: u64 = 1;
     path.metadata().is_ok_and(|about| nix::sys::stat::major(about.rdev()) == MEMORY)
@@ -185,7 +185,7 @@ fn ask_on(source: &Source, opened: Result<Box<dyn Transport>, OpenError>) -> Che
             area: "modem",
             name,
             ok: true,
-            detail: "Diag records come by themselves; nobody answers requests".into(),
+            detail: "Diag records come by themselves; there are no answers to requests".into(),
             cure: String::new(),
             port: Some(port),
         },
@@ -208,9 +208,9 @@ fn ask_on(source: &Source, opened: Result<Box<dyn Transport>, OpenError>) -> Che
     }
 }
 
-/// Whether somebody is there who has the framing switched off.
+/// Whether a modem answers that has the framing switched off.
 fn answers_unframed(source: &Source) -> bool {
-    // No router is spoken to so, whose user the text would not name.
+    // Routers are not tested so, because the text would not name their user.
     let unframed = format!("non-hdlc:{source}").parse::<Source>().ok();
     let port = unframed.and_then(|source| source.open().ok());
     port.is_some_and(|mut port| {
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modem_manager_is_told_to_leave_one_port_alone() {
+    fn a_rule_makes_modem_manager_leave_one_port_alone() {
         let holder = Holder { pid: 7, name: "ModemManager".into() };
         let cure = release(Path::new("/dev/wwan0qcdm0"), &holder);
         assert!(cure.contains(r#"KERNEL=="wwan0qcdm0", ENV{ID_MM_PORT_IGNORE}="1""#), "{cure}");

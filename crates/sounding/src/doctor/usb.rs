@@ -1,4 +1,4 @@
-//! What the kernel knows of USB modems: which one a port belongs to, and which have no driver.
+//! The kernel's data on USB modems: which one a port belongs to, and which have no driver.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ fn text(path: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A modem with one interface of its own and one for storage, as the kernel shows it.
+    /// A modem with one interface for Diag and one for storage, as the kernel shows it.
     fn modem(sys: &Path, driver: bool) {
         let device = sys.join("bus/usb/devices/1-1");
         for (interface, class) in [("1-1:1.0", "ff"), ("1-1:1.1", "08")] {

@@ -38,7 +38,7 @@ pub(super) fn run(
     Ok(status)
 }
 
-/// Tells of a network that falls behind the clock while it does.
+/// Reports a network that falls behind the clock, while it does.
 #[derive(Default)]
 pub(super) struct Watch {
     told: u64,
@@ -110,10 +110,10 @@ impl Interrupts {
     }
 }
 
-/// How long COMMAND has to end by itself after an interrupt; the terminal has sent it the same signal.
+/// How long COMMAND may take to end after an interrupt; the terminal has sent it the same signal.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Waits until the command has ended, the emulation has, or somebody interrupts.
+/// Waits for the end of the command or the emulation, or for an interrupt.
 fn wait(
     mut child: Child,
     emulation: &Emulation,

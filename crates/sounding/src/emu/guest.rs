@@ -1,4 +1,4 @@
-//! Whom a command of the user's runs as.
+//! The user that a command runs as.
 
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ struct Home {
 }
 
 impl Guest {
-    /// Whoever called sudo, or with `as_root` this process's user with all that it may do.
+    /// The user of sudo, or with `as_root` this process's user with all its rights.
     pub(super) fn of(as_root: bool) -> Result<Self, NoCaller> {
         if as_root {
             return Ok(Self { user: RunAs::ThisUser, home: None });
@@ -57,7 +57,7 @@ impl Guest {
                 command.env("HOME", folder).env("SHELL", shell);
                 command.env("USER", name).env("LOGNAME", name);
             }
-            // A user whom the machine does not know has no files.
+            // A user that the machine does not know has no files.
             (None, RunAs::User { .. }) => drop(command.env("HOME", "/")),
             (None, _) => {}
         }

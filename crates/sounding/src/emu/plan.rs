@@ -124,7 +124,7 @@ fn flows(
         sending.join()
     });
     let sent = sent.map_err(|_| miette::miette!("a thread of the flows broke off"))?;
-    // What the last packets do still belongs to the plan, up to its end.
+    // The last packets still belong to the plan, up to its end.
     let end = Instant::now()
         + (emulated.emulation().started() + run.plan.duration - sounding_emu::monotonic_now());
     while Instant::now() < end && sent.is_ok() && !interrupts.raised() {
@@ -142,7 +142,7 @@ fn print_unless_json(args: &Args, figures: &[FlowFigures], ended: &Ended) {
     for modem in &ended.modems {
         match &modem.tally {
             Some(tally) => eprintln!(
-                "modem of {}: {} records read, {} not asked for, {} lost while nobody read; {} requests answered",
+                "modem of {}: {} records read, {} not asked for, {} lost without a reader; {} requests answered",
                 modem.name, tally.sent, tally.masked, tally.lost, tally.answered
             ),
             None => eprintln!("modem of {}: its port broke", modem.name),

@@ -1,4 +1,4 @@
-//! What an emulation says of itself when it has ended.
+//! The report of an emulation that has ended.
 
 use std::fs;
 use std::path::Path;

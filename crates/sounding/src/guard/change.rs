@@ -1,7 +1,8 @@
-//! What this program changes on a machine: nothing else is undone, whatever the guard is asked to undo.
+//! The changes that this program makes: the guard undoes nothing else, whatever its instructions.
 //!
-//! The guard has the rights that the daemon gave up, and hears from the daemon, which reads what a modem says. So an
-//! instruction names no path and no command. It names an algorithm, a prefix or a map, and each is looked at.
+//! The guard has the rights that the daemon gave up, and reads instructions from the daemon, which reads a modem's
+//! output. So an instruction contains no path and no command. It names an algorithm, a prefix or a map, and each is
+//! checked.
 
 use std::fs;
 use std::io;
@@ -46,7 +47,7 @@ const LINUXS_OWN: [&str; 19] = [
     "yeah",
 ];
 
-/// One change, and what undoes it. An undo leaves alone what somebody else has changed since.
+/// One change and its undo. An undo leaves alone what another program has changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) enum Change {
@@ -66,16 +67,16 @@ pub(super) enum Refusal {
     /// It cannot be read.
     #[error("no instruction: {0}")]
     Unreadable(#[from] serde_json::Error),
-    /// Nothing that a daemon of ours would be called.
+    /// Not a name of one of our daemons.
     #[error("{0:?} is no name of a congestion control of this program")]
     NotOurs(String),
-    /// Nothing that was read from the kernel.
+    /// Not a value that was read from the kernel.
     #[error("{0:?} is no congestion control of this kernel")]
     NoAlgorithm(String),
-    /// Somebody made another choice than the one to be undone.
+    /// Another choice was made than the one to be undone.
     #[error("{what} has {now:?}, neither {was:?} nor {ours:?}")]
     NotSo { what: String, now: String, was: String, ours: String },
-    /// Nothing that `ip route` would take for a prefix.
+    /// Not a prefix that `ip route` would accept.
     #[error("{0:?} is no prefix")]
     NoPrefix(String),
     /// There is nothing to let go of.
@@ -99,8 +100,8 @@ pub(super) enum Refusal {
 }
 
 impl Change {
-    /// Whether it is a change that this program makes, of what is on the machine now. To be asked before the change is made.
-    /// `daemon` is the process that makes it.
+    /// Whether this program makes such a change to the machine's current state. Call it before the change. `daemon` is
+    /// the process that makes it.
     pub(super) fn check(&self, daemon: u32) -> Result<(), Refusal> {
         match self {
             Self::Default { ours, was } => {
@@ -135,7 +136,7 @@ impl Change {
         match self {
             Self::Default { ours, was } => {
                 let put_back = put_back_default(ours, was);
-                // What is left does no harm: it is asked only of a default that nobody put back.
+                // A file that stays is harmless: it is read only for a default that was not restored.
                 let _ = before::forget(ours);
                 put_back
             }
@@ -179,8 +180,8 @@ fn check_registered(name: &str) -> Result<(), Refusal> {
     is_registered(name).then_some(()).ok_or_else(|| Refusal::NoAlgorithm(name.into()))
 }
 
-/// What is there is to be put back, unless it is a choice that a killed daemon has left: of the same name, or of one that the
-/// kernel has no more.
+/// The current value is to be restored, unless a killed daemon has left it: of the same name, or of one that the kernel
+/// no longer has.
 fn check_now(what: &str, now: &str, was: &str, ours: &str) -> Result<(), Refusal> {
     if now == was || now == ours || (!now.is_empty() && !is_registered(now)) {
         return Ok(());

@@ -19,10 +19,10 @@ use crate::sim::{processors, run_folder, series, shown, store};
 
 /// Make all runs of a plan into a folder, on all processors, and go on where an earlier sweep stopped.
 ///
-/// Results, series, events and a sniffer's logs are what `sounding sim PLAN --out DIR` writes, to the byte, however they were
-/// made. A run that is finished stays finished whatever kills the sweep. Parts of a sweep can be made on several machines: in
-/// one folder that all of them see, after which the same command without --shard puts the results together, or in folders of
-/// their own, which --merge takes over.
+/// Results, series, events and a sniffer's logs are what `sounding sim PLAN --out DIR` writes, to the byte, however
+/// they were made. A finished run stays finished if the sweep is killed. Parts of a sweep can be made on several
+/// machines. In one folder that all of them see, the same command without --shard then puts the results together. From
+/// separate folders, --merge takes them over.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -134,7 +134,7 @@ impl SweepSetup<'_> {
         let mut bar = Bar::new(own.len() - done, lacks.map(|run| run.plan.duration).sum());
         let open = |run: &Run| -> io::Result<Box<dyn Place>> {
             let place = folder.run_folder(run);
-            // Of a run that was killed between its files and its outcome.
+            // Left by a run that was killed between its files and its outcome.
             match fs::remove_dir_all(&place) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 _ => run_folder(&place),
@@ -181,7 +181,7 @@ impl SweepSetup<'_> {
     }
 }
 
-/// Whether every network of the runs can be made; who sends over it makes no difference to that.
+/// Whether every network of the runs can be made; its flows make no difference to that.
 fn check(text: &Text, runs: &[Run]) -> miette::Result<()> {
     let mut checked = HashSet::new();
     for run in runs {
@@ -194,7 +194,7 @@ fn check(text: &Text, runs: &[Run]) -> miette::Result<()> {
     Ok(())
 }
 
-/// How far it has come: a bar on a terminal, a line now and then elsewhere.
+/// Progress: a bar on a terminal, a line now and then elsewhere.
 struct Bar {
     bar: ProgressBar,
     runs: usize,

@@ -7,7 +7,7 @@ use sounding_link::{LinkEstimate, Method, Seen};
 
 use crate::session_report;
 
-/// What a method needs in one direction, and what of it came.
+/// What a method needs in one direction, and which of it came.
 #[derive(Clone, Debug)]
 pub(super) struct Needs {
     direction: Direction,
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_capture_without_grants_is_told_which_records_list_them() {
+    fn the_error_for_a_capture_without_grants_lists_their_records() {
         let sentence = Needs::new(Direction::Uplink, Method::Grants).sentence();
         for code in ["0xB139", "0xB064", "0xB883", "0xB872"] {
             assert!(sentence.contains(code), "{sentence}");

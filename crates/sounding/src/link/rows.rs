@@ -16,14 +16,14 @@ pub(super) struct Rows {
     pub(super) printer: Printer,
     pub(super) notes: Notes,
     series: Series,
-    /// Why nothing is printed any more.
+    /// Why printing has stopped.
     failed: Option<io::Error>,
 }
 
 /// What the reader of the rows has to know besides.
 pub(super) struct Notes {
     needs: Vec<Needs>,
-    /// How often the modem set its clock, and how the first time.
+    /// How often the modem set its clock, and the first jump.
     jumps: u64,
     first: Option<Jump>,
 }
@@ -49,13 +49,13 @@ impl Rows {
         self.print();
     }
 
-    /// A live modem says nothing, and its clock stands at about `now`.
+    /// A live modem is silent, and its clock is at about `now`.
     pub(super) fn handle_time(&mut self, sounder: &Sounder, now: ModemInstant) {
         self.series.handle_time(sounder, now);
         self.print();
     }
 
-    /// Nothing follows.
+    /// The input has ended.
     pub(super) fn finish(&mut self, sounder: &Sounder) -> io::Result<()> {
         self.series.handle_end(sounder);
         self.print();

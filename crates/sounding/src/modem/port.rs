@@ -1,4 +1,4 @@
-//! Where a simulated modem is found and how it behaves, wherever its records come from.
+//! Where a simulated modem is found and how it behaves, whatever the source of its records.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -29,7 +29,7 @@ pub(crate) struct PortArgs {
     /// Records wait in the modem no longer than this
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
     release: Duration,
-    /// Log records, events and messages are all on from the start, as in a modem that somebody else has configured
+    /// Log records, events and messages are all on from the start, as in a modem that another program has configured
     #[arg(long)]
     all_on: bool,
     /// The HDLC framing is switched off

@@ -12,8 +12,9 @@ use crate::{input, screen, signals};
 /// Serves a capture on a pty, as the modem wrote it and at its pace
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Every byte of the capture is served, broken ones too, whatever mask the reader sets; for a modem that does as it is told
-see `sounding modem sim`. Prints the tty to open, and begins when somebody opens it. What is due while nobody reads is lost, as with a modem.
+Every byte of the capture is served, broken ones too, whatever mask the reader sets; for a modem that follows its
+mask see `sounding modem sim`. Prints the tty to open, and begins when a reader opens it. Bytes that are due without a reader
+are lost, as with a modem.
 
 Examples:
   sounding modem replay drive.mi2log --link /tmp/modem
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     }
     let progress = progress(duration);
     let mut replay = Replay::new(&capture, schedule, pty, args.speed);
-    progress.set_message("waiting for somebody to open the tty");
+    progress.set_message("waiting for a reader to open the tty");
     if !replay.wait_for_reader(&stop) {
         return Ok(ExitCode::SUCCESS);
     }
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
         .into_diagnostic()?;
     progress.finish_and_clear();
     eprintln!(
-        "sounding: {} bytes served, {} lost while nobody read, {} requests answered",
+        "sounding: {} bytes served, {} lost without a reader, {} requests answered",
         summary.written, summary.lost, summary.answered
     );
     Ok(ExitCode::SUCCESS)

@@ -9,12 +9,12 @@ use super::{PortArgs, progress};
 use crate::skipped::counted;
 use crate::{input, signals};
 
-/// A modem that speaks the real protocol, on a pty or a socket
+/// A modem with the real protocol, on a pty or a socket
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Answers requests, keeps log masks, and sends the log records of a capture that the mask asks for, at the capture's pace.
-The first record is made when somebody has the port open and any record is on. Prints the source to read from. At its own
-pace it loses what nobody takes, as a modem does; faster than that it waits for its reader.
+Answers requests, keeps log masks, and sends the log records of a capture that the mask switches on, at the capture's pace.
+The first record is made when a reader has the port open and any record is on. Prints the source to read from. At its own
+pace it loses what is not read, as a modem does; at a higher speed it waits for its reader.
 
 Examples:
   sounding modem sim drive.mi2log --link /tmp/modem
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<ExitCode> {
         .into_diagnostic()?;
     progress.finish_and_clear();
     eprintln!(
-        "sounding: {} sent, {} not asked for, {} lost while nobody read; {} broken; {} answered, drained {}",
+        "sounding: {} sent, {} not asked for, {} lost without a reader; {} broken; {} answered, drained {}",
         counted(tally.sent, "record", "records"),
         tally.masked,
         tally.lost,

@@ -54,7 +54,7 @@ impl Recording {
     }
 
     fn cut(&mut self, error: io::Error) -> io::Result<()> {
-        // What cannot be cut back ends in a broken frame, which readers count and pass over.
+        // A file that cannot be cut back ends in a broken frame, which readers count and skip.
         let _ = self.file.set_len(self.whole);
         Err(error)
     }

@@ -19,7 +19,7 @@ use crate::cli_types::{
     user,
 };
 
-/// What `sounding run` does, from its file and its flags; flags win.
+/// The configuration of `sounding run`, from its file and its flags; flags win.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     /// `None` where no modem is needed.
@@ -29,7 +29,7 @@ pub(crate) struct Config {
     /// What the modem may send, if that is limited.
     pub(crate) budget: Option<Rate>,
     pub(crate) link: sounding_link::Config,
-    /// Somebody said how far back estimates are to look.
+    /// The span of estimates was configured.
     own_window: bool,
     pub(crate) law: Law,
     pub(crate) fallback: Fallback,
@@ -58,8 +58,8 @@ const BUDGET: Rate = Rate::from_bits_per_sec(4_000_000);
 
 #[derive(Args, Debug, Default)]
 pub(crate) struct Flags {
-    /// Where the modem's Diag is: a device such as /dev/ttyUSB0, /dev/wwan0qcdm0 or /dev/diag, tcp:HOST:PORT,
-    /// router[:NAME], vendor-router[:NAME], or - for a stream on standard input; with non-hdlc: before it where the modem
+    /// Source of the modem's Diag: a device such as /dev/ttyUSB0, /dev/wwan0qcdm0 or /dev/diag, tcp:HOST:PORT,
+    /// router[:NAME], vendor-router[:NAME], or - for a stream on standard input; with non-hdlc: before it if the modem
     /// has the HDLC framing switched off
     #[arg(long, short, value_name = "SOURCE")]
     device: Option<String>,
@@ -81,13 +81,13 @@ pub(crate) struct Flags {
     /// --downlink window, but not for --downlink both
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     window: Option<Duration>,
-    /// What an estimate means: `auto` judges it; `capacity` is right where the link is made from the capture itself
+    /// Meaning of an estimate: `auto` judges it; `capacity` is right if the link is made from the capture itself
     #[arg(long, value_enum)]
     bound: Option<BoundWord>,
     /// What decides on the window
     #[arg(long, value_enum)]
     law: Option<LawWord>,
-    /// What decides on the window where the path is narrower than the radio, or the modem says nothing that may be used
+    /// Algorithm for the window while the path is narrower than the radio, or while there is no usable estimate
     #[arg(long, value_enum)]
     fallback: Option<FallbackWord>,
     /// Name of the congestion control in this kernel, up to 15 characters; without it, the law's
@@ -306,12 +306,12 @@ impl Config {
         self.interfaces = names;
     }
 
-    /// How the estimates are made that the law is told.
+    /// How the law's estimates are made.
     pub(crate) fn told(&self) -> sounding_link::Config {
         self.looking_back(self.law.span())
     }
 
-    /// And those that senders to this machine are told.
+    /// And those for senders to this machine.
     pub(crate) fn told_of_downlink(&self) -> sounding_link::Config {
         self.looking_back(self.downlink.span())
     }

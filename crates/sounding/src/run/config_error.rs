@@ -27,7 +27,7 @@ pub(crate) enum ConfigError {
     /// Not a place where Diag bytes come from.
     #[error("modem.device: {0}")]
     Source(#[from] sounding_modem::SourceError),
-    /// Nobody of this machine.
+    /// No user of this machine.
     #[error("modem.router_user: {0}")]
     RouterUser(String),
     /// Outside what the kernel side takes.

@@ -1,5 +1,5 @@
-//! The other direction: what the downlink carries goes to whoever sends to this machine, or comes from whoever this machine
-//! sends to.
+//! The other direction: the downlink's rate goes to the senders to this machine, or comes from the devices that this
+//! machine sends to.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,14 +24,14 @@ use crate::guard::Guard;
 #[derive(Args, Debug, Default)]
 #[group(id = "downlink_flags")]
 pub(super) struct Flags {
-    /// Tell whoever sends to this machine what the downlink carries: by the receive window, which any TCP obeys, or by a
-    /// TCP option, which a server obeys that runs with --peers
+    /// Limit senders to this machine to what the downlink carries: by the receive window, which every TCP applies, or
+    /// by a TCP option, which a server with --peers applies
     #[arg(long, value_enum, value_name = "HOW")]
     downlink: Option<SignalWord>,
     /// With --downlink: queue that the receive window has room for above the round-trip time
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     slack: Option<Duration>,
-    /// Obey what the device at a connection's other end says of its downlink in a TCP option; no modem is needed then
+    /// Use a connection's peer's reports of its downlink in a TCP option; no modem is needed then
     #[arg(long)]
     peers: bool,
     /// With --peers: no more than this is believed of what a device says, as 200Mbit; without it, 100 Gbit/s. No device is
@@ -136,14 +136,14 @@ impl Plan {
         self.device.as_ref().map(|_| Direction::Downlink).filter(|reads| *reads != of)
     }
 
-    /// How far back the estimates should look that senders are told: a window holds a stock sender as the law of `sounding` would,
-    /// and an option is read by BISCAY's, which has the means of its paper.
+    /// How far back the estimates for senders look. A receive window limits a stock sender as the law of `sounding`
+    /// would. An option goes to BISCAY, which uses the averages of its paper.
     pub(super) fn span(&self) -> Option<Duration> {
         let windows = self.device.as_ref().is_some_and(|device| device.signal == Signal::Window);
         Law::Sounding.span().filter(|_| windows)
     }
 
-    /// Has flows under the law, whichever it is, obey their peers, if that is wanted.
+    /// Makes flows under either law use their peers' reports, if configured.
     pub(super) fn listen(
         &self,
         instance: &Instance,
@@ -181,7 +181,7 @@ pub(super) struct Receiving {
 impl Receiving {
     /// The modem's network devices have these numbers from here on.
     pub(super) fn follow(&mut self, devices: &[u32]) {
-        // They are as many as there is room for; and what is open already is taken on where the kernel lets anybody do that.
+        // At most as many as fit. Open connections are taken on where the kernel allows that.
         let _ = self.downlink.follow(devices);
         let _ = self.downlink.adopt();
     }
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_and_nobody_heard_unless_that_is_asked_for() {
+    fn senders_and_peers_are_left_alone_by_default() {
         let plan = plan("", Flags::default()).expect("fine");
         assert!(plan.device.is_none() && plan.server.is_none());
         assert_eq!(plan.reads_besides(Direction::Uplink), None);
@@ -272,19 +272,19 @@ mod tests {
             assert!(error.contains("downlink.peers_at_most"), "{error}");
         }
         let flags = Flags { peers_at_most: Some(LEAST), ..Flags::default() };
-        let error = plan("", flags).expect_err("nobody is heard").to_string();
+        let error = plan("", flags).expect_err("peers are off").to_string();
         assert!(error.contains("--peers-at-most"), "{error}");
-        // In the file it may stand for when peers are heard.
+        // In the file it may wait for peers to be switched on.
         plan(file, Flags::default()).expect("fine");
     }
 
     #[test]
     fn a_flag_that_says_nothing_and_a_cgroup_that_is_none_are_refused() {
         let slack = Flags { slack: Some(Duration::from_millis(5)), ..Flags::default() };
-        let error = plan("", slack).expect_err("nobody is told");
+        let error = plan("", slack).expect_err("senders are not limited");
         assert!(error.to_string().contains("--slack"), "{error}");
         let root = || Flags { cgroup: Some("/".into()), ..Flags::default() };
-        let error = plan("", root()).expect_err("nobody is failed, nobody heard");
+        let error = plan("", root()).expect_err("both are off");
         assert!(error.to_string().contains("--cgroup"), "{error}");
         plan("peers = true", root()).expect("fine");
         let error = plan("cgroup = '/no/such/folder'", Flags::default()).expect_err("none");

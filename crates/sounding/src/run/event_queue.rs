@@ -1,4 +1,4 @@
-//! Lines on their way out, which never hold up whoever says them.
+//! Output lines, which never block their writer.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
@@ -12,14 +12,13 @@ use crate::screen;
 /// Lines that wait at most: at a hundred a second a reader may look away for forty seconds.
 const CAPACITY: usize = 4096;
 
-/// How long the last words wait for a reader that does not read.
+/// How long the last event waits for a slow reader.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bounded queue of lines and the thread that writes them.
 ///
-/// A reader that is slow, or has stopped, fills the pipe between it and this process; whoever writes into a full pipe
-/// stands still. Here that is a thread with nothing else to do: the queue fills, and what does not fit is dropped and
-/// counted.
+/// A reader that is slow, or has stopped, fills the pipe between it and this process, and a write to a full pipe
+/// blocks. Here that blocks a separate thread: the queue fills, and lines that do not fit are dropped and counted.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     lines: SyncSender<String>,
@@ -57,7 +56,7 @@ impl Outbox {
 
     /// Says the last line and waits until all are written, for a second at most.
     pub(crate) fn finish(self, last: String) {
-        // The standard library's channel has no timed send; a thread of its own waits for room.
+        // The standard library's channel has no timed send; a separate thread waits for space.
         let Self { lines, written, .. } = self;
         let waiting = thread::Builder::new().spawn(move || {
             let _ = lines.send(screen::inline(&last).into_owned());
@@ -70,7 +69,7 @@ impl Outbox {
     }
 }
 
-/// Writes until the other end is dropped or nobody reads any more.
+/// Writes until the other end is dropped or the reader is gone.
 fn write_lines(lines: &Receiver<String>, mut out: impl Write) {
     for line in lines {
         if writeln!(out, "{line}").is_err() {

@@ -15,7 +15,7 @@ use crate::cli_types;
 use crate::session_report;
 use crate::skipped::counted;
 
-/// What the daemon says: JSON lines for programs on standard output, or sentences for people on standard error.
+/// The daemon's reports: JSON lines for programs on standard output, or sentences for people on standard error.
 ///
 /// Saying something never waits: see [`Outbox`].
 pub(crate) struct Events {
@@ -27,7 +27,7 @@ pub(crate) struct Events {
     disbelieved: Untold,
 }
 
-/// Heartbeats that came late, and those of them that no sentence has told of yet.
+/// Late heartbeats, and those that no line has reported yet.
 #[derive(Debug, Default)]
 struct Late {
     count: u64,
@@ -35,10 +35,10 @@ struct Late {
     told: HostInstant,
 }
 
-/// A sentence on late heartbeats, or on what peers say, at most this often; the JSON events tell of every one.
+/// A sentence on late heartbeats, or on peers' reports, at most this often; the JSON events include every one.
 const SENTENCE_EVERY: Duration = Duration::from_secs(10);
 
-/// What no sentence has told of yet, so that peers cannot fill a log.
+/// What no line has reported yet, so that peers cannot fill a log.
 #[derive(Debug, Default)]
 struct Untold {
     count: u64,
@@ -142,7 +142,7 @@ impl Events {
         });
         self.say(&event, || {
             Some(format!(
-                "senders are told what the downlink carries, those of {reached} open connections too{}",
+                "senders are limited to what the downlink carries, those of {reached} open connections too{}",
                 but(refused)
             ))
         });
@@ -295,7 +295,7 @@ impl Events {
         self.outbox.finish(line.unwrap_or_default());
     }
 
-    /// The last words; waits a moment for a reader that is behind. `peers` is of a daemon that hears them.
+    /// The last event. Waits a moment for a reader that is behind. `peers` is set in a daemon that uses their reports.
     pub(crate) fn done(self, counts: &Counts, switched_off: &[LogCode], peers: Option<PeerCounts>) {
         let stream = &counts.stream;
         let (late, dropped) = (self.late.count, self.outbox.dropped());
@@ -317,7 +317,7 @@ impl Events {
         let line = line(self.json, &event, || {
             let peers = peers.map(|counts| format!("; {}", disbelieved(counts)));
             Some(format!(
-                "{}, {} read for KPIs, {} of versions nobody has described, {} corrupt; {}; {}; {} dropped{}",
+                "{}, {} read for KPIs, {} of unknown versions, {} corrupt; {}; {}; {} dropped{}",
                 counted(stream.logs, "record", "records"),
                 counts.read,
                 counts.unsupported,

@@ -30,7 +30,7 @@ struct Device {
     /// 0 if it is not there.
     number: u32,
     counted: Option<Counted>,
-    /// Whether somebody was told that it is not counted.
+    /// Whether it was reported that it is not counted.
     told: bool,
 }
 
@@ -41,7 +41,7 @@ struct Counted {
 }
 
 impl Others {
-    /// Of a modem whose devices were named, or whose hardware is to be asked.
+    /// For a modem whose devices were named, or are found from its hardware.
     pub(super) fn new(names: Vec<String>, hardware: Option<Hardware>) -> Self {
         Self { devices: devices(names), hardware, looked: None }
     }
@@ -66,7 +66,7 @@ impl Others {
         }
         if moved {
             let numbers: Vec<u32> = self.devices.iter().map(|device| device.number).collect();
-            // Where namespaces cannot be told from each other (Linux before 5.14), all flows are the modem's as before.
+            // Without a way to distinguish namespaces (Linux before 5.14), all flows are the modem's as before.
             let _ = instance.set_radios(&numbers);
             if let Some(receiving) = receiving {
                 receiving.follow(&numbers);

@@ -22,7 +22,7 @@ pub(super) struct Hardware {
 }
 
 impl Hardware {
-    /// Of the modem behind this port; `None` where the port is no device of this machine.
+    /// Devices of the modem behind this port; `None` if the port is no device of this machine.
     pub(super) fn behind(source: &Source) -> Option<Self> {
         Self::behind_in(Path::new(SYS), source)
     }
@@ -70,7 +70,7 @@ impl Hardware {
 
     /// The folder of the modem, above which other hardware begins.
     fn path(&self) -> Option<PathBuf> {
-        // What udev calls it is a link to what the kernel calls it.
+        // udev's name of it is a link to the kernel's.
         let port = fs::canonicalize(&self.port).unwrap_or_else(|_| self.port.clone());
         let name = port.strip_prefix("/dev").ok()?;
         let of_class = |class| self.sys.join("class").join(class).join(name).join("device");
@@ -189,7 +189,7 @@ mod tests {
         sys.card(card);
         sys.port("wwan", &format!("{card}/mhi0/wwan/wwan0"), "wwan0qcdm0");
         assert_eq!(sys.found("/dev/wwan0qcdm0"), [""; 0]);
-        // It comes when somebody connects.
+        // It appears with the first connection.
         sys.network(&format!("{card}/mhi0/wwan/wwan0"), "wwan0");
         assert_eq!(sys.found("/dev/wwan0qcdm0"), ["wwan0"]);
     }

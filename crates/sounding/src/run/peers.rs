@@ -8,10 +8,10 @@ use sounding_units::HostInstant;
 
 use super::events::Events;
 
-/// Counts are told of at most this often.
+/// Counts are reported at most this often.
 const COUNT_EVERY: Duration = Duration::from_secs(1);
 
-/// Peers that are heard.
+/// Peers whose reports are used.
 pub(super) struct Hearing {
     peers: Peers,
     counts: PeerCounts,
@@ -19,7 +19,7 @@ pub(super) struct Hearing {
 }
 
 impl Hearing {
-    /// Has flows under the law, whichever it is, obey their peers from here on.
+    /// Makes flows under either law use their peers' reports from here on.
     pub(super) fn start(
         instance: &Instance,
         config: &PeersConfig,
@@ -50,7 +50,7 @@ impl Hearing {
         }
     }
 
-    /// Hears them no longer; what was not believed of all they said.
+    /// Stops using their reports; returns the parts of them that were not used.
     pub(super) fn end(self) -> PeerCounts {
         self.peers.counts()
     }

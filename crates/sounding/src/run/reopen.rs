@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use sounding_modem::{Source, Transport};
 
-/// Tries to open a source until it opens, on a thread of its own: a bridge that does not answer keeps whoever connects
-/// to it waiting for seconds, and the heartbeat has none. Where a source closes at once is for
-/// [`Retry`](sounding_modem::Retry) to say: it is left alone first.
+/// Tries to open a source until it opens, on a separate thread: a bridge that does not answer keeps a client waiting
+/// for seconds, and the heartbeat has no seconds. If a source closes at once, [`Retry`](sounding_modem::Retry) says how
+/// long it is left alone first.
 pub(crate) struct Reopening {
     opened: Receiver<Box<dyn Transport>>,
     /// The thread goes on while this is held.

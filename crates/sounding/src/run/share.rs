@@ -1,4 +1,4 @@
-//! How flows share the link, as the command line and the file say it.
+//! The policy for sharing the link, as the command line and the file write it.
 
 use std::collections::BTreeMap;
 use std::fs;

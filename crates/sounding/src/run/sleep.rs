@@ -15,7 +15,7 @@ pub(super) struct Sleep {
 const LEAST: Duration = Duration::from_secs(1);
 
 impl Sleep {
-    /// How long the machine slept since the last look, if it did.
+    /// How long the machine slept since the last call, if it did.
     pub(super) fn look(&mut self) -> Option<Duration> {
         // In this order a pause between the two makes a sleep shorter, and never makes one.
         let boottime = boottime_now();
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_slept_for_minutes_is_told_of_once() {
+    fn a_machine_that_slept_for_minutes_is_reported_once() {
         let mut sleep = Sleep::default();
         assert_eq!(sleep.handle(at(900_000), at(500_000)), None);
         assert_eq!(sleep.handle(at(900_005), at(500_005)), None);

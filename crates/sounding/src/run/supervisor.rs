@@ -1,5 +1,4 @@
-//! What a service manager hears of a daemon that it started (systemd's `Type=notify`): that it is ready, that it goes on, that
-//! it ends.
+//! A daemon's reports to the service manager that started it (systemd's `Type=notify`): ready, alive, stopping.
 
 use std::env::var_os;
 use std::io;
@@ -16,8 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The way to the service manager; without one, every word is dropped.
 ///
-/// A manager that reads nothing fills its socket, and whoever writes into that stands still. Here that is a thread with
-/// nothing else to do: meanwhile words are dropped, and a watchdog that is not fed ends the daemon.
+/// A manager that reads nothing fills its socket, and a write to a full socket blocks. Here that blocks a separate
+/// thread: meanwhile reports are dropped, and a missed watchdog ends the daemon.
 #[derive(Debug, Default)]
 pub(super) struct Supervisor {
     way: Option<Way>,

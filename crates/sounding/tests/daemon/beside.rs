@@ -1,5 +1,5 @@
-//! What every failure drill is judged by: a flow beside a stock one over a link of its own, so that a machine that stands
-//! still holds up both; the windows it had; what the kernel logs meanwhile; and what of the machine is left changed.
+//! How every failure drill is judged: a flow beside a stock one over a separate link, so that a stalled machine holds
+//! up both; its windows; the kernel's log meanwhile; and changes of the machine that stay.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ impl Track {
         &self.emulation
     }
 
-    /// The flow, whose socket tells of it.
+    /// The flow, with its socket's state.
     pub(crate) fn flow(&self) -> &RunningTcp {
         &self.flow
     }
@@ -163,7 +163,7 @@ struct Machine {
     default: String,
     routes: String,
     devices: String,
-    /// What stands in the places where daemons keep what is to outlive them.
+    /// The files that daemons keep to outlive them.
     kept: BTreeSet<PathBuf>,
 }
 
@@ -190,7 +190,7 @@ impl Machine {
         }
     }
 
-    /// Whether it is as it was, or somebody has cleaned up what was left there before.
+    /// Whether it is as it was, or old remains have been cleaned up.
     fn is_as(&self, before: &Self) -> bool {
         self.kept.is_subset(&before.kept)
             && Self { kept: BTreeSet::new(), ..self.clone() }
@@ -203,7 +203,7 @@ impl Witness {
         Self { log: KernelLog::watch().expect("the kernel's log"), before: Machine::now() }
     }
 
-    /// Nothing of `name` and `objects` is there any more, and everything else is as it was.
+    /// `name` and `objects` are gone, and everything else is as it was.
     pub(crate) fn end(mut self, name: &str, objects: &BTreeSet<Object>) {
         assert!(!objects.is_empty(), "the daemon held nothing");
         let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";

@@ -24,7 +24,7 @@ use crate::sharing::{LINK, Scene};
 use crate::users::{STRANGER, UsersFlow, as_user};
 
 const CROWD: usize = 60;
-/// What each of the crowd really sends, so that what is seen comes of its claims and not of its packets.
+/// The real rate of each of the crowd, so small that the effect comes from its claims and not from its packets.
 const NEXT_TO_NOTHING: Rate = Rate::from_bytes_per_sec(2_000);
 
 fn secs(count: u64) {
@@ -140,7 +140,7 @@ struct Datagrams {
 }
 
 impl Datagrams {
-    /// Of so many bytes a second in all.
+    /// At this total of bytes per second.
     fn start(emulation: &Emulation, sockets: usize, rate: Rate) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let to = SocketAddrV4::new(emulation.far_address(), 9);
@@ -154,7 +154,7 @@ impl Datagrams {
                 / u32::try_from(rate.bytes_per_sec()).expect("a radio's");
             while !until.load(Ordering::Relaxed) {
                 for socket in &sockets {
-                    // Nobody hears them at the other end, which says so.
+                    // No program listens at the other end, which answers so.
                     let _ = socket.send_to(&payload, to);
                 }
                 thread::sleep(pause);

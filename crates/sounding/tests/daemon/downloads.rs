@@ -1,5 +1,5 @@
-//! Failure drills of a daemon that holds who sends to this machine: something breaks while a download runs, and the download
-//! goes on, free as long as nobody knows what the radio carries.
+//! Failure drills of a daemon that limits senders to this machine: something breaks while a download runs, and the
+//! download goes on, unlimited while the radio's rate is unknown.
 
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
@@ -26,8 +26,8 @@ const HELD: u64 = 200_000;
 /// Long enough for a window to be what it is going to be.
 const SETTLED: Duration = Duration::from_millis(300);
 const SECOND: Duration = Duration::from_secs(1);
-/// What is known of a modem is valid for 200 ms after its last record; the window goes on for the 100 ms of an estimate, is on its
-/// way for half a round trip, and is seen every 10 ms.
+/// A modem's data is valid for 200 ms after its last record. The window lasts for the 100 ms of an estimate, is on its
+/// way for half a round trip, and is sampled every 10 ms.
 const VALID: Duration = Duration::from_millis(340);
 
 /// Windows that the sender saw between two moments.
@@ -59,7 +59,7 @@ impl Drilled {
     }
 }
 
-/// What came of trouble while a download was held; `None` where none can be.
+/// The result of a fault while a download was limited; `None` if that is not possible here.
 fn drill_download(name: &str, what: &str, trouble: impl Fn(&mut Rig)) -> Option<Drilled> {
     let witness = Witness::begin();
     let drilled = drill(what, Rig::downloading(name)?, witness, trouble);
@@ -247,6 +247,6 @@ fn no_tale_of_a_publisher_stalls_a_download_and_the_truth_holds_it_again() {
         for (tale, from, to) in spans {
             judge(&format!("download: {tale:?}"), &ours, &stock, from, to);
         }
-        witness.end("nobody", &objects);
+        witness.end("other", &objects);
     });
 }

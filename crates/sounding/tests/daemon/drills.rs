@@ -70,7 +70,7 @@ fn states(events: &[Json]) -> Vec<(String, String)> {
     rig::transitions(events).map(|seen| (seen.to, seen.reason)).collect()
 }
 
-/// The flow went by the modem all the time, but for moments in which the machine held up the daemon, which said so.
+/// The flow followed the modem all the time, except while the machine held up the daemon, which reported that.
 fn assert_followed(events: &[Json]) {
     let states = states(events);
     let was_late = events.iter().any(|event| event["event"] == "late");
@@ -129,7 +129,7 @@ fn a_modem_that_reboots_with_another_clock_is_believed_again() {
     });
 }
 
-/// The pages that a daemon feeds, one for each direction, as somebody else with the rights may map them.
+/// The pages that a daemon feeds, one for each direction, as another process with the rights may map them.
 fn feeds_of(rig: &Rig) -> Vec<MmapRaw> {
     let maps = rig.objects().into_iter().filter_map(|object| match object {
         Object::Map(id) => MapHandle::from_map_id(id).ok(),
@@ -154,7 +154,7 @@ pub(crate) fn garble_for(span: Duration, rig: &mut Rig) {
     });
 }
 
-/// Writes garbage over a page until told to stop.
+/// Writes garbage over a page until it is stopped.
 fn garble(page: &MmapRaw, stop: &AtomicBool) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     while !stop.load(Ordering::Relaxed) {
@@ -163,7 +163,7 @@ fn garble(page: &MmapRaw, stop: &AtomicBool) {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            // SAFETY: the page has 512 words; the kernel and the daemon write there too, and nobody holds a reference.
+            // SAFETY: the page has 512 words; the kernel and the daemon write there too, and no code holds a reference.
             unsafe { page.as_mut_ptr().cast::<u64>().add(word).write_volatile(state) };
         }
         thread::sleep(Duration::from_millis(1));
@@ -186,7 +186,7 @@ fn a_feed_full_of_garbage_is_survived_and_mended() {
     });
 }
 
-/// Another daemon is refused a name that is taken, and says by whom.
+/// Another daemon is refused a taken name, with the holder's name.
 fn refused(name: &str, device: &Path) {
     let mut command = Command::new(PROGRAM);
     command.args(["run", "--name", name, "--device"]).arg(device);
@@ -252,7 +252,7 @@ pub(crate) fn shifted_by(seconds: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, program)
 }
 
-/// Whether there are no time namespaces here, which is said aloud.
+/// Whether there are no time namespaces here, which is reported.
 pub(crate) fn clocks_skipped() -> bool {
     let shifts = Command::new("unshare").args(["--time", "--monotonic", "180", "true"]).status();
     let missing = !shifts.is_ok_and(|status| status.success());

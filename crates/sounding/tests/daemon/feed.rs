@@ -1,4 +1,4 @@
-//! Failure drills of the feed: a flow in the kernel, and a publisher that tells what cannot be or was never so.
+//! Failure drills of the feed: a flow in the kernel, and a publisher of impossible or false estimates.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ use crate::rig::skipped;
 
 pub(crate) const TRUE_RATE: Rate = Rate::from_bits_per_sec(12_000_000);
 
-/// What a publisher may tell.
+/// A publisher's false estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tale {
     /// What the link carries.
@@ -29,7 +29,7 @@ pub(crate) enum Tale {
     Nothing,
     /// The link carries 10 Gbit/s.
     Plenty,
-    /// Nothing and 10 Gbit/s in turn, ten times a second.
+    /// Zero and 10 Gbit/s in turn, ten times a second.
     Flapping,
     /// More than any radio carries.
     Impossible,
@@ -47,7 +47,7 @@ pub(crate) enum Tale {
 const SECOND: Duration = Duration::from_secs(1);
 const STOOD_STILL: Duration = Duration::from_secs(180);
 
-/// What flows make of a tale; `None` where the window follows it, or where it depends on the path.
+/// The flows' reaction to each; `None` if the window follows it, or if it depends on the path.
 pub(crate) const TALES: [(Tale, Option<Reason>); 8] = [
     (Tale::Nothing, None),
     (Tale::Plenty, None),
@@ -65,7 +65,7 @@ const LOST_AT_ONCE: Duration = SECOND;
 /// From nothing to plenty, or back.
 const FLAP: Duration = Duration::from_millis(50);
 
-/// A daemon in little, that tells of a link.
+/// A minimal daemon that publishes a link.
 pub(crate) struct Publisher {
     tale: Arc<Mutex<Tale>>,
     stop: Arc<AtomicBool>,
@@ -73,7 +73,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// The truth of a link of this rate, until told otherwise.
+    /// The true rate of a link, until it is changed.
     pub(crate) fn start(feed: Feed, rate: Rate) -> Self {
         let (tale, stop) = (Arc::new(Mutex::new(Tale::Truth)), Arc::new(AtomicBool::new(false)));
         let (told, stopped) = (Arc::clone(&tale), Arc::clone(&stop));
@@ -125,7 +125,7 @@ fn tell(feed: &Feed, truth: Rate, tale: Tale) {
     feed.heartbeat(beaten_at);
 }
 
-/// Waits until the law drives the flow, five seconds at most.
+/// Waits until the law controls the flow, five seconds at most.
 fn wait_until_driven(biscay: &Instance, track: &Track, after: Tale) {
     // SAFETY: the socket is open until the transfer is waited for.
     let socket = unsafe { BorrowedFd::borrow_raw(track.flow().sender_socket()) };

@@ -1,5 +1,5 @@
-//! The daemon as it runs on a device: a modem on a pty, the real kernel, real TCP flows, and what may go wrong with
-//! any of them. Needs root; skipped aloud elsewhere.
+//! The daemon as it runs on a device: a modem on a pty, the real kernel, real TCP flows, and failures of each of them.
+//! Needs root; elsewhere it reports a skip.
 
 mod beside;
 mod crowds;

@@ -1,4 +1,4 @@
-//! Whoever reads the daemon's events, or does not, changes nothing of what it does.
+//! A reader of the daemon's events, fast or slow, does not change what the daemon does.
 
 use std::io::{BufRead, BufReader, Read as _};
 use std::process::{Command, Stdio};
@@ -48,12 +48,12 @@ fn a_reader_that_stops_reading_does_not_stop_the_daemon() {
     stdout.read_to_string(&mut rest).expect("text");
     daemon.wait().expect("it ends");
     let events: Vec<Json> = rest.lines().filter_map(|l| serde_json::from_str(l).ok()).collect();
-    let while_nobody_read = events.iter().filter(|event| {
+    let without_a_reader = events.iter().filter(|event| {
         let at = event["at_ns"].as_u64().unwrap_or_default();
         event["event"] == "estimate" && at > begin.as_nanos() && at < end.as_nanos()
     });
     // Four seconds of an estimate every 10 ms; a daemon that waits for its reader gets to about twenty.
-    let count = while_nobody_read.count();
+    let count = without_a_reader.count();
     assert!(count > 100, "{count}");
     let done = events.iter().find(|event| event["event"] == "done").expect("it says goodbye");
     assert_eq!(done["events_dropped"], 0);

@@ -1,4 +1,4 @@
-//! Whatever the daemon changes is put back, also when it is killed.
+//! Every change of the daemon is restored, even when it is killed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,7 +31,7 @@ fn not_guessed() -> String {
     other.expect("reno and another").into()
 }
 
-/// What a namespace says of its default algorithm and its default route.
+/// A namespace's default algorithm and default route.
 fn settings() -> (String, String) {
     let sysctl = std::fs::read_to_string(DEFAULT);
     let route = Command::new("ip").args(["route", "show", "default"]).output();
@@ -65,7 +65,7 @@ pub(crate) fn around_by(
         let daemon = Daemon::start(program, &device, &name, &flags).expect("ready");
         let during = settings();
         end(daemon);
-        // The guard works on after a killed daemon; nobody waits for it there.
+        // The guard works on after a killed daemon, and its end is not waited for there.
         for _ in 0..500 {
             if settings() == before {
                 break;
@@ -78,7 +78,7 @@ pub(crate) fn around_by(
     Some(states.expect("the namespace is there"))
 }
 
-/// What daemons of one test have written down of the default before them. What a failed test leaves goes with it.
+/// The defaults that daemons of one test have written down. The files of a failed test are removed with it.
 struct Kept {
     name: String,
 }
@@ -115,8 +115,8 @@ fn kill_both(daemon: Daemon) {
     drop(daemon.kill());
 }
 
-/// What a daemon leaves that comes right after another was killed by `kill`, beside what was there first: a default that this
-/// program would not guess. Both have the same name, or the second has one of its own.
+/// The state that a daemon leaves when it starts right after another was killed by `kill`, and the state before: a
+/// default that this program would not guess. Both have the same name, or the second has a different one.
 fn after_another(
     name: &str,
     is_renamed: bool,
@@ -151,7 +151,7 @@ fn after_another(
     Some(states.expect("the namespace is there"))
 }
 
-/// What two daemons leave of which the second took over the default from the first, and outlived it.
+/// The state after two daemons, of which the second took over the default from the first and outlived it.
 fn one_over_another(
     name: &str,
     end: impl Fn(Daemon) + Send + Sync,

@@ -46,7 +46,7 @@ pub(crate) struct Rig {
 enum Drives {
     /// Uploads under this law.
     Uploads(&'static str),
-    /// Whoever sends to the sockets of this cgroup. The daemon is in it too, and ends before.
+    /// The senders to the sockets of this cgroup. The daemon is in it too, and ends before.
     Downloads(OwnCgroup),
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn downlink_skipped() -> bool {
     missing.is_some()
 }
 
-/// What a daemon says that is to refuse to run; one that runs is killed after a while.
+/// The error of a daemon that has to refuse to run; one that runs is killed after a while.
 pub(crate) fn refusal(command: Command) -> Output {
     let mut command = assert_cmd::Command::from_std(command);
     command.timeout(Duration::from_secs(10)).output().expect("it runs")
@@ -104,8 +104,8 @@ impl Rig {
         Self::make(name, law, link, |link| beside::over(link.offered.clone()), program)
     }
 
-    /// The radio of a phone in a modelled cell that never changes, some 14 Mbit/s, and a daemon at the near end that holds
-    /// whoever sends to it.
+    /// The radio of a phone in a modelled cell that never changes, some 14 Mbit/s, and a daemon at the near end that
+    /// limits its senders.
     pub(crate) fn downloading(name: &str) -> Option<Self> {
         Self::downloading_by(name, Path::new(PROGRAM))
     }
@@ -240,7 +240,7 @@ impl Rig {
         Ran { flow, records: report.records }
     }
 
-    /// From here on the modem's clock begins anew, as after a reboot.
+    /// From here on the modem's clock starts again, as after a reboot.
     pub(crate) fn reset_clock(&mut self) {
         self.replayed = Duration::ZERO;
     }
@@ -337,7 +337,7 @@ fn tty(folder: &Path) -> PathBuf {
     folder.join("modem")
 }
 
-/// A change of state as the daemon told it.
+/// A change of state as the daemon reported it.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) at: HostInstant,

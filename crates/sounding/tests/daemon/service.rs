@@ -36,7 +36,7 @@ fn capabilities(key: &str) -> String {
     names.fold("-all".into(), |list, name| format!("{list},+{name}"))
 }
 
-/// A program that becomes the daemon as the unit starts it, in a folder of its own.
+/// A program that becomes the daemon as the unit starts it, in a separate folder.
 struct Service {
     folder: tempfile::TempDir,
 }
@@ -47,7 +47,7 @@ impl Service {
         let folder = tempfile::tempdir().expect("a folder");
         open_to_all(folder.path());
         let service = Self { folder };
-        // Where this one was built, the user may have no way to.
+        // The user may have no access to the build's folder.
         fs::copy(PROGRAM, service.path("sounding")).expect("a copy");
         let run = service.path("run");
         fs::create_dir(&run).expect("a folder");
@@ -188,7 +188,7 @@ impl Pins {
             .replace("sounding:sounding", &format!("{USER}:{USER}"));
         let prepared =
             || Command::new("/bin/sh").args(["-euc", &script]).status().expect("a shell");
-        // As for a daemon that is started once more.
+        // As for a daemon that is started again.
         assert!(prepared().success() && prepared().success(), "{script}");
         Self(folder.join("modem"))
     }
@@ -239,13 +239,13 @@ fn a_daemon_of_roots_keeps_nothing_that_loading_took() {
         assert_few(&rig);
         rig.replay_for(Duration::from_millis(500));
         assert_few(&rig);
-        // Who looks for the port is a thread of its own, begun later.
+        // A separate thread looks for the port, and begins later.
         rig.unplug();
         let is_looked_for = (0..500).any(|_| {
             sleep(Duration::from_millis(10));
             assert_few(&rig).iter().any(|rights| rights.name == "reopen")
         });
-        assert!(is_looked_for, "nobody looks for the port");
+        assert!(is_looked_for, "the port is not looked for");
         rig.plug();
         rig.replay_for(Duration::from_millis(500));
         assert_few(&rig);
@@ -279,11 +279,11 @@ fn a_service_manager_hears_when_it_is_ready_that_it_goes_on_and_that_it_ends() {
         let name = format!("{}_watch", std::process::id() % 1_000_000);
         let daemon = Daemon::start(&service.program(), &link, &name, &[]).expect("ready");
         assert_eq!(heard(), "READY=1");
-        // However long a modem says nothing.
+        // However long a modem is silent.
         for _ in 0..5 {
             assert_eq!(heard(), "WATCHDOG=1");
         }
-        // The guard is no daemon, and is not heard as one.
+        // The guard is no daemon, and its reports are ignored.
         let children = format!("/proc/{0}/task/{0}/children", daemon.id());
         let guards = fs::read_to_string(children).expect("it lives");
         let guard = guards.split_whitespace().next().expect("a daemon has its guard");

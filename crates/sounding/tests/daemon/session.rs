@@ -1,4 +1,4 @@
-//! The daemon and a modem that does as it is told: nothing comes before the mask is set, and the mask goes back.
+//! The daemon and a modem that follows its mask: nothing comes before the mask is set, and the mask is restored.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -53,10 +53,10 @@ fn the_mask_is_set_at_the_start_and_goes_back_at_the_end() {
     let logging = events.iter().find(|event| event["event"] == "logging").expect("it logs");
     let needed = sounding_kpi::codes(sounding_kpi::Direction::Uplink);
     assert_eq!(logging["codes"], needed.len());
-    // Of a modem without hardware here it is assumed which devices are its own.
+    // A modem without hardware here gets default devices.
     assert_eq!(events[0]["interfaces"], serde_json::json!([]));
     let done = events.last().expect("it says goodbye");
-    // Nothing would have come without the mask.
+    // No record would have come without the mask.
     assert!(done["kpis"].as_u64() > Some(100), "{done}");
 }
 

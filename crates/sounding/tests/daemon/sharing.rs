@@ -223,7 +223,7 @@ fn what_a_limited_flow_and_a_udp_flow_do_not_use_goes_to_the_one_that_would() {
 }
 
 #[test]
-fn a_cubic_flow_and_a_udp_flow_beside_three_starve_nobody() {
+fn a_cubic_flow_and_a_udp_flow_beside_three_starve_no_flow() {
     steadily(|| {
         let Some(scene) = Scene::new("rivals", Sharing::default()) else { return };
         let mut flows: Vec<_> = (0..3).map(|_| scene.upload()).collect();

@@ -1,4 +1,5 @@
-//! A user that has thousands of numbers in a user namespace, as /etc/subuid gives them to users for containers of their own.
+//! A user that has thousands of user numbers in a user namespace, as /etc/subuid gives them to users for their
+//! containers.
 
 use std::io::{self, Write as _};
 use std::net::{SocketAddrV4, TcpListener};
@@ -15,7 +16,7 @@ use sounding_units::Rate;
 use crate::sharing::{LINK, Scene};
 use crate::users::STRANGER;
 
-/// Numbers that no machine gives to anybody.
+/// Numbers that no machine assigns.
 const FIRST: u32 = 1_900_000_000;
 const NUMBERS: u32 = 40;
 /// What each flow really sends.
@@ -35,8 +36,8 @@ fn checked(result: libc::c_long) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as libc::c_int) }
 }
 
-/// A user namespace that the stranger made, in which other numbers are its own too; and the process that keeps it. `None`, said
-/// aloud, where users may make none.
+/// A user namespace made by the stranger, in which other numbers are its own too, and the process that keeps it.
+/// `None`, with a reported skip, if users may make none.
 fn namespace() -> Option<(OwnedFd, Process)> {
     let mut command = Command::new("cat");
     command.stdin(Stdio::piped()).stdout(Stdio::null());
@@ -111,7 +112,7 @@ fn flow(scene: &Scene, namespace: &OwnedFd, number: u32) -> (Process, std::net::
     // SAFETY: system calls alone, after the fork.
     unsafe { command.pre_exec(connect) };
     let child = Process(command.spawn().expect("it connects"));
-    // What arrives stays in the buffer, which has room for more than comes.
+    // Data stays in the buffer, which has space for more than comes.
     let (sink, _) = listener.accept().expect("somebody connected");
     (child, sink)
 }

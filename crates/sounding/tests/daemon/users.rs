@@ -93,7 +93,7 @@ impl UsersFlow {
 
 impl Drop for UsersFlow {
     fn drop(&mut self) {
-        // What waits in a socket that sends next to nothing would wait for hours.
+        // Data in a socket that sends next to nothing would wait for hours.
         let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
         let _ = setsockopt(&self.socket, Linger, &at_once);
         let _ = self.socket.shutdown(Shutdown::Both);

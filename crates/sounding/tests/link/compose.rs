@@ -17,7 +17,7 @@ pub(crate) const BEGIN: ModemInstant = ModemInstant::from_nanos(1_324_000_000_00
 /// A code that holds nothing for an estimate: the modem is alive, no more.
 pub(crate) const OTHER: LogCode = LogCode::new(0x1FFB);
 
-/// A capture in a folder of its own.
+/// A capture in a separate folder.
 #[derive(Debug)]
 pub(crate) struct Capture {
     folder: tempfile::TempDir,

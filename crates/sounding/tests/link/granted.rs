@@ -1,4 +1,4 @@
-//! What rows say was granted, beside sums that other code makes of what `decode` prints; and records that come rarely.
+//! The granted bytes of rows, compared with other code's sums over the output of `decode`; and infrequent records.
 
 use std::path::Path;
 use std::process::Command;
@@ -35,7 +35,7 @@ fn bytes(block: &Json, name: &str) -> u64 {
     block[name].as_u64().unwrap_or_else(|| panic!("{name}: {block}"))
 }
 
-/// Bytes of each block that is this device's, zero for one that repeats another or did not arrive.
+/// Bytes of each block for this device; zero for a repeat and for one that did not arrive.
 fn blocks(code: &str, fields: &Json) -> Vec<u64> {
     let of_mac = || {
         let packets = items(fields, "sub_packets");

@@ -1,4 +1,4 @@
-//! What is not known is absent, and what is known has its age.
+//! Unknown values are absent, and known ones have their age.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn assert_hole_is_stale(capture: &[u8]) {
     for row in hole {
         assert_eq!(row["state"], "stale", "{row}");
         assert!(row["rate_bits_per_sec"].is_null() && row["bound"].is_null(), "{row}");
-        assert!(row["granted_bytes"].is_null(), "nobody knows what was granted: {row}");
+        assert!(row["granted_bytes"].is_null(), "the grants are unknown: {row}");
         assert!(number(row, "age_us") >= age + 90_000.0, "{row}");
         age = number(row, "age_us");
     }

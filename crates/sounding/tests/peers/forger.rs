@@ -1,5 +1,5 @@
-//! Whoever is on the path, or guesses: writes segments in the name of the device that a server sends to, with an option that
-//! says what it likes.
+//! A host on the path, or one that guesses: writes segments in the name of the device that a server sends to, with an
+//! arbitrary option.
 
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -18,7 +18,7 @@ use sounding_emu::{EnterError, Netns};
 /// In what a forged segment differs from the device's own that it copies, besides the option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forgery {
-    /// In nothing, as of one who reads along.
+    /// In nothing, like a host that reads the traffic.
     Nothing,
     /// It acknowledges so many bytes more.
     Acknowledges(i32),

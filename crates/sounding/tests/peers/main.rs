@@ -1,5 +1,5 @@
-//! What a lie in the option costs a server, and whoever shares the path with it: over a path of 20 Mbit/s a device, or
-//! whoever writes in its name, says that its radio carries a gigabit. Needs root; skipped aloud elsewhere.
+//! The cost of a lie in the option for a server, and for flows that share the path: over a path of 20 Mbit/s a device,
+//! or a forger in its name, reports that its radio carries a gigabit. Needs root; elsewhere it reports a skip.
 
 mod forger;
 
@@ -47,12 +47,12 @@ fn path(carries: Rate) -> Config {
     Config::new(PathConfig { delay, ..PathConfig::new(wide) }, down)
 }
 
-/// Who says something of the device's link, and what.
+/// The source of a report about the device's link, and its contents.
 #[derive(Clone, Copy, Debug)]
 enum Speaker {
     /// The device itself, by its own stack.
     Device(Rate),
-    /// Somebody else in its name.
+    /// Another host in its name.
     Forger(Forgery),
 }
 
@@ -78,7 +78,7 @@ impl Ran {
         self.said.iter().filter(move |event| event["event"] == name)
     }
 
-    /// How long after its first byte nine tenths of `rate` of payload arrive.
+    /// Time from its first byte until nine tenths of `rate` of payload arrive.
     fn full_after(&self, rate: Rate) -> Option<Duration> {
         let samples: Vec<_> = self.flow.samples.iter().collect();
         let arrives = |pair: &[&TcpSample]| {
@@ -96,7 +96,7 @@ impl Ran {
     }
 }
 
-/// A download to the device by a server that hears its peers.
+/// A download to the device from a server that uses its peers' reports.
 fn download(speaker: Speaker, lasts: Duration, flags: &[&str]) -> Ran {
     download_over(PATH, speaker, lasts, flags)
 }
@@ -147,7 +147,7 @@ fn download_over(carries: Rate, speaker: Speaker, lasts: Duration, flags: &[&str
     ran
 }
 
-/// A device whose own stack says what it likes, until it is stopped.
+/// A device whose own stack sends arbitrary reports, until it is stopped.
 struct Device {
     downlink: Downlink,
     stop: Arc<AtomicBool>,
@@ -259,7 +259,7 @@ fn a_device_that_lies_costs_the_path_little_and_is_counted_and_named() {
 }
 
 #[test]
-fn whoever_writes_in_the_devices_name_costs_the_path_as_little() {
+fn a_forger_in_the_devices_name_costs_the_path_as_little() {
     if skipped() {
         return;
     }

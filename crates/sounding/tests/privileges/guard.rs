@@ -1,4 +1,5 @@
-//! The guard has rights, and hears from a process that reads what a modem says: what if that one is no daemon any more?
+//! The guard has rights, and reads from a process that reads a modem's output: what if that process is no daemon any
+//! more?
 
 use std::fs;
 use std::process::Command;
@@ -7,7 +8,7 @@ use sounding_emu::Netns;
 
 use crate::{as_root, default_of, ended, said, skipped};
 
-/// What a guard with root's rights answers and says to `told`, line by line.
+/// The answers and output of a guard with root's rights to `told`, line by line.
 fn told(netns: &Netns, told: &str) -> (Vec<String>, String) {
     let program = assert_cmd::cargo::cargo_bin!("sounding");
     let output = ended(as_root(program, netns, &["guard-restore"]), told);
@@ -16,7 +17,7 @@ fn told(netns: &Netns, told: &str) -> (Vec<String>, String) {
 }
 
 #[test]
-fn a_file_that_a_guard_is_told_of_stays_as_it_is() {
+fn a_file_in_an_instruction_to_a_guard_stays_as_it_is() {
     if skipped() {
         return;
     }
@@ -25,7 +26,7 @@ fn a_file_that_a_guard_is_told_of_stays_as_it_is() {
     fs::write(file.path(), "before\n").unwrap();
     let path = file.path().display();
     let instructions = [
-        // As the guard of earlier versions was told.
+        // As the guard of earlier versions was instructed.
         format!(r#"{{"Sysctl":{{"path":"{path}","ours":"before","was":"after"}}}}"#),
         format!(r#"{{"Undo":{{"Sysctl":{{"path":"{path}","ours":"before","was":"after"}}}}}}"#),
         format!(r#"{{"Undo":{{"Default":{{"path":"{path}","ours":"before","was":"after"}}}}}}"#),
@@ -83,7 +84,7 @@ fn a_guard_runs_no_command_of_anybodys_and_changes_no_route_but_by_its_algorithm
     fs::write(file.path(), "route flush dev lo\n").unwrap();
     let path = file.path().display();
     for said in [
-        // As the guard of earlier versions was told: another way for the same prefix.
+        // As the guard of earlier versions was instructed: another way for the same prefix.
         r#"{"Route":{"ours":["10.77.0.0/16","dev","lo","scope","link","congctl","reno"],"was":["blackhole","10.77.0.0/16"]}}"#.into(),
         r#"{"Undo":{"Route":{"prefix":"10.77.0.0/16","ours":"reno","was":"cubic"}}}"#.into(),
         r#"{"Undo":{"Route":{"prefix":"10.77.0.0/16","ours":"reno","was":null}}}"#.into(),
@@ -111,7 +112,7 @@ fn a_guard_whose_list_is_closed_hears_nothing_more() {
 }
 
 #[test]
-fn a_guard_that_is_told_without_end_needs_no_more_memory_and_ends() {
+fn a_guard_with_endless_input_needs_no_more_memory_and_ends() {
     if skipped() {
         return;
     }
@@ -119,7 +120,7 @@ fn a_guard_that_is_told_without_end_needs_no_more_memory_and_ends() {
     let long = "x".repeat(50_000_000);
     let program = assert_cmd::cargo::cargo_bin!("sounding");
     let mut command = as_root(program, &netns, &["guard-restore"]);
-    // A quarter of what it is told would fit, beside the program itself.
+    // A quarter of its input would fit, beside the program itself.
     let enough = 64 << 20;
     limit_data(&mut command, enough / 4);
     let output = ended(command, &format!("{long}\n\"Close\"\n"));
@@ -129,7 +130,7 @@ fn a_guard_that_is_told_without_end_needs_no_more_memory_and_ends() {
     assert!(answers[0].contains("longer than") && answers[1] == "agreed", "{answers:?}");
 }
 
-/// Lets a program have no more memory of its own than this.
+/// Limits a program's own memory to this.
 fn limit_data(command: &mut Command, bytes: u64) {
     use std::os::unix::process::CommandExt as _;
     // SAFETY: setrlimit is async-signal-safe and touches nothing but the child.

@@ -1,5 +1,5 @@
-//! What another user of the machine attacks: a program with rights of its own, its guard, a router's name, the unit that it is
-//! shipped with. Needs root, to act as somebody else; skipped aloud elsewhere.
+//! What another user of the machine attacks: a program with file capabilities, its guard, a router's name, the unit
+//! that it is shipped with. Needs root, to act as another user; elsewhere it reports a skip.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -25,7 +25,7 @@ fn say_skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
-/// Whether nobody else can be acted as here, which is said.
+/// Whether this process may not act as another user, which is reported.
 fn skipped() -> bool {
     let is_root = nix::unistd::geteuid().is_root();
     if !is_root {
@@ -34,7 +34,7 @@ fn skipped() -> bool {
     !is_root
 }
 
-/// A folder that everybody may look into, with a copy of the program that they may run.
+/// A folder that every user may look into, with a copy of the program that they may run.
 struct Copy {
     folder: tempfile::TempDir,
 }
@@ -92,7 +92,7 @@ fn as_root(program: &Path, netns: &Netns, arguments: &[&str]) -> Command {
     command
 }
 
-/// How it ended, with what it was told on its standard input; it is killed if it does not end.
+/// How it ended with this standard input; it is killed if it does not end.
 fn ended(command: Command, told: &str) -> Output {
     let mut command = assert_cmd::Command::from_std(command);
     command.timeout(Duration::from_secs(30)).write_stdin(told).output().unwrap()

@@ -1,4 +1,4 @@
-//! A copy of the program that somebody gave rights to, as other programs' manuals advise.
+//! A copy of the program with file capabilities, as other programs' manuals advise.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -56,7 +56,7 @@ const RAISINGS: [Raising; 3] = [
     ("setgid", |copy| copy.set_mode(0o2755)),
 ];
 
-/// A copy that everybody may run, in a place where rights count.
+/// A copy that every user may run, in a place where capabilities count.
 fn copy() -> Option<Copy> {
     if skipped() {
         return None;
@@ -91,7 +91,7 @@ fn a_program_with_rights_of_its_own_does_nothing_for_anybody() {
 }
 
 #[test]
-fn nobody_sets_the_default_algorithm_through_the_guard_of_a_program_with_rights() {
+fn the_guard_of_a_program_with_capabilities_sets_no_default_algorithm() {
     let Some(_) = copy() else { return };
     for (raised, raise) in RAISINGS {
         let copy = Copy::new();
@@ -100,7 +100,7 @@ fn nobody_sets_the_default_algorithm_through_the_guard_of_a_program_with_rights(
         let before = default_of(&netns);
         let other = if before == "reno" { "cubic" } else { "reno" };
         for told in [
-            // As the guard of earlier versions was told.
+            // As the guard of earlier versions was instructed.
             format!(
                 r#"{{"Sysctl":{{"path":"/proc/sys/net/ipv4/tcp_congestion_control","ours":"{before}","was":"{other}"}}}}"#
             ),
@@ -113,7 +113,7 @@ fn nobody_sets_the_default_algorithm_through_the_guard_of_a_program_with_rights(
 }
 
 #[test]
-fn nobody_is_told_to_give_a_program_rights() {
+fn no_text_advises_to_give_a_program_capabilities() {
     let Some(copy) = copy() else { return };
     let netns = Netns::new().unwrap();
     let output = ended(copy.as_stranger(&netns, &["doctor", "--no-ports"]), "");

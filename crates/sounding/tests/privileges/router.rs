@@ -1,4 +1,4 @@
-//! The name of a router's socket, taken by a user who is none.
+//! The name of a router's socket, taken by a user that runs no router.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -11,7 +11,7 @@ use sounding_emu::Netns;
 
 use crate::{Copy, STRANGER, as_root, ended, said, say_skipped, skipped};
 
-/// A program that answers as a router does, in a namespace of its own, for as long as it lives.
+/// A program that answers as a router does, in a separate namespace, for as long as it lives.
 struct Router {
     child: Child,
     _out: BufReader<std::process::ChildStdout>,
@@ -38,7 +38,7 @@ impl Drop for Router {
 const KINDS: [(&str, &str); 2] = [("--router", "router"), ("--vendor-router", "vendor-router")];
 
 #[test]
-fn a_user_who_takes_a_routers_name_feeds_nobody_elses_daemon() {
+fn a_user_that_takes_a_routers_name_feeds_no_other_users_daemon() {
     if skipped() {
         return;
     }

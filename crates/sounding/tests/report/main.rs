@@ -69,7 +69,7 @@ fn what_is_no_folder_of_results_is_refused_with_what_is_missing() {
     assert!(!out.exists());
 }
 
-/// What a browser says of a page in a frame of some width.
+/// A browser's view of a page in a frame of some width.
 struct Seen {
     /// What `probe.js` did and found.
     told: Value,
@@ -77,8 +77,8 @@ struct Seen {
     console: Vec<String>,
 }
 
-/// Shows a page to Chromium, which has no windows narrower than 500 pixels: hence a frame. The page is a copy with a script
-/// that tells the frame's page what it finds.
+/// Shows a page to Chromium, which has no windows narrower than 500 pixels: hence a frame. The page is a copy with a
+/// script that reports its findings to the frame's page.
 fn seen(chromium: &Path, report: &Path, folder: &Path, width: u32) -> Seen {
     let html = fs::read_to_string(report.join("report.html")).unwrap();
     // The policy of the page lets its own script run, and of the copy this one too.
@@ -155,7 +155,7 @@ fn lines(shown: &Value) -> Vec<&str> {
     lines.iter().map(|line| line.as_str().unwrap()).collect()
 }
 
-/// Whether a line has this number, in four digits, or says that nobody knows it.
+/// Whether a line has this number, in four digits, or says that it is unknown.
 fn holds(line: &str, value: &Value) -> bool {
     let Some(value) = value.as_f64() else { return line.ends_with('–') };
     let mut numbers = line.split([' ', ',']).filter_map(|word| word.parse::<f64>().ok());

@@ -1,4 +1,4 @@
-// Does to a report what a reader does, and tells the page around it what came of it.
+// Acts on a report as a reader does, and reports the result to the page around it.
 addEventListener("load", () => {
   const shown = [...document.querySelectorAll(".drawing")].filter((drawing) => drawing.clientWidth > 0);
   const told = { drawings: shown.length, overflow: 0 };
@@ -13,7 +13,7 @@ addEventListener("load", () => {
     const box = drawing.querySelector("svg.panel");
     const [left, top, width, height] = ["x", "y", "width", "height"].map((name) => Number(box.getAttribute(name)));
     figure.scrollIntoView();
-    // What is under this share of the first panel, from its left and from its top, meets an event.
+    // The element at this share of the first panel, from its left and top, receives an event.
     const meet = (type, across, down, more = {}) => {
       const { x, y } = new DOMPoint(left + across * width, top + down * height).matrixTransform(drawing.getScreenCTM());
       const target = document.elementFromPoint(x, y);

@@ -81,7 +81,7 @@ fn method(plan: &Plan, device: Device) -> Option<Method> {
 }
 
 impl Daemons {
-    /// What the kernel calls a listener that is fed for a port.
+    /// The kernel's name of a law that is fed for a port.
     pub(super) fn name_for(&self, port: Port, listener: RadioController) -> Option<&str> {
         let found = self.0.iter().find(|fed| fed.port == port && fed.listener == listener);
         found.map(|fed| fed.name.as_str())

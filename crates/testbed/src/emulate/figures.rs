@@ -1,4 +1,4 @@
-//! What is measured of a plan's flows in real time: what virtual time measures, over the same span.
+//! Measurements of a plan's flows in real time: the same as in virtual time, over the same span.
 
 use serde::Serialize;
 use sounding_emu::{Direction, Outcome, PacketRecord, Report};
@@ -19,7 +19,7 @@ pub struct FlowFigures {
     pub direction: &'static str,
     /// Number of its device.
     pub device: u16,
-    /// Who said how fast; empty of datagrams.
+    /// The controller that reported the rate; empty for datagrams.
     pub controller: String,
     /// IP bytes that came out over the time that is measured.
     pub throughput_mbit_per_sec: f64,

@@ -1,4 +1,4 @@
-//! The modems of a modelled cell, each on a port of its own.
+//! The modems of a modelled cell, each on a separate port.
 
 use std::path::PathBuf;
 use std::sync::Arc;

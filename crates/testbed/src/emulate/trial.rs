@@ -1,4 +1,4 @@
-//! Whether a network keeps up with the clock on this machine, found out before anybody depends on it.
+//! Tests whether a network keeps up with the clock on this machine, before a run depends on it.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use sounding_units::{Bytes, HostInstant};
 use super::Wrong;
 use crate::flow::thread_cpu;
 
-/// How long the network is tried, in its own time: carriers are added and windows filled within it.
+/// Duration of the trial in the network's time: within it carriers are added and windows filled.
 const SPAN: Duration = Duration::from_millis(500);
 
 /// Packets kept waiting at each port: more than any cell carries in a slot.
@@ -29,7 +29,7 @@ pub fn load(run: &Run) -> Result<f64, Wrong> {
     Ok((thread_cpu() - began).as_secs_f64() / SPAN.as_secs_f64())
 }
 
-/// How often the plan's devices go to another cell until its end, while its flows have all to send that they can.
+/// Number of handovers of the plan's devices until its end, while its flows always have data to send.
 pub fn handovers(run: &Run) -> Result<usize, Wrong> {
     let mut network: Built<()> = plan::network(&run.plan, &run.folder, run.seed)?;
     let actors = Actors::new(&run.plan)?;
@@ -66,7 +66,7 @@ fn fill(
                 *inside += 1;
             }
         }
-        // At least so often that nobody runs dry.
+        // Often enough that no queue runs empty.
         let next = now + Duration::from_millis(1);
         now = network.wakeup().filter(|at| *at > now).unwrap_or(next).min(next);
         network.handle_time(now);

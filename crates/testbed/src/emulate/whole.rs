@@ -25,7 +25,7 @@ pub fn whole(
     };
     let emulated = Emulated::start(run, &settings)?;
     let sent = emulated.send(stop)?;
-    // What the last packets do still belongs to the plan, up to its end.
+    // The last packets still belong to the plan, up to its end.
     let end = emulated.emulation().started() + run.plan.duration;
     while monotonic_now() < end && !stop.load(Ordering::Relaxed) {
         thread::sleep((end - monotonic_now()).min(Duration::from_millis(10)));

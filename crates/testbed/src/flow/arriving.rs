@@ -149,7 +149,7 @@ mod tests {
     use crate::flow::any_port;
 
     #[test]
-    fn datagrams_that_come_together_are_told_apart() {
+    fn datagrams_that_come_together_are_distinguished() {
         let socket = || Socket::new(Domain::IPV4, Type::DGRAM, None).expect("a socket");
         let (sending, receiving) = (socket(), socket());
         receiving.bind(&any_port(Ipv4Addr::LOCALHOST).into()).expect("a port");

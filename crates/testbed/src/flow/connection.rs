@@ -8,7 +8,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{FlowError, any_port, is_timeout};
 
-/// How long a connection may take: outages of real traces last more than a minute.
+/// Time limit for a connection: outages of real traces last more than a minute.
 pub(super) const CONNECT: Duration = Duration::from_secs(120);
 
 fn tcp_socket(congestion: Option<&str>) -> Result<Socket, FlowError> {
@@ -59,7 +59,7 @@ pub(super) fn greet(mut socket: &Socket, greeting: usize) -> Result<(), FlowErro
     socket.write_all(&vec![0x55; greeting]).map_err(FlowError::socket("send a greeting"))
 }
 
-/// Reads the first bytes of a connection, so that they count as nobody's data.
+/// Reads the first bytes of a connection, so that they do not count as data.
 pub(super) fn await_greeting(mut socket: &Socket, greeting: usize) -> Result<(), FlowError> {
     socket.set_read_timeout(Some(CONNECT)).map_err(FlowError::socket("set a timeout"))?;
     socket.read_exact(&mut vec![0; greeting]).map_err(FlowError::socket("receive a greeting"))

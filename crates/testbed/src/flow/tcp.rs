@@ -38,9 +38,9 @@ pub struct TcpFlow {
     /// Congestion control of the sender; `None` for the namespace's default.
     pub congestion: Option<String>,
     /// Whether the congestion control is chosen only once there is a connection, as iperf3 does. The socket then begins
-    /// with the namespace's default, and if that one paces (BBR does) the kernel goes on pacing whatever comes after.
+    /// with the namespace's default. If that one paces (BBR does), the kernel goes on pacing under the chosen one.
     pub choose_late: bool,
-    /// What there is to send. What nobody has asked for is not sent: of responses, nothing.
+    /// What there is to send. Responses are sent only when requested.
     pub traffic: Traffic,
     /// How long data is sent; `None` until it has arrived or the transfer is stopped.
     pub duration: Option<Duration>,
@@ -167,7 +167,7 @@ impl TcpFlow {
                 greet(&socket, greeting)?;
                 Ok(socket)
             });
-            // Nobody waits for the answer if accepting has failed.
+            // The receiver is gone if accepting has failed.
             let _ = told.send(greeted);
         })?;
         let far_end = accept(&listener)?;
@@ -234,14 +234,14 @@ impl RunningTcp {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Ends the transfer and says what it came to.
+    /// Ends the transfer and returns its result.
     pub fn stop(self) -> Result<TcpResult, FlowError> {
         self.stop.store(true, Ordering::Relaxed);
         self.wait()
     }
 
-    /// The same, and takes the connection away at once with all that it had still to send: nothing of it is left in the
-    /// kernel, where a connection that is closed may go on for minutes.
+    /// The same, and aborts the connection with its unsent data: the kernel keeps nothing of it. A closed connection
+    /// may go on for minutes.
     pub fn abort(self) -> Result<TcpResult, FlowError> {
         for end in &self.held {
             let reset = Some(Duration::ZERO);
@@ -301,8 +301,8 @@ fn send(
             std::thread::sleep(next.min(LOOK));
             continue;
         }
-        // Written to only when the kernel says that a third of the buffer is free. A write that times out and is tried
-        // again adds to the last packet of a full buffer without limit, and a flow limited by its buffer no longer is.
+        // Written to only when the kernel reports a third of the buffer free. A write that times out and is tried again
+        // adds to the last packet of a full buffer without limit, so the buffer would no longer limit the flow.
         if !is_writable(socket)? {
             continue;
         }
@@ -330,8 +330,8 @@ fn acknowledged(socket: &Socket) -> Result<u64, FlowError> {
     Ok(info.acked.count().saturating_sub(1))
 }
 
-/// Writes blocks until the send buffer is full, but no more than a few, and no more than there is; `left` of the current
-/// block carries over. Says how much it wrote.
+/// Writes blocks until the send buffer is full, but only a few, and at most what there is; `left` of the current block
+/// carries over. Returns how much it wrote.
 ///
 /// Few and in blocks as iperf3 does, so that the buffer of a flow that it limits is filled alike.
 fn fill(socket: &Socket, block: &[u8], left: &mut usize, available: u64) -> Result<u64, FlowError> {

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use sounding_units::{Bytes, Rate};
 
-/// Why a socket tells nothing about itself.
+/// Why a socket's state cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("TCP_INFO is refused: {0}")]
 pub struct InfoError(#[from] io::Error);
 
-/// What the kernel says of a TCP connection, in units. Fields an older kernel does not fill in are zero.
+/// The kernel's state of a TCP connection, with units. Fields that an older kernel does not fill in are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Congestion window, in segments.

@@ -1,4 +1,4 @@
-//! What an application at a kernel's socket has to send, as `sounding_sim::world::Traffic` says it.
+//! The data that an application at a kernel's socket sends, as in `sounding_sim::world::Traffic`.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ impl Source {
         }
     }
 
-    /// How long there is nothing after the first `sent` bytes; `None` if that is for ever.
+    /// Time until there is data after the first `sent` bytes; `None` if there never is.
     pub(super) fn next(&self, elapsed: Duration, sent: u64) -> Option<Duration> {
         match self.traffic {
             Traffic::Bulk | Traffic::Finite(_) | Traffic::Responses { .. } => None,

@@ -40,7 +40,7 @@ pub struct UdpFlow {
     pub packet_size: u16,
     /// How long they are sent.
     pub duration: Duration,
-    /// How long the receiver listens after the last was sent: at least the delay of the link and its queue.
+    /// How long the receiver waits after the last packet was sent: at least the delay of the link and its queue.
     pub drain: Duration,
 }
 
@@ -217,7 +217,7 @@ fn send(socket: &Socket, flow: &UdpFlow, stop: &AtomicBool) -> Result<Sent, Flow
     }
 }
 
-/// Hands a group to the kernel and says how many it took.
+/// Passes a group to the kernel. Returns how many it took.
 fn send_group(
     socket: &Socket,
     buffer: &mut [u8],
@@ -246,7 +246,7 @@ fn send_group(
     match u64::try_from(sent) {
         Ok(sent) => Ok(sent),
         Err(_) => match io::Error::last_os_error() {
-            // The device's queue is full: the emulator's counters tell of it.
+            // The device's queue is full: the emulator's counters include it.
             error if matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EINTR)) => Ok(0),
             error => Err(FlowError::socket("send datagrams")(error)),
         },

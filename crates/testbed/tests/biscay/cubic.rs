@@ -16,7 +16,7 @@ fn start(test: &str, mbit: u64, law: Law, bound: Bound) -> Option<Radio> {
     Radio::start_as(test, mbit, bound, config)
 }
 
-/// What CUBIC does of a flow that has just been left to it, over a wire of 10 Mbit/s.
+/// CUBIC's behaviour in a flow that has just been left to it, over a wire of 10 Mbit/s.
 fn watch_cubic(running: &RunningTcp) {
     let info = || TcpInfo::of(socket(running)).unwrap();
     secs(1);
@@ -74,7 +74,7 @@ fn figures(congestion: &str) -> [f64; 3] {
 }
 
 #[test]
-fn where_nobody_speaks_a_flow_is_the_kernels_cubic() {
+fn without_a_publisher_a_flow_is_the_kernels_cubic() {
     steadily(|| {
         let Some(radio) = start("cubic", 40, Law::Sounding, Bound::Capacity) else { return };
         radio.die();

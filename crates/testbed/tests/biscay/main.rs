@@ -286,7 +286,7 @@ fn a_search_for_the_rtt_under_way_is_ended_when_the_radio_is_back() {
         let emulation = emulate(&[(0, 20)]);
         let running = upload(&emulation, radio.instance.name());
         radio.next(Phase::RadioLimited);
-        // BBR drives alone until it goes searching, ten seconds later.
+        // BBR alone controls the flow until its probe ten seconds later.
         let died = radio.die();
         radio.next_after(died, Phase::NoEstimate);
         let mode = || flow(&radio, &running).bbr_mode;
@@ -306,7 +306,7 @@ fn a_search_for_the_rtt_under_way_is_ended_when_the_radio_is_back() {
 #[test]
 fn a_floor_that_was_only_served_is_probed_above() {
     steadily(|| {
-        // A device that asks for little is granted little: obeyed as a capacity this would stay at 1 Mbit/s.
+        // A device that requests little is granted little: taken as a capacity, this would stay at 1 Mbit/s.
         let Some(radio) = Radio::start_with("served", 1, Bound::Floor) else { return };
         let emulation = emulate(&[(0, 20)]);
         let running = upload(&emulation, radio.instance.name());

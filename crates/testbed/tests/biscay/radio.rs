@@ -1,4 +1,4 @@
-//! What a daemon would tell of a radio, and how it would fall silent.
+//! A daemon's publications about a radio, and its silence.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use sounding_units::{HostInstant, Rate};
 /// How often the feed is written.
 const PERIOD: Duration = Duration::from_millis(5);
 
-/// A name of this process, or `None`, said aloud, where BISCAY or the emulator cannot run.
+/// A name of this process. `None`, with a reported skip, where BISCAY or the emulator cannot run.
 pub(crate) fn name(test: &str) -> Option<String> {
     if !may_emulate() {
         return None;
@@ -46,7 +46,7 @@ struct Shared {
 }
 
 impl Radio {
-    /// A radio of so many Mbit/s, told under a name made of `test`.
+    /// A radio of so many Mbit/s, published under a name made of `test`.
     pub(crate) fn start(test: &str, mbit: u64) -> Option<Self> {
         Self::start_with(test, mbit, Bound::Capacity)
     }
@@ -115,7 +115,7 @@ impl Radio {
         panic!("no flow turned to {phase:?} within ten seconds");
     }
 
-    /// All changes of state so far that nobody has looked at.
+    /// All changes of state that have not been read yet.
     pub(crate) fn transitions(&self) -> Vec<Transition> {
         std::iter::from_fn(|| self.instance.poll_transition()).collect()
     }

@@ -72,7 +72,7 @@ pub(super) fn write(heard: &Heard, out: &mut String) -> Result<bool, fmt::Error>
     write!(out, "{seconds}.{micros:06}\t{frame:04}\t{slot}\t{}\t{}", dci.rnti, u8::from(down))?;
     write!(out, "\t{mcs}\t{}\t{sum}\t{}\t{}\t{format}", dci.prb, size(first), size(second))?;
     write!(out, "\t{}\t{}\t{}", ndi(first), ndi(second), dci.harq.unwrap_or(0))?;
-    // Where on the control channel it was, and its bits, are not kept.
+    // Its place on the control channel, and its bits, are not kept.
     out.push_str("\t0\t0\t0\t0\t0\t0");
     Ok(true)
 }

@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::ops::RangeInclusive;
 use core::time::Duration;
 
-/// A line that is left out, and why. Whoever knows the file's name puts it in front.
+/// A line that is left out, and why. The caller knows the file's name and puts it in front.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct BadLine {
@@ -21,7 +21,7 @@ pub enum Problem {
     /// It has bytes that are no text.
     #[error("no text; is the file compressed?")]
     Text,
-    /// It is longer than any that a sniffer writes.
+    /// It is longer than any line of a sniffer.
     #[error("{len} bytes, a line has {most} at most", most = super::reader::LONGEST)]
     Long {
         /// Its length.

@@ -13,13 +13,13 @@ pub(super) const LONGEST: usize = 4096;
 pub struct Counts {
     /// Lines with a message.
     pub messages: u64,
-    /// Lines that say that nothing was heard.
+    /// Lines of subframes without messages.
     pub silent: u64,
     /// Lines that were left out.
     pub bad: u64,
 }
 
-/// Reads a file's bytes. A bad line is an error of its own; those after it are read.
+/// Reads a file's bytes. A bad line is an error, and the lines after it are read.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     format: Format,
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         Some(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
-    /// `None` for a line that says nothing: an empty one, or the header.
+    /// `None` for an empty line or the header.
     fn read(&mut self, line: &[u8]) -> Result<Option<Heard>, Problem> {
         if line.len() > LONGEST {
             return Err(Problem::Long { len: line.len() });

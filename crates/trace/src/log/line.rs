@@ -7,7 +7,7 @@ use sounding_units::{Bytes, scaled_decimal};
 
 use super::{About, LONGEST, Line};
 
-/// A line that says nothing that could be understood.
+/// A line that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}: {text:?}")]
 pub struct BadLine {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_line_is_said() {
+    fn the_fault_of_a_line_is_reported() {
         for (text, expected) in [
             ("98", Problem::Shape),
             ("98 +", Problem::Shape),

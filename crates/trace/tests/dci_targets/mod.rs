@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use sounding_trace::dci::{Counts, Direction, Format, Heard, Reader};
 

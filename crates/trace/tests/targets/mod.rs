@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input; the test `corpus` does the same with its seeds.
+//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
 
 use core::time::Duration;
 
@@ -6,8 +6,8 @@ use sounding_trace::link_trace::Form;
 use sounding_trace::log::{LONGEST, parse_line};
 use sounding_trace::{LinkTrace, Schedule, Series, Steps, csv, mahimahi};
 
-/// A kind in one byte, and a file of packet-delivery opportunities, a text of steps, a table, or a series in either of its
-/// forms: it is refused, or what it says is written and read back, and makes a link that can be asked for what it carries.
+/// A kind in one byte, and a file of packet-delivery opportunities, a text of steps, a table, or a series in either of
+/// its forms: it is refused, or its contents are written and read back, and make a link whose capacity can be computed.
 /// Or lines of a link's log.
 pub(crate) fn trace(data: &[u8]) -> Option<Schedule> {
     let (&kind, bytes) = data.split_first()?;
@@ -82,7 +82,7 @@ fn table(bytes: &[u8]) -> Option<Schedule> {
     }
 }
 
-/// Whatever stands in a log, a line is what it says or a short complaint.
+/// Any line of a log either parses or gives a short error.
 fn log(bytes: &[u8]) {
     for line in bytes.split(|&byte| byte == b'\n') {
         match parse_line(line) {

@@ -87,7 +87,7 @@ class Analyzer(Element):
 
 
 def _class_of(name: str) -> type[Analyzer]:
-    """The class of that name: one of a script's own, or one that comes with the package."""
+    """The class of that name: a script's, or the package's."""
     todo = list(Analyzer.__subclasses__())
     while todo:
         known = todo.pop()

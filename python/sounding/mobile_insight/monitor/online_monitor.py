@@ -8,7 +8,7 @@ __all__ = ["OnlineMonitor"]
 
 
 class OnlineMonitor(Monitor):
-    """Asks a modem for the enabled log records, and sends each when it comes."""
+    """Requests the enabled log records from a modem, and sends each when it comes."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -48,7 +48,7 @@ TRIGGERS = {
     5: "Pad S-BSR",
     6: "Pad T-BSR",
 }
-#: Bytes of the control elements of each direction; other channels carry data, and the last of them says no length.
+#: Bytes of the control elements of each direction; other channels carry data, and the last of them has no length.
 DOWN_ELEMENTS = {26: 0, 27: 1, 28: 6, 29: 1, 30: 0, 31: -1}
 UP_ELEMENTS = {26: 1, 27: 2, 28: 1, 29: 1, 30: 3, 31: -1}
 
@@ -230,7 +230,7 @@ _STATISTIC = Table(STATISTIC)
 
 
 def _sample(item: Item) -> dict[str, Any]:
-    """The fields of the sub-packet itself, in a dict of their own."""
+    """The fields of the sub-packet itself, in a separate dict."""
     own = {name: value for name, value in item.items() if name in _STATISTIC.known}
     return _STATISTIC.apply(own, set())
 

@@ -7,13 +7,13 @@ from typing import Any
 from ..rules import Item, Record, Rule, Table, made, same, text
 from .words import CELL
 
-#: Of an antenna that is not there MobileInsight has the level of zero steps; here it has none.
+#: For an absent antenna MobileInsight has the level of zero steps; here it has none.
 NOT_THERE = {
     **{f"rsrp_rx{rx}_dbm": -180.0 for rx in range(2)},
     **{f"rsrq_rx{rx}_db": -30.0 for rx in range(2)},
 }
 
-#: What only the cells of modems with four antennas have that MobileInsight has no name for.
+#: Fields that only cells of modems with four antennas have, without a name in MobileInsight.
 UNNAMED = ("rsrp_filtered_dbm", "rsrq_filtered_db")
 
 

@@ -92,7 +92,7 @@ DEMAPPER_122 = Table(
 
 
 def _part(theirs: str, shift: int, bits: int) -> Rule:
-    """Some bits of the word on demodulation, which nobody else splits."""
+    """Some bits of the word on demodulation, which no other decoder splits."""
     return made(theirs, "demodulation", lambda item: item["demodulation"] >> shift & (1 << bits) - 1)
 
 

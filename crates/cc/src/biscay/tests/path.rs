@@ -18,9 +18,9 @@ pub(super) struct World {
     pub(super) radio: u64,
     /// What the wire behind it carries, kbit/s.
     pub(super) wire: u64,
-    /// What the feed says of the radio, in thousandths of the truth.
+    /// The feed's rate, in thousandths of the truth.
     pub(super) told_permille: u64,
-    /// How late the feed says it, ms.
+    /// Delay of the feed, ms.
     pub(super) told_late: u64,
     /// RTT without queue, ms.
     pub(super) base: u64,

@@ -1,4 +1,4 @@
-//! Whole rounds, one acknowledgement each: what the law makes of a path that looks narrow.
+//! Whole rounds, one acknowledgement each: the law on a path that looks narrow.
 
 use super::super::*;
 

@@ -67,7 +67,7 @@ fn flows_that_share_a_link_have_no_more_in_flight_together_than_one_alone() {
         // Each rounds up to a whole segment.
         assert!(each.cwnd * flows < alone.cwnd + flows, "{flows} flows of {}", each.cwnd);
     }
-    // As the kernel tells it, which has divided already.
+    // As from the kernel, which has divided already.
     let link = Some(Rate::from_bits_per_sec(30_000_000));
     let (_, part) = after(&fresh(10), &PathSample { link, ..path() });
     let (_, third) = after(&fresh(30), &PathSample { flows: 3, ..path() });
@@ -133,7 +133,7 @@ fn more_than_a_hundred_gigabit_is_absurd() {
     assert_eq!(flow.state(), State::NoEstimate(Some(FallbackReason::Absurd)));
 }
 
-/// What a settled flow makes of a feed stamped `sampled` and beaten `beaten` before now.
+/// A settled flow's verdict on a feed stamped `sampled` and beaten `beaten` before now.
 fn verdict(sampled: Duration, beaten: Duration) -> State {
     let now = NOW + Duration::from_secs(10);
     let mut feed = fresh(30);
@@ -192,7 +192,7 @@ fn a_flow_falls_back_after_a_pause_in_which_the_feed_died() {
 }
 
 #[test]
-fn flows_nobody_sees_take_their_part() {
+fn unseen_flows_take_their_part() {
     let mut feed = fresh(30);
     feed.estimate.as_mut().unwrap().other_flows = 2;
     let mut flow = flow();

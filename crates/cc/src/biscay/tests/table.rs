@@ -18,7 +18,7 @@ fn name(state: State) -> &'static str {
     }
 }
 
-/// A scene: what is said of it, its half seconds, and what changes at its start.
+/// A scene: its caption, its half seconds, and the change at its start.
 type Scene = (&'static str, u64, fn(&mut Drive));
 
 const DAY: [Scene; 10] = [

@@ -1,4 +1,4 @@
-//! 0xB8A7, channel state feedback: what the device tells the network about the channel: CQI, rank, precoding, beams.
+//! 0xB8A7, channel state feedback: the device's report of the channel: CQI, rank, precoding, beams.
 //!
 //! Versions 2.1 and 3.5; one source, whose order of the bits a converter from another vendor's interface confirms; none
 //! in a capture. Which of two forms a report has is taken from the bit that both known kinds of report differ in.
@@ -106,7 +106,7 @@ pub struct NrCsi {
     pub report: u8,
     /// Wideband CQI, 0..=15; which table it counts in is configured.
     pub cqi: u8,
-    /// Rank, 1..=4: as many layers as the device asks for.
+    /// Rank, 1..=4: the number of layers that the device requests.
     pub rank: u8,
     /// CSI-RS resource.
     pub cri: u8,

@@ -1,4 +1,4 @@
-//! 0xB885, downlink control information: what the network told the device to send and to receive.
+//! 0xB885, downlink control information: what the network assigns and grants to the device.
 //!
 //! Versions 2.5 and 3.9; one source, none in a capture. Of 3.9 the orders for random access, power control and
 //! preemption that may follow are not described.

@@ -1,9 +1,9 @@
 //! 0xB887, PDSCH status: every downlink transport block, with its assignment and whether it arrived.
 //!
-//! Versions 2.5, 3.3 and 3.13. Of 2.5 a public text export says what fields there are and how long records are, and its
-//! sizes are sizes of TS 38.214 §5.1.3.2, so without the CRC; of 3.3 one source has the bits. 3.13 was derived by others
-//! from captures of their own: blocks match the size formula there; what else its records hold is not known. No record
-//! of any version is public.
+//! Versions 2.5, 3.3 and 3.13. A public text export has the fields and record lengths of 2.5, and its sizes are sizes
+//! of TS 38.214 §5.1.3.2, so without the CRC. One source has the bits of 3.3. Others derived 3.13 from their own
+//! captures: blocks match the size formula there; the rest of its records is unknown. No record of any version is
+//! public.
 
 use alloc::vec::Vec;
 
@@ -161,7 +161,7 @@ pub struct NrPdschBlock {
     pub rv: Option<u8>,
     /// HARQ process, 0..=15.
     pub harq: u8,
-    /// To whom it was addressed: 0 is this device.
+    /// The addressee: 0 is this device.
     pub rnti: Option<u8>,
     /// Slots until the device answers.
     pub k1: Option<u8>,
@@ -260,7 +260,7 @@ impl<'a> NrPdschStatus<'a> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
-    /// Appends the body of a record of version 3.3 that says this, which is what parsing it gives back.
+    /// Appends the body of a record of version 3.3; parsing it gives the same values back.
     pub fn emit(blocks: &[NrPdschBlock], out: &mut Vec<u8>) -> Result<(), EmitError> {
         whole(out, |out| {
             let count = count("blocks", blocks.len(), 255)? as u8;

@@ -1,4 +1,4 @@
-//! 0xB97F, searcher measurements: the cells and beams the device hears, with their levels.
+//! 0xB97F, searcher measurements: the cells and beams that the device receives, with their levels.
 //!
 //! Versions 2.6, 2.7, 2.9, 2.10 and 3.0. All but 2.6 agree with public vectors of another decoder; that decoder reads
 //! the number of cells of 2.9 from the byte before it where that byte is neither 0 nor 255, which is the carrier's
@@ -207,7 +207,7 @@ pub struct NrLayerRepr<'a> {
     pub arfcn: u32,
     /// Component carrier.
     pub carrier: u8,
-    /// Physical cell identity of the serving cell; `None` if the carrier serves nobody.
+    /// Physical cell identity of the serving cell; `None` if the carrier has none.
     pub serving_pci: Option<u16>,
     /// The cells: their channel number, carrier and whether they serve are those of the layer.
     pub cells: &'a [NrCell],
@@ -256,7 +256,7 @@ impl<'a> NrSearcher<'a> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
-    /// Appends the body of a record of version 3.0 that says this, without beams, which is what parsing it gives back.
+    /// Appends the body of a record of version 3.0 without beams; parsing it gives the same values back.
     pub fn emit(layers: &[NrLayerRepr<'_>], out: &mut Vec<u8>) -> Result<(), EmitError> {
         whole(out, |out| {
             let mut header = [0; 20];

@@ -1,4 +1,4 @@
-//! 0xB896, 0xB89B: what the device tells the network about the downlink: payloads, and what they are made of.
+//! 0xB896, 0xB89B: the device's reports of the downlink: payloads, and their contents.
 //!
 //! 0xB896 version 3.0; 0xB89B versions 2.2 and 3.0. One source each, none in a capture.
 

@@ -176,8 +176,8 @@ impl<'a> NrUplink<'a> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
-    /// Appends the body of a record of version 3.8 that says this, which is what parsing it gives back. A record has
-    /// room for 15 blocks.
+    /// Appends the body of a record of version 3.8; parsing it gives the same values back. A record has space for 15
+    /// blocks.
     pub fn emit(blocks: &[NrUplinkBlock<'_>], out: &mut Vec<u8>) -> Result<(), EmitError> {
         whole(out, |out| {
             out.extend([8, 0, 3, 0, count("blocks", blocks.len(), 15)? as u8, 0, 0, 0]);

@@ -1,4 +1,4 @@
-//! 0xB873, buffer status reports: what the device told the network it has to send, and why.
+//! 0xB873, buffer status reports: the bytes that the device reported as waiting, and why.
 //!
 //! Version 2 and 3.3; one source each, none in a capture. After the channels comes a word for each reporting group, or
 //! one if there is none, of no public meaning. Version 3.3 then has the control element as it was sent; version 2 ends
@@ -127,7 +127,7 @@ pub struct NrBsr {
 }
 
 impl NrBsr {
-    /// Writes it as version 3.3 does, without channels and with nothing in the words of the groups.
+    /// Writes it in version 3.3, without channels and with zeroes in the words of the groups.
     fn emit(&self, out: &mut Vec<u8>) -> Result<(), EmitError> {
         let keys = &KEYS[1];
         let slot = self.slot.ok_or(EmitError::Absent { field: "slot" })?;
@@ -158,8 +158,8 @@ impl<'a> NrUplinkBsr<'a> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
-    /// Appends the body of a record of version 3.3 that says this, which is what parsing it gives back. A record has
-    /// room for 15 reports.
+    /// Appends the body of a record of version 3.3; parsing it gives the same values back. A record has space for 15
+    /// reports.
     pub fn emit(reports: &[NrBsr], out: &mut Vec<u8>) -> Result<(), EmitError> {
         whole(out, |out| {
             out.extend([3, 0, 3, 0, count("reports", reports.len(), 15)? as u8, 0, 0, 0]);

@@ -156,7 +156,7 @@ impl<'a> NrUplinkSchedule<'a> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
-    /// Appends the body of a record of version 3.15 that says this, which is what parsing it gives back.
+    /// Appends the body of a record of version 3.15; parsing it gives the same values back.
     pub fn emit(transmissions: &[NrPusch], out: &mut Vec<u8>) -> Result<(), EmitError> {
         whole(out, |out| {
             let count = count("transmissions", transmissions.len(), 255)? as u8;

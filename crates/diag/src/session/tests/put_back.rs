@@ -52,7 +52,7 @@ fn a_modem_that_restarted_is_put_back_to_what_it_restarted_with() {
 }
 
 #[test]
-fn an_end_that_nobody_answers_ends_all_the_same() {
+fn an_end_without_answers_ends_all_the_same() {
     let mut modem = Modem::new();
     let mut session = Session::new(wanted(&[PUSCH]));
     talk(&mut session, &mut modem, 0, 100);
@@ -95,7 +95,7 @@ fn after_a_session_that_was_killed_the_next_puts_back_what_that_one_had_found() 
         assert_eq!(talk(&mut session, &mut modem, from + 200, 100), [Event::Restored]);
         assert_eq!(modem.masks, before);
     }
-    // Nothing of it is left: what somebody sets from now on is what is found.
+    // Nothing of it is left: a mask that is set from now on is the one found.
     modem.masks.insert(0xB, vec![0x3C; ITEMS as usize / 8]);
     let before = modem.masks.clone();
     let mut session = Session::new(wanted(&[MAC]));
@@ -139,7 +139,7 @@ fn a_session_that_ends_before_it_knows_what_was_left_behind_asks_for_it_and_puts
         assert!(session.is_over());
         let is_back = modem.masks == before;
         assert_eq!(events.contains(&Event::Restored), is_back, "after {asked} requests");
-        // Only who has not even heard the first answer leaves it to the next.
+        // Only a session that has not received even the first answer leaves it to the next.
         assert!(is_back || asked < 2, "after {asked} requests: {events:?}");
         assert_eq!(session.note().is_empty(), is_back);
         note = if is_back { killed(&mut modem, 300) } else { session.note() };
@@ -147,7 +147,7 @@ fn a_session_that_ends_before_it_knows_what_was_left_behind_asks_for_it_and_puts
 }
 
 #[test]
-fn nothing_is_put_back_on_a_port_where_nobody_answers() {
+fn nothing_is_restored_on_a_port_without_answers() {
     let note = killed(&mut Modem::new(), 0);
     let mut modem = Modem { mute: true, ..Modem::new() };
     let mut session = Session::new(wanted(&[PUSCH]));

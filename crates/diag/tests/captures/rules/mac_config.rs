@@ -17,7 +17,7 @@ const KINDS: Texts = &[
     (18, "ELS SubPacket"),
 ];
 
-/// The reference has a word for infinity.
+/// The reference writes infinity as a word.
 fn timer(item: &Item, name: &str) -> Json {
     match item.number(name) {
         Some(0xFFFF) => json!("Infinity"),

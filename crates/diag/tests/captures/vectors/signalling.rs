@@ -4,7 +4,7 @@ use sounding_diag::record::{LteRrc, RrcPdu, Segment};
 
 use super::{Vector, number, plmn};
 
-/// What GSMTAP's header of version 2, four words long, says of a message.
+/// The contents of GSMTAP's header of version 2, four words long, for a message.
 struct Packet {
     kind: u8,
     carrier: u16,

@@ -11,7 +11,7 @@ fn known(rig: &mut Rig) -> Vec<Sample> {
     rig.watch_from(Watch::of("bbr", DEEP, 65), 5)
 }
 
-/// Of each probe of the RTT.
+/// Returns a value of each RTT probe.
 fn dips(rig: &mut Rig, of: fn(&[Sample]) -> f64) -> Vec<f64> {
     let samples = known(rig);
     entered(&samples, "probe rtt")

@@ -91,7 +91,7 @@ pub(super) fn in_kernel(run: &Run, program: PathBuf, stop: &AtomicBool) -> Resul
     })
 }
 
-/// The changes of state that a daemon told of, since `started`, and whether each is one to the path.
+/// The changes of state that a daemon reported since `started`, and whether each blames the path.
 pub(super) fn changes(
     said: &[Json],
     started: HostInstant,

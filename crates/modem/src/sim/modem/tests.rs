@@ -120,7 +120,7 @@ fn a_reboot_forgets_masks_and_closes_the_port() {
     let out = run(&mut modem, 0, 1000);
     let reboots: Vec<_> = out.iter().filter(|(_, output)| *output == Output::Reboot).collect();
     assert_eq!(reboots, [&(300, Output::Reboot)]);
-    assert!(logs(&out).iter().all(|(ms, ..)| *ms < 300), "nobody has asked since");
+    assert!(logs(&out).iter().all(|(ms, ..)| *ms < 300), "no request came since");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn records_that_are_made_as_time_passes_come_when_they_are_made_and_were_asked_f
     let (feed, fed) = super::super::feed(at(1000)).expect("an event descriptor");
     let mut modem = SimModem::new(fed, Behaviour::default());
     assert!(feed.send(at(1010), [frame(PUSCH, 10), frame(MAC, 10)].concat()));
-    assert!(run(&mut modem, 1000, 20).is_empty(), "nobody has asked");
+    assert!(run(&mut modem, 1000, 20).is_empty(), "no request came");
     set_mask(&mut modem, &[MAC]);
     assert!(feed.send(at(1030), [frame(PUSCH, 30), frame(MAC, 30)].concat()));
     let out = run(&mut modem, 1020, 20);

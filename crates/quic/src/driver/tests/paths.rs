@@ -74,7 +74,7 @@ fn numbers_that_begin_anew_within_a_connection_are_its_own() {
 
 #[test]
 fn what_left_before_a_connection_came_to_another_address_is_none_of_the_controllers_there() {
-    // A stack makes the controller there anew, and goes on with the numbers.
+    // A stack makes a new controller there, and continues the numbers.
     let (mut driver, heard) = told();
     driver.handle_sent(at(10), Bytes::new(MTU), 100);
     driver.handle_lost(at(50), 99, Bytes::new(MTU));

@@ -28,7 +28,7 @@ fn what_the_example_only_mentions_of_the_law_is_the_default() {
 }
 
 #[test]
-fn the_law_is_told_as_it_wants_unless_somebody_says_how() {
+fn the_law_has_its_own_span_unless_one_is_configured() {
     let window = |cc: &str| {
         let config = parse(&format!("[modem]\ndevice = 'x'\n{cc}"), Flags::default());
         let config = config.expect("fine");
