@@ -120,6 +120,12 @@ impl<P> Radio<P> {
         self.shown.get_or_insert_default();
     }
 
+    /// Collects how each slot of every carrier's downlink is used, for [`drain_events`](Self::drain_events).
+    pub fn show_use(&mut self) {
+        self.ran.show_use();
+        self.shown.get_or_insert_default();
+    }
+
     /// Lets a sniffer listen to every carrier; what it misses follows from `seed`.
     pub fn sniff_with(&mut self, config: SnifferConfig, seed: u64) {
         self.ran.sniff();
