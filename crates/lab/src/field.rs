@@ -48,9 +48,12 @@ impl Default for Choice {
     }
 }
 
-/// Whether a controller is none of the others here: where no modem is heard, who would fall back to CUBIC is CUBIC all along.
+/// Whether a controller is none of the others here: where no modem is heard, who would fall back to CUBIC is CUBIC all along,
+/// and what goes by a device's reports is BBR.
 fn is_somebody(name: &&str) -> bool {
-    RadioController::by_name(name).is_none_or(|listener| listener.fallback != Fallback::Cubic)
+    !sounding_cc::is_remote(name)
+        && RadioController::by_name(name)
+            .is_none_or(|listener| listener.fallback != Fallback::Cubic)
 }
 
 /// The links of a choice, from the folder of shared data.
