@@ -34,7 +34,7 @@ const ALLOWED: &[(&str, &str)] = &[("xtask/src/prose.rs", "told apart")];
 /// Parts that still have so many lines in other words. No more are let in, and a part that has fewer has its number lowered here.
 const REMAINING: &[(&str, usize)] = &[
     ("crates/board", 15),
-    ("crates/bpf", 56),
+    ("crates/bpf", 55),
     ("crates/cc", 45),
     ("crates/diag", 45),
     ("crates/emu", 4),

@@ -157,11 +157,15 @@ impl<P> Radio<P> {
         &self.ran
     }
 
+    /// Whether anything receives what happens.
+    fn is_observed(&self) -> bool {
+        !self.modems.is_empty() || self.shown.is_some() || self.sniffer.is_some()
+    }
+
     /// Takes what came of the slots that have passed.
     #[inline]
     fn collect(&mut self) {
-        let is_watched = !self.modems.is_empty() || self.shown.is_some() || self.sniffer.is_some();
-        if self.ran.has_outputs() || is_watched {
+        if self.ran.has_outputs() || self.is_observed() {
             self.take_in();
         }
     }
@@ -197,7 +201,7 @@ impl<P> Radio<P> {
                 self.ahead.insert(self.ahead.len() - later, ahead);
             }
         }
-        if self.modems.is_empty() && self.shown.is_none() && self.sniffer.is_none() {
+        if !self.is_observed() {
             return;
         }
         self.ran.drain_events(&mut self.events);
