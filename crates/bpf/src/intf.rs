@@ -117,7 +117,7 @@ mirrors!(
     }
 );
 
-/// What a law remembers beside it, which is nobody else's business: `LAW_STATE_BYTES` without the status.
+/// What a law remembers beside it, for itself alone: `LAW_STATE_BYTES` without the status.
 const MEMORY_WORDS: usize = (core::mem::offset_of!(types::sounding_flow, e2e_bytes_per_sec)
     - size_of::<types::flow_status>())
     / 8;

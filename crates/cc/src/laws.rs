@@ -107,7 +107,7 @@ laws! {
         span: Some(sounding::SPAN),
         method: None,
         has_settings: false,
-        phases: &Phase::OF_SOUNDING,
+        phases: Phase::OF_SOUNDING,
         controllers: ["sounding" over Bbr, "sounding-cubic" over Cubic],
         make: Sounding::falling_back_to,
     }

@@ -25,6 +25,7 @@ pub mod cubic;
 pub mod gcc;
 mod laws;
 pub mod ledbat;
+mod limits;
 pub mod lp;
 pub mod oracle;
 pub mod part;

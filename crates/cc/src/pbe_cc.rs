@@ -99,11 +99,6 @@ impl PbeCc {
         }
     }
 
-    /// The law as it stands.
-    pub fn law(&self) -> &Law {
-        &self.law
-    }
-
     fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate) {
         self.law.handle_feed(now, update);
         self.share_verdict(now);
@@ -193,7 +188,11 @@ impl Controller for PbeCc {
     }
 
     fn cwnd(&self) -> Bytes {
-        if self.law.law_controls() { self.law.cwnd() } else { self.shadow.cwnd() }
+        if self.law.law_controls() {
+            self.law.cwnd()
+        } else {
+            self.shadow.cwnd().max(self.law.floor())
+        }
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

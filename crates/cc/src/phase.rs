@@ -42,17 +42,8 @@ impl Phase {
         Self::Drain,
     ];
 
-    /// Those of the law of `sounding`.
-    pub(crate) const OF_SOUNDING: [Self; 8] = [
-        Self::NoEstimate,
-        Self::RadioLimited,
-        Self::Probing,
-        Self::Hold,
-        Self::QueueTest,
-        Self::Handover,
-        Self::BottleneckElsewhere,
-        Self::EstimateTooHigh,
-    ];
+    /// Those of the law of `sounding`: all but the last two, which are PBE-CC's.
+    pub(crate) const OF_SOUNDING: &[Self] = Self::ALL.split_at(8).0;
 
     /// Its name in events, results and tables.
     pub const fn name(self) -> &'static str {

@@ -23,6 +23,7 @@ use core::time::Duration;
 use sounding_estimate::{LinkEstimate, State as Link};
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::limits;
 use crate::sharing::Part;
 use crate::stock::{Fallback, Stock};
 use crate::{Controller, Departure, Loss, Recovery, Start};
@@ -41,13 +42,9 @@ pub const SPAN: Duration = Duration::from_millis(30);
 /// In bytes/s.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 
-/// Ten seconds: no path is so long, and the law's products stay below 2^64.
-const MAX_RTT_US: u64 = 10_000_000;
-
 /// Whole microseconds; none if it was less than one.
 fn micros(span: Duration) -> Option<u64> {
-    let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX).min(MAX_RTT_US);
-    (micros > 0).then_some(micros)
+    Some(limits::micros(span)).filter(|micros| *micros > 0)
 }
 
 /// See the module.

@@ -8,12 +8,12 @@ use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::biscay::Config;
+use crate::limits;
 use crate::sharing::Part;
 use crate::stock::{Fallback, Stock};
 use crate::{Ack, Controller, Departure, Loss, Phase, Start};
 
 /// Bounds of the products below, as in `arith.h`.
-const MAX_RTT_US: u64 = 10_000_000;
 const MAX_SEGMENTS: u64 = 1 << 20;
 const MAX_MSS: u64 = 65_535;
 const HEADERS: u64 = 52;
@@ -57,7 +57,7 @@ impl Law {
         mss: u32,
         stock: Command,
     ) -> Command {
-        let rtt_us = rtt_min.map_or(0, |rtt| rtt.as_micros().min(MAX_RTT_US.into()) as u64);
+        let rtt_us = rtt_min.map_or(0, limits::micros);
         let share = share.filter(|_| rtt_us > 0);
         if self.controls != share.is_some() {
             self.controls = !self.controls;

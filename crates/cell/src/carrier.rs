@@ -37,6 +37,11 @@ impl Carriers {
         self.0.iter()
     }
 
+    /// Shows how each slot of all of them is used from now on.
+    pub(crate) fn show_use(&mut self) {
+        self.0.iter_mut().for_each(|carrier| carrier.shown = carrier.next);
+    }
+
     /// The carrier on whose slot something happens next, and when that begins.
     pub(crate) fn next_slot(&self) -> Option<(CarrierId, HostInstant)> {
         let slots = self.0.iter().map(|carrier| (carrier.id, carrier.next_at()));
@@ -98,6 +103,8 @@ pub(crate) struct Carrier {
     pub(crate) counts_shares: bool,
     /// Resource blocks of the downlink that were sent in this slot.
     pub(crate) sent: u16,
+    /// The first slot whose use is not shown yet, if it is shown.
+    shown: u64,
     /// Resource blocks of each sub-band.
     pub(crate) bands: [u16; SUB_BANDS],
     /// Actions due in coming slots, by slot number modulo [`AHEAD`].
@@ -166,6 +173,7 @@ impl Carrier {
             load: 0.0,
             counts_shares: false,
             sent: 0,
+            shown: 0,
             bands,
             due: (0..AHEAD).map(|_| DueInSlot::default()).collect(),
             control_users,
@@ -268,6 +276,13 @@ impl Carrier {
         self.skip(slot - self.next);
         self.next += 1;
         SlotId { carrier: self.id, slot, at: self.begin(slot) }
+    }
+
+    /// The slots of the downlink before `slot` whose use is not shown yet: there was none. It and they are shown now.
+    pub(crate) fn unused_before(&mut self, slot: u64) -> impl Iterator<Item = SlotId> {
+        let from = core::mem::replace(&mut self.shown, slot + 1);
+        let unused = (from..slot).filter(|&slot| self.frame.kind(slot).has_downlink());
+        unused.map(|slot| SlotId { carrier: self.id, slot, at: self.begin(slot) })
     }
 
     pub(crate) fn due(&mut self, slot: u64) -> &mut DueInSlot {

@@ -9,7 +9,7 @@ use sounding_kpi::Direction;
 use crate::carrier::{Carrier, HarqFeedback};
 use crate::config::SUB_BANDS;
 use crate::device::{Device, Devices};
-use crate::event::{Dci, Event};
+use crate::event::{Dci, Event, SlotUse, UserShare};
 use crate::free_prbs::FreePrbs;
 use crate::harq::{BLOCK_HEADER, TransportBlock};
 use crate::ids::{DeviceCarrierId, SlotId, User};
@@ -79,6 +79,7 @@ impl<P> DownlinkSlot<'_, P> {
         self.carrier.sent = 0;
         let mut free = FreePrbs::new(self.carrier.bands, dcis);
         self.send_control(&mut free);
+        let control_prb = self.carrier.sent;
         self.repeat(devices, &mut free);
         self.gather(devices, candidates);
         share_out(candidates, &mut free, self.carrier.rbg());
@@ -89,6 +90,9 @@ impl<P> DownlinkSlot<'_, P> {
         if self.carrier.counts_shares {
             self.count_shares(devices);
         }
+        if self.outputs.events.shows_use() {
+            self.show_use(devices, control_prb);
+        }
     }
 
     /// Which part of the slot each device had, of what others left to it.
@@ -98,6 +102,29 @@ impl<P> DownlinkSlot<'_, P> {
             let Device { carriers, config, .. } = &mut devices[user.device];
             carriers.handle_share(user.carrier, self.slot, all, &config.aggregation);
         }
+    }
+
+    fn show_use(&mut self, devices: &Devices<P>, control_prb: u16) {
+        let Self { slot, carrier, outputs } = self;
+        let prb = carrier.config.prb;
+        let mut record = |slot, control_prb, users| {
+            let event = SlotUse { slot, prb, control_prb, users };
+            outputs.events.record(true, || Event::Use(event));
+        };
+        carrier.unused_before(slot.slot).for_each(|slot| record(slot, 0, Vec::new()));
+        let users = carrier.active().iter().filter_map(|user| {
+            let device = &devices[user.device];
+            let here = &device.carriers[user.carrier];
+            let (sent_in, sent) = here.sent;
+            let share = UserShare {
+                device: user.device,
+                prb: if sent_in == slot.slot { sent } else { 0 },
+                waits: here.waited_in == Some(slot.slot),
+            };
+            (share.prb > 0 || device.carriers.may_use(here, slot.at)).then_some(share)
+        });
+        let users = users.collect();
+        record(*slot, control_prb, users);
     }
 
     /// The many users that only receive parameters (PBE-CC §4.2.1). One that finds no room waits for the next slot.
@@ -158,8 +185,12 @@ impl<P> DownlinkSlot<'_, P> {
             if need == 0 || !device.listens(slot.at) {
                 continue;
             }
-            let here = &device.carriers[user.carrier];
-            if !device.carriers.may_use(here, slot.at) || here.downlink.processes.idle().is_none() {
+            if !device.carriers.may_use(&device.carriers[user.carrier], slot.at) {
+                continue;
+            }
+            let here = &mut device.carriers[user.carrier];
+            here.waited_in = Some(slot.slot);
+            if here.downlink.processes.idle().is_none() {
                 continue;
             }
             let main = device.carriers.main(slot.at);
@@ -239,7 +270,9 @@ impl<P> DownlinkSlot<'_, P> {
         let process = here.downlink.processes.get(harq);
         let prb = process.block.prb;
         carrier.sent += prb;
-        here.sent = (slot.slot, prb);
+        // A block may be repeated and another begun in the same slot.
+        let before = if here.sent.0 == slot.slot { here.sent.1 } else { 0 };
+        here.sent = (slot.slot, before + prb);
         let dci = Dci {
             sent_in: *slot,
             data_slot: slot.slot,

@@ -1,6 +1,8 @@
 //! Everything that happens in a network, as one stream: what a modem logs, what a sniffer receives, and what only the
 //! simulator knows.
 
+use alloc::vec::Vec;
+
 use arrayvec::ArrayVec;
 pub use sounding_kpi::Direction;
 use sounding_units::HostInstant;
@@ -175,6 +177,44 @@ pub enum Rrc {
     Released,
 }
 
+/// How a slot of a carrier's downlink was used: what a judge may know, and no device does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotUse {
+    /// Which slot.
+    pub slot: SlotId,
+    /// Resource blocks of the carrier.
+    pub prb: u16,
+    /// Those of control traffic.
+    pub control_prb: u16,
+    /// The devices that could use the carrier and had something to do, in order.
+    pub users: Vec<UserShare>,
+}
+
+/// What a device had of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserShare {
+    /// Whose.
+    pub device: DeviceId,
+    /// Resource blocks, repetitions of HARQ included.
+    pub prb: u16,
+    /// Whether data waited for it when the slot began.
+    pub waits: bool,
+}
+
+impl SlotUse {
+    /// Resource blocks of no user.
+    pub fn idle_prb(&self) -> u16 {
+        let used =
+            self.users.iter().map(|user| user.prb).fold(self.control_prb, u16::saturating_add);
+        self.prb.saturating_sub(used)
+    }
+
+    /// Devices with data that waited.
+    pub fn backlogged(&self) -> usize {
+        self.users.iter().filter(|user| user.waits).count()
+    }
+}
+
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -224,6 +264,8 @@ pub enum Event {
         /// What.
         change: Rrc,
     },
+    /// How a slot of the downlink was used, if the network's use is [shown](crate::Ran::show_use).
+    Use(SlotUse),
     /// A packet was handed on: the truth about its delay.
     Passage {
         /// Whose.

@@ -44,3 +44,4 @@ pub use event::{CarrierId, DeviceId, Direction, Event};
 pub use frame::{Frame, PatternError, SlotKind};
 pub use outputs::{Outcome, Output};
 pub use ran::Ran;
+pub use rnti::rnti;

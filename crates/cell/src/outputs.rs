@@ -76,6 +76,8 @@ pub(crate) struct EventLog {
     events: Option<Vec<Event>>,
     /// Every user's DCIs become events.
     sniffed: bool,
+    /// The use of every slot of the downlink becomes an event.
+    shows_use: bool,
 }
 
 impl EventLog {
@@ -88,6 +90,17 @@ impl EventLog {
     pub(crate) fn sniff(&mut self) {
         self.sniffed = true;
         self.begin();
+    }
+
+    /// Starts to collect the use of every slot of the downlink.
+    pub(crate) fn show_use(&mut self) {
+        self.shows_use = true;
+        self.begin();
+    }
+
+    #[inline]
+    pub(crate) fn shows_use(&self) -> bool {
+        self.shows_use
     }
 
     pub(crate) fn is_wanted(&self) -> bool {

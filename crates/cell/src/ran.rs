@@ -75,6 +75,12 @@ impl<P> Ran<P> {
         self.outputs.events.sniff();
     }
 
+    /// How each slot of every carrier's downlink is used becomes an event: the truth, for a judge.
+    pub fn show_use(&mut self) {
+        self.outputs.events.show_use();
+        self.carriers.show_use();
+    }
+
     /// What a device's modem sees becomes events.
     pub fn watch(&mut self, device: DeviceId) {
         self.devices[device].watched = true;

@@ -3,7 +3,7 @@
 use crate::ids::DeviceId;
 
 /// The C-RNTI of a device (TS 36.321 §7.1: 0x003D to 0xFFF3).
-pub(crate) const fn rnti(device: DeviceId) -> u16 {
+pub const fn rnti(device: DeviceId) -> u16 {
     0x0100 + device.0
 }
 

@@ -2,13 +2,53 @@
 
 mod live;
 
+use alloc::vec::Vec;
 use core::time::Duration;
 
-use sounding_trace::dci::{Block, Dci as Message, Direction as TraceDirection, Moment};
+use sounding_trace::dci::{Block, Dci as Message, Direction as TraceDirection, Heard, Moment};
 
-use crate::config::{CarrierConfig, Rat};
-use crate::event::{Dci, Direction};
+use crate::config::{CarrierConfig, DeviceConfig, Rat};
+use crate::event::{CarrierId, Dci, Direction};
 pub use live::{Sniffer, SnifferConfig};
+
+/// The numbers of a network's carriers, by which a sniffer goes, as a device counts its own: its primary is 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CarrierNumbers {
+    cells: Vec<Vec<CarrierId>>,
+    serving: usize,
+}
+
+impl CarrierNumbers {
+    /// Of a device, which begins in the first of its cells.
+    pub fn new(device: &DeviceConfig) -> Self {
+        let id = |&carrier: &usize| CarrierId(carrier as u8);
+        let cells = device.cells.iter().map(|cell| cell.iter().map(id).collect()).collect();
+        Self { cells, serving: 0 }
+    }
+
+    /// The device has gone to the cell of this primary carrier. One that is in none of its cells changes nothing.
+    pub fn handle_handover(&mut self, primary: CarrierId) {
+        let found = self.cells.iter().position(|cell| cell.first() == Some(&primary));
+        self.serving = found.unwrap_or(self.serving);
+    }
+
+    /// The device's number of a carrier; `None` if the cell that serves it does not have that carrier.
+    pub fn number(&self, carrier: CarrierId) -> Option<u8> {
+        let cell = self.cells.get(self.serving)?;
+        cell.iter().position(|own| *own == carrier).map(|at| at as u8)
+    }
+
+    /// A sniffer's line, as it is about the device's own carriers; `None` if it is about another.
+    pub fn heard(&self, heard: Heard) -> Option<Heard> {
+        let numbered = |moment: Moment| {
+            self.number(CarrierId(moment.cell)).map(|cell| Moment { cell, ..moment })
+        };
+        Some(match heard {
+            Heard::Nothing(moment) => Heard::Nothing(numbered(moment)?),
+            Heard::Dci(dci) => Heard::Dci(Message { moment: numbered(dci.moment)?, ..dci }),
+        })
+    }
+}
 
 /// The message that a sniffer writes of a DCI on a carrier of this configuration. Its clock counts from where the
 /// host's does.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sounding_cell::config::{CarrierConfig, DeviceConfig, Rat};
-use sounding_cell::{Direction, Event, Ran, sniffer};
-use sounding_trace::dci::{Direction as TraceDirection, Format, Heard, Reader};
+use sounding_cell::{CarrierId, Direction, Event, Ran, sniffer};
+use sounding_trace::dci::{Direction as TraceDirection, Format, Heard, Moment, Reader};
 use sounding_units::{Bytes, HostInstant};
 
 fn heard(carrier: CarrierConfig) -> Vec<sounding_cell::event::Dci> {
@@ -73,4 +73,18 @@ fn every_format_keeps_what_every_user_was_granted() {
         assert_eq!(bits, dcis.iter().map(|dci| u64::from(dci.size) * 8).sum());
         assert_eq!(prb, dcis.iter().map(|dci| u64::from(dci.prb)).sum());
     }
+}
+
+#[test]
+fn a_device_counts_the_carriers_of_the_cell_that_serves_it_from_its_primary() {
+    let device = DeviceConfig { cells: vec![vec![2, 0], vec![1]], ..DeviceConfig::default() };
+    let mut numbers = sniffer::CarrierNumbers::new(&device);
+    let of = |numbers: &sniffer::CarrierNumbers| [0, 1, 2].map(|at| numbers.number(CarrierId(at)));
+    assert_eq!(of(&numbers), [Some(1), None, Some(0)]);
+    let line = |cell| Heard::Nothing(Moment { cell, ..Moment::default() });
+    assert_eq!((numbers.heard(line(2)), numbers.heard(line(1))), (Some(line(0)), None));
+    numbers.handle_handover(CarrierId(1));
+    assert_eq!(of(&numbers), [None, Some(0), None]);
+    numbers.handle_handover(CarrierId(9));
+    assert_eq!(of(&numbers), [None, Some(0), None]);
 }

@@ -5,6 +5,7 @@
 
 mod beside;
 mod capture;
+mod carriers;
 mod gauge;
 mod keep;
 mod logs;
@@ -88,6 +89,9 @@ pub fn simulate(
     let logs = Logs::open(plan, &actors, keep, &about, files).map_err(failed)?;
     if logs.wants_events() {
         built.show(&actors.busy(), logs.wants_every_dci());
+    }
+    if logs.wants_use() {
+        built.show_use();
     }
     let logs = Rc::new(RefCell::new(logs));
     let network = Recorded::new(built, Rc::clone(&logs));

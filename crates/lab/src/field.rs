@@ -49,8 +49,11 @@ impl Default for Choice {
 }
 
 /// Whether a controller differs from the others here: without a modem, one that falls back to CUBIC is plain CUBIC.
+/// One that follows a device's reports is BBR there.
 fn is_somebody(name: &&str) -> bool {
-    RadioController::by_name(name).is_none_or(|listener| listener.fallback != Fallback::Cubic)
+    !sounding_cc::is_remote(name)
+        && RadioController::by_name(name)
+            .is_none_or(|listener| listener.fallback != Fallback::Cubic)
 }
 
 /// The links of a choice, from the folder of shared data.

@@ -120,6 +120,12 @@ impl<P> Radio<P> {
         self.shown.get_or_insert_default();
     }
 
+    /// Collects how each slot of every carrier's downlink is used, for [`drain_events`](Self::drain_events).
+    pub fn show_use(&mut self) {
+        self.ran.show_use();
+        self.shown.get_or_insert_default();
+    }
+
     /// Lets a sniffer listen to every carrier; what it misses follows from `seed`.
     pub fn sniff_with(&mut self, config: SnifferConfig, seed: u64) {
         self.ran.sniff();
@@ -151,11 +157,15 @@ impl<P> Radio<P> {
         &self.ran
     }
 
+    /// Whether anything receives what happens.
+    fn is_observed(&self) -> bool {
+        !self.modems.is_empty() || self.shown.is_some() || self.sniffer.is_some()
+    }
+
     /// Takes what came of the slots that have passed.
     #[inline]
     fn collect(&mut self) {
-        let is_watched = !self.modems.is_empty() || self.shown.is_some() || self.sniffer.is_some();
-        if self.ran.has_outputs() || is_watched {
+        if self.ran.has_outputs() || self.is_observed() {
             self.take_in();
         }
     }
@@ -191,7 +201,7 @@ impl<P> Radio<P> {
                 self.ahead.insert(self.ahead.len() - later, ahead);
             }
         }
-        if self.modems.is_empty() && self.shown.is_none() && self.sniffer.is_none() {
+        if !self.is_observed() {
             return;
         }
         self.ran.drain_events(&mut self.events);

@@ -6,7 +6,6 @@ mod daemon;
 mod downlink;
 mod event_queue;
 mod events;
-mod feed;
 mod foreign_flows;
 mod hardware;
 mod peers;
@@ -29,6 +28,9 @@ use crate::board;
 use config::{Config, Flags};
 use daemon::Daemon;
 use server::Server;
+
+/// Flows receive an estimate at least this often while records come in.
+const PUBLISH_EVERY: Duration = Duration::from_millis(10);
 
 /// Feeds the modem's view of the link to the kernel, until Ctrl-C
 #[derive(Args, Debug)]

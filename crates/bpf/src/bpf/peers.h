@@ -13,7 +13,7 @@ struct sounding_peer {
 	__u64 heard_at_ns;		/* CLOCK_MONOTONIC */
 	__u64 stated_at_ns;		/* when an option last had state and fair share */
 	struct peer_claim claim;
-	__u64 believed;			/* what of its rate was believed at the last ACK, bytes/s */
+	__u64 believed;			/* the part of its rate that the last ACK believed, bytes/s */
 	__u64 believed_fair;		/* and of its fair share */
 	__u64 delivered;		/* most of the last ten rounds, payload bytes/s */
 	__u64 heard;			/* options received so far */

@@ -56,9 +56,9 @@ pub struct Peer {
     pub heard: u64,
     /// What they say.
     pub claim: PeerClaim,
-    /// What of the rate was believed at the last acknowledgement.
+    /// The part of the rate that was believed at the last acknowledgement.
     pub believed: Rate,
-    /// What of the fair share was believed then, if it says all of one.
+    /// The part of the fair share that was believed then, if there is one.
     pub fair: Option<FairShare>,
 }
 

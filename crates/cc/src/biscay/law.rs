@@ -2,6 +2,8 @@ use core::time::Duration;
 
 use sounding_units::{HostInstant, Rate};
 
+use crate::limits::MAX_RTT_US;
+
 use super::round::{HEADERS, MAX_GAIN, MAX_SEGS, Round, Suspicion, micros, payload};
 use super::{
     Ack, Bound, Cleared, Command, Config, FallbackReason, FeedEstimate, PathSample, Snapshot,
@@ -16,7 +18,6 @@ const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 /// A feed further in the future than this was not stamped by our clock.
 const MAX_LEAD: Duration = Duration::from_secs(1);
 /// Bounds of the products below; no path and no setting comes near.
-const MAX_RTT_US: u64 = 10_000_000;
 const MAX_MSS: u64 = 65_535;
 /// 1 Mbit/s in bytes/s. Below it the window holds a flow back, not the pacing timer: at a rate of zero the timer
 /// would outlive the outage. Chosen; pinned by `a_link_that_carries_nothing_keeps_two_segments`.

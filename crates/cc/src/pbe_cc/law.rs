@@ -6,13 +6,12 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::Config;
 use super::delay::LateRun;
 use super::delivery::{self, Delivery};
+use crate::limits::micros;
 use crate::part::Windowed;
 use crate::{Phase, Start};
 
 /// How long a minimum of the RTT is believed (§4.2.2: as BBR's).
 const RTT_LASTS: Duration = Duration::from_secs(10);
-/// Ten seconds: no path is so long, and products stay below 2^64.
-const MAX_RTT_US: u64 = 10_000_000;
 /// Part of BtlBw that is sent while the queue of the Internet drains, in hundredths (§4.2.3).
 const DRAIN: u64 = 50;
 /// The fair share counts as reached from so many hundredths of it on (interpretation 10).
@@ -81,7 +80,8 @@ pub struct Ack {
 /// RadioLimited          a carrier is added                                Ramp
 /// Ramp, RadioLimited,   N_pkt packets are late, and less arrives than     Drain
 ///   Probing               was claimed
-/// Drain                 one RTprop                                        BottleneckElsewhere
+/// RadioLimited          no packet is as early as D_prop for ten seconds   Drain
+/// Drain                 one RTprop                                        BottleneckElsewhere, or as before it
 /// BottleneckElsewhere   N_pkt packets are on time, and C_f arrives        RadioLimited
 /// RadioLimited          three rounds of less than four fifths of a claim  EstimateTooHigh
 /// EstimateTooHigh       the claim is no more than 1.25 of what arrives    RadioLimited
@@ -150,9 +150,13 @@ impl Share {
         self.fair.unwrap_or(self.rate)
     }
 
-    /// Whether it says what the radio could carry.
-    fn is_capacity(&self) -> bool {
-        self.fair.is_some() || self.bound == Bound::Capacity
+    /// Where a flow is whose bottleneck is the radio: a rate that is only what was asked for grows by so many hundredths a round.
+    fn state(&self, growth: u64) -> State {
+        if self.fair.is_some() || self.bound == Bound::Capacity {
+            State::RadioLimited
+        } else {
+            State::Probing { growth }
+        }
     }
 }
 
@@ -218,6 +222,11 @@ impl Law {
         Bytes::new(window.max(least))
     }
 
+    /// The least window of BBR, two segments: with one, each acknowledgement could wait for its timer.
+    pub fn floor(&self) -> Bytes {
+        Bytes::new(2 * self.mss)
+    }
+
     /// The pace while the law controls the flow.
     pub fn pacing(&self) -> Rate {
         let rate = match self.state {
@@ -244,7 +253,17 @@ impl Law {
 
     /// A window of four segments a round trip: at less a flow would not learn that the path is back.
     fn slowest(&self) -> u64 {
-        self.mss * u64::from(self.config.min_cwnd) * 1_000_000 / self.rtt_min_us().max(1_000)
+        self.a_round_trip(self.mss * u64::from(self.config.min_cwnd))
+    }
+
+    /// The initial window a round trip (interpretation 6).
+    fn first_rate(&self) -> u64 {
+        self.a_round_trip(self.initial_cwnd)
+    }
+
+    /// So many bytes in each RTprop.
+    fn a_round_trip(&self, bytes: u64) -> u64 {
+        bytes * 1_000_000 / self.rtt_min_us().max(1_000)
     }
 
     fn rtt_min_us(&self) -> u64 {
@@ -328,10 +347,8 @@ impl Law {
             {
                 self.state = State::Ramp { since: now, from: self.target };
             }
-            State::RadioLimited if !share.is_capacity() => {
-                self.state = State::Probing { growth: GROWTH };
-            }
-            State::Probing { .. } if share.is_capacity() => self.state = State::RadioLimited,
+            State::RadioLimited => self.state = share.state(GROWTH),
+            State::Probing { growth } => self.state = share.state(growth),
             State::EstimateTooHigh if share.rate <= self.delivery.believed() => {
                 self.state = State::RadioLimited;
             }
@@ -343,10 +360,9 @@ impl Law {
     fn begin(&mut self, now: HostInstant, share: Share, from: u64) {
         self.target = from;
         self.late.begin();
-        self.state = match (share.fair, share.bound) {
-            (Some(_), _) => State::Ramp { since: now, from },
-            (None, Bound::Capacity) => State::RadioLimited,
-            (None, Bound::Floor) => State::Probing { growth: FIRST_GROWTH },
+        self.state = match share.fair {
+            Some(_) => State::Ramp { since: now, from },
+            None => share.state(FIRST_GROWTH),
         };
     }
 
@@ -363,14 +379,12 @@ impl Law {
                     self.state = State::RadioLimited;
                     self.target = self.steady(share);
                 } else {
-                    let first = self.initial_cwnd * 1_000_000 / self.rtt_min_us().max(1_000);
-                    self.target = reached.max(first.min(goal));
+                    self.target = reached.max(self.first_rate().min(goal));
                 }
             }
             State::RadioLimited => self.target = self.steady(share),
             State::Probing { .. } => {
-                let first = self.initial_cwnd * 1_000_000 / self.rtt_min_us().max(1_000);
-                self.target = self.target.max(share.rate).max(first);
+                self.target = self.target.max(share.rate).max(self.first_rate());
             }
             State::Drain { until, elsewhere } if now >= until => self.end_drain(share, elsewhere),
             _ => {}
@@ -389,11 +403,7 @@ impl Law {
 
     fn end_drain(&mut self, share: Share, elsewhere: bool) {
         self.late.begin();
-        self.state = match (elsewhere, share.is_capacity()) {
-            (true, _) => State::BottleneckElsewhere,
-            (false, true) => State::RadioLimited,
-            (false, false) => State::Probing { growth: GROWTH },
-        };
+        self.state = if elsewhere { State::BottleneckElsewhere } else { share.state(GROWTH) };
     }
 
     /// Folds an acknowledgement in.
@@ -465,8 +475,4 @@ impl Law {
             _ => None,
         }
     }
-}
-
-fn micros(span: Duration) -> u64 {
-    u64::try_from(span.as_micros()).unwrap_or(u64::MAX).min(MAX_RTT_US)
 }

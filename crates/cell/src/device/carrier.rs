@@ -42,6 +42,8 @@ pub(crate) struct DeviceCarrier {
     pub(crate) used: HostInstant,
     /// The last slot in which the downlink carried data, and its resource blocks there.
     pub(crate) sent: (u64, u16),
+    /// The last slot in which data waited for the downlink here.
+    pub(crate) waited_in: Option<u64>,
     /// Those of late.
     pub(super) prbs: PrbWindow,
 }
@@ -89,6 +91,7 @@ impl DeviceCarrier {
             usable: None,
             used: HostInstant::default(),
             sent: (0, 0),
+            waited_in: None,
             prbs: PrbWindow::default(),
         })
     }

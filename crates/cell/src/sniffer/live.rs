@@ -15,6 +15,13 @@ use crate::event::Dci;
 /// chance more often than a long one.
 const MAX_FALSE_PRB: u32 = 12;
 
+/// Lines that wait for the host at most: about a second of three carriers with eight messages a subframe. A socket drops
+/// the oldest too if nothing reads it.
+const MAX_LINES: usize = 32_768;
+
+/// RNTIs of devices (TS 36.321 Table 7.1-1).
+const RNTIS: core::ops::RangeInclusive<u16> = 0x003D..=0xFFF3;
+
 /// How well a sniffer receives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SnifferConfig {
@@ -52,8 +59,10 @@ impl Default for SnifferConfig {
 pub struct Sniffer {
     config: SnifferConfig,
     carriers: Vec<Listened>,
-    lots: ChaCha8Rng,
     lines: VecDeque<(HostInstant, Heard)>,
+    /// Time has reached it: lines of before are there to be read.
+    now: HostInstant,
+    dropped: u64,
 }
 
 #[derive(Debug)]
@@ -65,6 +74,21 @@ struct Listened {
     next: u64,
     /// Whether a message of that slot is.
     heard: bool,
+    /// Its own, so that what is missed on one carrier depends neither on the others nor on how often `handle_time` is called.
+    lots: ChaCha8Rng,
+}
+
+impl Listened {
+    /// When a slot is over.
+    fn ends(&self, slot: u64) -> HostInstant {
+        let nanos = (self.slot.as_nanos() as u64).saturating_mul(slot + 1);
+        HostInstant::from_nanos(nanos)
+    }
+
+    /// Evenly from 0..1.
+    fn draw(&mut self) -> f64 {
+        (self.lots.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }
 
 impl Sniffer {
@@ -76,12 +100,14 @@ impl Sniffer {
             config: carrier.clone(),
             next: 0,
             heard: false,
+            lots: lots(seed, number),
         };
         Self {
             config,
             carriers: (0..).zip(carriers).map(listened).collect(),
-            lots: ChaCha8Rng::seed_from_u64(seed ^ 0x5349_4646),
             lines: VecDeque::new(),
+            now: HostInstant::default(),
+            dropped: 0,
         }
     }
 
@@ -92,7 +118,7 @@ impl Sniffer {
             return;
         }
         self.reach(at, dci.sent_in.slot);
-        if self.draw() >= self.config.missed {
+        if self.carriers[at].draw() >= self.config.missed {
             let line = message(dci, &self.carriers[at].config);
             self.carriers[at].heard = true;
             self.write(at, dci.sent_in.slot, Heard::Dci(line));
@@ -101,6 +127,7 @@ impl Sniffer {
 
     /// Time has reached `now`: slots that are over without a message are written too.
     pub fn handle_time(&mut self, now: HostInstant) {
+        self.now = self.now.max(now);
         for at in 0..self.carriers.len() {
             let slot = self.carriers[at].slot.as_nanos().max(1) as u64;
             self.reach(at, now.as_nanos() / slot);
@@ -112,9 +139,18 @@ impl Sniffer {
         self.lines.pop_front_if(|(at, _)| *at <= now)
     }
 
-    /// When there is a line to read.
+    /// When there is a further line to read: each slot of a carrier has one. Lines that are there already wake no host.
     pub fn wakeup(&self) -> Option<HostInstant> {
-        self.lines.front().map(|(at, _)| *at)
+        let ends = self.carriers.iter().map(|carrier| carrier.ends(carrier.next)).min();
+        let ends = ends.filter(|ends| self.config.dies_at.is_none_or(|dies| *ends < dies));
+        let further = self.lines.partition_point(|(at, _)| *at <= self.now);
+        let waiting = self.lines.get(further).map(|(at, _)| *at);
+        waiting.or(ends.map(|ends| ends + self.config.lag))
+    }
+
+    /// Lines that were dropped because the host did not read them.
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// Ends the slots of a carrier before `slot`.
@@ -122,7 +158,7 @@ impl Sniffer {
         while self.carriers[at].next < slot {
             let Listened { next, heard, slot: length, .. } = self.carriers[at];
             let mut heard = heard;
-            if self.draw() < self.config.false_per_sec * length.as_secs_f64() {
+            if self.carriers[at].draw() < self.config.false_per_sec * length.as_secs_f64() {
                 let line = Heard::Dci(self.false_message(at, next));
                 self.write(at, next, line);
                 heard = true;
@@ -136,7 +172,7 @@ impl Sniffer {
     }
 
     fn write(&mut self, at: usize, slot: u64, line: Heard) {
-        let ended = HostInstant::default() + self.carriers[at].slot * (slot as u32 + 1);
+        let ended = self.carriers[at].ends(slot);
         if self.config.dies_at.is_some_and(|dies| ended >= dies) {
             return;
         }
@@ -147,6 +183,10 @@ impl Sniffer {
         let at = ended + self.config.lag;
         let later = self.lines.iter().rev().take_while(|(of, _)| *of > at).count();
         self.lines.insert(self.lines.len() - later, (at, line));
+        if self.lines.len() > MAX_LINES {
+            self.lines.pop_front();
+            self.dropped += 1;
+        }
     }
 
     /// By the sniffer's clock.
@@ -173,11 +213,12 @@ impl Sniffer {
     }
 
     fn false_message(&mut self, at: usize, slot: u64) -> Message {
-        let lots = self.lots.next_u64();
+        let lots = self.carriers[at].lots.next_u64();
+        let rntis = u64::from(RNTIS.end() - RNTIS.start()) + 1;
         let prb = (lots % u64::from(MAX_FALSE_PRB)) as u16 + 1;
         Message {
             moment: self.moment(at, slot),
-            rnti: (lots >> 16) as u16,
+            rnti: RNTIS.start() + ((lots >> 16) % rntis) as u16,
             direction: TraceDirection::Downlink,
             prb,
             cell_prb: Some(self.carriers[at].config.prb),
@@ -185,11 +226,13 @@ impl Sniffer {
             harq: Some((lots >> 40) as u8 % 8),
         }
     }
+}
 
-    /// Evenly from 0..1.
-    fn draw(&mut self) -> f64 {
-        (self.lots.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-    }
+/// What a carrier's sniffer draws.
+fn lots(seed: u64, carrier: u8) -> ChaCha8Rng {
+    let mut lots = ChaCha8Rng::seed_from_u64(seed ^ 0x5349_4646);
+    lots.set_stream(carrier.into());
+    lots
 }
 
 #[cfg(test)]
@@ -268,9 +311,72 @@ mod tests {
             dies_at: Some(HostInstant::from_nanos(8_000_000_000)),
             ..SnifferConfig::default()
         });
-        let (at, Heard::Nothing(moment)) = lines.last().expect("lines") else { panic!("a slot") };
+        // The slot that ends when it dies has no line any more.
+        let (at, Heard::Dci(Message { moment, .. })) = lines.last().expect("lines") else {
+            panic!("an even slot has a message")
+        };
         assert_eq!(at.as_nanos(), 7_999_000_000 + 5_000_000);
-        let wanted = 100.0 + 7.997 * (1.0 + 50e-6);
-        assert!((moment.time.as_secs_f64() - wanted).abs() < 2e-3, "{moment:?}");
+        let wanted = 100.0 + 7.998 * (1.0 + 50e-6);
+        assert!((moment.time.as_secs_f64() - wanted).abs() < 1e-6, "{moment:?}");
+    }
+
+    #[test]
+    fn how_often_the_time_is_received_changes_no_line() {
+        let carriers = [CarrierConfig::default(), CarrierConfig::default()];
+        let config = SnifferConfig { missed: 0.3, false_per_sec: 50.0, ..SnifferConfig::default() };
+        let lines = |every: u64| {
+            let mut sniffer = Sniffer::new(config, &carriers, 7);
+            let mut lines = Vec::new();
+            for slot in 0..1_000 {
+                for carrier in 0..2 {
+                    let sent_in = SlotId { carrier: CarrierId(carrier), ..dci(slot).sent_in };
+                    sniffer.handle_dci(&Dci { sent_in, ..dci(slot) });
+                }
+                if (slot + 1) % every == 0 {
+                    let now = HostInstant::from_nanos((slot + 1) * 1_000_000);
+                    sniffer.handle_time(now);
+                    lines.extend(core::iter::from_fn(|| sniffer.poll_heard(now)));
+                }
+            }
+            lines.sort_by_key(|(at, heard)| (*at, cell(heard)));
+            lines
+        };
+        assert_eq!(lines(1), lines(50));
+    }
+
+    fn cell(heard: &Heard) -> u8 {
+        match heard {
+            Heard::Dci(dci) => dci.moment.cell,
+            Heard::Nothing(moment) => moment.cell,
+        }
+    }
+
+    #[test]
+    fn a_sniffer_that_hears_nothing_wakes_its_host_for_each_slot_until_it_dies() {
+        let config = SnifferConfig {
+            lag: Duration::from_millis(5),
+            dies_at: Some(HostInstant::from_nanos(20_500_000)),
+            ..SnifferConfig::default()
+        };
+        let mut sniffer = Sniffer::new(config, &[CarrierConfig::default()], 7);
+        let mut times = Vec::new();
+        while let Some(now) = sniffer.wakeup() {
+            sniffer.handle_time(now);
+            while let Some((at, heard)) = sniffer.poll_heard(now) {
+                assert!(matches!(heard, Heard::Nothing(_)) && at == now);
+                times.push(at.as_nanos() / 1_000_000);
+            }
+        }
+        assert_eq!(times, (6..=25).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn lines_that_no_host_reads_take_no_more_memory_after_a_while() {
+        let mut sniffer = Sniffer::new(SnifferConfig::default(), &[CarrierConfig::default()], 7);
+        sniffer.handle_time(HostInstant::from_nanos(100_000_000_000));
+        assert_eq!(sniffer.lines.len(), MAX_LINES);
+        assert_eq!(sniffer.dropped(), 100_000 - MAX_LINES as u64);
+        // They are not waited for either.
+        assert_eq!(sniffer.wakeup(), Some(HostInstant::from_nanos(100_001_000_000)));
     }
 }

@@ -157,6 +157,15 @@ impl<P> Built<P> {
         }
     }
 
+    /// Collects how each slot of every carrier is used: see [`Radio::show_use`].
+    pub fn show_use(&mut self) {
+        match self {
+            Self::Cell(radio) => radio.show_use(),
+            Self::WiredCell(wired) => wired.network_mut().show_use(),
+            Self::Links(_) | Self::WiredLinks(_) => {}
+        }
+    }
+
     /// Moves what happened to the end of `into`: see [`Radio::drain_events`].
     pub fn drain_events(&mut self, into: &mut Vec<Event>) {
         match self {

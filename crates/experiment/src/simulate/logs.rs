@@ -5,16 +5,17 @@ use std::io::Write;
 
 use sounding_cell::config::{CarrierConfig, Rat};
 use sounding_cell::event::{Dci, SlotId};
-use sounding_cell::{DeviceId, Direction, Event, Passage, sniffer};
+use sounding_cell::{CarrierId, DeviceId, Direction, Event, Passage, sniffer};
 use sounding_export::figures::{Cell, Kind};
 use sounding_sim::{Device, Diag};
 use sounding_trace::dci::{Format, Heard};
 use sounding_units::HostInstant;
 
+use super::carriers::{CarrierLog, Known};
 use super::keep::{Failed, Files, Keep, Output, Table};
 use super::radio::RadioLog;
 use super::way;
-use crate::plan::{Actors, Plan};
+use crate::plan::{Actors, Cell as CellPlan, Plan};
 
 /// When a packet passed where. A packet waits for those before it at its device (`queue`), then at the head of the queue
 /// for the scheduler or, in the uplink, for the grant that its buffer status report asked for (`grant`); it is sent
@@ -42,6 +43,7 @@ pub(super) struct Logs {
     sent: BTreeMap<(DeviceId, bool), HostInstant>,
     sniffed: Vec<Sniffed>,
     radio: Option<RadioLog>,
+    carriers: Option<CarrierLog>,
     /// End of the run.
     end: HostInstant,
     error: Option<Failed>,
@@ -79,6 +81,7 @@ impl Logs {
             sent: BTreeMap::new(),
             sniffed: Vec::new(),
             radio: None,
+            carriers: None,
             end: HostInstant::default() + plan.duration,
             error: None,
         };
@@ -125,8 +128,10 @@ impl Logs {
         if keep.truth {
             logs.truth = Some(Table::create(files, "truth.parquet", &TRUTH, about)?);
         }
-        if keep.series.is_some() {
+        if let Some(width) = keep.series {
             let busy = actors.busy();
+            let devices = known(cell, actors, &busy);
+            logs.carriers = Some(CarrierLog::create(devices, width, logs.end, about, files)?);
             let names = busy.iter().map(|device| (DeviceId(device.0), actors.name_of(*device)));
             logs.radio = Some(RadioLog::create(names, logs.end, about, files)?);
         }
@@ -141,6 +146,11 @@ impl Logs {
     /// Whether it needs all users' events of the control channel.
     pub(super) fn wants_every_dci(&self) -> bool {
         !self.sniffed.is_empty()
+    }
+
+    /// Whether they have to be told how each slot was used.
+    pub(super) fn wants_use(&self) -> bool {
+        self.carriers.is_some()
     }
 
     /// What failed first.
@@ -162,6 +172,9 @@ impl Logs {
                 self.pass(*device, *direction, passage)
             }
             Event::Dci(dci) => self.hear(dci),
+            Event::Use(used) => {
+                self.carriers.as_mut().map_or(Ok(()), |carriers| carriers.handle_use(used))
+            }
             _ => Ok(()),
         };
         let noted = self.radio.as_mut().map_or(Ok(()), |radio| radio.handle_event(event));
@@ -221,7 +234,7 @@ impl Logs {
         for (at, Sniffed { carrier, mut files }) in self.sniffed.into_iter().enumerate() {
             for lines in &mut files {
                 if carrier.rat == Rat::Lte {
-                    let carrier_id = sounding_cell::CarrierId(at as u8);
+                    let carrier_id = CarrierId(at as u8);
                     let last = self.end.as_nanos() / 1_000_000;
                     let slot = SlotId { carrier: carrier_id, slot: last, at: self.end };
                     lines.silence(&carrier, slot, last)?;
@@ -233,8 +246,23 @@ impl Logs {
             out.flush().map_err(|error| (name, error.into()))?;
         }
         self.radio.map_or(Ok(()), RadioLog::finish)?;
+        self.carriers.map_or(Ok(()), CarrierLog::finish)?;
         self.truth.map_or(Ok(()), Table::finish)
     }
+}
+
+/// All devices of a cell; those that have flows are looked at on every carrier that they may use.
+fn known(cell: &CellPlan, actors: &Actors, busy: &[Device]) -> BTreeMap<DeviceId, Known> {
+    let devices = actors.groups.iter().zip(&cell.devices).flat_map(|(group, device)| {
+        group.devices.clone().map(move |number| (group.name_of(Device(number)), number, device))
+    });
+    let known = devices.map(|(name, number, device)| {
+        let is_busy = busy.contains(&Device(number));
+        let all = device.config.cells.iter().flatten().filter(|_| is_busy);
+        let always = all.map(|carrier| CarrierId(*carrier as u8)).collect();
+        (DeviceId(number), Known { name, always })
+    });
+    known.collect()
 }
 
 impl Lines {

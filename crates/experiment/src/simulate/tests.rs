@@ -132,7 +132,7 @@ const EVERYTHING: Keep = Keep {
 fn the_number_of_threads_changes_no_byte() {
     let (one, files) = run(CELL, &EVERYTHING, 1);
     let (three, again) = run(CELL, &EVERYTHING, 3);
-    assert_eq!(files.len(), 4 * 8 + 1, "{:?}", files.keys());
+    assert_eq!(files.len(), 4 * 9 + 1, "{:?}", files.keys());
     assert!(files.values().all(|bytes| !bytes.is_empty()));
     assert!(files == again);
     let json =
@@ -251,4 +251,90 @@ fn what_happened_on_the_radio_is_kept_beside_the_series() {
     let (_, carrier, since, until) = of("carrier");
     assert_eq!((carrier, until), (Some(2_u64.into()), left));
     assert!(since < left, "{since}");
+}
+
+/// Two phones and one that fetches by itself share a cell; one of the phones has a second carrier.
+const SHARED: &str = r#"
+duration = "2s"
+
+[cell]
+carriers = [{ prb = 50, control_users_per_sec = 100.0 }, { prb = 25, uplink = false, pci = 2 }]
+[[cell.devices]]
+name = "one"
+cells = [[0, 1]]
+channel = { kind = "script", levels = [{ at_s = 0.0, sinr_db = 16.0 }] }
+[[cell.devices]]
+name = "two"
+channel = { kind = "script", levels = [{ at_s = 0.0, sinr_db = 16.0 }] }
+[[cell.devices]]
+name = "other"
+channel = { kind = "script", levels = [{ at_s = 0.0, sinr_db = 16.0 }] }
+traffic = { kind = "full" }
+
+[[flows]]
+name = "first"
+device = "one"
+direction = "down"
+traffic = { kind = "datagrams", rate = "100Mbit" }
+
+[[flows]]
+name = "second"
+device = "two"
+direction = "down"
+start = "1s"
+traffic = { kind = "datagrams", rate = "100Mbit" }
+"#;
+
+#[test]
+fn who_had_how_much_of_each_carrier_is_kept_beside_the_series() {
+    let series = Keep { series: Some(Duration::from_millis(50)), ..Keep::default() };
+    let (_, files) = run(SHARED, &series, 1);
+    let mut file = tempfile::tempfile().expect("a file");
+    io::Write::write_all(&mut file, &files["1 carriers.parquet"]).expect("room");
+    let mut rows = Vec::new();
+    let columns = [
+        "carrier",
+        "device",
+        "rnti",
+        "from_s",
+        "slots",
+        "active_slots",
+        "carrier_prb",
+        "own_prb",
+        "idle_prb",
+        "control_prb",
+        "other_users",
+    ];
+    figures::read(file, &columns, |row| rows.push(row.to_vec())).expect("a table");
+    let of = |carrier: u64, device: &str, bin: usize| -> Vec<f64> {
+        let mut rows = rows
+            .iter()
+            .filter(|row| row[0] == Some(carrier.into()) && row[1] == Some(device.into()));
+        let row = rows.nth(bin).unwrap_or_else(|| panic!("{carrier} {device} {bin}"));
+        let number = |cell: &Option<figures::Cell>| match cell {
+            Some(figures::Cell::Int(number)) => *number as f64,
+            Some(Real(number)) => *number,
+            other => panic!("{other:?}"),
+        };
+        row[2..].iter().map(number).collect()
+    };
+    let one = of(0, "one", 30);
+    let [two, other] = ["two", "other"].map(|name| of(0, name, 30));
+    assert_eq!((one[0], two[0], other[0]), (256.0, 257.0, 258.0), "their RNTIs");
+    assert_eq!((one[1], one[2], one[3], one[4]), (1.5, 50.0, 50.0, 50.0));
+    let [own, idle, control, others] = [one[5], one[6], one[7], one[8]];
+    assert!((own + two[5] + other[5] + idle + control - 50.0).abs() < 1e-9, "{one:?}");
+    // All are backlogged, and share alike.
+    assert_eq!((others, two[8], other[8]), (2.0, 2.0, 2.0));
+    assert!((12.0..18.0).contains(&own) && idle < 1.0 && control > 0.2, "{one:?}");
+    // Before the second one begins.
+    let early = of(0, "one", 10);
+    assert_eq!(early[8], 1.0);
+    assert!(early[5] > 20.0, "{early:?}");
+    assert_eq!(of(0, "two", 10)[5], 0.0);
+    // It comes with the queue, and is its own.
+    let second = of(1, "one", 30);
+    assert_eq!((second[3], second[4], second[8]), (50.0, 25.0, 0.0));
+    assert!(second[5] > 24.0, "{second:?}");
+    assert_eq!(of(1, "one", 0)[3], 0.0, "not active yet");
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use sounding_modem::ReplaySchedule;
 use sounding_sim::{Device, Diag, Network, Output, Port};
 use sounding_testbed::radio::RadioLink;
+use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
 /// See the module. Records come when the modem made them.
@@ -51,6 +52,10 @@ impl<P, N: Network<P>> Network<P> for Scripted<'_, N> {
 
     fn no_output_before(&self, at: HostInstant) -> HostInstant {
         self.network.no_output_before(at)
+    }
+
+    fn poll_heard(&mut self) -> Option<(HostInstant, Heard)> {
+        self.network.poll_heard()
     }
 
     fn poll_diag(&mut self) -> Option<Diag> {

@@ -155,8 +155,8 @@ impl CellMonitor {
             Heard::Dci(dci) => &dci.moment,
         };
         let at = usize::from(moment.cell);
-        let own = self.identities.iter().filter_map(IdentitySearch::found);
-        let own = own.filter(|own| own.cell == at).map(|own| own.rnti).next();
+        let mut own = self.identities.iter().filter_map(IdentitySearch::found);
+        let own = own.find(|own| own.cell == at).map(|own| own.rnti);
         let Some(cell) = self.heard.get_mut(at) else { return };
         match heard {
             Heard::Dci(dci) if dci.direction == self.direction => {
@@ -221,20 +221,21 @@ impl CellMonitor {
             if carrier > 0 && !self.is_active(slots, end, carrier, share) {
                 continue;
             }
+            let of_carrier = |slot: &&Slot| slot.carrier == carrier;
             let modem = Own::of(slots, end, span, carrier);
             let sniffed = share.and_then(|share| share.own);
             let of_all = share.and_then(|share| share.bits_per_prb);
             // A modem knows the sizes of its blocks; a sniffer has to know which tables are configured.
-            let bits_per_prb = modem
+            let own_or_others = modem
                 .bits_per_prb
                 .or(sniffed.and_then(|own| own.bits_per_prb))
-                .or(modem.bits_before)
+                .or_else(|| bits_per_prb(slots.within(end, Slots::KEPT).filter(of_carrier)))
                 .or(self.reported[at])
                 .or(of_all);
-            let Some(bits_per_prb) = bits_per_prb else { continue };
+            let Some(bits) = own_or_others else { continue };
             carriers += 1;
             let carries = |prb_per_sec| {
-                errors.transport(bits_per_prb * prb_per_sec, self.headers, modem.blocks_per_sec)
+                errors.transport(bits * prb_per_sec, self.headers, modem.blocks_per_sec)
             };
             // Both terms by one clock: what the modem reports comes later, and would be counted twice.
             let mut prb_per_sec = sniffed.map_or(modem.prb_per_sec, |own| own.prb_per_sec);
@@ -271,9 +272,8 @@ fn in_subframes(span: Duration) -> Duration {
 /// What a device had of one carrier, as its modem reports it.
 #[derive(Clone, Copy, Debug)]
 struct Own {
-    /// R_w of the window, and of all that is still known before it.
+    /// R_w.
     bits_per_prb: Option<f64>,
-    bits_before: Option<f64>,
     /// P_a.
     prb_per_sec: f64,
     blocks_per_sec: f64,
@@ -290,7 +290,6 @@ impl Own {
         let secs = span.as_secs_f64();
         Self {
             bits_per_prb: bits_per_prb(slots.within(end, span).filter(of_carrier)),
-            bits_before: bits_per_prb(slots.within(end, Slots::KEPT).filter(of_carrier)),
             prb_per_sec: f64::from(prb) / secs,
             blocks_per_sec: f64::from(blocks) / secs,
         }

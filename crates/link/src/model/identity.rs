@@ -93,9 +93,9 @@ impl IdentitySearch {
             }
             return;
         }
-        let mut ranked = best.iter().map(|(user, count)| (*count, *user));
+        let ranked = best.iter().map(|(user, count)| (*count, *user));
         let Some(first) = ranked.clone().max() else { return };
-        let second = ranked.by_ref().filter(|user| user.1 != first.1).map(|user| user.0).max();
+        let second = ranked.filter(|user| user.1 != first.1).map(|user| user.0).max();
         let stands_out = first.0 * 1000 >= second.unwrap_or_default() * BEYOND_NEXT_PERMILLE;
         if first.0 * 1000 >= BATCH * MATCHED_PERMILLE && stands_out {
             self.found = Some(Identity { cell: first.1.0, rnti: first.1.1 });

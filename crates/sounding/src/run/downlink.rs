@@ -14,9 +14,9 @@ use sounding_link::{Arrival, Sounder};
 use sounding_modem::Framing;
 use sounding_units::{HostInstant, Rate};
 
+use super::PUBLISH_EVERY;
 use super::config_error::{ConfigError, time};
 use super::events::Events;
-use super::feed::PUBLISH_EVERY;
 use super::peers::{Hearing, failed};
 use crate::cli_types::{SignalWord, Unused};
 use crate::guard::Guard;

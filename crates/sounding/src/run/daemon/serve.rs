@@ -11,8 +11,8 @@ use sounding_modem::{Framing, READ_SIZE, Read};
 use sounding_units::HostInstant;
 
 use super::Daemon;
+use crate::run::PUBLISH_EVERY;
 use crate::run::TICK;
-use crate::run::feed::PUBLISH_EVERY;
 use crate::run::reopen::Reopening;
 
 /// A heartbeat this long after the one before is told of: a fallback for silence may follow, and this is its reason.
