@@ -1,7 +1,7 @@
 //! Congestion controllers as pure state machines behind one trait: acknowledgements, estimates and time go in, a window
 //! and a pacing rate come out.
 //!
-//! [`Controller`] is the trait, [`by_name`] the way to one, [`Registry`] the place for more, [`part`] what they are composed of. A transport drives them;
+//! [`Controller`] is the trait, [`by_name`] the way to one, [`make`] the way to one with other [parameters](parameter), [`Registry`] the place for more, [`part`] what they are composed of. A transport drives them;
 //! `sounding-sim` has one in virtual time.
 
 #![no_std]
@@ -21,6 +21,7 @@ pub mod gcc;
 pub mod ledbat;
 pub mod lp;
 pub mod oracle;
+pub mod parameter;
 pub mod part;
 pub mod pcc;
 mod phase;
@@ -43,10 +44,11 @@ pub use gcc::Gcc;
 pub use ledbat::{Ledbat, LedbatPlusPlus};
 pub use lp::Lp;
 pub use oracle::Oracle;
+pub use parameter::{Choice, ChoiceError};
 pub use pcc::{Allegro, Vivace};
 pub use phase::Phase;
 pub use radio_controller::{Law, RadioController, span};
-pub use registry::{Make, Maker, NameError, Registry, by_name, names};
+pub use registry::{Make, Maker, NameError, Registry, by_name, make, names, parameters};
 pub use reno::Reno;
 pub use sounding::Sounding;
 pub use sprout::Sprout;

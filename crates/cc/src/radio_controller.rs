@@ -2,6 +2,7 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use crate::biscay::{BiscayController, Config};
+use crate::parameter::Values;
 use crate::sounding::{self, Sounding};
 use crate::{Controller, Fallback, Start};
 
@@ -67,9 +68,18 @@ impl RadioController {
     /// A flow under it that hears of its link only so often, zero where that is every few milliseconds: it believes what is as much
     /// older, and waits as much longer until it takes silence for one.
     pub fn make(self, start: &Start, every: Duration) -> Box<dyn Controller> {
+        self.tuned(start, every, &Values::default())
+    }
+
+    pub(crate) fn tuned(
+        self,
+        start: &Start,
+        every: Duration,
+        values: &Values,
+    ) -> Box<dyn Controller> {
         match self.law {
             Law::Biscay => {
-                let usual = Config::default();
+                let usual = Config::of(values);
                 let config = Config {
                     max_age: usual.max_age + every,
                     max_silence: usual.max_silence + every,
@@ -77,7 +87,7 @@ impl RadioController {
                 };
                 Box::new(BiscayController::falling_back_to(self.fallback, config, start))
             }
-            Law::Sounding => Box::new(Sounding::falling_back_to(self.fallback, start, every)),
+            Law::Sounding => Box::new(Sounding::tuned(self.fallback, start, every, values)),
         }
     }
 }
