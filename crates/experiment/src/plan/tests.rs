@@ -51,7 +51,7 @@ fn the_least_plan_is_one_run_of_one_flow() {
     let runs = runs(PLAN, &[]).expect("a plan");
     assert_eq!(runs.len(), 1);
     let plan = &runs[0].plan;
-    assert_eq!((runs[0].seed, plan.flows[0].controller.as_str()), (1, "cubic"));
+    assert_eq!((runs[0].seed, plan.flows[0].controller.name()), (1, "cubic"));
     assert_eq!(plan.duration, Duration::from_secs(5));
     assert_eq!(Actors::new(plan).expect("devices").flows.len(), 1);
 }
@@ -101,7 +101,7 @@ fn what_is_swept_is_run_in_every_combination_with_every_seed() {
     assert_eq!(first, expected);
     let last = &runs[15].plan;
     let cell = last.cell.as_ref().expect("a cell");
-    assert_eq!((cell.carriers[0].prb, last.flows[0].controller.as_str()), (50, "bbr"));
+    assert_eq!((cell.carriers[0].prb, last.flows[0].controller.name()), (50, "bbr"));
     assert_eq!(cell.devices[0].config.sleep.cycle, Duration::from_millis(80));
 }
 
@@ -112,7 +112,7 @@ fn what_is_set_wins_whether_it_is_toml_or_a_word() {
     let seeds: Vec<_> = runs.iter().map(|run| run.seed).collect();
     assert_eq!(seeds, [3, 9]);
     let plan = &runs[0].plan;
-    assert_eq!((plan.duration.as_secs(), plan.flows[0].controller.as_str()), (2, "bbr"));
+    assert_eq!((plan.duration.as_secs(), plan.flows[0].controller.name()), (2, "bbr"));
     assert_eq!(plan.wire.as_ref().expect("a wire").delay, Duration::from_millis(7));
 }
 
@@ -123,7 +123,7 @@ fn what_is_set_is_not_swept_and_wins_within_what_is() {
            links = [[{ up = \"1Mbit\", down = \"1Mbit\" }], [{ up = \"2Mbit\", down = \"2Mbit\" }]]";
     let runs = runs(&plan, &["flows.0.controller=cubic", "links.0.delay=9ms"]).expect("a plan");
     assert_eq!(runs.len(), 2);
-    assert!(runs.iter().all(|run| run.plan.flows[0].controller == "cubic"));
+    assert!(runs.iter().all(|run| run.plan.flows[0].controller.name() == "cubic"));
     assert!(runs.iter().all(|run| run.plan.links[0].delay == Duration::from_millis(9)));
     assert_eq!(runs[1].plan.links[0].up, "2Mbit");
 }
