@@ -6,7 +6,7 @@ use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report};
 /// What theory and papers say of each controller, and what ours does, in virtual time; needs no rights
 #[derive(clap::Args)]
 pub(crate) struct Flags {
-    /// Only these controllers
+    /// Only these controllers, with the parameters that they are published with
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     controllers: Vec<String>,
 
