@@ -23,14 +23,14 @@ const DELTA: Parameter = Parameter {
     kind: Kind::number(0.5, 0.001, 10.0),
     unit: "",
     about: "about 1.25 ÷ δ packets wait for one flow alone: less of it for throughput, more for delay",
-    source: "§2.1; 0.5 in §2.2",
+    source: "the paper, §2.1 and §2.2",
 };
 const MODE: Parameter = Parameter {
     name: "mode",
     kind: Kind::Word { default: SWITCHING, words: &[SWITCHING, "default"] },
     unit: "",
     about: "whether δ falls beside flows that fill the buffer, or stays",
-    source: "§2.2",
+    source: "the paper, §2.2",
 };
 const SWITCHING: &str = "switching";
 

@@ -312,3 +312,66 @@ fn the_oracle_has_a_given_link_for_itself() {
     let error = oracle(&format!("{PLAN}count = 2\n")).expect_err("two flows").to_string();
     assert!(error.contains("needs a link for itself"), "{error}");
 }
+
+#[test]
+fn a_controller_is_a_word_or_a_table_with_parameters() {
+    let of = |written: &str| {
+        let runs = runs(&format!("{PLAN}controller = {written}\n"), &[]).expect(written);
+        runs[0].plan.flows[0].controller.to_string()
+    };
+    assert_eq!(of("\"copa\""), "copa");
+    assert_eq!(of("{ name = \"copa\" }"), "copa");
+    assert_eq!(
+        of("{ name = \"copa\", mode = \"default\", delta = 0.10 }"),
+        "copa(delta=0.1,mode=default)"
+    );
+    assert_eq!(of("\"copa:mode=default:delta=0.1\""), "copa(delta=0.1,mode=default)");
+    assert_eq!(of("{ name = \"vegas\", alpha = 3 }"), "vegas(alpha=3)");
+    assert_eq!(of("{ name = \"ledbat\", target = \"0.06s\" }"), "ledbat(target=60ms)");
+    let runs = runs(PLAN, &["flows.0.controller=copa:delta=0.2"]).expect("a plan");
+    assert_eq!(runs[0].plan.flows[0].controller.to_string(), "copa(delta=0.2)");
+}
+
+#[test]
+fn controllers_with_parameters_are_swept_and_called_as_in_tables() {
+    let sweep = PLAN.to_owned()
+        + "[sweep]\n\"flows.0.controller\" = [\"cubic\", \"copa:delta=0.10\", { name = \"copa\", delta = 1 }]\n";
+    let values: Vec<_> = runs(&sweep, &[])
+        .expect("a plan")
+        .iter()
+        .map(|run| (run.values[0].1.clone(), run.plan.flows[0].controller.to_string()))
+        .collect();
+    let expected = ["cubic", "copa(delta=0.1)", "copa(delta=1)"];
+    assert_eq!(values, expected.map(|name| (name.to_owned(), name.to_owned())));
+    let sweep = PLAN.to_owned()
+        + "controller = { name = \"copa\" }\n[sweep]\n\"flows.0.controller.delta\" = [0.1, 0.5]\n";
+    let runs = runs(&sweep, &[]).expect("a plan");
+    assert_eq!(runs[1].plan.flows[0].controller.to_string(), "copa(delta=0.5)");
+    assert_eq!(runs[1].values, [("flows.0.controller.delta".to_owned(), "0.5".to_owned())]);
+}
+
+#[test]
+fn a_parameter_that_cannot_be_is_refused_with_its_place_and_what_can() {
+    let plans = [
+        "{ name = \"copa\", dleta = 0.1 }",
+        "{ name = \"copa\", delta = 20 }",
+        "{ name = \"copa\", delta = true }",
+        "{ name = \"copa\", delta = [0.1] }",
+        "{ delta = 0.1 }",
+        "\"copa:delta=20\"",
+        "\"copa:delta\"",
+        "{ name = \"reno\", beta = 0.5 }",
+        "{ name = \"vegas\", alpha = 5 }",
+        "{ name = \"oracle\", delta = 0.1 }",
+        "{ name = \"kopa\", delta = 0.1 }",
+        "{ name = \"biscay\", allowance = 15 }",
+        "7",
+    ];
+    let mut said = String::new();
+    for written in plans {
+        let plan = format!("{PLAN}controller = {written}\n");
+        let error = runs(&plan, &[]).expect_err(written);
+        writeln!(said, "{written}\n    {error}").expect("room");
+    }
+    insta::assert_snapshot!("parameters", said);
+}

@@ -111,9 +111,8 @@ pub struct Tuned {
 impl Tuned {
     /// `None` of a controller as it is published.
     fn of(choice: &Choice) -> Option<Self> {
-        let value = |text: &str| {
-            text.parse().map_or_else(|_| text.into(), |number| serde_json::Value::Number(number))
-        };
+        let value =
+            |text: &str| text.parse().map_or_else(|_| text.into(), serde_json::Value::Number);
         let stated = choice.stated().map(|(name, text)| (name.to_owned(), value(text)));
         let name = choice.name().to_owned();
         (!choice.is_plain()).then(|| Self { name, parameters: stated.collect() })
