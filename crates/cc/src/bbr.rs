@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Aggregation, FullPipe, Pause, Round, Windowed, burst};
 use crate::{Ack, Controller, Departure, Loss, Start};
 use recovery::Conservation;
@@ -27,10 +28,59 @@ const MAX_CWND: u64 = 1 << 20;
 /// 2 ÷ ln 2 and its inverse, in thousandths (§4.3.2.1, §4.3.3).
 const HIGH_GAIN: u32 = 2885;
 const DRAIN_GAIN: u32 = 347;
-/// In thousandths (§4.3.4.1).
-const CYCLE: [u32; 8] = [1250, 750, 1000, 1000, 1000, 1000, 1000, 1000];
-/// In thousandths (§4.3.4.3).
-const CRUISE_CWND_GAIN: u32 = 2000;
+/// Phases of a cycle: one that probes, one that drains what came of it, and those between (§4.3.4.1).
+const CYCLE: usize = 8;
+const PROBE_GAIN: Parameter = Parameter {
+    name: "probe_gain",
+    kind: Kind::number(1.25, 1.01, 1.9),
+    unit: "",
+    about: "the pacing gain that probes, to three digits; what drains is as far below 1",
+    source: "BBR draft §4.3.4.1",
+};
+const CWND_GAIN: Parameter = Parameter {
+    name: "cwnd_gain",
+    kind: Kind::number(2.0, 1.0, 10.0),
+    unit: "BDP",
+    about: "the window in the steady state, to three digits",
+    source: "BBR draft §4.3.4.3",
+};
+
+/// What BBR can be tuned by, in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The pacing gain that probes, 1000 to 2000; what drains is as far below 1000.
+    pub probe_gain_permille: u32,
+    /// The window in the steady state, in BDPs.
+    pub cwnd_gain_permille: u32,
+}
+
+impl Config {
+    pub(crate) const PARAMETERS: &[Parameter] = &[PROBE_GAIN, CWND_GAIN];
+
+    pub(crate) fn of(values: &Values) -> Self {
+        let permille = |parameter| libm::round(values.number(parameter) * 1000.0) as u32;
+        Self {
+            probe_gain_permille: permille(&PROBE_GAIN),
+            cwnd_gain_permille: permille(&CWND_GAIN),
+        }
+    }
+
+    /// The pacing gain of a phase of the cycle, in thousandths.
+    fn pacing_gain(&self, phase: usize) -> u32 {
+        match phase {
+            0 => self.probe_gain_permille,
+            1 => 2000_u32.saturating_sub(self.probe_gain_permille),
+            _ => 1000,
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
+
 /// Linux paces this much below the bandwidth, in thousandths, so that no queue grows from rounding.
 const PACING_MARGIN: u32 = 990;
 /// Before the first RTT sample (§4.2.1).
@@ -39,6 +89,7 @@ const NOMINAL_RTT: Duration = Duration::from_millis(1);
 /// One flow under BBR.
 #[derive(Clone, Debug)]
 pub struct Bbr {
+    config: Config,
     mss: Bytes,
     initial_cwnd: Bytes,
     lots: ChaCha8Rng,
@@ -75,10 +126,16 @@ enum Mode {
 impl Bbr {
     /// A flow in Startup.
     pub fn new(start: &Start) -> Self {
+        Self::with(start, Config::default())
+    }
+
+    /// The same, tuned.
+    pub fn with(start: &Start, config: Config) -> Self {
         let initial_cwnd = start.initial_cwnd();
         let rtt = start.rtt.filter(|rtt| !rtt.is_zero());
         let nominal = initial_cwnd.per(rtt.unwrap_or(NOMINAL_RTT));
         Self {
+            config,
             mss: start.mss,
             initial_cwnd,
             lots: ChaCha8Rng::seed_from_u64(start.seed),
@@ -135,7 +192,9 @@ impl Bbr {
         match self.mode {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
-            Mode::ProbeBw { phase, .. } => (CYCLE[phase], CRUISE_CWND_GAIN),
+            Mode::ProbeBw { phase, .. } => {
+                (self.config.pacing_gain(phase), self.config.cwnd_gain_permille)
+            }
             Mode::ProbeRtt(_) => (1000, 1000),
         }
     }
@@ -187,13 +246,13 @@ impl Bbr {
     fn enter_probe_bw(&mut self, now: HostInstant) {
         // Any phase but the one that drains (§4.3.4.2).
         let lot = (self.lots.next_u32() % 7) as usize;
-        self.mode = Mode::ProbeBw { phase: (CYCLE.len() - lot) % CYCLE.len(), since: now };
+        self.mode = Mode::ProbeBw { phase: (CYCLE - lot) % CYCLE, since: now };
     }
 
     fn advance_cycle(&mut self, ack: &Ack) {
         let Mode::ProbeBw { phase, since } = self.mode else { return };
         let full_length = ack.now - since > self.rtt_min.unwrap_or_default();
-        let over = match CYCLE[phase] {
+        let over = match self.config.pacing_gain(phase) {
             1000 => full_length,
             gain if gain > 1000 => {
                 let lost = ack.newly_lost > Bytes::ZERO;
@@ -202,7 +261,7 @@ impl Bbr {
             _ => full_length || ack.prior_in_flight <= self.inflight(1000),
         };
         if over {
-            self.mode = Mode::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: ack.now };
+            self.mode = Mode::ProbeBw { phase: (phase + 1) % CYCLE, since: ack.now };
         }
     }
 

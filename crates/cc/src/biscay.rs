@@ -6,6 +6,7 @@
 mod agreement;
 mod controller;
 mod law;
+mod parameters;
 mod round;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use core::time::Duration;
 use sounding_units::{HostInstant, Rate};
 
 use crate::Phase;
+use crate::parameter::Values;
 
 pub use agreement::Agreement;
 pub use controller::BiscayController;
@@ -61,21 +63,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            max_age: Duration::from_millis(200),
-            max_silence: Duration::from_millis(60),
-            narrow_for: Duration::from_millis(400),
-            allowance: Duration::from_millis(15),
-            pacing_gain_permille: 1250,
-            narrow_permille: 150,
-            wide_permille: 100,
-            narrow_rounds: 3,
-            wide_rounds: 4,
-            narrow_loss_permille: 100,
-            min_cwnd: 4,
-            max_cwnd: 1 << 16,
-            settled_after: 2,
-        }
+        Self::of(&Values::default())
     }
 }
 

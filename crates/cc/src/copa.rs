@@ -11,10 +11,53 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Round, RttEstimator, Windowed};
 use crate::{Ack, Controller, Loss, Start};
-use mode::{Competition, DEFAULT_INVERSE_DELTA};
+use mode::Competition;
 use velocity::{Trend, Velocity};
+
+/// The range's lower end is where competition stops: no window is so large.
+const DELTA: Parameter = Parameter {
+    name: "delta",
+    kind: Kind::number(0.5, 0.001, 10.0),
+    unit: "",
+    about: "about 1.25 ÷ δ packets wait for one flow alone: less of it for throughput, more for delay",
+    source: "the paper, §2.1 and §2.2",
+};
+const MODE: Parameter = Parameter {
+    name: "mode",
+    kind: Kind::Word { default: SWITCHING, words: &[SWITCHING, "default"] },
+    unit: "",
+    about: "whether δ falls beside flows that fill the buffer, or stays",
+    source: "the paper, §2.2",
+};
+const SWITCHING: &str = "switching";
+
+/// What Copa can be tuned by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// About 1.25 ÷ δ packets of queue for one flow alone.
+    pub delta: f64,
+    /// Whether it competes with flows that fill buffers where it meets them.
+    pub competes: bool,
+}
+
+impl Config {
+    pub(crate) const PARAMETERS: &[Parameter] = &[DELTA, MODE];
+    /// Of one that never competes.
+    pub(crate) const DEFAULT_MODE: &[Parameter] = &[DELTA];
+
+    pub(crate) fn of(values: &Values) -> Self {
+        Self { delta: values.number(&DELTA), competes: values.word(&MODE) == SWITCHING }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
 
 /// How long the minimum RTT is remembered.
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
@@ -36,6 +79,8 @@ pub struct Copa {
     velocity: Velocity,
     /// `None` in the default mode for good.
     competition: Option<Competition>,
+    /// While nothing else fills the buffer.
+    usual_inverse_delta: f64,
     inverse_delta: f64,
     before_timeout: Option<(f64, Phase)>,
 }
@@ -82,7 +127,14 @@ fn nanos(span: Duration) -> u64 {
 impl Copa {
     /// A flow that competes with those that fill buffers where it meets them.
     pub fn new(start: &Start) -> Self {
-        Self { competition: Some(Competition::default()), ..Self::with_delta(start, 0.5) }
+        Self::with(start, Config::default())
+    }
+
+    /// The same, tuned.
+    pub fn with(start: &Start, config: Config) -> Self {
+        let alone = Self::with_delta(start, config.delta);
+        let competition = config.competes.then(|| Competition::new(alone.inverse_delta));
+        Self { competition, ..alone }
     }
 
     /// A flow that stays in the default mode with this δ: about 1.25 ÷ δ packets of queue for it alone.
@@ -101,6 +153,7 @@ impl Copa {
             delay: None,
             velocity: Velocity::default(),
             competition: None,
+            usual_inverse_delta: 1.0 / delta,
             inverse_delta: 1.0 / delta,
             before_timeout: None,
         }
@@ -211,7 +264,7 @@ impl Controller for Copa {
         match self.phase {
             Phase::SlowStart => "slow start",
             Phase::Draining => "draining",
-            Phase::AtTarget if self.inverse_delta > DEFAULT_INVERSE_DELTA => "competitive",
+            Phase::AtTarget if self.inverse_delta > self.usual_inverse_delta => "competitive",
             Phase::AtTarget => "default",
         }
     }

@@ -4,21 +4,60 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Marks, SlowStart};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 
-/// Segments per second cubed (RFC 9438 §5.1).
-const C: f64 = 0.4;
-/// What is left after a loss (RFC 9438 §4.6).
-const BETA: f64 = 0.7;
-/// Segments a round with which an AIMD of the same decrease is as fast as Reno (RFC 9438 §4.3).
-const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+const C: Parameter = Parameter {
+    name: "c",
+    kind: Kind::number(0.4, 0.001, 100.0),
+    unit: "segments ÷ s³",
+    about: "how steep the curve is",
+    source: "RFC 9438 §5.1",
+};
+const BETA: Parameter = Parameter {
+    name: "beta",
+    kind: Kind::number(0.7, 0.1, 0.95),
+    unit: "",
+    about: "the part of the window that is left after a loss",
+    source: "RFC 9438 §4.6",
+};
+
+/// What CUBIC can be tuned by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Segments per second cubed.
+    pub c: f64,
+    /// The part of the window that is left after a loss.
+    pub beta: f64,
+}
+
+impl Config {
+    pub(crate) const PARAMETERS: &[Parameter] = &[C, BETA];
+
+    pub(crate) fn of(values: &Values) -> Self {
+        Self { c: values.number(&C), beta: values.number(&BETA) }
+    }
+
+    /// Segments a round with which an AIMD of the same decrease is as fast as Reno (RFC 9438 §4.3).
+    fn alpha(&self) -> f64 {
+        3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
+
 /// In segments (RFC 9438 §4.6).
 const MIN_SSTHRESH: f64 = 2.0;
 
 /// One flow under CUBIC. Windows are in segments, as in the RFC.
 #[derive(Clone, Debug)]
 pub struct Cubic {
+    config: Config,
     mss: Bytes,
     window: Window,
     /// `None` once the first slow start ended, or where it is to go on until a loss.
@@ -48,6 +87,8 @@ struct Window {
 struct Epoch {
     /// How long the window was in use: time in which the application had nothing to send does not count (§5.8).
     elapsed: Duration,
+    /// [`Config::c`].
+    c: f64,
     /// Where the curve has its plateau, in seconds.
     k: f64,
     plateau: f64,
@@ -58,8 +99,14 @@ struct Epoch {
 impl Cubic {
     /// A flow that begins with RFC 6928's window, in HyStart++.
     pub fn new(start: &Start) -> Self {
+        Self::with(start, Config::default())
+    }
+
+    /// The same, tuned.
+    pub fn with(start: &Start, config: Config) -> Self {
         let cwnd = start.initial_cwnd().count() as f64 / start.mss.count().max(1) as f64;
         Self {
+            config,
             mss: start.mss,
             window: Window { cwnd, ssthresh: f64::INFINITY, w_max: 0.0, prior: 0.0, epoch: None },
             slow_start: Some(SlowStart::default()),
@@ -108,23 +155,24 @@ impl Cubic {
             self.window.ssthresh = self.window.cwnd;
         }
         self.slow_start = None;
-        self.window.avoid(acked, since, self.ahead.unwrap_or_default());
+        self.window.avoid(&self.config, acked, since, self.ahead.unwrap_or_default());
     }
 }
 
 impl Window {
     /// Congestion avoidance (RFC 9438 §4.2 to §4.5).
-    fn avoid(&mut self, acked: f64, since: Duration, ahead: Duration) {
+    fn avoid(&mut self, config: &Config, acked: f64, since: Duration, ahead: Duration) {
         let cwnd = self.cwnd;
         let (w_max, prior) = (self.w_max, self.prior);
         let epoch = self.epoch.get_or_insert_with(|| Epoch {
             elapsed: Duration::ZERO,
-            k: libm::cbrt((w_max - cwnd).max(0.0) / C),
+            c: config.c,
+            k: libm::cbrt((w_max - cwnd).max(0.0) / config.c),
             plateau: w_max.max(cwnd),
             reno: cwnd,
         });
         epoch.elapsed += since;
-        let alpha = if epoch.reno >= prior { 1.0 } else { ALPHA };
+        let alpha = if epoch.reno >= prior { 1.0 } else { config.alpha() };
         epoch.reno += alpha * acked / cwnd;
         if epoch.at(epoch.elapsed) < epoch.reno {
             self.cwnd = cwnd.max(epoch.reno);
@@ -134,11 +182,11 @@ impl Window {
         }
     }
 
-    fn cut(&mut self) {
+    fn cut(&mut self, beta: f64) {
         let converging = self.cwnd < self.w_max;
-        self.w_max = if converging { self.cwnd * (1.0 + BETA) / 2.0 } else { self.cwnd };
+        self.w_max = if converging { self.cwnd * (1.0 + beta) / 2.0 } else { self.cwnd };
         self.prior = self.cwnd;
-        self.ssthresh = (self.cwnd * BETA).max(MIN_SSTHRESH);
+        self.ssthresh = (self.cwnd * beta).max(MIN_SSTHRESH);
         self.cwnd = self.ssthresh;
         self.epoch = None;
     }
@@ -148,7 +196,7 @@ impl Epoch {
     /// W_cubic (RFC 9438 Figure 1).
     fn at(&self, elapsed: Duration) -> f64 {
         let from_plateau = elapsed.as_secs_f64() - self.k;
-        C * from_plateau * from_plateau * from_plateau + self.plateau
+        self.c * from_plateau * from_plateau * from_plateau + self.plateau
     }
 }
 
@@ -163,7 +211,7 @@ impl Controller for Cubic {
         let since = ack.now - self.last_ack;
         self.last_ack = ack.now;
         if self.marks.handle_ack(ack) {
-            self.window.cut();
+            self.window.cut(self.config.beta);
         } else if ack.recovery != Recovery::Fast && ack.cwnd_limited {
             self.grow(ack, since);
         }
@@ -172,7 +220,7 @@ impl Controller for Cubic {
     fn handle_loss(&mut self, loss: &Loss) {
         if loss.begins_recovery {
             self.slow_start = None;
-            self.window.cut();
+            self.window.cut(self.config.beta);
         }
     }
 
@@ -180,7 +228,7 @@ impl Controller for Cubic {
         // The first of several timeouts in a row is the one that would be undone.
         self.before_timeout.get_or_insert(self.window);
         self.slow_start = None;
-        self.window.cut();
+        self.window.cut(self.config.beta);
         // From here on as without a loss: the plateau is where slow start ends (RFC 9438 §4.8).
         self.window.w_max = 0.0;
         self.window.cwnd = 1.0;

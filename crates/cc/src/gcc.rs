@@ -15,6 +15,7 @@ use core::time::Duration;
 use sounding_estimate::MAX_RATE;
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::parameter::{Kind, Parameter, Values};
 use crate::part::RttEstimator;
 use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
 use detector::{Detector, Usage};
@@ -23,8 +24,57 @@ use loss::LossControl;
 use probe::Probe;
 use rate::{Phase, RateControl};
 
-/// libwebrtc's start.
-const FIRST_RATE: Rate = Rate::from_bits_per_sec(300_000);
+const FIRST_RATE: Parameter = Parameter {
+    name: "first_rate",
+    kind: Kind::count(300, 10, 1_000_000),
+    unit: "kbit/s",
+    about: "what a flow begins with, and begins over with after a timeout",
+    source: "libwebrtc's start",
+};
+const DECREASE: Parameter = Parameter {
+    name: "decrease",
+    kind: Kind::number(0.85, 0.5, 0.99),
+    unit: "",
+    about: "of what arrives, what is sent after overuse",
+    source: "draft-ietf-rmcat-gcc-02 §5.5, β; libwebrtc AimdRateControl",
+};
+const INCREASE: Parameter = Parameter {
+    name: "increase",
+    kind: Kind::number(1.08, 1.001, 4.0),
+    unit: "a second",
+    about: "what the rate is multiplied by far from where the link was last full",
+    source: "draft-ietf-rmcat-gcc-02 §5.5, η; libwebrtc AimdRateControl",
+};
+
+/// What GCC can be tuned by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// What a flow begins with.
+    pub first_rate: Rate,
+    /// Of what arrives, what is sent after overuse.
+    pub decrease: f64,
+    /// Growth a second far from where the link was last found full.
+    pub increase: f64,
+}
+
+impl Config {
+    pub(crate) const PARAMETERS: &[Parameter] = &[FIRST_RATE, DECREASE, INCREASE];
+
+    pub(crate) fn of(values: &Values) -> Self {
+        Self {
+            first_rate: Rate::from_bits_per_sec(u64::from(values.count(&FIRST_RATE)) * 1000),
+            decrease: values.number(&DECREASE),
+            increase: values.number(&INCREASE),
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
+
 /// The acknowledged rate is a mean over this (libwebrtc `BitrateEstimator`: 150 ms windows, 500 ms for the first).
 const ACKED_OVER: Duration = Duration::from_millis(150);
 /// Weight of a new window; chosen for a memory of half a second.
@@ -37,6 +87,7 @@ const NOMINAL_RTT: Duration = Duration::from_millis(100);
 /// One flow under GCC.
 #[derive(Clone, Debug)]
 pub struct Gcc {
+    first_rate: Rate,
     mss: Bytes,
     initial_cwnd: Bytes,
     began: HostInstant,
@@ -78,19 +129,26 @@ impl Acked {
 impl Gcc {
     /// A flow at 300 kbit/s that probes for more.
     pub fn new(start: &Start) -> Self {
+        Self::with(start, Config::default())
+    }
+
+    /// The same, tuned.
+    pub fn with(start: &Start, config: Config) -> Self {
         let mut rtt = RttEstimator::default();
         if let Some(sample) = start.rtt.filter(|rtt| !rtt.is_zero()) {
             rtt.handle_sample(sample);
         }
+        let first_rate = config.first_rate;
         Self {
+            first_rate,
             mss: Bytes::new(start.mss.count().max(1)),
             initial_cwnd: start.initial_cwnd(),
             began: start.now,
             groups: Groups::default(),
             detector: Detector::new(),
-            by_delay: RateControl::new(start.now, FIRST_RATE),
-            by_loss: LossControl::new(start.now, FIRST_RATE),
-            probe: Probe::begin(FIRST_RATE),
+            by_delay: RateControl::new(start.now, &config),
+            by_loss: LossControl::new(start.now, first_rate),
+            probe: Probe::begin(first_rate),
             rtt,
             acked: Acked { since: start.now, bytes: Bytes::ZERO, rate: None },
             before_timeout: None,
@@ -165,7 +223,7 @@ impl Controller for Gcc {
     fn handle_timeout(&mut self, now: HostInstant) {
         self.asking = true;
         self.before_timeout.get_or_insert(self.target());
-        self.set(now, FIRST_RATE.min(self.target()));
+        self.set(now, self.first_rate.min(self.target()));
         self.groups = Groups::default();
         self.detector = Detector::new();
         self.acked = Acked { since: now, bytes: Bytes::ZERO, rate: None };

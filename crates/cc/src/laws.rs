@@ -6,7 +6,8 @@ use core::time::Duration;
 
 use sounding_estimate::Source;
 
-use crate::biscay::BiscayController;
+use crate::biscay::{self, BiscayController};
+use crate::parameter::{Parameter, Values};
 use crate::sounding::{self, Sounding};
 use crate::stock::Fallback;
 use crate::{Controller, Phase, Start};
@@ -20,14 +21,17 @@ struct Row {
     has_settings: bool,
     phases: &'static [Phase],
     controllers: &'static [Named],
-    make: fn(Fallback, &Start, Duration) -> Box<dyn Controller>,
+    make: fn(Fallback, &Start, Duration, &Values) -> Box<dyn Controller>,
 }
 
 /// A law with an algorithm to fall back to, as a controller of plans.
 pub(crate) struct Named {
     pub(crate) name: &'static str,
     pub(crate) fallback: Fallback,
+    pub(crate) parameters: &'static [Parameter],
     /// For a flow that receives an estimate every few milliseconds.
+    pub(crate) tune: fn(&Start, &Values) -> Box<dyn Controller>,
+    /// The same with the law's own parameters.
     pub(crate) make: fn(&Start) -> Box<dyn Controller>,
 }
 
@@ -42,6 +46,7 @@ macro_rules! laws {
             has_settings: $has_settings:literal,
             phases: $phases:expr,
             controllers: [$($controller:literal over $fallback:ident),+ $(,)?],
+            parameters: $parameters:expr,
             make: $make:path,
         }
     )+) => {
@@ -74,11 +79,19 @@ macro_rules! laws {
                                 controllers: &[$(Named {
                                     name: $controller,
                                     fallback: Fallback::$fallback,
+                                    parameters: $parameters,
+                                    tune: |start, values| {
+                                        let every = Duration::ZERO;
+                                        Box::new($make(Fallback::$fallback, start, every, values))
+                                    },
                                     make: |start| {
-                                        Box::new($make(Fallback::$fallback, start, Duration::ZERO))
+                                        let (every, values) = (Duration::ZERO, Values::default());
+                                        Box::new($make(Fallback::$fallback, start, every, &values))
                                     },
                                 }),+],
-                                make: |fallback, start, every| Box::new($make(fallback, start, every)),
+                                make: |fallback, start, every, values| {
+                                    Box::new($make(fallback, start, every, values))
+                                },
                             };
                             &ROW
                         }
@@ -99,7 +112,8 @@ laws! {
         has_settings: true,
         phases: &[Phase::NoEstimate, Phase::RadioLimited, Phase::BottleneckElsewhere],
         controllers: ["biscay" over Bbr, "biscay-cubic" over Cubic],
-        make: BiscayController::informed_every,
+        parameters: biscay::Config::PARAMETERS,
+        make: BiscayController::tuned,
     }
     Sounding {
         name: "sounding",
@@ -109,7 +123,8 @@ laws! {
         has_settings: false,
         phases: Phase::OF_SOUNDING,
         controllers: ["sounding" over Bbr, "sounding-cubic" over Cubic],
-        make: Sounding::falling_back_to,
+        parameters: Sounding::PARAMETERS,
+        make: Sounding::tuned,
     }
     #[cfg(feature = "third-law")]
     Steady {
@@ -120,7 +135,8 @@ laws! {
         has_settings: false,
         phases: &[Phase::NoEstimate, Phase::RadioLimited],
         controllers: ["steady" over Bbr],
-        make: crate::steady::Steady::falling_back_to,
+        parameters: &[],
+        make: crate::steady::Steady::tuned,
     }
 }
 
@@ -181,8 +197,9 @@ impl Law {
         fallback: Fallback,
         start: &Start,
         every: Duration,
+        values: &Values,
     ) -> Box<dyn Controller> {
-        (self.row().make)(fallback, start, every)
+        (self.row().make)(fallback, start, every, values)
     }
 }
 

@@ -8,15 +8,50 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::parameter::{Kind, Parameter, Values};
 use crate::part::Aimd;
 use crate::{Ack, Controller, Loss, Recovery, Start};
 use delay::QueueingDelay;
 pub use plus_plus::LedbatPlusPlus;
 
-/// RFC 6817: no more than this.
-const TARGET: Duration = Duration::from_millis(100);
-/// Segments a round for each target that is missing (RFC 6817: at most one).
-const GAIN: f64 = 1.0;
+const TARGET: Parameter = Parameter {
+    name: "target",
+    kind: Kind::millis(100, 1, 100),
+    unit: "",
+    about: "the queueing delay that is aimed at",
+    source: "RFC 6817 §2.5: at most 100 ms",
+};
+const GAIN: Parameter = Parameter {
+    name: "gain",
+    kind: Kind::number(1.0, 0.01, 1.0),
+    unit: "",
+    about: "segments that the window grows by in a round without queue",
+    source: "RFC 6817 §2.5: at most 1",
+};
+
+/// What LEDBAT can be tuned by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// The queueing delay that is aimed at.
+    pub target: Duration,
+    /// Segments a round for each target that is missing.
+    pub gain: f64,
+}
+
+impl Config {
+    pub(crate) const PARAMETERS: &[Parameter] = &[TARGET, GAIN];
+
+    pub(crate) fn of(values: &Values) -> Self {
+        Self { target: values.time(&TARGET), gain: values.number(&GAIN) }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
+
 /// In segments (RFC 6817: INIT_CWND and MIN_CWND).
 const INITIAL_CWND: u64 = 2;
 /// In segments: how far the window may be ahead of what is in flight (RFC 6817: ALLOWED_INCREASE).
@@ -25,6 +60,7 @@ const ALLOWED_INCREASE: u64 = 1;
 /// One flow under LEDBAT. There is no slow start in RFC 6817, and none here.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
+    config: Config,
     window: Aimd,
     mss: Bytes,
     delay: QueueingDelay,
@@ -33,9 +69,14 @@ pub struct Ledbat {
 impl Ledbat {
     /// A flow that begins with two segments.
     pub fn new(start: &Start) -> Self {
+        Self::with(start, Config::default())
+    }
+
+    /// The same, tuned.
+    pub fn with(start: &Start, config: Config) -> Self {
         let mut window = Aimd::new(start);
         window.cap(start.segments(INITIAL_CWND));
-        Self { window, mss: start.mss, delay: QueueingDelay::new(start.now) }
+        Self { config, window, mss: start.mss, delay: QueueingDelay::new(start.now) }
     }
 }
 
@@ -48,9 +89,10 @@ impl Controller for Ledbat {
         if marked || ack.recovery == Recovery::Fast {
             return;
         }
-        let off_target = 1.0 - queueing.as_secs_f64() / TARGET.as_secs_f64();
+        let Config { target, gain } = self.config;
+        let off_target = 1.0 - queueing.as_secs_f64() / target.as_secs_f64();
         let acked = self.window.in_segments(ack.acked);
-        self.window.shift(GAIN * off_target * acked / self.window.segments());
+        self.window.shift(gain * off_target * acked / self.window.segments());
         let allowed = Bytes::new(self.mss.count() * ALLOWED_INCREASE);
         self.window.cap(ack.prior_in_flight + allowed);
     }

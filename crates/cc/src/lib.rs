@@ -1,8 +1,8 @@
 //! Congestion controllers as pure state machines behind one trait: acknowledgements, estimates and time go in, a window
 //! and a pacing rate come out.
 //!
-//! [`Controller`] is the trait, [`by_name`] makes one, [`Registry`] holds more, [`part`] has their components. A
-//! transport calls them; `sounding-sim` has one in virtual time.
+//! [`Controller`] is the trait. [`by_name`] makes a controller, [`make`] one with other [parameters](parameter).
+//! [`Registry`] holds more, [`part`] has their components. A transport calls them; `sounding-sim` has one in virtual time.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -28,6 +28,7 @@ pub mod ledbat;
 mod limits;
 pub mod lp;
 pub mod oracle;
+pub mod parameter;
 pub mod part;
 pub mod pbe_cc;
 pub mod pcc;
@@ -54,11 +55,12 @@ pub use laws::Law;
 pub use ledbat::{Ledbat, LedbatPlusPlus};
 pub use lp::Lp;
 pub use oracle::Oracle;
+pub use parameter::{Choice, ChoiceError};
 pub use pbe_cc::PbeCc;
 pub use pcc::{Allegro, Vivace};
 pub use phase::Phase;
 pub use radio_controller::{RadioController, method, span};
-pub use registry::{Make, Maker, NameError, Registry, by_name, is_remote, names};
+pub use registry::{Make, Maker, NameError, Registry, by_name, is_remote, make, names, parameters};
 pub use reno::Reno;
 pub use sounding::Sounding;
 pub use sprout::Sprout;

@@ -7,15 +7,26 @@
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Aimd, RttEstimator};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 
-/// Share of the range of delays (the paper's δ).
-const THRESHOLD: f64 = 0.15;
+const THRESHOLD: Parameter = Parameter {
+    name: "threshold",
+    kind: Kind::number(0.15, 0.01, 1.0),
+    unit: "",
+    about: "the part of the range of delays above which the flow gives way",
+    source: "the paper's δ",
+};
 /// Weight of a new sample in the smoothed delay (the paper's γ).
 const SMOOTHING: f64 = 1.0 / 8.0;
-/// How long it stays back after a sign of other flows, in RTTs (the paper's itt).
-const INFERENCE: u32 = 3;
+const INFERENCE: Parameter = Parameter {
+    name: "inference",
+    kind: Kind::count(3, 0, 1_000),
+    unit: "RTTs",
+    about: "how long the flow stays back after a sign of other flows",
+    source: "the paper's itt",
+};
 
 /// One flow under TCP-LP.
 ///
@@ -23,6 +34,8 @@ const INFERENCE: u32 = 3;
 /// a range that begins as nothing has every queue above its threshold, and never grows.
 #[derive(Clone, Debug)]
 pub struct Lp {
+    threshold: f64,
+    inference: u32,
     window: Aimd,
     mss: Bytes,
     rtt: RttEstimator,
@@ -49,16 +62,24 @@ impl OneWay {
             Some(self.smoothed.map_or(delay, |smoothed| smoothed + (delay - smoothed) * SMOOTHING));
     }
 
-    fn shows_others(&self) -> bool {
-        let threshold = self.least + (self.most - self.least) * THRESHOLD;
+    fn shows_others(&self, threshold: f64) -> bool {
+        let threshold = self.least + (self.most - self.least) * threshold;
         self.smoothed.is_some_and(|smoothed| smoothed > threshold)
     }
 }
 
 impl Lp {
+    pub(crate) const PARAMETERS: &[Parameter] = &[THRESHOLD, INFERENCE];
+
     /// A flow that begins with RFC 6928's window.
     pub fn new(start: &Start) -> Self {
+        Self::tuned(start, &Values::default())
+    }
+
+    pub(crate) fn tuned(start: &Start, values: &Values) -> Self {
         Self {
+            threshold: values.number(&THRESHOLD),
+            inference: values.count(&INFERENCE),
             window: Aimd::new(start),
             mss: start.mss,
             rtt: RttEstimator::default(),
@@ -68,7 +89,7 @@ impl Lp {
     }
 
     fn is_inferring(&self, now: HostInstant) -> bool {
-        let span = self.rtt.smoothed().unwrap_or_default() * INFERENCE;
+        let span = self.rtt.smoothed().unwrap_or_default() * self.inference;
         self.gave_way_at.is_some_and(|at| now < at + span)
     }
 
@@ -98,7 +119,7 @@ impl Controller for Lp {
             let unknown = OneWay { least: delay, most: delay, smoothed: None };
             self.delay.get_or_insert(unknown).handle_sample(delay);
         }
-        let others = self.delay.is_some_and(|delay| delay.shows_others());
+        let others = self.delay.is_some_and(|delay| delay.shows_others(self.threshold));
         if others && !self.window.in_first_slow_start() && ack.recovery == Recovery::None {
             self.give_way(ack.now);
         } else if !marked && !self.is_inferring(ack.now) {

@@ -7,6 +7,7 @@
 //!
 //! [`Law`] decides, in whole numbers, step by step as the kernel does; [`PbeCc`] has BBR beside it.
 
+mod config;
 mod delay;
 mod delivery;
 mod law;
@@ -21,56 +22,8 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::sharing::Part;
 use crate::stock::{Fallback, Stock};
 use crate::{Controller, Departure, Loss, Start};
+pub use config::Config;
 pub use law::{Ack, Claim, FeedUpdate, Law, State};
-
-/// What the law can be tuned by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Round trips in which a flow reaches its fair share. Default 3 (§4.1).
-    pub ramp_rtts: u32,
-    /// How much later than the earliest packets may be, for HARQ's three repetitions and jitter. Default 27 ms (§4.2.2).
-    pub late_by: Duration,
-    /// Packets of so long a time in a row have to be late, or on time, until the bottleneck is believed to have moved.
-    /// Default 6 ms, of six subframes (Eq. 6).
-    pub late_for: Duration,
-    /// Whether late packets count only where less arrives than the device reports. Default true; the paper has it false
-    /// (interpretation 10).
-    pub judge_by_delivery: bool,
-    /// Whether a flow sends its fair share even where the device was granted less. Default true; the paper has it false
-    /// (interpretation 17).
-    pub keeps_fair_share: bool,
-    /// Window beyond rate times RTprop: a quarter of it, and at least this. Default 15 ms (interpretation 9).
-    pub slack: Duration,
-    /// Least window, in segments. Default 4, as BBR.
-    pub min_cwnd: u32,
-    /// The oldest estimate that is used. Default 200 ms.
-    pub max_age: Duration,
-    /// The longest silence of a publisher that lives. Default 60 ms.
-    pub max_silence: Duration,
-}
-
-impl Config {
-    /// As the paper has it, where it says.
-    pub fn published() -> Self {
-        Self { judge_by_delivery: false, keeps_fair_share: false, ..Self::default() }
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            ramp_rtts: 3,
-            late_by: Duration::from_millis(27),
-            late_for: Duration::from_millis(6),
-            judge_by_delivery: true,
-            keeps_fair_share: true,
-            slack: Duration::from_millis(15),
-            min_cwnd: 4,
-            max_age: Duration::from_millis(200),
-            max_silence: Duration::from_millis(60),
-        }
-    }
-}
 
 /// See the module.
 #[derive(Clone, Debug)]

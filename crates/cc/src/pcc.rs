@@ -21,10 +21,10 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::part::RttEstimator;
 use crate::{Ack, Controller, Delivered, Departure, Loss, Start};
-pub use allegro::AllegroLaw;
+pub use allegro::{AllegroLaw, Config as AllegroConfig};
 use interval::Intervals;
 pub use interval::Outcome;
-pub use vivace::VivaceLaw;
+pub use vivace::{Config as VivaceConfig, VivaceLaw};
 
 /// Packets in an interval at least (Allegro).
 const MIN_PACKETS: u64 = 10;
@@ -41,8 +41,11 @@ pub trait Law: core::fmt::Debug + Send {
     /// Why an interval has its rate.
     type Purpose: Copy + core::fmt::Debug + Send;
 
+    /// What it can be tuned by.
+    type Config: Copy + core::fmt::Debug + Default;
+
     /// Begins from this rate.
-    fn new(rate: Rate, lots: &mut ChaCha8Rng) -> Self;
+    fn new(rate: Rate, config: Self::Config, lots: &mut ChaCha8Rng) -> Self;
 
     /// Length of the next interval in RTTs.
     fn interval(&self, lots: &mut ChaCha8Rng) -> f64;
@@ -84,6 +87,11 @@ pub struct Pcc<L: Law> {
 impl<L: Law> Pcc<L> {
     /// A flow at two segments a round (both papers).
     pub fn new(start: &Start) -> Self {
+        Self::with(start, L::Config::default())
+    }
+
+    /// The same, tuned.
+    pub fn with(start: &Start, config: L::Config) -> Self {
         let mut rtt = RttEstimator::default();
         if let Some(sample) = start.rtt.filter(|rtt| !rtt.is_zero()) {
             rtt.handle_sample(sample);
@@ -93,7 +101,7 @@ impl<L: Law> Pcc<L> {
         Self {
             mss: Bytes::new(start.mss.count().max(1)),
             initial_cwnd: start.initial_cwnd(),
-            law: L::new(rate, &mut lots),
+            law: L::new(rate, config, &mut lots),
             lots,
             intervals: Intervals::new(),
             rtt,

@@ -3,6 +3,8 @@ use core::time::Duration;
 
 use sounding_estimate::Source;
 
+use crate::parameter::Values;
+
 use crate::{Controller, Fallback, Law, Start};
 
 /// A controller that goes by what a modem says.
@@ -33,7 +35,7 @@ impl RadioController {
     /// A flow under it whose estimates come every `every`, or zero for every few milliseconds: estimates may be that
     /// much older, and silence counts that much later.
     pub fn make(self, start: &Start, every: Duration) -> Box<dyn Controller> {
-        self.law.make(self.fallback, start, every)
+        self.law.make(self.fallback, start, every, &Values::default())
     }
 }
 

@@ -1,51 +1,113 @@
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use crate::bbr::Bbr;
+use crate::bbr::{self, Bbr};
 use crate::bbr3::Bbr3;
-use crate::copa::Copa;
-use crate::cubic::Cubic;
-use crate::gcc::Gcc;
-use crate::laws::Law;
-use crate::ledbat::{Ledbat, LedbatPlusPlus};
+use crate::copa::{self, Copa};
+use crate::cubic::{self, Cubic};
+use crate::gcc::{self, Gcc};
+use crate::laws::{Law, Named};
+use crate::ledbat::{self, Ledbat, LedbatPlusPlus};
 use crate::lp::Lp;
+use crate::parameter::{Choice, ChoiceError, Parameter, Values};
 use crate::pbe_cc::{self, PbeCc};
-use crate::pcc::{Allegro, Vivace};
+use crate::pcc::{Allegro, AllegroConfig, Vivace, VivaceConfig};
 use crate::reno::Reno;
 use crate::sprout::Sprout;
-use crate::vegas::Vegas;
+use crate::vegas::{self, Vegas};
 use crate::verus::Verus;
 use crate::{Controller, Start};
 
 /// Makes a controller for a flow.
 pub type Make = fn(&Start) -> Box<dyn Controller>;
 
+/// The same with its parameters.
+type Tune = fn(&Start, &Values) -> Box<dyn Controller>;
+
+#[derive(Clone, Copy)]
+struct Entry {
+    name: &'static str,
+    parameters: &'static [Parameter],
+    /// What no single parameter can say of itself.
+    fits: fn(&Values) -> Result<(), &'static str>,
+    tune: Tune,
+    make: Make,
+}
+
+impl Entry {
+    fn of_law(named: &Named) -> Self {
+        let &Named { name, parameters, tune, make, .. } = named;
+        Self { name, parameters, fits: |_| Ok(()), tune, make }
+    }
+}
+
+/// Without stated values it is as published.
+macro_rules! entry {
+    ($name:expr, $parameters:expr, $tune:expr) => {{
+        const TUNE: Tune = $tune;
+        Entry {
+            name: $name,
+            parameters: $parameters,
+            fits: |_| Ok(()),
+            tune: TUNE,
+            make: |start| TUNE(start, &Values::default()),
+        }
+    }};
+}
+
 /// Every controller without a law, by its name in plans. The oracle is not among them: it needs the truth at construction.
-const CONTROLLERS: &[(&str, Make)] = &[
-    ("reno", |start| Box::new(Reno::new(start))),
-    ("cubic", |start| Box::new(Cubic::new(start))),
-    ("reno-hystart", |start| Box::new(Reno::with_hystart(start))),
-    ("cubic-no-hystart", |start| Box::new(Cubic::new(start).without_hystart())),
-    ("vegas", |start| Box::new(Vegas::new(start))),
-    ("copa", |start| Box::new(Copa::new(start))),
-    ("copa-default", |start| Box::new(Copa::with_delta(start, 0.5))),
-    ("ledbat", |start| Box::new(Ledbat::new(start))),
-    ("ledbat++", |start| Box::new(LedbatPlusPlus::new(start))),
-    ("lp", |start| Box::new(Lp::new(start))),
-    ("bbr", |start| Box::new(Bbr::new(start))),
-    ("bbr3", |start| Box::new(Bbr3::new(start))),
-    ("allegro", |start| Box::new(Allegro::new(start))),
-    ("vivace", |start| Box::new(Vivace::new(start))),
-    ("sprout", |start| Box::new(Sprout::new(start))),
-    ("verus", |start| Box::new(Verus::new(start))),
-    ("gcc", |start| Box::new(Gcc::new(start))),
-    ("pbe-cc", |start| Box::new(PbeCc::new(pbe_cc::Config::default(), start, Duration::ZERO))),
-    ("pbe-cc-published", |start| {
-        Box::new(PbeCc::new(pbe_cc::Config::published(), start, Duration::ZERO))
+const CONTROLLERS: &[Entry] = &[
+    entry!("reno", &[], |start, _| Box::new(Reno::new(start))),
+    entry!("cubic", cubic::Config::PARAMETERS, |start, values| {
+        Box::new(Cubic::with(start, cubic::Config::of(values)))
+    }),
+    entry!("reno-hystart", &[], |start, _| Box::new(Reno::with_hystart(start))),
+    entry!("cubic-no-hystart", cubic::Config::PARAMETERS, |start, values| {
+        Box::new(Cubic::with(start, cubic::Config::of(values)).without_hystart())
+    }),
+    Entry {
+        fits: vegas::Config::fits,
+        ..entry!("vegas", vegas::Config::PARAMETERS, |start, values| {
+            Box::new(Vegas::with(start, vegas::Config::of(values)))
+        })
+    },
+    entry!("copa", copa::Config::PARAMETERS, |start, values| {
+        Box::new(Copa::with(start, copa::Config::of(values)))
+    }),
+    entry!("copa-default", copa::Config::DEFAULT_MODE, |start, values| {
+        Box::new(Copa::with_delta(start, copa::Config::of(values).delta))
+    }),
+    entry!("ledbat", ledbat::Config::PARAMETERS, |start, values| {
+        Box::new(Ledbat::with(start, ledbat::Config::of(values)))
+    }),
+    entry!("ledbat++", LedbatPlusPlus::PARAMETERS, |start, values| {
+        Box::new(LedbatPlusPlus::tuned(start, values))
+    }),
+    entry!("lp", Lp::PARAMETERS, |start, values| Box::new(Lp::tuned(start, values))),
+    entry!("bbr", bbr::Config::PARAMETERS, |start, values| {
+        Box::new(Bbr::with(start, bbr::Config::of(values)))
+    }),
+    entry!("bbr3", &[], |start, _| Box::new(Bbr3::new(start))),
+    entry!("allegro", AllegroConfig::PARAMETERS, |start, values| {
+        Box::new(Allegro::with(start, AllegroConfig::of(values)))
+    }),
+    entry!("vivace", VivaceConfig::PARAMETERS, |start, values| {
+        Box::new(Vivace::with(start, VivaceConfig::of(values)))
+    }),
+    entry!("sprout", Sprout::PARAMETERS, |start, values| Box::new(Sprout::tuned(start, values))),
+    entry!("verus", Verus::PARAMETERS, |start, values| Box::new(Verus::tuned(start, values))),
+    entry!("pbe-cc", pbe_cc::Config::PARAMETERS, |start, values| {
+        Box::new(PbeCc::new(pbe_cc::Config::of(values), start, Duration::ZERO))
+    }),
+    entry!("pbe-cc-published", pbe_cc::Config::PARAMETERS, |start, values| {
+        Box::new(PbeCc::new(pbe_cc::Config::of(values).published(), start, Duration::ZERO))
+    }),
+    entry!("gcc", gcc::Config::PARAMETERS, |start, values| {
+        Box::new(Gcc::with(start, gcc::Config::of(values)))
     }),
 ];
 
@@ -57,23 +119,37 @@ pub fn is_remote(name: &str) -> bool {
     REMOTE.contains(&name)
 }
 
+/// Every controller that needs nothing but what a flow and a modem report: those above, and each law with its fallbacks.
+fn controllers() -> impl Iterator<Item = Entry> {
+    let laws = Law::ALL.iter().flat_map(|law| law.controllers());
+    CONTROLLERS.iter().copied().chain(laws.map(Entry::of_law))
+}
+
+fn entry(name: &str) -> Option<Entry> {
+    controllers().find(|known| known.name == name)
+}
+
+/// The parameters of the controller of this name.
+pub fn parameters(name: &str) -> &'static [Parameter] {
+    entry(name).map_or(&[], |entry| entry.parameters)
+}
+
+/// How to make a controller with these parameters.
+pub fn make(choice: &Choice) -> Result<Maker, ChoiceError> {
+    Registry::default().choose(choice).map(|(_, make)| make)
+}
+
 /// What plans call the oracle.
 const ORACLE: &str = "oracle";
 
-/// Every controller that needs nothing but what a flow and a modem report: those above, and each law with its fallbacks.
-fn controllers() -> impl Iterator<Item = (&'static str, Make)> {
-    let laws = Law::ALL.iter().flat_map(|law| law.controllers());
-    CONTROLLERS.iter().copied().chain(laws.map(|named| (named.name, named.make)))
-}
-
 /// How to make the controller of this name.
 pub fn by_name(name: &str) -> Option<Make> {
-    controllers().find(|(known, _)| *known == name).map(|(_, make)| make)
+    entry(name).map(|entry| entry.make)
 }
 
 /// The names that [`by_name`] knows.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    controllers().map(|(name, _)| name)
+    controllers().map(|entry| entry.name)
 }
 
 /// Makes a controller for a flow, and may know more than its name: what [`Registry::add`] takes.
@@ -95,7 +171,9 @@ pub enum NameError {
         name: String,
     },
     /// It could not be written in a plan or read in a table.
-    #[error("{name:?} is no name: it needs a character, and none of them is a blank or a quote")]
+    #[error(
+        "{name:?} is no name: it needs a character, and none of them is a blank, a quote or a colon"
+    )]
     Unwritable {
         /// The name.
         name: String,
@@ -110,7 +188,8 @@ impl Registry {
         make: impl Fn(&Start) -> Box<dyn Controller> + Send + Sync + 'static,
     ) -> Result<(), NameError> {
         let name = name.into();
-        let unwritable = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'');
+        let unwritable =
+            |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | ':');
         if name.is_empty() || name.chars().any(unwritable) {
             return Err(NameError::Unwritable { name });
         }
@@ -127,9 +206,33 @@ impl Registry {
         added.map(|(_, make)| Arc::clone(make)).or_else(|| Some(Arc::new(by_name(name)?)))
     }
 
+    /// How to make a controller with the parameters that are stated, and the choice as it is shown: parameters in the
+    /// order of their table, values in one spelling. Who is added takes none.
+    pub fn choose(&self, choice: &Choice) -> Result<(Choice, Maker), ChoiceError> {
+        let name = choice.name();
+        let unknown = || ChoiceError::Controller {
+            name: name.into(),
+            known: self.names().map(String::from).collect(),
+        };
+        let make = self.by_name(name).ok_or_else(unknown)?;
+        let Some((parameter, _)) = choice.stated().next() else {
+            return Ok((choice.clone(), make));
+        };
+        let entry = entry(name).filter(|entry| !entry.parameters.is_empty());
+        let Some(Entry { parameters, fits, tune, .. }) = entry else {
+            return Err(ChoiceError::Untunable { controller: name.into(), name: parameter.into() });
+        };
+        let values = Values::parse(parameters, choice.stated())
+            .map_err(|source| ChoiceError::Parameter { controller: name.into(), source })?;
+        fits(&values).map_err(|why| ChoiceError::Together { controller: name.into(), why })?;
+        let shown = values.stated().map(|(name, value)| (name.to_string(), value.to_string()));
+        let shown = Choice::plain(name).with(shown);
+        Ok((shown, Arc::new(move |start| tune(start, &values))))
+    }
+
     /// The names that it knows, those that were added last.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let ours = controllers().map(|(name, _)| name);
+        let ours = controllers().map(|entry| entry.name);
         ours.chain(self.added.iter().map(|(name, _)| name.as_str()))
     }
 }
@@ -143,7 +246,8 @@ impl fmt::Debug for Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
+    use crate::parameter::{Kind, Value};
+    use sounding_units::Bytes;
 
     fn start() -> Start {
         Start::tcp(sounding_units::HostInstant::default(), None, 1)
@@ -165,10 +269,75 @@ mod tests {
     fn a_name_is_unique_and_can_be_written() {
         let mut registry = Registry::default();
         registry.add("mine", |start| Box::new(Reno::new(start))).unwrap();
-        for name in ["mine", "bbr", "oracle", "", "my own", "a\"b", "line\n"] {
+        for name in ["mine", "bbr", "oracle", "", "my own", "a\"b", "a:b", "line\n"] {
             let error = registry.add(name, |start| Box::new(Reno::new(start))).unwrap_err();
             assert!(error.to_string().contains("name"), "{error}");
         }
         assert_eq!(registry.names().count(), names().count() + 1);
+    }
+
+    fn chosen(text: &str) -> Result<(Choice, Maker), ChoiceError> {
+        Registry::default().choose(&text.parse()?)
+    }
+
+    #[test]
+    fn every_controller_takes_each_of_its_parameters_at_both_ends_and_at_its_default() {
+        for name in names() {
+            for parameter in parameters(name) {
+                let ends: [Value; 2] = match parameter.kind {
+                    Kind::Number { least, most, .. } => [least, most].map(Value::Number),
+                    Kind::Count { least, most, .. } => [least, most].map(Value::Count),
+                    Kind::Time { least, most, .. } => [least, most].map(Value::Time),
+                    Kind::Word { words, .. } => [words[0], words[words.len() - 1]].map(Value::Word),
+                };
+                for value in [parameter.kind.default(), ends[0], ends[1]] {
+                    let text = std::format!("{name}:{}={value}", parameter.name);
+                    match chosen(&text) {
+                        Ok((_, make)) => assert!(make(&start()).cwnd() > Bytes::ZERO, "{text}"),
+                        Err(error) => {
+                            assert!(matches!(error, ChoiceError::Together { .. }), "{error}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_choice_is_shown_in_one_spelling_and_makes_what_it_says() {
+        let (choice, _) = chosen("copa:mode=default:delta=0.10").unwrap();
+        assert_eq!(choice.to_string(), "copa(delta=0.1,mode=default)");
+        let pacing = |text: &str| {
+            let (_, make) = chosen(text).unwrap();
+            std::format!("{:?}", make(&start()))
+        };
+        assert_eq!(pacing("copa"), pacing("copa:delta=0.5"));
+        assert_eq!(pacing("copa-default"), pacing("copa:mode=default"));
+        assert_ne!(pacing("copa"), pacing("copa:delta=0.1"));
+    }
+
+    #[test]
+    fn what_cannot_be_chosen_is_refused_with_what_can() {
+        let wrong = [
+            ("copa:dleta=0.1", "copa: unknown parameter `dleta`, there are `delta`, `mode`"),
+            ("copa:delta=20", "copa: `delta` is 0.001 to 10, not \"20\""),
+            ("ledbat:target=150ms", "ledbat: `target` is 1ms to 100ms, not \"150ms\""),
+            ("vegas:alpha=6", "vegas: `alpha` is at most `beta`"),
+            ("reno:beta=0.5", "reno takes no parameters, and `beta` is one"),
+        ];
+        for (text, said) in wrong {
+            assert_eq!(chosen(text).map(drop).unwrap_err().to_string(), said);
+        }
+        let error = chosen("kopa:delta=0.1").map(drop).unwrap_err().to_string();
+        assert!(error.starts_with("unknown controller `kopa`, there are `reno`"), "{error}");
+    }
+
+    #[test]
+    fn who_is_added_takes_no_parameters() {
+        let mut registry = Registry::default();
+        registry.add("mine", |start| Box::new(Reno::new(start))).unwrap();
+        let error = registry.choose(&"mine:a=1".parse().unwrap()).map(drop).unwrap_err();
+        assert_eq!(error.to_string(), "mine takes no parameters, and `a` is one");
+        assert!(registry.choose(&Choice::plain("mine")).is_ok());
     }
 }

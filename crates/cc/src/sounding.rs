@@ -24,6 +24,7 @@ use sounding_estimate::{LinkEstimate, State as Link};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::limits;
+use crate::parameter::{Kind, Parameter, Values};
 use crate::sharing::Part;
 use crate::stock::{Fallback, Stock};
 use crate::{Controller, Departure, Loss, Recovery, Start};
@@ -33,7 +34,13 @@ pub use sounding_estimate::Bound;
 
 /// The longest silence of a publisher that lives: twelve of its heartbeats, as BISCAY's law has it
 /// ([`Config::max_silence`](crate::biscay::Config)).
-const SILENCE: Duration = Duration::from_millis(60);
+const SILENCE: Parameter = Parameter {
+    name: "max_silence",
+    kind: Kind::millis(60, 1, 10_000),
+    unit: "",
+    about: "how long estimates may stay away until the fallback controls the flow",
+    source: "chosen: twelve heartbeats of the daemon",
+};
 
 /// How far back an estimate's rate should look. The 100 ms of BISCAY's paper show the beginning and the end of a fade
 /// too late (papers/biscay/README.md); records of the physical layer come often enough for this. Chosen.
@@ -58,6 +65,8 @@ pub struct Sounding {
 }
 
 impl Sounding {
+    pub(crate) const PARAMETERS: &[Parameter] = &[SILENCE];
+
     /// A flow without any estimate.
     pub fn new(start: &Start) -> Self {
         Self::falling_back_to(Fallback::Bbr, start, Duration::ZERO)
@@ -65,12 +74,21 @@ impl Sounding {
 
     /// The same with another algorithm to fall back to, where estimates come so rarely: silence begins so much later.
     pub fn falling_back_to(fallback: Fallback, start: &Start, every: Duration) -> Self {
+        Self::tuned(fallback, start, every, &Values::default())
+    }
+
+    pub(crate) fn tuned(
+        fallback: Fallback,
+        start: &Start,
+        every: Duration,
+        values: &Values,
+    ) -> Self {
         Self {
             shadow: Stock::new(start, fallback),
             law: Law::new(start.now, start.mss, start.headers, start.rtt, 0),
             part: Part::default(),
             updated_at: start.now,
-            silence: SILENCE + every,
+            silence: values.time(&SILENCE) + every,
         }
     }
 

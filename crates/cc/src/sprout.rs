@@ -12,13 +12,26 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::parameter::{Kind, Parameter, Values};
 use crate::part::RttEstimator;
 use crate::{Ack, Controller, Departure, Loss, Start};
 use belief::{Belief, TICK, TICK_SPAN};
 use sends::Sends;
 
-/// How long a packet may take.
-const LOOK_AHEAD: Duration = Duration::from_millis(100);
+const LOOK_AHEAD: Parameter = Parameter {
+    name: "look_ahead",
+    kind: Kind::millis(100, 20, 2_000),
+    unit: "",
+    about: "how long a packet may take",
+    source: "the paper's 100 ms",
+};
+const RISK: Parameter = Parameter {
+    name: "risk",
+    kind: Kind::number(0.05, 0.001, 0.95),
+    unit: "",
+    about: "how likely less may come than is forecast: more of it for throughput",
+    source: "the paper's 5 %, which it varies",
+};
 /// In segments; chosen: so that a link that comes back is noticed.
 const MIN_CWND: u64 = 2;
 /// The delay above the minimum that still counts as no queue: chosen, for what hosts and pairs of packets add.
@@ -29,6 +42,8 @@ const FORGETS_AFTER: Duration = Duration::from_secs(1);
 /// One flow under Sprout.
 #[derive(Clone, Debug)]
 pub struct Sprout {
+    look_ahead: Duration,
+    risk: f64,
     mss: Bytes,
     belief: Belief,
     rtt: RttEstimator,
@@ -50,11 +65,19 @@ pub struct Sprout {
 }
 
 impl Sprout {
+    pub(crate) const PARAMETERS: &[Parameter] = &[LOOK_AHEAD, RISK];
+
     /// A flow that believes nothing yet.
     pub fn new(start: &Start) -> Self {
+        Self::tuned(start, &Values::default())
+    }
+
+    pub(crate) fn tuned(start: &Start, values: &Values) -> Self {
         let cwnd = start.initial_cwnd();
         let segments = cwnd.count() as f64 / start.mss.count().max(1) as f64;
         Self {
+            look_ahead: values.time(&LOOK_AHEAD),
+            risk: values.number(&RISK),
             mss: Bytes::new(start.mss.count().max(1)),
             belief: Belief::new(),
             // Not from the handshake: a full packet takes longer, and that is no queue.
@@ -114,8 +137,9 @@ impl Sprout {
             return;
         }
         let way_back = self.rtt.least().unwrap_or_default() / 2;
-        let seconds = (LOOK_AHEAD + way_back.min(LOOK_AHEAD)).as_secs_f64();
-        self.forecast = [self.belief.forecast(seconds), self.belief.forecast(seconds + TICK)];
+        let seconds = (self.look_ahead + way_back.min(self.look_ahead)).as_secs_f64();
+        self.forecast =
+            [seconds, seconds + TICK].map(|seconds| self.belief.forecast(seconds, self.risk));
     }
 
     /// Sets the limit in flight: the forecast from the beginning of the tick, less what was already acknowledged.

@@ -9,6 +9,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::biscay::Config;
 use crate::limits;
+use crate::parameter::Values;
 use crate::sharing::Part;
 use crate::stock::{Fallback, Stock};
 use crate::{Ack, Controller, Departure, Loss, Phase, Start};
@@ -93,6 +94,15 @@ pub struct Steady {
 impl Steady {
     /// A flow without any estimate, which receives one only so often.
     pub fn falling_back_to(fallback: Fallback, start: &Start, every: Duration) -> Self {
+        Self::tuned(fallback, start, every, &Values::default())
+    }
+
+    pub(crate) fn tuned(
+        fallback: Fallback,
+        start: &Start,
+        every: Duration,
+        _: &Values,
+    ) -> Self {
         let mut steady = Self {
             law: Law::default(),
             shadow: Stock::new(start, fallback),

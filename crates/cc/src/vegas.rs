@@ -8,19 +8,73 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Aimd, Round};
 use crate::{Ack, Controller, Loss, Start};
 
-/// Segments in the queue below which the window grows (Linux `tcp_vegas.c`; the paper compares 1 and 2).
-const ALPHA: f64 = 2.0;
-/// And above which it shrinks (Linux `tcp_vegas.c`; the paper compares 3 and 4).
-const BETA: f64 = 4.0;
-/// And with which slow start ends (the paper's γ).
-const GAMMA: f64 = 1.0;
+/// The paper compares 1 and 2.
+const ALPHA: Parameter = Parameter {
+    name: "alpha",
+    kind: Kind::number(2.0, 0.0, 1_000.0),
+    unit: "segments",
+    about: "the window grows while fewer wait in the queue",
+    source: "Linux tcp_vegas.c; the paper's α",
+};
+/// The paper compares 3 and 4.
+const BETA: Parameter = Parameter {
+    name: "beta",
+    kind: Kind::number(4.0, 0.0, 1_000.0),
+    unit: "segments",
+    about: "the window shrinks while more wait in the queue",
+    source: "Linux tcp_vegas.c; the paper's β",
+};
+const GAMMA: Parameter = Parameter {
+    name: "gamma",
+    kind: Kind::number(1.0, 0.0, 1_000.0),
+    unit: "segments",
+    about: "slow start ends when more wait in the queue",
+    source: "Linux tcp_vegas.c; the paper's γ",
+};
+
+/// What Vegas can be tuned by: segments in the queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// The window grows while fewer wait.
+    pub alpha: f64,
+    /// It shrinks while more wait.
+    pub beta: f64,
+    /// Slow start ends when more wait.
+    pub gamma: f64,
+}
+
+impl Config {
+    pub(crate) const PARAMETERS: &[Parameter] = &[ALPHA, BETA, GAMMA];
+
+    pub(crate) fn of(values: &Values) -> Self {
+        Self {
+            alpha: values.number(&ALPHA),
+            beta: values.number(&BETA),
+            gamma: values.number(&GAMMA),
+        }
+    }
+
+    /// Between α and β the window stands still.
+    pub(crate) fn fits(values: &Values) -> Result<(), &'static str> {
+        let Self { alpha, beta, .. } = Self::of(values);
+        if alpha <= beta { Ok(()) } else { Err("`alpha` is at most `beta`") }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
 
 /// One flow under Vegas.
 #[derive(Clone, Debug)]
 pub struct Vegas {
+    config: Config,
     window: Aimd,
     base: Option<Duration>,
     round: Round,
@@ -33,8 +87,14 @@ pub struct Vegas {
 impl Vegas {
     /// A flow that begins with RFC 6928's window.
     pub fn new(start: &Start) -> Self {
+        Self::with(start, Config::default())
+    }
+
+    /// The same, tuned.
+    pub fn with(start: &Start, config: Config) -> Self {
         let base = start.rtt.filter(|rtt| !rtt.is_zero());
-        Self { window: Aimd::new(start), base, round: Round::default(), least: None, grows: true }
+        let window = Aimd::new(start);
+        Self { config, window, base, round: Round::default(), least: None, grows: true }
     }
 
     /// A round is over: what it measured, in segments of the window that wait in the queue.
@@ -45,17 +105,18 @@ impl Vegas {
     }
 
     fn judge(&mut self, queued: f64) {
+        let Config { alpha, beta, gamma } = self.config;
         if self.window.in_slow_start() {
             self.grows = !self.grows;
-            if queued > GAMMA {
+            if queued > gamma {
                 // The window without a queue, and a segment (Linux). Otherwise slow start's excess would have to be
                 // taken back one segment a round.
-                self.window.shift(GAMMA - queued);
+                self.window.shift(gamma - queued);
                 self.window.leave_slow_start();
             }
-        } else if queued < ALPHA {
+        } else if queued < alpha {
             self.window.shift(1.0);
-        } else if queued > BETA {
+        } else if queued > beta {
             self.window.shift(-1.0);
         }
     }

@@ -11,6 +11,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::parameter::{Kind, Parameter, Values};
 use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
 use profile::Profile;
 
@@ -19,8 +20,13 @@ const EPOCH: Duration = Duration::from_millis(5);
 /// The decrease of the target delay while delays rise, and its change otherwise, in seconds (the paper's δ1, δ2).
 const LITTLE: f64 = 0.001;
 const MUCH: f64 = 0.002;
-/// The largest delay over the least that is borne (the paper's R).
-const RATIO: f64 = 6.0;
+const RATIO: Parameter = Parameter {
+    name: "ratio",
+    kind: Kind::number(6.0, 1.1, 100.0),
+    unit: "least delays",
+    about: "the largest delay that is borne: more of it for throughput",
+    source: "the paper's R, which it varies from 2 to 6",
+};
 /// Share of the old value in the largest delay (authors' program; the paper's α).
 const KEPT: f64 = 0.2;
 /// Share of the window that remains after a loss (authors' program; the paper's M).
@@ -69,9 +75,15 @@ enum Phase {
 }
 
 impl Verus {
+    pub(crate) const PARAMETERS: &[Parameter] = &[RATIO];
+
     /// A flow that bears six times the least delay.
     pub fn new(start: &Start) -> Self {
-        Self::with_ratio(start, RATIO)
+        Self::tuned(start, &Values::default())
+    }
+
+    pub(crate) fn tuned(start: &Start, values: &Values) -> Self {
+        Self::with_ratio(start, values.number(&RATIO))
     }
 
     /// A flow that bears so many times the least delay: more of it for more throughput.

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use sounding_cc::{Ack, Delivered, Departure, Loss, Phase, RadioController, Recovery, Start};
+use sounding_cc::parameter::{Kind, Value};
+use sounding_cc::{
+    Ack, Choice, Delivered, Departure, Loss, Maker, Phase, RadioController, Recovery, Start,
+};
 use sounding_estimate::{Bound, LinkEstimate, Source, State};
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -108,6 +111,29 @@ fn estimate(bits: u64, age_ms: u64, served: bool, silent: bool) -> LinkEstimate 
     }
 }
 
+/// Every controller as it is published, and with each of its parameters at both ends of its range.
+fn choices() -> Vec<(Choice, Maker)> {
+    let mut choices: Vec<Choice> = sounding_cc::names().map(Choice::plain).collect();
+    for name in sounding_cc::names() {
+        for parameter in sounding_cc::parameters(name) {
+            let ends = match parameter.kind {
+                Kind::Number { least, most, .. } => [least, most].map(Value::Number),
+                Kind::Count { least, most, .. } => [least, most].map(Value::Count),
+                Kind::Time { least, most, .. } => [least, most].map(Value::Time),
+                Kind::Word { words, .. } => [words[0], words[words.len() - 1]].map(Value::Word),
+            };
+            let stated = ends.map(|end| (parameter.name.to_owned(), end.to_string()));
+            choices.extend(stated.map(|stated| Choice::plain(name).with([stated])));
+        }
+    }
+    // Ends that do not go with another parameter's default cannot be made.
+    let made = choices.into_iter().filter_map(|choice| {
+        let make = sounding_cc::make(&choice).ok()?;
+        Some((choice, make))
+    });
+    made.collect()
+}
+
 proptest! {
     #[test]
     fn a_window_is_never_closed_nor_a_flow_stopped(
@@ -115,10 +141,11 @@ proptest! {
         seed: u64,
         rtt in proptest::option::of(0..1_000_u64),
     ) {
-        for name in sounding_cc::names() {
+        for (choice, make) in choices() {
+            let name = choice.name();
             let mut now = HostInstant::default();
             let start = Start::tcp(now, rtt.map(Duration::from_millis), seed);
-            let mut controller = sounding_cc::by_name(name).unwrap()(&start);
+            let mut controller = make(&start);
             // One segment is what a timeout leaves, TCP-LP's second sign of others, and packet conservation.
             let mut least = if ONE_SEGMENT.contains(&name) { 1 } else { 2 };
             for event in &events {
@@ -152,12 +179,12 @@ proptest! {
                     Event::Time => controller.handle_time(now),
                 }
                 let window = controller.cwnd().count() / start.mss.count();
-                prop_assert!(window >= least, "{}: {:?}", name, controller);
+                prop_assert!(window >= least, "{}: {:?}", choice, controller);
                 let rate = controller.pacing_rate();
-                prop_assert!(rate != Some(Rate::ZERO), "{}: {:?}", name, controller);
-                if let Some(known) = RadioController::by_name(name) {
+                prop_assert!(rate != Some(Rate::ZERO), "{}: {:?}", choice, controller);
+                if let Some(known) = RadioController::by_name(choice.name()) {
                     let phase = Phase::by_name(controller.state()).unwrap();
-                    prop_assert!(known.law.phases().contains(&phase), "{}: {}", name, phase);
+                    prop_assert!(known.law.phases().contains(&phase), "{}: {}", choice, phase);
                 }
             }
         }

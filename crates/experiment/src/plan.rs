@@ -7,6 +7,7 @@
 mod actors;
 mod capacity;
 mod cell;
+mod controller;
 mod error;
 mod flow;
 mod links;
@@ -27,6 +28,7 @@ use sounding_cell::quantity as time;
 
 pub use actors::{Actor, Actors, Group};
 pub use cell::{Cell, DevicePlan, ModemPlan, Scatter};
+pub use controller::names_controller;
 pub use error::{PlanError, Wrong};
 pub use flow::{Acknowledged, FlowPlan, TrafficPlan};
 pub use links::{Begin, Drops, LinkPlan, Wire};
@@ -84,8 +86,8 @@ impl Plan {
         cell + self.links.len() + self.flows.len()
     }
 
-    /// What no single value can say of itself.
-    fn check(&self, controllers: &Registry) -> Result<(), Wrong> {
+    /// What no single value can say of itself. Controllers are then written as they are shown.
+    fn check(&mut self, controllers: &Registry) -> Result<(), Wrong> {
         if self.duration.is_zero() || self.duration > LONGEST {
             return Err(Wrong::new("duration", "is above zero and at most 100000s"));
         }
@@ -105,15 +107,9 @@ impl Plan {
         if self.flows.is_empty() {
             return Err(Wrong::new("flows", "a plan needs at least one of [[flows]]"));
         }
-        for (at, flow) in self.flows.iter().enumerate() {
-            let name = &flow.controller;
-            if name != ORACLE && controllers.by_name(name).is_none() {
-                let known: Vec<_> =
-                    controllers.names().chain([ORACLE]).map(|name| format!("`{name}`")).collect();
-                let message =
-                    format!("unknown controller `{name}`, there are {}", known.join(", "));
-                return Err(Wrong::new(format!("flows.{at}.controller"), message));
-            }
+        for (at, flow) in self.flows.iter_mut().enumerate() {
+            flow.controller = controller::settle(&flow.controller, controllers)
+                .map_err(|wrong| Wrong { key: format!("flows.{at}.{}", wrong.key), ..wrong })?;
         }
         // Narrower ones would hold a packet or two.
         if self.window < Duration::from_millis(10) || self.window > self.duration {

@@ -31,7 +31,7 @@ use thiserror::Error;
 pub(crate) use beside::compare;
 pub use capture::capture;
 pub use keep::{About, Files, Keep, Output};
-pub use outcome::{Delays, FlowOutcome, FromOracle, Jain, Outcome, Pantheon};
+pub use outcome::{Delays, FlowOutcome, FromOracle, Jain, Outcome, Pantheon, Tuned};
 pub use runs::{Finished, Place, all};
 pub use table::{json, parquet, table};
 
@@ -152,7 +152,7 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
         let Some(modem) = device.modem.filter(|modem| modem.on) else { continue };
         for &port in ports.iter().filter(|port| group.devices.contains(&port.device.0)) {
             let flows = actors.flows.iter().filter(|flow| flow.port == port);
-            let names = flows.map(|flow| stated.flows[flow.plan].controller.as_str());
+            let names = flows.map(|flow| stated.flows[flow.plan].controller.name());
             let mut listening = Listening::new(port).told(names);
             listening.every = modem.every;
             listening.latency = modem.latency;
@@ -167,10 +167,10 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
         let mut made = match flow.traffic.stream() {
             Ok(traffic) => {
                 // All of it was checked when the plan was read and its network made.
-                let made = if flow.controller == plan::ORACLE {
+                let made = if flow.controller.name() == plan::ORACLE {
                     Flow::bulk(actor.port, plan::oracle(run, actor.port).ok()?)
                 } else {
-                    let make = run.controllers.by_name(&flow.controller)?;
+                    let (_, make) = run.controllers.choose(&flow.controller).ok()?;
                     Flow::bulk(actor.port, move |start| make(start))
                 };
                 made.sends(traffic).acknowledged(flow.acks.into())

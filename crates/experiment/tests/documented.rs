@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value as Json;
+use sounding_cc::parameter::{Parameter, Value};
 
 /// What the document calls the copy of the template.
 const COPY: &str = "examples/mine";
@@ -67,7 +68,44 @@ fn a_controller_is_added_from_the_template_run_over_three_traces_and_seen_in_the
         assert!(mine["utilisation"].as_f64().unwrap() > 0.5, "{mine}");
         assert!(p95(mine) < p95(cubic), "{mine} {cubic}");
     }
-    for file in ["results/flows.parquet", "results/run-0009/series.parquet", "cell/result.json"] {
+    for file in [
+        "results/flows.parquet",
+        "results/run-0009/series.parquet",
+        "cell/result.json",
+        "copa/result.json",
+    ] {
         assert!(copy.0.join(file).is_file(), "{file}");
     }
+}
+
+#[test]
+fn the_table_of_parameters_is_that_of_the_registry() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/controllers.md");
+    let document = fs::read_to_string(document).unwrap();
+    let mut rows = Vec::<(Vec<&str>, &[Parameter])>::new();
+    for name in sounding_cc::names() {
+        let parameters = sounding_cc::parameters(name);
+        match rows.iter_mut().find(|(_, known)| *known == parameters) {
+            Some((names, _)) => names.push(name),
+            None => rows.push((vec![name], parameters)),
+        }
+    }
+    let mut table = String::from(
+        "| controller | parameter | default | range | what it does | where its default is from |\n\
+         |---|---|---|---|---|---|\n",
+    );
+    for (names, parameters) in rows {
+        let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        for Parameter { name, kind, unit, about, source } in parameters {
+            let default = match kind.default() {
+                Value::Word(word) => format!("`{word}`"),
+                value => value.to_string(),
+            };
+            let range = format!("{} {unit}", kind.range());
+            let (names, range) = (names.join(", "), range.trim_end());
+            table +=
+                &format!("| {names} | `{name}` | {default} | {range} | {about} | {source} |\n");
+        }
+    }
+    assert!(document.contains(&table), "docs/controllers.md has another table than\n{table}");
 }

@@ -107,7 +107,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcom
 /// All contenders over one cell.
 fn one(plan: &Plan, (case, kind, seed): (Case, Kind, u64)) -> Result<Vec<Score>, InvalidConfig> {
     let truth = Truth::of(kind, case, seed)?;
-    plan.contenders.iter().map(|&contender| run::judge(&truth, case, contender)).collect()
+    plan.contenders.iter().map(|contender| run::judge(&truth, case, contender)).collect()
 }
 
 impl Row {

@@ -6,7 +6,7 @@ use sounding_lab::closed_loop::{Case, Contender, Kind, Outcome, Plan, run};
 const FIRST: u64 = 1_001;
 
 fn judged(contenders: &[&str], cases: &[Case]) -> Outcome {
-    let contenders = contenders.iter().filter_map(|name| Contender::by_name(name)).collect();
+    let contenders = contenders.iter().filter_map(|name| Contender::by_name(name).ok()).collect();
     let plan = Plan {
         contenders,
         cases: cases.to_vec(),

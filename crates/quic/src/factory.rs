@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use sounding_cc::{Maker, Start};
+use sounding_cc::{ChoiceError, Maker, Start};
 use sounding_units::Bytes;
 
 use crate::EstimateHandle;
@@ -51,20 +51,12 @@ pub struct Factory {
     seed: Arc<AtomicU64>,
 }
 
-/// There is no such controller.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no controller is called {name:?}: there are {}", sounding_cc::names().collect::<Vec<_>>().join(", "))]
-pub struct UnknownController {
-    /// What it was asked for.
-    pub name: String,
-}
-
 impl Factory {
-    /// A controller of this project by its name, such as `sounding` or `biscay`.
-    pub fn new(name: &str, handle: EstimateHandle) -> Result<Self, UnknownController> {
-        let make = sounding_cc::by_name(name)
-            .ok_or_else(|| UnknownController { name: name.to_owned() })?;
-        Ok(Self::making(name, Arc::new(make), handle))
+    /// A controller of this project by its name, such as `sounding`, or with some of its parameters, as
+    /// `biscay:allowance=20ms`.
+    pub fn new(name: &str, handle: EstimateHandle) -> Result<Self, ChoiceError> {
+        let make = sounding_cc::make(&name.parse()?)?;
+        Ok(Self::making(name, make, handle))
     }
 
     /// Any controller.
@@ -123,6 +115,14 @@ mod tests {
         let error = Factory::new("cubik", EstimateHandle::new()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("cubik") && text.contains("sounding"), "{text}");
+    }
+
+    #[test]
+    fn a_name_may_have_parameters_behind_it() {
+        let of = |name: &str| Factory::new(name, EstimateHandle::new());
+        assert!(of("copa:delta=0.1").is_ok());
+        let text = of("copa:delta=99").unwrap_err().to_string();
+        assert_eq!(text, "copa: `delta` is 0.001 to 10, not \"99\"");
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod noq;
 mod quinn;
 mod report;
 
-pub use factory::{Factory, UnknownController};
+pub use factory::Factory;
 pub use handle::{EstimateHandle, Flow};
 pub use report::{Counts, Intake, Report, ReportError};
+pub use sounding_cc::ChoiceError;

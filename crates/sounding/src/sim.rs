@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Set a key of the plan, as duration=5s or flows.0.controller=bbr; may be given several times
+    /// Set a key of the plan, as duration=5s, flows.0.controller=bbr or flows.0.controller=copa:delta=0.1; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 

@@ -185,6 +185,10 @@ fn what_is_wrong_with_a_plan_is_said_with_its_place() {
             "flows.0.acks: a kernel acknowledges",
         ),
         (
+            PLAN.replace("\"cubic\"", "{ name = \"biscay\", allowance = \"20ms\" }"),
+            "flows.0.controller: a kernel's controllers take no parameters, and biscay(allowance=20ms) has some",
+        ),
+        (
             PLAN.replace("modem = {}\n", "").replace("\"cubic\"", "\"biscay\""),
             "flows.0.controller: biscay reads a modem, and phone has none",
         ),

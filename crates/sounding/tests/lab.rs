@@ -116,6 +116,29 @@ fn references_have_a_curve_over_links_and_cells_with_the_controllers_beside_it()
     assert!(text.contains("`sounding` has ") && !text.contains("closed loop"), "{text}");
 }
 
+#[test]
+fn controllers_on_a_command_line_take_parameters() {
+    let of = |names: &'static str| {
+        ["run", "closed-loop", "--controllers", names, "--cases", "still", "--seeds", "1", "--json"]
+    };
+    let result = result(&of("copa,copa:delta=0.1:mode=default"));
+    let rows = result["rows"].as_array().unwrap();
+    let is_of = |name: &str| rows.iter().any(|row| row["contender"] == name);
+    assert!(is_of("copa") && is_of("copa(delta=0.1,mode=default)"), "{result}");
+
+    for (names, expected) in [
+        ("copa:delta=20", "copa: `delta` is 0.001 to 10, not \"20\""),
+        ("copa:dleta=1", "unknown parameter `dleta`, there are `delta`, `mode`"),
+        ("reno:beta=1", "reno takes no parameters"),
+        ("kopa", "there are oracle"),
+    ] {
+        let output = lab(&of(names));
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
 /// What the documents say of them: not so while their queue was believed to be longer than it is.
 #[test]
 fn over_recordings_references_carry_what_sounding_does_with_less_delay() {

@@ -185,6 +185,20 @@ fn what_is_wrong_is_shown_where_it_stands() {
 }
 
 #[test]
+fn a_controller_takes_parameters_and_is_shown_with_them() {
+    let folder = Folder::new(PLAN);
+    let set = |choice: &str| format!("flows.upload.controller={choice}");
+    let said = stdout(&folder.sim(&["--set", &set("copa:mode=default:delta=0.10")]));
+    assert!(said.contains("copa(delta=0.1,mode=default)"), "{said}");
+    let said = stderr(&folder.sim(&["--check", "--set", &set("copa:delta=20")]));
+    for part in ["flows.upload.controller", "copa: `delta` is 0.001 to 10, not \"20\""] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let said = stderr(&folder.sim(&["--check", "--set", &set("copa:dleta=1")]));
+    assert!(said.contains("unknown parameter `dleta`, there are `delta`, `mode`"), "{said}");
+}
+
+#[test]
 fn results_do_not_mix_with_those_that_are_there() {
     let folder = Folder::new(PLAN);
     let out = folder.path("out");

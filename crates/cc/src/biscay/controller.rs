@@ -5,6 +5,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::law::FLOOR_CWND;
 use super::{Agreement, Biscay, Command, Config, FeedEstimate, PathSample, Snapshot, Timeout};
+use crate::parameter::Values;
 use crate::part::Windowed;
 use crate::stock::{Fallback, Stock};
 use crate::{Ack, Controller, Departure, Loss, Start};
@@ -54,7 +55,16 @@ impl BiscayController {
     /// The same for a flow that receives an estimate only so often: it believes what is as much older, and waits as much longer until
     /// it takes silence for one.
     pub fn informed_every(fallback: Fallback, start: &Start, every: Duration) -> Self {
-        let usual = Config::default();
+        Self::tuned(fallback, start, every, &Values::default())
+    }
+
+    pub(crate) fn tuned(
+        fallback: Fallback,
+        start: &Start,
+        every: Duration,
+        values: &Values,
+    ) -> Self {
+        let usual = Config::of(values);
         let (max_age, max_silence) = (usual.max_age + every, usual.max_silence + every);
         Self::falling_back_to(fallback, Config { max_age, max_silence, ..usual }, start)
     }

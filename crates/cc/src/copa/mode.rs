@@ -5,8 +5,6 @@ use sounding_units::HostInstant;
 use super::nanos;
 use crate::part::Windowed;
 
-/// δ of 0.5.
-pub(super) const DEFAULT_INVERSE_DELTA: f64 = 2.0;
 /// A queue below this part of what the last rounds saw is nearly empty.
 const NEARLY_EMPTY: f64 = 0.1;
 /// And one of fewer of the flow's own segments than this; chosen, pinned by the properties of `copa`. Behind a pair that left
@@ -28,18 +26,19 @@ const MAX_INVERSE_DELTA: f64 = 1000.0;
 pub(super) struct Competition {
     most: Option<Windowed<Duration>>,
     empty_at: Option<HostInstant>,
+    /// While the queue drains.
+    usual: f64,
     inverse_delta: f64,
     /// A loss was answered in this round: nothing is added.
     lost: bool,
 }
 
-impl Default for Competition {
-    fn default() -> Self {
-        Self { most: None, empty_at: None, inverse_delta: DEFAULT_INVERSE_DELTA, lost: false }
-    }
-}
-
 impl Competition {
+    /// With this 1 ÷ δ while nobody else fills the buffer.
+    pub(super) fn new(usual: f64) -> Self {
+        Self { most: None, empty_at: None, usual, inverse_delta: usual, lost: false }
+    }
+
     /// An RTT, what it is without and with the standing queue, and how long a segment takes at the flow's rate, in
     /// seconds.
     pub(super) fn handle_sample(
@@ -67,7 +66,7 @@ impl Competition {
     pub(super) fn handle_round(&mut self, now: HostInstant, smoothed: Duration) -> f64 {
         let empty_at = *self.empty_at.get_or_insert(now);
         if now - empty_at <= smoothed * EMPTY_ROUNDS {
-            self.inverse_delta = DEFAULT_INVERSE_DELTA;
+            self.inverse_delta = self.usual;
         } else if !self.lost {
             self.inverse_delta = (self.inverse_delta + 1.0).min(MAX_INVERSE_DELTA);
         }
@@ -78,7 +77,7 @@ impl Competition {
     /// Something was lost; 1 ÷ δ from here on.
     pub(super) fn handle_loss(&mut self) -> f64 {
         self.lost = true;
-        self.inverse_delta = (self.inverse_delta / 2.0).max(DEFAULT_INVERSE_DELTA);
+        self.inverse_delta = (self.inverse_delta / 2.0).max(self.usual);
         self.inverse_delta
     }
 }
@@ -102,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_never_drains_is_somebody_elses() {
-        let mut competition = Competition::default();
+        let mut competition = Competition::new(2.0);
         let standing = Duration::from_millis(10);
         assert!((rounds(&mut competition, 0, 6, standing) - 2.0).abs() < 1e-9);
         assert!((rounds(&mut competition, 6, 4, standing) - 6.0).abs() < 1e-9);

@@ -2,13 +2,11 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use super::Config;
 use super::detector::Usage;
 
-/// Share of the acknowledged rate that is sent after overuse (libwebrtc `AimdRateControl`, as all constants here).
-const AFTER_OVERUSE: f64 = 0.85;
-/// Growth a second far from where the link was last found full.
-const GROWTH: f64 = 1.08;
-/// Bits a second, and each second: the least that is added near it.
+/// Bits a second, and each second: the least that is added near where the link was last found full (libwebrtc
+/// `AimdRateControl`, as all constants here).
 const MIN_INCREASE: f64 = 4000.0;
 /// The response time of the link and the other end, in addition to the RTT.
 const RESPONSE: Duration = Duration::from_millis(100);
@@ -27,6 +25,8 @@ const MAX_VARIANCE: f64 = 2.5;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateControl {
     rate: f64,
+    decrease: f64,
+    increase: f64,
     phase: Phase,
     capacity: Option<Capacity>,
     cut_at: Option<HostInstant>,
@@ -70,9 +70,18 @@ impl Capacity {
 }
 
 impl RateControl {
-    pub(super) fn new(now: HostInstant, rate: Rate) -> Self {
-        let rate = rate.bits_per_sec() as f64;
-        Self { rate, phase: Phase::Hold, capacity: None, cut_at: None, grown_at: now }
+    pub(super) fn new(now: HostInstant, config: &Config) -> Self {
+        let Config { first_rate, decrease, increase } = *config;
+        let rate = first_rate.bits_per_sec() as f64;
+        Self {
+            rate,
+            decrease,
+            increase,
+            phase: Phase::Hold,
+            capacity: None,
+            cut_at: None,
+            grown_at: now,
+        }
     }
 
     pub(super) fn rate(&self) -> Rate {
@@ -127,7 +136,7 @@ impl RateControl {
             }
             capacity => *capacity = Some(Capacity { mean: kbit, variance: MIN_VARIANCE }),
         }
-        self.rate = self.rate.min(AFTER_OVERUSE * acked);
+        self.rate = self.rate.min(self.decrease * acked);
     }
 
     fn grow(&mut self, now: HostInstant, rtt: Duration, acked: f64, packet: Bytes) {
@@ -141,7 +150,7 @@ impl RateControl {
             let packet = packet.count() as f64 * 8.0;
             (packet / (rtt + RESPONSE).as_secs_f64()).max(MIN_INCREASE) * seconds
         } else {
-            self.rate * (libm::pow(GROWTH, seconds) - 1.0)
+            self.rate * (libm::pow(self.increase, seconds) - 1.0)
         };
         // Bytes that are not sent are not acknowledged either: the capacity above is unknown.
         let most = AHEAD * acked + AHEAD_MORE;
@@ -164,6 +173,10 @@ mod tests {
         Rate::from_bits_per_sec(mbit * 1_000_000)
     }
 
+    fn begun(first_rate: Rate) -> RateControl {
+        RateControl::new(at(0), &Config { first_rate, ..Config::default() })
+    }
+
     fn after(control: &mut RateControl, from: u64, until: u64, usage: Usage, acked: Rate) -> f64 {
         for ms in (from..=until).step_by(10) {
             control.handle_usage(at(ms), usage, RTT, acked, PACKET);
@@ -173,14 +186,14 @@ mod tests {
 
     #[test]
     fn far_from_the_capacity_it_grows_by_eight_percent_a_second() {
-        let mut control = RateControl::new(at(0), mbit(4));
+        let mut control = begun(mbit(4));
         let rate = after(&mut control, 0, 1000, Usage::Normal, mbit(4));
         assert!((rate / 4.0 - 1.08).abs() < 0.001, "{rate}");
     }
 
     #[test]
     fn overuse_leaves_85_percent_of_what_arrives_once_an_rtt() {
-        let mut control = RateControl::new(at(0), mbit(12));
+        let mut control = begun(mbit(12));
         let rate = after(&mut control, 0, 30, Usage::Over, mbit(10));
         assert!((rate - 8.5).abs() < 1e-6, "{rate}");
         assert!((after(&mut control, 40, 40, Usage::Over, mbit(8)) - 6.8).abs() < 1e-6);
@@ -188,7 +201,7 @@ mod tests {
 
     #[test]
     fn near_the_capacity_it_adds_a_packet_a_response() {
-        let mut control = RateControl::new(at(0), mbit(12));
+        let mut control = begun(mbit(12));
         after(&mut control, 0, 0, Usage::Over, mbit(10));
         let before = control.rate().mbit_per_sec();
         let rate = after(&mut control, 10, 1010, Usage::Normal, mbit(10));
@@ -198,7 +211,7 @@ mod tests {
 
     #[test]
     fn it_is_never_far_ahead_of_what_arrives_and_holds_while_a_queue_drains() {
-        let mut control = RateControl::new(at(0), mbit(4));
+        let mut control = begun(mbit(4));
         let rate = after(&mut control, 0, 60_000, Usage::Normal, mbit(4));
         assert!((rate - 6.01).abs() < 1e-6, "{rate}");
         assert!((after(&mut control, 60_010, 70_000, Usage::Under, mbit(4)) - rate).abs() < 1e-6);

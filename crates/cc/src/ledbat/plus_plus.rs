@@ -3,11 +3,18 @@ use core::time::Duration;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::delay::QueueingDelay;
+use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Aimd, RttEstimator};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 
 /// Queueing in both directions: LEDBAT++ uses the RTT (draft).
-const TARGET: Duration = Duration::from_millis(60);
+const TARGET: Parameter = Parameter {
+    name: "target",
+    kind: Kind::millis(60, 1, 1_000),
+    unit: "",
+    about: "the queueing delay target, in both directions together",
+    source: "draft-irtf-iccrg-ledbat-plus-plus",
+};
 /// The gain is one over at most this (draft).
 const MAX_GAIN_DIVISOR: f64 = 16.0;
 /// The decrease of the window in a round, in windows for each target of delay too much (draft).
@@ -27,6 +34,7 @@ const APART: u32 = 9;
 /// take another's queue for path (draft-irtf-iccrg-ledbat-plus-plus).
 #[derive(Clone, Debug)]
 pub struct LedbatPlusPlus {
+    target: Duration,
     window: Aimd,
     mss: Bytes,
     rtt: RttEstimator,
@@ -49,11 +57,23 @@ enum Phase {
 }
 
 impl LedbatPlusPlus {
+    pub(crate) const PARAMETERS: &[Parameter] = &[TARGET];
+
     /// A flow that begins with two segments, in slow start.
     pub fn new(start: &Start) -> Self {
+        Self::tuned(start, &Values::default())
+    }
+
+    pub(crate) fn tuned(start: &Start, values: &Values) -> Self {
+        Self::with_target(start, values.time(&TARGET))
+    }
+
+    /// The same with this target for the queueing delay.
+    pub fn with_target(start: &Start, target: Duration) -> Self {
         let mut window = Aimd::new(start);
         window.cap(start.segments(super::INITIAL_CWND));
         Self {
+            target,
             window,
             mss: start.mss,
             rtt: RttEstimator::default(),
@@ -69,14 +89,14 @@ impl LedbatPlusPlus {
 
     fn gain(&self) -> f64 {
         let base = self.delay.base().unwrap_or_default().as_secs_f64();
-        let rounds = libm::ceil(2.0 * TARGET.as_secs_f64() / base.max(1e-6));
+        let rounds = libm::ceil(2.0 * self.target.as_secs_f64() / base.max(1e-6));
         1.0 / rounds.clamp(1.0, MAX_GAIN_DIVISOR)
     }
 
     /// Segments for each segment acknowledged.
     fn step(&self, queueing: Duration) -> f64 {
         let cwnd = self.window.segments();
-        let excess = queueing.as_secs_f64() / TARGET.as_secs_f64() - 1.0;
+        let excess = queueing.as_secs_f64() / self.target.as_secs_f64() - 1.0;
         let in_round = if excess <= 0.0 {
             self.gain()
         } else {
@@ -87,7 +107,9 @@ impl LedbatPlusPlus {
 
     fn advance(&mut self, now: HostInstant, queueing: Duration) {
         match self.phase {
-            Phase::SlowStart if queueing.as_secs_f64() > SLOW_START_ENDS * TARGET.as_secs_f64() => {
+            Phase::SlowStart
+                if queueing.as_secs_f64() > SLOW_START_ENDS * self.target.as_secs_f64() =>
+            {
                 self.window.leave_slow_start();
                 self.steer(now, self.rounds());
             }

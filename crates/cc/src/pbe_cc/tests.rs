@@ -114,7 +114,7 @@ fn late_packets_of_which_too_few_arrive_show_a_bottleneck_in_the_internet() {
 
 #[test]
 fn late_packets_of_a_full_radio_do_not_unless_the_law_is_as_published() {
-    for (config, stays) in [(Config::default(), true), (Config::published(), false)] {
+    for (config, stays) in [(Config::default(), true), (Config::default().published(), false)] {
         let mut flow = Flow::new(config, claim(60, 60, 1), mbit(1000));
         flow.run(400);
         flow.late = Duration::from_millis(40);

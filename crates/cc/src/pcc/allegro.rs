@@ -2,6 +2,7 @@ use rand_chacha::ChaCha8Rng;
 use sounding_units::Rate;
 
 use super::{Law, Outcome, between, coin, scaled};
+use crate::parameter::{Kind, Parameter, Values};
 
 /// The steps in which rates are tried and changed, and the largest one if smaller ones did not show a difference.
 const MIN_STEP: f64 = 0.01;
@@ -9,12 +10,39 @@ const MAX_STEP: f64 = 0.05;
 /// How steep the cliff is (the paper's α of at least 100).
 const STEEPNESS: f64 = 100.0;
 /// Where it is.
-const TOLERATED_LOSS: f64 = 0.05;
+const TOLERATED_LOSS: Parameter = Parameter {
+    name: "tolerated_loss",
+    kind: Kind::number(0.05, 0.0, 0.5),
+    unit: "",
+    about: "the loss above which a rate is worth nothing",
+    source: "the paper's 5 %",
+};
 
-/// Rate in Mbit/s that arrives, unless more than 5 % do not, less what does not.
-fn utility(outcome: &Outcome) -> f64 {
+/// What Allegro can be tuned by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// The loss above which a rate is worth nothing.
+    pub tolerated_loss: f64,
+}
+
+impl Config {
+    pub(crate) const PARAMETERS: &[Parameter] = &[TOLERATED_LOSS];
+
+    pub(crate) fn of(values: &Values) -> Self {
+        Self { tolerated_loss: values.number(&TOLERATED_LOSS) }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
+
+/// Rate in Mbit/s that arrives, unless more than is tolerated do not, less what does not.
+fn utility(config: &Config, outcome: &Outcome) -> f64 {
     let rate = outcome.rate.mbit_per_sec();
-    let cliff = 1.0 / (1.0 + libm::exp(STEEPNESS * (outcome.loss - TOLERATED_LOSS)));
+    let cliff = 1.0 / (1.0 + libm::exp(STEEPNESS * (outcome.loss - config.tolerated_loss)));
     rate * (1.0 - outcome.loss) * cliff - rate * outcome.loss
 }
 
@@ -27,6 +55,7 @@ fn utility(outcome: &Outcome) -> f64 {
 /// ```
 #[derive(Clone, Debug)]
 pub struct AllegroLaw {
+    config: Config,
     rate: Rate,
     phase: Phase,
     step: f64,
@@ -91,9 +120,11 @@ impl AllegroLaw {
 
 impl Law for AllegroLaw {
     type Purpose = Purpose;
+    type Config = Config;
 
-    fn new(rate: Rate, _lots: &mut ChaCha8Rng) -> Self {
+    fn new(rate: Rate, config: Config, _lots: &mut ChaCha8Rng) -> Self {
         Self {
+            config,
             rate,
             phase: Phase::Starting { last: None },
             step: MIN_STEP,
@@ -151,7 +182,7 @@ impl Law for AllegroLaw {
             self.decide(lots);
             return true;
         };
-        let worth = utility(outcome);
+        let worth = utility(&self.config, outcome);
         match &mut self.phase {
             Phase::Starting { .. } | Phase::Adjusting { .. } if !purpose.is_step => false,
             Phase::Starting { last } | Phase::Adjusting { last, .. } => match *last {
@@ -207,7 +238,7 @@ mod tests {
 
     fn at(mbit: f64, loss: f64) -> f64 {
         let rate = Rate::from_bits_per_sec((mbit * 1e6) as u64);
-        utility(&Outcome { rate, loss, rtt_slope: 0.0 })
+        utility(&Config::default(), &Outcome { rate, loss, rtt_slope: 0.0 })
     }
 
     #[test]

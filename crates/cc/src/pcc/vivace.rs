@@ -2,18 +2,82 @@ use rand_chacha::ChaCha8Rng;
 use sounding_units::Rate;
 
 use super::{Law, Outcome, coin, scaled};
+use crate::parameter::{Kind, Parameter, Values};
 
-/// Utility: the exponent of the rate (the paper's t), and the penalties of growing RTTs and loss (the paper's b and c),
-/// in Mbit/s.
-const EXPONENT: f64 = 0.9;
-const RTT_WEIGHT: f64 = 900.0;
-const LOSS_WEIGHT: f64 = 11.35;
+const EXPONENT: Parameter = Parameter {
+    name: "exponent",
+    kind: Kind::number(0.9, 0.01, 0.99),
+    unit: "",
+    about: "the utility's exponent of the rate in Mbit/s, below 1 for fairness",
+    source: "the paper's t",
+};
+const RTT_WEIGHT: Parameter = Parameter {
+    name: "rtt_weight",
+    kind: Kind::number(900.0, 0.0, 100_000.0),
+    unit: "",
+    about: "what an RTT that grows takes from the utility; 0: Vivace-Loss",
+    source: "the paper's b",
+};
+const LOSS_WEIGHT: Parameter = Parameter {
+    name: "loss_weight",
+    kind: Kind::number(11.35, 0.0, 10_000.0),
+    unit: "",
+    about: "what loss takes from the utility",
+    source: "the paper's c",
+};
+const STEP: Parameter = Parameter {
+    name: "step",
+    kind: Kind::number(0.05, 0.001, 0.5),
+    unit: "",
+    about: "how far from the rate the two are that are compared, as a part of it",
+    source: "the paper's ε",
+};
+const CONVERSION: Parameter = Parameter {
+    name: "conversion",
+    kind: Kind::number(1.0, 0.001, 1_000.0),
+    unit: "Mbit/s",
+    about: "what the rate changes by for each of the utility's gradient",
+    source: "the paper's θ0",
+};
+
+/// What Vivace can be tuned by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Of the rate in Mbit/s, in the utility (the paper's t).
+    pub exponent: f64,
+    /// What growing RTTs take from it (the paper's b).
+    pub rtt_weight: f64,
+    /// What loss takes from it (the paper's c).
+    pub loss_weight: f64,
+    /// How far from the rate the two are that are compared (the paper's ε).
+    pub step: f64,
+    /// Mbit/s for each of the utility's gradient (the paper's θ0).
+    pub conversion: f64,
+}
+
+impl Config {
+    pub(crate) const PARAMETERS: &[Parameter] =
+        &[EXPONENT, RTT_WEIGHT, LOSS_WEIGHT, STEP, CONVERSION];
+
+    pub(crate) fn of(values: &Values) -> Self {
+        Self {
+            exponent: values.number(&EXPONENT),
+            rtt_weight: values.number(&RTT_WEIGHT),
+            loss_weight: values.number(&LOSS_WEIGHT),
+            step: values.number(&STEP),
+            conversion: values.number(&CONVERSION),
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
+
 /// A smaller change of the RTT is noise.
 const RTT_NOISE: f64 = 0.01;
-/// Distance of the two compared rates from the current one (the paper's ε).
-const STEP: f64 = 0.05;
-/// Mbit/s for each of the utility's gradient (the paper's θ0).
-const CONVERSION: f64 = 1.0;
 /// Pairs that are compared before the rate changes. The paper compares one, and in a buffer of one BDP, where loss comes in
 /// lumps, two flows then never find their shares; the authors' later program (PCC-Uspace) compares three, of which most
 /// have to agree. Here the third is left out where the first two do.
@@ -24,10 +88,11 @@ const BOUND_STEP: f64 = 0.1;
 /// The amplifier grows by one with each change in one direction up to here, and by two from there.
 const SLOW_AMPLIFICATION: u32 = 3;
 
-fn utility(outcome: &Outcome) -> f64 {
+fn utility(config: &Config, outcome: &Outcome) -> f64 {
+    let Config { exponent, rtt_weight, loss_weight, .. } = *config;
     let rate = outcome.rate.mbit_per_sec();
     let slope = if outcome.rtt_slope.abs() < RTT_NOISE { 0.0 } else { outcome.rtt_slope };
-    libm::pow(rate, EXPONENT) - RTT_WEIGHT * rate * slope - LOSS_WEIGHT * rate * outcome.loss
+    libm::pow(rate, exponent) - rtt_weight * rate * slope - loss_weight * rate * outcome.loss
 }
 
 /// The utility gain of the higher rate over the lower: the mean over the majority of these pairs; `None` while there is
@@ -45,6 +110,7 @@ fn gained(higher_first: &[bool], worths: &[f64]) -> Option<f64> {
 /// How Vivace learns: by the gradient of the utility between two rates around the current one.
 #[derive(Clone, Debug)]
 pub struct VivaceLaw {
+    config: Config,
     rate: Rate,
     phase: Phase,
     /// Intervals of other phases are void.
@@ -95,7 +161,7 @@ impl VivaceLaw {
         } else {
             self.changes.saturating_mul(2) - SLOW_AMPLIFICATION
         };
-        let wanted = f64::from(amplifier) * CONVERSION * gradient.abs();
+        let wanted = f64::from(amplifier) * self.config.conversion * gradient.abs();
         let rate = self.rate.mbit_per_sec();
         let most = rate * (MIN_BOUND + f64::from(self.bounded) * BOUND_STEP);
         // The bound that just holds this change is the next one's.
@@ -109,10 +175,11 @@ impl VivaceLaw {
 
 impl Law for VivaceLaw {
     type Purpose = Purpose;
+    type Config = Config;
 
-    fn new(rate: Rate, _lots: &mut ChaCha8Rng) -> Self {
+    fn new(rate: Rate, config: Config, _lots: &mut ChaCha8Rng) -> Self {
         let phase = Phase::Starting { last: None, waiting: false };
-        Self { rate, phase, epoch: 0, changes: 0, up: true, bounded: 0 }
+        Self { config, rate, phase, epoch: 0, changes: 0, up: true, bounded: 0 }
     }
 
     /// One round.
@@ -121,6 +188,7 @@ impl Law for VivaceLaw {
     }
 
     fn next(&mut self) -> (Rate, Purpose) {
+        let step = self.config.step;
         let (epoch, mut trial) = (self.epoch, None);
         let rate = match &mut self.phase {
             Phase::Starting { last, waiting } => {
@@ -134,7 +202,7 @@ impl Law for VivaceLaw {
                 trial = Some(*begun);
                 let higher = higher_first[*begun / 2] == begun.is_multiple_of(2);
                 *begun += 1;
-                scaled(self.rate, if higher { 1.0 + STEP } else { 1.0 - STEP })
+                scaled(self.rate, if higher { 1.0 + step } else { 1.0 - step })
             }
             Phase::Comparing { .. } => self.rate,
         };
@@ -159,7 +227,7 @@ impl Law for VivaceLaw {
             self.compare(lots);
             return true;
         };
-        let worth = utility(outcome);
+        let worth = utility(&self.config, outcome);
         match (&mut self.phase, purpose.trial) {
             (Phase::Starting { last, waiting }, Some(_)) => {
                 match *last {
@@ -174,7 +242,7 @@ impl Law for VivaceLaw {
             (Phase::Comparing { higher_first, worths, .. }, Some(trial)) => {
                 worths[trial] = worth;
                 let Some(gained) = gained(higher_first, &worths[..=trial]) else { return false };
-                self.climb(gained / (2.0 * STEP * self.rate.mbit_per_sec().max(1e-9)));
+                self.climb(gained / (2.0 * self.config.step * self.rate.mbit_per_sec().max(1e-9)));
                 self.compare(lots);
                 true
             }
@@ -204,7 +272,7 @@ mod tests {
 
     fn at(mbit: f64, rtt_slope: f64, loss: f64) -> f64 {
         let rate = Rate::from_bits_per_sec((mbit * 1e6) as u64);
-        utility(&Outcome { rate, loss, rtt_slope })
+        utility(&Config::default(), &Outcome { rate, loss, rtt_slope })
     }
 
     #[test]
@@ -236,8 +304,11 @@ mod tests {
 
     #[test]
     fn changes_in_one_direction_grow_within_bounds_that_grow() {
-        let mut law =
-            VivaceLaw::new(Rate::from_bits_per_sec(10_000_000), &mut super::super::tests::lots());
+        let mut law = VivaceLaw::new(
+            Rate::from_bits_per_sec(10_000_000),
+            Config::default(),
+            &mut super::super::tests::lots(),
+        );
         let mut before = 10.0;
         let mut growths = [0.0; 3];
         for growth in &mut growths {

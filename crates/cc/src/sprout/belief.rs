@@ -14,11 +14,9 @@ const VOLATILITY: f64 = 200.0;
 const OUTAGE_ENDS: f64 = 1.0;
 /// Bins to each side that a rate may wander to in a tick: four standard deviations.
 const REACH: usize = 29;
-/// The forecast is delivered with a probability of 95 %.
-const CAUTION: f64 = 0.05;
 /// A forecast is looked up to a packet's tenth: of 2^11 steps.
 const HALVINGS: u32 = 11;
-/// All bins of less together are far from the caution.
+/// All bins of less together are far from any risk.
 const NEGLIGIBLE: f64 = 1e-6;
 /// What is not believed at all is never believed again.
 const MIN_BELIEF: f64 = 1e-12;
@@ -112,11 +110,11 @@ impl Belief {
         }
     }
 
-    /// Packets that will have come after so many seconds, with a probability of 95 %.
+    /// Packets that will have come after so many seconds, but for this risk that fewer do.
     ///
     /// The paper sums tables of Poisson's distribution made beforehand. Here counts are normal: of a rate that wanders
     /// from λ for T seconds, with a mean of λT and a variance of λT + σ²T³ ÷ 3.
-    pub(super) fn forecast(&self, seconds: f64) -> f64 {
+    pub(super) fn forecast(&self, seconds: f64, risk: f64) -> f64 {
         let wandering = VOLATILITY * VOLATILITY * seconds * seconds * seconds / 3.0;
         let fewer = |packets: f64| {
             let bins = self.bins.iter().enumerate().filter(|(_, belief)| **belief > NEGLIGIBLE);
@@ -131,7 +129,7 @@ impl Belief {
         let (mut least, mut most) = (0.0, MAX_RATE * seconds);
         for _ in 0..HALVINGS {
             let middle = (least + most) / 2.0;
-            if fewer(middle) < CAUTION { least = middle } else { most = middle }
+            if fewer(middle) < risk { least = middle } else { most = middle }
         }
         least
     }
@@ -145,6 +143,8 @@ impl Belief {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const RISK: f64 = 0.05;
 
     fn settled(packets: f64) -> Belief {
         let mut belief = Belief::new();
@@ -191,22 +191,23 @@ mod tests {
     #[test]
     fn a_forecast_is_less_than_the_mean_and_the_more_so_the_farther() {
         let belief = settled(8.0);
-        let parts = [0.04, 0.1, 0.16].map(|seconds| belief.forecast(seconds) / (400.0 * seconds));
+        let parts =
+            [0.04, 0.1, 0.16].map(|seconds| belief.forecast(seconds, RISK) / (400.0 * seconds));
         assert!(parts.iter().all(|part| (0.3..0.9).contains(part)), "{parts:?}");
-        assert!(belief.forecast(0.1) < belief.forecast(0.12));
+        assert!(belief.forecast(0.1, RISK) < belief.forecast(0.12, RISK));
         let mut later = belief.clone();
         (0..20).for_each(|_| later.wander());
-        assert!(later.forecast(0.1) < belief.forecast(0.1));
+        assert!(later.forecast(0.1, RISK) < belief.forecast(0.1, RISK));
     }
 
     #[test]
     fn nothing_is_expected_of_an_outage_until_something_comes() {
         let mut belief = settled(0.0);
-        assert!(belief.forecast(0.1) < 0.1);
+        assert!(belief.forecast(0.1, RISK) < 0.1);
         for _ in 0..10 {
             belief.wander();
             belief.observe(8.0);
         }
-        assert!(belief.forecast(0.1) > 10.0, "{}", belief.forecast(0.1));
+        assert!(belief.forecast(0.1, RISK) > 10.0, "{}", belief.forecast(0.1, RISK));
     }
 }

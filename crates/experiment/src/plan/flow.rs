@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+use sounding_cc::Choice;
 use sounding_cell::quantity as time;
 use sounding_kpi::Direction;
 use sounding_sim::world::{Acks, Traffic};
 use sounding_units::{Bytes, Rate};
 
-use super::quantity;
+use super::{controller, quantity};
 
 /// A flow, or several that are alike.
 #[derive(Clone, Debug, Deserialize)]
@@ -25,8 +26,8 @@ pub struct FlowPlan {
     #[serde(default)]
     pub traffic: TrafficPlan,
     /// The controller. Default cubic; datagrams have none.
-    #[serde(default = "cubic")]
-    pub controller: String,
+    #[serde(default = "cubic", deserialize_with = "controller::choice")]
+    pub controller: Choice,
     /// How many of them each device has.
     #[serde(default = "one")]
     pub count: u16,
@@ -152,8 +153,8 @@ impl TrafficPlan {
     }
 }
 
-fn cubic() -> String {
-    "cubic".into()
+fn cubic() -> Choice {
+    Choice::plain("cubic")
 }
 
 fn one() -> u16 {

@@ -15,7 +15,7 @@ use super::{Actors, Plan, Run, Wrong, given};
 pub(super) fn check(plan: &Plan, actors: &Actors) -> Result<(), Wrong> {
     for actor in &actors.flows {
         let flow = &plan.flows[actor.plan];
-        let is_oracle = flow.controller == ORACLE && flow.traffic.stream().is_ok();
+        let is_oracle = flow.controller.name() == ORACLE && flow.traffic.stream().is_ok();
         if !is_oracle {
             continue;
         }

@@ -51,7 +51,7 @@ fn the_least_plan_is_one_run_of_one_flow() {
     let runs = runs(PLAN, &[]).expect("a plan");
     assert_eq!(runs.len(), 1);
     let plan = &runs[0].plan;
-    assert_eq!((runs[0].seed, plan.flows[0].controller.as_str()), (1, "cubic"));
+    assert_eq!((runs[0].seed, plan.flows[0].controller.name()), (1, "cubic"));
     assert_eq!(plan.duration, Duration::from_secs(5));
     assert_eq!(Actors::new(plan).expect("devices").flows.len(), 1);
 }
@@ -101,7 +101,7 @@ fn what_is_swept_is_run_in_every_combination_with_every_seed() {
     assert_eq!(first, expected);
     let last = &runs[15].plan;
     let cell = last.cell.as_ref().expect("a cell");
-    assert_eq!((cell.carriers[0].prb, last.flows[0].controller.as_str()), (50, "bbr"));
+    assert_eq!((cell.carriers[0].prb, last.flows[0].controller.name()), (50, "bbr"));
     assert_eq!(cell.devices[0].config.sleep.cycle, Duration::from_millis(80));
 }
 
@@ -112,7 +112,7 @@ fn what_is_set_wins_whether_it_is_toml_or_a_word() {
     let seeds: Vec<_> = runs.iter().map(|run| run.seed).collect();
     assert_eq!(seeds, [3, 9]);
     let plan = &runs[0].plan;
-    assert_eq!((plan.duration.as_secs(), plan.flows[0].controller.as_str()), (2, "bbr"));
+    assert_eq!((plan.duration.as_secs(), plan.flows[0].controller.name()), (2, "bbr"));
     assert_eq!(plan.wire.as_ref().expect("a wire").delay, Duration::from_millis(7));
 }
 
@@ -123,7 +123,7 @@ fn what_is_set_is_not_swept_and_wins_within_what_is() {
            links = [[{ up = \"1Mbit\", down = \"1Mbit\" }], [{ up = \"2Mbit\", down = \"2Mbit\" }]]";
     let runs = runs(&plan, &["flows.0.controller=cubic", "links.0.delay=9ms"]).expect("a plan");
     assert_eq!(runs.len(), 2);
-    assert!(runs.iter().all(|run| run.plan.flows[0].controller == "cubic"));
+    assert!(runs.iter().all(|run| run.plan.flows[0].controller.name() == "cubic"));
     assert!(runs.iter().all(|run| run.plan.links[0].delay == Duration::from_millis(9)));
     assert_eq!(runs[1].plan.links[0].up, "2Mbit");
 }
@@ -311,4 +311,72 @@ fn the_oracle_has_a_given_link_for_itself() {
     assert!(error.contains("without a wire"), "{error}");
     let error = oracle(&format!("{PLAN}count = 2\n")).expect_err("two flows").to_string();
     assert!(error.contains("needs a link for itself"), "{error}");
+}
+
+#[test]
+fn a_controller_is_a_word_or_a_table_with_parameters() {
+    let of = |written: &str| {
+        let runs = runs(&format!("{PLAN}controller = {written}\n"), &[]).expect(written);
+        runs[0].plan.flows[0].controller.to_string()
+    };
+    assert_eq!(of("\"copa\""), "copa");
+    assert_eq!(of("{ name = \"copa\" }"), "copa");
+    assert_eq!(
+        of("{ name = \"copa\", mode = \"default\", delta = 0.10 }"),
+        "copa(delta=0.1,mode=default)"
+    );
+    assert_eq!(of("\"copa:mode=default:delta=0.1\""), "copa(delta=0.1,mode=default)");
+    assert_eq!(of("{ name = \"vegas\", alpha = 3 }"), "vegas(alpha=3)");
+    assert_eq!(of("{ name = \"ledbat\", target = \"0.06s\" }"), "ledbat(target=60ms)");
+    let runs = runs(PLAN, &["flows.0.controller=copa:delta=0.2"]).expect("a plan");
+    assert_eq!(runs[0].plan.flows[0].controller.to_string(), "copa(delta=0.2)");
+}
+
+#[test]
+fn controllers_with_parameters_are_swept_and_called_as_in_tables() {
+    let sweep = PLAN.to_owned()
+        + "[sweep]\n\"flows.0.controller\" = [\"cubic\", \"copa:delta=0.10\", { name = \"copa\", delta = 1 }]\n";
+    let values: Vec<_> = runs(&sweep, &[])
+        .expect("a plan")
+        .iter()
+        .map(|run| (run.values[0].1.clone(), run.plan.flows[0].controller.to_string()))
+        .collect();
+    let expected = ["cubic", "copa(delta=0.1)", "copa(delta=1)"];
+    assert_eq!(values, expected.map(|name| (name.to_owned(), name.to_owned())));
+    let sweep = PLAN.to_owned()
+        + "controller = { name = \"copa\" }\n[sweep]\n\"flows.0.controller.delta\" = [0.1, 0.5]\n";
+    let runs = runs(&sweep, &[]).expect("a plan");
+    assert_eq!(runs[1].plan.flows[0].controller.to_string(), "copa(delta=0.5)");
+    assert_eq!(runs[1].values, [("flows.0.controller.delta".to_owned(), "0.5".to_owned())]);
+}
+
+#[test]
+fn a_parameter_that_cannot_be_is_refused_with_its_place_and_what_can() {
+    let plans = [
+        (
+            "{ name = \"copa\", dleta = 0.1 }",
+            "flows.0.controller.dleta: copa: unknown parameter `dleta`, there are `delta`, `mode`",
+        ),
+        (
+            "{ name = \"copa\", delta = 20 }",
+            "flows.0.controller.delta: copa: `delta` is 0.001 to 10, not \"20\"",
+        ),
+        ("\"copa:delta=20\"", "copa: `delta` is 0.001 to 10, not \"20\""),
+        ("{ name = \"copa\", delta = true }", "expected a number, a time as \"60ms\", or a word"),
+        ("{ name = \"copa\", delta = [0.1] }", "expected a number, a time as \"60ms\", or a word"),
+        ("{ delta = 0.1 }", "missing field `name`"),
+        ("7", "expected a controller's name"),
+        ("\"copa:delta\"", "\"copa:delta\" has no value for `delta`, as copa:delta=0.1 has"),
+        ("{ name = \"reno\", beta = 0.5 }", "reno takes no parameters, and `beta` is one"),
+        ("{ name = \"vegas\", alpha = 5 }", "vegas: `alpha` is at most `beta`"),
+        ("{ name = \"oracle\", delta = 0.1 }", "oracle takes no parameters, and `delta` is one"),
+        ("{ name = \"kopa\", delta = 0.1 }", "unknown controller `kopa`, there are `reno`"),
+        ("{ name = \"biscay\", allowance = 15 }", "biscay: `allowance` is 0s to 1s, not \"15\""),
+    ];
+    for (written, expected) in plans {
+        let error = runs(&format!("{PLAN}controller = {written}\n"), &[]).expect_err(written);
+        let said = error.to_string();
+        assert!(said.starts_with("plan.toml:10:"), "{said}");
+        assert!(said.contains(expected), "{said}");
+    }
 }

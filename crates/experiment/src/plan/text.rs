@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::tree::{self, Root, Value};
-use super::{Plan, PlanError, Seeds, Wrong, set};
+use super::{Plan, PlanError, Seeds, Wrong, controller, set};
 
 /// Most runs of one plan: more is a typing error.
 const MAX_RUNS: usize = 100_000;
@@ -227,7 +227,10 @@ impl Text {
                         let of = set::values(&path, value, &self.folder).map_err(|message| {
                             self.error(Some(span), format!("sweep.{path}"), message)
                         })?;
-                        values.extend(of.into_iter().map(|value| (self.written(&value), value)));
+                        values.extend(of.into_iter().map(|value| {
+                            let label = controller::label(&path, &value, &self.controllers);
+                            (label.unwrap_or_else(|| self.written(&value)), value)
+                        }));
                     }
                     values
                 }
@@ -276,7 +279,7 @@ impl Text {
     }
 
     fn plan(&self, root: &Root<'_>) -> Result<Plan, PlanError> {
-        let plan = Plan::deserialize(Deserializer::from(root.clone())).map_err(|error| {
+        let mut plan = Plan::deserialize(Deserializer::from(root.clone())).map_err(|error| {
             let key = error.span().map(|span| tree::key_at(root.get_ref(), &span));
             self.error(error.span(), key.unwrap_or_default(), error.message().into())
         })?;

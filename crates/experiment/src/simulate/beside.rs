@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use super::outcome::{FromOracle, Outcome};
-use crate::plan::ORACLE;
+use crate::plan::{ORACLE, names_controller};
 
 /// The setting that two runs share if they differ only in the controller.
 type Setting<'a> = (u64, Vec<(&'a str, &'a str)>);
 
 fn setting(outcome: &Outcome) -> Setting<'_> {
-    let values = outcome.values.iter().filter(|(key, _)| !key.ends_with(".controller"));
+    let values = outcome.values.iter().filter(|(key, _)| !names_controller(key));
     (outcome.seed, values.map(|(key, value)| (key.as_str(), value.as_str())).collect())
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
+use sounding_cc::Choice;
 use sounding_sim::world::{FlowId, Report, Segment};
 use sounding_sim::{Histogram, Network, World};
 
@@ -43,6 +44,9 @@ pub struct FlowOutcome {
     pub traffic: String,
     /// The controller; empty for datagrams.
     pub controller: String,
+    /// Its name and its parameters by themselves, where some are stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<Tuned>,
     /// IP bytes that came out, over the time that was measured.
     pub throughput_mbit_per_sec: f64,
     /// New payload, over the time that was measured.
@@ -93,6 +97,26 @@ pub struct FlowOutcome {
     /// All of it, for sums over flows.
     #[serde(skip)]
     pub report: Report,
+}
+
+/// A controller with stated parameters.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Tuned {
+    /// Its name.
+    pub name: String,
+    /// What is stated: numbers as such, times and words as text.
+    pub parameters: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Tuned {
+    /// `None` of a controller as it is published.
+    fn of(choice: &Choice) -> Option<Self> {
+        let value =
+            |text: &str| text.parse().map_or_else(|_| text.into(), serde_json::Value::Number);
+        let stated = choice.stated().map(|(name, text)| (name.to_owned(), value(text)));
+        let name = choice.name().to_owned();
+        (!choice.is_plain()).then(|| Self { name, parameters: stated.collect() })
+    }
 }
 
 /// Pantheon's three figures of a flow.
@@ -200,6 +224,7 @@ impl Outcome {
         let mut flows = Vec::new();
         for (number, actor) in actors.flows.iter().enumerate() {
             let stated = &plan.flows[actor.plan];
+            let controller = stated.traffic.stream().ok().map(|_| &stated.controller);
             let report = world.report(FlowId(number as u32));
             let capacity = offered[number];
             let throughput = report.throughput().mbit_per_sec();
@@ -212,7 +237,8 @@ impl Outcome {
                 device: actors.name_of(actor.port.device),
                 direction: way(actor.port.direction).into(),
                 traffic: stated.traffic.name().into(),
-                controller: stated.traffic.stream().map_or("", |_| &stated.controller).to_owned(),
+                controller: controller.map(ToString::to_string).unwrap_or_default(),
+                tuned: controller.and_then(Tuned::of),
                 throughput_mbit_per_sec: throughput,
                 goodput_mbit_per_sec: Some(report.goodput().mbit_per_sec()),
                 capacity_mbit_per_sec: capacity

@@ -338,3 +338,33 @@ fn who_had_how_much_of_each_carrier_is_kept_beside_the_series() {
     assert!(second[5] > 24.0, "{second:?}");
     assert_eq!(of(1, "one", 0)[3], 0.0, "not active yet");
 }
+
+#[test]
+fn a_parameter_changes_what_a_flow_does_and_its_default_nothing() {
+    let plan = "duration = \"5s\"\n[[links]]\nup = \"12Mbit\"\ndown = \"12Mbit\"\ndelay = \"20ms\"\n\
+                [[flows]]\ndirection = \"up\"\n[sweep]\n\"flows.0.controller\" = [\"copa\", \
+                { name = \"copa\", delta = 0.5 }, { name = \"copa\", delta = 0.1 }, \"copa:delta=1\"]\n";
+    let text = Text::new("plan.toml", plan, PathBuf::new());
+    let study = crate::study::Study::new(text).expect("a plan");
+    let finished = study.run(&Keep::default(), None).expect("four runs");
+    let digests: Vec<_> = finished.outcomes.iter().map(|outcome| &outcome.digest).collect();
+    assert_eq!(digests[0], digests[1]);
+    assert!(digests[0] != digests[2] && digests[2] != digests[3] && digests[0] != digests[3]);
+    // About 1.25 ÷ δ packets of queue.
+    let queueing = |at: usize| {
+        let flow: &FlowOutcome = &finished.outcomes[at].flows[0];
+        flow.queueing_ms.expect("packets").mean
+    };
+    assert!(queueing(2) > queueing(0) && queueing(0) > queueing(3));
+    let shown = table(&finished);
+    assert!(shown.contains("copa(delta=0.1)") && shown.contains("copa(delta=0.5)"), "{shown}");
+    let json = json(study.about(), &finished).expect("JSON");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let flow = |run: usize| &json["runs"][run]["flows"][0];
+    assert_eq!((&flow(0)["controller"], flow(0).get("tuned")), (&"copa".into(), None));
+    assert_eq!(flow(2)["controller"], "copa(delta=0.1)");
+    assert_eq!(
+        flow(2)["tuned"],
+        serde_json::json!({ "name": "copa", "parameters": { "delta": 0.1 } })
+    );
+}

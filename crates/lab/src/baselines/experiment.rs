@@ -6,7 +6,7 @@ use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report};
 /// Properties of each controller from theory and papers, and ours beside them, in virtual time; needs no rights
 #[derive(clap::Args)]
 pub(crate) struct Flags {
-    /// Only these controllers
+    /// Only these controllers, with the parameters that they are published with
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     controllers: Vec<String>,
 

@@ -159,7 +159,7 @@ pub fn private(
 }
 
 fn controller(run: &Run) -> &str {
-    run.plan.flows.first().map_or("", |flow| flow.controller.as_str())
+    run.plan.flows.first().map_or("", |flow| flow.controller.name())
 }
 
 impl PrivateRun {

@@ -200,7 +200,7 @@ fn turns(runs: &[Run], in_kernel: bool) -> Vec<(Ground, &Run)> {
 }
 
 fn controller(run: &Run) -> &str {
-    run.plan.flows.first().map_or("", |flow| flow.controller.as_str())
+    run.plan.flows.first().map_or("", |flow| flow.controller.name())
 }
 
 /// What the wire carries when.

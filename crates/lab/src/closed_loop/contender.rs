@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sounding_cc::oracle::{Oracle, Present};
-use sounding_cc::{Controller, Make, Start};
+use sounding_cc::{Choice, ChoiceError, Controller, Maker, Registry, Start};
 use sounding_link::Bound;
 use sounding_sim::Port;
 use sounding_sim::world::Listening;
@@ -14,12 +14,12 @@ use sounding_units::{Bytes, HostInstant};
 use crate::reference::Reference;
 
 /// A sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contender {
     /// BISCAY as published, which knows no floor: every estimate is taken for all that the link carries.
     Published,
-    /// A controller of the registry.
-    Named(&'static str),
+    /// A controller of the registry, with the parameters that are stated.
+    Named(Choice),
     /// One that knows what the radio would have sent when, had there always been something waiting.
     Oracle,
     /// One that knows what the radio carries now, or did when word of it set out, and nothing of what comes.
@@ -40,13 +40,16 @@ pub(super) struct Knows {
 }
 
 impl Contender {
-    /// The contender of this name: `oracle`, `biscay-published`, a reference's, or a controller's.
-    pub fn by_name(name: &str) -> Option<Self> {
-        let named = || sounding_cc::names().find(|known| *known == name).map(Self::Named);
+    /// The contender of this name: `oracle`, `biscay-published`, a reference's, or a controller's, as `copa` or
+    /// `copa:delta=0.1`.
+    pub fn by_name(name: &str) -> Result<Self, ChoiceError> {
         match name {
-            "oracle" => Some(Self::Oracle),
-            "biscay-published" => Some(Self::Published),
-            name => Reference::by_name(name).map(Self::Reference).or_else(named),
+            "oracle" => Ok(Self::Oracle),
+            "biscay-published" => Ok(Self::Published),
+            name => Reference::by_name(name).map_or_else(
+                || Registry::default().choose(&name.parse()?).map(|(shown, _)| Self::Named(shown)),
+                |reference| Ok(Self::Reference(reference)),
+            ),
         }
     }
 
@@ -58,32 +61,37 @@ impl Contender {
     }
 
     /// How its host listens.
-    pub(super) fn listening(self, port: Port) -> Listening {
+    pub(super) fn listening(&self, port: Port) -> Listening {
         let mut listening = Listening::new(port);
         match self {
             Self::Published => listening.estimator.assume = Some(Bound::Capacity),
-            Self::Named(name) => listening = listening.told([name]),
+            Self::Named(choice) => listening = listening.told([choice.name()]),
             Self::Oracle | Self::Reference(_) => {}
         }
         listening
     }
 
     pub(super) fn make(
-        self,
+        &self,
         knows: Knows,
-    ) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static {
-        let named: Option<Make> = match self {
-            Self::Published => sounding_cc::by_name("biscay"),
-            Self::Named(name) => sounding_cc::by_name(name),
+    ) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static + use<> {
+        let named: Option<Maker> = match self {
+            Self::Published => sounding_cc::make(&Choice::plain("biscay")).ok(),
+            // It was settled when its name was read.
+            Self::Named(choice) => sounding_cc::make(choice).ok(),
             Self::Oracle | Self::Reference(_) => None,
         };
-        move |start| match (named, self) {
+        let reference = match self {
+            Self::Reference(reference) => Some(*reference),
+            _ => None,
+        };
+        move |start| match (named, reference) {
             (Some(make), _) => make(start),
-            (None, Self::Reference(reference)) => {
+            (None, Some(reference)) => {
                 let word = reference.word(knows.lead, knows.late);
                 Box::new(Present::new(start, word, move |until| knows.by(until)))
             }
-            (None, _) => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
+            (None, None) => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
         }
     }
 }
@@ -98,11 +106,11 @@ impl Knows {
 
 impl fmt::Display for Contender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Published => "biscay-published",
-            Self::Named(name) => name,
-            Self::Oracle => "oracle",
-            Self::Reference(reference) => return reference.fmt(f),
-        })
+        match self {
+            Self::Published => f.pad("biscay-published"),
+            Self::Named(choice) => f.pad(&choice.to_string()),
+            Self::Oracle => f.pad("oracle"),
+            Self::Reference(reference) => reference.fmt(f),
+        }
     }
 }

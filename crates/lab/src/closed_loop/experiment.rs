@@ -1,4 +1,5 @@
 use miette::IntoDiagnostic;
+use sounding_cc::ChoiceError;
 
 use crate::closed_loop::{self, Case, Contender, Kind, Plan};
 use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report_share};
@@ -12,7 +13,7 @@ use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report_share};
 /// `present-15ms-over-30ms`; `sounding lab run references` has their curves.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
-    /// Senders: controllers, `biscay-published`, `oracle`, `present`, `reported-15ms-over-100ms`
+    /// Senders: controllers, also with parameters as `copa:delta=0.1:mode=default`, `biscay-published`, `oracle`, `present`, `reported-15ms-over-100ms`
     #[arg(
         long,
         value_name = "NAME,…",
@@ -53,8 +54,12 @@ impl Cells {
 }
 
 fn contender(name: &str) -> Result<Contender, String> {
-    Contender::by_name(name)
-        .ok_or_else(|| format!("there are {}", Contender::names().collect::<Vec<_>>().join(", ")))
+    Contender::by_name(name).map_err(|error| match error {
+        ChoiceError::Controller { .. } => {
+            format!("there are {}", Contender::names().collect::<Vec<_>>().join(", "))
+        }
+        error => error.to_string(),
+    })
 }
 
 pub(crate) fn case(name: &str) -> Result<Case, String> {

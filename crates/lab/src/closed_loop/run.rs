@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::{Controller, Start};
+use sounding_cc::{Choice, Controller, Start};
 use sounding_cell::config::InvalidConfig;
 use sounding_experiment::metrics::{jain, nearest_rank};
 use sounding_sim::held::{Fixed, Held};
@@ -148,7 +148,7 @@ fn run(
 pub(super) fn judge(
     truth: &Truth,
     case: Case,
-    contender: Contender,
+    contender: &Contender,
 ) -> Result<Score, InvalidConfig> {
     let flows = flows(truth, case, contender);
     let count = flows.len();
@@ -183,7 +183,7 @@ pub(super) fn judge(
     })
 }
 
-fn flows(truth: &Truth, case: Case, contender: Contender) -> Vec<Flow> {
+fn flows(truth: &Truth, case: Case, contender: &Contender) -> Vec<Flow> {
     let port = truth.scenario.kind.port();
     let one = |flows: u64| Flow::bulk(port, contender.make(truth.knows(flows)));
     match case {
@@ -191,7 +191,7 @@ fn flows(truth: &Truth, case: Case, contender: Contender) -> Vec<Flow> {
         Case::Two => vec![one(2), one(2)],
         Case::Three => vec![one(3), one(3), one(3)],
         Case::BesideCubic => {
-            let cubic = Contender::Named("cubic");
+            let cubic = Contender::Named(Choice::plain("cubic"));
             vec![one(2), Flow::bulk(port, cubic.make(truth.knows(2)))]
         }
         Case::Climb => {

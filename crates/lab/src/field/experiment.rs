@@ -28,7 +28,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     thinned: u16,
 
-    /// Only these controllers, and the oracle [default: all but those that fall back to CUBIC]
+    /// Only these controllers, also with parameters as `copa:delta=0.1:mode=default`, and the oracle [default: all but those that fall back to CUBIC]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     controllers: Vec<String>,
 

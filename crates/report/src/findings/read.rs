@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use sounding_experiment::plan::Text;
+use sounding_experiment::plan::{Text, names_controller};
 use sounding_export::figures::{self, Cell};
 
 use super::{Figures, Flow, ReadError};
@@ -197,7 +197,7 @@ fn flow(
     if controller.is_empty() {
         return None;
     }
-    let is_other = |key: &str| key != "controller" && !key.ends_with(".controller");
+    let is_other = |key: &str| key != "controller" && !names_controller(key);
     let values = run.values.iter().filter(|(key, _)| is_other(key));
     let values: Vec<_> = values.map(|(_, value)| value.trim_matches('"')).collect();
     let scenario = values.join(" · ");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use miette::{Context, IntoDiagnostic};
-use sounding_experiment::plan::{Run, Text, network};
+use sounding_experiment::plan::{Run, Text, names_controller, network};
 use sounding_experiment::simulate::{self, About, Finished, Keep, Place, SimulateError};
 use sounding_experiment::sweep::summary::Summary;
 use sounding_experiment::sweep::{Folder, Part, Progress, SweepError, collect, sweep};
@@ -185,7 +185,7 @@ impl SweepSetup<'_> {
 fn check(text: &Text, runs: &[Run]) -> miette::Result<()> {
     let mut checked = HashSet::new();
     for run in runs {
-        let values = run.values.iter().filter(|(key, _)| !key.ends_with(".controller"));
+        let values = run.values.iter().filter(|(key, _)| !names_controller(key));
         if checked.insert(values.collect::<Vec<_>>()) {
             network::<()>(&run.plan, &run.folder, run.seed)
                 .map_err(|wrong| shown(text.locate(run, wrong)))?;

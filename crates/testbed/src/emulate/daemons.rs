@@ -36,7 +36,7 @@ pub(super) fn start(
     let mut daemons = Daemons::default();
     for flow in &actors.flows {
         let controller = &run.plan.flows[flow.plan].controller;
-        let Some(listener) = RadioController::by_name(controller) else { continue };
+        let Some(listener) = RadioController::by_name(controller.name()) else { continue };
         if daemons.name_for(flow.port, listener).is_some() {
             continue;
         }

@@ -65,7 +65,7 @@ pub(super) fn shapes(run: &Run, actors: &Actors) -> Result<Vec<Shape>, Wrong> {
             _ => format!("{}-{}", flow.label(), actor.number),
         };
         let (sends, controller) = match flow.traffic.stream() {
-            Ok(traffic) => (Sends::Stream(traffic), Some(flow.controller.clone())),
+            Ok(traffic) => (Sends::Stream(traffic), Some(flow.controller.name().to_owned())),
             Err(rate) => (Sends::Datagrams(rate), None),
         };
         let direction = if actor.port == Port::up(actor.port.device) {
@@ -94,7 +94,14 @@ fn possible(flow: &FlowPlan) -> Result<(), (&'static str, String)> {
         return Err(("buffer", why.into()));
     }
     let is_stream = flow.traffic.stream().is_ok();
-    match flow.controller.as_str() {
+    if is_stream && !flow.controller.is_plain() {
+        let why = format!(
+            "a kernel's controllers take no parameters, and {} has some: leave them out, or use `sounding sim`",
+            flow.controller
+        );
+        return Err(("controller", why));
+    }
+    match flow.controller.name() {
         name if is_stream && RadioController::by_name(name).is_none() => known_to_kernel(name)
             .map_err(|why| ("controller", format!("this kernel does not take {name:?}: {why}"))),
         _ => Ok(()),
