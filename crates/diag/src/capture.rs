@@ -1,6 +1,6 @@
 //! Capture files and live streams: records cut out, packets read, everything counted.
 //!
-//! Captures differ in how their records are told apart ([`Format`]); [`recognise`] says which it is by the bytes,
+//! Captures differ in how their records are separated ([`Format`]); [`recognise`] says which it is by the bytes,
 //! [`Reader`] reads any of them in chunks, [`Capture`] a whole one in memory. A `.qmdl` or `.mi2log` file is the
 //! modem's byte stream as it was (docs/reference/diag.md, transport): it may start in the middle of a frame, hold answers to
 //! commands and frames of a recorder's own (they begin with 0xEE 0xEE), and end anywhere. A `.qmdl2` has a header

@@ -3,8 +3,8 @@
 //! 0x412F RRC messages, 0x713A NAS messages, 0x7130 packet mobility state, 0x7131 circuit mobility state, 0x7135
 //! registration, 0x512F GSM radio resource messages, 0x5226 and 0x5230 those of GPRS; 0x5B2F and 0x7B3A are 0x512F and
 //! 0x713A of a device with two subscriptions. Source: docs/reference/diag.md, records and layouts; all that are in captures agree
-//! with them field by field but 0x512F, whose reference reads another record's layout, and 0x5230, which nobody else
-//! reads: the kind of each message is that of its second octet.
+//! with them field by field but 0x512F, whose reference reads another record's layout, and 0x5230, which no other
+//! decoder reads: the kind of each message is that of its second octet.
 
 use crate::layout::{
     Bits, Block, Field, Layout, Names, Part, bits, bytes, names, u8, u16, u32, uint,

@@ -15,7 +15,7 @@ use crate::run::PUBLISH_EVERY;
 use crate::run::TICK;
 use crate::run::reopen::Reopening;
 
-/// A heartbeat this long after the one before is told of: a fallback for silence may follow, and this is its reason.
+/// A heartbeat this long after the one before is reported: a fallback for silence may follow, and this is its reason.
 const LATE: Duration = Duration::from_millis(40);
 
 /// A port without one valid frame for this long is not a modem's, or its modem logs nothing.
