@@ -278,6 +278,8 @@ impl Mover {
             // Nobody waits here: what is not taken away is lost, as between a modem and its host.
             self.diag_lost += u64::from(!tap.take(diag));
         }
+        // No host in real time reads a modelled sniffer; what it reports must not wait for one.
+        while self.network.poll_heard().is_some() {}
         Ok(settled)
     }
 
