@@ -115,6 +115,8 @@ pub struct Modem {
     lte: Lte,
     nr: Nr,
     signalling: Signalling,
+    /// Whether the network activates carriers by load, with commands in MAC.
+    commands: bool,
     /// By time and order.
     ahead: BTreeMap<(HostInstant, u64), Seen>,
     count: u64,
@@ -140,6 +142,7 @@ impl Modem {
             lte: Lte::new(origin, cells.has(Rat::Lte)),
             nr: Nr::new(origin),
             signalling: Signalling::new(device.scheduling),
+            commands: device.aggregation.load.is_some(),
             common: Common { cells, log, down: Window::default(), up: Window::default() },
             ahead: BTreeMap::new(),
             count: 0,
@@ -233,7 +236,15 @@ impl Modem {
                 Some(cell) => cell.carrier,
                 None => return,
             },
-            Seen::Rrc(change) => return self.signalling.handle_change(*change, common),
+            Seen::Rrc(change) => {
+                self.signalling.handle_change(*change, common);
+                if let Rrc::Activated { .. } | Rrc::Deactivated { .. } = change
+                    && self.commands
+                {
+                    self.lte.handle_command(self.signalling.activated());
+                }
+                return;
+            }
             Seen::Followed(to) => {
                 common.cells.move_to(*to);
                 return self.signalling.handle_followed(common);

@@ -279,6 +279,8 @@ impl Mover {
             // This does not wait: output that is not taken is lost, as between a modem and its host.
             self.diag_lost += u64::from(!tap.take(diag));
         }
+        // No host in real time reads a modelled sniffer; what it reports must not wait for one.
+        while self.network.poll_heard().is_some() {}
         Ok(settled)
     }
 

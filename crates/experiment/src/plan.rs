@@ -79,6 +79,9 @@ fn half_second() -> Duration {
 /// Longest run: what it records is counted in nanoseconds, and a typing error in a unit should not take a week.
 const LONGEST: Duration = Duration::from_secs(100_000);
 
+/// From a far end to the network at most: farther than any on Earth by far.
+const FARTHEST: Duration = Duration::from_secs(10);
+
 impl Plan {
     /// How many carriers, devices, links and flows it lists.
     fn entries(&self) -> usize {
@@ -110,6 +113,9 @@ impl Plan {
         for (at, flow) in self.flows.iter_mut().enumerate() {
             flow.controller = controller::settle(&flow.controller, controllers)
                 .map_err(|wrong| Wrong { key: format!("flows.{at}.{}", wrong.key), ..wrong })?;
+            if flow.delay > FARTHEST {
+                return Err(Wrong::new(format!("flows.{at}.delay"), "is at most 10s"));
+            }
         }
         // Narrower ones would hold a packet or two.
         if self.window < Duration::from_millis(10) || self.window > self.duration {

@@ -183,7 +183,9 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
         if flow.stop != Duration::MAX {
             made = made.ends(at(flow.stop));
         }
-        Some(world.add_flow(made.begins(begins)))
+        let id = world.add_flow(made.begins(begins));
+        world.delay_far_end(id, flow.delay);
+        Some(id)
     });
     flows.collect()
 }

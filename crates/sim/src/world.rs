@@ -6,6 +6,7 @@
 
 mod digest;
 mod event;
+mod far_end;
 mod flow;
 mod host;
 mod modem_feed;
@@ -21,6 +22,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_cc::sharing::Policy;
+use sounding_kpi::Direction;
 use sounding_link::{FairShare, LinkEstimate};
 use sounding_units::HostInstant;
 
@@ -32,8 +34,9 @@ pub use segment::Segment;
 pub use traffic::Traffic;
 
 use crate::soonest::soonest;
-use crate::{Network, Output, Port};
+use crate::{Carried, Network, Output, Port};
 use digest::Digest;
+use far_end::{FarEnds, Travel};
 use host::{Host, Outbox};
 use modem_feed::ModemFeed;
 use segment::SegmentStore;
@@ -53,6 +56,7 @@ pub struct World<N> {
     timers: Timers,
     feeds: Vec<ModemFeed>,
     outbox: Outbox,
+    far_ends: FarEnds,
     said: SegmentStore,
     policy: Policy,
     digest: Digest,
@@ -69,6 +73,7 @@ impl<N: Network<Segment>> World<N> {
             timers: Timers::default(),
             feeds: Vec::new(),
             outbox: Outbox::default(),
+            far_ends: FarEnds::default(),
             said: SegmentStore::default(),
             policy: Policy::default(),
             digest: Digest::default(),
@@ -89,6 +94,12 @@ impl<N: Network<Segment>> World<N> {
         self.timers.add();
         self.schedule(id);
         id
+    }
+
+    /// Puts a flow's far end so far from the network, one way, beyond any wire that the network has. What a device's host
+    /// reports to controllers directly does not go that way: that takes [`Listening::latency`].
+    pub fn delay_far_end(&mut self, flow: FlowId, delay: Duration) {
+        self.far_ends.set(flow, delay);
     }
 
     /// Feeds controllers with the estimates from a device's modem.
@@ -143,13 +154,16 @@ impl<N: Network<Segment>> World<N> {
 
     fn wakeup(&self) -> Option<HostInstant> {
         let feeds = self.feeds.iter().map(ModemFeed::wakeup).min();
-        soonest([self.network.wakeup(), feeds, self.timers.next()])
+        soonest([self.network.wakeup(), feeds, self.timers.next(), self.far_ends.wakeup()])
     }
 
     fn step<O: Observer>(&mut self, observer: &mut O) {
         let now = self.now;
         self.network.handle_time(now);
         self.carry(observer);
+        while let Some(travel) = self.far_ends.poll(now) {
+            self.arrive(travel, observer);
+        }
         while let Some(diag) = self.network.poll_diag() {
             self.digest.fold(diag.at.as_nanos(), diag.bytes.len() as u64);
             self.feeds.iter_mut().for_each(|feed| feed.handle_diag(&diag));
@@ -170,10 +184,17 @@ impl<N: Network<Segment>> World<N> {
     fn carry<O: Observer>(&mut self, observer: &mut O) {
         // Packets of a flow come out together, and only its last timer counts.
         let mut changed: Option<FlowId> = None;
-        while let Some((_, output)) = self.network.poll_output() {
+        while let Some((port, output)) = self.network.poll_output() {
             match output {
-                Output::Carried(out) => {
+                Output::Carried(mut out) => {
                     let flow = out.payload.flow;
+                    if let Some(delay) = self.far_ends.of(flow) {
+                        if port.direction == Direction::Uplink {
+                            self.far_ends.send(out.exits + delay, Travel::Out(out));
+                            continue;
+                        }
+                        out = FarEnds::carried(delay, out);
+                    }
                     if let Some(before) = changed.replace(flow).filter(|before| *before != flow) {
                         self.schedule(before);
                     }
@@ -184,8 +205,13 @@ impl<N: Network<Segment>> World<N> {
                     host.handle_segment(self.now, kind, &out, &mut self.outbox, observer);
                     self.send(flow);
                 }
-                Output::Lost(out) => {
+                Output::Lost(mut out) => {
                     let flow = out.payload.flow;
+                    if let Some(delay) = self.far_ends.of(flow)
+                        && port.direction == Direction::Downlink
+                    {
+                        out = FarEnds::lost(delay, out);
+                    }
                     self.digest.fold(out.dropped.as_nanos(), !u64::from(flow.0));
                     let kind = self.said.take(out.payload);
                     self.flows[flow.0 as usize].handle_drop(self.now, kind, &out, observer);
@@ -194,6 +220,24 @@ impl<N: Network<Segment>> World<N> {
         }
         if let Some(flow) = changed {
             self.schedule(flow);
+        }
+    }
+
+    /// A packet is through between the network and a far end.
+    fn arrive<O: Observer>(&mut self, travel: Travel, observer: &mut O) {
+        match travel {
+            Travel::In(port, size, segment) => {
+                self.network.handle_packet(self.now, port, size, segment);
+                self.carry(observer);
+            }
+            Travel::Out(out) => {
+                let (flow, out) = (out.payload.flow, Carried { exits: self.now, ..out });
+                self.digest.fold(out.exits.as_nanos(), u64::from(flow.0) << 32 | out.size.count());
+                let kind = self.said.take(out.payload);
+                let host = &mut self.flows[flow.0 as usize];
+                host.handle_segment(self.now, kind, &out, &mut self.outbox, observer);
+                self.settle(flow, observer);
+            }
         }
     }
 
@@ -258,7 +302,13 @@ impl<N: Network<Segment>> World<N> {
                 host::FlowEnd::Receiver => port,
                 host::FlowEnd::Sender => port.reverse(),
             };
-            self.network.handle_packet(self.now, port, size, self.said.put(flow, kind));
+            let segment = self.said.put(flow, kind);
+            let far = self.far_ends.of(flow).filter(|_| port.direction == Direction::Downlink);
+            if let Some(delay) = far {
+                self.far_ends.send(self.now + delay, Travel::In(port, size, segment));
+            } else {
+                self.network.handle_packet(self.now, port, size, segment);
+            }
         }
     }
 

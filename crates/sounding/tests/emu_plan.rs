@@ -181,6 +181,10 @@ fn what_is_wrong_with_a_plan_is_said_with_its_place() {
             "flows.0.traffic: responses are for virtual time",
         ),
         (
+            PLAN.replace("controller = \"cubic\"", "delay = \"50ms\""),
+            "flows.0.delay: a flow's own delay is for virtual time",
+        ),
+        (
             PLAN.replace("controller = \"cubic\"", "acks = \"every-packet\""),
             "flows.0.acks: a kernel acknowledges",
         ),

@@ -38,6 +38,11 @@ impl Lte {
         }
     }
 
+    /// The network activates these secondary cells, and no others.
+    pub(super) fn handle_command(&mut self, cells: u8) {
+        self.layer2.handle_command(cells);
+    }
+
     pub(super) fn handle_dci(&mut self, cell: &Cell, dci: &Dci, common: &mut Common) {
         self.layer1.handle_dci(cell, dci, common);
     }

@@ -114,6 +114,11 @@ impl Signalling {
         index
     }
 
+    /// Activation bits of all secondary cells, by the number that RRC gave each.
+    pub(super) fn activated(&self) -> u8 {
+        self.secondary.iter().fold(0, |bits, (index, _)| bits | 1 << index)
+    }
+
     fn remove(&mut self, carrier: CarrierId) -> Option<u8> {
         let at = self.secondary.iter().position(|(_, known)| *known == carrier)?;
         Some(self.secondary.swap_remove(at).0)

@@ -3,6 +3,7 @@
 #[path = "../../../diag/tests/tree/mod.rs"]
 mod tree;
 
+mod commands;
 mod lte;
 mod network;
 mod nr;

@@ -40,6 +40,9 @@ pub struct FlowPlan {
     /// Delay between the starts of consecutive flows.
     #[serde(default, deserialize_with = "time::duration")]
     pub stagger: Duration,
+    /// From its far end to the network and back, each way, besides what the network takes. Default none.
+    #[serde(default, deserialize_with = "time::duration")]
+    pub delay: Duration,
     /// When its receiver acknowledges.
     #[serde(default)]
     pub acks: Acknowledged,

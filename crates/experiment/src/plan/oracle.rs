@@ -23,6 +23,9 @@ pub(super) fn check(plan: &Plan, actors: &Actors) -> Result<(), Wrong> {
         if plan.links.is_empty() || plan.wire.is_some() {
             return wrong("the oracle needs links that are given, without a wire behind them");
         }
+        if !flow.delay.is_zero() {
+            return wrong("the oracle knows its link alone: its flow has no `delay`");
+        }
         if actors.flows.iter().filter(|other| other.port == actor.port).count() > 1 {
             return wrong("the oracle needs a link for itself: no other flow goes the same way");
         }

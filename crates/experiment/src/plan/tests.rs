@@ -309,6 +309,8 @@ fn the_oracle_has_a_given_link_for_itself() {
     let error =
         oracle(&format!("{PLAN}\n[wire]\ndelay = \"5ms\"\n")).expect_err("a wire").to_string();
     assert!(error.contains("without a wire"), "{error}");
+    let error = oracle(&format!("{PLAN}delay = \"5ms\"\n")).expect_err("a far end").to_string();
+    assert!(error.contains("its flow has no `delay`"), "{error}");
     let error = oracle(&format!("{PLAN}count = 2\n")).expect_err("two flows").to_string();
     assert!(error.contains("needs a link for itself"), "{error}");
 }

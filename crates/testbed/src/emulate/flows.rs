@@ -85,6 +85,10 @@ fn possible(flow: &FlowPlan) -> Result<(), (&'static str, String)> {
     if let Ok(Traffic::Responses { .. }) = flow.traffic.stream() {
         return Err(("traffic", "responses are for virtual time: `sounding sim`".into()));
     }
+    if !flow.delay.is_zero() {
+        let why = "a flow's own delay is for virtual time: leave it out, or use `sounding sim`";
+        return Err(("delay", why.into()));
+    }
     if flow.acks == Acknowledged::EveryPacket {
         let why = "a kernel acknowledges as it sees fit: leave it out, or use `sounding sim`";
         return Err(("acks", why.into()));

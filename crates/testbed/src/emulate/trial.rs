@@ -77,6 +77,7 @@ fn fill(
             }
         }
         while network.poll_diag().is_some() {}
+        while network.poll_heard().is_some() {}
         look(network);
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct Layer2 {
     up_pdus: Batch<Form>,
     statuses: Batch<Form>,
     waiting: Waiting,
+    /// Activation bits of secondary cells that the next block of the downlink carries.
+    command: Option<u8>,
     /// When what waits is written; it is written whether something does or not.
     buffer: Batch<()>,
 }
@@ -69,6 +71,7 @@ impl Layer2 {
             up_pdus: Batch::new(MOST, 45, origin),
             statuses: Batch::new(MOST, 100, origin),
             waiting: Waiting::default(),
+            command: None,
             buffer: Batch::new(MOST, u64::from(SAMPLES), origin),
         }
     }
@@ -82,6 +85,11 @@ impl Layer2 {
         if self.buffer.is_due(now) {
             self.write_waiting(now, common);
         }
+    }
+
+    /// The network activates these secondary cells, and deactivates the others (TS 36.321 §6.1.3.8).
+    pub(super) fn handle_command(&mut self, cells: u8) {
+        self.command = Some(cells);
     }
 
     pub(super) fn handle_downlink(
@@ -100,8 +108,12 @@ impl Layer2 {
             data -= used;
             let padding = size - used;
             let mut header = Vec::new();
-            let units: &[(u8, u16)] = &[(CHANNEL, used.saturating_sub(4) as u16)];
-            let written = mac::emit(false, &[], units, padding > 0, &mut header).is_ok();
+            let element = self.command.take().map(Element::Activation);
+            // It has a subheader and an octet.
+            let control = if element.is_some() { 2 } else { 0 };
+            let units: &[(u8, u16)] = &[(CHANNEL, used.saturating_sub(4 + control) as u16)];
+            let elements = element.as_slice();
+            let written = mac::emit(false, elements, units, padding > 0, &mut header).is_ok();
             debug_assert!(written, "the channel carries data");
             let taken = Taken {
                 tti: tti(sent.slot.slot),
