@@ -20,16 +20,24 @@
 //! +---------------------------------------------------------------+
 //! |                       validity, us                            |
 //! +---------------------------------------------------------------+
+//! |                                                               |
+//! +                   fair share, bytes a second                  +
+//! |                                                               |
+//! +-------------------------------+-------------------------------+
+//! |             users             |           carriers            |
+//! +-------------------------------+-------------------------------+
 //! ```
 //!
-//! All numbers are big-endian; direction, bound, state and source are places in their `ALL`. What follows is left for later and ignored. PBE-CC feeds its capacity back as the time
-//! between two packets in 32 bits (§5), which in whole milliseconds is none above 12 Mbit/s: here it is a rate.
+//! All numbers are big-endian; direction, bound, state and source are places in their `ALL`. The fair share, its users and its
+//! carriers are zero where they are not known, and absent in reports that end with the validity, as the first ones did. What
+//! follows is left for later and ignored. PBE-CC feeds its capacity back as the time between two packets in 32 bits (§5), which
+//! in whole milliseconds is none above 12 Mbit/s: here it is a rate.
 
 use std::ops::Range;
 use std::time::Duration;
 
 use sounding_kpi::Direction;
-use sounding_link::{Bound, LinkEstimate, Source, State};
+use sounding_link::{Bound, FairShare, LinkEstimate, Source, State};
 use sounding_units::{HostInstant, Rate};
 
 use crate::EstimateHandle;
@@ -47,6 +55,9 @@ mod field {
     pub(super) const RATE: Range<usize> = 16..24;
     pub(super) const AGE: Range<usize> = 24..28;
     pub(super) const VALIDITY: Range<usize> = 28..32;
+    pub(super) const FAIR: Range<usize> = 32..40;
+    pub(super) const USERS: Range<usize> = 40..42;
+    pub(super) const CARRIERS: Range<usize> = 42..44;
 }
 
 const MAGIC: [u8; 4] = *b"SNDG";
@@ -64,7 +75,8 @@ const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 pub struct Report {
     /// Counts the reports of a connection, so that an overtaken one is recognised as old.
     pub sequence: u32,
-    /// The link's rate; its age is that when it was sent. The backlog is not sent.
+    /// The link's rate; its age is that when it was sent. The backlog is not sent. Of users or carriers, 65535 means
+    /// that or more.
     pub estimate: LinkEstimate,
 }
 
@@ -78,7 +90,7 @@ pub enum ReportError {
         length: usize,
     },
     /// It is cut off.
-    #[error("a report of {length} bytes, which has {} at least", Report::LENGTH)]
+    #[error("a report of {length} bytes, which has {} at least", Report::LEAST)]
     Short {
         /// Its length.
         length: usize,
@@ -110,11 +122,13 @@ pub enum ReportError {
 
 impl Report {
     /// Bytes of a report.
-    pub const LENGTH: usize = 32;
+    pub const LENGTH: usize = 44;
+    /// And of one without a fair share.
+    pub const LEAST: usize = 32;
 
     /// The bytes of a datagram.
     pub fn emit(&self) -> [u8; Self::LENGTH] {
-        let LinkEstimate { direction, rate, bound, age, valid_for, state, source, .. } =
+        let LinkEstimate { direction, rate, bound, age, valid_for, state, source, fair, .. } =
             self.estimate;
         let mut bytes = [0; Self::LENGTH];
         bytes[field::MAGIC].copy_from_slice(&MAGIC);
@@ -127,6 +141,14 @@ impl Report {
         bytes[field::RATE].copy_from_slice(&rate.bytes_per_sec().to_be_bytes());
         bytes[field::AGE].copy_from_slice(&micros(age).to_be_bytes());
         bytes[field::VALIDITY].copy_from_slice(&micros(valid_for).to_be_bytes());
+        if let Some(fair) = fair {
+            // Zero is an unknown one.
+            let rate = fair.rate.bytes_per_sec().max(1);
+            let short = |count: u32| u16::try_from(count).unwrap_or(u16::MAX);
+            bytes[field::FAIR].copy_from_slice(&rate.to_be_bytes());
+            bytes[field::USERS].copy_from_slice(&short(fair.users).to_be_bytes());
+            bytes[field::CARRIERS].copy_from_slice(&short(fair.carriers).to_be_bytes());
+        }
         bytes
     }
 
@@ -136,33 +158,53 @@ impl Report {
         if !datagram.starts_with(&MAGIC) {
             return Err(ReportError::Other { length });
         }
-        let Some(bytes) = datagram.first_chunk::<{ Self::LENGTH }>() else {
+        let Some(bytes) = datagram.first_chunk::<{ Self::LEAST }>() else {
             return Err(ReportError::Short { length });
         };
         if bytes[field::VERSION] != VERSION {
             return Err(ReportError::Version { version: bytes[field::VERSION] });
         }
-        let number = |range: Range<usize>| {
-            bytes[range].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+        let number = |range| number(bytes, range);
+        let rate = plausible(number(field::RATE))?;
+        let fair = match datagram.first_chunk::<{ Self::LENGTH }>() {
+            Some(bytes) => fair_share(bytes)?,
+            None => None,
         };
-        let rate = number(field::RATE);
-        if rate > MAX_RATE {
-            return Err(ReportError::Absurd { bytes_per_sec: rate });
-        }
         let estimate = LinkEstimate {
             direction: meaning(bytes, field::DIRECTION, Direction::ALL)?,
-            rate: Rate::from_bytes_per_sec(rate),
+            rate,
             bound: meaning(bytes, field::BOUND, Bound::ALL)?,
             age: Duration::from_micros(number(field::AGE)),
             valid_for: Duration::from_micros(number(field::VALIDITY)).min(MAX_VALIDITY),
             backlog: None,
             state: meaning(bytes, field::STATE, State::ALL)?,
             source: meaning(bytes, field::CAUSE, Source::ALL)?,
-            fair: None,
+            fair,
         };
         // Four bytes.
         Ok(Self { sequence: number(field::SEQUENCE) as u32, estimate })
     }
+}
+
+/// The fair share at the end of a report, if all of one is known.
+fn fair_share(bytes: &[u8; Report::LENGTH]) -> Result<Option<FairShare>, ReportError> {
+    let rate = plausible(number(bytes, field::FAIR))?;
+    // Two bytes each.
+    let [users, carriers] =
+        [field::USERS, field::CARRIERS].map(|range| number(bytes, range) as u32);
+    let is_known = rate > Rate::ZERO && users > 0 && carriers > 0;
+    Ok(is_known.then_some(FairShare { rate, users, carriers }))
+}
+
+fn number(bytes: &[u8], range: Range<usize>) -> u64 {
+    bytes[range].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+fn plausible(bytes_per_sec: u64) -> Result<Rate, ReportError> {
+    if bytes_per_sec > MAX_RATE {
+        return Err(ReportError::Absurd { bytes_per_sec });
+    }
+    Ok(Rate::from_bytes_per_sec(bytes_per_sec))
 }
 
 fn code<T: PartialEq>(all: &[T], one: T) -> u8 {
@@ -238,8 +280,11 @@ impl Intake {
         self.newest = Some(report.sequence);
         self.counts.taken += 1;
         let age = report.estimate.age.saturating_add(on_its_way);
-        let rate = report.estimate.rate.min(self.most);
-        self.handle.set(LinkEstimate { age, rate, ..report.estimate }, now);
+        let limited = |rate: Rate| rate.min(self.most);
+        let rate = limited(report.estimate.rate);
+        let fair = report.estimate.fair;
+        let fair = fair.map(|fair| FairShare { rate: limited(fair.rate), ..fair });
+        self.handle.set(LinkEstimate { age, rate, fair, ..report.estimate }, now);
         Ok(())
     }
 
@@ -263,9 +308,12 @@ mod tests {
             backlog: None,
             state: State::Silent,
             source: Source::Cell,
-            fair: None,
+            fair: Some(FAIR),
         }
     }
+
+    const FAIR: FairShare =
+        FairShare { rate: Rate::from_bits_per_sec(16_000_000), users: 3, carriers: 2 };
 
     fn report(sequence: u32) -> [u8; Report::LENGTH] {
         Report { sequence, estimate: estimate() }.emit()
@@ -281,6 +329,34 @@ mod tests {
         let bytes = sent.emit();
         assert_eq!(bytes[..9], *b"SNDG\x01\x01\x01\x03\x04");
         assert_eq!(bytes[16..24], 6_000_000_u64.to_be_bytes());
+        assert_eq!(bytes[32..40], 2_000_000_u64.to_be_bytes());
+        assert_eq!(bytes[40..], [0, 3, 0, 2]);
+    }
+
+    #[test]
+    fn a_report_without_a_fair_share_is_read_and_so_is_one_that_ends_within_it() {
+        let none = Report { sequence: 7, estimate: LinkEstimate { fair: None, ..estimate() } };
+        assert_eq!(none.emit()[Report::LEAST..], [0; 12]);
+        let whole = report(7);
+        for length in Report::LEAST..Report::LENGTH {
+            assert_eq!(Report::parse(&whole[..length]), Ok(none), "{length} bytes");
+        }
+        // One that is not known whole is none.
+        for zeros in [32..40, 40..42, 42..44] {
+            let mut bytes = whole;
+            bytes[zeros].fill(0);
+            assert_eq!(Report::parse(&bytes), Ok(none));
+        }
+    }
+
+    #[test]
+    fn a_fair_share_too_small_or_too_crowded_to_be_written_is_the_nearest_that_is() {
+        let fair = FairShare { rate: Rate::ZERO, users: 70_000, carriers: u32::MAX };
+        let sent =
+            Report { sequence: 0, estimate: LinkEstimate { fair: Some(fair), ..estimate() } };
+        let least = Rate::from_bytes_per_sec(1);
+        let fair = FairShare { rate: least, users: 65_535, carriers: 65_535 };
+        assert_eq!(Report::parse(&sent.emit()).unwrap().estimate.fair, Some(fair));
     }
 
     #[test]
@@ -302,13 +378,15 @@ mod tests {
             bytes[offset] = value;
             Report::parse(&bytes).unwrap_err()
         };
-        assert_eq!(changed(0, b'X'), ReportError::Other { length: 32 });
+        assert_eq!(changed(0, b'X'), ReportError::Other { length: 44 });
         assert_eq!(Report::parse(&report(1)[..31]), Err(ReportError::Short { length: 31 }));
         assert_eq!(changed(4, 2), ReportError::Version { version: 2 });
         for offset in [5, 6, 7, 8] {
             assert_eq!(changed(offset, 9), ReportError::Value { offset, value: 9 });
         }
-        assert!(matches!(changed(16, 1), ReportError::Absurd { .. }));
+        for offset in [16, 32] {
+            assert!(matches!(changed(offset, 1), ReportError::Absurd { .. }));
+        }
     }
 
     #[test]
@@ -355,12 +433,14 @@ mod tests {
     fn no_report_is_used_above_the_limit() {
         let handle = EstimateHandle::new();
         let now = HostInstant::from_nanos(1_000_000_000);
-        for (most, believed) in [(20_000_000, 20_000_000), (100_000_000, 48_000_000)] {
+        let limits = [(4_000_000, 4_000_000), (20_000_000, 20_000_000), (100_000_000, 48_000_000)];
+        for (most, believed) in limits {
             let most = Rate::from_bits_per_sec(most);
             let mut intake = Intake::new(handle.clone()).at_most(most);
             intake.handle_datagram(now, Duration::ZERO, &report(1)).unwrap();
-            let rate = handle.estimate(now).unwrap().rate;
-            assert_eq!(rate, Rate::from_bits_per_sec(believed));
+            let estimate = handle.estimate(now).unwrap();
+            assert_eq!(estimate.rate, Rate::from_bits_per_sec(believed));
+            assert_eq!(estimate.fair, Some(FairShare { rate: FAIR.rate.min(most), ..FAIR }));
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use sounding_kpi::Direction;
-use sounding_link::{Bound, LinkEstimate, Source, State};
+use sounding_link::{Bound, FairShare, LinkEstimate, Source, State};
 use sounding_quic::Report;
 use sounding_units::Rate;
 
@@ -79,12 +79,12 @@ fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
         datagram(&mut overtaken, &report(sequence, estimate(10)));
     }
     let whole = report(1, estimate(10));
-    for offset in 0..whole.len() {
+    for offset in 0..Report::LEAST {
         let mut bytes = whole;
         bytes[offset] = 0xEE;
         // A sequence half a turn away is older; one that is a little ahead is not.
         if !(12..16).contains(&offset) {
-            datagram(&mut broken, &bytes[..whole.len() - offset % 2]);
+            datagram(&mut broken, &bytes[..Report::LEAST - offset % 2]);
         }
     }
     let for_ever = LinkEstimate { valid_for: Duration::MAX, age: Duration::MAX, ..estimate(1) };
@@ -100,7 +100,20 @@ fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
         let estimate = LinkEstimate { state, source, bound: Bound::Floor, ..estimate(9) };
         datagram(&mut states, &report(sequence, estimate));
     }
+    let (mut shares, mut older) = (Vec::new(), Vec::new());
+    for (sequence, users) in (0..).zip([1, 3, 70_000]) {
+        let rate = Rate::from_bits_per_sec(9_000_000 / u64::from(users));
+        let fair = Some(FairShare { rate, users, carriers: 2 });
+        let state = if users == 3 { State::Idle } else { State::Active };
+        datagram(&mut shares, &report(sequence, LinkEstimate { fair, state, ..estimate(9) }));
+    }
+    // As the first reports were, and as none is: cut off within the fair share.
+    for (sequence, length) in (0..).zip([Report::LEAST, Report::LEAST, 40, Report::LENGTH - 1]) {
+        datagram(&mut older, &report(sequence, estimate(9))[..length]);
+    }
     vec![
+        ("fair-share", shares, 3),
+        ("older", older, 4),
         ("in-order", in_order, 20),
         ("overtaken", overtaken, 3),
         ("broken", broken, 1),

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_told_the_same_numbers() {
+    fn json_has_the_same_numbers() {
         let skipped = Skipped { stream: stream(3, Some(9), 7), ..Skipped::default() };
         assert!(!skipped.sentence(None).expect("something").contains("--summary"), "it is no file");
         let told = skipped.json().expect("something");

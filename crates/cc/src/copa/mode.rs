@@ -34,7 +34,7 @@ pub(super) struct Competition {
 }
 
 impl Competition {
-    /// With this 1 ÷ δ while nobody else fills the buffer.
+    /// With this 1 ÷ δ while no other flow fills the buffer.
     pub(super) fn new(usual: f64) -> Self {
         Self { most: None, empty_at: None, usual, inverse_delta: usual, lost: false }
     }
