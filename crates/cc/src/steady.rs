@@ -97,12 +97,7 @@ impl Steady {
         Self::tuned(fallback, start, every, &Values::default())
     }
 
-    pub(crate) fn tuned(
-        fallback: Fallback,
-        start: &Start,
-        every: Duration,
-        _: &Values,
-    ) -> Self {
+    pub(crate) fn tuned(fallback: Fallback, start: &Start, every: Duration, _: &Values) -> Self {
         let mut steady = Self {
             law: Law::default(),
             shadow: Stock::new(start, fallback),

@@ -80,7 +80,8 @@ fn a_controller_is_added_from_the_template_run_over_three_traces_and_seen_in_the
 
 #[test]
 fn the_table_of_parameters_is_that_of_the_registry() {
-    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/controllers.md");
+    let document =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/controllers.md");
     let document = fs::read_to_string(document).unwrap();
     let mut rows = Vec::<(Vec<&str>, &[Parameter])>::new();
     for name in sounding_cc::names() {
@@ -107,5 +108,8 @@ fn the_table_of_parameters_is_that_of_the_registry() {
                 &format!("| {names} | `{name}` | {default} | {range} | {about} | {source} |\n");
         }
     }
-    assert!(document.contains(&table), "docs/reference/controllers.md has another table than\n{table}");
+    assert!(
+        document.contains(&table),
+        "docs/reference/controllers.md has another table than\n{table}"
+    );
 }
