@@ -29,9 +29,7 @@ pub enum InvalidTrace {
     #[error("no delivery opportunity at all")]
     Empty,
     /// A time is smaller than the previous one.
-    #[error(
-        "opportunity {index} is at {millis} ms, before the previous one at {previous} ms"
-    )]
+    #[error("opportunity {index} is at {millis} ms, before the previous one at {previous} ms")]
     Decreasing {
         /// Which opportunity, from 0.
         index: usize,
