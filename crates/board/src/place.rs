@@ -2,21 +2,21 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Where a board is.
+/// Location of a board's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     folder: PathBuf,
     name: String,
 }
 
-/// Why there is no such place.
+/// Why a board cannot have this name.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum NameError {
-    /// The name would be no plain file name.
+    /// The name is no plain file name.
     #[error("board {0:?}: a name is 1 to 64 letters, digits, -, _ or dots, and begins with none")]
     Name(String),
-    /// There is no folder for it.
-    #[error("board {0:?}: no folder for it: set XDG_RUNTIME_DIR or SOUNDING_BOARD_DIR")]
+    /// No folder for boards is known.
+    #[error("board {0:?}: no folder for boards: set XDG_RUNTIME_DIR or SOUNDING_BOARD_DIR")]
     Folder(String),
 }
 
@@ -34,7 +34,7 @@ impl Place {
         Ok(Self { folder: folder.into(), name: name.into() })
     }
 
-    /// Where this process would make a board of that name.
+    /// Location for a new board of that name.
     pub fn to_publish(name: &str) -> Result<Self, NameError> {
         let is_root = nix::unistd::geteuid().is_root();
         let folder = std::env::var_os(OVERRIDE)
@@ -45,7 +45,7 @@ impl Place {
         Self::new(&folder, name)
     }
 
-    /// Where a board of that name is: this user's before the system's. A name with a slash is a path.
+    /// Location of an existing board of that name: first this user's, then the system's. A name with a slash is a path.
     pub fn to_read(name: &str) -> Result<Self, NameError> {
         let path = Path::new(name);
         if let (true, Some(folder), Some(file)) =
@@ -61,7 +61,7 @@ impl Place {
         Ok(own.filter(|own| own.memory().exists()).unwrap_or(system))
     }
 
-    /// The file that holds the words.
+    /// The file with the shared memory.
     pub fn memory(&self) -> PathBuf {
         self.file("board")
     }
@@ -78,7 +78,7 @@ impl Place {
         self.file("wake")
     }
 
-    /// What the memory is called until it is complete.
+    /// The file's name until it is complete.
     pub(crate) fn draft(&self) -> PathBuf {
         self.file("draft")
     }

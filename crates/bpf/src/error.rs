@@ -1,6 +1,6 @@
 use std::io;
 
-/// Why BISCAY could not be loaded. [`cure`](Self::cure) says what to do about it.
+/// Why BISCAY could not be loaded. [`cure`](Self::cure) is the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The name cannot be a congestion control's.
@@ -12,15 +12,15 @@ pub enum LoadError {
     /// The kernel has no type information.
     #[error("/sys/kernel/btf/vmlinux cannot be read: {source}")]
     NoBtf {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The kernel's congestion controls have another shape than ours.
+    /// The kernel's congestion controls have another interface than those here.
     #[error(
-        "Linux {release} has a cong_control of {arguments} arguments, ours have 2 and 4 (since 6.10)"
+        "Linux {release} has a cong_control of {arguments} arguments; supported are 2, and 4 (since 6.10)"
     )]
     Shape {
-        /// As `uname -r` says.
+        /// Output of `uname -r`.
         release: String,
         /// Arguments its `cong_control` takes; 0 if it has none.
         arguments: usize,
@@ -28,7 +28,7 @@ pub enum LoadError {
     /// This process may not load it.
     #[error("this process lacks {missing}")]
     Privilege {
-        /// Names of the capabilities, with spaces between.
+        /// Names of the capabilities, separated by spaces.
         missing: String,
     },
     /// Struct_ops need the JIT compiler.
@@ -37,7 +37,7 @@ pub enum LoadError {
     /// The kernel has no BBR to fall back to.
     #[error("the kernel has no bbr_main in its types: bbr is absent or its module not loaded")]
     NoBbr,
-    /// The kernel has no CUBIC, and that is what was asked to fall back to.
+    /// The kernel has no CUBIC, which is the configured fallback.
     #[error(
         "the kernel has no cubictcp_cong_avoid in its types: cubic is absent or its module not loaded"
     )]
@@ -45,7 +45,7 @@ pub enum LoadError {
     /// The name is taken.
     #[error("congestion control {name} is already registered by {holder}")]
     NameTaken {
-        /// The name asked for.
+        /// The requested name.
         name: String,
         /// The holder, as far as it can be found.
         holder: String,
@@ -53,25 +53,25 @@ pub enum LoadError {
     /// libbpf or the kernel's verifier refused the object.
     #[error("load of the BPF object: {source}{complaint}")]
     Rejected {
-        /// What libbpf said.
+        /// libbpf's error.
         source: libbpf_rs::Error,
-        /// Its last output before that, on separate lines, or nothing.
+        /// libbpf's last lines of output before the error, or an empty text.
         complaint: String,
     },
     /// The kernel refused to register the congestion control.
     #[error("registration of congestion control {name}: {source}{complaint}")]
     Attach {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// What libbpf said.
+        /// libbpf's error.
         source: libbpf_rs::Error,
-        /// Its last output before that, on separate lines, or nothing.
+        /// libbpf's last lines of output before the error, or an empty text.
         complaint: String,
     },
     /// The feed's page could not be mapped.
     #[error("mmap of the feed: {source}")]
     Feed {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A map of the loaded object could not be opened.
@@ -79,13 +79,13 @@ pub enum LoadError {
     Map {
         /// Its name.
         map: &'static str,
-        /// What libbpf said.
+        /// libbpf's error.
         source: libbpf_rs::Error,
     },
 }
 
 impl LoadError {
-    /// What mends it, in one line.
+    /// The remedy, in one line.
     pub fn cure(&self) -> &'static str {
         match self {
             Self::Name { .. } => "choose another name",
@@ -111,7 +111,7 @@ impl LoadError {
     }
 }
 
-/// Whether it was not the object that was refused. libbpf-rs hides the number of an error and shows its words.
+/// Whether the cause was a lack of descriptors. libbpf-rs hides the number of an error and shows only its text.
 fn lacks_descriptors(error: &libbpf_rs::Error) -> bool {
     error.to_string().contains(&io::Error::from_raw_os_error(libc::EMFILE).to_string())
 }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_out_of_descriptors_is_no_fault_of_the_kernels() {
+    fn a_lack_of_descriptors_is_not_reported_as_an_untested_kernel() {
         let rejected = |code| LoadError::Rejected {
             source: io::Error::from_raw_os_error(code).into(),
             complaint: String::new(),

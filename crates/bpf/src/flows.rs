@@ -58,9 +58,9 @@ impl From<u32> for Reason {
 pub struct Flow {
     /// Where the law believes the bottleneck to be.
     pub phase: Phase,
-    /// Why it is in it.
+    /// Why it is in this phase.
     pub reason: Reason,
-    /// Since when.
+    /// When the phase began.
     pub since: HostInstant,
     /// Number of changes of state for [`poll_transition`](crate::Biscay::poll_transition) so far.
     pub transitions: u32,
@@ -114,7 +114,7 @@ impl Flow {
     }
 }
 
-/// One flow's change of phase. Changes between [`Phase::RadioLimited`], [`Phase::Probing`] and [`Phase::Hold`] may come with every
+/// One flow's change of phase. Changes between [`Phase::RadioLimited`], [`Phase::Probing`] and [`Phase::Hold`] can happen at every
 /// report of the modem, and are not published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
@@ -126,7 +126,7 @@ pub struct Transition {
     pub to: Phase,
     /// Why.
     pub reason: Reason,
-    /// The flow's part of the link, of IP packets, by the last estimate believed.
+    /// The flow's part of the link, of IP packets, by the last accepted estimate.
     pub share: Rate,
     /// BBR's bandwidth filter, payload.
     pub e2e: Rate,
@@ -143,7 +143,7 @@ pub struct Transition {
 }
 
 impl Transition {
-    /// `None` as for a flow.
+    /// `None` if a phase has a number that this version does not know.
     fn read(wire: WireTransition) -> Option<Self> {
         Some(Self {
             at: HostInstant::from_nanos(wire.at_ns),
@@ -167,19 +167,19 @@ pub enum FlowError {
     /// The process or its descriptor could not be reached.
     #[error("descriptor {fd} of process {pid}: {source}; needs CAP_SYS_PTRACE over it")]
     Descriptor {
-        /// Whose.
+        /// The process.
         pid: u32,
-        /// Which.
+        /// Its descriptor.
         fd: i32,
-        /// What the kernel status.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The map refused the look-up.
     #[error("socket storage of descriptor {fd}: {source}")]
     Storage {
-        /// Whose storage.
+        /// The socket's descriptor.
         fd: i32,
-        /// What libbpf status.
+        /// libbpf's error.
         source: libbpf_rs::Error,
     },
 }

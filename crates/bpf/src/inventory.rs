@@ -1,4 +1,4 @@
-//! BPF objects: those that a process holds, and those on this machine. For tests that nothing stays behind.
+//! BPF objects of a process and of this machine. Tests use it to check that no object is left behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +23,7 @@ pub fn held_by(pid: u32) -> BTreeSet<Object> {
     texts.flat_map(|text| text.lines().filter_map(object).collect::<Vec<_>>()).collect()
 }
 
-/// Everything that is alive; nothing without CAP_SYS_ADMIN.
+/// All BPF objects of this machine; empty without CAP_SYS_ADMIN.
 pub fn alive() -> BTreeSet<Object> {
     let maps = MapInfoIter::default().map(|map| Object::Map(map.id));
     let programs = ProgInfoIter::default().map(|program| Object::Program(program.id));

@@ -8,28 +8,28 @@ use crate::error::LoadError;
 use crate::holder::holder_of;
 use crate::kernel::{CongControl, Kernel, release};
 
-/// Longest name of a congestion control, in bytes (Linux `TCP_CA_NAME_MAX` less its NUL).
+/// Longest name of a congestion control, in bytes (Linux `TCP_CA_NAME_MAX` without its NUL).
 const MAX_NAME: usize = 15;
 /// Bits of `CapEff` (linux/capability.h). CAP_PERFMON because the verifier counts struct_ops as tracing.
 const CAPABILITIES: [(u32, &str); 3] =
     [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
-/// CAP_SYS_ADMIN stands for all three.
+/// CAP_SYS_ADMIN includes all three.
 const CAP_SYS_ADMIN: u32 = 21;
 
-/// One thing that loading needs.
+/// A requirement of loading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What, in two or three words.
+    /// Its name, in two or three words.
     pub name: &'static str,
-    /// Whether this machine has it.
+    /// Whether this machine meets it.
     pub ok: bool,
     /// What was found.
     pub detail: String,
-    /// What mends it; `None` where nothing is wrong.
+    /// The remedy; `None` if it is met.
     pub cure: Option<&'static str>,
 }
 
-/// Everything that loading an instance called `name` needs, in the order in which it would fail.
+/// All requirements of loading an instance called `name`, in the order in which loading would fail.
 pub fn preflight(name: &str) -> Vec<Check> {
     let (found, _) = findings(name);
     found
@@ -43,18 +43,18 @@ pub fn preflight(name: &str) -> Vec<Check> {
         .collect()
 }
 
-/// The running kernel, or the first thing that is missing.
+/// The running kernel, or the first unmet requirement.
 pub(crate) fn kernel_for(name: &str, fallback: Fallback) -> Result<Kernel, LoadError> {
     let (found, kernel) = findings(name);
     found.into_iter().try_for_each(|(_, found)| found.map(drop))?;
-    let kernel = kernel.expect("nothing is missing, its types neither");
+    let kernel = kernel.expect("all requirements are met, its types included");
     if fallback == Fallback::Cubic {
         whereabouts(&kernel, "cubictcp_cong_avoid", "tcp_cubic").ok_or(LoadError::NoCubic)?;
     }
     Ok(kernel)
 }
 
-/// Where the kernel has a function that may be in a module; `None` if it has not.
+/// Where the kernel has a function: built in, or in a module; `None` if it has none.
 fn whereabouts(kernel: &Kernel, function: &str, module: &str) -> Option<String> {
     if kernel.types().type_by_name::<BtfType<'_>>(function).is_some() {
         return Some("built in".into());
@@ -99,7 +99,7 @@ fn check_name(name: &str) -> Finding {
 fn version(kernel: &Kernel) -> Finding {
     let shape = match kernel.cong_control()? {
         CongControl::Ack => "",
-        CongControl::Sample => ", whose cong_control is the one of before 6.10",
+        CongControl::Sample => ", whose cong_control is the one from before 6.10",
     };
     Ok(format!("Linux {}{shape}", release()))
 }
@@ -132,7 +132,7 @@ fn jit() -> Finding {
     match fs::read_to_string("/proc/sys/net/core/bpf_jit_enable").as_deref().map(str::trim) {
         Ok("0") => Err(LoadError::NoJit),
         Ok(_) => Ok("enabled".into()),
-        // Only root of the first user namespace may read it; the load will show it.
+        // Only root of the first user namespace may read it. If JIT is off, the load fails.
         Err(_) => Ok("not readable".into()),
     }
 }

@@ -34,7 +34,7 @@ const PROBE_GAIN: Parameter = Parameter {
     name: "probe_gain",
     kind: Kind::number(1.25, 1.01, 1.9),
     unit: "",
-    about: "the pacing gain that probes, to three digits; what drains is as far below 1",
+    about: "the pacing gain that probes, to three digits; the gain that drains is as far below 1",
     source: "BBR draft §4.3.4.1",
 };
 const CWND_GAIN: Parameter = Parameter {

@@ -22,14 +22,14 @@ const DELTA: Parameter = Parameter {
     name: "delta",
     kind: Kind::number(0.5, 0.001, 10.0),
     unit: "",
-    about: "about 1.25 ÷ δ packets wait for one flow alone: less of it for throughput, more for delay",
+    about: "a flow alone keeps about 1.25 ÷ δ packets in the queue: a smaller value gives more throughput, a larger one less delay",
     source: "the paper, §2.1 and §2.2",
 };
 const MODE: Parameter = Parameter {
     name: "mode",
     kind: Kind::Word { default: SWITCHING, words: &[SWITCHING, "default"] },
     unit: "",
-    about: "whether δ falls beside flows that fill the buffer, or stays",
+    about: "`switching` lowers δ while other flows fill the buffer; `default` keeps it",
     source: "the paper, §2.2",
 };
 const SWITCHING: &str = "switching";

@@ -28,21 +28,21 @@ const FIRST_RATE: Parameter = Parameter {
     name: "first_rate",
     kind: Kind::count(300, 10, 1_000_000),
     unit: "kbit/s",
-    about: "what a flow begins with, and begins over with after a timeout",
+    about: "the rate at the start, and after a timeout",
     source: "libwebrtc's start",
 };
 const DECREASE: Parameter = Parameter {
     name: "decrease",
     kind: Kind::number(0.85, 0.5, 0.99),
     unit: "",
-    about: "of what arrives, what is sent after overuse",
+    about: "the rate after overuse, as a part of the received rate",
     source: "draft-ietf-rmcat-gcc-02 §5.5, β; libwebrtc AimdRateControl",
 };
 const INCREASE: Parameter = Parameter {
     name: "increase",
     kind: Kind::number(1.08, 1.001, 4.0),
     unit: "a second",
-    about: "what the rate is multiplied by far from where the link was last full",
+    about: "growth factor of the rate, far from the rate at which the link was last full",
     source: "draft-ietf-rmcat-gcc-02 §5.5, η; libwebrtc AimdRateControl",
 };
 

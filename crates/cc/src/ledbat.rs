@@ -18,7 +18,7 @@ const TARGET: Parameter = Parameter {
     name: "target",
     kind: Kind::millis(100, 1, 100),
     unit: "",
-    about: "the queueing delay that is aimed at",
+    about: "the target for the queueing delay",
     source: "RFC 6817 §2.5: at most 100 ms",
 };
 const GAIN: Parameter = Parameter {

@@ -15,7 +15,7 @@ const THRESHOLD: Parameter = Parameter {
     name: "threshold",
     kind: Kind::number(0.15, 0.01, 1.0),
     unit: "",
-    about: "the part of the range of delays above which the flow gives way",
+    about: "the part of the range of delays above which the flow backs off",
     source: "the paper's δ",
 };
 /// Weight of a new sample in the smoothed delay (the paper's γ).

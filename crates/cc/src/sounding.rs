@@ -38,7 +38,7 @@ const SILENCE: Parameter = Parameter {
     name: "max_silence",
     kind: Kind::millis(60, 1, 10_000),
     unit: "",
-    about: "how long estimates may stay away until the fallback controls the flow",
+    about: "time without estimates after which the fallback controls the flow",
     source: "chosen: twelve heartbeats of the daemon",
 };
 

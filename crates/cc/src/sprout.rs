@@ -22,14 +22,14 @@ const LOOK_AHEAD: Parameter = Parameter {
     name: "look_ahead",
     kind: Kind::millis(100, 20, 2_000),
     unit: "",
-    about: "how long a packet may take",
+    about: "the delay that a packet may have",
     source: "the paper's 100 ms",
 };
 const RISK: Parameter = Parameter {
     name: "risk",
     kind: Kind::number(0.05, 0.001, 0.95),
     unit: "",
-    about: "how likely less may come than is forecast: more of it for throughput",
+    about: "probability that the link carries less than forecast: a larger value gives more throughput",
     source: "the paper's 5 %, which it varies",
 };
 /// In segments; chosen: so that a link that comes back is noticed.

@@ -24,7 +24,7 @@ const RATIO: Parameter = Parameter {
     name: "ratio",
     kind: Kind::number(6.0, 1.1, 100.0),
     unit: "least delays",
-    about: "the largest delay that is borne: more of it for throughput",
+    about: "the largest accepted delay: a larger value gives more throughput",
     source: "the paper's R, which it varies from 2 to 6",
 };
 /// Share of the old value in the largest delay (authors' program; the paper's α).

@@ -21,15 +21,15 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A queue, packet by packet: what each step carries leaves at its beginning, the oldest first, and what it carries beyond that is
+/// An exact queue. In each step the oldest packets leave at its beginning, as many as the step carries. Unused capacity of the step is
 /// lost.
 struct Exact<'a> {
     /// Packets that each step carries.
     steps: &'a [u64],
     served: usize,
-    /// When each packet arrives that is not there yet.
+    /// Arrival times of the packets that are on their way.
     coming: VecDeque<u64>,
-    /// Those that wait.
+    /// Packets in the queue.
     queue: VecDeque<u64>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Exact<'a> {
         Self { steps, served: 0, coming: VecDeque::new(), queue: VecDeque::new() }
     }
 
-    /// What waits then, in bytes.
+    /// Bytes in the queue at that time.
     fn at(&mut self, nanos: u64) -> u64 {
         while let Some(arrives) = self.coming.pop_front_if(|arrives| *arrives <= nanos) {
             self.serve(arrives);
@@ -58,7 +58,7 @@ impl<'a> Exact<'a> {
     }
 }
 
-/// What a link of such steps carries until a moment, that moment included.
+/// Bytes that a link with these steps carries until a time, inclusive.
 fn carried(steps: &[u64], until: HostInstant) -> Bytes {
     let whole = (until.as_nanos() / STEP) as usize + 1;
     Bytes::new(steps[..whole.min(steps.len())].iter().sum::<u64>() * MSS)
@@ -77,7 +77,7 @@ fn departure(nanos: u64) -> Departure {
     }
 }
 
-/// Sends `sends` packets in steps, one after the other within each, and compares what is believed with what is after each step and
+/// Sends `sends` packets in steps, one after the other. Compares the computed queue with the exact one after each step and
 /// between packets.
 fn compare(steps: &[u64], sends: &[u64], word: Word) -> Result<(), TestCaseError> {
     let start = Start::tcp(at(0), None, 0);
@@ -87,7 +87,7 @@ fn compare(steps: &[u64], sends: &[u64], word: Word) -> Result<(), TestCaseError
     let most = steps.iter().max().unwrap_or(&0) * MSS;
     for (step, &count) in sends.iter().enumerate() {
         for packet in 0..=count {
-            // Spread within the step, the first at its very beginning.
+            // Spread over the step, the first at its beginning.
             let now = step as u64 * STEP + packet * STEP / (count + 1);
             present.handle_time(at(now));
             let late = word.late.as_nanos() as u64;
@@ -96,9 +96,9 @@ fn compare(steps: &[u64], sends: &[u64], word: Word) -> Result<(), TestCaseError
             let (believed, waits) = (present.backlog().count(), exact.at(told));
             prop_assert!(
                 believed.abs_diff(waits) <= most,
-                "at {now} ns {believed} bytes are believed to wait and {waits} do: a step carries {most} at most"
+                "at {now} ns the computed queue has {believed} bytes, the exact one {waits}: a step carries at most {most}"
             );
-            // All known states can be distinguished: nothing is lost between the two.
+            // With knowledge of every state the two must be equal.
             prop_assert_eq!(believed, waits);
             if packet < count {
                 present.handle_sent(&departure(now), start.mss);
@@ -122,9 +122,9 @@ fn words() -> impl Strategy<Value = Word> {
 }
 
 proptest! {
-    /// Bursts and pauses, more and less than is sent.
+    /// Bursts and pauses, with more and less capacity than is sent.
     #[test]
-    fn what_is_believed_to_wait_is_what_an_exact_queue_has(
+    fn the_computed_backlog_is_that_of_an_exact_queue(
         steps in prop::collection::vec(prop_oneof![Just(0_u64), 0..8_u64], 300),
         sends in prop::collection::vec(prop_oneof![Just(0_u64), 0..6_u64], 300),
         word in words(),
@@ -134,14 +134,14 @@ proptest! {
 }
 
 #[test]
-fn what_comes_and_goes_within_a_step_is_not_believed_to_wait() {
-    // A packet a millisecond over a link that carries two: nothing waits longer than until the next step.
+fn packets_that_arrive_and_leave_within_a_step_are_no_backlog() {
+    // One packet per millisecond over a link that carries two: no packet waits longer than until the next step.
     let word = Word { lead: ms(0), late: ms(0), every: ms(10), span: ms(10), room: ms(0) };
     compare(&[2; 200], &[1; 200], word).unwrap();
 }
 
 #[test]
-fn what_a_link_lets_pass_before_a_packet_comes_serves_none() {
+fn capacity_before_a_packet_arrives_does_not_serve_it() {
     // Nine steps with nothing to carry, and then ten packets at once, for a link of one in a step.
     let sends: Vec<u64> = (0..200).map(|step| if step % 20 == 9 { 10 } else { 0 }).collect();
     let word = Word { lead: ms(0), late: ms(0), every: ms(10), span: ms(10), room: ms(0) };

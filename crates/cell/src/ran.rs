@@ -17,13 +17,13 @@ use crate::slot::Slots;
 use crate::streams::Streams;
 use crate::traffic::TrafficSource;
 
-/// RNTIs above are those of users that are never seen again.
+/// Larger RNTIs are used for background users, each of which appears only once.
 const MAX_DEVICES: usize = 15_000;
 
 /// A radio access network: base stations with their carriers, and devices.
 ///
-/// Packets go in at a device in a direction, and come out later or are lost. Nothing here reads a clock: slots are
-/// worked through up to the time that the driver names, and calls that come late change nothing in what comes out.
+/// A packet enters at a device in a direction. It leaves later, or is lost. This code reads no clock: a call computes all
+/// slots up to the given time. A late call does not change the result.
 #[derive(Debug)]
 pub struct Ran<P> {
     carriers: Carriers,
@@ -32,7 +32,7 @@ pub struct Ran<P> {
     candidates: Vec<Candidate>,
     origin: HostInstant,
     now: HostInstant,
-    /// From the beginning of a slot to its packets, on the fastest of the carriers.
+    /// Shortest time from the beginning of a slot to the delivery of its packets, over all carriers.
     soonest: Duration,
     streams: Streams,
 }
@@ -70,24 +70,24 @@ impl<P> Ran<P> {
         })
     }
 
-    /// Every user's DCIs become events, as a sniffer receives them.
+    /// From now on every user's DCIs become events, as a sniffer receives them.
     pub fn sniff(&mut self) {
         self.outputs.events.sniff();
     }
 
-    /// How each slot of every carrier's downlink is used becomes an event: the truth, for a judge.
+    /// From now on each downlink slot of every carrier becomes an event with its resource blocks by user: the truth, for evaluation.
     pub fn show_use(&mut self) {
         self.outputs.events.show_use();
         self.carriers.show_use();
     }
 
-    /// What a device's modem sees becomes events.
+    /// From now on everything that a device's modem sees becomes events.
     pub fn watch(&mut self, device: DeviceId) {
         self.devices[device].watched = true;
         self.outputs.events.begin();
     }
 
-    /// Whether anything that happens becomes an event.
+    /// Whether anything becomes an event.
     pub fn is_watched(&self) -> bool {
         self.outputs.events.is_wanted()
     }
@@ -123,7 +123,7 @@ impl<P> Ran<P> {
         Ok(id)
     }
 
-    /// All carriers of a device's cells; the first of them is in use.
+    /// All carriers of a device's cells; the first is in use.
     fn carriers_of(
         &self,
         id: DeviceId,
@@ -167,7 +167,7 @@ impl<P> Ran<P> {
         device.handle_packet(now, direction, size, Some(payload), &mut self.outputs);
     }
 
-    /// Time has reached `now`: every slot that began by then is worked through.
+    /// Time has reached `now`: computes every slot that began by then.
     pub fn handle_time(&mut self, now: HostInstant) {
         while let Some((carrier, at)) = self.carriers.next_slot().filter(|(_, at)| *at <= now) {
             self.now = at;
@@ -193,7 +193,7 @@ impl<P> Ran<P> {
         self.outputs.packets.pop_front()
     }
 
-    /// Whether any packet has left that was not taken.
+    /// Whether a packet has left that was not polled yet.
     #[inline]
     pub fn has_outputs(&self) -> bool {
         !self.outputs.packets.is_empty()
@@ -204,23 +204,23 @@ impl<P> Ran<P> {
         self.outputs.packets.drain(..)
     }
 
-    /// Moves what happened since the last call to the end of `into`; nothing unless something is watched.
+    /// Appends the events since the last call to `into`; there are none unless a device is watched.
     pub fn drain_events(&mut self, into: &mut Vec<Event>) {
         self.outputs.events.drain(into);
     }
 
-    /// When something will happen if nothing enters before; nothing does in the slots until then.
+    /// Time of the next slot with an event, if no packet enters before.
     pub fn wakeup(&self) -> Option<HostInstant> {
         self.carriers.next_slot().map(|(_, at)| at)
     }
 
-    /// A moment before which nothing is delivered if nothing enters before; `None` if nothing will be.
+    /// No packet is delivered before this time, if none enters before; `None` if no packet is on its way.
     pub fn no_delivery_until(&self) -> Option<HostInstant> {
         let busy = self.carriers.iter().filter(|carrier| !carrier.active().is_empty());
         busy.map(|carrier| self.no_delivery_before(carrier.next_at())).min()
     }
 
-    /// A moment before which nothing is delivered of what is sent in slots that begin at `at` or later.
+    /// Packets that are sent in slots from `at` on are not delivered before this time.
     pub fn no_delivery_before(&self, at: HostInstant) -> HostInstant {
         at + self.soonest
     }

@@ -1,8 +1,8 @@
 //! Log records, by code and version.
 //!
-//! One file per record, each in the same order: purpose and known versions, field tables, typed view, tests. A record
-//! can be read in two ways. [`decode`] hands every field by name to a [`Sink`]. [`Record::parse`] gives a typed view
-//! whose iterators read on demand and allocate nothing. Both read through the same tables.
+//! Each record has a file, in the same order: purpose and known versions, field tables, typed view, tests. A record
+//! can be read in two ways. [`decode`] gives every field by name to a [`Sink`]. [`Record::parse`] gives a typed view
+//! whose iterators read on demand and allocate no memory. Both use the same tables.
 
 mod bearer_config;
 mod ca_combos;
@@ -118,7 +118,7 @@ pub enum Version {
         /// Kind of sub-packet.
         id: u8,
     },
-    /// A kind of message, of those that a version of a record numbers.
+    /// A kind of message, for records whose versions number kinds of messages.
     Message {
         /// Version of the record around it.
         packet: u32,
@@ -142,18 +142,18 @@ impl fmt::Display for Version {
 /// Why a log record is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
-    /// No version of this code is described here.
+    /// This project describes no version of this code.
     #[error("log {code}: not described, {len} bytes")]
     Undescribed {
-        /// What it logs.
+        /// The log code.
         code: LogCode,
         /// Bytes of body.
         len: usize,
     },
-    /// Other versions of this code are described, this one is not, or a part of it is not.
+    /// Other versions of this code are described, but not this one, or not all of its parts.
     #[error("log {code} v{version}: not described, {len} bytes")]
     Unsupported {
-        /// What it logs.
+        /// The log code.
         code: LogCode,
         /// Its version.
         version: Version,
@@ -163,7 +163,7 @@ pub enum RecordError {
     /// The version is described, and the bytes do not fit the description.
     #[error("log {code} v{version}: needs {need} bytes at offset {at}, has {have}")]
     Corrupt {
-        /// What it logs.
+        /// The log code.
         code: LogCode,
         /// Its version.
         version: Version,
@@ -171,14 +171,14 @@ pub enum RecordError {
         need: usize,
         /// Where in the body.
         at: usize,
-        /// Bytes there are from `at` on.
+        /// Bytes available from `at` on.
         have: usize,
     },
 }
 
-/// Hands every field of a record to `sink`, in the order of its table.
+/// Gives every field of a record to `sink`, in the order of its table.
 ///
-/// The record is checked as a whole first: on an error nothing has been emitted. Unknown sub-packets appear with their
+/// The whole record is checked first: on an error `sink` has received no field. Unknown sub-packets appear with their
 /// id, version and length, and `unsupported`.
 pub fn decode(log: &LogRecord<'_>, sink: &mut impl Sink) -> Result<(), RecordError> {
     node(log)?.visit(sink);
@@ -209,7 +209,7 @@ fn node<'a>(log: &LogRecord<'a>) -> Result<Node<'a>, RecordError> {
     checked(log.code, described(log)?, log.body).map(|(node, _)| node)
 }
 
-/// As [`node`]; a record of nothing but unknown sub-packets is an error.
+/// As [`node`], but a record with only unknown sub-packets is an error.
 fn other<'a>(log: &LogRecord<'a>) -> Result<Node<'a>, RecordError> {
     checked_sub_packets(log.code, described(log)?, log.body)
 }
@@ -237,7 +237,7 @@ fn checked<'a>(
     Ok((node, index))
 }
 
-/// As [`checked`], for records made of sub-packets: it is an error if there are some and none of them is described.
+/// As [`checked`], for records made of sub-packets. Only undescribed sub-packets are an error.
 fn checked_sub_packets<'a>(
     code: LogCode,
     layouts: &'static [Layout],

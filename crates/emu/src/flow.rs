@@ -1,4 +1,4 @@
-/// Whose packet it is: transport protocol and ports, zero where there are none.
+/// The flow of a packet: transport protocol and ports, zero if it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Flow {
     /// IP protocol number: 6 for TCP, 17 for UDP, 1 for ICMP.
@@ -13,7 +13,7 @@ impl Flow {
     const TCP: u8 = 6;
     const UDP: u8 = 17;
 
-    /// The flow of an IPv4 packet; all zero for anything else, and without ports in later fragments.
+    /// The flow of an IPv4 packet. Other packets have zeros, and later fragments have no ports.
     pub fn of(packet: &[u8]) -> Self {
         let Some((header, _)) = packet.split_first_chunk::<20>() else { return Self::default() };
         if header[0] >> 4 != 4 {
@@ -32,7 +32,7 @@ impl Flow {
         }
     }
 
-    /// The flow of packets the other way.
+    /// The flow of the opposite direction.
     pub fn reversed(self) -> Self {
         Self { source: self.destination, destination: self.source, ..self }
     }
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_are_read_behind_the_options() {
+    fn ports_are_read_after_the_ip_options() {
         let flow = Flow { protocol: 6, source: 5201, destination: 80 };
         assert_eq!(Flow::of(&packet(6, 0)), flow);
     }

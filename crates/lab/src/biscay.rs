@@ -1,8 +1,8 @@
-//! BISCAY's evaluation (§5), item by item: what the paper has, what we have, and why that differs.
+//! BISCAY's evaluation (§5), item by item: the paper's figures, the measured ones, and why they differ.
 //!
-//! Plans and the paper's figures are the files of `papers/biscay`. In most of them flows go over given links, in
-//! virtual time, and the feed is what the links' modems would have written: the loop is open, as in the paper's
-//! emulator. `closed_loop` has the other. [`methods`] and [`views`] are about a modem's data, [`private`] is this
+//! Plans and the paper's figures are the files of `papers/biscay`. In most of them flows run over given links in
+//! virtual time, and the estimates come from what the links' modems would have written. The loop is open, as in the paper's
+//! emulator; `closed_loop` is the alternative. [`methods`] and [`views`] evaluate a modem's data, [`private`] runs this
 //! kernel over a modelled cell.
 
 mod distance;
@@ -40,10 +40,10 @@ pub use wire::{Crossing, Ground, WireError, Wires, crossings};
 
 use given_link::{FlowStart, PathSetup};
 
-/// The shortest that flows are looked at: what is before 2.3 s does not count.
+/// The shortest run: the first 2.3 s are not measured.
 pub const SHORTEST: Duration = Duration::from_secs(4);
 
-/// The flows on a link, how often they receive estimates, and how long they are measured.
+/// The flows on a link, the interval of their estimates, and the measured time.
 #[derive(Clone, Copy, Debug)]
 struct Setting<'a> {
     controller: &'a str,
@@ -59,8 +59,8 @@ enum Told {
     Once,
 }
 
-/// Everything that a plan names over these links on `jobs` threads. `read` opens modem output; `progress` is called for
-/// each link that is done.
+/// Runs everything that a plan names over these links, on `jobs` threads. `read` opens modem output; `progress` is called after
+/// each link.
 pub fn measure(
     plan: &Plan,
     entries: &[Entry],
@@ -79,7 +79,7 @@ pub fn measure(
 
 fn over(plan: &Plan, entry: &Entry, read: &ReadCapture<'_>) -> Result<Vec<Figures>, LinksError> {
     let link = entry.open(plan.duration + Duration::from_secs(1), read)?;
-    // What a modem wrote ends where it ends.
+    // A modem's log does not repeat, unlike the link.
     let until = plan.duration.min(link.duration);
     let mut figures = Vec::new();
     for setting in plan.settings() {

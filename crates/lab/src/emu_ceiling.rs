@@ -1,8 +1,8 @@
 //! Speed and punctuality of the emulator, compared with mahimahi and rattan on the same kind of machine.
 //!
-//! Datagrams of 1500 bytes of IP at 105 % of a constant rate, so that the link is always busy. Delivered is what the
-//! receiver's kernel stamped in the time of sending, over what the link carries in it. The delivery-time error is the
-//! receiver's time stamp less the moment the model gave, for every packet.
+//! Sends datagrams of 1500 bytes of IP at 105 % of a constant rate, so that the link is always busy. "Delivered" is the number of
+//! packets that the receiver's kernel stamped while the sender sent, divided by what the link carries in that time. The delivery-time
+//! error is the receiver's time stamp minus the model's delivery time, for every packet.
 
 pub(crate) mod experiment;
 
@@ -22,7 +22,7 @@ use sounding_units::{HostInstant, Rate};
 
 use crate::table::{Table, slashed};
 
-/// How many packets the emulator moves, how punctually, and for how much CPU time
+/// Measures the emulator's packet rate, punctuality and CPU time
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
     /// Rates of the link
@@ -34,7 +34,7 @@ pub struct Plan {
     )]
     pub rates: Vec<Rate>,
 
-    /// Delay each way
+    /// One-way delay
     #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = humantime::parse_duration)]
     pub delay: Duration,
 
@@ -42,7 +42,7 @@ pub struct Plan {
     #[arg(long, value_name = "TIME", default_value = "8s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
 
-    /// Percent of a core for punctuality
+    /// CPU time for punctuality, in percent of a core
     #[arg(long = "punctuality", value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub overhead_percent: u8,
 }
@@ -70,13 +70,13 @@ pub enum CeilingError {
 /// The benchmark's result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ceiling {
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
-    /// Delay each way, in ms.
+    /// One-way delay, in ms.
     pub delay_ms: f64,
-    /// Percent of a core for punctuality.
+    /// CPU time for punctuality, in percent of a core.
     pub overhead_percent: u8,
-    /// One a rate.
+    /// One row for each rate.
     pub rows: Vec<Row>,
 }
 
@@ -85,11 +85,11 @@ pub struct Ceiling {
 pub struct Row {
     /// Rate of the link, in Mbit/s.
     pub rate_mbit: f64,
-    /// Delivered over what the link carries, in percent.
+    /// Delivered packets divided by what the link carries, in percent.
     pub delivered_percent: f64,
     /// Packets lost anywhere but in the emulated queue, which is infinite.
     pub lost_packets: u64,
-    /// CPU time of the thread that moves packets, a packet.
+    /// CPU time per packet of the thread that moves packets.
     pub cpu_us: f64,
     /// The same, in percent of a core.
     pub cpu_percent: f64,
@@ -109,7 +109,7 @@ pub struct Row {
     pub error_p99_us: f64,
 }
 
-/// Results of others on this kind of machine when it was idle.
+/// Results of other emulators on an idle machine of this kind.
 struct Known {
     rate_mbit: f64,
     /// mm-delay 20 and mm-link without log: delivered in percent, CPU a packet in us (of both programs).
@@ -168,7 +168,7 @@ const KNOWN: [Known; 6] = [
     },
 ];
 
-/// Runs the benchmark; `progress` is called for each rate that ended.
+/// Runs the benchmark; calls `progress` after each rate.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Ceiling, CeilingError> {
     let begun = Begun::now();
     let mut rows = Vec::new();
@@ -192,7 +192,7 @@ fn measure(plan: &Plan, rate: Rate) -> Result<Row, CeilingError> {
     let emulation = Emulation::start(config)?;
     let clocks = ClockPair::read();
     let flow = UdpFlow {
-        // Ten milliseconds for the emulator's own thread to settle are in the delay.
+        // The delay includes ten milliseconds for the emulator's thread to settle.
         drain: plan.delay + Duration::from_millis(500),
         ..UdpFlow::new(Direction::Downlink, rate.scaled(105, 100), plan.duration)
     };
@@ -212,7 +212,7 @@ fn row(
     clocks: [ClockPair; 2],
 ) -> Option<Row> {
     let first = result.arrivals.first()?.received_realtime_ns;
-    // The link is busy for as long as datagrams are sent; a tenth of a second less leaves its end out.
+    // The link is busy while datagrams are sent. The last tenth of a second is left out.
     let window = plan.duration.saturating_sub(Duration::from_millis(100));
     let end = first + u64::try_from(window.as_nanos()).ok()?;
     let inside =
@@ -240,7 +240,7 @@ fn row(
 
 /// Delay from the model's time to the receiver kernel's stamp of each packet, in nanoseconds, sorted; never empty.
 ///
-/// The link keeps the order, so the n-th arrival is the n-th delivery as long as nothing is lost on the way.
+/// The link keeps the order, so without losses the n-th arrival is the n-th delivery.
 fn errors(arrivals: &[UdpArrival], records: &[PacketRecord], clocks: [ClockPair; 2]) -> Vec<i64> {
     let dues = records.iter().filter_map(|record| match record.outcome {
         Outcome::Delivered { due, .. } if record.direction == Direction::Downlink => Some(due),
@@ -261,7 +261,7 @@ fn errors(arrivals: &[UdpArrival], records: &[PacketRecord], clocks: [ClockPair;
     errors
 }
 
-/// The same moment on CLOCK_MONOTONIC and on CLOCK_REALTIME, which the kernel's time stamps are on.
+/// The same time on CLOCK_MONOTONIC and on CLOCK_REALTIME, which the kernel's time stamps use.
 #[derive(Clone, Copy, Debug)]
 struct ClockPair {
     monotonic: HostInstant,
@@ -269,7 +269,7 @@ struct ClockPair {
 }
 
 impl ClockPair {
-    /// Reads both, a few times, and keeps the pair that was read in the shortest time.
+    /// Reads both clocks a few times, and keeps the pair with the shortest reading time.
     fn read() -> Self {
         let pair = || {
             let before = monotonic_now();
@@ -282,7 +282,7 @@ impl ClockPair {
         fastest.map_or_else(|| pair().1, |(_, pair)| pair)
     }
 
-    /// A moment between two pairs. CLOCK_REALTIME is being corrected all the time, so its distance from CLOCK_MONOTONIC
+    /// Converts a time between two pairs. CLOCK_REALTIME is adjusted all the time, so its offset from CLOCK_MONOTONIC
     /// drifts.
     fn to_monotonic([begin, end]: [Self; 2], realtime_ns: u64) -> HostInstant {
         let offset =

@@ -1,8 +1,8 @@
-//! The cost of following a modem: its output with Gandalf's log mask and with everything on (Gandalf §4.2.2, Figure
+//! The cost of reading a modem: its output with Gandalf's log mask and with all records on (Gandalf §4.2.2, Figure
 //! 13), and the CPU time of the process that reads it (Figure 14).
 //!
-//! Real captures are made again by a simulated modem and read through the session and the port that a real one has. A
-//! capture holds what its recorder asked for, so "everything" is everything of that.
+//! A simulated modem sends the records of real captures. They are read through the same session and port as a real modem's. A
+//! capture holds only the records that its recorder requested, so "all records" means all of these.
 
 mod cpu;
 pub(crate) mod experiment;
@@ -29,9 +29,9 @@ use crate::table::Table;
 pub struct Plan {
     /// Captures of mixed records.
     pub captures: Vec<PathBuf>,
-    /// How fast diagnostic data comes while CPU time is measured.
+    /// Rate of the diagnostic data while CPU time is measured.
     pub rate: Rate,
-    /// For how long, each way.
+    /// Duration of the measurement, for each way to read.
     pub duration: Duration,
     /// The program that reads the modem: `sounding`.
     pub program: PathBuf,
@@ -49,15 +49,15 @@ pub struct Overhead {
 /// Why there is no result.
 #[derive(Debug, Error)]
 pub enum OverheadError {
-    /// There is nothing to replay.
+    /// No capture was found.
     #[error("no captures of log records: name some with --captures, or set SOUNDING_DATA")]
     NoCaptures,
-    /// One cannot be read.
+    /// A capture cannot be read.
     #[error("{path}: {error}")]
     Capture {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// The modem has no port.
@@ -69,21 +69,21 @@ pub enum OverheadError {
     /// Its port does not open.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// Its port broke.
+    /// Reading its port failed.
     #[error("reading the simulated modem: {0}")]
     Read(#[source] io::Error),
-    /// The modem is not read.
+    /// The reader of the modem does not start.
     #[error(transparent)]
     Follower(#[from] FollowerError),
-    /// There is no folder for what the reader writes.
+    /// There is no folder for the reader's output.
     #[error("a folder for the board and the recording: {0}")]
     Folder(#[source] io::Error),
-    /// The modem began and did not come to its end.
+    /// The modem began to send and did not finish.
     #[error("the simulated modem stopped after {0:?}: is this machine overloaded?")]
     Stuck(Duration),
 }
 
-/// Measures both. `progress` receives each result.
+/// Measures both figures. `progress` receives each result.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Overhead, OverheadError> {
     let captures = load(&plan.captures)?;
     let masks = masks::run(&captures, &progress)?;

@@ -1,9 +1,9 @@
-//! Properties from theory, specifications and papers hold for our controllers.
+//! Controllers have the properties that theory, specifications and papers state.
 
 use sounding_lab::baselines::{Plan, run};
 
 #[test]
-fn every_controller_has_the_properties_that_are_said_of_it() {
+fn every_controller_has_its_published_properties() {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let baselines = run(&Plan { controllers: Vec::new(), jobs }, |_| {}).expect("known names");
     println!("{baselines}");

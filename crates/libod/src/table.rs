@@ -1,12 +1,12 @@
-//! Handles: the low ten bits are a place in a table, the bits above count how often that place was used, so that a
-//! handle that was closed does not mean the next one that is opened there.
+//! Handles. The low ten bits are an index in a table; the higher bits count how often that index was used. So a
+//! closed handle is never valid for a later source at the same index.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Failure;
 use crate::source::Source;
 
-/// `od_open` beyond this many is EMFILE.
+/// Maximum number of open handles: `od_open` then returns EMFILE.
 const MOST: usize = 1 << PLACE_BITS;
 const PLACE_BITS: u32 = 10;
 /// A handle is a positive int.
@@ -16,7 +16,7 @@ pub(crate) type Shared = Arc<Mutex<Source>>;
 
 #[derive(Default)]
 struct Place {
-    /// How often it was used, from 1 on: no handle is below 1024, as descriptors are.
+    /// How often it was used, from 1 on. So all handles are at least 1024, and differ from most file descriptors.
     uses: u32,
     source: Option<Shared>,
 }
@@ -51,7 +51,7 @@ pub(crate) fn find(handle: i32) -> Result<Shared, Failure> {
     place(&mut table, handle)?.source.clone().ok_or_else(|| bad(handle))
 }
 
-/// Removes the source of a handle; a call that is under way finishes first.
+/// Removes the source of a handle; a running call finishes first.
 pub(crate) fn remove(handle: i32) -> Result<Shared, Failure> {
     let mut table = table();
     place(&mut table, handle)?.source.take().ok_or_else(|| bad(handle))
@@ -64,5 +64,5 @@ fn place(table: &mut [Place], handle: i32) -> Result<&mut Place, Failure> {
 }
 
 fn bad(handle: i32) -> Failure {
-    Failure::new(libc::EBADF, format_args!("{handle} is no open handle"))
+    Failure::new(libc::EBADF, format_args!("{handle} is not an open handle"))
 }

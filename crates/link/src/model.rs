@@ -1,6 +1,6 @@
-//! Rates that are not sums of granted bytes: what the methods beside BISCAY's make of the same KPIs.
+//! Methods whose rate is not a sum of granted bytes: all except BISCAY's.
 //!
-//! All of them look at the same [`Slots`]; the estimator around them judges bound, age and state for all alike.
+//! They read the same [`Slots`]. The estimator adds bound, age and state in the same way for all.
 
 mod cell;
 mod cqi;
@@ -51,9 +51,9 @@ pub(crate) struct Modelled {
 }
 
 impl Model {
-    /// The model of a method; those that count granted bytes have none.
+    /// The model of a method; methods that count granted bytes have none.
     pub(crate) fn of(config: &Config) -> Option<Self> {
-        // A rate over no time is none.
+        // A rate needs a span of more than zero.
         let window = config.window.max(Duration::from_millis(1));
         let config = &Config { window, ..*config };
         let kind = match config.method {
@@ -91,12 +91,12 @@ impl Model {
         }
     }
 
-    /// Whether it knows something before the first grant: a sniffer shows what there is.
+    /// Whether it has a rate before the first grant, from a sniffer.
     pub(crate) fn is_sniffed(&self, now: HostInstant) -> bool {
         matches!(&self.kind, Kind::Cell(monitor) if monitor.is_sniffed(now))
     }
 
-    /// What it says of the `span` that ends at `end`; `None` while it knows nothing. Only [`Method::Cell`] has rates over
+    /// Its result for the `span` that ends at `end`; `None` without data. Only [`Method::Cell`] has rates over
     /// another span than the configured one.
     pub(crate) fn modelled(
         &self,
@@ -118,7 +118,7 @@ impl Model {
         Some(Modelled { rate, bound: None, fair: None })
     }
 
-    /// What is known of the cells, if the method is one that watches them.
+    /// The state of the cells, if the method monitors them.
     pub(crate) fn cell(
         &self,
         now: HostInstant,

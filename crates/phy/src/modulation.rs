@@ -1,22 +1,22 @@
 /// Modulation of a transport block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Modulation {
-    /// 1 bit a symbol: π/2-BPSK of NR uplinks.
+    /// 1 bit per symbol: π/2-BPSK of NR uplinks.
     Bpsk,
-    /// 2 bits a symbol.
+    /// 2 bits per symbol.
     Qpsk,
-    /// 4 bits a symbol.
+    /// 4 bits per symbol.
     Qam16,
-    /// 6 bits a symbol.
+    /// 6 bits per symbol.
     Qam64,
-    /// 8 bits a symbol.
+    /// 8 bits per symbol.
     Qam256,
-    /// 10 bits a symbol: NR downlinks of Release 17.
+    /// 10 bits per symbol: NR downlinks of Release 17.
     Qam1024,
 }
 
 impl Modulation {
-    /// Bits a symbol, Q_m.
+    /// Bits per symbol, Q_m.
     pub const fn order(self) -> u8 {
         match self {
             Self::Bpsk => 1,
@@ -28,7 +28,7 @@ impl Modulation {
         }
     }
 
-    /// The modulation of a Q_m, if there is one.
+    /// The modulation with this Q_m.
     pub const fn of_order(order: u8) -> Option<Self> {
         match order {
             1 => Some(Self::Bpsk),
@@ -47,17 +47,17 @@ impl Modulation {
 pub struct Scheme {
     /// Modulation.
     pub modulation: Modulation,
-    /// Target code rate in 1/2048, in which every table's rates are whole. Range 60..=2048.
+    /// Target code rate in units of 1/2048. All rates of the tables are whole in this unit. Range 60..=2048.
     pub rate_2048: u16,
 }
 
 impl Scheme {
-    /// Data bits a symbol in 1/2048.
+    /// Data bits per symbol in units of 1/2048.
     pub const fn bits_2048(self) -> u32 {
         self.modulation.order() as u32 * self.rate_2048 as u32
     }
 
-    /// Data bits a symbol, the spectral efficiency of the tables.
+    /// Data bits per symbol: the spectral efficiency of the tables.
     pub fn efficiency(self) -> f32 {
         self.bits_2048() as f32 / 2048.0
     }

@@ -102,7 +102,7 @@ fn run(args: &Args) -> Result<(), Failed> {
     }
     stop.store(true, Ordering::Relaxed);
     let sent = sender.join().map_err(|_| "the sender panicked")??;
-    println!("{} bytes written, {} reports obeyed", sent.bytes, sent.reports);
+    println!("{} bytes written, {} reports used", sent.bytes, sent.reports);
     if let Some(modem) = modem {
         modem.stop()?;
     }

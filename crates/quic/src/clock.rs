@@ -3,9 +3,9 @@ use std::time::Instant;
 use sounding_host::monotonic_now;
 use sounding_units::HostInstant;
 
-/// The stack's moments on the clock of estimates.
+/// Converts the stack's times to the clock of estimates.
 ///
-/// On Linux both are CLOCK_MONOTONIC, but an [`Instant`] does not show its number: only distances from one are known.
+/// On Linux both are CLOCK_MONOTONIC. But an [`Instant`] does not show its value, only differences to another one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     instant: Instant,
@@ -13,7 +13,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Anchored at a moment that is not long ago.
+    /// Anchored at a recent time.
     pub(crate) fn anchored(at: Instant) -> Self {
         let since = at.elapsed();
         Self { instant: at, host: monotonic_now().saturating_before(since) }

@@ -2,24 +2,24 @@
 //!
 //! quinn reports less than a [`Controller`] needs, noq a little more. The missing parts are derived:
 //!
-//! | a controller asks for | quinn | noq |
+//! | a controller needs | quinn | noq |
 //! |---|---|---|
-//! | each packet that leaves | groups of packets that leave at one moment, with what only acknowledges | each packet, without those that only acknowledge |
-//! | which packet was delivered | by the moment it left: packets of a group are alike | the same |
-//! | which packets were lost | how many bytes in all, and when the newest of them left: taken for full segments that all left then | each |
-//! | losses with the acknowledgement that shows them | told after it: they count with the next | the same |
-//! | marks (ECN) | that there were some: counts as one segment with the next acknowledgement | the same |
-//! | RTT | since the newest packet of the acknowledgement left, the peer's delay of acknowledging included | the same |
+//! | each packet that leaves | groups of packets that leave at the same time, including packets that only acknowledge | each packet, without those that only acknowledge |
+//! | which packet was delivered | the time at which it left: packets of a group cannot be distinguished | the same |
+//! | which packets were lost | their bytes in total, and when the newest of them left: counted as full segments that all left then | each |
+//! | losses with the acknowledgement that shows them | reported after it: they count with the next | the same |
+//! | marks (ECN) | only that there were some: counted as one segment with the next acknowledgement | the same |
+//! | RTT | the time since the newest packet of the acknowledgement left, including the peer's acknowledgement delay | the same |
 //! | what kept the sender | at an acknowledgement, whether the application had nothing to send: else it was the window, which the stack's pacer spreads | the same; of a controller with a rate only if the window was full, or blocked |
 //! | timeouts | persistent congestion (RFC 9002 §7.6) | the same, and that losses were none |
 //! | the one-way delay | nothing | nothing |
-//! | timers | none: what is due is done with the next packet sent or acknowledged | the same |
+//! | timers | none: due actions happen with the next packet sent or acknowledged | the same |
 //!
 //! A packet that only acknowledges counts as in flight for quinn, and is never acknowledged itself. It is removed with
 //! the next acknowledgement, or after a second without events.
 //!
 //! Recovery is RFC 9002's: it ends with the first acknowledgement of a packet that left after it began (§7.3.2). All
-//! bytes are of UDP payload, which is what a stack's window counts.
+//! byte counts are UDP payload, as in a stack's window.
 
 use std::time::Duration;
 
@@ -43,11 +43,11 @@ const MAX_WINDOW: u64 = 1 << 30;
 /// No radio carries more: 100 Gbit/s.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 
-/// Most lost bytes that are reported as segments: more than any window holds.
+/// Maximum of lost bytes that are reported as segments: more than any window holds.
 const MAX_SEGMENTS: u64 = 1 << 20;
 
-/// A packet that still counts after so long without an event is not in flight: for one that has to be acknowledged, a
-/// stack would have sent a probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
+/// After this time without an event no packet is in flight. If one waited for an acknowledgement, the stack would have sent a
+/// probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// One connection: its controller, and events that the controller has not received yet.
@@ -56,14 +56,14 @@ pub struct Driver {
     make: Remake,
     controller: Box<dyn Controller>,
     start: Start,
-    /// Whether it knows when it began: a path that comes after another does with its first event.
+    /// Whether its start time is known. A path that follows another starts with its first event.
     begun: bool,
-    /// Whether the stack's pacer does what the controller's rate says.
+    /// Whether the stack's pacer applies the controller's rate.
     obeys_rates: bool,
     reader: HandleReader,
     flights: Flights,
     rate: DeliveryRate,
-    /// The latest time that it has received: a controller's time does not go back.
+    /// The latest time so far: a controller's time never goes back.
     now: HostInstant,
     /// When something was last sent, acknowledged or lost.
     active_at: HostInstant,
@@ -72,10 +72,10 @@ pub struct Driver {
     /// The lowest packet number that left.
     lowest: Option<u64>,
     least_rtt: Option<Duration>,
-    /// The acknowledgement in hand.
+    /// The acknowledgement that is being reported.
     batch: Option<Batch>,
     repair: Repair,
-    /// Since the last acknowledgement.
+    /// Lost bytes since the last acknowledgement.
     lost: Bytes,
     marked: Bytes,
     window_blocked: bool,
@@ -124,15 +124,15 @@ impl Driver {
         }
     }
 
-    /// For a stack whose pacer knows the window alone, whatever rate the controller would have.
+    /// For a stack whose pacer uses the window alone and ignores the controller's rate.
     #[must_use]
     pub fn without_pacing_rates(self) -> Self {
         Self { obeys_rates: false, ..self }
     }
 
-    /// The same flow on a path that begins with the first event there: nothing is known of it but the smallest RTT so far.
-    /// A [`Controller`] cannot be copied, and what it had learnt may not be true there. The path so far does not count
-    /// among those over the link until something happens on it again.
+    /// The same flow on a new path, which starts with the first event there. Only the smallest RTT so far is kept.
+    /// A [`Controller`] cannot be copied, and its state may be wrong for the new path. The old path does not count
+    /// among the flows of the link until it has another event.
     pub fn renewed(&mut self) -> Self {
         self.reader.leave();
         let start = Start { now: self.now, rtt: self.least_rtt, ..self.start };
@@ -150,7 +150,7 @@ impl Driver {
         self.begun && left >= self.start.now
     }
 
-    /// A path that comes after another begins where it is used, and not where the other ended.
+    /// A path that follows another starts with its first event, not when the other ended.
     fn begin(&mut self, now: HostInstant) {
         if !self.begun && now > self.start.now {
             self.start.now = now;
@@ -251,14 +251,14 @@ impl Driver {
         in_flight + self.mtu > Bytes::new(self.window())
     }
 
-    /// What such a rate of payload is of IP.
+    /// The rate of IP packets that carries this rate of payload.
     fn with_headers(&self, rate: Rate) -> Rate {
         let mss = self.mtu.count().max(1);
         let all = mss + self.start.headers.count();
         Rate::from_bytes_per_sec(rate.bytes_per_sec().min(MAX_RATE) * all / mss)
     }
 
-    /// The window is what keeps the next packet from leaving.
+    /// The window blocks the next packet.
     pub fn handle_window_blocked(&mut self) {
         self.window_blocked = true;
     }
@@ -277,7 +277,7 @@ impl Driver {
         self.lose(left, size, sent);
     }
 
-    /// So much is taken for lost, of which the newest left at `left`.
+    /// `total` bytes count as lost. The newest of them left at `left`.
     pub fn handle_lost_together(&mut self, now: HostInstant, left: HostInstant, total: Bytes) {
         self.handle_time(now);
         if !self.is_own(left) {
@@ -308,19 +308,19 @@ impl Driver {
         self.controller.handle_loss(&Loss { now, size, in_flight, sent, begins_recovery });
     }
 
-    /// Packets came with marks of congestion (RFC 3168); how many is not known.
+    /// An unknown number of packets arrived with congestion marks (RFC 3168).
     pub fn handle_marked(&mut self) {
         self.marked += self.mtu;
     }
 
-    /// Nothing that was sent for long enough arrived (RFC 9002 §7.6).
+    /// Persistent congestion (RFC 9002 §7.6): no packet of a long enough time arrived.
     pub fn handle_persistent_congestion(&mut self, now: HostInstant) {
         self.handle_time(now);
         self.repair = Repair::Timeout { since: self.now };
         self.controller.handle_timeout(self.now);
     }
 
-    /// What was taken for lost arrived after all.
+    /// A packet that counted as lost arrived.
     pub fn handle_spurious(&mut self) {
         if let Repair::Timeout { .. } = self.repair {
             self.repair = Repair::None;
@@ -328,13 +328,13 @@ impl Driver {
         }
     }
 
-    /// A UDP payload may be so long from now on. The controller's segments stay what they were when it began: they are its
+    /// The new maximum length of a UDP payload. The controller's segment size stays as at its start: it is the controller's
     /// unit, not the path's.
     pub fn handle_mtu(&mut self, mtu: u16) {
         self.mtu = Bytes::new(u64::from(mtu).max(1));
     }
 
-    /// Advances the time: runs what is due, and reads the estimate.
+    /// Advances the time: runs due actions, and reads the estimate.
     fn handle_time(&mut self, now: HostInstant) {
         self.begin(now);
         self.now = self.now.max(now);
@@ -344,7 +344,7 @@ impl Driver {
         self.reader.read(self.now, self.claims.claim(), self.controller.as_mut());
     }
 
-    /// For an unknown packet: a departure without any rate.
+    /// The departure of a packet. For an unknown packet it is one that gives no rate.
     fn departure(&self, known: Option<Departure>) -> Departure {
         known.unwrap_or(Departure {
             at: self.now,

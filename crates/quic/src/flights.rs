@@ -4,17 +4,17 @@ use std::time::Duration;
 use sounding_cc::Departure;
 use sounding_units::HostInstant;
 
-/// More moments of sending than this are not remembered. Chosen: stacks send in groups a millisecond or two apart, so it is
-/// several seconds of flight.
+/// Maximum number of remembered send times. Chosen: stacks send groups of packets a millisecond or two apart, so this covers
+/// several seconds.
 const MOST: usize = 8192;
 
-/// Packets that left so long before the newest acknowledged one are not waited for any more. Chosen: longer than any
+/// Packets that left this long before the newest acknowledged one are forgotten. Chosen: longer than any
 /// stack takes to declare a packet lost.
 const HORIZON: Duration = Duration::from_secs(3);
 
-/// The flow as it was at each moment at which something left.
+/// The flow's state at each time at which packets left.
 ///
-/// Packets that left at one moment share a [`Departure`]: a stack hands them down together.
+/// Packets that left at the same time share a [`Departure`], because a stack sends them together.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     /// In order of time and of number.
@@ -23,7 +23,7 @@ pub(crate) struct Flights {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
-    /// By the stack's own word: an acknowledgement names it by this.
+    /// Send time, as the stack reports it. Acknowledgements refer to packets by this time.
     pub(crate) left: HostInstant,
     /// The highest packet number that left then.
     last: u64,
@@ -31,12 +31,11 @@ pub(crate) struct Flight {
 }
 
 impl Flights {
-    /// Something left, up to packet number `last`.
+    /// Packets up to number `last` left.
     pub(crate) fn push(&mut self, left: HostInstant, last: u64, departure: Departure) {
         if let Some(back) = self.queue.back_mut() {
             if last <= back.last {
-                // Another packet number space has begun: the handshake goes on, and its packets need not be
-                // distinguished.
+                // The handshake has begun another packet number space. Its packets need not be distinguished.
                 self.queue.clear();
             } else if left <= back.left {
                 back.last = last;
@@ -50,19 +49,19 @@ impl Flights {
         self.queue.push_back(Flight { left, last, departure });
     }
 
-    /// What left at this moment, or last before it.
+    /// The flight that left at this time, or the last one before it.
     pub(crate) fn at(&self, left: HostInstant) -> Option<Flight> {
         let after = self.queue.partition_point(|flight| flight.left <= left);
         self.queue.get(after.checked_sub(1)?).copied()
     }
 
-    /// What left with this packet.
+    /// The flight of this packet.
     pub(crate) fn of(&self, number: u64) -> Option<Flight> {
         let first = self.queue.partition_point(|flight| flight.last < number);
         self.queue.get(first).copied()
     }
 
-    /// Forgets what is not waited for, now that what left at `newest` was acknowledged.
+    /// Forgets old flights, after the flight of `newest` was acknowledged.
     pub(crate) fn forget(&mut self, newest: HostInstant) {
         while self.queue.front().is_some_and(|flight| newest - flight.left > HORIZON) {
             self.queue.pop_front();

@@ -1,4 +1,4 @@
-//! The same rules the other way: a tree of values as the bits of a message. X.691 for the types that the tables can
+//! The inverse of decoding: encodes a tree of values as the bits of a message, by X.691 for the types that the tables can
 //! describe.
 
 use alloc::vec;
@@ -9,13 +9,13 @@ use crate::decode::MAX_DEPTH;
 use crate::schema::{Field, NONE, Presence, Type, enumerated, fields, type_at, written_whole};
 use crate::value::Value;
 
-/// Why a value is no message.
+/// Why a value cannot be encoded as a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// The type wants something else there.
+    /// The type expects another kind of value there.
     #[error("{name}: a value of another type")]
     Type {
-        /// The member that it is, or is within.
+        /// The member with the value, or the member that contains it.
         name: &'static str,
     },
     /// A sequence lacks a member that is not optional.
@@ -33,10 +33,10 @@ pub enum EncodeError {
     /// A number is outside its range, or a list or string is longer or shorter than its type allows.
     #[error("{name}: outside the range of its type")]
     Range {
-        /// The member that it is, or is within.
+        /// The member with the value, or the member that contains it.
         name: &'static str,
     },
-    /// Values within values, deeper than any message.
+    /// Values are nested deeper than in any message.
     #[error("{name}: values nested more than {MAX_DEPTH} deep")]
     Deep {
         /// The innermost member.
@@ -81,7 +81,7 @@ impl Writer {
         self.bits(number, u64::BITS - span.leading_zeros());
     }
 
-    /// X.691 §11.9; `false` for what would come in pieces.
+    /// X.691 §11.9; `false` for a length that would be sent in fragments.
     fn length(&mut self, length: usize) -> bool {
         match length {
             ..128 => self.bits(length as u64, 8),
@@ -129,7 +129,7 @@ impl Encoder {
     fn open(&mut self, place: u16, value: &Value<'_>) -> Result<Vec<u8>, EncodeError> {
         let mut out = Writer::default();
         self.value(place, value, &mut out)?;
-        // X.691 §11.1.3: an encoding of nothing is a byte.
+        // X.691 §11.1.3: an empty encoding takes one byte.
         Ok(if out.bytes.is_empty() { vec![0] } else { out.bytes })
     }
 
@@ -241,7 +241,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// X.691 §19; members that are no fields of this sequence belong to another group of additions.
+    /// X.691 §19. Members that are not fields of this sequence belong to another group of additions.
     fn sequence(
         &mut self,
         all: &'static [Field],
@@ -252,7 +252,7 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         let (root, added) = all.split_at(root.min(all.len()));
         let present = |field: &Field| members.iter().find(|(name, _)| *name == field.name());
-        // No more than are there, as a network writes whose release ends with the last of them.
+        // Only up to the last group that is present, as a network of an older release would encode it.
         let last = added.iter().rposition(|field| is_there(field, members));
         if extensible {
             out.flag(last.is_some());
@@ -346,7 +346,7 @@ impl Encoder {
     }
 }
 
-/// Whether a member of that name is this field, or one of the group of additions that it stands for.
+/// Whether a member of that name is this field, or in the group of additions that this field represents.
 fn belongs(field: &Field, name: &str) -> bool {
     match (field.presence, type_at(field.ty)) {
         (Presence::Group, Type::Sequence { first, root, added, .. }) => {

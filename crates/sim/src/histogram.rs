@@ -5,10 +5,10 @@ use core::time::Duration;
 /// Significant bits of a bucket: values in one differ by less than 1 part in 128.
 const BITS: u32 = 7;
 
-/// A distribution of durations in a space that does not depend on how many there are.
+/// A distribution of durations, in constant memory.
 ///
-/// Counts whole microseconds in buckets that get wider with the value, to 0.8 %; the mean, the least and the most are
-/// exact.
+/// Counts whole microseconds in buckets that get wider with the value, up to 0.8 %. The mean, the minimum and the maximum
+/// are exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     buckets: Vec<u64>,
@@ -21,7 +21,7 @@ pub struct Histogram {
 impl Histogram {
     /// Counts a value.
     pub fn record(&mut self, value: Duration) {
-        // No run is as long as what does not fit.
+        // Longer durations than u64 holds do not occur in a run.
         let index = match value.as_secs() {
             secs if secs < u64::MAX / 2_000_000 => {
                 bucket(secs * 1_000_000 + u64::from(value.subsec_micros()))
@@ -42,33 +42,33 @@ impl Histogram {
         self.total += value.as_nanos();
     }
 
-    /// How many values.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The mean; `None` of nothing.
+    /// The mean; `None` without values.
     pub fn mean(&self) -> Option<Duration> {
         let mean = self.total.checked_div(u128::from(self.count))?;
         Some(Duration::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX)))
     }
 
-    /// The smallest value; `None` of nothing.
+    /// The smallest value; `None` without values.
     pub fn least(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.least)
     }
 
-    /// The largest value; `None` of nothing.
+    /// The largest value; `None` without values.
     pub fn most(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.most)
     }
 
-    /// The value that at least `quantile` of all do not exceed, by nearest rank; `None` of nothing.
+    /// The quantile by nearest rank: a part of at least `quantile` of the values does not exceed it. `None` without values.
     pub fn quantile(&self, quantile: f64) -> Option<Duration> {
         self.ranked(libm::ceil(quantile * self.count as f64) as u64)
     }
 
-    /// The value of this rank, the smallest being of rank 1; that of the nearest rank there is, `None` of nothing.
+    /// The value of this rank. The smallest has rank 1. A rank outside the range means the nearest. `None` without values.
     pub fn ranked(&self, rank: u64) -> Option<Duration> {
         let rank = rank.clamp(1, self.count.max(1));
         let mut passed = 0;

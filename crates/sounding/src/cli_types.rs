@@ -1,4 +1,4 @@
-//! Words of the command line and of configuration files, and what they stand for.
+//! Types of values on the command line and in configuration files.
 
 use std::io;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use sounding_link::Method;
 use sounding_modem::Source;
 use thiserror::Error;
 
-/// Which way the data goes.
+/// Direction of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DirectionWord {
@@ -37,7 +37,7 @@ impl From<DirectionWord> for Direction {
     }
 }
 
-/// What a rate is made of.
+/// Method that computes a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MethodWord {
@@ -45,11 +45,11 @@ pub(crate) enum MethodWord {
     Grants,
     /// Resource blocks × table row × layers (BISCAY, Equation 1)
     Formula,
-    /// What the CQI stands for × the share of the carrier that is served, downlink only (CQIC)
+    /// Rate of the CQI × the served share of the carrier, downlink only (CQIC)
     Cqi,
     /// Own resource blocks, and a share of the idle ones if there is a sniffer (PBE-CC)
     Cell,
-    /// Resource blocks alone: a line learnt in the first 20 s, to compare with
+    /// Resource blocks alone: a linear fit made in the first 20 s, for comparison
     Prb,
     /// MCS alone, likewise
     Mcs,
@@ -71,17 +71,17 @@ impl From<MethodWord> for Method {
     }
 }
 
-/// What an estimate means.
+/// How the bound of an estimate is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum BoundWord {
-    /// Judge whether the device had more to send than it was granted
+    /// Decide whether the device had more to send than it was granted
     Auto,
-    /// Take every estimate for all that the radio had
+    /// Mark every estimate as all that the radio had
     Capacity,
 }
 
-/// What decides on the window of a flow in this kernel: a law by its name.
+/// The law that sets the windows of flows in this kernel, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LawWord(pub(crate) Law);
 
@@ -123,17 +123,17 @@ impl From<LawWord> for Law {
     }
 }
 
-/// What decides while the law may not.
+/// Algorithm that sets the window while the law does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FallbackWord {
     /// This kernel's BBR
     Bbr,
-    /// This kernel's CUBIC, from where the law stood
+    /// This kernel's CUBIC, which starts with the law's window
     Cubic,
 }
 
-/// What sentences call a stock algorithm.
+/// Name of a stock algorithm in messages.
 pub(crate) const fn fallback(stock: Fallback) -> &'static str {
     match stock {
         Fallback::Bbr => "BBR",
@@ -172,7 +172,7 @@ impl From<SignalWord> for Signal {
     }
 }
 
-/// Reads a source from the command line: a file may have a name that is no text.
+/// Reads a source from the command line: the name of a file need not be valid UTF-8.
 pub(crate) fn source_parser() -> impl TypedValueParser<Value = Source> {
     OsStringValueParser::new().try_map(|name| match name.to_str() {
         Some(text) => text.parse::<Source>(),
@@ -182,13 +182,13 @@ pub(crate) fn source_parser() -> impl TypedValueParser<Value = Source> {
 
 /// An option without effect unless another is given.
 #[derive(Debug, Error)]
-#[error("{flag} is for {owner}, and says nothing without it")]
+#[error("{flag} is for {owner}, and has no effect without it")]
 pub(crate) struct Unused {
     pub(crate) flag: &'static str,
     pub(crate) owner: &'static str,
 }
 
-/// Which user's process may answer on a router's socket.
+/// The user whose process may answer on a router's socket.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[group(id = "router_user_flags")]
 pub(crate) struct RouterUser {
@@ -218,7 +218,7 @@ impl RouterUser {
     }
 }
 
-/// The number of a user, by its name or as it is.
+/// The id of a user, from its name or number.
 pub(crate) fn user(text: &str) -> Result<u32, String> {
     if let Ok(number) = text.parse() {
         return Ok(number);
@@ -230,7 +230,7 @@ pub(crate) fn user(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Whether it is what `ip route` calls a prefix.
+/// Whether it is a prefix in the syntax of `ip route`.
 pub(crate) fn is_prefix(text: &str) -> bool {
     let (address, length) = match text.split_once('/') {
         Some((address, length)) => (address, Some(length)),
@@ -244,10 +244,10 @@ pub(crate) fn is_prefix(text: &str) -> bool {
     length.is_none_or(|length| length.parse::<u8>().is_ok_and(|length| length <= most))
 }
 
-/// Processors that wake within `latency`, if that is asked for.
+/// Keeps processors able to wake within `latency`, if one is given.
 pub(crate) fn awake(latency: Option<Duration>) -> miette::Result<Option<Wakefulness>> {
     latency.map(Wakefulness::hold).transpose().into_diagnostic().map_err(|error| {
-        error.context("--cpu-latency asks the kernel at /dev/cpu_dma_latency, which takes root")
+        error.context("--cpu-latency writes to /dev/cpu_dma_latency, which needs root")
     })
 }
 

@@ -1,8 +1,7 @@
-//! Output to a terminal, a pipe or a file that may be gone: the reader has closed it, the terminal was closed, the disk
-//! is full.
+//! Output that may fail: the reader of a pipe has closed it, the terminal was closed, or the disk is full.
 //!
-//! The macros of the standard library panic there, and a daemon whose terminal is closed has to restore masks, routes
-//! and namespaces first. These replace them in the whole program, and escape all foreign control characters.
+//! The print macros of the standard library panic in these cases. But a daemon whose terminal is closed must first restore masks,
+//! routes and namespaces. The macros here replace them in the whole program, and escape all foreign control characters.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -31,10 +30,10 @@ macro_rules! eprintln {
     ($($words:tt)*) => { $crate::say::say_aside(format_args!("{}\n", format_args!($($words)*))) };
 }
 
-/// Something was to be said on standard output and is lost.
+/// Whether output to standard output was lost.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
 
-/// To standard output. A reader that has closed it, such as `head`, gets no more.
+/// Prints to standard output. If the reader has closed it, as `head` does, later output is dropped.
 pub(crate) fn say(words: fmt::Arguments<'_>) {
     let mut out = io::stdout().lock();
     let words = words.to_string();
@@ -46,16 +45,16 @@ pub(crate) fn say(words: fmt::Arguments<'_>) {
     }
 }
 
-/// To standard error; if that is closed too, there is no other way.
+/// Prints to standard error; if that is closed too, the text is dropped.
 pub(crate) fn say_aside(words: fmt::Arguments<'_>) {
     let words = words.to_string();
     let _ = io::stderr().write_all(screen::lines(&words).as_bytes());
 }
 
-/// Says which log lines are wanted, as `debug` or `libbpf=debug,info`; without it errors alone.
+/// Environment variable that selects log lines, as `debug` or `libbpf=debug,info`; without it only errors are logged.
 const LOG: &str = "SOUNDING_LOG";
 
-/// Starts the log. Its filter is the one without regular expressions, which a router has no room for.
+/// Starts the log. Its filter is the one without regular expressions, because they make the program too large for a router.
 pub(crate) fn set_up_log() {
     let errors = || Targets::new().with_default(LevelFilter::ERROR);
     let wanted = match std::env::var(LOG) {
@@ -69,7 +68,7 @@ pub(crate) fn set_up_log() {
     tracing_subscriber::registry().with(lines).with(wanted).init();
 }
 
-/// Standard error as a log, whose lines come one at a time and stay one each.
+/// Standard error as a log. An entry is always one line.
 struct Log;
 
 impl io::Write for Log {
@@ -85,7 +84,7 @@ impl io::Write for Log {
     }
 }
 
-/// Why a verb failed, in colour where standard error is a terminal, unless something in it would lead that terminal.
+/// Prints why a verb failed. It is in colour if standard error is a terminal and the text has no control characters.
 pub(crate) fn say_failure(report: &Report) {
     let mut plain = String::new();
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
@@ -97,7 +96,7 @@ pub(crate) fn say_failure(report: &Report) {
     }
 }
 
-/// The command line. What is wrong with it is said with words of it, which a file's name may be.
+/// Parses the command line. Errors quote words of it, for instance file names, so they are escaped.
 pub(crate) fn parse<T: Parser>() -> T {
     let error = match T::try_parse() {
         Ok(parsed) => return parsed,
@@ -110,13 +109,13 @@ pub(crate) fn parse<T: Parser>() -> T {
     if harmful.is_empty() {
         error.exit();
     }
-    // For a word with a value it shows the value alone.
+    // For an argument with a value the parser shows only the value.
     harmful.extend(words.iter().filter_map(|word| Some(word.split_once('=')?.1)));
     let mut text = error.render().ansi().to_string();
     for word in harmful {
         text = text.replace(word, &screen::inline(word));
     }
-    // What is left is the parser's own colours.
+    // The remaining control sequences are the parser's own colours.
     say_aside(format_args!("{}", colourless(&text)));
     exit(error.exit_code())
 }
@@ -132,12 +131,12 @@ fn colourless(text: &str) -> String {
     plain
 }
 
-/// Whether something that was to be said is lost, so that this run has failed whatever else it did.
+/// Whether output was lost, so that this run has failed in any case.
 pub(crate) fn is_lost() -> bool {
     IS_LOST.load(Ordering::Relaxed)
 }
 
-/// How errors are printed: wrapped to the width of a terminal, and elsewhere in unwrapped lines, so that a path in them
+/// Sets how errors are printed: wrapped to the width of a terminal, and elsewhere unwrapped, so that a path in them
 /// can be searched for and copied.
 pub(crate) fn set_up_reports() {
     let is_terminal = io::stderr().is_terminal();
@@ -148,7 +147,7 @@ pub(crate) fn set_up_reports() {
     debug_assert!(set.is_ok(), "it is set once");
 }
 
-/// Standard output takes no more.
+/// The error for a failed write to standard output.
 pub(crate) fn failed(error: io::Error) -> Report {
     miette::miette!("standard output: {error}")
 }

@@ -165,7 +165,7 @@ fn progress(total: Duration) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:40} {percent} %, {elapsed} gone, {eta} to go")
+    let style = ProgressStyle::with_template("{bar:40} {percent} %, {elapsed} elapsed, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(total.as_millis() as u64).with_style(style)
 }

@@ -1,4 +1,4 @@
-//! Logs of a cell's sniffer beside a capture.
+//! Logs of a cell's sniffer that accompany a capture.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -14,10 +14,10 @@ use thiserror::Error;
 use crate::screen;
 use crate::skipped::counted;
 
-/// No log larger than this is read: it is kept whole.
+/// Maximum size of a log, because the whole log is kept in memory.
 const LARGEST: u64 = 1 << 30;
 
-/// A file, and how it is written.
+/// A file and its format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SnifferFile {
     kind: Kind,
@@ -31,7 +31,7 @@ enum Kind {
     NrScope,
 }
 
-/// A word that names no file.
+/// An argument without a valid format.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("{0:?}: a log is dcilog:FILE (NG-Scope), falcon:FILE or nr-scope:FILE")]
 pub(crate) struct UnknownSniffer(String);
@@ -58,19 +58,19 @@ pub(crate) enum SnifferError {
     /// It cannot be read.
     #[error("{path}: {error}")]
     Read { path: PathBuf, error: std::io::Error },
-    /// It is larger than what is read.
+    /// It is larger than [`LARGEST`].
     #[error("{path}: larger than {} GiB", LARGEST >> 30)]
     #[diagnostic(help("cut it first, to the time of the capture"))]
     Large { path: PathBuf },
-    /// There is no line in it that can be read.
+    /// It has no readable line.
     #[error("{path}: {error}")]
     Bad { path: PathBuf, error: dci::BadLine },
 }
 
 /// The messages of all logs, in order of time; the number of unreadable lines goes to standard error.
 ///
-/// The n-th file is of the device's n-th carrier, except NR-Scope's, which names it. Sniffers write the time of day, as
-/// modems do once they have it from a network.
+/// The n-th file belongs to the device's n-th carrier, except NR-Scope's, which name their carrier. Sniffers write the time of day, as
+/// modems do after a network has sent it.
 pub(crate) fn read(
     files: &[SnifferFile],
     direction: Direction,
@@ -80,7 +80,7 @@ pub(crate) fn read(
         let fail = |error| SnifferError::Read { path: path.clone(), error };
         let file = File::open(path).map_err(fail)?;
         let mut bytes = Vec::new();
-        // What is no file does not say how long it is.
+        // Only a regular file has a length.
         file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(fail)?;
         if bytes.len() as u64 > LARGEST {
             return Err(SnifferError::Large { path: path.clone() });

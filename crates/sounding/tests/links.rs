@@ -1,4 +1,4 @@
-//! `sounding convert` between files of links over time, and `sounding lab import`, as a user meets them.
+//! Tests `sounding convert` between files of links over time, and `sounding lab import`, as commands.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -18,7 +18,7 @@ fn sounding(arguments: &[&str]) -> Output {
 }
 
 fn stderr(output: &Output) -> String {
-    // Lines are broken to the width of a terminal.
+    // Lines are wrapped to the width of a terminal.
     let text = String::from_utf8_lossy(&output.stderr).replace(['│', '×'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -38,7 +38,7 @@ impl Folder {
         sounding(&["convert", from.to_str().unwrap(), self.path(to).to_str().unwrap()])
     }
 
-    /// What converts without a word.
+    /// Converts, and checks that no message is printed.
     fn quietly(&self, from: &Path, to: &str) -> PathBuf {
         let output = self.convert(from, to);
         assert!(output.status.success(), "{} to {to}: {}", from.display(), stderr(&output));
@@ -51,7 +51,7 @@ fn same(one: &Path, other: &Path) -> bool {
     fs::read(one).unwrap() == fs::read(other).unwrap()
 }
 
-/// In every way it comes back byte for byte.
+/// Converts a trace by every path of formats and compares the bytes.
 fn goes_round(folder: &Folder, trace: &Path) {
     let csv = folder.quietly(trace, "a.csv");
     let parquet = folder.quietly(&csv, "a.parquet");
@@ -65,14 +65,14 @@ fn goes_round(folder: &Folder, trace: &Path) {
 }
 
 #[test]
-fn a_trace_goes_round_by_csv_and_parquet_and_comes_back_byte_for_byte() {
+fn a_trace_survives_csv_and_parquet_byte_for_byte() {
     let folder = Folder::new();
     fs::write(folder.path("own.trace"), "0\n0\n3\n3\n3\n5000\n").unwrap();
     goes_round(&folder, &folder.path("own.trace"));
 }
 
 #[test]
-fn every_shared_trace_goes_round_and_comes_back_byte_for_byte() {
+fn every_shared_trace_survives_csv_and_parquet_byte_for_byte() {
     let traces = sounding_testdata::shared_files("traces/mahimahi/traces");
     let is_trace =
         |path: &&PathBuf| path.extension().is_some_and(|end| end == "up" || end == "down");
@@ -86,7 +86,7 @@ const RATES: &str = "from_ns,until_ns,rate_bits_per_sec\n\
                      2500000000,9000000000,0\n";
 
 #[test]
-fn rates_are_exact_in_tables_and_what_a_trace_does_not_hold_of_them_is_said() {
+fn rates_are_exact_in_tables_and_the_loss_in_a_trace_is_reported() {
     let folder = Folder::new();
     fs::write(folder.path("rates.csv"), RATES).unwrap();
     let parquet = folder.quietly(&folder.path("rates.csv"), "rates.parquet");
@@ -103,7 +103,7 @@ fn rates_are_exact_in_tables_and_what_a_trace_does_not_hold_of_them_is_said() {
 }
 
 #[test]
-fn what_is_no_link_is_refused_with_its_place_and_leaves_nothing_behind() {
+fn a_file_without_a_link_is_refused_with_its_place_and_leaves_no_output() {
     let folder = Folder::new();
     for (name, text, said) in [
         ("a.csv", "time_ms,packets\n1,1\n1,1\n", "row 2 is at 1"),
@@ -118,7 +118,7 @@ fn what_is_no_link_is_refused_with_its_place_and_leaves_nothing_behind() {
         assert!(stderr(&output).contains(said), "{name}: {}", stderr(&output));
         assert!(!folder.path("out.trace").exists(), "{name}");
     }
-    // More than a column of Parquet has room for stays in CSV.
+    // A rate too large for a column of Parquet stays in CSV.
     let most = format!("from_ns,until_ns,rate_bits_per_sec\n0,5,{}\n", u64::MAX);
     fs::write(folder.path("most.csv"), most).unwrap();
     let output = folder.convert(&folder.path("most.csv"), "most.parquet");
@@ -164,7 +164,7 @@ fn an_imported_log_is_a_folder_of_results() {
     for file in ["flows.parquet", "run-0001/series.parquet", "run-0002/series.parquet"] {
         assert!(folder.path("out").join(file).exists(), "{file}");
     }
-    // What is there is never overwritten.
+    // Existing files are never overwritten.
     let again = sounding(&all);
     assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));
 }

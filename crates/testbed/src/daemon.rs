@@ -30,11 +30,11 @@ pub enum DaemonError {
     Spawn {
         /// The program.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// It ended before it was ready; what it said stands on standard error.
-    #[error("the daemon ended before it was ready: its own message stands above")]
+    /// It ended before it was ready; its message is on standard error.
+    #[error("the daemon ended before it was ready: see its message above")]
     NotReady,
 }
 
@@ -68,7 +68,7 @@ impl Daemon {
         Self::launch(program, command)
     }
 
-    /// Starts `program run --peers` in a network namespace, as a server does that has no modem, and waits until it is ready. It
+    /// Starts `program run --peers` in a network namespace, like a server without a modem, and waits until it is ready. It
     /// ends with the thread that started it.
     pub fn serve_in(
         netns: &Netns,
@@ -85,7 +85,7 @@ impl Daemon {
     fn launch(program: &Path, mut command: Command) -> Result<Self, DaemonError> {
         let fail = |error| DaemonError::Spawn { path: program.to_path_buf(), error };
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        // An experiment that is killed takes its daemon with it, which then puts back what it changed.
+        // If the experiment is killed, its daemon ends too and restores what it changed.
         // SAFETY: prctl is async-signal-safe and touches nothing but the child.
         unsafe { command.pre_exec(|| Ok(set_pdeathsig(Signal::SIGTERM)?)) };
         let mut child = command.spawn().map_err(fail)?;
@@ -114,12 +114,12 @@ impl Daemon {
         self.child.id()
     }
 
-    /// Ends it as Ctrl-C does; everything it said, as JSON.
+    /// Ends it like Ctrl-C; returns all its output, as JSON.
     pub fn stop(mut self) -> Vec<Json> {
         self.end(libc::SIGINT)
     }
 
-    /// Kills it without a chance to clean up; everything it said, as JSON.
+    /// Kills it without a chance to clean up; returns all its output, as JSON.
     pub fn kill(mut self) -> Vec<Json> {
         self.end(libc::SIGKILL)
     }

@@ -3,44 +3,42 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, Rate};
 
-/// IP bytes of one delivery opportunity: mahimahi's 1504 bytes less the 4 of a TUN header.
+/// IP bytes of one delivery opportunity: mahimahi's 1504 bytes minus the 4 of a TUN header.
 pub const OPPORTUNITY_PAYLOAD: Bytes = Bytes::new(1500);
 
-/// The latest moment a trace may name: seven days, in milliseconds. Chosen: the longest public trace lasts less
-/// than a day, and a larger number is a file in another unit.
+/// The latest time in a trace: seven days, in milliseconds. Chosen: the longest public trace lasts less
+/// than a day. A file with larger numbers uses another unit.
 pub const MAX_MILLIS: u32 = 7 * 24 * 3600 * 1000;
 
-/// The most opportunities a trace may hold: 2^25, which is 128 MiB and 6.7 minutes at 1 Gbit/s. Chosen: it bounds
-/// what a file can make this process allocate.
+/// Maximum number of opportunities in a trace: 2^25, which is 128 MiB and 6.7 minutes at 1 Gbit/s. Chosen: it limits
+/// the memory that a file can make this process allocate.
 pub const MAX_OPPORTUNITIES: usize = 1 << 25;
 
 /// Delivery opportunities: at each of these moments the link may carry one packet of full size.
 ///
-/// Never empty, never decreasing, and lasting longer than zero milliseconds, so that repeating it always advances.
+/// A trace is never empty, its times never decrease, and it lasts longer than zero milliseconds. So repetition always advances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     millis: Vec<u32>,
 }
 
-/// Why a list of moments is not a trace.
+/// Why a list of times is not a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTrace {
     /// There is no opportunity at all.
     #[error("no delivery opportunity at all")]
     Empty,
-    /// A moment lies before the one in front of it.
-    #[error(
-        "opportunity {index} is at {millis} ms, before the one in front of it at {previous} ms"
-    )]
+    /// A time is smaller than the previous one.
+    #[error("opportunity {index} is at {millis} ms, before the previous one at {previous} ms")]
     Decreasing {
         /// Which opportunity, from 0.
         index: usize,
         /// Its moment.
         millis: u32,
-        /// The moment of the one in front of it.
+        /// Time of the previous one.
         previous: u32,
     },
-    /// A moment lies past [`MAX_MILLIS`].
+    /// A time is larger than [`MAX_MILLIS`].
     #[error("opportunity {index} is at {millis} ms, past the limit of {MAX_MILLIS} ms")]
     TooLate {
         /// Which opportunity, from 0.
@@ -90,13 +88,13 @@ impl Trace {
         self.millis.last().copied().unwrap_or(1)
     }
 
-    /// The same trace from the first opportunity at or after `from` on: it comes round to its beginning, and is as long.
+    /// The same trace, rotated to start at the first opportunity at or after `from`. It is as long as before.
     #[must_use]
     pub fn beginning_at(&self, from: Duration) -> Self {
         let period = self.period_millis();
         let from = (from.as_millis() % u128::from(period)) as u32;
         let first = self.millis.partition_point(|&at| at < from);
-        // The moment of an opportunity, so that the last line is that of the end; the end is the beginning.
+        // The rotation starts at an opportunity, so the last line of the result marks its end. The end is also the beginning.
         let begin = self.millis[first.min(self.millis.len() - 1)] % period;
         let (before, after) = self.millis.split_at(self.millis.partition_point(|&at| at <= begin));
         let after = after.iter().map(|&at| at - begin);

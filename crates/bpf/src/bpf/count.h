@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The flows that this program does not drive: UDP, and TCP of any other
- * algorithm, as they leave by the modem's device (BISCAY A.5.2). Each is
- * counted once an epoch, with what it sent in the one before, so that it is
- * left what it uses and an eighth more, up to its equal part and beyond what
- * the others leave.
+ * Counts flows that this program does not control: UDP, and TCP of any other
+ * algorithm, as they leave by the modem's device (BISCAY A.5.2). Each counts
+ * once per epoch, with what it sent in the previous epoch. So it gets what it
+ * uses and an eighth more, up to its equal part and what the others do not
+ * use.
  */
 #ifndef SOUNDING_COUNT_H
 #define SOUNDING_COUNT_H
@@ -14,7 +14,7 @@
 #define PROTOCOL_TCP		6
 #define PROTOCOL_UDP		17
 
-/* linux/bpf.h up to what is read here; the verifier knows it by these offsets. */
+/* linux/bpf.h up to the last field read here; the verifier checks these offsets. */
 struct bpf_sock {
 	__u32 bound_dev_if;
 	__u32 family;
@@ -34,16 +34,16 @@ struct __sk_buff {
 };
 _Static_assert(__builtin_offsetof(struct __sk_buff, sk) == 168, "sk");
 _Static_assert(__builtin_offsetof(struct __sk_buff, gso_size) == 176, "gso_size");
-/* Its place among the words before. */
+/* Index of wire_len in the words of struct __sk_buff. */
 #define SK_BUFF_WIRE_LEN	39
 
 struct other {
 	__u64 bytes;		/* sent in its epoch, IP */
 	__u64 cgroup;
-	__u32 user;		/* its place */
+	__u32 user;		/* index of its user */
 	__u32 epoch;
-	__u32 counted;		/* the epoch in which its application counted it */
-	__u32 given;		/* its weight by the map, or 0: not looked up */
+	__u32 counted;		/* the epoch in which its application was counted */
+	__u32 given;		/* its weight from the map, or 0: not looked up */
 };
 
 struct {
@@ -53,10 +53,10 @@ struct {
 	__type(value, struct other);
 } others SEC(".maps");
 
-/* Linux 6.2. Where there is none, the program below is not loaded either. */
+/* Since Linux 6.2. Without it, the program below is not loaded either. */
 extern void *bpf_cast_to_kern_ctx(void *) __ksym __weak;
 
-/* The user that a packet's socket, a full one, is counted for. */
+/* The user of a packet's socket, which must be a full socket. */
 static __always_inline __u32 sender_of(struct __sk_buff *skb)
 {
 	struct sk_buff *kernels = bpf_cast_to_kern_ctx(skb);
@@ -71,8 +71,8 @@ static __always_inline int load_net(struct __sk_buff *skb, __u32 at, void *to, _
 }
 
 /*
- * Whether a TCP packet has data: a receiver that only acknowledges shares
- * nothing of this way. What cannot be read counts as data.
+ * Whether a TCP packet has data: a receiver that only acknowledges takes no
+ * part of this direction. Unreadable packets count as data.
  */
 static __always_inline int has_data(struct __sk_buff *skb)
 {
@@ -103,9 +103,9 @@ static __always_inline int has_data(struct __sk_buff *skb)
 }
 
 /*
- * With the lock held: what a flow of a user claims is in, and so is the user,
- * unless it is for what flows of ours claim. A user weighs what the heaviest
- * of its flows does.
+ * Call with the lock held. Adds a flow's claim, and its user unless flows under
+ * this program's algorithm have added the user. A user weighs as much as the
+ * heaviest of its flows.
  */
 static __always_inline void count_claim(struct link_pool *p, struct user *user,
 					const struct share_claim *claim)

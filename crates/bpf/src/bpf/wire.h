@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * An estimate in eight bytes, as a TCP option carries it. It is specified in
- * ../../../estimate/src/wire.rs, which draws it; a test holds the two to the
+ * An estimate in eight bytes, as a TCP option carries it. The format is
+ * specified in ../../../estimate/src/wire.rs. A test checks that both give the
  * same bits.
  */
 #ifndef SOUNDING_WIRE_H
@@ -9,12 +9,12 @@
 
 #include "arith.h"
 
-/* The mantissa of a rate: its bits, and the one that is not written. */
+/* The mantissa of a rate: the number of its bits, and the implicit leading bit. */
 #define WIRE_MANTISSA_BITS	11
 #define WIRE_HIDDEN		(1U << WIRE_MANTISSA_BITS)
 /* The largest rate, bytes/s. */
 #define WIRE_MOST		((2ULL * WIRE_HIDDEN - 1) << 30)
-/* Where the fields begin in the number that the bytes are in network order. */
+/* Bit offsets of the fields in the big-endian 64-bit number. */
 #define WIRE_RATE		48
 #define WIRE_FAIR		32
 #define WIRE_USERS		27
@@ -22,19 +22,19 @@
 #define WIRE_STATE		21
 #define WIRE_FLOOR		20
 #define WIRE_AGE		16
-/* The most that fits; it means that or more. */
+/* The largest values of the fields; they mean that value or more. */
 #define WIRE_MOST_USERS		31
 #define WIRE_MOST_CARRIERS	7
 #define WIRE_MOST_AGE		15
 #define WIRE_AGE_MS		16
 
-/* State::ALL of ../../../estimate/src/lib.rs has so many; others are of later versions. */
+/* Length of State::ALL of ../../../estimate/src/lib.rs; larger states belong to later versions. */
 #define WIRE_STATES		5
 #define WIRE_STATE_BITS		7
 
 struct wire_payload {
 	__u64 rate;		/* bytes/s of IP packets; 0: unknown */
-	__u64 fair;		/* the same of an equal division; 0: unknown */
+	__u64 fair;		/* the fair share, bytes/s of IP packets; 0: unknown */
 	__u32 users;		/* 0: unknown */
 	__u32 carriers;		/* 0: unknown */
 	__u32 state;		/* place in State::ALL */
@@ -43,7 +43,7 @@ struct wire_payload {
 	__u32 reserved;
 };
 
-/* The 16 bits of a rate: the nearest that there is; 0 is unknown. */
+/* The 16 bits of a rate, rounded to the nearest code; 0 is unknown. */
 LAW_PART __u32 wire_code(__u64 rate)
 {
 	__u64 units = law_min(rate, WIRE_MOST);
@@ -76,13 +76,13 @@ LAW_INLINE __u64 wire_emit(const struct wire_payload *says)
 	       law_min(says->age_ms / WIRE_AGE_MS, WIRE_MOST_AGE) << WIRE_AGE;
 }
 
-/* Whether these bytes mean something to this version. */
+/* Whether this version knows the state in these bytes. */
 LAW_INLINE int wire_is_known(__u64 word)
 {
 	return (word >> WIRE_STATE & WIRE_STATE_BITS) < WIRE_STATES;
 }
 
-/* What such bytes say. */
+/* Decodes such bytes. */
 LAW_INLINE void wire_parse(__u64 word, struct wire_payload *says)
 {
 	says->rate = wire_rate(word >> WIRE_RATE & 0xffff);

@@ -1,4 +1,4 @@
-//! Which sockets it is about: those of a cgroup.
+//! The cgroup whose sockets are limited.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -9,14 +9,14 @@ use super::error::DownlinkError;
 use crate::kernel::Kernel;
 use crate::preflight::{Check, privileges};
 
-/// The root of the cgroups of version 2, which every process of the machine belongs to.
+/// The mount point of the root of cgroups of version 2, to which every process of the machine belongs.
 pub fn cgroup_root() -> Option<PathBuf> {
     root_in(&fs::read_to_string("/proc/self/mounts").ok()?)
 }
 
 fn root_in(mounts: &str) -> Option<PathBuf> {
     let mut lines = mounts.lines().map(|line| line.split(' '));
-    // What, where, of which type.
+    // Device, mount point, type.
     lines.find_map(|mut words| {
         let place = words.nth(1)?;
         (words.next()? == "cgroup2").then(|| place.into())
@@ -29,7 +29,7 @@ pub(crate) fn open(path: Option<&Path>) -> Result<File, DownlinkError> {
         Some(path) => path.to_path_buf(),
         None => cgroup_root().ok_or(DownlinkError::NoCgroup)?,
     };
-    // A folder elsewhere would be refused too, but without a word of why.
+    // The kernel refuses other folders too, but without a reason.
     let opened = File::open(path.join("cgroup.procs")).and_then(|_| File::open(&path));
     opened.map_err(|source| DownlinkError::Cgroup { path, source })
 }
@@ -37,8 +37,8 @@ pub(crate) fn open(path: Option<&Path>) -> Result<File, DownlinkError> {
 /// The number that the kernel gives the root of the cgroups.
 const ROOT: u64 = 1;
 
-/// The number of an open cgroup, and of all its ancestors. Numbers, because a path depends on the mount point. If that
-/// is not the root, as in a container, the ancestors above it are not seen.
+/// The number of an open cgroup, and of all its ancestors. They are numbers, because a path depends on the mount point. If the mount
+/// point is not the root, as in a container, the ancestors above it are not visible.
 pub(super) fn lineage(cgroup: &File) -> Result<Vec<u64>, DownlinkError> {
     let path = PathBuf::from(format!("/proc/self/fd/{}", cgroup.as_raw_fd()));
     let fail = |source| DownlinkError::Cgroup { path: path.clone(), source };

@@ -5,7 +5,7 @@ use std::{fs, io, thread};
 use super::cgroup::cgroup_root;
 
 /// A cgroup with only this process and its children, for experiments that must not touch other processes' sockets.
-/// Dropping it moves the process back; its children have to have ended by then.
+/// Dropping it moves the process back; its children must have ended before.
 #[derive(Debug)]
 pub struct OwnCgroup {
     path: PathBuf,
@@ -13,7 +13,7 @@ pub struct OwnCgroup {
 }
 
 impl OwnCgroup {
-    /// Makes it below the cgroup that this process is in, and moves there. Sockets made before stay where they were.
+    /// Makes it below the current cgroup of this process, and moves the process there. Existing sockets stay in the old cgroup.
     pub fn enter(name: &str) -> io::Result<Self> {
         let root = cgroup_root().ok_or_else(|| io::Error::other("no cgroup v2 is mounted"))?;
         let lines = fs::read_to_string("/proc/self/cgroup")?;
@@ -36,7 +36,7 @@ impl OwnCgroup {
 impl Drop for OwnCgroup {
     fn drop(&mut self) {
         let _ = move_to(&self.home);
-        // A child that has just ended is in it until it has been buried.
+        // A child that has just ended stays in the cgroup until the kernel has removed it.
         for _ in 0..100 {
             match fs::remove_dir(&self.path) {
                 Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {

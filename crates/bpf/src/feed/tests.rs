@@ -11,7 +11,7 @@ fn page() -> Page {
     Page(MmapOptions::new().len(size_of::<PageLayout>()).map_anon().unwrap().into())
 }
 
-/// An estimate all of whose words tell which one it is.
+/// An estimate with `mark` in every word.
 fn marked(mark: u32) -> WireEstimate {
     WireEstimate {
         rate_bytes_per_sec: u64::from(mark),
@@ -29,7 +29,7 @@ fn marked(mark: u32) -> WireEstimate {
     }
 }
 
-/// The reader's half of the latch, as `read_feed` of shared.h does it; the words, and tries needed.
+/// The reader's side of the sequence latch, as in `read_feed` of shared.h. Returns the words and the number of attempts.
 fn read(page: &Page) -> ([u64; ESTIMATE_WORDS], u32) {
     let layout = page.layout();
     for tries in 1.. {
@@ -68,7 +68,7 @@ fn readers_never_see_halves_of_two_publications() {
     });
     let mut changes = 0;
     let mut last = 0;
-    // Until enough was seen to change under way, however the two threads are scheduled.
+    // Loops until the reader saw many changes, however the two threads are scheduled.
     while changes < 10_000 {
         let (words, _) = read(&page);
         let mark = words[0] as u32;
@@ -82,14 +82,14 @@ fn readers_never_see_halves_of_two_publications() {
 }
 
 #[test]
-fn a_writer_that_stops_in_mid_write_holds_up_no_reader() {
+fn a_writer_that_stops_in_mid_write_blocks_no_reader() {
     for (step, complete) in [(1, 7), (2, 8)] {
         let page = page();
         page.publish(&marked(7));
         let layout = page.layout();
         let seq = layout.seq.load(Ordering::Relaxed);
         if step == 2 {
-            // The first slot is done, the second under way.
+            // The first slot is complete, the second is being written.
             layout.seq.store(seq + 1, Ordering::Relaxed);
             for (to, word) in layout.slot[0].iter().zip(marked(8).words()) {
                 to.store(word, Ordering::Relaxed);
@@ -115,7 +115,7 @@ fn estimate(mbit: u64, at: u64) -> FeedEstimate {
 }
 
 #[test]
-fn a_publication_says_how_many_before_it_agree() {
+fn a_publication_counts_the_estimates_in_a_row_that_agree() {
     let feed = feed();
     feed.publish(&estimate(10, 1));
     feed.publish(&estimate(11, 2));
@@ -172,7 +172,7 @@ fn a_modems_estimate_is_published_with_its_fair_share_and_an_unknown_one_is_zero
 }
 
 #[test]
-fn an_idle_link_may_have_a_fair_share_and_has_no_rate_and_one_that_is_changed_has_neither() {
+fn an_idle_link_has_a_fair_share_without_a_rate_and_a_handover_has_neither() {
     let feed = feed();
     let now = HostInstant::from_nanos(100);
     feed.publish_link(&link(State::Idle, Some(FAIR)), now);
@@ -193,7 +193,7 @@ fn an_idle_link_may_have_a_fair_share_and_has_no_rate_and_one_that_is_changed_ha
 }
 
 #[test]
-fn a_page_that_somebody_wrote_over_is_mended_by_the_next_publication_and_heartbeat() {
+fn an_overwritten_page_is_repaired_by_the_next_publication_and_heartbeat() {
     let feed = feed();
     let layout = feed.0.page.layout();
     layout.magic.store(0xdead_beef, Ordering::Relaxed);
@@ -206,7 +206,7 @@ fn a_page_that_somebody_wrote_over_is_mended_by_the_next_publication_and_heartbe
     assert_eq!(layout.version.load(Ordering::Relaxed), VERSION);
     assert_eq!(layout.heartbeat_at_ns.load(Ordering::Relaxed), 2);
     assert_eq!(read(&feed.0.page).0[..2], [1_250_000, 1]);
-    // Odd, readers would be sent to the very slot that is written.
+    // With an odd number, readers would read the slot that is being written.
     assert_eq!(layout.seq.load(Ordering::Relaxed) % 2, 0);
 }
 
@@ -225,7 +225,7 @@ fn a_withdrawn_estimate_is_not_valid_and_the_next_agrees_with_none() {
 }
 
 #[test]
-fn a_withdrawal_says_why_and_the_next_estimate_says_nothing_of_it() {
+fn a_withdrawal_carries_its_reason_and_the_next_estimate_clears_it() {
     let feed = feed();
     feed.withdraw(Lull::Handover);
     let away = WireEstimate { epoch: 1, lull: 2, state: 2, ..WireEstimate::default() };

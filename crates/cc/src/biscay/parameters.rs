@@ -14,7 +14,7 @@ const MAX_SILENCE: Parameter = Parameter {
     name: "max_silence",
     kind: Kind::millis(60, 1, 10_000),
     unit: "",
-    about: "how long estimates may stay away until the fallback controls the flow",
+    about: "time without estimates after which the fallback controls the flow",
     source: "chosen: twelve heartbeats of the daemon",
 };
 const NARROW_FOR: Parameter = Parameter {
@@ -28,21 +28,21 @@ const ALLOWANCE: Parameter = Parameter {
     name: "allowance",
     kind: Kind::millis(15, 0, 1_000),
     unit: "",
-    about: "the queue that the window has room for above the path's RTT",
+    about: "the queue that the window allows above the path's RTT",
     source: "chosen over recorded links",
 };
 const PACING_GAIN: Parameter = Parameter {
     name: "pacing_gain_permille",
     kind: Kind::count(1_250, 500, 4_000),
     unit: "thousandths",
-    about: "pacing over the share of the link",
+    about: "pacing rate ÷ share of the link",
     source: "interpretation 6",
 };
 const NARROW: Parameter = Parameter {
     name: "narrow_permille",
     kind: Kind::count(150, 1, 1_000),
     unit: "thousandths",
-    about: "how far the share must exceed the delivery to call the path narrow",
+    about: "how far the share must exceed the delivery for the path to be narrow",
     source: "interpretation 1",
 };
 const WIDE: Parameter = Parameter {
@@ -56,28 +56,28 @@ const NARROW_ROUNDS: Parameter = Parameter {
     name: "narrow_rounds",
     kind: Kind::count(3, 1, 1_000),
     unit: "rounds",
-    about: "so many in a row call the path narrow",
+    about: "number of rounds in a row after which the path counts as narrow",
     source: "chosen",
 };
 const WIDE_ROUNDS: Parameter = Parameter {
     name: "wide_rounds",
     kind: Kind::count(4, 1, 1_000),
     unit: "rounds",
-    about: "so many in a row call the path wide again",
+    about: "number of rounds in a row after which the path counts as wide again",
     source: "chosen",
 };
 const NARROW_LOSS: Parameter = Parameter {
     name: "narrow_loss_permille",
     kind: Kind::count(100, 1, 1_000),
     unit: "thousandths",
-    about: "the lost part of a round that shows a path which drops",
+    about: "the lost part of a round above which the path counts as narrow",
     source: "interpretation 10",
 };
 const MIN_CWND: Parameter = Parameter {
     name: "min_cwnd",
     kind: Kind::count(4, 2, 1_000),
     unit: "segments",
-    about: "the least window on a link that carries anything",
+    about: "the smallest window on a link with a rate above zero",
     source: "as BBR",
 };
 const MAX_CWND: Parameter = Parameter {
@@ -91,7 +91,7 @@ const SETTLED_AFTER: Parameter = Parameter {
     name: "settled_after",
     kind: Kind::count(2, 1, 1_000),
     unit: "samples",
-    about: "so many within 30 % of each other before the first is used",
+    about: "number of samples within 30 % of each other that are needed before the first is used",
     source: "interpretation 8",
 };
 

@@ -5,15 +5,15 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::Config;
 use super::detector::Usage;
 
-/// Bits a second, and each second: the least that is added near where the link was last found full (libwebrtc
-/// `AimdRateControl`, as all constants here).
+/// Smallest increase near the rate at which the link was last full, in bit/s per second (libwebrtc `AimdRateControl`, as all
+/// constants here).
 const MIN_INCREASE: f64 = 4000.0;
 /// The response time of the link and the other end, in addition to the RTT.
 const RESPONSE: Duration = Duration::from_millis(100);
-/// How soon a cut may follow a cut.
+/// Shortest time between two cuts.
 const MIN_APART: Duration = Duration::from_millis(10);
 const MAX_APART: Duration = Duration::from_millis(200);
-/// Never more than this of what was acknowledged, and a little.
+/// The rate is at most this multiple of the acknowledged rate, and a little more.
 const AHEAD: f64 = 1.5;
 const AHEAD_MORE: f64 = 10_000.0;
 /// Weight of a new sample in the capacity, and bounds of its variance (in kbit/s).
@@ -92,7 +92,7 @@ impl RateControl {
         self.phase
     }
 
-    /// What a probe found, or where to begin over.
+    /// Sets the rate: the result of a probe, or a new start.
     pub(super) fn set(&mut self, now: HostInstant, rate: Rate) {
         self.rate = rate.bits_per_sec() as f64;
         self.grown_at = now;
@@ -130,7 +130,7 @@ impl RateControl {
         self.cut_at = Some(now);
         let kbit = acked / 1e3;
         match &mut self.capacity {
-            // Far below what it was thought to be, the link has changed.
+            // If the acknowledged rate is far below the known capacity, the link has changed and the capacity starts anew.
             Some(capacity) if kbit >= capacity.mean - 3.0 * capacity.deviation() => {
                 capacity.update(kbit);
             }
@@ -152,7 +152,7 @@ impl RateControl {
         } else {
             self.rate * (libm::pow(self.increase, seconds) - 1.0)
         };
-        // Bytes that are not sent are not acknowledged either: the capacity above is unknown.
+        // The acknowledged rate never exceeds the sent rate, so any capacity above it is unknown.
         let most = AHEAD * acked + AHEAD_MORE;
         self.rate = (self.rate + more).min(most.max(self.rate));
     }

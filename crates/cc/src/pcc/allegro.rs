@@ -14,7 +14,7 @@ const TOLERATED_LOSS: Parameter = Parameter {
     name: "tolerated_loss",
     kind: Kind::number(0.05, 0.0, 0.5),
     unit: "",
-    about: "the loss above which a rate is worth nothing",
+    about: "the loss above which a rate has no utility",
     source: "the paper's 5 %",
 };
 

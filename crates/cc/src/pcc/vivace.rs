@@ -15,28 +15,28 @@ const RTT_WEIGHT: Parameter = Parameter {
     name: "rtt_weight",
     kind: Kind::number(900.0, 0.0, 100_000.0),
     unit: "",
-    about: "what an RTT that grows takes from the utility; 0: Vivace-Loss",
+    about: "weight of a growing RTT in the utility; 0: Vivace-Loss",
     source: "the paper's b",
 };
 const LOSS_WEIGHT: Parameter = Parameter {
     name: "loss_weight",
     kind: Kind::number(11.35, 0.0, 10_000.0),
     unit: "",
-    about: "what loss takes from the utility",
+    about: "weight of loss in the utility",
     source: "the paper's c",
 };
 const STEP: Parameter = Parameter {
     name: "step",
     kind: Kind::number(0.05, 0.001, 0.5),
     unit: "",
-    about: "how far from the rate the two are that are compared, as a part of it",
+    about: "distance of the two compared rates from the current rate, as a part of it",
     source: "the paper's ε",
 };
 const CONVERSION: Parameter = Parameter {
     name: "conversion",
     kind: Kind::number(1.0, 0.001, 1_000.0),
     unit: "Mbit/s",
-    about: "what the rate changes by for each of the utility's gradient",
+    about: "change of the rate per unit of the utility's gradient",
     source: "the paper's θ0",
 };
 

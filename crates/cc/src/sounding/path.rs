@@ -4,16 +4,16 @@ use super::input::Ack;
 use super::micros;
 use crate::part::Windowed;
 
-/// How long the path's RTT without queue is kept, as in BBR (BBR draft §2.8).
+/// How long the path's RTT without a queue is kept, as in BBR (BBR draft §2.8).
 const MIN_LASTS: u64 = 10_000_000_000;
-/// So many RTTs with a queue count before their round is over (RFC 9406 §4.3).
+/// This many RTT samples with a queue are enough, also before their round is over (RFC 9406 §4.3).
 const SAMPLES: u32 = 8;
-/// A queue of this, on top of all jitter, is one: every packet of a round has waited so long. On an uplink even the smallest
-/// RTT of a round varies with the rhythm of reports and with repeated blocks. Chosen on four
+/// Smallest delay, beyond all jitter, that counts as a queue: every packet of a round has waited this long. On an uplink even the
+/// smallest RTT of a round varies with the intervals of reports and with repeated blocks. Chosen on four
 /// seeds: with 16 ms uplinks carried up to 7 % less; pinned by the tests on modelled cells.
 pub(super) const QUEUE_US: u64 = 25_000;
-/// The most that scheduling, HARQ and reordering are believed to take beyond the least, in the mean of a round: one
-/// repetition of LTE in its FDD and the wait for a grant. Chosen.
+/// Limit on the jitter: the mean delay in a round, beyond the smallest, from scheduling, HARQ and reordering. It is one
+/// repetition of LTE in FDD and the wait for a grant. Chosen.
 const MAX_JITTER_US: u64 = 20_000;
 
 /// What acknowledgements show of a path: its RTT without queue, the radio's extra delay without a queue, and the queue
@@ -25,7 +25,7 @@ const MAX_JITTER_US: u64 = 20_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathRtt {
     least: Option<Windowed<u64>>,
-    /// A round is over when something is delivered that left after it began (BBR draft §4.1.1.3).
+    /// A round ends when data is delivered that left after the round began (BBR draft §4.1.1.3).
     round_ends_at: u32,
     smallest: Option<u64>,
     sum: u64,
@@ -36,12 +36,12 @@ pub(super) struct PathRtt {
     last: u64,
 }
 
-/// What an acknowledgement came to.
+/// The result of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     /// It ended a round.
     pub(super) over: bool,
-    /// The queue that stands, if enough of the round is seen to say.
+    /// The standing queue, if the round has enough samples.
     pub(super) queue: Option<u64>,
 }
 
@@ -88,18 +88,18 @@ impl PathRtt {
         Seen { over, queue }
     }
 
-    /// A round begins with what leaves from here on, in the unit of [`Ack::delivered`].
+    /// Begins a round with the data that leaves from now on. `delivered` has the unit of [`Ack::delivered`].
     pub(super) fn begin_round(&mut self, delivered: u32) {
         self.round_ends_at = delivered;
         (self.smallest, self.sum, self.samples) = (None, 0, 0);
     }
 
-    /// The RTT of a packet that waits for nothing.
+    /// The RTT of a packet that does not wait.
     pub(super) fn least(&self) -> Option<u64> {
         self.least.map(|filter| filter.best())
     }
 
-    /// What the radio adds in the mean.
+    /// The mean delay that the radio adds.
     pub(super) fn jitter(&self) -> u64 {
         self.jitter
     }
@@ -114,14 +114,14 @@ impl PathRtt {
         self.last
     }
 
-    /// A queue that stands hides the least RTT: it is believed for as long again.
+    /// A standing queue hides the smallest RTT, so its validity starts again.
     pub(super) fn keep_least(&mut self, now: HostInstant) {
         if let Some(least) = self.least() {
             self.handle_longer(now, least);
         }
     }
 
-    /// The path has become longer: its earlier minimum is void.
+    /// The path has become longer: its earlier minimum is no longer valid.
     pub(super) fn handle_longer(&mut self, now: HostInstant, rtt: u64) {
         self.least = Some(Windowed::min(MIN_LASTS, now.as_nanos(), rtt));
     }

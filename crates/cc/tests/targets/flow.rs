@@ -1,4 +1,5 @@
-//! A transport around one controller: what leaves, what comes back, what is lost, in the order that the trait promises.
+//! A transport around one controller. It calls the controller for sent, acknowledged and lost packets, in the order that the
+//! trait documents.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,10 +8,10 @@ use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
 use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
-/// How often a controller may request the same wakeup: a transport that follows it would never get further.
+/// How often a controller may request the same wakeup. Without a limit, a transport would loop.
 const SAME_MOMENT: usize = 4;
 
-/// As many wake-ups as one span of time may bring: more than one each tenth of a millisecond.
+/// Maximum number of wakeups in one span of time: more than one each tenth of a millisecond.
 const WAKEUPS: usize = 50_000;
 
 /// A flow and its controller.
@@ -19,20 +20,20 @@ pub(crate) struct Flow {
     controller: Box<dyn Controller>,
     start: Start,
     now: HostInstant,
-    /// A round trip is at least this.
+    /// Smallest round-trip time.
     base_rtt: Duration,
     flight: VecDeque<Departure>,
     delivered: Bytes,
     delivered_at: HostInstant,
     first_sent_at: HostInstant,
     lost: Bytes,
-    /// What has to be delivered until losses are repaired.
+    /// Count of delivered bytes at which the recovery ends.
     recovery: Option<(Bytes, Recovery)>,
-    /// The least window in segments that it promises now.
+    /// Minimum window in segments that the controller guarantees now.
     least: u64,
 }
 
-/// Controllers whose window is one segment at times although no timer fired: TCP-LP's second sign of others, and packet
+/// Controllers whose window may be one segment without a timeout: after TCP-LP's second inference of other traffic, and in packet
 /// conservation.
 const ONE_SEGMENT: [&str; 3] = ["lp", "bbr", "biscay"];
 
@@ -61,7 +62,7 @@ impl Flow {
         Bytes::new(self.start.mss.count() * self.flight.len() as u64)
     }
 
-    /// What every controller promises after whatever happened.
+    /// Checks what every controller guarantees after any event.
     fn check(&self, after: &str) {
         let Self { name, controller, .. } = self;
         let segments = controller.cwnd().count() / self.start.mss.count();
@@ -76,7 +77,7 @@ impl Flow {
         assert!(!controller.state().is_empty(), "{name} {after}");
     }
 
-    /// Time passes, and the controller is woken when it asked for it.
+    /// Time passes, and the controller is woken when it requested it.
     pub(crate) fn pass(&mut self, span: Duration) {
         let end = self.now + span;
         for _ in 0..WAKEUPS {
@@ -110,10 +111,10 @@ impl Flow {
                 return;
             }
         }
-        panic!("{}: asks for a time that has passed: {:?}", self.name, self.controller);
+        panic!("{}: requests a wakeup in the past: {:?}", self.name, self.controller);
     }
 
-    /// Sends up to `most` segments as the window allows; whether it was the window that stopped it is what comes out.
+    /// Sends up to `most` segments, as far as the window allows. `app_limited` marks them as limited by the application.
     pub(crate) fn send(&mut self, most: usize, app_limited: bool) {
         for _ in 0..most {
             let next = self.in_flight() + self.start.mss;
@@ -139,7 +140,7 @@ impl Flow {
         }
     }
 
-    /// The oldest `lost` segments are found lost by an acknowledgement of the `acked` behind them.
+    /// An acknowledgement of `acked` segments shows that the `lost` segments before them were lost.
     pub(crate) fn acknowledge(&mut self, lost: usize, acked: usize, marked: bool) {
         let lost = lost.min(self.flight.len());
         let acked = acked.min(self.flight.len() - lost);
@@ -221,13 +222,13 @@ impl Flow {
         }
         if spurious {
             self.controller.handle_spurious_timeout(self.now);
-            self.check("found the timeout wrong");
+            self.check("after a spurious timeout");
         }
     }
 
-    /// The modem's host publishes.
+    /// The modem's host publishes an estimate.
     pub(crate) fn hear(&mut self, estimate: &LinkEstimate, flows: u32) {
         self.controller.handle_estimate(self.now, estimate, flows);
-        self.check("told of the link");
+        self.check("after an estimate");
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PowerConfig {
-    /// Most power of the device, dBm: 23 is class 3 (TS 36.101 §6.2.2).
+    /// Maximum power of the device, dBm: 23 is class 3 (TS 36.101 §6.2.2).
     pub most_dbm: f32,
     /// Target SNR at the network's antennas, dB. Default 20: the highest MCS need it. Chosen.
     pub target_snr_db: f32,
@@ -29,7 +29,7 @@ pub struct HarqConfig {
     pub processes: u8,
     /// Transmissions of a block, the first included.
     pub transmissions: u8,
-    /// What each further transmission gains over chase combining, dB.
+    /// Gain of each further transmission over chase combining, dB.
     pub redundancy_gain_db: f32,
     /// Probability that a sender reads a NACK as an ACK and leaves the block to RLC: PUCCH and, in LTE, PHICH are
     /// decoded wrongly now and then. Range 0..=1. Default 0.002, chosen: on a busy link RLC repeats something every few

@@ -10,7 +10,7 @@ use crate::bearer::{Pdu, Status};
 /// The modem's state of one direction of its bearer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
-    /// One past the highest sequence number that was sent; in the downlink that arrived.
+    /// One past the highest sequence number that was sent (uplink) or that arrived (downlink).
     pub(super) next: u32,
     /// One past the highest that arrived.
     pub(super) arrived: u32,
@@ -91,7 +91,7 @@ pub(super) fn nr_status(window: &Window, status: &Status) -> Vec<u8> {
     bits.bytes
 }
 
-/// The uplink backlog, as far as reports and blocks show it.
+/// The uplink backlog, as known from buffer status reports and blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
     now: u64,
@@ -115,7 +115,7 @@ impl Waiting {
         }
     }
 
-    /// The backlog at each of the `count` milliseconds before `end`. Forgets the changes.
+    /// The backlog at each of the `count` milliseconds before `end`. Deletes the changes.
     pub(super) fn samples(&mut self, end: HostInstant, count: u32) -> Vec<(HostInstant, u64)> {
         let changes = core::mem::take(&mut self.changes);
         let at = |back: u32| {

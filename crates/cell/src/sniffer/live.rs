@@ -11,12 +11,11 @@ use super::message;
 use crate::config::CarrierConfig;
 use crate::event::Dci;
 
-/// What a sniffer makes of a message without there being one has at most so many resource blocks: a short format fits by
-/// chance more often than a long one.
+/// Maximum number of resource blocks in a false message: a short format fits by chance more often than a long one.
 const MAX_FALSE_PRB: u32 = 12;
 
-/// Lines that wait for the host at most: about a second of three carriers with eight messages a subframe. A socket drops
-/// the oldest too if nothing reads it.
+/// Maximum number of unread lines: about a second of three carriers with eight messages per subframe. Then the oldest are dropped, as
+/// a socket would.
 const MAX_LINES: usize = 32_768;
 
 /// RNTIs of devices (TS 36.321 Table 7.1-1).
@@ -27,20 +26,20 @@ const RNTIS: core::ops::RangeInclusive<u16> = 0x003D..=0xFFF3;
 pub struct SnifferConfig {
     /// Part of the messages that it does not decode, 0..=1.
     pub missed: f64,
-    /// Messages a second and carrier that it decodes and that were never sent, each to an RNTI drawn by lot.
+    /// False messages per second and carrier: decoded but never sent, each to a random RNTI.
     pub false_per_sec: f64,
-    /// From the end of a slot until the host has its line.
+    /// Time from the end of a slot until the host has its line.
     pub lag: Duration,
     /// How far its clock is ahead of the host's at the beginning.
     pub ahead: Duration,
     /// How much faster its clock is, in millionths.
     pub drift_ppm: f64,
-    /// From then on it says nothing.
+    /// From this time on it writes nothing.
     pub dies_at: Option<HostInstant>,
 }
 
 impl Default for SnifferConfig {
-    /// Every message, at once, by the host's clock.
+    /// A sniffer without faults: every message, at once, on the host's clock.
     fn default() -> Self {
         Self {
             missed: 0.0,
@@ -60,7 +59,7 @@ pub struct Sniffer {
     config: SnifferConfig,
     carriers: Vec<Listened>,
     lines: VecDeque<(HostInstant, Heard)>,
-    /// Time has reached it: lines of before are there to be read.
+    /// The current time: earlier lines can be read.
     now: HostInstant,
     dropped: u64,
 }
@@ -70,11 +69,11 @@ struct Listened {
     number: u8,
     config: CarrierConfig,
     slot: Duration,
-    /// The first slot that is not written.
+    /// The first slot without a line.
     next: u64,
-    /// Whether a message of that slot is.
+    /// Whether a message of that slot has been written.
     heard: bool,
-    /// Its own, so that what is missed on one carrier depends neither on the others nor on how often `handle_time` is called.
+    /// The carrier's own random numbers: its missed messages do not depend on other carriers or on the calls of `handle_time`.
     lots: ChaCha8Rng,
 }
 
@@ -92,7 +91,7 @@ impl Listened {
 }
 
 impl Sniffer {
-    /// A sniffer of these carriers, numbered from 0; what it misses follows from `seed`.
+    /// A sniffer of these carriers, numbered from 0. `seed` determines the messages that it misses.
     pub fn new(config: SnifferConfig, carriers: &[CarrierConfig], seed: u64) -> Self {
         let listened = |(number, carrier): (u8, &CarrierConfig)| Listened {
             number,
@@ -134,12 +133,12 @@ impl Sniffer {
         }
     }
 
-    /// The next line that the host has by `now`, and since when.
+    /// The next line that the host has received by `now`, and its time of arrival.
     pub fn poll_heard(&mut self, now: HostInstant) -> Option<(HostInstant, Heard)> {
         self.lines.pop_front_if(|(at, _)| *at <= now)
     }
 
-    /// When there is a further line to read: each slot of a carrier has one. Lines that are there already wake no host.
+    /// When the next line arrives: each slot of a carrier has one. Lines that have arrived do not count.
     pub fn wakeup(&self) -> Option<HostInstant> {
         let ends = self.carriers.iter().map(|carrier| carrier.ends(carrier.next)).min();
         let ends = ends.filter(|ends| self.config.dies_at.is_none_or(|dies| *ends < dies));
@@ -228,7 +227,7 @@ impl Sniffer {
     }
 }
 
-/// What a carrier's sniffer draws.
+/// The random numbers of a carrier's sniffer.
 fn lots(seed: u64, carrier: u8) -> ChaCha8Rng {
     let mut lots = ChaCha8Rng::seed_from_u64(seed ^ 0x5349_4646);
     lots.set_stream(carrier.into());
@@ -259,7 +258,7 @@ mod tests {
         }
     }
 
-    /// What a sniffer writes of ten seconds with a message in each second slot.
+    /// The lines of a sniffer for ten seconds with a message in every second slot.
     fn written(config: SnifferConfig) -> Vec<(HostInstant, Heard)> {
         let mut sniffer = Sniffer::new(config, &[CarrierConfig::default()], 7);
         let mut lines = Vec::new();
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_missed_and_some_messages_are_none() {
+    fn some_messages_are_missed_and_some_are_false() {
         let config =
             SnifferConfig { missed: 0.02, false_per_sec: 20.0, ..SnifferConfig::default() };
         let lines = written(config);
@@ -311,7 +310,7 @@ mod tests {
             dies_at: Some(HostInstant::from_nanos(8_000_000_000)),
             ..SnifferConfig::default()
         });
-        // The slot that ends when it dies has no line any more.
+        // The slot that ends when the sniffer dies has no line.
         let (at, Heard::Dci(Message { moment, .. })) = lines.last().expect("lines") else {
             panic!("an even slot has a message")
         };
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn how_often_the_time_is_received_changes_no_line() {
+    fn the_lines_do_not_depend_on_how_often_the_time_is_received() {
         let carriers = [CarrierConfig::default(), CarrierConfig::default()];
         let config = SnifferConfig { missed: 0.3, false_per_sec: 50.0, ..SnifferConfig::default() };
         let lines = |every: u64| {
@@ -376,7 +375,7 @@ mod tests {
         sniffer.handle_time(HostInstant::from_nanos(100_000_000_000));
         assert_eq!(sniffer.lines.len(), MAX_LINES);
         assert_eq!(sniffer.dropped(), 100_000 - MAX_LINES as u64);
-        // They are not waited for either.
+        // They do not delay the next wakeup either.
         assert_eq!(sniffer.wakeup(), Some(HostInstant::from_nanos(100_001_000_000)));
     }
 }

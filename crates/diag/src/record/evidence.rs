@@ -1,16 +1,16 @@
-//! What vouches for each described version: a real capture, a published vector, or its description only.
+//! The evidence for each described version: a real capture, a published vector, or only a public document.
 
 use super::Version;
 use crate::LogCode;
 
-/// What vouches for the description of a version.
+/// The evidence for the description of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// A real capture holds it, and the fields agree with an independent decoder's wherever that one reads it.
+    /// A real capture holds it, and the fields agree with the independent decoder's, if that one reads it.
     Capture,
     /// A payload published with another decoder's tests holds it.
     Vector,
-    /// Nothing public holds it: its description alone, and bodies made from it.
+    /// No public capture or vector holds it. It is tested with bodies made from its description.
     Synthetic,
 }
 
@@ -36,7 +36,7 @@ const fn sub(id: u8, version: u8) -> Version {
     Version::Sub { packet: 1, id, version }
 }
 
-/// What the shared captures hold; pinned by the test `captures::evidence`.
+/// Versions in the shared captures; pinned by the test `captures::evidence`.
 const CAPTURES: &[(u16, &[Version])] = &[
     (0x106E, &[v(0)]),
     (0x1071, &[v(0)]),
@@ -136,7 +136,7 @@ const CAPTURES: &[(u16, &[Version])] = &[
     (0xB821, &[v(8)]),
 ];
 
-/// What the shared vectors hold and no capture does; pinned by the same test.
+/// Versions in the shared vectors and in no capture; pinned by the same test.
 const VECTORS: &[(u16, &[Version])] = &[
     (0x4005, &[v(2)]),
     (0x4168, &[v(0)]),

@@ -1,20 +1,20 @@
-//! NAS of LTE and NR: messages between device and core network, and the device's own state.
+//! NAS of LTE and NR: messages between device and core network, and the device's state.
 //!
 //! | code | what | versions |
 //! |---|---|---|
-//! | 0xB0E0, 0xB0E1, 0xB0EA, 0xB0EB | LTE messages as they go over the air, session and mobility, in and out | 1 |
+//! | 0xB0E0, 0xB0E1, 0xB0EA, 0xB0EB | LTE messages as sent over the air, session and mobility, in and out | 1 |
 //! | 0xB0E2, 0xB0E3, 0xB0EC, 0xB0ED | the same in plain | 1 |
 //! | 0xB0E5 | a bearer and its quality of service | 1 |
 //! | 0xB0EE | mobility state and temporary identity | 2 |
 //! | 0xB800, 0xB801, 0xB80A, 0xB80B | NR messages in plain, session and mobility, in and out | 1 |
-//! | 0xB808, 0xB809 | NR mobility messages as they go over the air | 1 |
+//! | 0xB808, 0xB809 | NR mobility messages as sent over the air | 1 |
 //! | 0xB80C | mobility state and temporary identity | 1, 3.0 |
 //! | 0xB814 | the NR message within a container, in plain | 1 |
 //! | 0xB815 | network slices | 1 |
 //!
 //! Source: docs/reference/diag.md, records and layouts. LTE's plain messages, bearers and states agree with captures field by
-//! field, its protected ones decode as what they are said to be; of NR's a second decoder's vectors speak, but for 0xB814 and
-//! 0xB815, which are in none.
+//! field. LTE's protected messages decode as the kind that the record names. NR's records agree with a second decoder's vectors, except
+//! 0xB814 and 0xB815, which have no vectors.
 
 use crate::layout::{
     Block, Count, Field, Layout, Names, Part, bits, bytes, flag, hex, names, u8, u16, u32, uint,
@@ -116,7 +116,7 @@ const MM5G: Names = &[
     (5, "deregistered_initiated"),
 ];
 
-/// 3.0 is 1 under the newer way of counting versions.
+/// Version 3.0 has the same layout as version 1, which is from before versions had a major and a minor number.
 pub(super) static MM5G_STATE: &[Layout] = &[Layout {
     versions: &[1, 0x3_0000],
     parts: &[Part::Block(Block {
@@ -138,7 +138,7 @@ pub(super) static MM5G_STATE: &[Layout] = &[Layout {
     })],
 }];
 
-/// A slice is its kind of service and a differentiator within that kind, TS 23.003 §28.4.2.
+/// A slice has a kind of service and a differentiator within that kind, TS 23.003 §28.4.2.
 pub(super) static SLICES: &[Layout] = &[Layout {
     versions: &[1],
     parts: &[

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::gso::tests::{Packet, cut};
 
-/// What one of several senders does next.
+/// The next packet of one of several senders.
 #[derive(Clone, Debug)]
 struct Sending {
     flow: u8,
@@ -12,7 +12,7 @@ struct Sending {
     change: u8,
 }
 
-/// Several senders of TCP and UDP whose packets mostly follow each other, all sorts of packets that do not, and no packets.
+/// Several senders of TCP and UDP. Most of their packets are consecutive; some are not, and some bytes are no packets.
 fn packets() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let size = prop_oneof![6 => Just(700_usize), 1 => Just(0), 1 => Just(1), 1 => 1..1400_usize];
     let change = prop_oneof![12 => Just(0), 2 => 1..24_u8];
@@ -34,7 +34,7 @@ fn packets() -> impl Strategy<Value = Vec<Vec<u8>>> {
 
 #[derive(Default)]
 struct Senders {
-    /// Identification, and sequence number, of each.
+    /// Next identification and sequence number of each sender.
     next: [(u16, u32); 6],
 }
 
@@ -48,7 +48,7 @@ impl Senders {
             Packet::tcp(*identification, *sequence, payload)
         };
         packet.ip[15] = flow / 2;
-        // The fifth sender does not count, as an unconnected socket of UDP.
+        // The fifth sender does not increment its identification, like an unconnected UDP socket.
         *identification = identification.wrapping_add(u16::from(*flow != 4));
         *sequence = sequence.wrapping_add(*size as u32);
         let bits = 1 << (change % 8);
@@ -85,7 +85,7 @@ impl Senders {
     }
 }
 
-/// The places of a batch as they are written, and what a receiver gets of them.
+/// The indexes of a batch in the order in which they are written, and the packets that a receiver gets.
 fn written(packets: &[Vec<u8>]) -> Vec<(Vec<usize>, Vec<Vec<u8>>)> {
     let mut groups = Groups::default();
     groups.arrange(packets.len(), |place| &packets[place]);
@@ -103,7 +103,7 @@ fn written(packets: &[Vec<u8>]) -> Vec<(Vec<usize>, Vec<Vec<u8>>)> {
     groups.groups.iter().map(group).collect()
 }
 
-/// A packet whose identification means nothing (RFC 6864), without it.
+/// The packet with its identification set to zero, if the identification has no meaning (RFC 6864).
 fn unidentified(packet: &[u8]) -> Vec<u8> {
     let mut packet = packet.to_vec();
     assert_eq!(packet[6] & 0x40, 0x40);
@@ -112,7 +112,7 @@ fn unidentified(packet: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Whether two packets must stay in their order: of one flow, or one may be of any.
+/// Whether two packets must keep their order: they are of the same flow, or one of them may belong to any flow.
 fn are_ordered(one: &[u8], other: &[u8]) -> bool {
     let flow = |packet: &[u8]| match Kind::of(packet) {
         Kind::Segment(segment) => Some(segment.flow),

@@ -1,4 +1,4 @@
-//! What happened to the flows of a log, in bins.
+//! A time series of the flows of a log, in bins.
 
 use std::io;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::log::Recorded;
 use crate::results::Results;
 use crate::simulate::FlowOutcome;
 
-/// Those of a simulated run that a log has too.
+/// Columns of a simulated run's series that a log can fill too.
 const COLUMNS: [(&str, Kind); 10] = [
     ("flow", Kind::Int),
     ("name", Kind::Text),

@@ -1,4 +1,4 @@
-//! Which devices a plan's network has, and which flows each of them has.
+//! The devices of a plan's network, and the flows of each.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use sounding_sim::{Device, Port};
 
 use super::{FlowPlan, Plan, Wrong};
 
-/// Devices that are alike, in the order of the plan.
+/// A group of equal devices of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What the plan calls them.
+    /// Their name in the plan.
     pub name: String,
     /// Their numbers.
     pub devices: Range<u16>,
@@ -26,31 +26,31 @@ impl Group {
     }
 }
 
-/// All devices and flows of a plan, each for itself.
+/// All devices and flows of a plan, with each one of a group listed separately.
 #[derive(Clone, Debug)]
 pub struct Actors {
     /// The devices.
     pub groups: Vec<Group>,
-    /// For each flow of the network its number in the plan, which of those that are alike it is, and where.
+    /// For each flow of the network: its entry in the plan, its number among the flows of that entry, and its port.
     pub flows: Vec<Actor>,
 }
 
 /// One flow of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Actor {
-    /// Number of [`FlowPlan`] in the plan.
+    /// Index of its [`FlowPlan`] in the plan.
     pub plan: usize,
-    /// Number among those that it makes.
+    /// Its number among the flows of this entry.
     pub number: u32,
-    /// Where it is.
+    /// Its device and direction.
     pub port: Port,
 }
 
-/// As many flows as one plan may have: more is a typing error.
+/// Maximum number of flows of a plan: more is a typing error.
 const MAX_FLOWS: usize = 10_000;
 
 impl Actors {
-    /// Counts them; fails where a flow is at a device that there is not.
+    /// Lists them; fails if a flow names an unknown device.
     pub fn new(plan: &Plan) -> Result<Self, Wrong> {
         let named = |name: &Option<String>, at: usize| {
             name.clone().unwrap_or_else(|| format!("device-{at}"))
@@ -95,7 +95,7 @@ impl Actors {
         Ok(Self { groups, flows })
     }
 
-    /// What a device is called.
+    /// Name of a device.
     pub fn name_of(&self, device: Device) -> String {
         let group = self.groups.iter().find(|group| group.devices.contains(&device.0));
         group.map_or_else(|| format!("device {}", device.0), |group| group.name_of(device))

@@ -1,4 +1,4 @@
-//! The kept outputs of a run, their place, and the data beside them.
+//! The outputs of a run that are kept, where they are written, and their metadata.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -8,10 +8,10 @@ use sounding_export::table::TableError;
 
 use crate::plan::{Run, Text};
 
-/// The outputs of a run to keep besides its outcome. The log of a plan's sniffer is kept with any other.
+/// The outputs of a run to keep besides its outcome. The log of a plan's sniffer is kept if any other output is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// What happened to each flow in bins of this width.
+    /// A time series of each flow, in bins of this width.
     pub series: Option<Duration>,
     /// Each data packet.
     pub packets: bool,
@@ -19,20 +19,20 @@ pub struct Keep {
     pub captures: bool,
     /// Each flow's deliveries, as a packet-delivery file of mahimahi, from the end of the warm-up on.
     pub traces: bool,
-    /// When each packet passed where in a modelled cell: the truth, for judging only.
+    /// The times of each packet at the stages of a modelled cell: the truth, for evaluation only.
     pub truth: bool,
     /// The log of the plan's sniffer.
     pub sniffer: bool,
 }
 
 impl Keep {
-    /// The same, and sniffers' logs if any of the runs has one.
+    /// The same outputs, and sniffers' logs if any of the runs has one.
     pub fn with_sniffer_of(self, runs: &[Run]) -> Self {
         let listens = |run: &Run| run.plan.cell.as_ref().is_some_and(|cell| cell.sniffer.is_some());
         Self { sniffer: self.sniffer || runs.iter().any(listens), ..self }
     }
 
-    /// Whether there is anything to write.
+    /// Whether any output is kept.
     pub fn is_anything(&self) -> bool {
         *self != Self::default()
     }
@@ -44,7 +44,7 @@ pub trait Files {
     fn create(&mut self, name: &str) -> io::Result<Output>;
 }
 
-/// A file on its way.
+/// A file that is being written.
 pub type Output = Box<dyn Write + Send>;
 
 /// Keeps nothing.
@@ -54,7 +54,7 @@ impl Files for () {
     }
 }
 
-/// What made a result: enough to make it again.
+/// The origin of a result: enough to repeat it.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct About {
     /// Version of this program.
@@ -63,12 +63,12 @@ pub struct About {
     pub commit: String,
     /// The plan, as it was written.
     pub plan: String,
-    /// What was set in it.
+    /// The keys that were set in it.
     pub set: Vec<String>,
 }
 
 impl About {
-    /// What is made of a plan by this program.
+    /// The origin of results that this program makes from a plan.
     pub fn new(text: &Text) -> Self {
         Self {
             sounding: env!("CARGO_PKG_VERSION").into(),
@@ -101,7 +101,7 @@ impl About {
     }
 }
 
-/// What failed, and why.
+/// The name of the file that failed, and the reason.
 pub(super) type Failed = (String, TableError);
 
 /// A table in a file of a run.

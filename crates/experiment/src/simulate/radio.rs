@@ -13,25 +13,25 @@ use super::way;
 
 const EVENTS: [(&str, Kind); 6] = [
     ("device", Kind::Text),
-    // Empty for what is of neither.
+    // Empty for events without a direction.
     ("direction", Kind::Text),
     ("kind", Kind::Text),
     ("from_s", Kind::Real),
     ("until_s", Kind::Real),
-    // For a burst its repetitions, otherwise the carrier.
+    // For a burst the number of failed transmissions, otherwise the carrier.
     ("number", Kind::Int),
 ];
 
-/// Transmissions are judged by spans of this length, and those that follow each other are one burst. Chosen: a few round
+/// Transmissions are counted in spans of this length. Consecutive spans with failures are one burst. Chosen: a few round
 /// trips of HARQ.
 const BURST: Duration = Duration::from_millis(20);
 
-/// A span is part of a burst if so many of its transmissions did not arrive, and at least half of them. Chosen: the tenth
-/// that link adaptation aims at stays far below.
+/// A span is part of a burst if at least this many of its transmissions failed, and at least half of them. Chosen: link adaptation
+/// aims at a tenth, which is far below.
 const BURST_FAILURES: u32 = 4;
 
-/// A packet at the head of the queue that waits so long for the scheduler or a grant has met silence. Chosen; several times
-/// the worst wait of a scheduling request in an idle cell.
+/// If the packet at the head of the queue waits this long for the scheduler or a grant, the event is a silence. Chosen: several times
+/// the longest wait of a scheduling request in an idle cell.
 const SILENCE: Duration = Duration::from_millis(100);
 
 /// The table of a run.
@@ -39,10 +39,10 @@ pub(super) struct RadioLog {
     table: Table,
     names: BTreeMap<DeviceId, String>,
     end: HostInstant,
-    /// Carriers that are active beside the first, and since when.
+    /// Active carriers except the first, and since when.
     carriers: BTreeMap<(DeviceId, u8), HostInstant>,
     bursts: BTreeMap<(DeviceId, bool), Burst>,
-    /// When the last byte before was sent.
+    /// When the last byte of the previous packet was sent.
     sent: BTreeMap<(DeviceId, bool), HostInstant>,
 }
 
@@ -53,12 +53,12 @@ struct Burst {
     span: u64,
     all: u32,
     failed: u32,
-    /// Spans before it that are one burst, from the first to behind the last, and what failed in them.
+    /// The burst so far: its first span, the span after its last, and the number of failed transmissions.
     spans: Option<(u64, u64, u32)>,
 }
 
 impl RadioLog {
-    /// A table of what happens to these devices.
+    /// Creates the table of these devices' events.
     pub(super) fn create(
         names: impl Iterator<Item = (DeviceId, String)>,
         end: HostInstant,
@@ -89,7 +89,7 @@ impl RadioLog {
     fn change(&mut self, device: DeviceId, at: HostInstant, change: &Rrc) -> Result<(), Failed> {
         match change {
             Rrc::Handover { to, resumes, .. } => {
-                // It leaves every carrier of the cell that it comes from.
+                // The device leaves every carrier of its old cell.
                 let of = |key: &&(DeviceId, u8)| key.0 == device;
                 let left: Vec<_> = self.carriers.keys().filter(of).copied().collect();
                 for (device, carrier) in left {
@@ -168,7 +168,7 @@ impl RadioLog {
         ])
     }
 
-    /// Writes what lasts until the end, and the end of the file.
+    /// Writes the events that are still open, and the end of the file.
     pub(super) fn finish(mut self) -> Result<(), Failed> {
         let active: Vec<_> = self.carriers.keys().copied().collect();
         for (device, carrier) in active {
@@ -185,7 +185,7 @@ impl RadioLog {
 }
 
 impl Burst {
-    /// A transmission is in another span than the last: what has come to an end with that.
+    /// A transmission is in a new span. Returns the burst that has ended, if any.
     fn reach(&mut self, span: u64) -> Option<(u64, u64, u32)> {
         let Self { span: last, all, failed, spans } = *self;
         let is_bad = failed >= BURST_FAILURES && 2 * failed >= all;
@@ -200,9 +200,9 @@ impl Burst {
         over
     }
 
-    /// There are no more transmissions: what ends with that.
+    /// There are no more transmissions. Returns the bursts that end now.
     fn end(&mut self) -> impl Iterator<Item = (u64, u64, u32)> {
-        // The first counts the span that was under way, the second finds nothing in the one behind it.
+        // The first call closes the current span. The second finds the span after it empty, and so ends the burst.
         let next = self.span + 1;
         [self.reach(next), self.reach(next + 1)].into_iter().flatten()
     }
@@ -212,7 +212,7 @@ impl Burst {
 mod tests {
     use super::*;
 
-    /// Spans, how many of their transmissions there are and how many failed: the bursts that come of them.
+    /// The bursts of these spans, each given as its number, transmissions and failures.
     fn bursts(spans: &[(u64, u32, u32)]) -> Vec<(u64, u64, u32)> {
         let mut burst = Burst::default();
         let mut over = Vec::new();
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_span_between_two_bad_ones_parts_them() {
+    fn a_good_span_between_two_bad_ones_separates_them() {
         assert_eq!(bursts(&[(1, 8, 8), (2, 8, 0), (3, 8, 8)]), [(1, 2, 8), (3, 4, 8)]);
     }
 }

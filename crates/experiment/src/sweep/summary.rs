@@ -188,7 +188,7 @@ impl Summary {
             Over::Seeds => "mean over seeds",
         };
         // Writing into a string cannot fail.
-        let _ = writeln!(text, "{what}; in brackets where the true one is in 95 of 100 cases");
+        let _ = writeln!(text, "{what}; in brackets the 95 % interval");
         text
     }
 }

@@ -68,7 +68,7 @@ BUFFER = 0xB066 {
     "lte.mac.buffer.new_uncompressed" Bytes 0..=4294967295 "sub_packets.samples.channels.new_uncompressed_bytes"
         "TS 36.323 §5.5" "data of a logical channel before its headers are compressed";
     "lte.mac.buffer.retx" Bytes 0..=4294967295 "sub_packets.samples.channels.retx_bytes"
-        "TS 36.322 §4.5" "data of a logical channel to go out again";
+        "TS 36.322 §4.5" "data of a logical channel that waits for retransmission";
     "lte.mac.buffer.control" Bytes 0..=65535 "sub_packets.samples.channels.control_bytes"
         "TS 36.322 §4.5" "RLC status of a logical channel";
     "lte.mac.buffer.channel" Index 0..=255 "sub_packets.samples.channels.channel"

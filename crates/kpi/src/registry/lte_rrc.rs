@@ -22,7 +22,7 @@ CONNECTION = 0xB0C0 {
     "lte.rrc.handover" Count 0..=1 "mobilityControlInfo" [event Handover]
         "TS 36.331 §5.3.5.4" "1 each time the connection goes to another cell, or to the same one anew";
     "lte.rrc.reestablishment_request" Count 0..=1 "rrcConnectionReestablishmentRequest" [event ReestablishmentRequest]
-        "TS 36.331 §5.3.7" "1 each time the device has lost the connection and asks to go on";
+        "TS 36.331 §5.3.7" "1 each time the device has lost the connection and requests reestablishment";
     "lte.rrc.reestablishment" Count 0..=1 "rrcConnectionReestablishment" [event Reestablishment]
         "TS 36.331 §5.3.7" "1 each time it may";
     "lte.rrc.reestablishment_reject" Count 0..=1 "rrcConnectionReestablishmentReject" [event ReestablishmentReject]

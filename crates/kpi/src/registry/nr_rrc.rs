@@ -25,7 +25,7 @@ CONNECTION = 0xB821 {
     "nr.rrc.handover" Count 0..=1 "masterCellGroup, reconfigurationWithSync" [event Handover]
         "TS 38.331 §5.3.5.5.2" "1 each time the connection goes to another cell, or to the same one anew";
     "nr.rrc.reestablishment_request" Count 0..=1 "rrcReestablishmentRequest" [event ReestablishmentRequest]
-        "TS 38.331 §5.3.7" "1 each time the device has lost the connection and asks to go on";
+        "TS 38.331 §5.3.7" "1 each time the device has lost the connection and requests reestablishment";
     "nr.rrc.reestablishment" Count 0..=1 "rrcReestablishment" [event Reestablishment]
         "TS 38.331 §5.3.7" "1 each time it may";
     "nr.rrc.release" Count 0..=1 "rrcRelease" [event Release]

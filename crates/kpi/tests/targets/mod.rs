@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
+//! The code of the fuzz target. The test `corpus` runs it with the seeds.
 
 use sounding_diag::record::RecordError;
 use sounding_diag::{LogCode, LogRecord};
@@ -8,10 +8,10 @@ use sounding_units::ModemInstant;
 
 use crate::decoded::{At, decoded, subscribed};
 
-/// Which KPIs in eight bytes, a code in two, and a body: any set of KPIs reads what decoding the whole record gives.
-/// How many values that were.
+/// The input is a set of KPIs in eight bytes, a code in two bytes, and a body. The values of any set of KPIs must equal those of
+/// the decoded record. Returns the number of values.
 ///
-/// If a record does not decode, a KPI is either equal to one subscribed alone, or an error.
+/// If the record does not decode, each KPI must give the same as when it is subscribed alone: a value or an error.
 pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
     let (chosen, data) = data.split_first_chunk::<8>()?;
     let (code, body) = data.split_first_chunk::<2>()?;
@@ -19,8 +19,8 @@ pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
     let log = LogRecord { code, at: ModemInstant::default(), stamp: 0, radio: None, body };
     let _ = extract(&log, |kpi| drop(format!("{kpi:?}")));
 
-    // The bits go round, so that every KPI is chosen by one of them. Those of other records change nothing, of which a
-    // few are enough.
+    // The bits repeat, so that one of them selects each KPI. KPIs of other records have no effect, so
+    // a few of them are enough.
     let kpis = fields()
         .enumerate()
         .filter(|(at, kpi)| (kpi.code == code || at % 32 == 0) && chosen >> (at % 64) & 1 != 0);
@@ -47,7 +47,7 @@ pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
                     Ok(whole) => {
                         assert!(is_equal(found, &whole), "{}: {found:?}, {whole:?}", kpi.name);
                     }
-                    // Something behind the KPI does not fit; the KPI does.
+                    // A later part of the record does not fit; the KPI does.
                     Err(error) => assert!(matches!(error, RecordError::Corrupt { .. }), "{error}"),
                 }
             }
@@ -71,7 +71,7 @@ pub(crate) fn fields() -> impl Iterator<Item = &'static NamedKpi> {
     registry::all().filter(|kpi| matches!(kpi.source, Source::Field { .. }))
 }
 
-/// The same items and the same bits, also where they are no number.
+/// Compares items and bits, so that NaN equals NaN.
 fn is_equal(one: &[At], other: &[At]) -> bool {
     let bits = |(at, value): &At| (at.clone(), value.to_bits());
     one.len() == other.len() && one.iter().map(bits).eq(other.iter().map(bits))

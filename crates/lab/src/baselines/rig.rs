@@ -1,5 +1,5 @@
-//! The path of the properties, and runs over it: 12 Mbit/s, 20 ms each way, so that a full packet takes a millisecond and
-//! the BDP is 40 of them.
+//! The path on which controllers' properties are tested, and runs over it: 12 Mbit/s, 20 ms in each direction. A full packet
+//! takes a millisecond, and the BDP is 40 packets.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -38,12 +38,12 @@ fn mbit(mbit: u64) -> Rate {
     Rate::from_bits_per_sec(mbit * 1_000_000)
 }
 
-/// In milliseconds; not a number of nothing, which is in no range.
+/// In milliseconds; NaN if there is none, which is outside every range.
 pub(super) fn millis(span: Option<Duration>) -> f64 {
     span.map_or(f64::NAN, |span| span.as_secs_f64() * 1e3)
 }
 
-/// How to make a controller that the registry knows.
+/// The constructor of a controller in the registry.
 fn named(name: &str) -> fn(&Start) -> Box<dyn Controller> {
     sounding_cc::by_name(name).unwrap_or_else(|| panic!("no controller is called {name}"))
 }
@@ -62,7 +62,7 @@ fn world(bottleneck: impl Into<Schedule>, buffer: u64) -> Plain {
     World::new(Links::one(&up, &down, HostInstant::default()), 1)
 }
 
-/// A window and what it met, at an acknowledgement.
+/// Window, flight and RTT at an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) at: HostInstant,
@@ -75,20 +75,20 @@ pub(super) struct Sample {
     pub(super) state: &'static str,
 }
 
-/// Which flow alone is looked at acknowledgement by acknowledgement.
+/// A single flow, of which every acknowledgement is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Watch {
     pub(super) controller: &'static str,
     pub(super) mbit: u64,
     pub(super) buffer: u64,
-    /// Each segment is acknowledged, not every second.
+    /// Whether each segment is acknowledged, and not every second one.
     pub(super) each: bool,
-    /// In seconds.
+    /// End of the run, in seconds.
     pub(super) until: u64,
 }
 
 impl Watch {
-    /// On the usual path, from the beginning on.
+    /// On the usual path, from the beginning.
     pub(super) fn of(controller: &'static str, buffer: u64, until: u64) -> Self {
         Self { controller, mbit: MBIT, buffer, each: false, until }
     }
@@ -106,19 +106,19 @@ pub(super) struct Rivals {
 }
 
 impl Rivals {
-    /// The first flow's share of all that was carried.
+    /// The first flow's part of the total goodput.
     pub(super) fn share_of_first(&self) -> f64 {
         self.rates[0] / self.rates.iter().sum::<f64>()
     }
 
-    /// Jain's index of the rates; not a number if all are zero, which meets no bound.
+    /// Jain's index of the rates; NaN if all are zero, which is outside every range.
     pub(super) fn jain(&self) -> f64 {
         metrics::jain(&self.rates).unwrap_or(f64::NAN)
     }
 }
 
-/// The flows that share the usual link, each begun five seconds after the one before, and the seconds that are
-/// measured.
+/// The flows that share the usual link, each started five seconds after the previous one, and the measured
+/// seconds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Race {
     controllers: Vec<&'static str>,
@@ -136,7 +136,7 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    /// One bulk flow after half a minute, for two.
+    /// One bulk flow: the two minutes after the first 30 s.
     pub(super) fn alone(&mut self, controller: &'static str, rate: u64, buffer: u64) -> Rc<Report> {
         let run = || {
             let span = (at_secs(SETTLES), at_secs(SETTLES + LASTS));
@@ -173,13 +173,13 @@ impl Rig {
         self.watched.entry(watch).or_insert_with(run).clone()
     }
 
-    /// The same from a second on.
+    /// The same, without the seconds before `from`.
     pub(super) fn watch_from(&mut self, watch: Watch, from: u64) -> Vec<Sample> {
         let samples = self.watch(watch);
         samples.iter().filter(|sample| sample.at >= at_secs(from)).copied().collect()
     }
 
-    /// Flows that begin five seconds apart, from the second of `from` on for `secs`.
+    /// Flows that start five seconds apart, measured for `secs` seconds after `from`.
     pub(super) fn rivals(
         &mut self,
         controllers: &[&'static str],
@@ -216,13 +216,13 @@ pub(super) fn made(
     one(world(mbit(MBIT), buffer), make, (at_secs(from), at_secs(to)))
 }
 
-/// Steps of a text that is one.
+/// Parses the steps of a constant text.
 pub(super) fn steps(text: &str) -> Steps {
     text.parse().unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-/// Goodput of a flow on the usual path that loses so many packets in a thousand before the queue, over the payload that
-/// what reaches the queue can be.
+/// Goodput of a flow on the usual path that loses some packets in a thousand before the queue, divided by the largest possible
+/// goodput with these losses.
 pub(super) fn used_despite_loss(
     controller: &'static str,
     per_mille: u64,

@@ -14,7 +14,7 @@ pub(super) fn mean<'a, T: 'a>(ones: impl Iterator<Item = &'a T>, of: impl Fn(&T)
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// What `ours` gains on `theirs`, by the means over all links.
+/// The gain of `ours` over `theirs`, from the means over all links.
 fn gains_of(figures: &[Figures], ours: &str, theirs: &str) -> Gains {
     let of = |name: &str, value: fn(&Figures) -> f64| {
         mean(figures.iter().filter(|figures| figures.controller == name), value)
@@ -28,7 +28,7 @@ fn gains_of(figures: &[Figures], ours: &str, theirs: &str) -> Gains {
     }
 }
 
-/// The median over links of what `ours` gains on `theirs` over each.
+/// The median over links of the gain of `ours` over `theirs`.
 fn median_gains(figures: &[Figures], ours: &str, theirs: &str) -> Gains {
     let links: BTreeMap<&str, Vec<Figures>> =
         figures.iter().fold(BTreeMap::new(), |mut links, one| {

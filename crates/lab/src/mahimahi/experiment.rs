@@ -6,7 +6,7 @@ use miette::IntoDiagnostic;
 use crate::experiment::{Experiment, Host, Needs, Outcome, report};
 use crate::mahimahi;
 
-/// Kernel CUBIC and BBR through the emulator against the same through mahimahi, over the same traces
+/// Kernel CUBIC and BBR through the emulator, compared with the same through mahimahi over the same traces
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Repetitions of each row; the reference has three
@@ -17,11 +17,11 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "TEXT")]
     traces: Option<String>,
 
-    /// How long to look at each flow; the reference looked for 60s
+    /// Measured time of each flow; the reference has 60s
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
     duration: Duration,
 
-    /// Emulations at once; more than one disturb each other on a small machine
+    /// Emulations at once; on a small machine several disturb each other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     jobs: u8,
 
@@ -49,7 +49,7 @@ impl Experiment for MahimahiExperiment {
     }
 
     fn about(&self) -> &'static str {
-        "kernel CUBIC and BBR through the emulator against the same through mahimahi"
+        "kernel CUBIC and BBR through the emulator, compared with mahimahi"
     }
 
     fn needs(&self) -> Needs {

@@ -12,21 +12,21 @@ use sounding_experiment::study::Study;
 use super::{Item, report};
 use crate::experiment::{self, End, Experiment, Host, Needs, Outcome, jobs};
 
-/// An item of PBE-CC's evaluation in virtual time: the paper's figures, ours, and why they differ
+/// An item of PBE-CC's evaluation in virtual time: the paper's figures, the measured ones, and why they differ
 ///
-/// A modelled cell with its modem and a sniffer; what they know reaches the sender on acknowledgements. The plan is that of
+/// It runs a modelled cell with its modem and a sniffer. Their estimates reach the sender on acknowledgements. The plan is that of
 /// papers/pbe-cc, which `sounding sim` runs too.
 #[derive(clap::Args)]
 pub(crate) struct ItemFlags {
-    /// Seeds, such as 1 or "1..20", if not those of the plan
+    /// Seeds, such as 1 or "1..20"; default: those of the plan
     #[arg(long, value_name = "SEEDS")]
     seeds: Option<String>,
 
-    /// How long each run lasts, if not as the plan has it
+    /// Duration of each run; default: as in the plan
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
-    /// Runs at once; as many as this machine has processors unless stated
+    /// Runs at once; default: one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     jobs: Option<u8>,
 }

@@ -12,13 +12,13 @@ use crate::sample::Sample;
 pub(crate) struct Board {
     reader: Reader,
     subscribed: Vec<Subscribed>,
-    /// Where the next read begins, so that a short buffer starves no KPI.
+    /// Index of the KPI at which the next read begins: with a short buffer all KPIs get their turn.
     next: usize,
 }
 
 pub(super) struct Subscribed {
     pub(super) slot: usize,
-    /// Sequence of the last sample given.
+    /// Sequence number of the last returned sample.
     pub(super) seen: u64,
 }
 
@@ -45,7 +45,7 @@ impl Board {
     }
 
     pub(super) fn read(&mut self, samples: &mut [Sample]) -> Result<usize, Failure> {
-        // Before reading: what comes after makes the descriptor readable again.
+        // Before the read: a sample that arrives later makes the descriptor readable again.
         self.reader.rearm();
         let now = monotonic_now();
         let writer = self.reader.writer(now);
@@ -55,7 +55,7 @@ impl Board {
             Some(Sample::of(kpi, &sample, now, stale))
         })?;
         match (read, writer) {
-            // A caller that waits for the descriptor would get no values, but would be woken without end.
+            // A reader without a place at the wake-up socket: its descriptor stays readable without values, so a poll would loop.
             (0, Writer::Alive) if self.reader.is_turned_away() => Err(full()),
             (0, Writer::Alive) => Err(nothing_yet()),
             (0, Writer::Lost) => Err(gone()),
@@ -75,7 +75,7 @@ impl Board {
     }
 }
 
-/// Fills `samples` with the newest of each KPI that has one not given before.
+/// Fills `samples` with the newest sample of each KPI, if it was not returned before.
 pub(super) fn newest(
     subscribed: &mut [Subscribed],
     next: &mut usize,

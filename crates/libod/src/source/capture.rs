@@ -14,17 +14,17 @@ use super::{begun, no_such_kpi, nothing_subscribed, nothing_yet};
 use crate::error::{Failure, code};
 use crate::sample::Sample;
 
-/// A recorded stream: every value, in order. Read in chunks and never whole, however large it is.
+/// A recorded stream: every value, in order. It is read in chunks, so large captures need no more memory.
 pub(crate) struct Capture {
     file: File,
-    /// The bytes read from the file, and how many of them are used up.
+    /// The bytes read from the file, and how many of them are consumed.
     chunk: Vec<u8>,
     at: usize,
     /// The file has no more.
     is_over: bool,
     reader: Reader,
     kpis: Vec<&'static NamedKpi>,
-    /// Once reading has begun.
+    /// Set when the first read begins.
     subscription: Option<Subscription>,
     /// Sequence and total of each KPI, in its last sample.
     last: Vec<Sample>,
@@ -119,7 +119,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Reads on, to the next packet at most; false at the end.
+    /// Reads at most up to the next packet; false at the end.
     fn advance(&mut self) -> Result<bool, Failure> {
         if self.at == self.chunk.len() && !self.is_over {
             self.fill()?;
@@ -134,7 +134,7 @@ impl Capture {
         let Some(packet) = packet else { return Ok(!self.is_over) };
         let Ok(Located { packet: Packet::Log(log), .. }) = packet else { return Ok(true) };
         let (last, waiting) = (&mut self.last, &mut self.waiting);
-        // What cannot be read is passed over, as damage is.
+        // Unreadable records are skipped, like damaged frames.
         let _ = subscription.handle(&log, |reading| {
             let Some(last) = last.get_mut(reading.slot) else { return };
             *last = Sample {

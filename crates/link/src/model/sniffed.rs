@@ -1,30 +1,30 @@
-//! What a sniffer receives of one cell: who was granted how much of it in the last round trip (PBE-CC §4.2.1).
+//! One cell as a sniffer receives it: the resource blocks of each user in the last round trip (PBE-CC §4.2.1).
 
 use alloc::collections::{BTreeMap, VecDeque};
 use core::time::Duration;
 
 use sounding_trace::dci::Dci;
 
-/// Messages of a cell that are kept: all that its control channel can hold in half a second, of NR's shortest usual slots.
+/// Maximum number of kept messages of a cell: all that its control channel can carry in half a second, with NR's shortest usual slots.
 const CAPACITY: usize = 20_000;
 
-/// How long messages are kept: as long as a modem takes to report what they granted it.
+/// How long messages are kept: until the modem has reported the same grants.
 const KEPT: Duration = Duration::from_millis(500);
 
 /// Slots of a frame at the highest numerology.
 const SLOTS: usize = 160;
 const FRAMES_PER_SEC: f64 = 100.0;
 
-/// A slot of the frame belongs to the direction once so many messages came in it: one may be none.
+/// A slot of the frame belongs to the direction after this many messages in it: a single one may be a false decoding.
 const SEEN: u8 = 2;
 
-/// A user has data, and not only parameters to receive, if it is active in more subframes than this and has more
-/// resource blocks than that in each of them on average (PBE-CC §4.2.1: T_a > 1, P_a > 4). What a sniffer takes for a
-/// message without there being one has neither.
+/// A user has data, and not only control traffic, if it is active in more subframes than this and has more
+/// resource blocks than `CONTROL_PRB` in each of them on average (PBE-CC §4.2.1: T_a > 1, P_a > 4). Users of falsely decoded
+/// messages do not meet this.
 const CONTROL_SLOTS: u32 = 1;
 const CONTROL_PRB: u32 = 4;
 
-/// Whether a user with so many resource blocks in so many slots has data.
+/// Whether a user with these resource blocks in these slots has data.
 pub(super) fn is_user(slots: u32, prb: u32) -> bool {
     slots > CONTROL_SLOTS && prb > CONTROL_PRB.saturating_mul(slots)
 }
@@ -41,38 +41,38 @@ pub(super) struct Message {
 #[derive(Clone, Debug)]
 pub(super) struct Sniffed {
     messages: VecDeque<Message>,
-    /// The newest moment of which anything is known.
+    /// The newest received time.
     newest: Duration,
-    /// Resource blocks of the cell, where the format says; else the most that were granted in a slot.
+    /// Resource blocks of the cell, if the format has them; otherwise the most that were granted in a slot.
     width: Option<u16>,
     widest: u32,
-    /// Messages of the direction in each slot of a frame, up to [`SEEN`]: slots without are the other direction's, in
-    /// TDD, or do not exist at its numerology.
+    /// Messages of the direction in each slot of a frame, up to [`SEEN`]. Slots without messages belong to the other direction (in
+    /// TDD), or do not exist at the cell's numerology.
     used: [u8; SLOTS],
-    /// The slot that is being received, and what was granted in it so far.
+    /// The slot that is being received, and the resource blocks granted in it so far.
     slot: (Duration, u32),
     users: UserCount,
 }
 
-/// What was received in the last span.
+/// Resource blocks and users of the last span.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Share {
-    /// Resource blocks of the cell, a second.
+    /// Resource blocks of the cell per second.
     pub(super) all: f64,
-    /// Those that no user has.
+    /// Resource blocks of no user, per second.
     pub(super) idle: f64,
-    /// Users with data, without this device where its RNTI is known.
+    /// Users with data, without this device if its RNTI is known.
     pub(super) others: u32,
-    /// What this device has, where its RNTI is known.
+    /// This device's resource blocks, if its RNTI is known.
     pub(super) own: Option<OwnShare>,
-    /// Bits of a resource block, the mean of all users with data.
+    /// Bits per resource block, mean of all users with data.
     pub(super) bits_per_prb: Option<f64>,
 }
 
-/// What a device has, as a sniffer sees it.
+/// A device's resource blocks, as a sniffer receives them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct OwnShare {
-    /// Resource blocks a second.
+    /// Resource blocks per second.
     pub(super) prb_per_sec: f64,
     /// Bits of each.
     pub(super) bits_per_prb: Option<f64>,
@@ -105,7 +105,7 @@ impl Sniffed {
         }
     }
 
-    /// A message came; `span` is that over which users are counted.
+    /// A message was received; users are counted over `span`.
     pub(super) fn handle(&mut self, dci: &Dci, span: Duration, own: Option<u16>) {
         let time = dci.moment.time;
         self.reach(time, span, own);
@@ -124,9 +124,9 @@ impl Sniffed {
         }
     }
 
-    /// The sniffer listened at that time.
+    /// The sniffer has received everything up to that time.
     pub(super) fn reach(&mut self, time: Duration, span: Duration, own: Option<u16>) {
-        // A log that begins anew, or whose clock was set.
+        // The log has restarted, or its clock was set.
         if time.saturating_add(Duration::from_secs(1)) < self.newest {
             *self = Self::new();
         }
@@ -165,7 +165,7 @@ impl Sniffed {
         users.iter().filter(with_data).count() as u32
     }
 
-    /// What was received in the last `span`.
+    /// Resource blocks and users of the last `span`.
     pub(super) fn share(&self, span: Duration, own: Option<u16>) -> Share {
         let users = self.by_user(span);
         let granted: u32 = users.values().map(|user| user.prb).sum();
@@ -192,8 +192,8 @@ impl Sniffed {
     }
 }
 
-/// Users with data, counted window by window. A change of one has to show in two windows in a row: a user that pauses
-/// between two bursts is still one (interpretation 4).
+/// Users with data, counted in consecutive windows. A change by one counts if it shows in two windows in a row: a user that pauses
+/// between two bursts still counts (interpretation 4).
 #[derive(Clone, Copy, Debug)]
 struct UserCount {
     settled: u32,
@@ -245,7 +245,7 @@ mod tests {
 
     const SPAN: Duration = Duration::from_millis(40);
 
-    /// Two hundred subframes in each of which these users have so many resource blocks.
+    /// Two hundred subframes, in each of which these users have these resource blocks.
     fn received(users: &[(u16, u16)]) -> Sniffed {
         let mut sniffed = Sniffed::new();
         for ms in 0..200 {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_user_was_granted_is_idle() {
+    fn resource_blocks_without_a_grant_are_idle() {
         let share = received(&[(7, 20), (8, 15)]).share(SPAN, None);
         assert_eq!((share.all, share.idle, share.others), (50_000.0, 15_000.0, 2));
         assert_eq!(share.bits_per_prb, Some(100.0));
@@ -267,7 +267,7 @@ mod tests {
     fn users_of_control_traffic_take_resource_blocks_but_no_share() {
         let mut sniffed = received(&[(7, 20)]);
         sniffed.handle(&dci(199, 100, 4), SPAN, None);
-        // Once, however wide, is what a sniffer makes of messages that were none.
+        // A single message, however wide, may be a false decoding.
         sniffed.handle(&dci(199, 101, 10), SPAN, None);
         for ms in 195..200 {
             sniffed.handle(&dci(ms, 102, 4), SPAN, None);
@@ -290,14 +290,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_a_round_trip_does_not_count() {
+    fn messages_older_than_a_round_trip_do_not_count() {
         let mut sniffed = received(&[(7, 20)]);
         sniffed.reach(Duration::from_millis(300), SPAN, None);
         assert_eq!(sniffed.share(SPAN, None).idle, 50_000.0);
     }
 
     #[test]
-    fn memory_stays_bounded_however_much_comes_at_once() {
+    fn memory_stays_bounded_with_any_number_of_messages() {
         let mut sniffed = Sniffed::new();
         (0..CAPACITY + 10).for_each(|at| sniffed.handle(&dci(5, at as u16, 1), SPAN, None));
         assert_eq!(sniffed.messages.len(), CAPACITY);

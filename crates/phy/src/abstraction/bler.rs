@@ -12,9 +12,9 @@ use crate::nr::{self, McsTable};
 /// cheap.
 #[derive(Clone, Copy, Debug)]
 pub struct Bler {
-    /// Curves of the next smaller and the next larger code block that were simulated.
+    /// Curves of the next smaller and the next larger simulated code block.
     curves: [&'static Curve; 2],
-    /// How much of the second is in it.
+    /// Weight of the second curve.
     weight: f32,
     /// Code blocks, each of which has to arrive.
     blocks: u32,
@@ -48,7 +48,7 @@ impl Bler {
         high
     }
 
-    /// Whether the curves are as they were simulated, not moved there from others.
+    /// Whether the curves were simulated for this MCS, and not shifted from another.
     pub const fn is_simulated(&self) -> bool {
         self.simulated
     }
@@ -60,7 +60,7 @@ fn any_of(each: f32, blocks: u32) -> f32 {
     if blocks == 1 {
         return each;
     }
-    // In double precision, for chances near zero to survive; by squares, for blocks are few.
+    // In double precision, to keep small probabilities. Repeated squaring is fast because there are few blocks.
     let (mut all, mut power, mut left) = (1.0f64, 1.0 - f64::from(each), blocks);
     while left > 0 {
         if left & 1 == 1 {
@@ -87,10 +87,10 @@ static NR: [[[Curve; 5]; 29]; 6] = {
     curves
 };
 
-/// Error rates of an NR transport block; `None` for a reserved I_MCS or a block of no bits.
+/// Error rates of an NR transport block; `None` for a reserved I_MCS or an empty block.
 ///
-/// Sionna's AWGN curves of the MCS for code blocks of 24 to 2000 bits, between which the odds are interpolated over the
-/// logarithm of the size; larger code blocks count as 2000. Of several code blocks each has to arrive.
+/// Uses Sionna's AWGN curves of the MCS for code blocks of 24 to 2000 bits. Between them the odds are interpolated over the
+/// logarithm of the size. Larger code blocks count as 2000. All code blocks of a transport block must arrive.
 pub fn nr_bler(table: McsTable, i_mcs: u8, tbs_bits: u32) -> Option<Bler> {
     let scheme = nr::mcs(table, i_mcs).filter(|_| tbs_bits > 0)?;
     let blocks = nr::code_blocks(tbs_bits, scheme.rate_2048);
@@ -113,7 +113,7 @@ pub fn nr_bler(table: McsTable, i_mcs: u8, tbs_bits: u32) -> Option<Bler> {
     })
 }
 
-/// The largest size that NR was simulated with, from which thresholds are read.
+/// Index of the largest simulated size of NR, which is used for thresholds.
 pub(super) const LARGEST: usize = NR_SIZES.len() - 1;
 
 /// Curves of LTE by modulation from QPSK up, and I_TBS.
@@ -129,8 +129,8 @@ static LTE: [[Curve; 34]; 4] = {
     curves
 };
 
-/// Odds against the loss of each of 1 to 5 code blocks, as logarithm, where one of them at least is lost with 50, 10
-/// and 1 %: p = 1 - (1 - P)^(1/n).
+/// Logarithm of the odds against the loss of a single code block, if at least one of `blocks` (1 to 5) is lost with a probability of
+/// 50, 10 and 1 %: p = 1 - (1 - P)^(1/n).
 const fn of_each(blocks: u32) -> [f32; 3] {
     match blocks {
         1 => [0.0, 2.197225, 4.59512],
@@ -138,15 +138,15 @@ const fn of_each(blocks: u32) -> [f32; 3] {
         3 => [1.347377, 3.331368, 5.697086],
         4 => [1.664913, 3.623463, 5.985187],
         5 => [1.905835, 3.849251, 6.208582],
-        _ => panic!("25 resource blocks hold five code blocks at most"),
+        _ => panic!("25 resource blocks hold at most five code blocks"),
     }
 }
 
-/// Error rates of an LTE transport block in either direction; `None` for BPSK and 1024QAM or a block of no bits.
+/// Error rates of an LTE transport block in either direction; `None` for BPSK and 1024QAM or an empty block.
 ///
-/// OpenAirInterface's AWGN curves of 25 resource blocks by modulation and I_TBS. A block of that size has one to five
-/// code blocks; from the error rate of each follows that of another number of them. I_MCS 28 and combinations that only
-/// uplinks have are moved there from the nearest row of the modulation, and 256QAM from NR.
+/// Uses OpenAirInterface's AWGN curves of 25 resource blocks by modulation and I_TBS. A block of that size has one to five
+/// code blocks. The error rate of one code block gives the rate for another number of them. Curves of I_MCS 28 and of combinations
+/// that only uplinks have are shifted from the nearest row of the modulation, and those of 256QAM from NR.
 pub fn lte_bler(modulation: Modulation, index: TbsIndex, tbs_bits: u32) -> Option<Bler> {
     let at = match modulation {
         Modulation::Qpsk => 0,
@@ -172,7 +172,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn of_each_is_what_its_formula_says() {
+    fn of_each_equals_its_formula() {
         for blocks in 1..=5 {
             for (value, whole) in of_each(blocks).into_iter().zip([0.5, 0.1, 0.01f64]) {
                 let each = 1.0 - (1.0 - whole).powf(1.0 / f64::from(blocks));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_simulated_says_so() {
+    fn a_shifted_curve_is_marked_as_not_simulated() {
         assert!(!nr_bler(McsTable::Qam64, 0, 2000).expect("not reserved").is_simulated());
         assert!(!nr_bler(McsTable::Qam256, 27, 8000).expect("not reserved").is_simulated());
         let top = TbsIndex::new(26).expect("a row");
@@ -224,8 +224,8 @@ mod tests {
 
     #[test]
     fn a_higher_mcs_needs_more_signal() {
-        // At sizes where the simulations are not ruled by their grid of SINR: whole code blocks, but for the two changes
-        // of modulation of NR's first table, where the efficiency hardly rises or falls.
+        // At sizes where the grid of simulated SINRs is fine enough: whole code blocks. Excluded are the two changes of
+        // modulation in NR's first table, where the efficiency hardly changes.
         for table in [McsTable::Qam64, McsTable::Qam256, McsTable::Qam64LowSe, McsTable::Qam1024] {
             let needed: Vec<f32> = (0..29)
                 .filter_map(|i_mcs| nr_bler(table, i_mcs, 1960))

@@ -3,8 +3,8 @@ use libm::{expf, log10f, logf, powf};
 use super::tables;
 use crate::nr::{self, McsTable};
 
-/// β of the exponential effective SINR mapping for an I_MCS; `None` for reserved ones and for 1024QAM, of which none was
-/// published. The tables of betas are for NR's first two MCS tables; a row of another takes that of the row with the
+/// β of the exponential effective SINR mapping for an I_MCS; `None` for reserved ones and for 1024QAM, for which no β is
+/// published. The published betas are for NR's first two MCS tables. A row of another table uses the β of the row with the
 /// same modulation and the nearest code rate.
 pub fn eesm_beta(table: McsTable, i_mcs: u8) -> Option<f32> {
     nr::mcs(table, i_mcs)?;
@@ -12,7 +12,7 @@ pub fn eesm_beta(table: McsTable, i_mcs: u8) -> Option<f32> {
     (beta > 0.0).then_some(beta)
 }
 
-/// By MCS table and I_MCS; 0 where there is none.
+/// By MCS table and I_MCS; 0 if there is none.
 static BETA: [[f32; 29]; 6] = {
     let mut betas = [[0.0; 29]; 6];
     let mut table = 0;
@@ -45,15 +45,15 @@ const fn nearest((order, rate): (u8, u16)) -> f32 {
     best
 }
 
-/// The SINR in dB of white noise at which a block is lost as often as at these of its parts: -β ln(mean(e^(-γ/β))).
-/// `None` for no parts.
+/// The SINR in dB of white noise with the same loss probability as a block whose parts have these SINRs: -β ln(mean(e^(-γ/β))).
+/// `None` without parts.
 pub fn effective_sinr_db(beta: f32, parts_db: &[f32]) -> Option<f32> {
     if parts_db.is_empty() {
         return None;
     }
     let least = parts_db.iter().copied().fold(f32::INFINITY, f32::min);
     let linear = |db: f32| powf(10.0, db / 10.0);
-    // Measured from the weakest part, so that good parts cannot make all of the exponentials vanish.
+    // Relative to the weakest part, so that the exponentials do not all underflow.
     let weakest = linear(least);
     let sum: f32 = parts_db.iter().map(|part| expf(-(linear(*part) - weakest) / beta)).sum();
     Some(10.0 * log10f(weakest - beta * logf(sum / parts_db.len() as f32)))
@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equal_parts_are_what_each_is(at in -15.0..40.0f32, count in 1..30usize, beta in 1.5..130.0f32) {
+        fn equal_parts_have_the_sinr_of_each(at in -15.0..40.0f32, count in 1..30usize, beta in 1.5..130.0f32) {
             let found = effective_sinr_db(beta, &std::vec![at; count]).expect("there are parts");
             prop_assert!((found - at).abs() < 0.01, "{found} {at}");
         }

@@ -22,7 +22,7 @@ impl TbsIndex {
     }
 }
 
-/// Which table turns I_MCS into modulation and I_TBS.
+/// The table that maps I_MCS to modulation and I_TBS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum McsTable {
     /// TS 36.213 Table 7.1.7.1-1.
@@ -53,9 +53,9 @@ pub fn mcs(table: McsTable, i_mcs: u8) -> Option<(Modulation, TbsIndex)> {
 /// The meaning of a reserved I_MCS in a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserved {
-    /// Downlinks say the modulation; the redundancy version is elsewhere in the message.
+    /// In downlinks it is the modulation; the redundancy version is elsewhere in the message.
     Modulation(Modulation),
-    /// Uplinks say the redundancy version and keep the modulation.
+    /// In uplinks it is the redundancy version; the modulation stays.
     RedundancyVersion(u8),
 }
 
@@ -72,7 +72,7 @@ pub fn reserved(table: McsTable, i_mcs: u8) -> Option<Reserved> {
     }
 }
 
-/// The modulation of an uplink whose device or cell has no 64QAM there: rows of 64QAM are sent as 16QAM of the same
+/// The modulation of an uplink if the device or the cell does not use 64QAM there: rows of 64QAM are sent as 16QAM of the same
 /// size (TS 36.213 §8.6.1).
 pub fn without_uplink_64qam(modulation: Modulation) -> Modulation {
     modulation.min(Modulation::Qam16)
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_reserved_has_no_size_and_the_rest_has_one() {
+    fn reserved_rows_have_no_size_and_all_others_have_one() {
         for table in [McsTable::Downlink, McsTable::Downlink256Qam, McsTable::Uplink] {
             for i_mcs in 0..=31 {
                 assert_ne!(mcs(table, i_mcs).is_some(), reserved(table, i_mcs).is_some());
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn retransmissions_say_modulation_downlink_and_version_uplink() {
+    fn reserved_rows_are_modulations_in_downlinks_and_versions_in_uplinks() {
         let qpsk = Reserved::Modulation(Modulation::Qpsk);
         assert_eq!(reserved(McsTable::Downlink, 29), Some(qpsk));
         assert_eq!(reserved(McsTable::Downlink256Qam, 28), Some(qpsk));

@@ -1,7 +1,7 @@
 //! Transport block size determination (TS 38.214 §5.1.3.2, §6.1.4.2) and code blocks (TS 38.212 §5.2.2, §7.2.2).
 //!
-//! The procedure is the same in both directions and needs no fractions: code rates are whole in 1/2048 and the scaling of
-//! paging and random access in quarters, so all of it counts in 1/8192 bit.
+//! The procedure is the same in both directions and needs only integers. Code rates are multiples of 1/2048, and the scaling of
+//! paging and random access is in quarters. So all values are multiples of 1/8192 bit.
 
 use sounding_units::Prb;
 
@@ -25,7 +25,7 @@ pub enum Overhead {
 /// Scaling of the size under RA-RNTI, P-RNTI or MsgB-RNTI (TS 38.214 Table 5.1.3.2-2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TbScaling {
-    /// S = 1: everything else.
+    /// S = 1: all other RNTIs.
     #[default]
     One,
     /// S = 0.5.
@@ -34,8 +34,8 @@ pub enum TbScaling {
     Quarter,
 }
 
-/// Resource elements for data, N_RE: those of a block in the allocated symbols without reference signals and overhead,
-/// 156 at most, times blocks. `dmrs_elements` is what [`Dmrs::elements`](super::Dmrs::elements) says.
+/// Resource elements for data, N_RE. Per resource block these are the elements of the allocated symbols without reference signals
+/// and overhead, at most 156. `dmrs_elements` is the result of [`Dmrs::elements`](super::Dmrs::elements).
 pub const fn resource_elements(
     prb: Prb,
     symbols: u8,
@@ -48,8 +48,8 @@ pub const fn resource_elements(
     (if each < most { each } else { most }) as u32 * prb.count() as u32
 }
 
-/// Transport block size in bits, in both directions; `None` for no resource elements or layers, or more than four
-/// layers for a block.
+/// Transport block size in bits, in both directions; `None` without resource elements or layers, or with more than four
+/// layers.
 pub const fn tbs_bits(
     elements: u32,
     scheme: Scheme,
@@ -71,18 +71,18 @@ pub const fn tbs_bits(
 
 /// 156 resource elements in each of 275 blocks.
 const MAX_ELEMENTS: u32 = 156 * 275;
-/// The bits behind the point of N_info.
+/// Fractional bits of N_info.
 const FRACTION: u32 = 13;
-/// The largest size that is looked up.
+/// The largest size in the table.
 const SMALL: u32 = 3824;
 
 /// Step 3: N_info is rounded down to a multiple of a power of two, and the next larger size of the table taken.
 const fn small(info: u64) -> u32 {
-    // Below one bit the logarithm of N_info is negative, and three is the least anyway.
+    // Below one bit the logarithm of N_info is negative. The minimum is three in any case.
     let log2 = info.ilog2().saturating_sub(FRACTION);
     let n = if log2 > 3 + 6 { log2 - 6 } else { 3 };
     let rounded = (info >> (FRACTION + n)) << n;
-    // Above the table's end there is nothing: N_info is 3824 at most, and so is what it is rounded down to.
+    // The index is inside the table: N_info is at most 3824, and so is the rounded value.
     NEXT_SIZE[(rounded as usize).div_ceil(8)] as u32
 }
 
@@ -107,7 +107,7 @@ const fn large(info: u64, scheme: Scheme) -> u32 {
 /// A code rate of 1/4 in 1/2048.
 const QUARTER: u16 = 512;
 
-/// The smallest size of TS 38.214 Table 5.1.3.2-1 that is no smaller than eight times the index, 24 at least.
+/// The smallest size of TS 38.214 Table 5.1.3.2-1 that is at least eight times the index; the minimum is 24.
 static NEXT_SIZE: [u16; SMALL as usize / 8 + 1] = {
     let mut next = [0; SMALL as usize / 8 + 1];
     let mut at = 0;
@@ -145,7 +145,7 @@ pub const fn base_graph(tbs_bits: u32, rate_2048: u16) -> BaseGraph {
 /// How a transport block is cut for coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodeBlocks {
-    /// How many.
+    /// Number of code blocks.
     pub count: u32,
     /// Bits of each, its CRC included.
     pub bits: u32,
@@ -175,7 +175,7 @@ mod tests {
     const THREE: u16 = Dmrs { kind: DmrsType::One, symbols: 3, cdm_groups: 2 }.elements();
 
     #[test]
-    fn worked_examples_of_both_directions_come_out() {
+    fn worked_examples_of_both_directions_match() {
         // 52 blocks of 13 symbols downlink and 14 uplink at I_MCS 28, as a real stack granted them.
         let scheme = mcs(McsTable::Qam64, 28).expect("not reserved");
         let downlink = resource_elements(Prb::new(52), 13, THREE, Overhead::Xoh0);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_no_grant_has_are_cut_all_the_same() {
+    fn sizes_that_no_grant_has_are_segmented_too() {
         assert!(code_blocks(u32::MAX, 2000).bits <= 8448);
         assert_eq!(code_blocks(0, 0), CodeBlocks { count: 1, bits: 16 });
         assert_eq!(resource_elements(Prb::new(1), 14, u16::MAX, Overhead::Xoh18), 0);
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(base_graph(3824, 1373), BaseGraph::One);
     }
 
-    /// The procedure as the specification words it, in floating point and with a search of the table.
+    /// The procedure as in the text of the specification, in floating point and with a search in the table.
     fn by_the_words(elements: u32, scheme: Scheme, layers: u8, scaling: f64) -> u32 {
         let rate = f64::from(scheme.rate_2048) / 2048.0;
         let info = scaling

@@ -44,14 +44,14 @@ struct RunDocument {
     values: Vec<(String, String)>,
 }
 
-/// Which scenarios belong together: a group for a scenario.
+/// Maps each scenario to its group.
 pub const GROUPS: &str = "groups.json";
 
-/// What a folder holds.
+/// The contents of a folder of results.
 #[derive(Debug)]
 pub struct Findings {
     pub(super) folder: PathBuf,
-    /// What the plan is about.
+    /// The plan's description.
     pub(super) about: String,
     /// How long runs last before they are measured, in seconds.
     pub(super) warmup: f64,
@@ -116,7 +116,7 @@ impl Findings {
         .map_err(|error| ReadError::Wrong { path: path.clone(), why: error.to_string() })?;
         if let Some(number) = stranger {
             let why = number.map_or("it has no column `run`".to_owned(), |number| {
-                format!("it has a run {number}, of which result.json says nothing")
+                format!("it has a run {number}, which is not in result.json")
             });
             return Err(ReadError::Wrong { path, why });
         }
@@ -148,8 +148,8 @@ fn of_run(folder: &Path, run: i64, name: &str) -> PathBuf {
     folder.join(format!("run-{run:04}")).join(name)
 }
 
-/// The plan's subject, and the time before measurement. A plan of another version of this program may not be readable
-/// any more; its results are.
+/// The plan's description and warm-up. A plan of another version of this program may be unreadable, but its results
+/// can still be read.
 fn plan(document: &Document) -> (String, f64) {
     let mut text = Text::new("result.json", document.plan.as_str(), PathBuf::new());
     let set = document.set.iter().try_for_each(|set| text.set(set));

@@ -10,39 +10,39 @@ use crate::{Carried, Lost};
 pub enum Event<'a> {
     /// A data packet came out of the network.
     Arrived {
-        /// Whose.
+        /// Its flow.
         flow: FlowId,
-        /// When it passed where.
+        /// The packet, with its times in the network.
         packet: Carried<()>,
     },
     /// The network dropped a data packet.
     Dropped {
-        /// Whose.
+        /// Its flow.
         flow: FlowId,
         /// When.
         packet: Lost<()>,
     },
-    /// A sender took an acknowledgement in.
+    /// A sender processed an acknowledgement.
     Acked {
-        /// Whose.
+        /// Its flow.
         flow: FlowId,
         /// The acknowledgement as its controller received it.
         ack: &'a Ack,
-        /// And what that made of it.
+        /// The controller after it.
         controller: &'a dyn Controller,
     },
     /// A controller received an estimate of its link.
     Told {
-        /// Whose.
+        /// Its flow.
         flow: FlowId,
-        /// What.
+        /// The estimate.
         estimate: &'a LinkEstimate,
     },
 }
 
-/// Looks on; `()` looks away.
+/// Receives the events of a world; `()` ignores them.
 pub trait Observer {
-    /// Something happened.
+    /// Receives an event.
     fn handle_event(&mut self, now: HostInstant, event: &Event<'_>);
 }
 

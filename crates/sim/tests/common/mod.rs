@@ -1,7 +1,7 @@
-//! The path of most tests: 12 Mbit/s, 20 ms each way, so that a full packet takes a millisecond and the BDP is 40 of
-//! them.
+//! The path of most tests: 12 Mbit/s, 20 ms in each direction. A full packet takes a millisecond, and the BDP is 40
+//! packets.
 
-#![allow(dead_code, reason = "each test needs some of it")]
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::time::Duration;
 
@@ -34,12 +34,12 @@ pub(crate) fn at_secs(secs: u64) -> HostInstant {
     HostInstant::from_nanos(secs * 1_000_000_000)
 }
 
-/// How to make a controller that the registry knows.
+/// The constructor of a controller in the registry.
 pub(crate) fn named(name: &str) -> fn(&Start) -> Box<dyn Controller> {
     sounding_cc::by_name(name).unwrap()
 }
 
-/// A bottleneck on the way up that holds `buffer` bytes, 20 ms each way, and a gigabit on the way back.
+/// A bottleneck in the uplink with a queue of `buffer` bytes, 20 ms in each direction, and a gigabit on the return path.
 pub(crate) fn links<P>(
     bottleneck: impl Into<Schedule>,
     buffer: u64,

@@ -1,4 +1,4 @@
-//! An existing file with the name of an output: it stays, unless it may be replaced.
+//! An existing file with the name of an output. It is kept, unless it may be replaced.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,31 +7,31 @@ use miette::{Result, miette};
 
 use super::format::FileKind;
 
-/// What is there.
+/// Kind of the existing file.
 #[derive(Debug)]
 enum What {
-    /// No file, or one that is written into and not replaced: a device, a pipe, standard output.
+    /// No file, or one that is written to and not replaced: a device, a pipe, standard output.
     Nothing,
     File,
     Folder(Contents),
 }
 
-/// What a folder holds.
+/// Contents of a folder.
 #[derive(Debug, PartialEq, Eq)]
 enum Contents {
     Nothing,
     /// Tables of log codes, as this program names them.
     Tables,
-    /// Something else, by this name.
+    /// Another file, with this name.
     Other(OsString),
 }
 
-/// What is there under the name of an output.
+/// The existing file with the name of an output.
 #[derive(Debug)]
 pub(super) struct Existing<'a> {
     path: &'a Path,
     what: What,
-    /// It is to be replaced.
+    /// Whether it may be replaced.
     force: bool,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Existing<'a> {
         Self { path, what, force }
     }
 
-    /// An error if the output would replace a file that has to stay; it names the option that replaces it.
+    /// Returns an error if the output would replace a file without `--force`. The error names the option.
     pub(super) fn refuse(&self, kind: FileKind) -> Result<()> {
         let path = self.path.display();
         match &self.what {
@@ -54,7 +54,7 @@ impl<'a> Existing<'a> {
             What::File if self.force => Ok(()),
             What::File => Err(miette!(
                 help = "--force replaces it; or name another file",
-                "{path}: there is such a file already"
+                "{path}: the file exists already"
             )),
             What::Folder(_) if kind != FileKind::Parquet => {
                 Err(miette!(help = "name a file", "{path}: is a folder"))
@@ -76,7 +76,7 @@ impl<'a> Existing<'a> {
 
 impl Contents {
     fn of(folder: &Path) -> Self {
-        // What cannot be listed is not ours to replace.
+        // A folder that cannot be listed is not replaced.
         let Ok(entries) = folder.read_dir() else { return Self::Other(".".into()) };
         let mut contents = Self::Nothing;
         for entry in entries {

@@ -17,12 +17,11 @@ use crate::screen;
 use crate::signals;
 use crate::sim::{processors, run_folder, series, shown, store};
 
-/// Make all runs of a plan into a folder, on all processors, and go on where an earlier sweep stopped.
+/// Make all runs of a plan into a folder, on all processors, and continue an earlier sweep
 ///
-/// Results, series, events and a sniffer's logs are what `sounding sim PLAN --out DIR` writes, to the byte, however
-/// they were made. A finished run stays finished if the sweep is killed. Parts of a sweep can be made on several
-/// machines. In one folder that all of them see, the same command without --shard then puts the results together. From
-/// separate folders, --merge takes them over.
+/// Results, series, events and a sniffer's logs have the same bytes as those of `sounding sim PLAN --out DIR`. A finished run stays
+/// finished if the sweep is killed. Parts of a sweep can be made on several machines. If all of them use one folder, the same command
+/// without --shard then puts the results together. --merge takes over the runs of separate folders.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -53,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long)]
     wait: bool,
 
-    /// Keep what happens to each flow in bins of this width
+    /// Keep a time series of each flow in bins of this width
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     series: Option<Duration>,
 
@@ -68,7 +67,7 @@ Examples:
   sounding lab sweep plan.toml --out results --shard $SLURM_ARRAY_TASK_ID/64
   sounding lab sweep plan.toml --out all --merge results-a results-b
 
-Exit status 1 means that runs lack: the message says how many, and the same command goes on with them.";
+Exit status 1 means that runs are missing: the message has their number, and the same command continues with them.";
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
@@ -99,7 +98,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How a sweep is made.
+/// Settings of a sweep.
 pub(super) struct SweepSetup<'a> {
     pub(super) out: &'a Path,
     pub(super) part: Part,
@@ -107,13 +106,13 @@ pub(super) struct SweepSetup<'a> {
     pub(super) merge: &'a [PathBuf],
     pub(super) wait: bool,
     pub(super) keep: Keep,
-    /// Whether the folder is still there afterwards, so that the same command can go on.
+    /// Whether the folder remains, so that the same command can continue.
     pub(super) stays: bool,
 }
 
 impl SweepSetup<'_> {
-    /// Makes what lacks, and puts the results together if nothing lacks then. `None` where it was stopped, which it has
-    /// said; of a part what is there of the whole.
+    /// Makes the missing runs, and puts the results together if all runs are there. `None` if it was stopped, which
+    /// it has printed. After a part it returns the runs that are there so far.
     pub(super) fn run(&self, text: &Text, about: &About) -> miette::Result<Option<Finished>> {
         let runs = text.runs().map_err(shown)?;
         check(text, &runs)?;
@@ -134,7 +133,7 @@ impl SweepSetup<'_> {
         let mut bar = Bar::new(own.len() - done, lacks.map(|run| run.plan.duration).sum());
         let open = |run: &Run| -> io::Result<Box<dyn Place>> {
             let place = folder.run_folder(run);
-            // Left by a run that was killed between its files and its outcome.
+            // A run was killed between writing its files and its outcome.
             match fs::remove_dir_all(&place) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 _ => run_folder(&place),
@@ -152,7 +151,7 @@ impl SweepSetup<'_> {
             }
             error if *stays => miette::miette!(
                 help = format!(
-                    "{done} of {all} runs are finished and stay so: once this is mended, the same command goes on"
+                    "{done} of {all} runs are finished and kept: correct the error and repeat the command to continue"
                 ),
                 "{error}"
             ),
@@ -160,8 +159,8 @@ impl SweepSetup<'_> {
         })?;
         if lacking > 0 {
             let on = match stays {
-                true => "the same command goes on",
-                false => "none is kept; with --out they are, and the same command goes on",
+                true => "repeat the command to continue",
+                false => "none is kept; with --out they are, and the same command continues",
             };
             eprintln!("sounding: stopped: {done} of {all} runs are finished; {on}");
             return Ok(None);
@@ -181,7 +180,7 @@ impl SweepSetup<'_> {
     }
 }
 
-/// Whether every network of the runs can be made; its flows make no difference to that.
+/// Checks that every network of the runs can be made.
 fn check(text: &Text, runs: &[Run]) -> miette::Result<()> {
     let mut checked = HashSet::new();
     for run in runs {
@@ -194,7 +193,7 @@ fn check(text: &Text, runs: &[Run]) -> miette::Result<()> {
     Ok(())
 }
 
-/// Progress: a bar on a terminal, a line now and then elsewhere.
+/// Progress: a bar on a terminal, elsewhere a line at intervals.
 struct Bar {
     bar: ProgressBar,
     runs: usize,
@@ -205,14 +204,14 @@ struct Bar {
     told: Instant,
 }
 
-/// How often a line is written where there is no terminal.
+/// Interval of these lines.
 const TELL: Duration = Duration::from_secs(10);
 
 impl Bar {
     fn new(runs: usize, total: Duration) -> Self {
         let bar = if io::stderr().is_terminal() && runs > 0 {
             let style = ProgressStyle::with_template(
-                "{bar:40} {percent} %, {msg}, {elapsed} gone, {eta} to go",
+                "{bar:40} {percent} %, {msg}, {elapsed} elapsed, {eta} left",
             );
             ProgressBar::new(total.as_millis() as u64)
                 .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
@@ -240,7 +239,7 @@ impl Bar {
             let left = self.total.saturating_sub(self.passed).as_secs_f64();
             let pace = self.begun.elapsed().as_secs_f64() / self.passed.as_secs_f64().max(1e-3);
             let left = HumanDuration(Duration::from_secs_f64((left * pace).min(1e9)));
-            eprintln!("{} of {} runs, {left} to go", self.finished, self.runs);
+            eprintln!("{} of {} runs, {left} left", self.finished, self.runs);
         }
     }
 

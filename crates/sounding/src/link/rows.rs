@@ -1,4 +1,4 @@
-//! Rows on their way to the printer, and what has to be said once they are all there.
+//! Rows that are printed, and the notes that follow the last row.
 
 use std::io;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) struct Rows {
     failed: Option<io::Error>,
 }
 
-/// What the reader of the rows has to know besides.
+/// Notes for the reader of the rows.
 pub(super) struct Notes {
     needs: Vec<Needs>,
     /// How often the modem set its clock, and the first jump.
@@ -96,11 +96,11 @@ impl Notes {
         self.needs.iter().filter(|needs| !needs.are_met())
     }
 
-    /// For people, on standard error.
+    /// The notes as sentences, for standard error.
     pub(super) fn sentences(&self) -> Vec<String> {
         let jumped = self.first.map(|first| {
             format!(
-                "the modem set its clock {}, first by {:+.3} s after {:.3} s; rows go on at the new time",
+                "the modem set its clock {}, first by {:+.3} s after {:.3} s; rows continue at the new time",
                 counted(self.jumps, "time", "times"),
                 first.seconds(),
                 first.elapsed.as_secs_f64()
@@ -109,7 +109,7 @@ impl Notes {
         self.missing().map(Needs::sentence).chain(jumped).collect()
     }
 
-    /// For programs, after the rows; nothing where no rate is missing. Jumps stand between the rows.
+    /// The missing rates as JSON, after the rows; `None` if no rate is missing. Jumps are between the rows.
     pub(super) fn json(&self) -> Option<Json> {
         let missing: Vec<Json> = self.missing().map(Needs::json).collect();
         (!missing.is_empty()).then(|| json!({ "missing": missing }))

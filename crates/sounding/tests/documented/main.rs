@@ -1,5 +1,5 @@
-//! The commands of the README, the guides and of reference pages that show output do what the page says: each runs as it
-//! stands, in the page's order, and prints the lines below it, whatever their numbers. A comment above a block says why it
+//! Tests the commands of the README, the guides and of reference pages that show output. Each command runs unchanged, in the
+//! page's order, and must print the lines below it; numbers may differ. A comment above a block says why it
 //! is not run, or how it ends.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
@@ -17,7 +17,7 @@ use page::How;
 use shell::Shell;
 use sounding_testdata::{say, steadily};
 
-/// Pages beside the guides.
+/// Tested pages besides the guides.
 const PAGES: &[&str] =
     &["README.md", "docs/reference/configuration.md", "docs/reference/exit-codes.md"];
 
@@ -28,7 +28,7 @@ fn pages(root: &Path) -> Vec<PathBuf> {
     pages
 }
 
-/// Whether commands behind `sudo` can be run: as root, on a kernel that takes the laws, while no other daemon has a law's
+/// Whether commands with `sudo` can be run: as root, on a kernel that can load the laws, while no other daemon uses a law's
 /// name.
 fn may_be_root() -> bool {
     if !sounding_testdata::may_emulate() {
@@ -48,17 +48,17 @@ fn may_be_root() -> bool {
     }
 }
 
-/// What became of the commands of a page.
+/// Counts of a page's commands.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     run: u32,
     /// Marked as not run.
     marked: u32,
-    /// Behind sudo, where that cannot be run.
+    /// Commands with sudo, if these cannot be run.
     skipped: u32,
 }
 
-/// Runs a page from its top, and fails with everything that is wrong.
+/// Runs a page from its top, and fails with a list of all faults.
 fn run(text: &str, as_root: bool) -> Counts {
     let steps = page::steps(text).unwrap_or_else(|error| panic!("{error}"));
     let mut shell = Shell::new(as_root).unwrap();
@@ -88,7 +88,7 @@ fn commands_of_readme_and_guides_do_what_the_page_says() {
         let name = path.strip_prefix(&root).unwrap().display().to_string();
         let text = fs::read_to_string(&path).unwrap();
         let (begin, counts) = (Instant::now(), Cell::new(Counts::default()));
-        // One page at a time, so that all that are wrong are named.
+        // Continues after a faulty page, so that all faulty pages are named.
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             steadily(|| counts.set(run(&text, as_root)));
         }));

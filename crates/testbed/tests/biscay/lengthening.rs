@@ -1,4 +1,4 @@
-//! A way back that gets longer, as after a handover to a slower cell.
+//! A return path that gets longer, as after a handover to a slower cell.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use sounding_emu::Slot;
 use sounding_sim::{Backlog, Carried, Duplex, Links, Order, Output, Path, PathConfig, Pipe};
 use sounding_units::{Bytes, HostInstant};
 
-/// No link, only delay: `before` until `turn`, and `after` from then on.
+/// A path with delay and no rate limit: `before` until `turn`, and `after` from then on.
 struct Lengthening {
     turn: HostInstant,
     before: Duration,
@@ -16,7 +16,7 @@ struct Lengthening {
     out: VecDeque<Output<Slot>>,
 }
 
-/// A way back of such delays beside a link, which turns so long after the beginning.
+/// A link, and a return path whose delay changes at this time after the beginning.
 pub(crate) fn beside(
     up: &PathConfig,
     turn: Duration,

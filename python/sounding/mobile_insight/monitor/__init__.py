@@ -1,4 +1,4 @@
-"""Where log records come from."""
+"""Sources of log records."""
 
 from .dm_collector import DMCollector
 from .monitor import Event, Monitor

@@ -1,4 +1,4 @@
-"""Where log records come from."""
+"""Sources of log records."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Monitor(Element):
         self.enable_log(sorted(self.SUPPORTED_TYPES))
 
     def set_skip_decoding(self, decoding: bool) -> None:
-        """With True, `decode()` gives no more than length, type and time."""
+        """With True, `decode()` returns only length, type and time."""
         self._skip_decoding = decoding
 
     def set_sampling_rate(self, sampling_rate: int) -> None:
-        """Hands over only so many of a hundred records."""
+        """Sends only this percentage of the records to the analyzers."""
         if not 0 <= sampling_rate <= 100:
             raise ValueError(f"the sampling rate is 0 to 100, not {sampling_rate}")
         self._sampling_rate = sampling_rate
@@ -74,7 +74,7 @@ class Monitor(Element):
 
     def run(self) -> None:
         """Sends every record, and returns at the end of the source."""
-        raise NotImplementedError("a monitor says where its records come from")
+        raise NotImplementedError("a monitor has to name the source of its records")
 
     def _replay(self, source: Any, **options: Any) -> None:
         """Sends the enabled records of one source."""

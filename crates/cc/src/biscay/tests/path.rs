@@ -1,5 +1,5 @@
-//! A path in ticks of a millisecond: a radio, a wire behind it, one queue in front of the narrower of the two, and a
-//! sender under the law with a rough BBR as its shadow. Fluid, so that a scenario shows the law and nothing else.
+//! A fluid model of a path, in steps of a millisecond: a radio, a wire behind it, and one queue before the narrower of the two. The
+//! sender runs the law, with a simple BBR as its shadow. The model is fluid, so that a test depends only on the law.
 
 use std::collections::VecDeque;
 
@@ -11,12 +11,12 @@ const SEGMENT: u64 = 1500;
 /// Rounds BBR's bandwidth filter remembers.
 const FILTER: usize = 10;
 
-/// What happens, from when on.
+/// The conditions of the path, which a test changes over time.
 #[derive(Clone, Copy)]
 pub(super) struct World {
-    /// What the radio carries, kbit/s.
+    /// Rate of the radio, kbit/s.
     pub(super) radio: u64,
-    /// What the wire behind it carries, kbit/s.
+    /// Rate of the wire behind it, kbit/s.
     pub(super) wire: u64,
     /// The feed's rate, in thousandths of the truth.
     pub(super) told_permille: u64,
@@ -24,9 +24,9 @@ pub(super) struct World {
     pub(super) told_late: u64,
     /// RTT without queue, ms.
     pub(super) base: u64,
-    /// Room in the queue, in segments; what comes on top is lost.
+    /// Size of the queue, in segments; packets beyond it are lost.
     pub(super) buffer: u64,
-    /// What the application has to send, kbit/s.
+    /// Rate of the application, kbit/s.
     pub(super) app: u64,
     pub(super) bound: Bound,
     pub(super) flows: u32,
@@ -121,13 +121,13 @@ impl Drive {
         HostInstant::from_nanos(self.tick * TICK_US * 1000)
     }
 
-    /// Queue in front of the bottleneck, as the delay it makes.
+    /// Delay of the queue before the bottleneck.
     pub(super) fn queue_ms(&self) -> u64 {
         let rate = self.world.radio.min(self.world.wire);
         self.queue.len() as u64 * SEGMENT * 8 / rate.max(1)
     }
 
-    /// Lets the world go on; the Mbit/s delivered meanwhile, in tenths.
+    /// Runs for `span` ms. Returns the delivered rate in tenths of a Mbit/s.
     pub(super) fn run_ms(&mut self, span: u64) -> u64 {
         let before = self.delivered;
         for _ in 0..span {
@@ -136,7 +136,7 @@ impl Drive {
         u64::from(self.delivered - before) * SEGMENT * 8 / span / 100
     }
 
-    /// Runs until the law is in a state that `wanted` likes; how long it took, if it did within `span`.
+    /// Runs until `wanted` accepts the law's state. Returns the time that it took, or `None` after `span` ms.
     pub(super) fn run_until(&mut self, span: u64, wanted: impl Fn(State) -> bool) -> Option<u64> {
         for waited in 0..span {
             if wanted(self.flow.state()) {
@@ -206,7 +206,7 @@ impl Drive {
             self.queue.push_back((self.tick, self.delivered));
         }
         if world.app < 1_000_000 {
-            // An application that waits for the network does not save up.
+            // An application that waits for the network produces no data meanwhile.
             self.app_credit = self.app_credit.min(2.0);
         }
     }

@@ -1,7 +1,7 @@
 //! 0xB857: the headers of the data in downlink transport blocks: which RLC PDUs were in which slot.
 //!
-//! Version 6; one source, not in a capture. Headers are logged as they are on the air. What is read of them is right for
-//! 18-bit sequence numbers, as data bearers have; the radio bearers of the record say how long theirs are.
+//! Version 6; one source, not in a capture. Headers are logged as they are on the air. They are read with 18-bit sequence
+//! numbers, as data bearers have. The record's list of radio bearers has the length of each bearer's numbers.
 
 use sounding_units::Bytes;
 
@@ -55,7 +55,7 @@ const LONG: &[Part] = &[Part::Block(Block {
     ]],
 })];
 
-/// One MAC subheader (TS 38.321 §6.1.2) with the RLC and PDCP headers behind it.
+/// One MAC subheader (TS 38.321 §6.1.2) with the RLC and PDCP headers after it.
 const SUBHEADER: &[Part] = &[
     Part::Block(Block {
         size: 1,
@@ -100,7 +100,7 @@ const SHORT_LEN: Bits = key(SHORT, "len_bytes");
 /// A long length in network order: its higher byte, and its lower.
 const LONG_LEN: [Bits; 2] = [u8(0), u8(1)];
 
-/// The logical channel that padding has instead of one (TS 38.321 Table 6.2.1-1).
+/// The logical channel id of padding (TS 38.321 Table 6.2.1-1).
 const PADDING: u64 = 63;
 
 /// A record of the data in downlink transport blocks.
@@ -112,15 +112,15 @@ pub struct NrDownlinkData<'a> {
 /// One downlink transport block that holds data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NrDataBlock {
-    /// System frame number, 0..=1023 in a sound record.
+    /// System frame number, 0..=1023 in an undamaged record.
     pub frame: u16,
-    /// Slot within the frame. The record does not say how long it is.
+    /// Slot within the frame. The record does not contain its duration.
     pub slot: u16,
     /// Component carrier, 0 for the primary.
     pub carrier: u16,
     /// Its size.
     pub size: Bytes,
-    /// Part of it that its subheaders name, themselves included; `None` if the record leaves some of them out.
+    /// Bytes that its subheaders account for, including the subheaders; `None` if the record leaves some of them out.
     pub used: Option<Bytes>,
 }
 
@@ -148,7 +148,7 @@ impl<'a> NrDownlinkData<'a> {
     }
 }
 
-/// What a subheader names, and itself: two bytes with a short length, three with a long one (TS 38.321 §6.1.2).
+/// Bytes of a subheader and its data. The subheader has two bytes with a short length, three with a long one (TS 38.321 §6.1.2).
 fn used_by(subheader: Node<'_>) -> Bytes {
     if subheader.read(CHANNEL_OF) == PADDING {
         return Bytes::ZERO;

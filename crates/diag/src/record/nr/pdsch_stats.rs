@@ -1,6 +1,6 @@
 //! 0xB888, PDSCH statistics: blocks and bytes that arrived, failed and were repeated, since the counters began.
 //!
-//! Versions 2.2, 3.0 and 3.1; one source each. That of 3.1 reports that its captures' counters add up. No record is
+//! Versions 2.2, 3.0 and 3.1; each has one source. The source of 3.1 reports that the counters in its captures add up. No record is
 //! public.
 
 use sounding_units::Bytes;
@@ -38,7 +38,7 @@ const COUNTERS: &[Field] = counters!(4);
 const COUNTERS_V3_1: &[Field] = counters!(8);
 
 const CARRIERS: &[Part] = &[Part::Block(Block { size: 72, fields: &[CARRIER, COUNTERS] })];
-/// One more word, of no public meaning, after the carrier.
+/// Version 3.1 has one more word after the carrier. Its meaning is not public.
 const CARRIERS_V3_1: &[Part] =
     &[Part::Block(Block { size: 76, fields: &[CARRIER, COUNTERS_V3_1] })];
 
@@ -72,7 +72,7 @@ pub(in super::super) static LAYOUTS: &[Layout] = &[
 
 static KEYS: [Keys; 3] = [Keys::of(CARRIERS), Keys::of(CARRIERS), Keys::of(CARRIERS_V3_1)];
 
-/// The bit paths of what [`NrPdschCounters`] holds, in one version.
+/// The bit paths of the fields of [`NrPdschCounters`], in one version.
 struct Keys {
     carrier: Bits,
     slots: Bits,
@@ -129,7 +129,7 @@ pub struct NrPdschCounters {
     pub passed_bytes: Bytes,
     /// Bytes of blocks whose CRC failed.
     pub failed_bytes: Bytes,
-    /// Bytes that carried nothing.
+    /// Padding bytes.
     pub padding: Bytes,
     /// Bytes of repeats.
     pub retx_bytes: Bytes,

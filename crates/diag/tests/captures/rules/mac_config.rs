@@ -17,7 +17,7 @@ const KINDS: Texts = &[
     (18, "ELS SubPacket"),
 ];
 
-/// The reference writes infinity as a word.
+/// The independent decoder writes infinity as a word.
 fn timer(item: &Item, name: &str) -> Json {
     match item.number(name) {
         Some(0xFFFF) => json!("Infinity"),
@@ -71,12 +71,12 @@ pub(super) fn rules(mine: &mut Item, reference: &mut Map<String, Json>, body: &[
     record(vec![same("sub_packet_count", "Num SubPkt"), list("sub_packets", "Subpackets", packet)])
 }
 
-/// The reference stops at the first sub-packet it does not know, and keeps the last of the logical channels.
+/// The independent decoder stops at the first unknown sub-packet, and keeps only the last logical channel.
 fn keep_what_is_read(mine: &mut Item, reference: &mut Map<String, Json>) {
     let theirs = reference["Subpackets"].as_array_mut().expect("it is a list");
     let packets = mine.list_mut("sub_packets").expect("it has sub-packets");
     if let Some(unread) = packets.get(theirs.len()) {
-        assert_eq!(unread.number("unsupported"), Some(1), "what we read they read");
+        assert_eq!(unread.number("unsupported"), Some(1), "both decoders read this sub-packet");
     }
     packets.truncate(theirs.len());
     for (packet, theirs) in packets.iter_mut().zip(theirs) {
@@ -89,7 +89,7 @@ fn keep_what_is_read(mine: &mut Item, reference: &mut Map<String, Json>) {
     }
 }
 
-/// The reference reads reason, mask and two bytes of no meaning as one number, of which it knows one value.
+/// The independent decoder reads reason, mask and two unused bytes as one number, and names only one of its values.
 fn check_reason(mine: &mut Item, reference: &mut Map<String, Json>, body: &[u8]) {
     let theirs = reference["Subpackets"].as_array_mut().into_iter().flatten();
     let packets = mine.list_mut("sub_packets").into_iter().flatten();

@@ -30,7 +30,7 @@ pub(super) fn report(version: u8) -> Vec<Rule> {
         same("tb_bytes", "PUSCH TB Size"),
         same("code_rate", if version == 43 { "Coding Rate Data" } else { "Coding Rate" }),
         same("rate_matched_ack_bits", "Rate Matched ACK Bits"),
-        // The reference writes its twenty bits byte by byte.
+        // The independent decoder prints the twenty bits byte by byte.
         differently("ack_payload", "ACK Payload", |item| {
             let [a, b, c, ..] = item.number("ack_payload").unwrap_or_default().to_le_bytes();
             json!(format!("0x{a:02x}{b:02x}{c:02x}"))

@@ -1,4 +1,4 @@
-//! Messages: packets of GSMTAP, a header before the message; and the state of NR's registration.
+//! Messages as packets of GSMTAP (a header, then the message), and the state of NR's registration.
 
 use sounding_diag::record::{LteRrc, RrcPdu, Segment};
 
@@ -69,7 +69,7 @@ pub(super) fn wcdma(vector: &Vector) {
     assert_eq!(packet.channel, channel);
 }
 
-/// The carrier comes from an earlier record; only the direction is in it here.
+/// The carrier is in an earlier record; this one has only the direction.
 pub(super) fn gsm(vector: &Vector) {
     let (tree, packet) = (vector.decode(), packet(vector));
     assert_eq!(packet.kind, 1, "the air interface of GSM");

@@ -10,9 +10,9 @@ __all__ = ["DMCollector"]
 
 
 class DMCollector(OnlineMonitor):
-    """What scripts for a computer call an `OnlineMonitor`."""
+    """The name of `OnlineMonitor` in scripts for a computer."""
 
     def __init__(self, prefs: dict[str, Any] | None = None) -> None:
-        """`prefs` said where Wireshark is, which is not needed."""
+        """Ignores `prefs`, the path of Wireshark, which is not needed here."""
         super().__init__()
         self._prefs = prefs or {}
