@@ -51,7 +51,7 @@ static __always_inline void use_peer_claim(struct law_input *in, const struct so
 	in->feed.sampled_at_ns = law_since(peer->heard_at_ns, peer->claim.age_ms * 1000000ULL);
 	in->feed.bound = peer->claim.bound;
 	in->feed.epoch = peer->heard_at_ns;
-	in->feed.valid = 1;
+	in->feed.valid = peer->claim.known & CLAIM_RATE;
 	in->feed.agreeing = law_min(peer->heard, ~0U);
 	in->feed.other_flows = 0;
 	/* A version 1 option has a rate only of a link that is active. */
@@ -82,17 +82,22 @@ static __always_inline __u32 select_feed(struct sock *sk, struct sounding_flow *
 				  struct member *member, int elsewhere,
 				  struct law_input *in, const struct rate_sample *rs)
 {
-	struct sounding_peer *peer = peer_of(sk, in->now_ns);
+	struct sounding_peer *peer = peer_of(sk, in->now_ns), *stated = 0;
 	int own = law_verdict(&config, in) == REASON_FRESH;
 	__u32 flows;
 
 	if (peer)
 		believe(sk, peer, in, rs, flow->set_cwnd);
 	/* One that knows no rate says what it knows of its cells, and limits nothing. */
-	if (peer && !(peer->claim.known & CLAIM_RATE))
+	if (peer && !(peer->claim.known & CLAIM_RATE)) {
+		stated = peer;
 		peer = 0;
+	}
 	/* What a flow claims while this modem speaks is not what it will want then. */
 	flows = share_link(sk, member, !elsewhere && (own || !peer), in, rs);
+	/* What this device's modem says, a reason for no rate too, counts before that. */
+	if (stated && !own && !in->feed.lull)
+		use_claim(in, stated);
 	if (!peer || (own && share_part(&in->pool, in->weight, in->hunger,
 					in->feed.rate_bytes_per_sec) <= peer->believed))
 		return flows;

@@ -200,6 +200,9 @@ LAW_PROGRAMS(biscay);
 #include "tcp_sounding.h"
 LAW_PROGRAMS(sounding);
 
+#include "tcp_pbe_cc.h"
+LAW_PROGRAMS(pbe_cc);
+
 #ifdef SOUNDING_THIRD_LAW
 #include "tcp_steady.h"
 LAW_PROGRAMS(steady);
