@@ -85,6 +85,8 @@ struct Scene {
     arrives: u64,
     queue_us: u32,
     hungry: u32,
+    /// Between acknowledgements: minima of ten seconds age only where these are far apart.
+    pass_ns: u64,
 }
 
 /// Mostly what a link and a path would say, at times anything that a [`Rate`] can carry.
@@ -135,10 +137,10 @@ prop_compose! {
     fn step(scene: Scene)(
         feed in feed(scene),
         (pass_ns, rtt_us, delay_us) in (
-            prop_oneof![9 => number(15_000_000), 1 => Just(700_000_000)],
+            number(scene.pass_ns),
             prop_oneof![20 => 20_000 + scene.queue_us..24_000 + scene.queue_us, 1 => count(60_000)],
             prop_oneof![
-                40 => (9_000 + scene.queue_us..12_000 + scene.queue_us).prop_map(Some),
+                40 => (9_000 + scene.queue_us..16_000 + scene.queue_us).prop_map(Some),
                 2 => Just(None),
                 1 => (0..100_000_000u32).prop_map(Some),
             ],
@@ -179,8 +181,10 @@ prop_compose! {
         arrives in prop_oneof![Just(100u64), Just(70), Just(40), Just(120)],
         queue_us in prop_oneof![2 => Just(0u32), 1 => 30_000..200_000u32],
         hungry in prop_oneof![3 => Just(0u32), 1 => 0..4u32],
+        pass_ns in prop_oneof![3 => Just(15_000_000u64), 1 => Just(2_000_000_000)],
     ) -> Scene {
-        Scene { rate, fair, carriers, full, arrives, queue_us, hungry: hungry * WEIGHT }
+        let hungry = hungry * WEIGHT;
+        Scene { rate, fair, carriers, full, arrives, queue_us, hungry, pass_ns }
     }
 }
 

@@ -92,12 +92,6 @@ static __always_inline __u32 least_rtt(struct tcp_sock *tp)
 	return us == ~0U ? 0 : us;
 }
 
-/* Whether both ends agreed on microseconds in time stamps (Linux 6.7). */
-static __always_inline int has_fine_stamps(struct tcp_sock *tp)
-{
-	return bpf_core_field_exists(tp->tcp_usec_ts) && BPF_CORE_READ_BITFIELD(tp, tcp_usec_ts);
-}
-
 static __always_inline __u64 bandwidth_of(struct bbr *bbr, __u32 mss)
 {
 	/* packets/us << 24 to bytes/s; the shift is split so as not to overflow */
@@ -199,31 +193,6 @@ static __always_inline int law_controls(const struct sounding_flow *flow)
 	return phase_controls(flow->status.phase);
 }
 
-/*
- * The delay of what an ACK acknowledges, from any origin: the way to the receiver by the time stamps
- * (RFC 7323), or the RTT where the connection has none. While something is missing, the receiver
- * echoes the stamp of what came before it, and no delay is known.
- */
-static __always_inline void take_delay(struct tcp_sock *tp, const struct rate_sample *rs,
-				       struct law_input *in)
-{
-	__u32 state = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
-	__u32 way = tp->rx_opt.rcv_tsval - tp->rx_opt.rcv_tsecr;
-
-	if (!BPF_CORE_READ_BITFIELD(&tp->rx_opt, tstamp_ok)) {
-		in->delay_us = in->rtt_us;
-		if (in->rtt_us)
-			in->flags |= LAW_DELAY;
-		return;
-	}
-	if (!BPF_CORE_READ_BITFIELD(&tp->rx_opt, saw_tstamp) || !tp->rx_opt.rcv_tsecr ||
-	    rs->acked_sacked <= 0 || (state != TCP_CA_Open && state != TCP_CA_CWR))
-		return;
-	/* Multiplied, it wraps as the stamps do. */
-	in->delay_us = has_fine_stamps(tp) ? way : way * 1000;
-	in->flags |= LAW_DELAY;
-}
-
 /* Input of a law at an ACK; @rs is NULL for a restart from idle. */
 static __always_inline void build_law_input(struct sock *sk, struct sounding_flow *flow,
 				 const struct rate_sample *rs, struct law_input *in)
@@ -270,7 +239,6 @@ static __always_inline void build_law_input(struct sock *sk, struct sounding_flo
 		in->flags |= LAW_LIMITED;
 	if (BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) == TCP_CA_Recovery)
 		in->flags |= LAW_RECOVERY;
-	take_delay(tp, rs, in);
 	if (marked != flow->marked)
 		in->flags |= LAW_MARKED;
 	flow->marked = marked;
