@@ -354,6 +354,7 @@ LAW_INLINE void pbe_cc_publish(struct pbe_cc_state *st, const struct law_input *
 			       __u32 verdict, struct law_output *out)
 {
 	__u32 was = st->status.phase, phase = st->phase;
+	int drains = was == PHASE_DRAIN && st->elsewhere;
 
 	st->status.delivery_bytes_per_sec = st->last;
 	if (phase == was)
@@ -363,7 +364,7 @@ LAW_INLINE void pbe_cc_publish(struct pbe_cc_state *st, const struct law_input *
 		st->status.reason = REASON_NARROW;
 	else if (phase == PHASE_NO_ESTIMATE)
 		st->status.reason = verdict;
-	else if (was == PHASE_BOTTLENECK_ELSEWHERE || was == PHASE_ESTIMATE_TOO_HIGH)
+	else if (was == PHASE_BOTTLENECK_ELSEWHERE || was == PHASE_ESTIMATE_TOO_HIGH || drains)
 		st->status.reason = REASON_WIDE;
 	else if (was == PHASE_NO_ESTIMATE)
 		st->status.reason = REASON_FRESH;
