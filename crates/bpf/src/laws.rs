@@ -79,6 +79,8 @@ rows! {
     Sounding: sounding
         sounding_flow_begins sounding_cong_control sounding_cong_control_before_6_10
         sounding_cwnd_event;
+    PbeCc: pbe_cc
+        pbe_cc_flow_begins pbe_cc_cong_control pbe_cc_cong_control_before_6_10 pbe_cc_cwnd_event;
     #[cfg(feature = "third-law")]
     Steady: steady
         steady_flow_begins steady_cong_control steady_cong_control_before_6_10 steady_cwnd_event;

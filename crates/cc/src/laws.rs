@@ -8,6 +8,7 @@ use sounding_estimate::Source;
 
 use crate::biscay::{self, BiscayController};
 use crate::parameter::{Parameter, Values};
+use crate::pbe_cc::{self, PbeCc};
 use crate::sounding::{self, Sounding};
 use crate::stock::Fallback;
 use crate::{Controller, Phase, Start};
@@ -19,6 +20,7 @@ struct Row {
     span: Option<Duration>,
     method: Option<Source>,
     has_settings: bool,
+    is_remote: bool,
     phases: &'static [Phase],
     controllers: &'static [Named],
     make: fn(Fallback, &Start, Duration, &Values) -> Box<dyn Controller>,
@@ -44,6 +46,7 @@ macro_rules! laws {
             span: $span:expr,
             method: $method:expr,
             has_settings: $has_settings:literal,
+            is_remote: $is_remote:literal,
             phases: $phases:expr,
             controllers: [$($controller:literal over $fallback:ident),+ $(,)?],
             parameters: $parameters:expr,
@@ -75,6 +78,7 @@ macro_rules! laws {
                                 span: $span,
                                 method: $method,
                                 has_settings: $has_settings,
+                                is_remote: $is_remote,
                                 phases: $phases,
                                 controllers: &[$(Named {
                                     name: $controller,
@@ -110,6 +114,7 @@ laws! {
         span: None,
         method: None,
         has_settings: true,
+        is_remote: false,
         phases: &[Phase::NoEstimate, Phase::RadioLimited, Phase::BottleneckElsewhere],
         controllers: ["biscay" over Bbr, "biscay-cubic" over Cubic],
         parameters: biscay::Config::PARAMETERS,
@@ -121,10 +126,23 @@ laws! {
         span: Some(sounding::SPAN),
         method: None,
         has_settings: false,
+        is_remote: false,
         phases: Phase::OF_SOUNDING,
         controllers: ["sounding" over Bbr, "sounding-cubic" over Cubic],
         parameters: Sounding::PARAMETERS,
         make: Sounding::tuned,
+    }
+    PbeCc {
+        name: "pbe-cc",
+        summary: "PBE-CC's sender: ramps up to the fair share that the receiving device reports, then sends its capacity",
+        span: None,
+        method: None,
+        has_settings: false,
+        is_remote: true,
+        phases: Phase::OF_PBE_CC,
+        controllers: ["pbe-cc" over Bbr],
+        parameters: pbe_cc::Config::PARAMETERS,
+        make: PbeCc::tuned,
     }
     #[cfg(feature = "third-law")]
     Steady {
@@ -133,6 +151,7 @@ laws! {
         span: None,
         method: None,
         has_settings: false,
+        is_remote: false,
         phases: &[Phase::NoEstimate, Phase::RadioLimited],
         controllers: ["steady" over Bbr],
         parameters: &[],
@@ -164,6 +183,11 @@ impl Law {
     /// Whether it uses the allowance and the pacing gain of [`biscay::Config`](crate::biscay::Config).
     pub const fn has_settings(self) -> bool {
         self.row().has_settings
+    }
+
+    /// Whether it is made for the far end of a downlink, and goes by what the receiving device reports on its acknowledgements.
+    pub const fn is_remote(self) -> bool {
+        self.row().is_remote
     }
 
     /// The phases that its flows can have.

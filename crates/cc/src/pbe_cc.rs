@@ -19,9 +19,10 @@ use core::time::Duration;
 use sounding_estimate::{FairShare, LinkEstimate, State as Link};
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::parameter::Values;
 use crate::sharing::Part;
 use crate::stock::{Fallback, Stock};
-use crate::{Controller, Departure, Loss, Start};
+use crate::{Controller, Departure, Loss, Recovery, Start};
 pub use config::Config;
 pub use law::{Ack, Claim, FeedUpdate, Law, State};
 
@@ -37,7 +38,7 @@ pub struct PbeCc {
 
 impl PbeCc {
     /// A flow without any estimate, that takes silence for one `every` later than usual.
-    pub fn new(config: Config, start: &Start, every: Duration) -> Self {
+    pub fn new(config: Config, fallback: Fallback, start: &Start, every: Duration) -> Self {
         let config = Config {
             max_age: config.max_age + every,
             max_silence: config.max_silence + every,
@@ -45,11 +46,20 @@ impl PbeCc {
         };
         Self {
             config,
-            shadow: Stock::new(start, Fallback::Bbr),
-            law: Law::new(config, start),
+            shadow: Stock::new(start, fallback),
+            law: Law::new(config, start, 0),
             part: Part::default(),
             updated_at: start.now,
         }
+    }
+
+    pub(crate) fn tuned(
+        fallback: Fallback,
+        start: &Start,
+        every: Duration,
+        values: &Values,
+    ) -> Self {
+        Self::new(Config::of(values), fallback, start, every)
     }
 
     fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate) {
@@ -72,6 +82,14 @@ impl PbeCc {
     }
 }
 
+/// The way to the receiver as time stamps show it, in whole milliseconds, or the RTT where the transport has none. While
+/// something is missing a kernel's receiver echoes the stamp of what came before it, which shows no delay (interpretation 18).
+fn delay_of(ack: &crate::Ack) -> Option<Duration> {
+    let Some(way) = ack.one_way else { return ack.rtt };
+    let is_whole = ack.recovery == Recovery::None;
+    is_whole.then(|| Duration::from_millis(u64::try_from(way.as_millis()).unwrap_or(u64::MAX)))
+}
+
 impl Controller for PbeCc {
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.shadow.handle_sent(sent, size);
@@ -84,7 +102,7 @@ impl Controller for PbeCc {
         self.law.handle_ack(&Ack {
             now: ack.now,
             rtt: ack.rtt,
-            one_way: ack.one_way,
+            delay: delay_of(ack),
             rate: ack.rate,
             acked: ack.acked,
             bandwidth: self.shadow.bandwidth(),

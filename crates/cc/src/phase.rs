@@ -45,6 +45,18 @@ impl Phase {
     /// Those of the law of `sounding`: all but the last two, which are PBE-CC's.
     pub(crate) const OF_SOUNDING: &[Self] = Self::ALL.split_at(8).0;
 
+    /// Those of PBE-CC's.
+    pub(crate) const OF_PBE_CC: &[Self] = &[
+        Self::NoEstimate,
+        Self::Ramp,
+        Self::RadioLimited,
+        Self::Probing,
+        Self::Handover,
+        Self::Drain,
+        Self::BottleneckElsewhere,
+        Self::EstimateTooHigh,
+    ];
+
     /// Its name in events, results and tables.
     pub const fn name(self) -> &'static str {
         match self {

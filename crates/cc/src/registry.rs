@@ -16,8 +16,10 @@ use crate::lp::Lp;
 use crate::parameter::{Choice, ChoiceError, Parameter, Values};
 use crate::pbe_cc::{self, PbeCc};
 use crate::pcc::{Allegro, AllegroConfig, Vivace, VivaceConfig};
+use crate::radio_controller::RadioController;
 use crate::reno::Reno;
 use crate::sprout::Sprout;
+use crate::stock::Fallback;
 use crate::vegas::{self, Vegas};
 use crate::verus::Verus;
 use crate::{Controller, Start};
@@ -100,23 +102,22 @@ const CONTROLLERS: &[Entry] = &[
     }),
     entry!("sprout", Sprout::PARAMETERS, |start, values| Box::new(Sprout::tuned(start, values))),
     entry!("verus", Verus::PARAMETERS, |start, values| Box::new(Verus::tuned(start, values))),
-    entry!("pbe-cc", pbe_cc::Config::PARAMETERS, |start, values| {
-        Box::new(PbeCc::new(pbe_cc::Config::of(values), start, Duration::ZERO))
-    }),
-    entry!("pbe-cc-published", pbe_cc::Config::PARAMETERS, |start, values| {
-        Box::new(PbeCc::new(pbe_cc::Config::of(values).published(), start, Duration::ZERO))
+    entry!(PUBLISHED_PBE_CC, pbe_cc::Config::PARAMETERS, |start, values| {
+        let config = pbe_cc::Config::of(values).published();
+        Box::new(PbeCc::new(config, Fallback::Bbr, start, Duration::ZERO))
     }),
     entry!("gcc", gcc::Config::PARAMETERS, |start, values| {
         Box::new(Gcc::with(start, gcc::Config::of(values)))
     }),
 ];
 
-/// Controllers of the far end of a downlink: what the device reports reaches them on its acknowledgements.
-const REMOTE: [&str; 2] = ["pbe-cc", "pbe-cc-published"];
+/// The law of PBE-CC without what was added to the paper: an ablation, and no law of the table.
+const PUBLISHED_PBE_CC: &str = "pbe-cc-published";
 
 /// Whether the controller of this name runs at the far end of a downlink and goes by what the device reports to it.
 pub fn is_remote(name: &str) -> bool {
-    REMOTE.contains(&name)
+    let law = RadioController::by_name(name).map(|known| known.law);
+    law.is_some_and(Law::is_remote) || name == PUBLISHED_PBE_CC
 }
 
 /// Every controller that needs nothing but what a flow and a modem report: those above, and each law with its fallbacks.

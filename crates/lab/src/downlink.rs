@@ -1,8 +1,8 @@
-//! A download over a modelled cell, three times: as it is, with its receive window limited by the device, and from a
-//! sender that receives the device's rate.
+//! A download over a modelled cell: as it is, with its receive window limited by the device, and from senders that receive
+//! the device's rate.
 //!
-//! The device's modem is read, so the estimates come all the way from Diag records. The limited sender is this kernel's
-//! unmodified CUBIC.
+//! The device's modem is read, so the estimates come all the way from Diag records. What carries them to a sender crosses the
+//! emulated network. The limited sender is this kernel's unmodified CUBIC.
 
 pub(crate) mod experiment;
 mod scene;
@@ -10,10 +10,12 @@ mod scene;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::Serialize;
 use sounding_bpf::OwnCgroup;
+use sounding_cc::Law;
 use sounding_emu::{Direction, EnterError, Outcome, Report, StopError, monotonic_now};
 use sounding_experiment::metrics::Delays;
 use sounding_experiment::plan::PlanError;
@@ -29,8 +31,8 @@ pub use scene::{Channel, Scene, UnknownChannel};
 use crate::agreement::fallback_percent;
 use crate::table::Table;
 
-/// A download over a modelled cell: as it is, with its receive window limited by the device, and with a sender that
-/// uses the device's TCP option
+/// A download over a modelled cell: as it is, with its receive window limited by the device, and with senders that
+/// use the device's TCP option
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
     /// How long each flow sends; the first fifth is not measured
@@ -44,6 +46,15 @@ pub struct Plan {
     /// Seeds of the cell, counted from 1
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: u32,
+
+    /// How the sender gets the device's rate: unclamped (CUBIC), bbr, clamped, option (BISCAY), pbe-cc
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "unclamped,bbr,clamped,option,pbe-cc"
+    )]
+    pub ways: Vec<Signalling>,
 
     /// This program, which has the daemon.
     #[arg(skip)]
@@ -82,21 +93,43 @@ pub enum DownlinkError {
 pub enum Signalling {
     /// Not at all: CUBIC.
     Unclamped,
+    /// Not at all: BBR.
+    Bbr,
     /// By the receive window: CUBIC, which knows of nothing.
     Clamped,
     /// By a TCP option: BISCAY.
     Option,
+    /// By a TCP option: PBE-CC.
+    #[serde(rename = "pbe-cc")]
+    PbeCc,
+}
+
+/// A word that is no way to get a rate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?}: there are unclamped, bbr, clamped, option and pbe-cc")]
+pub struct UnknownSignalling(String);
+
+impl FromStr for Signalling {
+    type Err = UnknownSignalling;
+
+    fn from_str(text: &str) -> Result<Self, UnknownSignalling> {
+        let found = Self::ALL.into_iter().find(|way| way.name() == text);
+        found.ok_or_else(|| UnknownSignalling(text.into()))
+    }
 }
 
 impl Signalling {
     /// In the order in which a table has them.
-    pub const ALL: [Self; 3] = [Self::Unclamped, Self::Clamped, Self::Option];
+    pub const ALL: [Self; 5] =
+        [Self::Unclamped, Self::Bbr, Self::Clamped, Self::Option, Self::PbeCc];
 
     fn name(self) -> &'static str {
         match self {
             Self::Unclamped => "unclamped",
+            Self::Bbr => "bbr",
             Self::Clamped => "clamped",
             Self::Option => "option",
+            Self::PbeCc => "pbe-cc",
         }
     }
 }
@@ -143,7 +176,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Comparison, Do
     let mut rows = Vec::new();
     for &channel in &plan.channels {
         for seed in 1..=plan.seeds {
-            for way in Signalling::ALL {
+            for &way in &plan.ways {
                 let row = one(plan, channel, way, seed, &own)?;
                 progress(&row);
                 rows.push(row);
@@ -176,14 +209,16 @@ fn one(
     };
     let (flow, said) = match way {
         Signalling::Unclamped => (send("cubic")?, None),
+        Signalling::Bbr => (send("bbr")?, None),
         Signalling::Clamped => {
             let device = scene.start_on_device("window")?;
             let flow = send("cubic")?;
             drop(device);
             (flow, None)
         }
-        Signalling::Option => {
-            let (name, server) = scene.start_on_server()?;
+        Signalling::Option | Signalling::PbeCc => {
+            let law = if way == Signalling::PbeCc { Law::PbeCc } else { Law::Biscay };
+            let (name, server) = scene.start_on_server(law)?;
             let device = scene.start_on_device("option")?;
             let flow = send(&name)?;
             drop(device);

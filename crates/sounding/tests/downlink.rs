@@ -35,6 +35,7 @@ fn a_stock_sender_is_limited_to_what_the_radio_carries_and_one_with_the_option_n
             duration: Duration::from_secs(8),
             channels: vec![Channel::Fading],
             seeds: 1,
+            ways: vec![Signalling::Unclamped, Signalling::Clamped, Signalling::Option],
             program: PROGRAM.into(),
         };
         let result = run(&plan, |_| {}).expect("three downloads");

@@ -284,7 +284,11 @@ fn convert_counts_corrupt_and_undescribed_records_and_corrupt_frames() {
         let (line, _) = rig.convert(name, &["--no-redact"]);
         assert_eq!(number(&line, "corrupt frame"), 1, "{name}: {line}");
         assert_eq!(number(&line, "corrupt record"), corrupt, "{name}: {line}");
-        assert_eq!(number(&line, "record of unknown codes or versions"), undescribed, "{name}: {line}");
+        assert_eq!(
+            number(&line, "record of unknown codes or versions"),
+            undescribed,
+            "{name}: {line}"
+        );
         assert!(line.contains("the first: frame of 4 bytes at offset"), "{line}");
     }
     // A record that cannot be read goes into a capture as it is: nothing is left out.

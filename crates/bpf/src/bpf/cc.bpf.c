@@ -116,7 +116,8 @@ void BPF_PROG(flow_pkts_acked, struct sock *sk, const struct ack_sample *sample)
  *
  *	struct <law>_state { struct flow_status status; ... }
  *	void <law>_start(struct sock *sk, struct <law>_state *state)
- *	void <law>_run(struct <law>_state *state, struct law_input *in,
+ *	void <law>_run(struct sock *sk, const struct rate_sample *rs,
+ *		       struct <law>_state *state, struct law_input *in,
  *		       struct law_output *out)
  *
  * Of the two forms of cong_control the loader takes the one that the kernel has.
@@ -135,7 +136,7 @@ static __always_inline void law##_update(struct sock *sk, struct sounding_flow *
 	struct law_input in = {};						\
 										\
 	build_law_input(sk, flow, rs, &in);					\
-	law##_run((struct law##_state *)flow->state, &in, &out);		\
+	law##_run(sk, rs, (struct law##_state *)flow->state, &in, &out);	\
 	apply_verdict(sk, flow, &in, &out, from);				\
 }										\
 										\
@@ -199,6 +200,9 @@ LAW_PROGRAMS(biscay);
 
 #include "tcp_sounding.h"
 LAW_PROGRAMS(sounding);
+
+#include "tcp_pbe_cc.h"
+LAW_PROGRAMS(pbe_cc);
 
 #ifdef SOUNDING_THIRD_LAW
 #include "tcp_steady.h"

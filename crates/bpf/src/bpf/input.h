@@ -13,6 +13,7 @@
 #define LAW_UNDO	8	/* and turned out to be spurious */
 #define LAW_RECOVERY	16	/* losses found by later segments are being repaired */
 #define LAW_MARKED	32	/* this ACK carries a congestion mark */
+#define LAW_DELAY	64	/* the delay of what this ACK acknowledges is known */
 
 /* A feed further in the future than this was not stamped by our clock. */
 #define LAW_MAX_LEAD_NS	1000000000ULL
@@ -46,7 +47,7 @@ struct law_input {
 	__u32 inflight;		/* segments, before this ACK */
 	__u32 n_flows;		/* that share the rate alike, this one included */
 	__u32 flags;
-	__u32 reserved;
+	__u32 delay_us;		/* of what this ACK acknowledges, from any origin; wraps */
 };
 
 struct law_output {
@@ -54,7 +55,7 @@ struct law_output {
 	__u32 cuts;		/* whether it is so */
 	__u32 changed;		/* the state is another than before, and told */
 	__u32 longer_us;	/* BBR's minimum of the RTT is at least this */
-	__u32 reserved;
+	__u32 keeps_rtt;	/* a cut is no reason for BBR to look for the RTT */
 };
 
 /* Whether the feed can be believed, and if not, why. */

@@ -36,6 +36,7 @@ enum {
 };
 
 /* linux/tcp.h, enum tcp_ca_state */
+#define TCP_CA_Open		0
 #define TCP_CA_CWR		2
 #define TCP_CA_Recovery		3
 #define TCP_CA_Loss		4
@@ -147,6 +148,8 @@ struct minmax {
 };
 
 struct tcp_options_received {
+	__u32 rcv_tsval;
+	__u32 rcv_tsecr;
 	__u16 saw_tstamp:1;
 	__u16 tstamp_ok:1;
 };
@@ -178,6 +181,7 @@ struct tcp_sock {
 	__u32 snd_wnd;
 	__u32 max_window;
 	__u32 packets_out;
+	__u8 tcp_usec_ts:1;
 };
 
 struct rate_sample {

@@ -22,7 +22,8 @@ LAW_PART int biscay_share_step(struct biscay_state *state, struct law_input *in,
 	return 0;
 }
 
-static __always_inline void biscay_run(struct biscay_state *state, struct law_input *in,
+static __always_inline void biscay_run(struct sock *sk, const struct rate_sample *rs,
+				       struct biscay_state *state, struct law_input *in,
 				       struct law_output *out)
 {
 	__u32 sharers = state->status.n_flows;

@@ -293,7 +293,7 @@ static __always_inline void apply_verdict(struct sock *sk, struct sounding_flow 
 	if (out->cuts) {
 		cut_bandwidth(bbr, out->cut, in->mss);
 		/* And let it drain our queue and look for the RTT at once. */
-		if (!falls_to_cubic)
+		if (!falls_to_cubic && !out->keeps_rtt)
 			bbr->min_rtt_stamp =
 				(bpf_jiffies64() & JIFFIES_MASK) - BBR_MIN_RTT_JIFFIES;
 	}

@@ -6,8 +6,9 @@
 #include "sounding.h"
 #include "tcp_flow.h"
 
-static __always_inline void sounding_run(struct sounding_state *state, struct law_input *in,
-					 struct law_output *out)
+static __always_inline void sounding_run(struct sock *sk, const struct rate_sample *rs,
+				       struct sounding_state *state, struct law_input *in,
+				       struct law_output *out)
 {
 	sounding_step(&config, state, in, out);
 }

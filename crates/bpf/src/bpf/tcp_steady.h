@@ -6,7 +6,8 @@
 #include "steady.h"
 #include "tcp_flow.h"
 
-static __always_inline void steady_run(struct steady_state *state, struct law_input *in,
+static __always_inline void steady_run(struct sock *sk, const struct rate_sample *rs,
+				       struct steady_state *state, struct law_input *in,
 				       struct law_output *out)
 {
 	steady_step(&config, state, in, out);

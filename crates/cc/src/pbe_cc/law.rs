@@ -51,8 +51,8 @@ pub struct Ack {
     pub now: HostInstant,
     /// The RTT it measured, if any.
     pub rtt: Option<Duration>,
-    /// The way to the receiver, on two clocks; the RTT stands for it where it is unknown.
-    pub one_way: Option<Duration>,
+    /// How long what it acknowledges was on the way, but for a constant; `None` where that is unknown (interpretation 18).
+    pub delay: Option<Duration>,
     /// How fast the path delivered over about the last round, payload, if known.
     pub rate: Option<Rate>,
     /// Delivered by it, payload.
@@ -180,8 +180,8 @@ pub struct Law {
 }
 
 impl Law {
-    /// A flow without any estimate.
-    pub fn new(config: Config, start: &Start) -> Self {
+    /// A flow without any estimate, which has `delivered` so much already, in the unit of [`Ack::delivered`].
+    pub fn new(config: Config, start: &Start, delivered: u32) -> Self {
         let mut law = Self {
             config,
             mss: start.mss.count().max(1),
@@ -192,7 +192,7 @@ impl Law {
             target: 0,
             rtt_min: None,
             late: LateRun::new(start.now),
-            delivery: Delivery::new(0),
+            delivery: Delivery::new(delivered),
             bandwidth: 0,
             cut: None,
         };
@@ -410,7 +410,7 @@ impl Law {
     pub fn handle_ack(&mut self, ack: &Ack) {
         self.handle_rtt(ack.now, ack.rtt);
         self.bandwidth = ack.bandwidth.min(MAX_RATE).bytes_per_sec();
-        if let Some(delay) = ack.one_way.or(ack.rtt) {
+        if let Some(delay) = ack.delay {
             self.late.handle_ack(&self.config, ack.now, delay, ack.acked);
         }
         if let Some(share) = self.share {

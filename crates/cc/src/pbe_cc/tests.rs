@@ -31,7 +31,7 @@ struct Flow {
 
 impl Flow {
     fn new(config: Config, claims: FeedUpdate, carries: Rate) -> Self {
-        let law = Law::new(config, &Start::tcp(ms(1_000), Some(RTT), 1));
+        let law = Law::new(config, &Start::tcp(ms(1_000), Some(RTT), 1), 0);
         Self { law, now: 1_000, delivered: 0, carries, claims, late: Duration::ZERO }
     }
 
@@ -49,7 +49,7 @@ impl Flow {
             self.law.handle_ack(&Ack {
                 now,
                 rtt: Some(RTT + self.late),
-                one_way: Some(Duration::from_millis(20) + self.late),
+                delay: Some(Duration::from_millis(20) + self.late),
                 rate: Some(rate),
                 acked,
                 bandwidth: self.carries,

@@ -27,7 +27,7 @@ impl Experiment for DownlinkExperiment {
     }
 
     fn duration(&self) -> Option<&'static str> {
-        Some("6 min")
+        Some("10 min")
     }
 
     fn run(&self, plan: Plan, host: &dyn Host) -> miette::Result<Option<Outcome>> {

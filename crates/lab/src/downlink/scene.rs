@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_bpf::{OwnCgroup, pins_of};
+use sounding_cc::Law;
 use sounding_emu::Emulation;
 use sounding_modem::{Behaviour, Place};
 use sounding_testbed::daemon::{Daemon, DaemonError};
@@ -102,11 +103,11 @@ impl<'a> Scene<'a> {
         Ok(Daemon::start_in(near, &self.program, source, &self.name("dl"), &flags)?)
     }
 
-    /// A daemon on the server whose flows use the devices' reports, and the name to send by. It ends with the thread
-    /// that started it.
-    pub fn start_on_server(&self) -> Result<(String, Daemon), DownlinkError> {
+    /// A daemon on the server whose flows use the devices' reports under this law, and the name to send by. It ends with the
+    /// thread that started it.
+    pub fn start_on_server(&self, law: Law) -> Result<(String, Daemon), DownlinkError> {
         let name = self.name("sv");
-        let flags = ["--cgroup", &*self.own.path().to_string_lossy()];
+        let flags = ["--law", law.name(), "--cgroup", &*self.own.path().to_string_lossy()];
         let daemon = Daemon::serve_in(self.emulation().far(), &self.program, &name, &flags)?;
         Ok((name, daemon))
     }
