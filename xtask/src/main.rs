@@ -12,6 +12,7 @@ mod links;
 mod map;
 mod notices;
 mod prose;
+mod skips;
 mod words;
 
 fn main() -> ExitCode {
@@ -48,7 +49,7 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 9] = [
+    let checks: [(&str, Vec<String>); 10] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
@@ -56,6 +57,7 @@ fn check() -> ExitCode {
         ("the daemon leaves out the lab and the NAS decoder", daemon::violations(&metadata)),
         ("documents are in plain words", prose::violations(&metadata)),
         ("code is in plain words", code_prose::violations(&metadata)),
+        ("skips of tests are reported in one way", skips::violations(&metadata)),
         ("links of documents lead somewhere", links::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];

@@ -7,7 +7,6 @@ mod device;
 #[allow(dead_code, reason = "made for kernel.rs too")]
 mod support;
 
-use std::io::{self, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
@@ -152,7 +151,10 @@ fn where_sack_blocks_leave_no_room_a_device_says_its_rate_alone() {
         match Command::new("tc").args(narrow.split(' ')).status() {
             Ok(status) if status.success() => {}
             other => {
-                let _ = writeln!(io::stderr(), "SKIPPED: tc {narrow}: {other:?}");
+                sounding_testdata::skip(
+                    sounding_testdata::Need::Tools,
+                    format_args!("tc {narrow}: {other:?}"),
+                );
                 return;
             }
         }

@@ -216,7 +216,7 @@ fn records_for_kpis_are_shown() {
 /// if it is not installed; a packet that it cannot read fails.
 fn dissected(pcapng: Vec<u8>) -> Option<Vec<(String, String)>> {
     if std::process::Command::new("tshark").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: tshark is not installed");
+        sounding_testdata::skip(sounding_testdata::Need::Tools, "tshark is not installed");
         return None;
     }
     let folder = tempfile::tempdir().unwrap();

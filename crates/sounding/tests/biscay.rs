@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
-use std::io::{BufRead, BufReader, Write as _};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -185,7 +185,7 @@ fn is_skipped() -> bool {
     }
     let missing = sounding_bpf::preflight("biscay_emu").into_iter().find(|check| !check.ok);
     if let Some(check) = &missing {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
+        sounding_testdata::skip(sounding_testdata::Need::Kernel, &check.detail);
     }
     missing.is_some()
 }

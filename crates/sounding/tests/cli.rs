@@ -420,7 +420,7 @@ fn the_doctor_gives_a_cure_for_every_no() {
 #[test]
 fn without_root_the_demo_says_what_it_lacks_and_how_to_get_it() {
     if !nix::unistd::geteuid().is_root() {
-        return;
+        return sounding_testdata::skip(sounding_testdata::Need::Root, "root acts as another user");
     }
     let folder = tempfile::tempdir().unwrap();
     // A copy that every user may run, because the build's own folder may be closed to others. Another process makes it:

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
-use std::io::{BufRead, BufReader, Write as _};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -69,7 +69,7 @@ fn stderr(output: &Output) -> String {
 fn is_without_bpf() -> bool {
     let missing = sounding_bpf::preflight("biscay_emu").into_iter().find(|check| !check.ok);
     if let Some(check) = &missing {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
+        sounding_testdata::skip(sounding_testdata::Need::Kernel, &check.detail);
     }
     missing.is_some()
 }

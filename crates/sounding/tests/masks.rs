@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -318,7 +317,7 @@ fn the_daemon_leaves_masks_as_it_found_them() {
     let name = format!("{}_masks", std::process::id() % 1_000_000);
     let missing = sounding_bpf::preflight(&name).into_iter().find(|check| !check.ok);
     if let Some(check) = missing {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
+        sounding_testdata::skip(sounding_testdata::Need::Kernel, &check.detail);
         return;
     }
     let arguments = ["run", "--device", "modem", "--name", &name, "--json"];

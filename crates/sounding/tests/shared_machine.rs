@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use sounding_testbed::radio::RadioLink;
-use sounding_testdata::{STRANGER, as_stranger, on_small_disk};
+use sounding_testdata::{Need, STRANGER, as_stranger, on_small_disk, skip};
 
 fn program() -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
@@ -24,11 +24,6 @@ fn program() -> Command {
 
 fn said(output: &Output) -> String {
     [&output.stdout[..], &output.stderr].iter().map(|said| String::from_utf8_lossy(said)).collect()
-}
-
-/// To the descriptor, because the harness swallows what passing tests print.
-fn skip(why: &str) {
-    let _ = io::Write::write_all(&mut io::stderr(), format!("SKIPPED: {why}\n").as_bytes());
 }
 
 /// A folder that every user may look into, with a capture in it and a program that every user may run: the build's own
@@ -167,7 +162,7 @@ fn a_bridge_that_closes_at_once_is_tried_less_and_less_often() {
     let mut verbs = vec![vec!["record", "SOURCE", &out], vec!["board", "SOURCE", "--name", "x"]];
     match sounding_bpf::preflight(&name).into_iter().find(|check| !check.ok) {
         None => verbs.push(vec!["run", "--device", "SOURCE", "--name", &name]),
-        Some(missing) => skip(&format!("run: {}", missing.detail)),
+        Some(missing) => skip(Need::Kernel, format_args!("run: {}", missing.detail)),
     }
     for mut verb in verbs {
         let bridge = Bridge::new();
@@ -227,7 +222,7 @@ fn the_doctor_says_what_has_run_out_and_blames_nothing_else() {
     if nix::unistd::geteuid().is_root() {
         limits.push(("ulimit -u 1".into(), Some(STRANGER), "processes", "ulimit -u"));
     } else {
-        skip("this process may not act as another user: run as root");
+        skip(Need::Root, "this process may not act as another user: run as root");
     }
     for (limit, user, name, cure) in limits {
         let (checks, said) = doctor(&folder, &limit, user);
@@ -268,12 +263,12 @@ fn a_port_is_not_taken_for_free_by_a_program_that_cannot_look() {
 #[test]
 fn a_downlink_that_fails_leaves_nothing_in_run() {
     if !nix::unistd::geteuid().is_root() {
-        return skip("only root holds downlinks");
+        return skip(Need::Root, "only root holds downlinks");
     }
     let kernel = sounding_bpf::preflight("leaves_none").into_iter();
     let missing = kernel.chain(sounding_bpf::downlink_preflight()).find(|check| !check.ok);
     if let Some(check) = missing {
-        return skip(&format!("{}: {}", check.name, check.detail));
+        return skip(Need::Kernel, format_args!("{}: {}", check.name, check.detail));
     }
     let folder = Folder::new();
     let pty = sounding_modem::Pty::create(Some(&folder.path("modem"))).unwrap();
@@ -322,7 +317,7 @@ fn no_program_is_looked_for_along_the_path() {
     }
     let name = format!("path_{}", std::process::id() % 1_000_000);
     if let Some(missing) = sounding_bpf::preflight(&name).into_iter().find(|check| !check.ok) {
-        return skip(&format!("run: {}", missing.detail));
+        return skip(Need::Kernel, format_args!("run: {}", missing.detail));
     }
     // The guard, which sets routes for root.
     let pty = sounding_modem::Pty::create(Some(&folder.path("modem"))).unwrap();

@@ -130,8 +130,7 @@ fn what_a_modem_says_of_itself_is_shown_and_not_obeyed() {
 #[test]
 fn what_a_modem_says_is_text_in_the_log_of_a_daemon_too() {
     if let Some(missing) = sounding_bpf::preflight("biscay_tty").into_iter().find(|c| !c.ok) {
-        let line = format!("SKIPPED: {}\n", missing.detail);
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+        sounding_testdata::skip(sounding_testdata::Need::Kernel, missing.detail);
         return;
     }
     for more in [&[][..], &["--json"]] {

@@ -20,6 +20,9 @@ pub fn on_small_disk(folder: &Path, size: &str, script: &str) -> Option<Output> 
         }
         Err(error) => format!("unshare: {error}"),
     };
-    crate::say(&format!("SKIPPED: no separate file system here: {}", why.trim_end()));
+    crate::skip(
+        crate::Need::Root,
+        format_args!("no separate file system here: {}", why.trim_end()),
+    );
     None
 }

@@ -1,12 +1,14 @@
 //! Real captures, traces and reference results for tests. They belong to others and are never part of this repository.
-//! Tests that need them run where they are present and report a skip where they are not.
+//! Tests that need them run where they are present and report a skip where they are not; with `SOUNDING_REQUIRE` a skip fails.
 
 mod disk;
 mod rights;
+mod skip;
 mod steady;
 
 pub use disk::on_small_disk;
 pub use rights::{STRANGER, as_stranger, may_emulate};
+pub use skip::{Need, skip};
 pub use steady::steadily;
 
 use std::io::Write;
@@ -26,7 +28,7 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     if found.exists() {
         return Some(found);
     }
-    say(&format!("SKIPPED: shared data {} is absent", found.display()));
+    skip(Need::Data, format_args!("shared data {} is absent", found.display()));
     None
 }
 

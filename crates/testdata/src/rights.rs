@@ -19,7 +19,7 @@ pub fn may_emulate() -> bool {
     } else {
         return true;
     };
-    crate::say(&format!("SKIPPED: no emulation here: {why}"));
+    crate::skip(crate::Need::Root, format_args!("no emulation here: {why}"));
     false
 }
 
@@ -51,7 +51,7 @@ pub fn as_stranger<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
     if done.is_none() {
-        crate::say("SKIPPED: this process may not act as another user: run as root");
+        crate::skip(crate::Need::Root, "this process may not act as another user: run as root");
     }
     done
 }

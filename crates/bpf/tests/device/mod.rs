@@ -1,6 +1,5 @@
 //! The device's side of a connection, over a loopback that plays the radio.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,7 +12,10 @@ use crate::support::in_netns;
 pub(crate) fn alone(test: impl Fn(&Path) + Send + Sync) {
     let missing = downlink_preflight().into_iter().find(|check| !check.ok);
     if let Some(check) = missing {
-        let _ = writeln!(io::stderr(), "SKIPPED: {}: {}", check.name, check.detail);
+        sounding_testdata::skip(
+            sounding_testdata::Need::Kernel,
+            format_args!("{}: {}", check.name, check.detail),
+        );
         return;
     }
     steadily(|| {

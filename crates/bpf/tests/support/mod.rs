@@ -26,9 +26,11 @@ pub(crate) fn name() -> Option<String> {
     );
     let missing = preflight(&name).into_iter().find(|check| !check.ok);
     if let Some(check) = missing {
-        // Written to the descriptor, because the test harness swallows `eprintln!` of tests that pass.
         let cure = check.cure.unwrap_or_default();
-        let _ = writeln!(io::stderr(), "SKIPPED: {}; {cure}", check.detail);
+        sounding_testdata::skip(
+            sounding_testdata::Need::Kernel,
+            format_args!("{}; {cure}", check.detail),
+        );
         return None;
     }
     Some(name)

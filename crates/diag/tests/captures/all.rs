@@ -10,7 +10,7 @@ use sounding_diag::LogCode;
 use sounding_diag::capture::Capture;
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, Record, RecordError};
-use sounding_testdata::{say, shared};
+use sounding_testdata::{Need, say, shared, skip};
 
 use crate::agree::Fields;
 use crate::found::{Found, Pair};
@@ -27,7 +27,10 @@ pub(crate) fn found() -> &'static Found {
         let found = Found::look(&captures, &expected);
         if found.pairs.is_empty() {
             let folder = captures.parent().unwrap_or(&captures);
-            say(&format!("SKIPPED: {} has no capture with an expected reading", folder.display()));
+            skip(
+                Need::Data,
+                format_args!("{} has no capture with an expected reading", folder.display()),
+            );
         }
         for (name, _) in &found.unread {
             say(&format!("NOT COMPARED: {name} has no expected reading"));
@@ -110,7 +113,10 @@ fn captures_that_are_known_hold_what_they_held() {
         assert_eq!((seen.frames, compared), (*frames, *records), "{name}: {:?}", seen.compared);
     }
     if let Some(first) = absent.first().filter(|_| !found().pairs.is_empty()) {
-        say(&format!("SKIPPED: {} known captures are absent, the first is {first}", absent.len()));
+        skip(
+            Need::Data,
+            format_args!("{} known captures are absent, the first is {first}", absent.len()),
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use sounding_diag::capture::Capture;
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, Evidence, Version};
 use sounding_diag::{LogCode, LogRecord};
-use sounding_testdata::{say, shared};
+use sounding_testdata::{Need, shared, skip};
 use sounding_units::ModemInstant;
 
 use crate::all::known;
@@ -89,7 +89,7 @@ fn described() -> Held {
 #[test]
 fn evidence_is_what_captures_and_vectors_hold() {
     let Some(known) = known() else {
-        say("SKIPPED: not all known captures are here, which vouch for what is described");
+        skip(Need::Data, "not all known captures are here, which vouch for what is described");
         return;
     };
     if shared("captures/fgsect__scat-tests/vectors.jsonl").is_none() {

@@ -1,6 +1,5 @@
 //! Failure drills of the daemon: something breaks while a flow runs, and the flow goes on.
 
-use std::io::Write as _;
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -257,7 +256,7 @@ pub(crate) fn clocks_skipped() -> bool {
     let shifts = Command::new("unshare").args(["--time", "--monotonic", "180", "true"]).status();
     let missing = !shifts.is_ok_and(|status| status.success());
     if missing {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: no time namespaces here");
+        sounding_testdata::skip(sounding_testdata::Need::Kernel, "no time namespaces here");
     }
     missing
 }

@@ -1,7 +1,6 @@
 //! A modem on a pty, the daemon, and an emulated link with a flow over it.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
@@ -54,7 +53,7 @@ enum Drives {
 pub(crate) fn skipped() -> bool {
     let missing = sounding_bpf::preflight("biscay_rig").into_iter().find(|check| !check.ok);
     if let Some(check) = &missing {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
+        sounding_testdata::skip(sounding_testdata::Need::Kernel, &check.detail);
     }
     missing.is_some()
 }
@@ -66,7 +65,7 @@ pub(crate) fn downlink_skipped() -> bool {
     }
     let missing = sounding_bpf::downlink_preflight().into_iter().find(|check| !check.ok);
     if let Some(check) = &missing {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {}", check.detail);
+        sounding_testdata::skip(sounding_testdata::Need::Kernel, &check.detail);
     }
     missing.is_some()
 }

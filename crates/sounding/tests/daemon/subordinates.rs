@@ -1,7 +1,7 @@
 //! A user that has thousands of user numbers in a user namespace, as /etc/subuid gives them to users for their
 //! containers.
 
-use std::io::{self, Write as _};
+use std::io::{self};
 use std::net::{SocketAddrV4, TcpListener};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
@@ -54,7 +54,10 @@ fn namespace() -> Option<(OwnedFd, Process)> {
     let holder = match command.spawn() {
         Ok(child) => Process(child),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "SKIPPED: no user namespaces here: {error}");
+            sounding_testdata::skip(
+                sounding_testdata::Need::Kernel,
+                format_args!("no user namespaces here: {error}"),
+            );
             return None;
         }
     };

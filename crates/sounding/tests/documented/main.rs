@@ -40,7 +40,10 @@ fn may_be_root() -> bool {
         match missing.filter(|check| !check.ok).map(|check| check.detail).next() {
             None => return true,
             Some(why) if begin.elapsed() > Duration::from_secs(20) => {
-                say(&format!("SKIPPED: commands behind sudo: {why}"));
+                sounding_testdata::skip(
+                    sounding_testdata::Need::Kernel,
+                    format_args!("commands behind sudo: {why}"),
+                );
                 return false;
             }
             Some(_) => std::thread::sleep(Duration::from_millis(200)),

@@ -33,7 +33,10 @@ fn skipped() -> bool {
     let kernel = sounding_bpf::preflight("biscay_pe").into_iter();
     let missing = kernel.chain(sounding_bpf::downlink_preflight()).find(|check| !check.ok);
     if let Some(check) = &missing {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {}: {}", check.name, check.detail);
+        sounding_testdata::skip(
+            sounding_testdata::Need::Kernel,
+            format_args!("{}: {}", check.name, check.detail),
+        );
     }
     missing.is_some() || !may_emulate()
 }

@@ -9,7 +9,6 @@ mod router;
 mod unit;
 
 use std::fs::{self, Permissions};
-use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -17,19 +16,16 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use sounding_emu::Netns;
+use sounding_testdata::{Need, skip};
 
 /// A user that no machine has.
 const STRANGER: u32 = 4_242_421;
-
-fn say_skipped(why: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
-}
 
 /// Whether this process may not act as another user, which is reported.
 fn skipped() -> bool {
     let is_root = nix::unistd::geteuid().is_root();
     if !is_root {
-        say_skipped("root is needed, to act as another user");
+        skip(Need::Root, "root is needed, to act as another user");
     }
     !is_root
 }

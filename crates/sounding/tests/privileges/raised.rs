@@ -7,7 +7,8 @@ use std::path::Path;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use sounding_emu::Netns;
 
-use crate::{Copy, default_of, ended, said, say_skipped, skipped};
+use crate::{Copy, default_of, ended, said, skipped};
+use sounding_testdata::{Need, skip};
 
 /// Every verb, with what it would otherwise do something by.
 const VERBS: &[&[&str]] = &[
@@ -63,7 +64,8 @@ fn copy() -> Option<Copy> {
     }
     let copy = Copy::new();
     if statvfs(&copy.program()).unwrap().flags().contains(FsFlags::ST_NOSUID) {
-        say_skipped(
+        skip(
+            Need::Root,
             "the folder for temporary files is mounted nosuid: rights of files are nothing there",
         );
         return None;

@@ -9,7 +9,8 @@ use nix::unistd::Pid;
 use serde_json::Value as Json;
 use sounding_emu::Netns;
 
-use crate::{Copy, STRANGER, as_root, ended, said, say_skipped, skipped};
+use crate::{Copy, STRANGER, as_root, ended, said, skipped};
+use sounding_testdata::{Need, skip};
 
 /// A program that answers as a router does, in a separate namespace, for as long as it lives.
 struct Router {
@@ -120,7 +121,7 @@ fn a_router_that_is_named_by_its_user_and_one_of_roots_are_believed() {
 /// A daemon that reads such a source, where the kernel takes one.
 fn run(program: &Path, netns: &Netns, source: &str, flags: &[&str]) {
     if let Some(check) = sounding_bpf::preflight("rt_user").into_iter().find(|check| !check.ok) {
-        return say_skipped(&check.detail);
+        return skip(Need::Kernel, &check.detail);
     }
     let name = format!("{}_rt", std::process::id() % 1_000_000);
     let arguments = [&["run", "--json", "--name", &name, "--device", source], flags].concat();

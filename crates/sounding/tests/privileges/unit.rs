@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::{said, say_skipped};
+use sounding_testdata::{Need, skip};
+
+use crate::said;
 
 const UNIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/systemd/sounding@.service.in");
 
@@ -24,7 +26,10 @@ fn systemd_analyze(arguments: &[&str], unit: &Path) -> Option<Output> {
     match command.args(arguments).arg(unit).output() {
         Ok(output) => Some(output),
         Err(error) => {
-            say_skipped(&format!("systemd-analyze: {error}: `scripts/setup test` installs it"));
+            skip(
+                Need::Tools,
+                format_args!("systemd-analyze: {error}: `scripts/setup test` installs it"),
+            );
             None
         }
     }
